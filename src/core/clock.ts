@@ -1,0 +1,12 @@
+/** Time as an argument, so that tests can move it. */
+export interface Clock {
+  /** Milliseconds since the epoch; may go backwards when the machine's clock is set. */
+  now(): number;
+  /** Milliseconds that never go backwards; for durations and leases of this process. */
+  monotonic(): number;
+}
+
+export const systemClock: Clock = { now: () => Date.now(), monotonic: () => performance.now() };
+
+/** RFC 3339, UTC, milliseconds. */
+export const timestamp = (ms: number): string => new Date(ms).toISOString();

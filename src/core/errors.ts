@@ -1,0 +1,56 @@
+/**
+ * The one class of expected errors. Whatever a caller did wrong, or a needed part that is down, is a `Problem`;
+ * the HTTP layer maps it to problem+json, the CLI to one line. Anything else thrown is a broken invariant.
+ */
+
+export interface FieldError {
+  /** JSON pointer into the body, or the parameter's name. */
+  pointer: string;
+  message: string;
+}
+
+export interface ProblemExtras {
+  errors?: FieldError[];
+  /** Extra members of the problem document. Never a submitted value, a path or a secret. */
+  data?: Record<string, unknown>;
+  headers?: Record<string, string>;
+}
+
+export class Problem extends Error {
+  override readonly name = "Problem";
+  constructor(
+    /** HTTP status, 400–599. */
+    readonly status: number,
+    /** Stable machine-readable word, snake_case. */
+    readonly code: string,
+    /** One sentence for a person: what is wrong and what to do. */
+    readonly detail: string,
+    readonly extras: ProblemExtras = {},
+  ) {
+    super(detail);
+  }
+}
+
+export const badRequest = (detail: string, code = "bad_request") => new Problem(400, code, detail);
+export const unauthorized = (detail = "A valid bearer token is needed.", code = "unauthorized") =>
+  new Problem(401, code, detail, { headers: { "WWW-Authenticate": 'Bearer realm="skep"' } });
+export const forbidden = (detail = "You may not do this.", code = "forbidden") => new Problem(403, code, detail);
+export const notFound = (what: string) => new Problem(404, "not_found", `There is no such ${what}.`);
+export const conflict = (detail: string, code = "conflict", data?: Record<string, unknown>) =>
+  new Problem(409, code, detail, data ? { data } : {});
+export const invalid = (detail: string, errors: FieldError[] = []) =>
+  new Problem(422, "validation_failed", detail, { errors });
+/** 422 for one field. `pointer` is a JSON pointer ("/name"). */
+export const invalidField = (pointer: string, message: string) =>
+  new Problem(422, "validation_failed", message, { errors: [{ pointer, message }] });
+/** A needed part is down; `code` says which, e.g. `docker_unavailable`. */
+export const unavailable = (code: string, detail: string) => new Problem(503, code, detail);
+
+export function isProblem(error: unknown): error is Problem {
+  return error instanceof Problem;
+}
+
+/** The message of anything thrown, for logs and job rows. */
+export function messageOf(error: unknown): string {
+  return error instanceof Error ? error.message : String(error);
+}

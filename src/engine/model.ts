@@ -1,0 +1,91 @@
+/** The model as the engine sees it: messages in, one reply out, chunks on the way. Nothing here knows a provider. */
+
+/** Opaque provider data that must go back unchanged with the part (reasoning signatures). */
+export type ProviderData = Record<string, unknown> | undefined;
+
+export type AssistantPart =
+  | { type: "text"; text: string; provider?: ProviderData }
+  | { type: "thinking"; text: string; provider?: ProviderData }
+  | { type: "tool_call"; call_id: string; tool: string; input: unknown; provider?: ProviderData };
+
+export type ModelMessage =
+  | { role: "user"; content: string }
+  | { role: "assistant"; parts: AssistantPart[] }
+  | { role: "tool"; results: { call_id: string; tool: string; ok: boolean; output: string }[] };
+
+export interface ModelTool {
+  name: string;
+  description: string;
+  /** JSON Schema, an object. */
+  parameters: Record<string, unknown>;
+}
+
+export interface ModelRequest {
+  /** `provider/model`, e.g. `ollama/qwen3`, `demo/scripted`. */
+  model: string;
+  system: string;
+  messages: ModelMessage[];
+  tools: ModelTool[];
+  thinkingLevel: "off" | "low" | "medium" | "high";
+  temperature?: number | undefined;
+  maxOutputTokens?: number | undefined;
+  /** Whose personal key comes first. */
+  userId?: string | undefined;
+  /** Names the execution: scripted and recorded models find their transcript by it. */
+  scope: {
+    agentId: string;
+    runId?: string | undefined;
+    stepId?: string | undefined;
+    sessionId: string;
+    script?: string | undefined;
+  };
+  signal: AbortSignal;
+  onText?(text: string): void;
+  onThinking?(text: string): void;
+}
+
+export interface ModelUsage {
+  input_tokens: number;
+  output_tokens: number;
+  cache_read_tokens: number;
+  cache_write_tokens: number;
+  reasoning_tokens: number;
+}
+
+export type FinishReason = "stop" | "tool_calls" | "length" | "content_filter" | "error" | "aborted";
+
+/** The end of a call, good or bad: a call never throws. */
+export interface ModelReply {
+  parts: AssistantPart[];
+  finish: FinishReason;
+  usage: ModelUsage;
+  /** Null when the price is unknown. */
+  cost_usd: number | null;
+  cost_source: "table" | "provider" | "unknown";
+  key_source: "user" | "instance" | "env" | "none";
+  provider: string;
+  model: string;
+  duration_ms: number;
+  time_to_first_token_ms: number | null;
+  /** Attempts made, retries included. */
+  attempts: number;
+  /** Set when finish is error: `code` e.g. `provider_not_configured`, `provider_auth`, `provider_rate_limited`, `provider_error`, `provider_timeout`. Never holds a key. */
+  error?: { code: string; message: string; retryable: boolean };
+}
+
+export interface ModelInfo {
+  id: string;
+  context_window: number | null;
+  input_usd_per_mtok: number | null;
+  output_usd_per_mtok: number | null;
+  reasoning: boolean;
+  tools: boolean;
+}
+
+export interface ModelPort {
+  call(request: ModelRequest): Promise<ModelReply>;
+  /** What is known of a model offline; null fields are unknown. */
+  info(model: string): ModelInfo;
+  /** Upper estimate in USD of a call with that many input tokens and full output; null when unknown. */
+  estimateUsd(model: string, inputTokens: number, outputTokens: number): number | null;
+}
