@@ -1,0 +1,277 @@
+/**
+ * Configuration: one table of options. Each has an environment variable and a flag of the same name
+ * (`AGENT_IMAGE`, `--agent-image`); a flag beats the environment, the environment the default. Read once, passed on.
+ */
+import { resolve } from "node:path";
+import { Problem } from "./errors.ts";
+
+type Reader<T> = (text: string) => T | undefined;
+
+interface Option<T> {
+  env: string;
+  /** What it does, for `skep config` and the docs. */
+  about: string;
+  /** What is accepted, said when a value is wrong. */
+  accepts: string;
+  default: T;
+  read: Reader<T>;
+  secret?: boolean;
+}
+
+const text: Reader<string> = (value) => value;
+const boolean: Reader<boolean> = (value) =>
+  /^(true|1|yes|on)$/i.test(value) ? true : /^(false|0|no|off)$/i.test(value) ? false : undefined;
+const integer =
+  (min: number, max: number): Reader<number> =>
+  (value) =>
+    /^\d{1,12}$/.test(value) && Number(value) >= min && Number(value) <= max ? Number(value) : undefined;
+const oneOf =
+  <const T extends string>(...words: T[]): Reader<T> =>
+  (value) =>
+    words.find((word) => word === value.toLowerCase());
+const list: Reader<string[]> = (value) =>
+  value
+    .split(",")
+    .map((item) => item.trim())
+    .filter(Boolean);
+const url: Reader<string> = (value) => {
+  try {
+    const parsed = new URL(value);
+    return parsed.protocol === "http:" || parsed.protocol === "https:" ? value.replace(/\/+$/, "") : undefined;
+  } catch {
+    return undefined;
+  }
+};
+const secretText =
+  (min: number): Reader<string> =>
+  (value) =>
+    value.length >= min ? value : undefined;
+
+const option = <T>(o: Option<T>): Option<T> => o;
+const flagged = (env: string, about: string, fallback: boolean) =>
+  option<boolean>({ env, about, accepts: "true or false", default: fallback, read: boolean });
+
+export const OPTIONS = {
+  data: option<string>({
+    env: "DATA",
+    about: "Folder of all state.",
+    accepts: "a path",
+    default: "./data",
+    read: text,
+  }),
+  host: option<string>({
+    env: "HOST",
+    about: "Address to listen on.",
+    accepts: "a host name or address",
+    default: "127.0.0.1",
+    read: text,
+  }),
+  port: option<number>({
+    env: "PORT",
+    about: "Port to listen on; 0 takes a free one.",
+    accepts: "a whole number from 0 to 65535",
+    default: 8000,
+    read: integer(0, 65_535),
+  }),
+  publicUrl: option<string | undefined>({
+    env: "PUBLIC_URL",
+    about: "Address that browsers and agents reach this server under.",
+    accepts: "an http or https address",
+    default: undefined,
+    read: url,
+  }),
+  authEnabled: option<boolean | undefined>({
+    env: "AUTH_ENABLED",
+    about: "Ask for credentials. Unset: off on a loopback address, on otherwise.",
+    accepts: "true or false",
+    default: undefined,
+    read: boolean,
+  }),
+  engineInternalToken: option<string | undefined>({
+    env: "ENGINE_INTERNAL_TOKEN",
+    about: "Service-level key; 32 random bytes, URL-safe.",
+    accepts: "at least 16 characters",
+    default: undefined,
+    read: secretText(16),
+    secret: true,
+  }),
+  secretEncryptionKey: option<string | undefined>({
+    env: "SECRET_ENCRYPTION_KEY",
+    about: "Key of stored secrets; 64 hexadecimal digits.",
+    accepts: "64 hexadecimal digits, or at least 16 characters",
+    default: undefined,
+    read: secretText(16),
+    secret: true,
+  }),
+  secretKeyEphemeral: flagged("SECRET_KEY_EPHEMERAL", "Keep a generated secrets key in memory only.", false),
+  allowedHosts: option<string[]>({
+    env: "ALLOWED_HOSTS",
+    about: "Further Host headers to answer to.",
+    accepts: "names, separated by commas",
+    default: [],
+    read: list,
+  }),
+  corsOrigins: option<string[]>({
+    env: "CORS_ORIGINS",
+    about: "Foreign web origins that may call the API.",
+    accepts: "origins, separated by commas",
+    default: [],
+    read: list,
+  }),
+  trustedProxies: option<string[]>({
+    env: "TRUSTED_PROXIES",
+    about: "Addresses or networks whose X-Forwarded-* headers count.",
+    accepts: "addresses or CIDR networks, separated by commas",
+    default: [],
+    read: list,
+  }),
+  sandbox: option<"auto" | "docker" | "process">({
+    env: "SANDBOX",
+    about: "Where agents work.",
+    accepts: "auto, docker or process",
+    default: "auto",
+    read: oneOf("auto", "docker", "process"),
+  }),
+  dockerHost: option<string | undefined>({
+    env: "DOCKER_HOST",
+    about: "Docker engine, e.g. unix:///var/run/docker.sock.",
+    accepts: "a unix://, tcp:// or http:// address",
+    default: undefined,
+    read: (v) => (/^(unix|tcp|https?):\/\//.test(v) ? v : undefined),
+  }),
+  agentImage: option<string>({
+    env: "AGENT_IMAGE",
+    about: "Container image of agents that name none; any image with sh.",
+    accepts: "an image name",
+    default: "skep/agent:latest",
+    read: text,
+  }),
+  imagePull: flagged("IMAGE_PULL", "Pull a missing agent image.", true),
+  agentToken: option<"execution" | "shared">({
+    env: "AGENT_TOKEN",
+    about: "Token inside containers: one of this execution, or the instance's own.",
+    accepts: "execution or shared",
+    default: "execution",
+    read: oneOf("execution", "shared"),
+  }),
+  agentApiUrl: option<string | undefined>({
+    env: "AGENT_API_URL",
+    about: "Address under which containers reach this server; unset: none is told.",
+    accepts: "an http or https address",
+    default: undefined,
+    read: url,
+  }),
+  allowHostShell: flagged("ALLOW_HOST_SHELL", "Let agents run commands on this host in the process sandbox.", false),
+  allowLocalRepositories: flagged("ALLOW_LOCAL_REPOSITORIES", "Let projects clone from paths of this host.", false),
+  fetchAllow: option<string[]>({
+    env: "FETCH_ALLOW",
+    about: "Private addresses that agents may fetch.",
+    accepts: "host names, addresses or CIDR networks, separated by commas",
+    default: [],
+    read: list,
+  }),
+  maxExecutions: option<number>({
+    env: "MAX_EXECUTIONS",
+    about: "Executions at once.",
+    accepts: "a whole number from 1 to 500",
+    default: 8,
+    read: integer(1, 500),
+  }),
+  logLevel: option<"debug" | "info" | "warn" | "error" | "silent">({
+    env: "LOG_LEVEL",
+    about: "How much is logged.",
+    accepts: "debug, info, warn, error or silent",
+    default: "info",
+    read: oneOf("debug", "info", "warn", "error", "silent"),
+  }),
+  updateCheckUrl: option<string | undefined>({
+    env: "UPDATE_CHECK_URL",
+    about: "Manifest to look for updates in; unset: nothing is contacted.",
+    accepts: "an http or https address",
+    default: undefined,
+    read: url,
+  }),
+  modelCassette: option<string | undefined>({
+    env: "MODEL_CASSETTE",
+    about: "Record model calls to, or replay them from, this folder: record:DIR or replay:DIR.",
+    accepts: "record:DIR or replay:DIR",
+    default: undefined,
+    read: (v) => (/^(record|replay):./.test(v) ? v : undefined),
+  }),
+  demoScript: option<string | undefined>({
+    env: "DEMO_SCRIPT",
+    about: "Transcript that demo/scripted plays.",
+    accepts: "a path",
+    default: undefined,
+    read: text,
+  }),
+} satisfies Record<string, Option<never> | Option<unknown>>;
+
+export type OptionName = keyof typeof OPTIONS;
+type Values = { [K in OptionName]: (typeof OPTIONS)[K]["default"] };
+export type Source = "flag" | "environment" | "default";
+
+export interface Config extends Readonly<Values> {
+  /** Where each value came from. */
+  readonly sources: Readonly<Record<OptionName, Source>>;
+  /** Whether credentials are asked for. */
+  readonly authRequired: boolean;
+  /** Provider keys and addresses of the environment, by variable name (`ANTHROPIC_API_KEY`, `OLLAMA_BASE_URL`). */
+  readonly providerEnv: Readonly<Record<string, string>>;
+}
+
+export const flagOf = (env: string): string => `--${env.toLowerCase().replaceAll("_", "-")}`;
+
+export const isLoopback = (host: string): boolean =>
+  host === "localhost" || host === "::1" || host === "[::1]" || /^127(\.\d{1,3}){3}$/.test(host);
+
+/**
+ * Reads the configuration. `flags` holds what the command line gave, by option name.
+ * @throws Problem 422, one line that says what is accepted.
+ */
+export function readConfig(
+  env: Readonly<Record<string, string | undefined>>,
+  flags: Readonly<Partial<Record<OptionName, string>>> = {},
+): Config {
+  const values: Record<string, unknown> = {};
+  const sources: Record<string, Source> = {};
+  for (const [name, one] of Object.entries(OPTIONS) as [OptionName, Option<unknown>][]) {
+    const flag = flags[name];
+    // An empty variable counts as unset, so that an empty token never becomes a credential.
+    const raw = flag ?? (env[one.env]?.trim() ? env[one.env]?.trim() : undefined);
+    sources[name] = flag !== undefined ? "flag" : raw !== undefined ? "environment" : "default";
+    const value = raw === undefined ? one.default : one.read(raw);
+    if (raw !== undefined && value === undefined)
+      throw new Problem(
+        422,
+        "bad_configuration",
+        `${flag !== undefined ? flagOf(one.env) : one.env} accepts ${one.accepts}.`,
+      );
+    values[name] = value;
+  }
+  const config = values as unknown as Values;
+  const providerEnv = Object.fromEntries(
+    Object.entries(env).filter(
+      (pair): pair is [string, string] => /^[A-Z0-9_]+_(API_KEY|BASE_URL)$/.test(pair[0]) && !!pair[1]?.trim(),
+    ),
+  );
+  return Object.freeze({
+    ...config,
+    data: resolve(config.data),
+    sources: sources as Record<OptionName, Source>,
+    authRequired: config.authEnabled ?? !isLoopback(config.host),
+    providerEnv,
+  });
+}
+
+/** What is in force and where from, secrets masked; for `skep config`. */
+export function describeConfig(
+  config: Config,
+): { option: string; flag: string; value: string; source: Source; about: string }[] {
+  return (Object.entries(OPTIONS) as [OptionName, Option<unknown>][]).map(([name, one]) => {
+    const value = config[name];
+    const shown =
+      value === undefined ? "(unset)" : one.secret ? "(set)" : Array.isArray(value) ? value.join(",") : String(value);
+    return { option: one.env, flag: flagOf(one.env), value: shown, source: config.sources[name], about: one.about };
+  });
+}

@@ -1,0 +1,17 @@
+/** Files that the bundler embeds as text or as a path. */
+declare module "*.sql" {
+  const text: string;
+  export default text;
+}
+declare module "*.md" {
+  const text: string;
+  export default text;
+}
+declare module "*.yml" {
+  const text: string;
+  export default text;
+}
+declare module "*.wasm" {
+  const path: string;
+  export default path;
+}

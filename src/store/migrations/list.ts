@@ -1,0 +1,9 @@
+/** The migrations, in order, forward only. A new one is a file and a line here; what was released is never edited. */
+import foundation from "./0001-foundation.sql" with { type: "text" };
+
+export interface Migration {
+  name: string;
+  sql: string;
+}
+
+export const MIGRATIONS: readonly Migration[] = [{ name: "0001-foundation", sql: foundation }];
