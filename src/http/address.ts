@@ -1,0 +1,54 @@
+/** Whose request it is on the network: host names that we answer to, proxies that we believe, origins that may call. */
+import ipaddr from "ipaddr.js";
+import type { Config } from "../core/config.ts";
+import { isLoopback } from "../core/config.ts";
+
+/** True if `address` lies in one of the addresses or CIDR networks. */
+export function inNetworks(address: string, networks: readonly string[]): boolean {
+  if (!ipaddr.isValid(address)) return false;
+  const parsed = ipaddr.process(address);
+  return networks.some((network) => {
+    try {
+      const [range, bits] = network.includes("/") ? ipaddr.parseCIDR(network) : [ipaddr.process(network), -1];
+      if (range.kind() !== parsed.kind()) return false;
+      return bits < 0 ? range.toString() === parsed.toString() : parsed.match(range as never, bits);
+    } catch {
+      return false;
+    }
+  });
+}
+
+/** The client's address: the last hop of X-Forwarded-For that no trusted proxy wrote. */
+export function clientAddress(socket: string, forwarded: string | null, trusted: readonly string[]): string {
+  if (!forwarded || !inNetworks(socket, trusted)) return socket;
+  const hops = forwarded.split(",").map((hop) => hop.trim());
+  for (const hop of hops.reverse()) if (!inNetworks(hop, trusted)) return ipaddr.isValid(hop) ? hop : socket;
+  return socket;
+}
+
+const hostName = (host: string): string => host.replace(/:\d+$/, "").toLowerCase();
+
+/**
+ * Whether we answer to this Host. On a loopback bind only loopback names count, so that a page elsewhere cannot
+ * reach us by a name that it points here; elsewhere any host does, since credentials are asked for.
+ */
+export function hostAllowed(host: string | null, config: Config): boolean {
+  if (host === null) return false;
+  if (!isLoopback(config.host) && config.authRequired) return true;
+  const name = hostName(host);
+  if (isLoopback(name) || name === config.host) return true;
+  if (config.publicUrl && new URL(config.publicUrl).hostname === name) return true;
+  return config.allowedHosts.some((allowed) => hostName(allowed) === name);
+}
+
+/** Whether a request with this Origin may change something or be read: our own pages, and the listed ones. */
+export function originAllowed(origin: string | null, host: string | null, config: Config): boolean {
+  if (origin === null) return true;
+  if (config.corsOrigins.includes(origin)) return true;
+  if (config.publicUrl && new URL(config.publicUrl).origin === origin) return true;
+  try {
+    return new URL(origin).host === host;
+  } catch {
+    return false;
+  }
+}

@@ -1,0 +1,63 @@
+/**
+ * What every feature's routes start from: `new Elysia().use(base(http))`. Gives handlers `caller` and `answer`, and
+ * routes the `access` and `execution` options. The gate (gate.ts) enforces them before the framework sees a request.
+ */
+import { Elysia, status } from "elysia";
+import type { Store } from "../store/store.ts";
+import { type Access, ANONYMOUS, type Caller } from "./caller.ts";
+import { etagOf } from "./etag.ts";
+import type { Idempotency, PendingKey } from "./idempotency.ts";
+
+/** What the gate found out about a request, by request. */
+export interface RequestFacts {
+  caller: Caller;
+  requestId: string;
+  pending: PendingKey | null;
+}
+
+export interface HttpDeps {
+  store: Store;
+  idempotency: Idempotency;
+  facts: WeakMap<Request, RequestFacts>;
+}
+
+export interface Answer {
+  /** 201 with `Location`. `create` runs in the transaction that also remembers the answer for its Idempotency-Key. */
+  created<T>(locationOf: (object: T) => string, create: () => T): ReturnType<typeof status<201, T>>;
+  /** 202 with `Location` of the status. */
+  accepted<T>(locationOf: (object: T) => string, create: () => T): ReturnType<typeof status<202, T>>;
+  /** 200 with `ETag`, for objects that people edit. */
+  tagged<T>(object: T): T;
+}
+
+export function base({ store, idempotency, facts }: HttpDeps) {
+  return new Elysia({ name: "skep/base" })
+    .macro({
+      access: (_level: Access) => ({}),
+      execution: (_allowed: boolean) => ({}),
+    })
+    .derive({ as: "global" }, ({ request, set }) => {
+      const known = facts.get(request);
+      const made = <S extends 201 | 202, T>(code: S, locationOf: (object: T) => string, create: () => T) => {
+        const object = store.write(() => {
+          const result = create();
+          if (known?.pending) idempotency.remember(known.pending, code, locationOf(result), result);
+          return result;
+        });
+        set.headers["Location"] = locationOf(object);
+        return status(code, object);
+      };
+      const answer: Answer = {
+        created: (locationOf, create) => made(201, locationOf, create),
+        accepted: (locationOf, create) => made(202, locationOf, create),
+        tagged: (object) => {
+          set.headers["ETag"] = etagOf(object);
+          return object;
+        },
+      };
+      return { caller: known?.caller ?? ANONYMOUS, answer };
+    });
+}
+
+/** The plugin that features' `routes.ts` take as an argument. */
+export type Base = ReturnType<typeof base>;

@@ -1,0 +1,58 @@
+/** Who calls, and what a route asks of a caller. */
+import { forbidden, type Problem, unauthorized } from "../core/errors.ts";
+
+export type CallerKind = "anonymous" | "local" | "user" | "engine" | "execution";
+
+export interface Caller {
+  kind: CallerKind;
+  /** Administrator's rights: the local administrator, the engine token, users of role admin. */
+  admin: boolean;
+  userId?: string | undefined;
+  /** Of an API key: what it is held to; absent means everything its user may. */
+  scopes?: readonly string[] | undefined;
+  /** Of a browser or bearer session, for logging out. */
+  sessionId?: string | undefined;
+  /** Of an execution token: the one execution that it speaks for. */
+  execution?: { id: string; agentId: string; runId?: string | undefined; projectId?: string | undefined } | undefined;
+  /** Network address, from a trusted proxy's header or the socket. */
+  address?: string | undefined;
+  /** Came by cookie: state changes need a same-origin request. */
+  byCookie?: boolean | undefined;
+}
+
+export const ANONYMOUS: Caller = { kind: "anonymous", admin: false };
+export const LOCAL_ADMIN: Caller = { kind: "local", admin: true };
+
+/**
+ * `public`: anybody. `user`: any authenticated caller but an execution. `admin`: administrators.
+ * `engine`: administrators and the engine token. `env`: the one route whose rule the interface gives (see secrets).
+ */
+export type Access = "public" | "user" | "admin" | "engine" | "env";
+
+/** What a route declares. `execution`: tokens of running executions are let in too; the handler holds them to their own agent. */
+export interface RouteAccess {
+  access: Access;
+  execution: boolean;
+}
+
+/** The problem that keeps this caller out, or undefined. */
+export function denial(caller: Caller, { access, execution }: RouteAccess): Problem | undefined {
+  if (access === "public" || access === "env") return undefined;
+  if (caller.kind === "anonymous") return unauthorized();
+  if (caller.kind === "execution") return execution ? undefined : forbidden("An execution's token may not do this.");
+  if (access === "user") return undefined;
+  return caller.admin ? undefined : forbidden("Only an administrator may do this.");
+}
+
+/** The agent that this caller is held to: an execution's own; others may name any. */
+export function assertOwnAgent(caller: Caller, agentId: string): void {
+  if (caller.execution && caller.execution.agentId !== agentId)
+    throw forbidden("An execution's token reaches only its own agent.");
+}
+
+/** For audit rows. */
+export function actorOf(caller: Caller): string {
+  if (caller.kind === "user") return caller.userId ?? "user";
+  if (caller.kind === "execution") return `execution:${caller.execution?.id}`;
+  return caller.kind;
+}

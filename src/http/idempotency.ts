@@ -1,0 +1,89 @@
+/**
+ * `Idempotency-Key`: the answer of a creating request is stored in the transaction that creates, so a repeat, also
+ * after a crash, gets the first answer and nothing is made twice.
+ */
+import { createHash } from "node:crypto";
+import { eq, lt } from "drizzle-orm";
+import type { Clock } from "../core/clock.ts";
+import { badRequest, conflict, Problem } from "../core/errors.ts";
+import { LIMITS } from "../core/limits.ts";
+import type { Store } from "../store/store.ts";
+import { idempotency } from "../store/tables/foundation.ts";
+import { actorOf, type Caller } from "./caller.ts";
+
+export interface PendingKey {
+  key: string;
+  fingerprint: string;
+}
+
+export interface Idempotency {
+  /**
+   * Looks a request up. @returns the stored answer, or the pending key that `remember` and `done` take.
+   * @throws Problem 400 bad key, 409 the first is still running, 422 same key with another body.
+   */
+  begin(request: Request, path: string, body: Uint8Array | null, caller: Caller): Response | PendingKey | null;
+  /** Stores the answer; call inside the creating transaction. */
+  remember(pending: PendingKey, status: number, location: string | undefined, body: unknown): void;
+  done(pending: PendingKey): void;
+  /** Removes what is older than 24 h. */
+  prune(): void;
+}
+
+export function createIdempotency(store: Store, clock: Clock): Idempotency {
+  const running = new Set<string>();
+  return {
+    begin(request, path, body, caller) {
+      const given = request.headers.get("idempotency-key");
+      if (given === null || request.method !== "POST") return null;
+      if (given.length === 0 || given.length > LIMITS.idempotencyKeyCharacters || !/^[\x20-\x7e]+$/.test(given))
+        throw badRequest(
+          `Idempotency-Key takes 1 to ${LIMITS.idempotencyKeyCharacters} printable characters.`,
+          "bad_idempotency_key",
+        );
+      const key = [actorOf(caller), path, given].join("\n");
+      const fingerprint = createHash("sha256")
+        .update(body ?? "")
+        .digest("hex");
+      const row = store.db.select().from(idempotency).where(eq(idempotency.key, key)).get();
+      if (row && row.created_at > clock.now() - LIMITS.idempotencyKeepMs) {
+        if (row.fingerprint !== fingerprint)
+          throw new Problem(
+            422,
+            "idempotency_mismatch",
+            "This Idempotency-Key was used with another body. Take a new key.",
+          );
+        const headers = new Headers({ "Content-Type": "application/json", "Idempotent-Replayed": "true" });
+        if (row.location) headers.set("Location", row.location);
+        return new Response(row.body, { status: row.status, headers });
+      }
+      if (running.has(key))
+        throw conflict("The first request with this Idempotency-Key is still at work.", "idempotency_in_flight");
+      running.add(key);
+      return { key, fingerprint };
+    },
+    remember({ key, fingerprint }, status, location, body) {
+      const row = {
+        key,
+        fingerprint,
+        status,
+        location: location ?? null,
+        body: JSON.stringify(body),
+        created_at: clock.now(),
+      };
+      store.write(({ db }) =>
+        db.insert(idempotency).values(row).onConflictDoUpdate({ target: idempotency.key, set: row }).run(),
+      );
+    },
+    done({ key }) {
+      running.delete(key);
+    },
+    prune() {
+      store.write(({ db }) =>
+        db
+          .delete(idempotency)
+          .where(lt(idempotency.created_at, clock.now() - LIMITS.idempotencyKeepMs))
+          .run(),
+      );
+    },
+  };
+}

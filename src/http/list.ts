@@ -1,0 +1,76 @@
+/** Lists: `{items, next_cursor}`, `limit`, and an opaque `cursor` that holds the last row's sort key. */
+import { type TSchema, Type as t } from "@sinclair/typebox";
+import { badRequest } from "../core/errors.ts";
+import { LIMITS } from "../core/limits.ts";
+
+/** Query members of every paged list; spread into its query schema. */
+export const PageQuery = {
+  limit: t.Optional(
+    t.Integer({
+      minimum: 1,
+      description: `How many; default ${LIMITS.listDefault}, more than ${LIMITS.listMax} counts as ${LIMITS.listMax}.`,
+    }),
+  ),
+  cursor: t.Optional(t.String({ maxLength: 1_000, description: "`next_cursor` of the page before." })),
+};
+
+export const listOf = <T extends TSchema>(item: T) =>
+  t.Object({ items: t.Array(item), next_cursor: t.Union([t.String(), t.Null()]) });
+
+export interface Page {
+  /** 1 to 200. */
+  limit: number;
+  /** Sort key of the last row of the page before, or null at the start. */
+  after: string | null;
+}
+
+export interface ListAnswer<T> {
+  items: T[];
+  next_cursor: string | null;
+}
+
+/** @throws Problem 400 when the cursor is none of ours. */
+export function pageOf(query: { limit?: number | undefined; cursor?: string | undefined }): Page {
+  return {
+    limit: Math.min(query.limit ?? LIMITS.listDefault, LIMITS.listMax),
+    after: query.cursor === undefined ? null : decodeCursor(query.cursor),
+  };
+}
+
+/**
+ * The answer of a list.
+ * @param rows one more than `page.limit` when there is a next page (ask the database for `limit + 1`).
+ * @param keyOf the sort key that the next page starts after.
+ */
+export function listAnswer<Row, Item>(
+  rows: Row[],
+  page: Page,
+  keyOf: (row: Row) => string,
+  present: (row: Row) => Item,
+): ListAnswer<Item> {
+  const shown = rows.slice(0, page.limit);
+  const last = shown.at(-1);
+  return {
+    items: shown.map(present),
+    next_cursor: rows.length > page.limit && last !== undefined ? encodeCursor(keyOf(last)) : null,
+  };
+}
+
+/** A page of a list that is wholly in memory, already in its stable order. */
+export function pageOfArray<Item>(items: readonly Item[], page: Page, keyOf: (item: Item) => string): ListAnswer<Item> {
+  const start = page.after === null ? 0 : items.findIndex((item) => keyOf(item) === page.after) + 1;
+  if (page.after !== null && start === 0) return { items: [], next_cursor: null };
+  return listAnswer(items.slice(start, start + page.limit + 1), page, keyOf, (item) => item);
+}
+
+const encodeCursor = (key: string): string => Buffer.from(JSON.stringify([1, key])).toString("base64url");
+
+function decodeCursor(cursor: string): string {
+  try {
+    const [version, key] = JSON.parse(Buffer.from(cursor, "base64url").toString("utf8")) as unknown[];
+    if (version === 1 && typeof key === "string") return key;
+  } catch {
+    // Falls through to the same answer as a well-formed cursor of another make.
+  }
+  throw badRequest("The cursor is not one that this server gave. Start again without it.", "bad_cursor");
+}

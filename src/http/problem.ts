@@ -1,0 +1,110 @@
+/** RFC 9457: every error of the API in one shape. Nothing of the request's values, no stack, no SQL, no host path. */
+import { Type as t } from "@sinclair/typebox";
+import { type FieldError, isProblem, Problem } from "../core/errors.ts";
+
+export const PROBLEM_TYPE = "application/problem+json";
+
+export const ProblemSchema = t.Object(
+  {
+    type: t.String(),
+    title: t.String(),
+    status: t.Integer(),
+    detail: t.String(),
+    instance: t.String(),
+    code: t.String(),
+    request_id: t.String(),
+    errors: t.Optional(t.Array(t.Object({ pointer: t.String(), message: t.String() }))),
+  },
+  { $id: "Problem", additionalProperties: true },
+);
+
+const TITLES: Record<number, string> = {
+  400: "Bad Request",
+  401: "Unauthorized",
+  403: "Forbidden",
+  404: "Not Found",
+  405: "Method Not Allowed",
+  406: "Not Acceptable",
+  409: "Conflict",
+  412: "Precondition Failed",
+  413: "Content Too Large",
+  415: "Unsupported Media Type",
+  421: "Misdirected Request",
+  422: "Unprocessable Content",
+  429: "Too Many Requests",
+  500: "Internal Server Error",
+  503: "Service Unavailable",
+};
+
+export interface ProblemContext {
+  requestId: string;
+  /** Path of the request, without its query. */
+  path: string;
+}
+
+export function problemResponse(problem: Problem, { requestId, path }: ProblemContext): Response {
+  const { status, code, detail, extras } = problem;
+  const body = {
+    type: status >= 500 && code === "internal" ? "about:blank" : `urn:skep:problem:${code}`,
+    title: TITLES[status] ?? "Error",
+    status,
+    detail,
+    instance: path,
+    code,
+    request_id: requestId,
+    ...(extras.errors?.length ? { errors: extras.errors } : {}),
+    ...(extras.data ?? {}),
+  };
+  return new Response(JSON.stringify(body), {
+    status,
+    headers: { "Content-Type": PROBLEM_TYPE, "Cache-Control": "no-store", ...extras.headers },
+  });
+}
+
+interface Validation {
+  type?: string;
+  all?: { path?: string; message?: string; summary?: string }[];
+}
+
+/**
+ * The problem that an error of the framework, the database or a handler amounts to.
+ * @returns `internal: true` when it is ours to log.
+ */
+export function toProblem(error: unknown, code: string | number = ""): { problem: Problem; internal: boolean } {
+  if (isProblem(error)) return { problem: error, internal: error.status >= 500 && error.status !== 503 };
+  if (code === "VALIDATION") {
+    const { type = "body", all = [] } = error as Validation;
+    if (type !== "response") return { problem: validationProblem(type, all), internal: false };
+  }
+  if (code === "PARSE" || code === "INVALID_COOKIE_SIGNATURE" || code === "INVALID_FILE_TYPE")
+    return { problem: new Problem(400, "malformed", "The body is not what its content type says."), internal: false };
+  if (code === "NOT_FOUND")
+    return { problem: new Problem(404, "not_found", "There is nothing at this path."), internal: false };
+  const sqlite = (error as { code?: unknown } | null)?.code;
+  if (sqlite === "SQLITE_FULL" || sqlite === "SQLITE_IOERR_WRITE" || sqlite === "ENOSPC")
+    return {
+      problem: new Problem(503, "disk_full", "The disk of the data folder is full. Free space; nothing was changed."),
+      internal: true,
+    };
+  return {
+    problem: new Problem(500, "internal", "Something went wrong here. The log has the details under this request id."),
+    internal: true,
+  };
+}
+
+function validationProblem(where: string, all: NonNullable<Validation["all"]>): Problem {
+  const errors = new Map<string, FieldError>();
+  for (const { path = "", message, summary } of all) {
+    const pointer = where === "body" ? path || "/" : path.replace(/^\//, "") || where;
+    if (!errors.has(pointer))
+      errors.set(pointer, { pointer, message: plainMessage(message ?? summary ?? "is not valid") });
+  }
+  const first = [...errors.values()][0];
+  const detail = first
+    ? `${where === "body" ? "Body" : where} ${first.pointer}: ${first.message}.`
+    : `The ${where} is not valid.`;
+  return new Problem(422, "validation_failed", detail, { errors: [...errors.values()].slice(0, 20) });
+}
+
+/** TypeBox's messages name schemas only, never values; its union dumps are shortened. */
+const plainMessage = (message: string): string => message.replace(/\.$/, "").slice(0, 200);

@@ -1,0 +1,56 @@
+/** The routes of the application with the access each declares. What declares nothing cannot be started. */
+import type { AnyElysia } from "elysia";
+import Memoirist from "memoirist";
+import type { Access, RouteAccess } from "./caller.ts";
+
+export interface RouteEntry extends RouteAccess {
+  method: string;
+  /** As declared, with `:name` parameters. */
+  path: string;
+  /** Largest body in bytes that the route takes. */
+  uploads: boolean;
+}
+
+export interface RouteTable {
+  readonly entries: readonly RouteEntry[];
+  find(method: string, path: string): RouteEntry | undefined;
+  /** Methods that the path has, HEAD and OPTIONS included; empty when there is no such path. */
+  methods(path: string): string[];
+}
+
+const METHODS = ["GET", "POST", "PUT", "PATCH", "DELETE"];
+
+/** @throws Error naming every route that declares no access. */
+export function createRouteTable(app: AnyElysia): RouteTable {
+  const router = new Memoirist<RouteEntry>();
+  const entries: RouteEntry[] = [];
+  const bare: string[] = [];
+  for (const route of app.routes) {
+    const hooks = route.hooks as { access?: Access; execution?: boolean; type?: string };
+    if (!hooks.access) {
+      bare.push(`${route.method} ${route.path}`);
+      continue;
+    }
+    const uploads = hooks.type === "multipart/form-data" || hooks.type === "formdata";
+    const entry = {
+      method: route.method,
+      path: route.path,
+      access: hooks.access,
+      execution: hooks.execution === true,
+      uploads,
+    };
+    entries.push(entry);
+    router.add(route.method, route.path, entry);
+  }
+  if (bare.length > 0) throw new Error(`routes without access: ${bare.join(", ")}`);
+  const find = (method: string, path: string) => router.find(method, path)?.store;
+  return {
+    entries,
+    find,
+    methods(path) {
+      const found = METHODS.filter((method) => find(method, path));
+      if (found.includes("GET")) found.push("HEAD");
+      return found.length > 0 ? [...found, "OPTIONS"] : [];
+    },
+  };
+}
