@@ -13,6 +13,8 @@ export interface RequestFacts {
   caller: Caller;
   requestId: string;
   pending: PendingKey | null;
+  /** As it came, for signatures over the body. */
+  rawBody: Uint8Array | null;
 }
 
 export interface HttpDeps {

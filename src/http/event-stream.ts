@@ -1,0 +1,183 @@
+/**
+ * The event stream (Server-Sent Events). Every reader follows the durable log from its own position; the bus only
+ * says that there is more. So a resume has no gap and no duplicate, and a slow reader costs nobody else anything.
+ *
+ * Frames are our own: a data line is one line of JSON, whose encoder escapes every line end, and the other fields are
+ * a number and a word of a closed table. No text can forge a frame.
+ */
+import { RUN_END_KINDS, type SkepEvent } from "../core/events.ts";
+import { LIMITS } from "../core/limits.ts";
+import type { Bus } from "../store/bus.ts";
+import { type EventFilter, type EventLog, matches } from "../store/event-log.ts";
+
+export interface StreamRequest {
+  filter: EventFilter;
+  /** Position to go on from; undefined means from now on. */
+  after: number | undefined;
+  /** Whether this reader may see the event; asked for each. */
+  mayRead(event: SkepEvent): boolean;
+  /** False ends the stream: a token was revoked, an execution ended. */
+  stillValid(): boolean;
+}
+
+export interface EventStreams {
+  /** @returns the response, at once; frames follow. */
+  open(request: StreamRequest): Response;
+  readonly readers: number;
+  /** Ends every stream; for stopping. */
+  close(): void;
+}
+
+const encoder = new TextEncoder();
+const RECENT = 4_096;
+const PAGE = 500;
+/** Batches wake-ups: a reader hears of an event at most this much later, in ms. */
+const WAKE_MS = 10;
+const BUFFER_BYTES = 256 * 1024;
+
+/** One event as a frame. */
+export function encodeFrame(event: SkepEvent): string {
+  const { id, kind, at, run_id, step_id, session_id, agent_id, swarm_id, project_id, data } = event;
+  const json = JSON.stringify({ id, kind, at, run_id, step_id, session_id, agent_id, swarm_id, project_id, data });
+  return `id: ${id}\nevent: ${kind}\ndata: ${json}\n\n`;
+}
+
+const encodeGap = (from: number, to: number): string =>
+  `event: gap\ndata: ${JSON.stringify({ kind: "gap", from, to, detail: "Events in between are not sent; read the current state." })}\n\n`;
+
+interface Reader {
+  wake(): void;
+  beat(): void;
+  end(): void;
+}
+
+export function createEventStreams({ log, bus }: { log: EventLog; bus: Bus }): EventStreams {
+  const readers = new Set<Reader>();
+  const frames = new Map<number, string>();
+  let recent: SkepEvent[] = [];
+  let waking: ReturnType<typeof setTimeout> | undefined;
+
+  const unsubscribe = bus.subscribe((event) => {
+    recent.push(event);
+    if (recent.length > RECENT * 2) {
+      for (const old of recent.slice(0, RECENT)) frames.delete(old.id);
+      recent = recent.slice(RECENT);
+    }
+    waking ??= setTimeout(() => {
+      waking = undefined;
+      for (const reader of readers) reader.wake();
+    }, WAKE_MS);
+  });
+  const heart = setInterval(() => {
+    for (const reader of readers) reader.beat();
+  }, LIMITS.streamHeartbeatMs);
+  heart.unref();
+
+  /** Up to PAGE events after the position: from memory when it reaches back far enough, else from the log. */
+  function next(after: number, filter: EventFilter): { events: SkepEvent[]; reached: number } {
+    const first = recent[0];
+    if (first && first.id <= after + 1) {
+      const page = recent.slice(after + 1 - first.id, after + 1 - first.id + PAGE);
+      return { events: page.filter((event) => matches(event, filter)), reached: page.at(-1)?.id ?? after };
+    }
+    const last = log.lastId();
+    const events = log.read(after, PAGE, filter);
+    return { events, reached: events.length === PAGE ? events.at(-1)!.id : Math.max(last, after) };
+  }
+  function frameOf(event: SkepEvent): string {
+    let frame = frames.get(event.id);
+    if (frame === undefined) {
+      frame = encodeFrame(event);
+      if (recent[0] && event.id >= recent[0].id) frames.set(event.id, frame);
+    }
+    return frame;
+  }
+
+  function open({ filter, after, mayRead, stillValid }: StreamRequest): Response {
+    let controller: ReadableStreamDefaultController<Uint8Array>;
+    let position = after ?? log.lastId();
+    let ended = false;
+    const send = (text: string) => controller.enqueue(encoder.encode(text));
+    const end = () => {
+      if (ended) return;
+      ended = true;
+      readers.delete(reader);
+      try {
+        controller.close();
+      } catch {
+        // The reader is gone already.
+      }
+    };
+    /** Sends what is new while the reader takes it. Ends after the run's last event when it follows one run. */
+    const pump = () => {
+      while (!ended) {
+        if (!stillValid()) return end();
+        if ((controller.desiredSize ?? 0) <= 0) return;
+        const { events, reached } = next(position, filter);
+        if (reached === position) return;
+        position = reached;
+        const shown = events.filter(mayRead);
+        if (shown.length > 0) send(shown.map(frameOf).join(""));
+        const lastOne = events.at(-1);
+        const over = filter.run_id !== undefined && lastOne && RUN_END_KINDS.includes(lastOne.kind);
+        if (over && log.read(lastOne.id, 1, { run_id: filter.run_id }).length === 0) return end();
+      }
+    };
+    const reader: Reader = {
+      wake() {
+        const behind = log.lastId() - position;
+        if ((controller.desiredSize ?? 0) <= 0 && behind > LIMITS.streamQueueEvents) {
+          bus.countDropped(behind);
+          send(encodeGap(position + 1, log.lastId()));
+          return end();
+        }
+        pump();
+      },
+      beat() {
+        if (!stillValid()) return end();
+        if ((controller.desiredSize ?? 0) > 0) send(": beat\n\n");
+      },
+      end,
+    };
+    const body = new ReadableStream<Uint8Array>(
+      {
+        start(given) {
+          controller = given;
+          readers.add(reader);
+          send("retry: 2000\n\n");
+          const first = log.firstId();
+          if (after !== undefined && filter.run_id === undefined && after < first - 1) {
+            send(encodeGap(after + 1, first - 1));
+            position = first - 1;
+          }
+        },
+        pull: pump,
+        cancel() {
+          ended = true;
+          readers.delete(reader);
+        },
+      },
+      new ByteLengthQueuingStrategy({ highWaterMark: BUFFER_BYTES }),
+    );
+    return new Response(body, {
+      headers: {
+        "Content-Type": "text/event-stream; charset=utf-8",
+        "Cache-Control": "no-store",
+        "X-Accel-Buffering": "no",
+      },
+    });
+  }
+
+  return {
+    open,
+    get readers() {
+      return readers.size;
+    },
+    close() {
+      unsubscribe();
+      clearInterval(heart);
+      clearTimeout(waking);
+      for (const reader of [...readers]) reader.end();
+    },
+  };
+}

@@ -1,0 +1,167 @@
+/**
+ * The gate before the framework. In this order: request id, host and origin, route, credential, access, body size and
+ * type, idempotency. Nothing of a request is parsed and no handler runs before its caller is allowed to make it.
+ */
+import type { AnyElysia } from "elysia";
+import type { Logger } from "pino";
+import type { Config } from "../core/config.ts";
+import { forbidden, Problem } from "../core/errors.ts";
+import { newId } from "../core/ids.ts";
+import { LIMITS } from "../core/limits.ts";
+import { clientAddress, hostAllowed, originAllowed } from "./address.ts";
+import type { RequestFacts } from "./base.ts";
+import { readBody } from "./body.ts";
+import { type Caller, denial } from "./caller.ts";
+import type { Idempotency } from "./idempotency.ts";
+import type { Metrics } from "./metrics.ts";
+import { problemResponse, toProblem } from "./problem.ts";
+import type { RouteEntry, RouteTable } from "./route-table.ts";
+
+export interface GateDeps {
+  app: AnyElysia;
+  table: RouteTable;
+  config: Config;
+  log: Logger;
+  facts: WeakMap<Request, RequestFacts>;
+  idempotency: Idempotency;
+  metrics: Metrics;
+  /** Who the request's credential belongs to. Throws Problem 401 for a bad one; anonymous when there is none. */
+  authenticate(request: Request, address: string): Caller | Promise<Caller>;
+}
+
+/** Handles one request. `address` is the socket's peer. Never throws. */
+export type Gate = (request: Request, address: string) => Promise<Response>;
+
+const SAFE_ID = /^[A-Za-z0-9._:-]{1,128}$/;
+const READING = new Set(["GET", "HEAD", "OPTIONS"]);
+
+export function createGate(deps: GateDeps): Gate {
+  const { config, log, metrics } = deps;
+  return async (request, socketAddress) => {
+    const started = performance.now();
+    const given = request.headers.get("x-request-id");
+    const requestId =
+      given && SAFE_ID.test(given) && given.length <= LIMITS.requestIdCharacters ? given : newId("request");
+    const url = new URL(request.url);
+    const path = url.pathname.length > 1 ? url.pathname.replace(/\/$/, "") : url.pathname;
+    const seen: { route?: RouteEntry | undefined } = {};
+    let response: Response;
+    try {
+      response = await pass(deps, request, { url, path, requestId, socketAddress, seen });
+    } catch (error) {
+      const { problem, internal } = toProblem(error);
+      if (internal) log.error({ requestId, path, err: error }, "request failed");
+      response = problemResponse(problem, { requestId, path });
+    }
+    const route = seen.route?.path ?? "(none)";
+    metrics.request(request.method, route, response.status, (performance.now() - started) / 1_000);
+    log.debug({ requestId, method: request.method, route, status: response.status }, "request");
+    return finish(response, request, requestId, config);
+  };
+}
+
+interface Passing {
+  url: URL;
+  path: string;
+  requestId: string;
+  socketAddress: string;
+  seen: { route?: RouteEntry | undefined };
+}
+
+async function pass(
+  deps: GateDeps,
+  request: Request,
+  { url, path, requestId, socketAddress, seen }: Passing,
+): Promise<Response> {
+  const { app, table, config, facts, idempotency, authenticate } = deps;
+  checkSender(request, config);
+  assertPlainPath(url.pathname);
+  const method = request.method === "HEAD" ? "GET" : request.method;
+  const route = table.find(method, path);
+  seen.route = route;
+  if (!route) return withoutRoute(table, request, path);
+  const address = clientAddress(socketAddress, request.headers.get("x-forwarded-for"), config.trustedProxies);
+  const caller: Caller = { ...(await authenticate(request, address)), address };
+  const refused = denial(caller, route);
+  if (refused) throw refused;
+  const body = READING.has(request.method) ? null : await readBody(request, route);
+  const pending = idempotency.begin(request, path, body, caller);
+  if (pending instanceof Response) return pending;
+  const inner = new Request(`http://skep.internal${path}${url.search}`, {
+    method,
+    headers: request.headers,
+    body: body as Uint8Array<ArrayBuffer> | null,
+    signal: request.signal,
+  });
+  facts.set(inner, { caller, requestId, pending, rawBody: body });
+  try {
+    const response = await app.handle(inner);
+    return request.method === "HEAD" ? new Response(null, response) : response;
+  } finally {
+    if (pending) idempotency.done(pending);
+  }
+}
+
+/** Refuses names that are not ours and changes that a foreign page asks for. */
+function checkSender(request: Request, config: Config): void {
+  const host = request.headers.get("host");
+  if (!hostAllowed(host, config))
+    throw new Problem(
+      421,
+      "foreign_host",
+      "This server does not answer to that name. Set PUBLIC_URL or ALLOWED_HOSTS to name it.",
+    );
+  if (READING.has(request.method)) return;
+  if (!sameOrigin(request, config)) throw foreignOrigin();
+}
+
+const foreignOrigin = () =>
+  forbidden("This page's origin may not change anything here. List it in CORS_ORIGINS.", "foreign_origin");
+
+function sameOrigin(request: Request, config: Config): boolean {
+  const origin = request.headers.get("origin");
+  if (origin === null && request.headers.get("sec-fetch-site") === "cross-site") return false;
+  return originAllowed(origin, request.headers.get("host"), config);
+}
+
+/** Paths have one spelling: what two parts of a server could read differently is refused. */
+function assertPlainPath(pathname: string): void {
+  if (/\/\/|[\\;]|%5c|%00|%2e/i.test(pathname) || /[\x00-\x1f\x7f]/.test(pathname))
+    throw new Problem(400, "bad_path", "The path is not spelled plainly.");
+  try {
+    decodeURIComponent(pathname);
+  } catch {
+    throw new Problem(400, "bad_path", "The path is not valid percent-encoded UTF-8.");
+  }
+}
+
+function withoutRoute(table: RouteTable, request: Request, path: string): Response {
+  const allow = table.methods(path).join(", ");
+  if (!allow)
+    throw new Problem(404, "not_found", "There is nothing at this path. GET /openapi.json lists what there is.");
+  if (request.method === "OPTIONS") return new Response(null, { status: 204, headers: { Allow: allow } });
+  throw new Problem(405, "method_not_allowed", `This path takes ${allow}.`, { headers: { Allow: allow } });
+}
+
+function finish(response: Response, request: Request, requestId: string, config: Config): Response {
+  const headers = new Headers(response.headers);
+  headers.set("X-Request-Id", requestId);
+  headers.set("X-Content-Type-Options", "nosniff");
+  headers.set("Referrer-Policy", "no-referrer");
+  if (!headers.has("Cache-Control")) headers.set("Cache-Control", "no-store");
+  const origin = request.headers.get("origin");
+  if (origin && config.corsOrigins.includes(origin)) {
+    headers.set("Access-Control-Allow-Origin", origin);
+    headers.append("Vary", "Origin");
+    headers.set("Access-Control-Expose-Headers", "ETag, Location, X-Request-Id, Retry-After");
+    if (request.method === "OPTIONS") {
+      headers.set("Access-Control-Allow-Methods", headers.get("Allow") ?? "GET");
+      headers.set(
+        "Access-Control-Allow-Headers",
+        "Authorization, Content-Type, Idempotency-Key, If-Match, Last-Event-ID, X-Request-Id",
+      );
+      headers.set("Access-Control-Max-Age", "600");
+    }
+  }
+  return new Response(response.body, { status: response.status, statusText: response.statusText, headers });
+}
