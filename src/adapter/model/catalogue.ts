@@ -1,0 +1,153 @@
+/**
+ * Models, context windows and prices, offline. Prices come from the table of `@pydantic/genai-prices`, or from what an
+ * administrator entered for a model. An unknown model costs `null`, never a guess. Local servers (Ollama, LM Studio,
+ * vLLM) and the scripted model cost 0 per token unless an administrator entered a price.
+ */
+import { calcPrice, findProvider, type MatchLogic } from "@pydantic/genai-prices";
+import type { Clock } from "../../core/clock.ts";
+import type { ModelInfo, ModelReply, ModelUsage } from "../../engine/model.ts";
+import { PROVIDERS, type ProviderEntry, providerEntry, splitModel } from "./providers.ts";
+
+export interface CatalogueModel extends ModelInfo {
+  name: string;
+}
+
+/** What an administrator entered for a model; fields left out stay as the table has them. */
+export interface ModelOverride {
+  id: string;
+  name?: string | undefined;
+  context_window?: number | null | undefined;
+  input_usd_per_mtok?: number | null | undefined;
+  output_usd_per_mtok?: number | null | undefined;
+  reasoning?: boolean | undefined;
+  tools?: boolean | undefined;
+}
+
+export interface Cost {
+  usd: number | null;
+  source: ModelReply["cost_source"];
+}
+
+export interface Catalogue {
+  providers(): readonly ProviderEntry[];
+  provider(id: string): ProviderEntry | undefined;
+  /** Text models of a provider; empty for local servers, which are asked live. Ids are `provider/model`. */
+  models(providerId: string): CatalogueModel[];
+  info(model: string): ModelInfo;
+  /** USD of that usage at the prices of now. */
+  cost(model: string, usage: ModelUsage): Cost;
+  /** Upper estimate in USD: every input token at the dearer of the plain and the cache-write price, full output. */
+  estimateUsd(model: string, inputTokens: number, outputTokens: number): number | null;
+}
+
+export interface CatalogueDeps {
+  clock: Clock;
+  /** An administrator's own entries for a provider, asked at every use. */
+  overrides?: ((providerId: string) => readonly ModelOverride[]) | undefined;
+}
+
+/** The table also lists what cannot hold an agent's conversation. */
+const NOT_TEXT =
+  /embed|whisper|tts|dall-e|image|audio|realtime|transcri|moderation|rerank|ocr|guard|voice|live|text-davinci|veo|imagen|babbage|davinci|^ada|computer-use/i;
+/** By name, as the table does not say it. Wrong only in what a page shows; the call itself is decided by the provider. */
+const REASONING =
+  /(^|\/)o\d|gpt-[5-9]|gpt-oss|claude-(3-7|(opus|sonnet|haiku|fable)-[4-9])|gemini-(2\.5|[3-9])|deepseek-(r1|reasoner|v[3-9])|qwen[3-9]|qwq|grok-(3-mini|[4-9]|code)|magistral|glm-[4-9]|kimi-k\d|thinking|reason|minimax-m/i;
+const NO_TOOLS = /gpt-3\.5-turbo-instruct|claude-(2|v1|instant)|gemma-?2|phi-2|o1-(mini|preview)|gemini-(1\.0|pro$)/i;
+
+/** The full names a match rule accepts; the table's own id is at some providers (Fireworks) not what a call must say. */
+function exactNames(match: MatchLogic): string[] {
+  if ("equals" in match) return [match.equals];
+  if ("or" in match) return match.or.flatMap(exactNames);
+  return [];
+}
+
+export function createCatalogue({ clock, overrides }: CatalogueDeps): Catalogue {
+  const at = () => new Date(clock.now());
+  const overrideOf = (provider: string, name: string) =>
+    overrides?.(provider).find((entry) => entry.id === name || entry.id === `${provider}/${name}`);
+
+  /** The table's price; null when the model is not in it. The table's own errors (impossible usage) count as unknown. */
+  function tablePrice(entry: ProviderEntry, name: string, usage: Record<string, number>) {
+    if (!entry.priceId) return null;
+    try {
+      return calcPrice(usage, name, { providerId: entry.priceId, timestamp: at() });
+    } catch {
+      return null;
+    }
+  }
+
+  function perMillion(entry: ProviderEntry | undefined, name: string) {
+    if (!entry) return { input: null, output: null, context: null };
+    if (entry.local) return { input: 0, output: 0, context: null };
+    const input = tablePrice(entry, name, { input_tokens: 1000, output_tokens: 0 });
+    const output = tablePrice(entry, name, { input_tokens: 0, output_tokens: 1000 });
+    const rate = (usd: number | undefined) => (usd === undefined ? null : Number((usd * 1000).toPrecision(10)));
+    return {
+      input: rate(input?.input_price),
+      output: rate(output?.output_price),
+      context: input?.model.context_window ?? null,
+    };
+  }
+
+  function info(model: string): ModelInfo {
+    const parts = splitModel(model);
+    const entry = parts && providerEntry(parts.provider);
+    const name = parts?.name ?? model;
+    const table = perMillion(entry, name);
+    const own = parts && overrideOf(parts.provider, name);
+    return {
+      id: model,
+      context_window: own?.context_window ?? table.context,
+      input_usd_per_mtok: own?.input_usd_per_mtok ?? table.input,
+      output_usd_per_mtok: own?.output_usd_per_mtok ?? table.output,
+      reasoning: own?.reasoning ?? (entry?.kind !== "scripted" && REASONING.test(name)),
+      tools: own?.tools ?? !NO_TOOLS.test(name),
+    };
+  }
+
+  function models(providerId: string): CatalogueModel[] {
+    const entry = providerEntry(providerId);
+    if (!entry) return [];
+    const named = new Map<string, string>();
+    if (entry.kind === "scripted") named.set("scripted", "Scripted transcript");
+    const table = entry.priceId ? findProvider({ providerId: entry.priceId }) : undefined;
+    for (const model of table?.models ?? []) {
+      if (model.deprecated || model.id.startsWith("~") || NOT_TEXT.test(model.id)) continue;
+      const id = [model.id, ...exactNames(model.match)].find((one) => tablePrice(entry, one, { input_tokens: 1 }));
+      if (id) named.set(id, model.name ?? model.id);
+    }
+    for (const own of overrides?.(providerId) ?? []) {
+      const id = own.id.startsWith(`${providerId}/`) ? own.id.slice(providerId.length + 1) : own.id;
+      named.set(id, own.name ?? named.get(id) ?? id);
+    }
+    return [...named].map(([id, name]) => ({ ...info(`${providerId}/${id}`), name }));
+  }
+
+  /** USD by an administrator's own rates; undefined when those were not both entered. */
+  function ownUsd(provider: string, name: string, input: number, output: number): number | undefined {
+    const own = overrideOf(provider, name);
+    if (typeof own?.input_usd_per_mtok !== "number" || typeof own.output_usd_per_mtok !== "number") return undefined;
+    return (input * own.input_usd_per_mtok + output * own.output_usd_per_mtok) / 1e6;
+  }
+
+  function cost(model: string, usage: ModelUsage): Cost {
+    const parts = splitModel(model);
+    const entry = parts && providerEntry(parts.provider);
+    if (!parts || !entry) return { usd: null, source: "unknown" };
+    const own = ownUsd(parts.provider, parts.name, usage.input_tokens, usage.output_tokens);
+    if (own !== undefined) return { usd: own, source: "table" };
+    if (entry.local) return { usd: 0, source: "table" };
+    const { input_tokens, output_tokens, cache_read_tokens, cache_write_tokens } = usage;
+    const price = tablePrice(entry, parts.name, { input_tokens, output_tokens, cache_read_tokens, cache_write_tokens });
+    return price ? { usd: price.total_price, source: "table" } : { usd: null, source: "unknown" };
+  }
+
+  function estimateUsd(model: string, inputTokens: number, outputTokens: number): number | null {
+    const usage = { output_tokens: outputTokens, cache_read_tokens: 0, reasoning_tokens: 0 };
+    const plain = cost(model, { ...usage, input_tokens: inputTokens, cache_write_tokens: 0 }).usd;
+    const written = cost(model, { ...usage, input_tokens: inputTokens, cache_write_tokens: inputTokens }).usd;
+    return plain === null ? null : Math.max(plain, written ?? 0);
+  }
+
+  return { providers: () => PROVIDERS, provider: providerEntry, models, info, cost, estimateUsd };
+}

@@ -1,0 +1,126 @@
+/** The providers Skep knows by name: how they are spoken to, where they answer by default, where a key comes from. */
+
+export type ProviderKind = "anthropic" | "openai" | "google" | "openai-compatible" | "scripted";
+
+export interface ProviderEntry {
+  id: string;
+  name: string;
+  kind: ProviderKind;
+  /** Undefined: an administrator has to give one (`custom-*`) or there is none (`demo`). */
+  baseUrl?: string;
+  /** Name of the environment variable that holds a key; empty when the provider takes none. */
+  envVar: string;
+  docsUrl: string;
+  /** Runs on the operator's own machines: needs no key, costs nothing per token, may take minutes to load a model. */
+  local: boolean;
+  /** Name of the provider in the price table. */
+  priceId?: string;
+}
+
+const hosted = (
+  id: string,
+  name: string,
+  kind: ProviderKind,
+  baseUrl: string,
+  envVar: string,
+  docsUrl: string,
+  priceId = id,
+): ProviderEntry => ({ id, name, kind, baseUrl, envVar, docsUrl, local: false, priceId });
+
+const local = (id: string, name: string, baseUrl: string, envVar: string, docsUrl: string): ProviderEntry => ({
+  id,
+  name,
+  kind: "openai-compatible",
+  baseUrl,
+  envVar,
+  docsUrl,
+  local: true,
+});
+
+const OAC = "openai-compatible";
+
+export const PROVIDERS: readonly ProviderEntry[] = [
+  hosted(
+    "anthropic",
+    "Anthropic",
+    "anthropic",
+    "https://api.anthropic.com/v1",
+    "ANTHROPIC_API_KEY",
+    "https://docs.anthropic.com",
+  ),
+  hosted(
+    "openai",
+    "OpenAI",
+    "openai",
+    "https://api.openai.com/v1",
+    "OPENAI_API_KEY",
+    "https://platform.openai.com/docs",
+  ),
+  hosted(
+    "google",
+    "Google Gemini",
+    "google",
+    "https://generativelanguage.googleapis.com/v1beta",
+    "GOOGLE_GENERATIVE_AI_API_KEY",
+    "https://ai.google.dev/gemini-api/docs",
+  ),
+  hosted(
+    "openrouter",
+    "OpenRouter",
+    OAC,
+    "https://openrouter.ai/api/v1",
+    "OPENROUTER_API_KEY",
+    "https://openrouter.ai/docs",
+  ),
+  hosted("groq", "Groq", OAC, "https://api.groq.com/openai/v1", "GROQ_API_KEY", "https://console.groq.com/docs"),
+  hosted("mistral", "Mistral", OAC, "https://api.mistral.ai/v1", "MISTRAL_API_KEY", "https://docs.mistral.ai"),
+  hosted("xai", "xAI", OAC, "https://api.x.ai/v1", "XAI_API_KEY", "https://docs.x.ai", "x-ai"),
+  hosted(
+    "deepseek",
+    "DeepSeek",
+    OAC,
+    "https://api.deepseek.com/v1",
+    "DEEPSEEK_API_KEY",
+    "https://api-docs.deepseek.com",
+  ),
+  hosted("together", "Together AI", OAC, "https://api.together.xyz/v1", "TOGETHER_API_KEY", "https://docs.together.ai"),
+  hosted(
+    "fireworks",
+    "Fireworks AI",
+    OAC,
+    "https://api.fireworks.ai/inference/v1",
+    "FIREWORKS_API_KEY",
+    "https://docs.fireworks.ai",
+  ),
+  local("ollama", "Ollama", "http://127.0.0.1:11434/v1", "OLLAMA_API_KEY", "https://docs.ollama.com"),
+  local("lmstudio", "LM Studio", "http://127.0.0.1:1234/v1", "LMSTUDIO_API_KEY", "https://lmstudio.ai/docs"),
+  local("vllm", "vLLM", "http://127.0.0.1:8000/v1", "VLLM_API_KEY", "https://docs.vllm.ai"),
+  { id: "demo", name: "Demo (scripted)", kind: "scripted", envVar: "", docsUrl: "", local: true },
+];
+
+/** The entry of that id; `custom-*` is an OpenAI-compatible server whose address an administrator gives. */
+export function providerEntry(id: string): ProviderEntry | undefined {
+  const known = PROVIDERS.find((entry) => entry.id === id);
+  if (known || !/^custom-[a-z0-9][a-z0-9-]{0,56}$/.test(id)) return known;
+  return { id, name: id, kind: OAC, envVar: "", docsUrl: "", local: false };
+}
+
+/** `provider/model` in two; the model's own name may hold slashes. Undefined when either half is missing. */
+export function splitModel(model: string): { provider: string; name: string } | undefined {
+  const slash = model.indexOf("/");
+  if (slash <= 0 || slash === model.length - 1) return undefined;
+  return { provider: model.slice(0, slash), name: model.slice(slash + 1) };
+}
+
+/**
+ * The base address to call, without a trailing slash. `http://host:11434` alone gets the path of the provider's default
+ * (`/v1`, `/v1beta`). Undefined when it is no http(s) address.
+ */
+export function normalizeBaseUrl(entry: ProviderEntry, given?: string): string | undefined {
+  const text = given?.trim() || entry.baseUrl;
+  if (!text || !URL.canParse(text)) return undefined;
+  const url = new URL(text);
+  if (url.protocol !== "http:" && url.protocol !== "https:") return undefined;
+  if (url.pathname === "/") url.pathname = entry.baseUrl ? new URL(entry.baseUrl).pathname : "/v1";
+  return url.toString().replace(/\/+$/, "");
+}
