@@ -16,8 +16,8 @@ export interface Caller {
   execution?: { id: string; agentId: string; runId?: string | undefined; projectId?: string | undefined } | undefined;
   /** Network address, from a trusted proxy's header or the socket. */
   address?: string | undefined;
-  /** Came by cookie: state changes need a same-origin request. */
-  byCookie?: boolean | undefined;
+  /** False once the credential is revoked or its execution has ended; open streams ask. */
+  stillValid?: () => boolean;
 }
 
 export const ANONYMOUS: Caller = { kind: "anonymous", admin: false };

@@ -5,13 +5,13 @@
 import type { AnyElysia } from "elysia";
 import type { Logger } from "pino";
 import type { Config } from "../core/config.ts";
-import { forbidden, Problem } from "../core/errors.ts";
+import { forbidden, isProblem, Problem } from "../core/errors.ts";
 import { newId } from "../core/ids.ts";
 import { LIMITS } from "../core/limits.ts";
 import { clientAddress, hostAllowed, originAllowed } from "./address.ts";
 import type { RequestFacts } from "./base.ts";
 import { readBody } from "./body.ts";
-import { type Caller, denial } from "./caller.ts";
+import { ANONYMOUS, type Caller, denial } from "./caller.ts";
 import type { Idempotency } from "./idempotency.ts";
 import type { Metrics } from "./metrics.ts";
 import { problemResponse, toProblem } from "./problem.ts";
@@ -81,7 +81,7 @@ async function pass(
   seen.route = route;
   if (!route) return withoutRoute(table, request, path);
   const address = clientAddress(socketAddress, request.headers.get("x-forwarded-for"), config.trustedProxies);
-  const caller: Caller = { ...(await authenticate(request, address)), address };
+  const caller: Caller = { ...(await callerOf(authenticate, request, address, route)), address };
   const refused = denial(caller, route);
   if (refused) throw refused;
   const body = READING.has(request.method) ? null : await readBody(request, route);
@@ -99,6 +99,21 @@ async function pass(
     return request.method === "HEAD" ? new Response(null, response) : response;
   } finally {
     if (pending) idempotency.done(pending);
+  }
+}
+
+/** On the route whose own rule answers 403, a bad credential counts as none. */
+async function callerOf(
+  authenticate: GateDeps["authenticate"],
+  request: Request,
+  address: string,
+  route: RouteEntry,
+): Promise<Caller> {
+  try {
+    return await authenticate(request, address);
+  } catch (error) {
+    if (route.access === "env" && isProblem(error)) return ANONYMOUS;
+    throw error;
   }
 }
 

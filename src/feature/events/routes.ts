@@ -1,0 +1,85 @@
+/** GET /v1/events/stream, and the one-minute tickets by which a browser may open it without a token in the address. */
+import { Type as t } from "@sinclair/typebox";
+import { Elysia } from "elysia";
+import { invalidField, notFound } from "../../core/errors.ts";
+import { type EventKind, isEventKind, type SkepEvent } from "../../core/events.ts";
+import type { Base } from "../../http/base.ts";
+import type { Caller } from "../../http/caller.ts";
+import type { EventStreams } from "../../http/event-stream.ts";
+import { TICKET_SECONDS, type Tickets } from "../../http/tickets.ts";
+
+const tags = ["events"];
+
+export interface EventDeps {
+  streams: EventStreams;
+  tickets: Tickets;
+  runExists(runId: string): boolean;
+}
+
+/** What a caller may see: users their own and what belongs to nobody, executions their own, administrators all. */
+export function mayReadEvent(caller: Caller, event: SkepEvent): boolean {
+  if (caller.admin) return true;
+  if (caller.execution) return event.session_id === caller.execution.id;
+  return event.user_id === undefined || event.user_id === caller.userId;
+}
+
+export function eventRoutes(base: Base, { streams, tickets, runExists }: EventDeps) {
+  const open = (caller: Caller, query: StreamQuery, lastEventId: string | null): Response => {
+    const { run_id, session_id, agent_id, project_id } = query;
+    if (run_id !== undefined && !runExists(run_id)) throw notFound("run");
+    const follows = run_id !== undefined || session_id !== undefined;
+    const after = positionOf(lastEventId) ?? query.after ?? (follows ? 0 : undefined);
+    return streams.open({
+      filter: { run_id, session_id, agent_id, project_id, kinds: kindsOf(query.kinds) },
+      after,
+      mayRead: (event) => mayReadEvent(caller, event),
+      stillValid: () => caller.stillValid?.() ?? true,
+    });
+  };
+  return new Elysia({ name: "skep/events" })
+    .use(base)
+    .post("/v1/events/ticket", ({ caller }) => ({ ticket: tickets.issue(caller), expires_in: TICKET_SECONDS }), {
+      access: "user",
+      response: { 200: t.Object({ ticket: t.String(), expires_in: t.Integer({ description: "Seconds." }) }) },
+      detail: { tags, summary: "A one-minute, one-time ticket for the stream" },
+    })
+    .get(
+      "/v1/events/stream",
+      ({ query, caller, request }) => open(caller, query, request.headers.get("last-event-id")),
+      {
+        access: "user",
+        query: StreamQuery,
+        detail: {
+          tags,
+          summary: "Live events, resumable (Server-Sent Events)",
+          description:
+            "Frames carry `id`, `event` (the kind) and `data` (one line of JSON). With `run_id` or `session_id` the stream starts at that run's or session's first event and, for a run, ends after its last. Needs a credential or a ticket.",
+          responses: {
+            200: { description: "An event stream.", content: { "text/event-stream": { schema: { type: "string" } } } },
+          },
+        },
+      },
+    );
+}
+
+const StreamQuery = t.Object({
+  run_id: t.Optional(t.String({ maxLength: 100 })),
+  session_id: t.Optional(t.String({ maxLength: 100 })),
+  agent_id: t.Optional(t.String({ maxLength: 100 })),
+  project_id: t.Optional(t.String({ maxLength: 100 })),
+  kinds: t.Optional(t.String({ maxLength: 2_000, description: "Kinds, separated by commas." })),
+  after: t.Optional(t.Integer({ minimum: 0, description: "Like Last-Event-ID, for the first request." })),
+  ticket: t.Optional(t.String({ maxLength: 100 })),
+});
+type StreamQuery = (typeof StreamQuery)["static"];
+
+function positionOf(lastEventId: string | null): number | undefined {
+  return lastEventId !== null && /^\d{1,15}$/.test(lastEventId) ? Number(lastEventId) : undefined;
+}
+
+function kindsOf(text: string | undefined): EventKind[] | undefined {
+  if (text === undefined || text === "") return undefined;
+  const kinds = text.split(",").map((kind) => kind.trim());
+  if (!kinds.every(isEventKind)) throw invalidField("kinds", "Names a kind of event that there is not");
+  return kinds as EventKind[];
+}

@@ -1,0 +1,59 @@
+/** What a secret looks like from outside, and what its name may be. */
+import { type Static, Type as t } from "@sinclair/typebox";
+import { LIMITS } from "../../core/limits.ts";
+
+export const SecretType = t.Union([
+  t.Literal("api_key"),
+  t.Literal("token"),
+  t.Literal("ssh_key"),
+  t.Literal("custom"),
+]);
+
+export const Secret = t.Object({
+  secret_id: t.String(),
+  id: t.String({ description: "The same as secret_id." }),
+  name: t.String({ description: "Also the environment variable's name." }),
+  description: t.String(),
+  secret_type: SecretType,
+  masked_preview: t.String(),
+  granted_agents: t.Array(t.String()),
+  created_at: t.String({ format: "date-time" }),
+  updated_at: t.String({ format: "date-time" }),
+});
+export type Secret = Static<typeof Secret>;
+
+const Value = t.String({ minLength: 1, maxLength: LIMITS.secretValueBytes });
+const Description = t.String({ maxLength: 2_000 });
+
+export const SecretCreate = t.Object({
+  name: t.String({ minLength: 1, maxLength: LIMITS.nameCharacters, pattern: "^[A-Za-z_][A-Za-z0-9_]*$" }),
+  description: t.Optional(Description),
+  secret_type: t.Optional(SecretType),
+  value: Value,
+});
+export type SecretCreate = Static<typeof SecretCreate>;
+
+export const SecretUpdate = t.Object({
+  description: t.Optional(Description),
+  secret_type: t.Optional(SecretType),
+  value: t.Optional(Value),
+});
+export type SecretUpdate = Static<typeof SecretUpdate>;
+
+/** Variables that the sandbox sets or that change how programs load; a secret must not take their place. */
+const RESERVED = new Set([
+  "PATH",
+  "HOME",
+  "USER",
+  "SHELL",
+  "IFS",
+  "ENV",
+  "BASH_ENV",
+  "TMPDIR",
+  "ENGINE_INTERNAL_TOKEN",
+  "API_BASE_URL",
+]);
+const RESERVED_PREFIXES = ["LD_", "DYLD_", "SKEP_", "NODE_OPTIONS"];
+
+export const isReservedName = (name: string): boolean =>
+  RESERVED.has(name.toUpperCase()) || RESERVED_PREFIXES.some((prefix) => name.toUpperCase().startsWith(prefix));

@@ -1,0 +1,190 @@
+/** Secrets: sealed at rest, masked on read, given in plaintext only to the engine and only when granted. */
+import { and, asc, eq, gt } from "drizzle-orm";
+import { type Clock, timestamp } from "../../core/clock.ts";
+import { conflict, invalidField, notFound } from "../../core/errors.ts";
+import { newId } from "../../core/ids.ts";
+import { LIMITS } from "../../core/limits.ts";
+import { maskedPreview } from "../../core/masking.ts";
+import type { Sealer } from "../../core/sealing.ts";
+import { actorOf, type Caller } from "../../http/caller.ts";
+import { type ListAnswer, listAnswer, type Page } from "../../http/list.ts";
+import type { Audit } from "../../store/audit.ts";
+import type { Store } from "../../store/store.ts";
+import { secretGrants, secrets } from "../../store/tables/secrets.ts";
+import { isReservedName, type Secret, type SecretCreate, type SecretUpdate } from "./model.ts";
+
+export interface SecretsDeps {
+  store: Store;
+  clock: Clock;
+  sealer: Sealer;
+  audit: Audit;
+  agentExists(agentId: string): boolean;
+}
+
+export interface Secrets {
+  list(page: Page): ListAnswer<Secret>;
+  /** @throws Problem 409 same name, 422 reserved name or oversized value. */
+  create(input: SecretCreate, caller: Caller): Secret;
+  update(idOrName: string, input: SecretUpdate, caller: Caller): Secret;
+  remove(idOrName: string, caller: Caller): void;
+  /** Idempotent. @throws Problem 404 unknown secret or agent. */
+  grant(idOrName: string, agentId: string, caller: Caller): Secret;
+  revoke(idOrName: string, agentId: string, caller: Caller): void;
+  grantedTo(agentId: string, page: Page): ListAnswer<Secret>;
+  /** Plaintext by variable name. Each read is audited. */
+  envOf(agentId: string, reader: { actor: string; address?: string | undefined }): Record<string, string>;
+}
+
+type Row = typeof secrets.$inferSelect;
+
+export function createSecrets({ store, clock, sealer, audit, agentExists }: SecretsDeps): Secrets {
+  const { db } = store;
+  const find = (idOrName: string): Row => {
+    const row =
+      db.select().from(secrets).where(eq(secrets.id, idOrName)).get() ??
+      db.select().from(secrets).where(eq(secrets.name, idOrName)).get();
+    if (!row) throw notFound("secret");
+    return row;
+  };
+  const present = ({ id, sealed: _, ...row }: Row): Secret => ({
+    secret_id: id,
+    id,
+    ...row,
+    granted_agents: db
+      .select({ agent: secretGrants.agent_id })
+      .from(secretGrants)
+      .where(eq(secretGrants.secret_id, id))
+      .orderBy(asc(secretGrants.agent_id))
+      .all()
+      .map((grant) => grant.agent),
+  });
+  const assertAgent = (agentId: string): void => {
+    if (!agentExists(agentId)) throw notFound("agent");
+  };
+  const assertSize = (value: string): void => {
+    if (Buffer.byteLength(value) > LIMITS.secretValueBytes)
+      throw invalidField("/value", `A secret holds at most ${LIMITS.secretValueBytes} bytes`);
+    if (value.includes("\0")) throw invalidField("/value", "An environment variable cannot hold a NUL character");
+  };
+  const record = (action: string, caller: Caller, row: Row, data: Record<string, unknown> = {}) =>
+    audit({
+      action,
+      actor: actorOf(caller),
+      subject: row.id,
+      address: caller.address,
+      data: { name: row.name, ...data },
+    });
+
+  return {
+    list(page) {
+      const rows = db
+        .select()
+        .from(secrets)
+        .where(page.after === null ? undefined : gt(secrets.name, page.after));
+      return listAnswer(
+        rows
+          .orderBy(asc(secrets.name))
+          .limit(page.limit + 1)
+          .all(),
+        page,
+        (row) => row.name,
+        present,
+      );
+    },
+    create({ name, description = "", secret_type = "custom", value }, caller) {
+      if (isReservedName(name)) throw invalidField("/name", "This variable is the sandbox's own; choose another name");
+      assertSize(value);
+      const at = timestamp(clock.now());
+      const row: Row = {
+        id: newId("secret"),
+        name,
+        description,
+        secret_type,
+        sealed: sealer.seal(value),
+        masked_preview: maskedPreview(value),
+        created_at: at,
+        updated_at: at,
+      };
+      return store.write(() => {
+        if (db.select().from(secrets).where(eq(secrets.name, name)).get())
+          throw conflict("A secret of this name exists. Update it, or delete it first.");
+        db.insert(secrets).values(row).run();
+        record("secret.created", caller, row);
+        return present(row);
+      });
+    },
+    update(idOrName, { value, ...rest }, caller) {
+      if (value !== undefined) assertSize(value);
+      return store.write(() => {
+        const row = find(idOrName);
+        const sealed = value === undefined ? {} : { sealed: sealer.seal(value), masked_preview: maskedPreview(value) };
+        db.update(secrets)
+          .set({ ...rest, ...sealed, updated_at: timestamp(clock.now()) })
+          .where(eq(secrets.id, row.id))
+          .run();
+        record("secret.updated", caller, row, { rotated: value !== undefined });
+        return present(find(row.id));
+      });
+    },
+    remove(idOrName, caller) {
+      store.write(() => {
+        const row = find(idOrName);
+        db.delete(secrets).where(eq(secrets.id, row.id)).run();
+        record("secret.deleted", caller, row);
+      });
+    },
+    grant(idOrName, agentId, caller) {
+      assertAgent(agentId);
+      return store.write(() => {
+        const row = find(idOrName);
+        const grant = { secret_id: row.id, agent_id: agentId, granted_at: timestamp(clock.now()) };
+        const { changes } = db.insert(secretGrants).values(grant).onConflictDoNothing().run();
+        if (changes > 0) record("secret.granted", caller, row, { agent_id: agentId });
+        return present(row);
+      });
+    },
+    revoke(idOrName, agentId, caller) {
+      store.write(() => {
+        const row = find(idOrName);
+        const grant = and(eq(secretGrants.secret_id, row.id), eq(secretGrants.agent_id, agentId));
+        if (db.delete(secretGrants).where(grant).run().changes > 0)
+          record("secret.revoked", caller, row, { agent_id: agentId });
+      });
+    },
+    grantedTo(agentId, page) {
+      assertAgent(agentId);
+      const where = and(
+        eq(secretGrants.agent_id, agentId),
+        page.after === null ? undefined : gt(secrets.name, page.after),
+      );
+      const rows = db
+        .select({ secret: secrets })
+        .from(secretGrants)
+        .innerJoin(secrets, eq(secrets.id, secretGrants.secret_id));
+      const found = rows
+        .where(where)
+        .orderBy(asc(secrets.name))
+        .limit(page.limit + 1)
+        .all();
+      return listAnswer(
+        found.map((one) => one.secret),
+        page,
+        (row) => row.name,
+        present,
+      );
+    },
+    envOf(agentId, { actor, address }) {
+      assertAgent(agentId);
+      const rows = db
+        .select({ name: secrets.name, sealed: secrets.sealed })
+        .from(secretGrants)
+        .innerJoin(secrets, eq(secrets.id, secretGrants.secret_id))
+        .where(eq(secretGrants.agent_id, agentId))
+        .orderBy(asc(secrets.name))
+        .all();
+      const env = Object.fromEntries(rows.map(({ name, sealed }) => [name, sealer.open(sealed)]));
+      audit({ action: "secret.env_read", actor, subject: agentId, address, data: { names: Object.keys(env) } });
+      return env;
+    },
+  };
+}

@@ -1,0 +1,41 @@
+/** What /v1/status answers; a caller without a credential gets the first three. */
+import { type Static, Type as t } from "@sinclair/typebox";
+
+export const Status = t.Object({
+  status: t.Union([t.Literal("ok"), t.Literal("degraded")]),
+  version: t.String(),
+  broker: t.Object({
+    kind: t.Literal("in-process"),
+    connected: t.Boolean(),
+    subscribers: t.Integer(),
+    last_event_id: t.Integer(),
+    dropped: t.Integer(),
+  }),
+  uptime_ms: t.Integer(),
+  database: t.Object({ connected: t.Boolean() }),
+  docker: t.Object({ connected: t.Boolean(), version: t.Optional(t.String()) }),
+  sandbox: t.Object({ kind: t.Union([t.Literal("docker"), t.Literal("process")]), shell: t.Boolean() }),
+  counts: t.Object({
+    agents: t.Integer(),
+    pipelines: t.Integer(),
+    projects: t.Integer(),
+    active_runs: t.Integer(),
+    active_sessions: t.Integer(),
+    runs_last_hour: t.Integer(),
+  }),
+});
+export type Status = Static<typeof Status>;
+
+export const StatusAnswer = t.Composite([
+  t.Pick(Status, ["status", "version"]),
+  t.Object({
+    broker: t.Object({
+      connected: t.Boolean(),
+      kind: t.Optional(t.Literal("in-process")),
+      subscribers: t.Optional(t.Integer()),
+      last_event_id: t.Optional(t.Integer()),
+      dropped: t.Optional(t.Integer()),
+    }),
+  }),
+  t.Partial(t.Omit(Status, ["status", "version", "broker"])),
+]);

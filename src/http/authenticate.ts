@@ -1,0 +1,66 @@
+/** Who a credential belongs to. Tokens are compared by digest in constant time; an empty one never matches. */
+import { createHash, timingSafeEqual } from "node:crypto";
+import { unauthorized } from "../core/errors.ts";
+import { ANONYMOUS, type Caller, LOCAL_ADMIN } from "./caller.ts";
+
+export interface Accounts {
+  /** The caller of a bearer token (access token or API key), or of the request's session cookie; undefined for none of ours. */
+  find(bearer: string | undefined, request: Request, address: string): Caller | undefined | Promise<Caller | undefined>;
+}
+
+export interface AuthenticateOptions {
+  authRequired: boolean;
+  /** Unset: nothing matches. */
+  engineToken: string | undefined;
+  /** The execution whose token this is, while it runs. */
+  executionOf(token: string): Caller["execution"] | undefined;
+  accounts?: Accounts;
+  /** The caller of a one-time ticket; counts on the event stream only. */
+  redeemTicket(ticket: string): Caller | undefined;
+}
+
+const TICKET_PATH = "/v1/events/stream";
+const digest = (text: string) => createHash("sha256").update(text).digest();
+
+/** Constant-time equality of two tokens of any length; false when either is empty. */
+export const sameToken = (a: string, b: string): boolean =>
+  a.length > 0 && b.length > 0 && timingSafeEqual(digest(a), digest(b));
+
+/** The bearer token of a request. @throws Problem 401 for another scheme or an empty token. */
+export function bearerOf(request: Request): string | undefined {
+  const header = request.headers.get("authorization");
+  if (header === null) return undefined;
+  const [, token] = /^Bearer +([\x21-\x7e]+) *$/i.exec(header) ?? [];
+  if (!token || token.length > 4_096) throw unauthorized("Authorization takes the form: Bearer <token>.");
+  return token;
+}
+
+/** @returns the gate's `authenticate`. */
+export function createAuthenticate({
+  authRequired,
+  engineToken,
+  executionOf,
+  accounts,
+  redeemTicket,
+}: AuthenticateOptions) {
+  return async (request: Request, address: string): Promise<Caller> => {
+    const bearer = bearerOf(request);
+    if (bearer !== undefined) {
+      if (engineToken && sameToken(bearer, engineToken)) return { kind: "engine", admin: true };
+      const execution = executionOf(bearer);
+      if (execution) return { kind: "execution", admin: false, execution };
+    }
+    const url = new URL(request.url);
+    const ticket = url.pathname === TICKET_PATH ? url.searchParams.get("ticket") : null;
+    if (ticket !== null) {
+      const holder = redeemTicket(ticket);
+      if (!holder) throw unauthorized("The ticket is used up. Ask for another.");
+      return holder;
+    }
+    const known = await accounts?.find(bearer, request, address);
+    if (known) return known;
+    if (!authRequired) return LOCAL_ADMIN;
+    if (bearer !== undefined) throw unauthorized("The token is not valid, or no longer.");
+    return ANONYMOUS;
+  };
+}

@@ -1,0 +1,40 @@
+/** One-time, one-minute tickets: how a browser opens the event stream without a long-lived token in an address. */
+import { randomBytes } from "node:crypto";
+import type { Clock } from "../core/clock.ts";
+import { Problem } from "../core/errors.ts";
+import type { Caller } from "./caller.ts";
+
+export const TICKET_SECONDS = 60;
+const MOST = 10_000;
+
+export interface Tickets {
+  /** @throws Problem 429 when too many are out. */
+  issue(caller: Caller): string;
+  /** The caller that it was issued to, once; undefined for none of ours, used or late. */
+  redeem(ticket: string): Caller | undefined;
+}
+
+export function createTickets(clock: Clock): Tickets {
+  const held = new Map<string, { caller: Caller; until: number }>();
+  return {
+    issue(caller) {
+      const now = clock.monotonic();
+      for (const [ticket, { until }] of held) {
+        if (until >= now) break;
+        held.delete(ticket);
+      }
+      if (held.size >= MOST)
+        throw new Problem(429, "too_many_tickets", "Too many tickets are out. Try again in a minute.", {
+          headers: { "Retry-After": "60" },
+        });
+      const ticket = randomBytes(32).toString("base64url");
+      held.set(ticket, { caller, until: now + TICKET_SECONDS * 1_000 });
+      return ticket;
+    },
+    redeem(ticket) {
+      const found = held.get(ticket);
+      held.delete(ticket);
+      return found && found.until >= clock.monotonic() ? found.caller : undefined;
+    },
+  };
+}

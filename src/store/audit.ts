@@ -1,0 +1,29 @@
+/** The audit log of security events. Rows name who did what to which; never a value. */
+import { type Clock, timestamp } from "../core/clock.ts";
+import { newId } from "../core/ids.ts";
+import type { Store } from "./store.ts";
+import { audit } from "./tables/foundation.ts";
+
+export interface AuditEntry {
+  /** e.g. `secret.env_read`. */
+  action: string;
+  /** From `actorOf(caller)`. */
+  actor: string;
+  subject?: string | undefined;
+  address?: string | undefined;
+  data?: Record<string, unknown>;
+}
+
+export type Audit = (entry: AuditEntry) => void;
+
+export const createAudit =
+  (store: Store, clock: Clock): Audit =>
+  ({ action, actor, subject, address, data = {} }) => {
+    const at = timestamp(clock.now());
+    store.write(({ db }) =>
+      db
+        .insert(audit)
+        .values({ id: newId("audit"), at, action, actor, subject, address, data })
+        .run(),
+    );
+  };

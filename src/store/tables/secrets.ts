@@ -1,0 +1,26 @@
+/** Secrets and their grants. */
+import { primaryKey, sqliteTable, text } from "drizzle-orm/sqlite-core";
+
+export const secrets = sqliteTable("secrets", {
+  id: text().primaryKey(),
+  name: text().notNull().unique(),
+  description: text().notNull(),
+  secret_type: text().$type<"api_key" | "token" | "ssh_key" | "custom">().notNull(),
+  /** base64(nonce ‖ tag ‖ ciphertext). */
+  sealed: text().notNull(),
+  masked_preview: text().notNull(),
+  created_at: text().notNull(),
+  updated_at: text().notNull(),
+});
+
+export const secretGrants = sqliteTable(
+  "secret_grants",
+  {
+    secret_id: text()
+      .notNull()
+      .references(() => secrets.id, { onDelete: "cascade" }),
+    agent_id: text().notNull(),
+    granted_at: text().notNull(),
+  },
+  (t) => [primaryKey({ columns: [t.secret_id, t.agent_id] })],
+);
