@@ -1,0 +1,115 @@
+/** The one place that knows everybody: configuration → store → bus → services → engine → HTTP. Reads like a map. */
+import { Elysia } from "elysia";
+import { systemClock } from "./core/clock.ts";
+import type { Config } from "./core/config.ts";
+import { createLog } from "./core/log.ts";
+import { createSealer } from "./core/sealing.ts";
+import { BUILD } from "./core/version.ts";
+import { docsRoutes } from "./feature/docs/routes.ts";
+import { eventRoutes } from "./feature/events/routes.ts";
+import { secretRoutes } from "./feature/secrets/routes.ts";
+import { createSecrets } from "./feature/secrets/service.ts";
+import { statusRoutes } from "./feature/status/routes.ts";
+import { createAuthenticate } from "./http/authenticate.ts";
+import { base as createBase, type RequestFacts } from "./http/base.ts";
+import { createEventStreams } from "./http/event-stream.ts";
+import { createGate } from "./http/gate.ts";
+import { createIdempotency } from "./http/idempotency.ts";
+import { createMetrics } from "./http/metrics.ts";
+import { openApiDocument } from "./http/openapi.ts";
+import { problemErrors } from "./http/problem-errors.ts";
+import { createRouteTable } from "./http/route-table.ts";
+import { listen } from "./http/server.ts";
+import { createTickets } from "./http/tickets.ts";
+import { createAudit } from "./store/audit.ts";
+import { createBus } from "./store/bus.ts";
+import { openDataFolder } from "./store/data-folder.ts";
+import { createEventLog } from "./store/event-log.ts";
+import { instanceKeys } from "./store/instance-keys.ts";
+import { lockDataFolder } from "./store/lock.ts";
+import { databasePath, openStore } from "./store/store.ts";
+
+export type App = Awaited<ReturnType<typeof createApp>>;
+
+/** Opens everything and listens. @throws Problem with the remedy when a part cannot start. */
+export async function createApp(config: Config) {
+  const clock = systemClock;
+  const log = createLog(config);
+  const folder = openDataFolder(config.data);
+  const unlock = lockDataFolder(folder.root);
+  const store = openStore({ path: databasePath(folder.root), clock, copies: folder.backups });
+  const bus = createBus((err, event) => log.error({ err, kind: event.kind }, "subscriber failed"));
+  store.onCommit(bus.deliver);
+  const eventLog = createEventLog(store, clock);
+  const audit = createAudit(store, clock);
+  const keys = instanceKeys({ config, folder, log });
+
+  const secrets = createSecrets({
+    store,
+    clock,
+    sealer: createSealer(keys.secretsKey),
+    audit,
+    agentExists: () => true,
+  });
+
+  const facts = new WeakMap<Request, RequestFacts>();
+  const idempotency = createIdempotency(store, clock);
+  const streams = createEventStreams({ log: eventLog, bus });
+  const tickets = createTickets(clock);
+  const metrics = createMetrics();
+  const base = createBase({ store, idempotency, facts });
+  const status = async () => ({
+    status: "ok" as const,
+    version: BUILD.version,
+    broker: {
+      kind: "in-process" as const,
+      connected: true,
+      subscribers: bus.subscribers,
+      last_event_id: eventLog.lastId(),
+      dropped: bus.dropped,
+    },
+    uptime_ms: Math.round(clock.monotonic()),
+    database: { connected: store.sqlite.open },
+    docker: { connected: false },
+    sandbox: { kind: "process" as const, shell: false },
+    counts: { agents: 0, pipelines: 0, projects: 0, active_runs: 0, active_sessions: 0, runs_last_hour: 0 },
+  });
+
+  const routes = new Elysia()
+    .use(problemErrors(facts, log))
+    .use(
+      statusRoutes(base, {
+        status,
+        notReady: () => undefined,
+        metrics: metrics.render,
+        metricsType: metrics.contentType,
+      }),
+    )
+    .use(eventRoutes(base, { streams, tickets, runExists: () => true }))
+    .use(secretRoutes(base, secrets, { engineTokenSet: keys.engineToken !== undefined }))
+    .use(docsRoutes(base, { document: () => document }));
+  const table = createRouteTable(routes);
+  const document = openApiDocument(routes, table, BUILD.version);
+  const authenticate = createAuthenticate({
+    authRequired: config.authRequired,
+    engineToken: keys.engineToken,
+    executionOf: () => undefined,
+    redeemTicket: tickets.redeem,
+  });
+  const gate = createGate({ app: routes, table, config, log, facts, idempotency, metrics, authenticate });
+  const server = listen(gate, config, streams.close);
+
+  return {
+    config,
+    url: server.url,
+    isNew: folder.isNew,
+    routes,
+    table,
+    gate,
+    async stop() {
+      await server.stop();
+      store.close();
+      unlock();
+    },
+  };
+}

@@ -1,0 +1,28 @@
+/** The command line: one file a command. A wrong use or an expected failure is one line with the remedy. */
+import { Command, CommanderError } from "commander";
+import { isProblem } from "../core/errors.ts";
+import { BUILD } from "../core/version.ts";
+import { serveCommand } from "./serve.ts";
+
+/** @returns the exit code: 0 done, 1 failed, 2 wrong use. */
+export async function runCli(args: string[]): Promise<number> {
+  const program = new Command("skep")
+    .description("A team of AI agents in one file.")
+    .version(BUILD.version, "-v, --version")
+    .exitOverride()
+    .configureOutput({ outputError: (text, write) => write(text.replace(/^error: /, "skep: ")) });
+  let code = 0;
+  const exit = (value: number) => {
+    code = value;
+  };
+  serveCommand(program, exit);
+  try {
+    await program.parseAsync(args, { from: "user" });
+    return code;
+  } catch (error) {
+    if (error instanceof CommanderError) return error.exitCode === 0 ? 0 : 2;
+    if (!isProblem(error)) throw error;
+    console.error(`skep: ${error.detail}`);
+    return 1;
+  }
+}

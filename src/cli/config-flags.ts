@@ -1,0 +1,26 @@
+/** The configuration's options as flags of a command: `AGENT_IMAGE` is `--agent-image`. */
+import { type Command, Option } from "commander";
+import { type Config, flagOf, OPTIONS, type OptionName, readConfig } from "../core/config.ts";
+
+const names = Object.keys(OPTIONS) as OptionName[];
+const camel = (flag: string) => flag.slice(2).replace(/-([a-z])/g, (_, letter: string) => letter.toUpperCase());
+
+/** Adds the options; secrets have no flag, since others can read a process's arguments. */
+export function addConfigFlags(command: Command): Command {
+  for (const name of names) {
+    const option = OPTIONS[name];
+    if ("secret" in option && option.secret) continue;
+    command.addOption(new Option(`${flagOf(option.env)} <value>`, `${option.about} [${option.env}]`));
+  }
+  return command;
+}
+
+/** The configuration from these parsed flags and the environment. @throws Problem 422. */
+export function configFrom(parsed: Record<string, unknown>): Config {
+  const flags: Partial<Record<OptionName, string>> = {};
+  for (const name of names) {
+    const value = parsed[camel(flagOf(OPTIONS[name].env))];
+    if (typeof value === "string") flags[name] = value;
+  }
+  return readConfig(process.env, flags);
+}

@@ -1,0 +1,82 @@
+import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { createSealer } from "../../core/sealing.ts";
+import { startServer, type TestServer } from "../../testing/server.ts";
+
+const VALUE = "sk-canary-0123456789abcdef";
+let server: TestServer;
+beforeAll(async () => {
+  server = await startServer({ env: { ENGINE_INTERNAL_TOKEN: "engine-token-engine-token" } });
+});
+afterAll(() => server.remove());
+
+describe("secrets", () => {
+  test("a created secret is answered masked, listed masked, and its value is nowhere in the answer", async () => {
+    const made = await server.request("POST", "/v1/secrets", {
+      body: { name: "MASKED_ONE", description: "d", secret_type: "token", value: VALUE },
+    });
+    expect(made.status).toBe(201);
+    expect(made.headers.get("location")).toBe(`/v1/secrets/${made.body["secret_id"]}`);
+    expect(made.body["masked_preview"]).toBe("sk-c…cdef");
+    const list = await server.request("GET", "/v1/secrets/");
+    expect(JSON.stringify([made.body, list.body])).not.toContain(VALUE);
+    const again = await server.request("POST", "/v1/secrets", { body: { name: "MASKED_ONE", value: "x" } });
+    expect(again.status).toBe(409);
+  });
+
+  test("a bad name, a reserved name and an empty value are refused without echoing them", async () => {
+    for (const name of ["1ST", "A-B", "", "PATH", "LD_PRELOAD", "ENGINE_INTERNAL_TOKEN"]) {
+      const answer = await server.request("POST", "/v1/secrets", { body: { name, value: VALUE } });
+      expect([name, answer.status]).toEqual([name, 422]);
+      expect(JSON.stringify(answer.body)).not.toContain(VALUE);
+    }
+    expect((await server.request("POST", "/v1/secrets", { body: { name: "EMPTY", value: "" } })).status).toBe(422);
+  });
+
+  test("the plaintext map needs the engine's token: 403 for a missing, wrong or empty one", async () => {
+    const path = "/v1/secrets/agents/scribe/env";
+    for (const headers of [
+      {},
+      { Authorization: "Bearer wrong" },
+      { Authorization: "Bearer " },
+      { Authorization: "Basic eDp5" },
+    ] as Record<string, string>[])
+      expect((await server.request("GET", path, { headers })).status).toBe(403);
+    const made = await server.request("POST", "/v1/secrets", { body: { name: "GRANTED", value: VALUE } });
+    const grant = `/v1/secrets/${made.body["secret_id"]}/grant/scribe`;
+    expect((await server.request("POST", grant)).status).toBe(200);
+    expect((await server.request("POST", grant)).status).toBe(200);
+    const env = await server.request("GET", path, { token: "engine-token-engine-token" });
+    expect(env.status).toBe(200);
+    expect(env.body).toEqual({ GRANTED: VALUE });
+    expect(env.headers.get("cache-control")).toBe("no-store");
+    expect((await server.request("DELETE", grant)).status).toBe(204);
+    expect((await server.request("GET", path, { token: "engine-token-engine-token" })).body).toEqual({});
+  });
+
+  test("deleting by name removes the grants too", async () => {
+    await server.request("POST", "/v1/secrets", { body: { name: "GONE", value: VALUE } });
+    await server.request("POST", "/v1/secrets/GONE/grant/scribe");
+    expect((await server.request("DELETE", "/v1/secrets/GONE")).status).toBe(204);
+    expect((await server.request("DELETE", "/v1/secrets/GONE")).status).toBe(404);
+    expect((await server.request("GET", "/v1/secrets/agents/scribe")).body).toEqual({ items: [], next_cursor: null });
+  });
+});
+
+describe("sealing", () => {
+  const key = Buffer.alloc(32, 7);
+  const sealer = createSealer(() => key);
+  test("stored text is base64 of nonce, tag and ciphertext, and differs each time", () => {
+    const [one, two] = [sealer.seal(VALUE), sealer.seal(VALUE)];
+    expect(one).not.toBe(two);
+    expect(Buffer.from(one, "base64").byteLength).toBe(12 + 16 + VALUE.length);
+    expect(sealer.open(one)).toBe(VALUE);
+  });
+  test("one changed bit anywhere is noticed", () => {
+    const sealed = Buffer.from(sealer.seal(VALUE), "base64");
+    for (let at = 0; at < sealed.length; at++) {
+      const altered = Buffer.from(sealed);
+      altered[at]! ^= 1;
+      expect(() => sealer.open(altered.toString("base64"))).toThrow();
+    }
+  });
+});

@@ -1,0 +1,5 @@
+#!/usr/bin/env bun
+/** argv → command. */
+import { runCli } from "./cli/cli.ts";
+
+process.exitCode = await runCli(process.argv.slice(2));

@@ -1,0 +1,52 @@
+/** The instance's own keys: from the configuration, else made at first need and kept in the data folder. */
+import { randomBytes } from "node:crypto";
+import type { Config } from "../core/config.ts";
+import { isLoopback } from "../core/config.ts";
+import type { Logger } from "../core/log.ts";
+import { isRawKey, KEY_BYTES, keyFromText } from "../core/sealing.ts";
+import type { DataFolder } from "./data-folder.ts";
+
+export interface InstanceKeys {
+  /** Key of everything sealed at rest. */
+  secretsKey(): Uint8Array;
+  /** Key that signs access tokens. */
+  signingKey(): Uint8Array;
+  /** Undefined only on a loopback address without ENGINE_INTERNAL_TOKEN. */
+  engineToken: string | undefined;
+}
+
+export function instanceKeys({
+  config,
+  folder,
+  log,
+}: {
+  config: Config;
+  folder: DataFolder;
+  log: Logger;
+}): InstanceKeys {
+  const { secretEncryptionKey: given, secretKeyEphemeral } = config;
+  if (given && !isRawKey(given))
+    log.warn(
+      "SECRET_ENCRYPTION_KEY is not 64 hexadecimal digits; it is stretched with HKDF-SHA-256. Better: openssl rand -hex 32",
+    );
+  let ephemeral: Uint8Array | undefined;
+  return {
+    secretsKey() {
+      if (given) return keyFromText(given);
+      if (secretKeyEphemeral) {
+        ephemeral ??= randomBytes(KEY_BYTES);
+        return ephemeral;
+      }
+      if (!folder.hasKey("secrets.key"))
+        log.warn(
+          "a key for stored secrets was made in the data folder (keys/secrets.key); whoever loses it loses the secrets",
+        );
+      return folder.key("secrets.key");
+    },
+    signingKey: () => folder.key("signing.key"),
+    // A server that others can reach never leaves the plaintext endpoint open for want of a token.
+    engineToken:
+      config.engineInternalToken ??
+      (isLoopback(config.host) ? undefined : Buffer.from(folder.key("engine-token.key")).toString("base64url")),
+  };
+}

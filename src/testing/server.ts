@@ -1,0 +1,113 @@
+/**
+ * A server of its own for a test: the executable named by SKEP_BINARY (scripts/test sets it), else the sources under
+ * bun, on a free port over a temporary folder. Driven from outside, as a user would.
+ */
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join, resolve } from "node:path";
+
+export interface Answered<T = unknown> {
+  status: number;
+  headers: Headers;
+  /** The parsed JSON body, or the text when it is none. */
+  body: T;
+}
+
+export interface RequestOptions {
+  body?: unknown;
+  /** Bearer token. */
+  token?: string;
+  headers?: Record<string, string>;
+}
+
+export interface TestServer {
+  url: string;
+  /** The data folder. */
+  data: string;
+  pid: number;
+  /** Everything it wrote to standard output and error so far. */
+  output(): string;
+  request<T = Record<string, unknown>>(method: string, path: string, options?: RequestOptions): Promise<Answered<T>>;
+  /** Ends the process (SIGTERM unless told) and waits for it. @returns exit code. */
+  stop(signal?: NodeJS.Signals): Promise<number>;
+  /** Stops it if it runs and removes the folder. */
+  remove(): Promise<void>;
+}
+
+export interface ServerOptions {
+  env?: Record<string, string>;
+  /** A folder to start over; else a new one is made. */
+  data?: string;
+}
+
+const ROOT = resolve(import.meta.dir, "../..");
+
+/** Command that runs skep: the compiled executable, or the sources. */
+export function skepCommand(...args: string[]): string[] {
+  const binary = process.env["SKEP_BINARY"];
+  return binary ? [resolve(ROOT, binary), ...args] : [process.execPath, join(ROOT, "src/main.ts"), ...args];
+}
+
+/** Nothing of the test run's own environment reaches the server but the path. */
+const bareEnv = () => ({ PATH: process.env["PATH"] ?? "", HOME: process.env["HOME"] ?? "/tmp", LOG_LEVEL: "warn" });
+
+/** Starts a server and waits until it answers. @throws Error with its output when it does not come up. */
+export async function startServer({ env = {}, data }: ServerOptions = {}): Promise<TestServer> {
+  const folder = data ?? mkdtempSync(join(tmpdir(), "skep-test-"));
+  const child = Bun.spawn(skepCommand("serve"), {
+    env: { ...bareEnv(), DATA: folder, PORT: "0", SANDBOX: "process", ...env },
+    stdout: "pipe",
+    stderr: "pipe",
+    stdin: "ignore",
+  });
+  let text = "";
+  const follow = async (stream: ReadableStream<Uint8Array>) => {
+    const decoder = new TextDecoder();
+    for await (const chunk of stream) {
+      text += decoder.decode(chunk, { stream: true });
+      heard();
+    }
+    heard();
+  };
+  let heard = () => {};
+  const url = await new Promise<string>((done, fail) => {
+    heard = () => {
+      const [, found] = /Listening on (http:\/\/\S+)/.exec(text) ?? [];
+      if (found) done(found.replace("localhost", "127.0.0.1"));
+    };
+    void follow(child.stdout);
+    void follow(child.stderr);
+    void child.exited.then((code) => setTimeout(() => fail(new Error(`skep serve ended with ${code}:\n${text}`)), 20));
+  });
+  const stop = async (signal: NodeJS.Signals = "SIGTERM") => {
+    if (child.exitCode === null && child.signalCode === null) child.kill(signal);
+    return child.exited;
+  };
+  return {
+    url,
+    data: folder,
+    pid: child.pid,
+    output: () => text,
+    async request<T>(method: string, path: string, { body, token, headers = {} }: RequestOptions = {}) {
+      const isForm = body instanceof FormData || typeof body === "string" || body instanceof Uint8Array;
+      const answer = await fetch(new URL(path, url), {
+        method,
+        redirect: "manual",
+        headers: {
+          ...(body !== undefined && !isForm ? { "Content-Type": "application/json" } : {}),
+          ...(token ? { Authorization: `Bearer ${token}` } : {}),
+          ...headers,
+        },
+        ...(body === undefined ? {} : { body: isForm ? (body as FormData | string) : JSON.stringify(body) }),
+      });
+      const raw = await answer.text();
+      const json = answer.headers.get("content-type")?.includes("json");
+      return { status: answer.status, headers: answer.headers, body: (json && raw ? JSON.parse(raw) : raw) as T };
+    },
+    stop,
+    async remove() {
+      await stop("SIGKILL");
+      rmSync(folder, { recursive: true, force: true });
+    },
+  };
+}
