@@ -1,0 +1,213 @@
+/**
+ * One try of a call: streams it, watches the clock and the caller's signal, and comes back with what was said or with
+ * what went wrong. It never throws, and comes back within a moment of an abort even when the provider hangs.
+ */
+import { jsonSchema, type LanguageModel, streamText, type ToolSet, tool } from "ai";
+import type { Clock } from "../../core/clock.ts";
+import type { AssistantPart, FinishReason, ModelRequest, ModelTool, ModelUsage } from "../../engine/model.ts";
+import type { Failure } from "./failure.ts";
+import { providerOptions, thinkingOptions } from "./language-model.ts";
+import { sdkMessages, sdkSystem } from "./prompt.ts";
+import type { ProviderKind } from "./providers.ts";
+import { createReplyParts, type ReplyParts, type StreamPart } from "./reply-parts.ts";
+
+export interface AttemptInput {
+  request: ModelRequest;
+  model: LanguageModel;
+  providerId: string;
+  kind: ProviderKind;
+  thinkingLevel: ModelRequest["thinkingLevel"];
+  /** Longest wait for the first token and between tokens, milliseconds. */
+  firstTokenMs: number;
+  idleMs: number;
+  maxCharacters: number;
+  clock: Clock;
+  /** Turns anything thrown into a failure without a key in it. */
+  failure(error: unknown): Failure;
+}
+
+export interface AttemptOutcome {
+  parts: AssistantPart[];
+  finish: FinishReason;
+  /** Undefined when the provider reported none. */
+  usage: ModelUsage | undefined;
+  /** What the provider says it charged, USD. */
+  chargedUsd: number | undefined;
+  /** Monotonic time of the first content. */
+  firstTokenAt: number | undefined;
+  /** Text or thinking was handed to a listener. */
+  shown: boolean;
+  failure?: Failure;
+}
+
+function sdkTools(tools: readonly ModelTool[]): ToolSet {
+  return Object.fromEntries(
+    tools.map(({ name, description, parameters }) => [
+      name,
+      tool({ description, inputSchema: jsonSchema(parameters) }),
+    ]),
+  );
+}
+
+interface PartReader {
+  read(): Promise<{ done: boolean; value?: StreamPart | undefined }>;
+  cancel(): Promise<void>;
+}
+
+function openStream(input: AttemptInput, abortSignal: AbortSignal): PartReader {
+  const { request, model, providerId, kind, thinkingLevel } = input;
+  const system = sdkSystem(kind, request.system);
+  const result = streamText({
+    model,
+    ...(system ? { instructions: system } : {}),
+    messages: sdkMessages(providerId, kind, request.messages),
+    ...(request.tools.length ? { tools: sdkTools(request.tools) } : {}),
+    ...(request.temperature === undefined ? {} : { temperature: request.temperature }),
+    ...(request.maxOutputTokens === undefined ? {} : { maxOutputTokens: request.maxOutputTokens }),
+    ...thinkingOptions(kind, thinkingLevel),
+    providerOptions: providerOptions(kind, thinkingLevel),
+    maxRetries: 0,
+    abortSignal,
+    // The default prints the error, which holds the request; errors are also stream parts, and are read there.
+    onError: () => {},
+  });
+  return result.stream.getReader() as PartReader;
+}
+
+interface SdkUsage {
+  inputTokens?: number;
+  outputTokens?: number;
+  inputTokenDetails?: { cacheReadTokens?: number; cacheWriteTokens?: number };
+  outputTokenDetails?: { reasoningTokens?: number };
+}
+
+function usageOf(usage: SdkUsage | undefined): ModelUsage | undefined {
+  if (usage?.inputTokens === undefined && usage?.outputTokens === undefined) return undefined;
+  return {
+    input_tokens: usage.inputTokens ?? 0,
+    output_tokens: usage.outputTokens ?? 0,
+    cache_read_tokens: usage.inputTokenDetails?.cacheReadTokens ?? 0,
+    cache_write_tokens: usage.inputTokenDetails?.cacheWriteTokens ?? 0,
+    reasoning_tokens: usage.outputTokenDetails?.reasoningTokens ?? 0,
+  };
+}
+
+const FINISH: Record<string, FinishReason> = {
+  stop: "stop",
+  length: "length",
+  "content-filter": "content_filter",
+  "tool-calls": "tool_calls",
+};
+
+interface FinishStep {
+  finishReason: string;
+  rawFinishReason?: string;
+  usage?: SdkUsage;
+  providerMetadata?: { charged?: { usd?: number } };
+}
+
+/** What the loop over the stream collects. */
+interface Seen {
+  end: FinishStep | undefined;
+  error: unknown;
+  failed: boolean;
+  firstTokenAt: number | undefined;
+  tooLong: boolean;
+}
+
+/** Stops the stream when the caller aborts or no token comes in time; says which of the two it was. */
+function createWatch(input: AttemptInput) {
+  const controller = new AbortController();
+  let why: "aborted" | "timeout" | undefined;
+  let timer: ReturnType<typeof setTimeout> | undefined;
+  const stopped = Promise.withResolvers<undefined>();
+  const stop = (reason: "aborted" | "timeout") => {
+    why ??= reason;
+    stopped.resolve(undefined);
+    controller.abort();
+  };
+  const onAbort = () => stop("aborted");
+  if (input.request.signal.aborted) onAbort();
+  else input.request.signal.addEventListener("abort", onAbort, { once: true });
+  const wait = (ms: number) => {
+    clearTimeout(timer);
+    timer = setTimeout(() => stop("timeout"), ms);
+  };
+  wait(input.firstTokenMs);
+  return {
+    signal: controller.signal,
+    stopped: stopped.promise,
+    why: () => why,
+    token: () => wait(input.idleMs),
+    close() {
+      clearTimeout(timer);
+      input.request.signal.removeEventListener("abort", onAbort);
+      controller.abort();
+    },
+  };
+}
+
+async function readAll(input: AttemptInput, parts: ReplyParts, watch: ReturnType<typeof createWatch>): Promise<Seen> {
+  const seen: Seen = { end: undefined, error: undefined, failed: false, firstTokenAt: undefined, tooLong: false };
+  try {
+    const reader = openStream(input, watch.signal);
+    for (;;) {
+      const next = await Promise.race([reader.read(), watch.stopped]);
+      const part = next?.value;
+      if (part === undefined) break;
+      if (parts.take(part)) {
+        seen.firstTokenAt ??= input.clock.monotonic();
+        watch.token();
+      }
+      if (part.type === "finish-step") seen.end = part as unknown as FinishStep;
+      if (part.type === "error" && !seen.failed) {
+        seen.failed = true;
+        seen.error = (part as { error?: unknown }).error;
+      }
+      seen.tooLong = parts.characters() > input.maxCharacters;
+      if (seen.tooLong) break;
+    }
+    reader.cancel().catch(() => {});
+  } catch (error) {
+    seen.failed = true;
+    seen.error = error;
+  }
+  return seen;
+}
+
+function failureIn(input: AttemptInput, seen: Seen, why: "aborted" | "timeout" | undefined): Failure | undefined {
+  if (why === "timeout") {
+    const ms = seen.firstTokenAt === undefined ? input.firstTokenMs : input.idleMs;
+    const message = `${input.providerId} sent no token for ${Math.round(ms / 1000)} seconds.`;
+    return { code: "provider_timeout", message, retryable: true };
+  }
+  if (seen.failed) return input.failure(seen.error);
+  const cut = !seen.end || seen.end.finishReason === "interrupted" || seen.end.finishReason === "error";
+  const endless = seen.end?.finishReason === "other" && seen.end.rawFinishReason === undefined;
+  if (!seen.tooLong && (cut || endless)) {
+    const message = `${input.providerId} ended the stream before the reply was complete.`;
+    return { code: "provider_error", message, retryable: true };
+  }
+  return undefined;
+}
+
+export async function attempt(input: AttemptInput): Promise<AttemptOutcome> {
+  const watch = createWatch(input);
+  const parts = createReplyParts(input.providerId, input.request);
+  const seen = await readAll(input, parts, watch);
+  watch.close();
+  const base = {
+    usage: usageOf(seen.end?.usage),
+    chargedUsd: seen.end?.providerMetadata?.charged?.usd,
+    firstTokenAt: seen.firstTokenAt,
+    shown: parts.shown(),
+  };
+  if (watch.why() === "aborted") return { ...base, parts: parts.partial(), finish: "aborted" };
+  const failure = failureIn(input, seen, watch.why());
+  if (failure) return { ...base, parts: parts.partial(), finish: "error", failure };
+  const all = parts.all();
+  const calls = all.some((part) => part.type === "tool_call");
+  const said = seen.tooLong ? "length" : (FINISH[seen.end?.finishReason ?? ""] ?? "stop");
+  // A reply cut at its token limit may end in half a tool call: the loop decides by "length".
+  return { ...base, parts: all, finish: calls && said === "stop" ? "tool_calls" : said };
+}

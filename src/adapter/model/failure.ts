@@ -1,0 +1,135 @@
+/** What went wrong in a call to a provider, as a code the engine knows and a sentence that never holds a key. */
+import { APICallError } from "ai";
+import { createMasker } from "../../core/masking.ts";
+
+export type FailureCode =
+  | "provider_not_configured"
+  | "provider_auth"
+  | "provider_rate_limited"
+  | "provider_timeout"
+  | "provider_unreachable"
+  | "context_too_long"
+  | "provider_error";
+
+export interface Failure {
+  code: FailureCode;
+  message: string;
+  /** The same call may succeed later. */
+  retryable: boolean;
+  /** What the provider asked to wait, milliseconds. */
+  retryAfterMs?: number | undefined;
+  /** The provider refused the thinking level; the call may be made without. */
+  refusesThinking?: boolean;
+}
+
+const MESSAGE_CHARACTERS = 500;
+/** Shapes of keys that a provider may echo, whole or with stars in the middle. */
+const KEY_SHAPE =
+  /\b(?:sk|gsk|xai|fw|tgp|pplx|rk|pk|key|or)[-_][\w*.…-]{8,}|\bAIza[\w*-]{8,}|Bearer\s+[\w.~+/*-]{6,}=*/gi;
+const CONTEXT_SHAPE =
+  /context.{0,20}(length|window|size|exceed)|prompt is too long|too many (input )?tokens|exceeds? the (maximum|available).{0,30}tokens/i;
+
+/** Removes that key in every form, and whatever looks like one; cuts to a message's length. */
+export function createScrubber(apiKey: string | undefined): (text: string) => string {
+  const masker = createMasker(apiKey ? { "provider-key": apiKey } : {});
+  return (text) => {
+    const clean = masker.text(text).replace(KEY_SHAPE, "[key]").replace(/\s+/g, " ").trim();
+    return clean.length > MESSAGE_CHARACTERS ? `${clean.slice(0, MESSAGE_CHARACTERS)}…` : clean;
+  };
+}
+
+/** `Retry-After` (seconds or a date) or `retry-after-ms`, in milliseconds; undefined when absent or unreadable. */
+export function retryAfterMs(headers: Record<string, string> | undefined, nowMs: number): number | undefined {
+  const precise = Number(headers?.["retry-after-ms"] ?? Number.NaN);
+  if (Number.isFinite(precise) && precise >= 0) return precise;
+  const value = headers?.["retry-after"]?.trim();
+  if (!value) return undefined;
+  if (/^\d+(\.\d+)?$/.test(value)) return Number(value) * 1000;
+  const date = Date.parse(value);
+  return Number.isNaN(date) ? undefined : Math.max(0, date - nowMs);
+}
+
+function detailOf(error: APICallError): string {
+  const body = error.responseBody?.trim() ?? "";
+  const plain = error.message && error.message !== "Unknown error" ? error.message : "";
+  const bodyText = body && !body.startsWith("<") ? body : "";
+  return plain || bodyText;
+}
+
+function ofStatus(error: APICallError, status: number, provider: string, nowMs: number): Failure {
+  const detail = detailOf(error);
+  const text = `${detail} ${error.responseBody ?? ""}`;
+  const say = (what: string) => (detail ? `${what}: ${detail}` : `${what}.`);
+  if (status === 401)
+    return { code: "provider_auth", message: `${provider} refused the key (401). Check the key.`, retryable: false };
+  if (status === 403)
+    return { code: "provider_auth", message: say(`${provider} does not allow this (403)`), retryable: false };
+  if (status === 402 || (status === 429 && /insufficient_quota|billing|credit balance/i.test(text)))
+    return { code: "provider_rate_limited", message: say(`${provider}: the quota is used up`), retryable: false };
+  if (status === 429) {
+    const wait = retryAfterMs(error.responseHeaders, nowMs);
+    const message = say(`${provider} limits the rate (429)`);
+    return { code: "provider_rate_limited", message, retryable: true, retryAfterMs: wait };
+  }
+  if (status >= 300 && status < 400) {
+    const message = `${provider} answered with a redirect (${status}); it is not followed, so that the key goes to no other host. Correct the base URL.`;
+    return { code: "provider_error", message, retryable: false };
+  }
+  if (status === 413 || (status === 400 && CONTEXT_SHAPE.test(text)))
+    return { code: "context_too_long", message: say(`The prompt does not fit ${provider}'s model`), retryable: false };
+  if (status === 408 || status >= 500) {
+    const wait = retryAfterMs(error.responseHeaders, nowMs);
+    return {
+      code: "provider_error",
+      message: say(`${provider} failed (${status})`),
+      retryable: true,
+      retryAfterMs: wait,
+    };
+  }
+  const refusesThinking = status === 400 && /reason|think/i.test(text);
+  return {
+    code: "provider_error",
+    message: say(`${provider} refused the call (${status})`),
+    retryable: false,
+    refusesThinking,
+  };
+}
+
+/** The text of an error told inside a stream, whatever its shape. */
+function textOf(error: unknown): string {
+  if (typeof error === "string") return error;
+  if (error instanceof Error) return error.message;
+  if (typeof error === "object" && error !== null) {
+    const { message, error: inner } = error as { message?: unknown; error?: unknown };
+    if (typeof message === "string") return message;
+    if (inner !== undefined) return textOf(inner);
+  }
+  return "unknown error";
+}
+
+const NETWORK = /connect|socket|ECONN|EPIPE|ENOTFOUND|network|certificate|TLS|fetch failed|closed unexpectedly|DNS/i;
+
+/** Classifies anything thrown by, or streamed as an error from, a provider. `origin` is the host that was called. */
+export function failureOf(
+  error: unknown,
+  about: { provider: string; origin: string; nowMs: number; scrub: (text: string) => string },
+): Failure {
+  const { provider, origin, nowMs, scrub } = about;
+  const clean = (failure: Failure): Failure => ({ ...failure, message: scrub(failure.message) });
+  if (APICallError.isInstance(error) && error.statusCode !== undefined && error.statusCode !== 200)
+    return clean(ofStatus(error, error.statusCode, provider, nowMs));
+  const cause = error instanceof Error && error.cause !== undefined ? ` ${textOf(error.cause)}` : "";
+  const text = `${textOf(error)}${cause}`;
+  const code = (error as { code?: unknown } | null)?.code;
+  if (/JSON/i.test(text) || (error instanceof Error && /JSONParse|TypeValidation|InvalidResponse/.test(error.name)))
+    return clean({
+      code: "provider_error",
+      message: `${provider} sent what is no valid reply: ${text}`,
+      retryable: true,
+    });
+  if (NETWORK.test(text) || (typeof code === "string" && NETWORK.test(code))) {
+    const message = `No connection to ${provider} at ${origin}: ${textOf(error)}`;
+    return clean({ code: "provider_unreachable", message, retryable: true });
+  }
+  return clean({ code: "provider_error", message: `${provider} failed: ${text}`, retryable: true });
+}

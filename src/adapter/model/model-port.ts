@@ -1,0 +1,144 @@
+/**
+ * The engine's model port: anthropic, openai, google and every OpenAI-compatible server through the AI SDK, and the
+ * scripted model. A call never throws: every end is a reply. No key is in a reply, an error or a log line.
+ *
+ * Usage: `input_tokens` counts all input, cached included. A refused call costs 0; one that began and reported no usage
+ * costs null. Parts of an aborted or failed reply hold no tool calls.
+ */
+import type { Clock } from "../../core/clock.ts";
+import type { ModelPort, ModelReply, ModelRequest, ModelUsage } from "../../engine/model.ts";
+import type { AttemptOutcome } from "./attempt.ts";
+import type { Catalogue } from "./catalogue.ts";
+import type { Failure } from "./failure.ts";
+import { normalizeBaseUrl, type ProviderKind, splitModel } from "./providers.ts";
+import { type CallTarget, callWithRetries, MODEL_LIMITS, type ModelLimits, type ModelLog } from "./retries.ts";
+
+/** What is configured for a provider, for that user: the user's own key comes first. */
+export interface ResolvedProvider {
+  /** Undefined where none is needed (local servers). */
+  apiKey?: string | undefined;
+  source: ModelReply["key_source"];
+  /** Set by an administrator; a provider's default otherwise. */
+  baseUrl?: string | undefined;
+  /** For a `custom-*` that speaks another protocol than OpenAI's. */
+  kind?: ProviderKind | undefined;
+}
+
+export interface ModelKeys {
+  /** Undefined: the provider is not configured, or switched off. */
+  resolve(providerId: string, userId?: string): ResolvedProvider | undefined | Promise<ResolvedProvider | undefined>;
+}
+
+export interface ModelPortDeps {
+  keys: ModelKeys;
+  /** Providers, context windows and prices. */
+  prices: Catalogue;
+  clock: Clock;
+  /** Plays `demo/*`. */
+  scripted: Pick<ModelPort, "call">;
+  log?: ModelLog | undefined;
+  limits?: Partial<ModelLimits> | undefined;
+}
+
+const NO_USAGE: ModelUsage = {
+  input_tokens: 0,
+  output_tokens: 0,
+  cache_read_tokens: 0,
+  cache_write_tokens: 0,
+  reasoning_tokens: 0,
+};
+
+const notConfigured = (message: string): Failure => ({ code: "provider_not_configured", message, retryable: false });
+
+async function resolveTarget({ keys, prices }: ModelPortDeps, request: ModelRequest): Promise<CallTarget | Failure> {
+  const parts = splitModel(request.model);
+  const entry = parts && prices.provider(parts.provider);
+  if (!parts || !entry)
+    return notConfigured(`There is no provider for the model "${request.model}"; write provider/model.`);
+  const found = await keys.resolve(entry.id, request.userId);
+  const how = entry.envVar ? ` Give it a key under providers, or set ${entry.envVar}.` : "";
+  if (!found) return notConfigured(`The provider ${entry.id} is not configured.${how}`);
+  const kind = found.kind ?? entry.kind;
+  const baseUrl = normalizeBaseUrl(entry, found.baseUrl);
+  if (!baseUrl) return notConfigured(`The provider ${entry.id} has no usable base URL.`);
+  if (!found.apiKey && kind !== "openai-compatible") return notConfigured(`The provider ${entry.id} has no key.${how}`);
+  const { apiKey, source } = found;
+  return { providerId: entry.id, kind, baseUrl, apiKey, source, name: parts.name, local: entry.local };
+}
+
+function costOf(
+  prices: Catalogue,
+  model: string,
+  outcome: AttemptOutcome,
+): Pick<ModelReply, "cost_usd" | "cost_source"> {
+  if (outcome.chargedUsd !== undefined) return { cost_usd: outcome.chargedUsd, cost_source: "provider" };
+  const { firstTokenAt, finish, failure, usage } = outcome;
+  const began = firstTokenAt !== undefined || finish === "aborted" || failure?.code === "provider_timeout";
+  const local = prices.provider(splitModel(model)?.provider ?? "")?.local;
+  if (!usage && began && !local) return { cost_usd: null, cost_source: "unknown" };
+  if (!usage) return { cost_usd: 0, cost_source: "table" };
+  const cost = prices.cost(model, usage);
+  return { cost_usd: cost.usd, cost_source: cost.source };
+}
+
+const errorOf = ({ code, message, retryable }: Failure) => ({ error: { code, message, retryable } });
+
+/** A reply for a call that was never made. */
+function refusal(request: ModelRequest, failure: Failure, durationMs: number): ModelReply {
+  return {
+    parts: [],
+    finish: "error",
+    usage: NO_USAGE,
+    cost_usd: 0,
+    cost_source: "table",
+    key_source: "none",
+    provider: splitModel(request.model)?.provider ?? "",
+    model: request.model,
+    duration_ms: durationMs,
+    time_to_first_token_ms: null,
+    attempts: 0,
+    ...errorOf(failure),
+  };
+}
+
+/** The model port over real providers; `demo/*` goes to the scripted model. */
+export function createModelPort(deps: ModelPortDeps): ModelPort {
+  const { prices, clock, log } = deps;
+  const limits: ModelLimits = { ...MODEL_LIMITS, ...deps.limits };
+  // The SDK would print its warnings (a parameter that a model ignores) on the process's error stream.
+  globalThis.AI_SDK_LOG_WARNINGS = false;
+
+  async function made(request: ModelRequest, started: number): Promise<ModelReply> {
+    const to = await resolveTarget(deps, request);
+    if ("code" in to) return refusal(request, to, clock.monotonic() - started);
+    const { outcome, attempts } = await callWithRetries({ clock, limits, log }, request, to);
+    return {
+      parts: outcome.parts,
+      finish: outcome.finish,
+      usage: outcome.usage ?? NO_USAGE,
+      ...costOf(prices, request.model, outcome),
+      key_source: to.source,
+      provider: to.providerId,
+      model: request.model,
+      duration_ms: clock.monotonic() - started,
+      time_to_first_token_ms: outcome.firstTokenAt === undefined ? null : outcome.firstTokenAt - started,
+      attempts,
+      ...(outcome.failure ? errorOf(outcome.failure) : {}),
+    };
+  }
+
+  async function call(request: ModelRequest): Promise<ModelReply> {
+    if (request.model.startsWith("demo/")) return deps.scripted.call(request);
+    const started = clock.monotonic();
+    try {
+      return await made(request, started);
+    } catch (error) {
+      // Reached when the key store fails; its message is not known to be free of secrets.
+      log?.warn({ model: request.model, kind: error instanceof Error ? error.name : typeof error }, "model call broke");
+      const failure: Failure = { code: "provider_error", message: "The call could not be made.", retryable: true };
+      return refusal(request, failure, clock.monotonic() - started);
+    }
+  }
+
+  return { call, info: prices.info, estimateUsd: prices.estimateUsd };
+}

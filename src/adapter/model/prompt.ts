@@ -1,0 +1,65 @@
+/**
+ * The engine's messages in the AI SDK's words. Provider data (signatures of reasoning and tool calls) is stamped with
+ * the provider it came from and goes back to that provider only; another one gets the text and the calls without it.
+ */
+import type { JSONValue, ModelMessage as SdkMessage, SystemModelMessage } from "ai";
+import type { AssistantPart, ModelMessage, ProviderData } from "../../engine/model.ts";
+
+type SdkProviderData = Record<string, Record<string, JSONValue>>;
+
+/** Wraps what the SDK gave with a part; undefined stays undefined. */
+export function stampProviderData(provider: string, metadata: unknown): ProviderData {
+  return metadata === undefined || metadata === null ? undefined : { provider, metadata };
+}
+
+function dataFor(provider: string, data: ProviderData): SdkProviderData | undefined {
+  return data?.["provider"] === provider ? (data["metadata"] as SdkProviderData) : undefined;
+}
+
+/** Tool input must go back as an object; text that was no JSON is wrapped, so that every provider accepts the history. */
+const inputObject = (input: unknown): Record<string, unknown> =>
+  typeof input === "object" && input !== null && !Array.isArray(input)
+    ? (input as Record<string, unknown>)
+    : { invalid_input: input };
+
+function assistantPart(provider: string, part: AssistantPart) {
+  const providerOptions = dataFor(provider, part.provider);
+  const extra = providerOptions ? { providerOptions } : {};
+  if (part.type === "text") return { type: "text" as const, text: part.text, ...extra };
+  if (part.type === "tool_call") {
+    const { call_id: toolCallId, tool: toolName } = part;
+    return { type: "tool-call" as const, toolCallId, toolName, input: inputObject(part.input), ...extra };
+  }
+  return providerOptions ? { type: "reasoning" as const, text: part.text, ...extra } : undefined;
+}
+
+/** Anthropic caches a prefix only where it is marked; the others do so by themselves. */
+const CACHE_MARK = { anthropic: { cacheControl: { type: "ephemeral" } } } as const;
+
+function sdkMessage(provider: string, message: ModelMessage): SdkMessage | undefined {
+  if (message.role === "user") return { role: "user", content: message.content };
+  if (message.role === "assistant") {
+    const content = message.parts.map((part) => assistantPart(provider, part)).filter((part) => part !== undefined);
+    return content.length ? { role: "assistant", content } : undefined;
+  }
+  const content = message.results.map((result) => ({
+    type: "tool-result" as const,
+    toolCallId: result.call_id,
+    toolName: result.tool,
+    output: { type: result.ok ? ("text" as const) : ("error-text" as const), value: result.output },
+  }));
+  return content.length ? { role: "tool", content } : undefined;
+}
+
+/** The messages for a call to that provider; empty ones are left out. */
+export function sdkMessages(provider: string, kind: string, messages: readonly ModelMessage[]): SdkMessage[] {
+  const out = messages.map((message) => sdkMessage(provider, message)).filter((message) => message !== undefined);
+  const last = out.at(-1);
+  if (kind === "anthropic" && last) last.providerOptions = CACHE_MARK;
+  return out;
+}
+
+export function sdkSystem(kind: string, text: string): SystemModelMessage | undefined {
+  if (!text) return undefined;
+  return { role: "system", content: text, ...(kind === "anthropic" ? { providerOptions: CACHE_MARK } : {}) };
+}

@@ -1,0 +1,127 @@
+/**
+ * Tries a call again, with jittered back-off, while nothing of it has been shown yet: after 429, 408, 5xx, lost
+ * connections, cut streams and replies that are no JSON. Never after other 4xx or a time-out.
+ */
+import type { Clock } from "../../core/clock.ts";
+import { LIMITS } from "../../core/limits.ts";
+import type { ModelReply, ModelRequest } from "../../engine/model.ts";
+import { type AttemptOutcome, attempt } from "./attempt.ts";
+import { createScrubber, type Failure, failureOf } from "./failure.ts";
+import { type Endpoint, languageModel } from "./language-model.ts";
+
+export interface ModelLog {
+  warn(fields: Record<string, unknown>, message: string): void;
+}
+
+export interface ModelLimits {
+  /** Tries in all. */
+  attempts: number;
+  /** Longest silence between tokens, milliseconds. */
+  idleMs: number;
+  /** Longest wait for the first token, milliseconds; five times as long for local servers and while a model thinks. */
+  firstTokenMs: number;
+  /** First back-off and its ceiling, milliseconds; each wait is drawn between half and all of base × 2ⁿ. */
+  backoffMs: number;
+  backoffMaxMs: number;
+  /** A provider that asks for a longer wait than this is not waited for. */
+  retryAfterMaxMs: number;
+  /** A reply longer than this is cut and ends as `length`. */
+  replyCharacters: number;
+}
+
+export const MODEL_LIMITS: ModelLimits = {
+  attempts: LIMITS.modelAttempts,
+  idleMs: LIMITS.modelIdleTimeoutMs,
+  firstTokenMs: LIMITS.modelIdleTimeoutMs,
+  backoffMs: 500,
+  backoffMaxMs: 30_000,
+  retryAfterMaxMs: 60_000,
+  replyCharacters: 4_000_000,
+};
+
+const PATIENCE = 5;
+
+/** Where a call goes and whose key it uses. */
+export interface CallTarget extends Endpoint {
+  /** The model's name at the provider. */
+  name: string;
+  source: ModelReply["key_source"];
+  local: boolean;
+}
+
+export interface CallDeps {
+  clock: Clock;
+  limits: ModelLimits;
+  log?: ModelLog | undefined;
+}
+
+/** Resolves after `ms`, at once when aborted. */
+function sleep(ms: number, signal: AbortSignal): Promise<void> {
+  return new Promise((resolve) => {
+    if (signal.aborted) return resolve();
+    const done = () => {
+      clearTimeout(timer);
+      signal.removeEventListener("abort", done);
+      resolve();
+    };
+    const timer = setTimeout(done, ms);
+    signal.addEventListener("abort", done, { once: true });
+  });
+}
+
+/** Milliseconds to wait after `made` tries; undefined when there is nothing to try again or the wait is too long. */
+export function backoffMs(limits: ModelLimits, made: number, failure: Failure, random = Math.random()) {
+  if (!failure.retryable || failure.code === "provider_timeout") return undefined;
+  const asked = failure.retryAfterMs;
+  // A little more than asked, so that parallel executions do not all come back in the same instant.
+  if (asked !== undefined) return asked <= limits.retryAfterMaxMs ? asked + random * 250 : undefined;
+  const ceiling = Math.min(limits.backoffMaxMs, limits.backoffMs * 2 ** (made - 1));
+  return ceiling / 2 + (random * ceiling) / 2;
+}
+
+/** Makes the call until it ends well, may not be tried again, or the tries are used up. */
+export async function callWithRetries(
+  { clock, limits, log }: CallDeps,
+  request: ModelRequest,
+  to: CallTarget,
+): Promise<{ outcome: AttemptOutcome; attempts: number }> {
+  const scrub = createScrubber(to.apiKey);
+  const about = { provider: to.providerId, origin: new URL(to.baseUrl).origin, scrub };
+  const failure = (error: unknown) => failureOf(error, { ...about, nowMs: clock.now() });
+  let { thinkingLevel } = request;
+  for (let made = 1; ; made++) {
+    const patience = to.local || thinkingLevel !== "off" ? PATIENCE : 1;
+    const outcome = await attempt({
+      request,
+      model: languageModel(to, to.name),
+      providerId: to.providerId,
+      kind: to.kind,
+      thinkingLevel,
+      firstTokenMs: limits.firstTokenMs * patience,
+      idleMs: limits.idleMs,
+      maxCharacters: limits.replyCharacters,
+      clock,
+      failure,
+    });
+    const failed = outcome.failure;
+    if (!failed || outcome.shown || made >= limits.attempts) return { outcome, attempts: made };
+    const fields = {
+      provider: to.providerId,
+      model: to.name,
+      attempt: made,
+      code: failed.code,
+      reason: failed.message,
+    };
+    if (failed.refusesThinking && thinkingLevel !== "off") {
+      log?.warn(fields, "the model refuses the thinking level; called without");
+      thinkingLevel = "off";
+      continue;
+    }
+    const waitMs = backoffMs(limits, made, failed);
+    if (waitMs === undefined) return { outcome, attempts: made };
+    log?.warn({ ...fields, wait_ms: Math.round(waitMs) }, "model call failed, trying again");
+    await sleep(waitMs, request.signal);
+    const { failure: _, ...rest } = outcome;
+    if (request.signal.aborted) return { outcome: { ...rest, finish: "aborted" }, attempts: made };
+  }
+}
