@@ -1,0 +1,106 @@
+/**
+ * The words of the code graph: node labels, relationship types, and why an edge is believed.
+ * Node ids are stable over re-indexing: `Label:file#qualified.name`, `~n` for the nth of one name.
+ */
+
+/** Labels of symbols that source code declares. Order is part of the facts format. */
+export const SYMBOL_LABELS = [
+  "Function",
+  "Class",
+  "Method",
+  "Interface",
+  "Struct",
+  "Enum",
+  "Trait",
+  "Impl",
+  "Namespace",
+  "TypeAlias",
+  "Variable",
+  "Decorator",
+  "Import",
+  "Const",
+  "Property",
+] as const;
+export type SymbolLabel = (typeof SYMBOL_LABELS)[number];
+
+/** Every node label; the last two are found by analysis, not declared. Order is part of the snapshot format. */
+export const NODE_LABELS = [...SYMBOL_LABELS, "File", "Folder", "Community", "Process"] as const;
+export type NodeLabel = (typeof NODE_LABELS)[number];
+
+/** Every relationship type. Order is part of the snapshot format. */
+export const EDGE_TYPES = [
+  "CONTAINS",
+  "DEFINED_IN",
+  "CALLS",
+  "IMPORTS",
+  "USES",
+  "EXTENDS",
+  "IMPLEMENTS",
+  "BELONGS_TO",
+  "PARTICIPATES_IN",
+] as const;
+export type EdgeType = (typeof EDGE_TYPES)[number];
+
+/** Why a CALLS, IMPORTS, USES, EXTENDS or IMPLEMENTS edge is believed. Order is part of the snapshot format. */
+export const REASONS = ["", "same_scope", "import", "receiver_type", "inheritance", "unique_name"] as const;
+export type Reason = (typeof REASONS)[number];
+
+/** How far an edge may be trusted, 0–1, by the rule that found it. */
+export const CONFIDENCE: Record<Reason, number> = {
+  "": 1,
+  same_scope: 1,
+  import: 0.98,
+  receiver_type: 0.95,
+  inheritance: 0.9,
+  unique_name: 0.5,
+};
+
+export const LANGUAGE_IDS = [
+  "typescript",
+  "javascript",
+  "python",
+  "go",
+  "rust",
+  "java",
+  "c",
+  "cpp",
+  "csharp",
+  "php",
+] as const;
+export type LanguageId = (typeof LANGUAGE_IDS)[number];
+
+/** The six phases of an index job, in order. */
+export const PHASES = [
+  "filesystem_walk",
+  "parsing",
+  "structure",
+  "resolution",
+  "community_detection",
+  "process_discovery",
+] as const;
+export type PhaseName = (typeof PHASES)[number];
+
+/** A node as answers and exports show it. Lines count from 1; paths are relative to the repository. */
+export interface GraphNode {
+  id: string;
+  label: NodeLabel;
+  name: string;
+  qualified_name: string;
+  file_path: string;
+  start_line: number;
+  end_line: number;
+  language: string;
+  exported: boolean;
+  signature: string;
+  doc: string;
+}
+
+/** An edge as answers and exports show it. `line` is the line of the call or use in the `from` node's file. */
+export interface GraphEdge {
+  type: EdgeType;
+  from: string;
+  to: string;
+  line?: number;
+  confidence: number;
+  reason: Reason;
+}

@@ -1,0 +1,444 @@
+/** Expressions of TypeScript and JavaScript, as expression facts; call sites and uses are noted on the way. */
+import { CallFlag, Expr, HeritageKind, ImportKind, ScopeKind, SymbolFlag } from "../fact-layout.ts";
+import { type Context, isLambda, signatureOf, stringValue, type Walk } from "./context.ts";
+import { memberName, typeArguments, typedExpression } from "./types.ts";
+
+/** Turns an expression node into an expression row; -1 for no node. */
+export function expressionFact(walk: Walk, node: number, context: Context): number {
+  const { tree, facts } = walk;
+  if (node < 0) return -1;
+  switch (tree.kind(node)) {
+    case "identifier":
+    case "shorthand_property_identifier":
+    case "undefined": {
+      const row = facts.exprName(tree.source(node), context.scope);
+      facts.useValue(row, context.symbol, tree.line(node));
+      return row;
+    }
+    case "this":
+      return facts.expr(Expr.This, context.thisScope);
+    case "super":
+      return facts.expr(Expr.Super, context.thisScope);
+    case "string":
+      return facts.exprLiteral("string");
+    case "template_string":
+      for (const part of tree.namedChildren(node))
+        for (const inner of tree.namedChildren(part)) walk.expression(inner, context);
+      return facts.exprLiteral("string");
+    case "number":
+      return facts.exprLiteral("number");
+    case "true":
+    case "false":
+      return facts.exprLiteral("boolean");
+    case "null":
+      return facts.exprLiteral("null");
+    case "regex":
+      return facts.exprLiteral("RegExp");
+    case "member_expression":
+      return member(walk, node, context);
+    case "subscript_expression":
+      return subscript(walk, node, context);
+    case "call_expression":
+      return call(walk, node, context);
+    case "new_expression":
+      return construct(walk, node, context);
+    case "parenthesized_expression":
+    case "non_null_expression":
+    case "instantiation_expression":
+      return walk.expression(tree.firstNamed(node), context);
+    case "sequence_expression":
+      return tree.namedChildren(node).reduce((_, child) => walk.expression(child, context), -1);
+    case "await_expression":
+      return facts.expr(Expr.Await, walk.expression(tree.firstNamed(node), context));
+    case "as_expression":
+    case "satisfies_expression":
+      return cast(walk, node, context);
+    case "type_assertion": {
+      const [types, value] = tree.namedChildren(node);
+      const inner = walk.expression(value ?? -1, context);
+      return typedExpression(walk, typeArguments(walk, types ?? -1, context)[0] ?? -1, inner);
+    }
+    case "binary_expression":
+      return binary(walk, node, context);
+    case "ternary_expression": {
+      walk.expression(tree.child(node, "condition"), context);
+      const yes = walk.expression(
+        tree.child(node, "consequence"),
+        narrowed(walk, tree.child(node, "condition"), context),
+      );
+      const no = walk.expression(tree.child(node, "alternative"), context);
+      return facts.expr(Expr.Either, facts.list([yes, no]));
+    }
+    case "assignment_expression":
+      return assignment(walk, node, context);
+    case "augmented_assignment_expression": {
+      const target = walk.expression(tree.child(node, "left"), context);
+      const value = walk.expression(tree.child(node, "right"), context);
+      if (
+        /^(\?\?=|\|\|=|&&=)$/.test(
+          tree.text.slice(tree.endIndex(tree.child(node, "left")), tree.startIndex(tree.child(node, "right"))).trim(),
+        )
+      )
+        facts.assign(target, value, context.scope);
+      return facts.expr(Expr.Either, facts.list([target, value]));
+    }
+    case "unary_expression":
+    case "update_expression":
+      walk.expression(tree.child(node, "argument"), context);
+      return facts.exprLiteral(tree.first(node) >= 0 && tree.kind(tree.first(node)) === "!" ? "boolean" : "number");
+    case "array":
+      return facts.expr(
+        Expr.Array,
+        facts.list(tree.namedChildren(node).map((child) => walk.expression(child, context))),
+      );
+    case "spread_element":
+      return facts.expr(Expr.Iterate, walk.expression(tree.firstNamed(node), context));
+    case "object":
+      return objectLiteral(walk, node, context);
+    case "arrow_function":
+    case "function_expression":
+    case "function":
+    case "generator_function":
+      return lambda(walk, node, context, undefined);
+    case "class":
+      return classExpression(walk, node, context);
+    case "yield_expression": {
+      const value = walk.expression(tree.firstNamed(node), context);
+      context.returns?.push(value);
+      return facts.expr(Expr.Unknown);
+    }
+    case "jsx_element":
+    case "jsx_self_closing_element":
+    case "jsx_fragment":
+      jsx(walk, node, context);
+      return facts.exprLiteral("JSX.Element");
+    case "import":
+    case "meta_property":
+      return facts.expr(Expr.Unknown);
+    case "type_query":
+      return walk.expression(tree.firstNamed(node), context);
+    default:
+      for (const child of tree.namedChildren(node)) walk.expression(child, context);
+      return facts.expr(Expr.Unknown);
+  }
+}
+
+function member(walk: Walk, node: number, context: Context): number {
+  const { tree, facts } = walk;
+  const object = walk.expression(tree.child(node, "object"), context);
+  return facts.exprMember(object, tree.source(tree.child(node, "property")));
+}
+
+function subscript(walk: Walk, node: number, context: Context): number {
+  const { tree, facts } = walk;
+  const object = walk.expression(tree.child(node, "object"), context);
+  const index = tree.child(node, "index");
+  const kind = tree.kind(index);
+  if (kind === "string") return facts.exprMember(object, stringValue(tree, index));
+  walk.expression(index, context);
+  return facts.expr(Expr.Index, object, kind === "number" ? facts.name(tree.source(index)) : -1);
+}
+
+function cast(walk: Walk, node: number, context: Context): number {
+  const { tree, facts } = walk;
+  const [value, type] = tree.namedChildren(node);
+  const inner = walk.expression(value ?? -1, context);
+  if (tree.kind(node) === "satisfies_expression") {
+    walk.type(type ?? -1, context);
+    return inner;
+  }
+  if (type === undefined || tree.source(type) === "const") return inner;
+  return facts.expr(Expr.Typed, walk.type(type, context), inner);
+}
+
+/** The module name of `require("x")` or `import("x")`, or undefined. */
+function requiredModule(walk: Walk, callee: number, args: number): string | undefined {
+  const { tree } = walk;
+  const kind = tree.kind(callee);
+  if (kind !== "import" && !(kind === "identifier" && tree.source(callee) === "require")) return undefined;
+  const first = args < 0 ? -1 : tree.firstNamed(args);
+  return first >= 0 && tree.kind(first) === "string" ? stringValue(tree, first) : undefined;
+}
+
+function call(walk: Walk, node: number, context: Context): number {
+  const { tree, facts } = walk;
+  const calleeNode = tree.child(node, "function");
+  const args = tree.child(node, "arguments");
+  const module = requiredModule(walk, calleeNode, args);
+  if (module !== undefined) {
+    const row = facts.import(ImportKind.Module, module, "*", "", tree.line(node), context.scope);
+    return facts.expr(Expr.Module, row);
+  }
+  const callee = walk.expression(calleeNode, context);
+  const row = facts.expr(Expr.Call, callee);
+  passArguments(walk, row, args, context);
+  facts.setExpr(row, "c", facts.list(typeArguments(walk, tree.child(node, "type_arguments"), context)));
+  facts.call(row, context.symbol, callLine(walk, calleeNode), tree.kind(calleeNode) === "super" ? CallFlag.Super : 0);
+  return row;
+}
+
+/** The line a reader would point at: where the called name stands, which in a chain is not where the call begins. */
+function callLine(walk: Walk, callee: number): number {
+  const { tree } = walk;
+  const property = tree.kind(callee) === "member_expression" ? tree.child(callee, "property") : -1;
+  return tree.line(property >= 0 ? property : callee);
+}
+
+function passArguments(walk: Walk, row: number, args: number, context: Context): void {
+  const { tree, facts } = walk;
+  if (args < 0) return;
+  if (tree.kind(args) === "template_string") {
+    walk.expression(args, context);
+    return;
+  }
+  const rows: number[] = [];
+  for (const [i, argument] of tree.namedChildren(args).entries()) {
+    if (isLambda(tree.kind(argument))) {
+      rows.push(lambda(walk, argument, context, (parameter) => facts.expr(Expr.Contextual, row, i, parameter)));
+    } else {
+      rows.push(walk.expression(argument, context));
+    }
+  }
+  facts.setExpr(row, "b", facts.list(rows));
+}
+
+function construct(walk: Walk, node: number, context: Context): number {
+  const { tree, facts } = walk;
+  const callee = walk.expression(tree.child(node, "constructor"), context);
+  const row = facts.expr(Expr.New, callee);
+  passArguments(walk, row, tree.child(node, "arguments"), context);
+  facts.setExpr(row, "c", facts.list(typeArguments(walk, tree.child(node, "type_arguments"), context)));
+  facts.call(row, context.symbol, tree.line(node), CallFlag.New);
+  return row;
+}
+
+function binary(walk: Walk, node: number, context: Context): number {
+  const { tree, facts } = walk;
+  const leftNode = tree.child(node, "left");
+  const operator = tree.kind(tree.child(node, "operator"));
+  const left = walk.expression(leftNode, context);
+  const inside = operator === "&&" ? narrowed(walk, leftNode, context) : context;
+  const right = walk.expression(tree.child(node, "right"), inside);
+  if (operator === "??" || operator === "||") return facts.expr(Expr.Either, facts.list([left, right]));
+  if (operator === "&&") return right;
+  return facts.exprLiteral(operator === "+" ? "string" : /^(-|\*)$/.test(operator) ? "number" : "boolean");
+}
+
+/**
+ * A context in which what a condition tests is known: `x instanceof C`, `isC(x)`, joined by `&&`.
+ * The context itself when the condition tests nothing of the kind.
+ */
+export function narrowed(walk: Walk, condition: number, context: Context): Context {
+  const { tree, facts } = walk;
+  const tests: number[] = [];
+  collectTests(walk, condition, tests);
+  if (tests.length === 0) return context;
+  const scope = facts.scope(context.scope, ScopeKind.Block);
+  for (const test of tests) {
+    // The condition itself has been walked already; its parts are described again without noting calls or uses.
+    if (tree.kind(test) === "binary_expression") {
+      const right = tree.child(test, "right");
+      facts.narrow(scope, tree.source(tree.child(test, "left")), -1, describe(walk, right, context));
+    } else {
+      const args = tree.child(test, "arguments");
+      const callee = describe(walk, tree.child(test, "function"), context);
+      if (callee >= 0) facts.narrow(scope, tree.source(tree.firstNamed(args)), -1, facts.exprCall(callee, []));
+    }
+  }
+  return { ...context, scope };
+}
+
+function collectTests(walk: Walk, node: number, tests: number[]): void {
+  const { tree } = walk;
+  const kind = tree.kind(node);
+  if (kind === "parenthesized_expression") collectTests(walk, tree.firstNamed(node), tests);
+  else if (kind === "binary_expression") {
+    const operator = tree.kind(tree.child(node, "operator"));
+    if (operator === "&&") {
+      collectTests(walk, tree.child(node, "left"), tests);
+      collectTests(walk, tree.child(node, "right"), tests);
+    } else if (operator === "instanceof") tests.push(node);
+  } else if (kind === "call_expression") {
+    const args = tree.child(node, "arguments");
+    const first = args < 0 ? -1 : tree.firstNamed(args);
+    if (first >= 0 && /^(identifier|member_expression|this)$/.test(tree.kind(first))) tests.push(node);
+  }
+}
+
+/** A name or a path of members as an expression row, noting nothing; -1 for anything else. */
+function describe(walk: Walk, node: number, context: Context): number {
+  const { tree, facts } = walk;
+  switch (tree.kind(node)) {
+    case "identifier":
+      return facts.exprName(tree.source(node), context.scope);
+    case "this":
+      return facts.expr(Expr.This, context.thisScope);
+    case "member_expression": {
+      const object = describe(walk, tree.child(node, "object"), context);
+      return object < 0 ? -1 : facts.exprMember(object, tree.source(tree.child(node, "property")));
+    }
+    default:
+      return -1;
+  }
+}
+
+function assignment(walk: Walk, node: number, context: Context): number {
+  const { tree, facts } = walk;
+  const leftNode = tree.child(node, "left");
+  const rightNode = tree.child(node, "right");
+  const leftKind = tree.kind(leftNode);
+  if (context.varScope === 0 && walk.commonJsExport(leftNode, rightNode, context)) return -1;
+  if (leftKind === "identifier" || leftKind === "member_expression") {
+    const target =
+      leftKind === "identifier"
+        ? facts.exprName(tree.source(leftNode), context.scope)
+        : member(walk, leftNode, context);
+    const value = isLambda(tree.kind(rightNode))
+      ? lambda(walk, rightNode, context, (parameter) => facts.expr(Expr.Contextual, target, -1, parameter))
+      : walk.expression(rightNode, context);
+    facts.assign(target, value, context.scope);
+    return facts.expr(Expr.Assign, target, value);
+  }
+  walk.expression(leftNode, context);
+  return walk.expression(rightNode, context);
+}
+
+/** An anonymous function as a value: a hidden symbol, whose calls belong to the symbol around it. */
+export function lambda(
+  walk: Walk,
+  node: number,
+  context: Context,
+  contextual: ((parameter: number) => number) | undefined,
+): number {
+  const { tree, facts } = walk;
+  const nameNode = tree.child(node, "name");
+  const symbol = facts.symbol({
+    label: "Function",
+    name: nameNode >= 0 ? tree.source(nameNode) : "",
+    parent: context.parent,
+    scope: context.scope,
+    startLine: tree.line(node),
+    endLine: tree.endLine(node),
+    flags: SymbolFlag.Hidden,
+  });
+  const arrow = tree.kind(node) === "arrow_function";
+  walk.functionBody(node, symbol, context, { arrow, thisScope: -1, contextual });
+  if (nameNode >= 0) facts.bind(symbol, facts.symbolColumn(symbol, "inner"));
+  return facts.expr(Expr.Function, symbol);
+}
+
+function classExpression(walk: Walk, node: number, context: Context): number {
+  const { tree, facts } = walk;
+  const nameNode = tree.child(node, "name");
+  const symbol = walk.classLike(
+    node,
+    nameNode >= 0 ? tree.source(nameNode) : "",
+    context,
+    nameNode >= 0 ? 0 : SymbolFlag.Hidden,
+  );
+  return facts.expr(Expr.Class, symbol);
+}
+
+/** An object literal: a hidden symbol with its members below it; functions in it are methods. */
+export function objectLiteral(walk: Walk, node: number, context: Context): number {
+  const { tree, facts } = walk;
+  const symbol = facts.symbol({
+    label: "Variable",
+    name: "",
+    parent: context.parent,
+    scope: context.scope,
+    startLine: tree.line(node),
+    endLine: tree.endLine(node),
+    flags: SymbolFlag.Hidden,
+  });
+  const scope = facts.scope(context.scope, ScopeKind.Class, symbol);
+  const inside = { ...context, parent: symbol };
+  for (const entry of tree.namedChildren(node)) {
+    const kind = tree.kind(entry);
+    if (kind === "spread_element") {
+      const spread = walk.expression(tree.firstNamed(entry), context);
+      facts.heritage(symbol, HeritageKind.Mixin, -1, tree.line(entry), spread);
+    } else if (kind === "shorthand_property_identifier") {
+      objectMember(walk, entry, tree.source(entry), walk.expression(entry, context), inside);
+    } else if (kind === "pair") {
+      objectPair(walk, entry, inside, scope);
+    } else if (kind === "method_definition") {
+      objectMethod(walk, entry, tree.child(entry, "name"), entry, inside, scope);
+    }
+  }
+  return facts.expr(Expr.Object, symbol);
+}
+
+function objectMember(walk: Walk, entry: number, name: string, value: number, context: Context): void {
+  const { tree, facts } = walk;
+  if (name === "") return;
+  facts.symbol({
+    label: "Property",
+    name,
+    parent: context.parent,
+    scope: context.scope,
+    startLine: tree.line(entry),
+    endLine: tree.endLine(entry),
+    flags: SymbolFlag.Hidden,
+    value,
+  });
+}
+
+function objectPair(walk: Walk, entry: number, context: Context, scope: number): void {
+  const { tree } = walk;
+  const key = tree.child(entry, "key");
+  const value = tree.child(entry, "value");
+  if (tree.kind(key) === "computed_property_name") walk.expression(tree.firstNamed(key), context);
+  if (isLambda(tree.kind(value))) objectMethod(walk, entry, key, value, context, scope);
+  else objectMember(walk, entry, memberName(walk, key), walk.expression(value, context), context);
+}
+
+function objectMethod(walk: Walk, entry: number, key: number, node: number, context: Context, scope: number): void {
+  const { tree, facts } = walk;
+  const name = memberName(walk, key);
+  const getter = tree.childOfKind(node, "get") >= 0 && tree.kind(node) === "method_definition";
+  const symbol = facts.symbol({
+    label: getter ? "Property" : "Method",
+    name,
+    parent: context.parent,
+    scope: context.scope,
+    startLine: tree.line(entry),
+    endLine: tree.endLine(entry),
+    flags: (name === "" ? SymbolFlag.Hidden : 0) | (getter ? SymbolFlag.Getter : 0),
+    signature: signatureOf(tree, entry, tree.child(node, "body")),
+  });
+  const inside = name === "" ? context : { ...context, symbol };
+  const arrow = tree.kind(node) === "arrow_function";
+  walk.functionBody(node, symbol, inside, { arrow, thisScope: arrow ? context.thisScope : scope });
+}
+
+/** JSX: a component named in a tag is used, not called: its caller is the framework. */
+function jsx(walk: Walk, node: number, context: Context): void {
+  const { tree } = walk;
+  for (const child of tree.namedChildren(node)) {
+    const kind = tree.kind(child);
+    if (kind === "jsx_opening_element") jsx(walk, child, context);
+    else if (kind === "identifier") {
+      if (/^[A-Z]/.test(tree.source(child))) walk.expression(child, context);
+    } else if (kind === "member_expression") walk.expression(child, context);
+    else if (kind === "jsx_attribute") {
+      for (const part of tree.namedChildren(child))
+        if (/^jsx_(expression|element|self|frag)/.test(tree.kind(part))) jsxValue(walk, part, context);
+    } else if (
+      kind === "jsx_expression" ||
+      kind.startsWith("jsx_element") ||
+      kind === "jsx_self_closing_element" ||
+      kind === "jsx_fragment"
+    ) {
+      jsxValue(walk, child, context);
+    }
+  }
+}
+
+function jsxValue(walk: Walk, node: number, context: Context): void {
+  if (walk.tree.kind(node) === "jsx_expression") {
+    for (const child of walk.tree.namedChildren(node)) {
+      walk.expression(walk.tree.kind(child) === "spread_element" ? walk.tree.firstNamed(child) : child, context);
+    }
+  } else jsx(walk, node, context);
+}

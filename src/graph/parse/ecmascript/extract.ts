@@ -1,0 +1,50 @@
+/** The walk through one TypeScript or JavaScript file. */
+import { ScopeKind } from "../fact-layout.ts";
+import type { FactsBuilder } from "../facts-builder.ts";
+import type { FlatTree } from "../flat-tree.ts";
+import { classLike } from "./classes.ts";
+import type { Walk } from "./context.ts";
+import { expressionFact } from "./expressions.ts";
+import { commonJsExport } from "./modules.ts";
+import {
+  functionBody,
+  functionDeclaration,
+  statementFacts,
+  statements,
+  typeDeclaration,
+  variableDeclaration,
+} from "./statements.ts";
+import { typeFact } from "./types.ts";
+
+export function extractEcmascript(tree: FlatTree, facts: FactsBuilder): void {
+  const walk: Walk = {
+    tree,
+    facts,
+    overloads: new Map(),
+    expression: (node, context) => expressionFact(walk, node, context),
+    statement: (node, context) => {
+      if (node >= 0) statementFacts(walk, node, context);
+    },
+    type: (node, context) => typeFact(walk, node, context),
+    functionBody: (node, symbol, context, options) => functionBody(walk, node, symbol, context, options),
+    functionDeclaration: (node, context, name, flags) => functionDeclaration(walk, node, context, name, flags),
+    typeDeclaration: (node, context, flags) => {
+      typeDeclaration(walk, node, context, flags);
+    },
+    variableDeclaration: (node, context, flags) => variableDeclaration(walk, node, context, flags),
+    commonJsExport: (left, right, context) => commonJsExport(walk, left, right, context),
+    classLike: (node, name, context, flags) => classLike(walk, node, name, context, flags),
+  };
+  const scope = facts.scope(-1, ScopeKind.File);
+  if (tree.count > 0) {
+    statements(walk, 0, {
+      scope,
+      varScope: scope,
+      symbol: -1,
+      parent: -1,
+      thisScope: -1,
+      returns: undefined,
+      top: true,
+    });
+  }
+}

@@ -1,0 +1,191 @@
+/** Imports and exports of ES modules and CommonJS. */
+import { ExportKind, Expr, ImportKind, SymbolFlag } from "../fact-layout.ts";
+import { type Context, isLambda, stringValue, type Walk } from "./context.ts";
+
+export function importStatement(walk: Walk, node: number, context: Context): void {
+  const { tree, facts } = walk;
+  const line = tree.line(node);
+  const required = tree.childOfKind(node, "import_require_clause");
+  if (required >= 0) {
+    const module = stringValue(tree, tree.child(required, "source"));
+    const local = tree.source(tree.firstNamed(required));
+    facts.import(ImportKind.Module, module, "*", local, line, context.scope);
+    return;
+  }
+  const module = stringValue(tree, tree.child(node, "source"));
+  const clause = tree.childOfKind(node, "import_clause");
+  if (clause < 0) {
+    facts.import(ImportKind.Effect, module, "", "", line, context.scope);
+    return;
+  }
+  for (const part of tree.namedChildren(clause)) {
+    const kind = tree.kind(part);
+    if (kind === "identifier") {
+      facts.import(ImportKind.Named, module, "default", tree.source(part), line, context.scope);
+    } else if (kind === "namespace_import") {
+      facts.import(ImportKind.Module, module, "*", tree.source(tree.firstNamed(part)), line, context.scope);
+    } else if (kind === "named_imports") {
+      for (const specifier of tree.namedChildren(part)) {
+        const [name, local] = namedPair(walk, specifier);
+        if (name) facts.import(ImportKind.Named, module, name, local, line, context.scope);
+      }
+    }
+  }
+}
+
+/** `import A = B.C`: a local name for a path. */
+export function importAlias(walk: Walk, node: number, context: Context): void {
+  const { tree, facts } = walk;
+  const [name, path] = tree.namedChildren(node);
+  if (name === undefined || path === undefined) return;
+  let value = -1;
+  for (const part of tree.source(path).split(".")) {
+    value = value < 0 ? facts.exprName(part.trim(), context.scope) : facts.exprMember(value, part.trim());
+  }
+  facts.local(context.scope, tree.source(name), -1, value);
+}
+
+function namedPair(walk: Walk, specifier: number): [string, string] {
+  const { tree } = walk;
+  const text = (node: number) => (tree.kind(node) === "string" ? stringValue(tree, node) : tree.source(node));
+  const name = tree.child(specifier, "name");
+  const alias = tree.child(specifier, "alias");
+  return [text(name), text(alias >= 0 ? alias : name)];
+}
+
+export function exportStatement(walk: Walk, node: number, context: Context): void {
+  const { tree, facts } = walk;
+  const source = tree.child(node, "source");
+  const decorators = tree.namedChildren(node).filter((child) => tree.kind(child) === "decorator");
+  for (const decorator of decorators) walk.expression(tree.firstNamed(decorator), context);
+  if (source >= 0) {
+    reExport(walk, node, stringValue(tree, source), context);
+    return;
+  }
+  const declaration = tree.child(node, "declaration");
+  const isDefault = tree.childOfKind(node, "default") >= 0;
+  if (declaration >= 0) {
+    exportDeclaration(walk, declaration, isDefault, context);
+    return;
+  }
+  const value = tree.child(node, "value");
+  if (value >= 0) {
+    exportDefault(walk, value, context);
+    return;
+  }
+  const clause = tree.childOfKind(node, "export_clause");
+  if (clause >= 0) {
+    for (const specifier of tree.namedChildren(clause)) {
+      const [local, name] = namedPair(walk, specifier);
+      facts.export(ExportKind.Local, name, facts.name(local));
+    }
+    return;
+  }
+  // `export = value`
+  const assigned = tree.firstNamed(node);
+  if (assigned >= 0) facts.export(ExportKind.Value, "=", walk.expression(assigned, context));
+}
+
+function reExport(walk: Walk, node: number, module: string, context: Context): void {
+  const { tree, facts } = walk;
+  const line = tree.line(node);
+  const clause = tree.childOfKind(node, "export_clause");
+  if (clause >= 0) {
+    for (const specifier of tree.namedChildren(clause)) {
+      const [from, name] = namedPair(walk, specifier);
+      const row = facts.import(ImportKind.Named, module, from, "", line, context.scope);
+      facts.export(ExportKind.ReExport, name, facts.name(from), row);
+    }
+    return;
+  }
+  const row = facts.import(ImportKind.Module, module, "*", "", line, context.scope);
+  const namespace = tree.childOfKind(node, "namespace_export");
+  if (namespace >= 0) facts.export(ExportKind.Module, tree.source(tree.firstNamed(namespace)), -1, row);
+  else facts.export(ExportKind.Star, "*", -1, row);
+}
+
+function exportDeclaration(walk: Walk, declaration: number, isDefault: boolean, context: Context): void {
+  const { tree, facts } = walk;
+  const kind = tree.kind(declaration);
+  const local = tree.source(tree.child(declaration, "name"));
+  const named = (name: string) => facts.export(ExportKind.Local, isDefault ? "default" : name, facts.name(name));
+  switch (kind) {
+    case "function_declaration":
+    case "generator_function_declaration":
+    case "function_signature":
+      walk.functionDeclaration(declaration, context, local || "default", SymbolFlag.Exported);
+      named(local || "default");
+      return;
+    case "class_declaration":
+    case "abstract_class_declaration":
+      walk.classLike(declaration, local || "default", context, SymbolFlag.Exported);
+      named(local || "default");
+      return;
+    case "interface_declaration":
+    case "type_alias_declaration":
+    case "enum_declaration":
+    case "internal_module":
+    case "module":
+      walk.typeDeclaration(declaration, context, SymbolFlag.Exported);
+      named(local);
+      return;
+    case "lexical_declaration":
+    case "variable_declaration":
+      walk.variableDeclaration(declaration, context, SymbolFlag.Exported);
+      return;
+    default:
+      for (const child of tree.namedChildren(declaration)) exportDeclaration(walk, child, isDefault, context);
+  }
+}
+
+/** `export default expression`: functions, classes and object literals become nodes called "default" unless named. */
+function exportDefault(walk: Walk, value: number, context: Context): void {
+  const { tree, facts } = walk;
+  const kind = tree.kind(value);
+  if (kind === "identifier") {
+    walk.expression(value, context);
+    facts.export(ExportKind.Local, "default", facts.name(tree.source(value)));
+  } else if (isLambda(kind)) {
+    const name = tree.source(tree.child(value, "name")) || "default";
+    walk.functionDeclaration(value, context, name, SymbolFlag.Exported);
+    facts.export(ExportKind.Local, "default", facts.name(name));
+  } else if (kind === "class") {
+    const name = tree.source(tree.child(value, "name")) || "default";
+    walk.classLike(value, name, context, SymbolFlag.Exported);
+    facts.export(ExportKind.Local, "default", facts.name(name));
+  } else {
+    facts.export(ExportKind.Value, "default", walk.expression(value, context));
+  }
+}
+
+/**
+ * CommonJS: `module.exports = v`, `module.exports.x = v`, `exports.x = v`.
+ * Returns true when the assignment was one of these; functions so assigned become nodes.
+ */
+export function commonJsExport(walk: Walk, left: number, right: number, context: Context): boolean {
+  const { tree, facts } = walk;
+  if (tree.kind(left) !== "member_expression") return false;
+  const text = tree.source(left);
+  if (text === "module.exports") {
+    facts.export(ExportKind.Value, "=", exportedValue(walk, right, "default", context));
+    return true;
+  }
+  const match = /^(?:module\.)?exports\.([\w$]+)$/.exec(text);
+  if (!match) return false;
+  facts.export(ExportKind.Value, match[1]!, exportedValue(walk, right, match[1]!, context));
+  return true;
+}
+
+function exportedValue(walk: Walk, right: number, name: string, context: Context): number {
+  const { tree, facts } = walk;
+  if (isLambda(tree.kind(right))) {
+    const own = tree.source(tree.child(right, "name"));
+    const symbol = walk.functionDeclaration(right, context, own || name, SymbolFlag.Exported);
+    return facts.expr(Expr.Function, symbol);
+  }
+  if (tree.kind(right) === "class") {
+    const own = tree.source(tree.child(right, "name"));
+    return facts.expr(Expr.Class, walk.classLike(right, own || name, context, SymbolFlag.Exported));
+  }
+  return walk.expression(right, context);
+}

@@ -1,0 +1,358 @@
+/** Statements and declarations of TypeScript and JavaScript. */
+import { BindingKind, ExportKind, Expr, ScopeKind, SymbolFlag } from "../fact-layout.ts";
+import { type Context, docBefore, type FunctionOptions, isLambda, signatureOf, type Walk } from "./context.ts";
+import { lambda, narrowed } from "./expressions.ts";
+import { exportStatement, importAlias, importStatement } from "./modules.ts";
+import { bindPattern } from "./patterns.ts";
+import { memberName, typeMembers, typeParameters } from "./types.ts";
+
+/** Walks one statement (or anything that holds statements). */
+export function statementFacts(walk: Walk, node: number, context: Context): void {
+  const { tree, facts } = walk;
+  switch (tree.kind(node)) {
+    case "import_statement":
+      importStatement(walk, node, context);
+      return;
+    case "import_alias":
+      importAlias(walk, node, context);
+      return;
+    case "export_statement":
+      exportStatement(walk, node, context);
+      return;
+    case "function_declaration":
+    case "generator_function_declaration":
+    case "function_signature":
+      functionDeclaration(walk, node, context, tree.source(tree.child(node, "name")), 0);
+      return;
+    case "class_declaration":
+    case "abstract_class_declaration":
+      walk.classLike(node, tree.source(tree.child(node, "name")), context, 0);
+      return;
+    case "interface_declaration":
+    case "type_alias_declaration":
+    case "enum_declaration":
+    case "internal_module":
+    case "module":
+      typeDeclaration(walk, node, context, 0);
+      return;
+    case "lexical_declaration":
+    case "variable_declaration":
+      variableDeclaration(walk, node, context, 0);
+      return;
+    case "ambient_declaration":
+      for (const child of tree.namedChildren(node)) walk.statement(child, context);
+      return;
+    case "statement_block": {
+      const scope = facts.scope(context.scope, ScopeKind.Block);
+      statements(walk, node, { ...context, scope });
+      return;
+    }
+    case "if_statement": {
+      const condition = tree.child(node, "condition");
+      walk.expression(condition, context);
+      walk.statement(tree.child(node, "consequence"), narrowed(walk, condition, context));
+      const otherwise = tree.child(node, "alternative");
+      if (otherwise >= 0) walk.statement(otherwise, context);
+      return;
+    }
+    case "for_in_statement":
+      forIn(walk, node, context);
+      return;
+    case "for_statement": {
+      const scope = facts.scope(context.scope, ScopeKind.Block);
+      statements(walk, node, { ...context, scope });
+      return;
+    }
+    case "catch_clause": {
+      const scope = facts.scope(context.scope, ScopeKind.Block);
+      const inside = { ...context, scope };
+      const parameter = tree.child(node, "parameter");
+      if (parameter >= 0) bindPattern(walk, parameter, facts.expr(Expr.Unknown), -1, inside, scope);
+      walk.statement(tree.child(node, "body"), inside);
+      return;
+    }
+    case "return_statement": {
+      const value = tree.firstNamed(node);
+      if (value >= 0) context.returns?.push(walk.expression(value, context));
+      return;
+    }
+    case "expression_statement":
+      walk.expression(tree.firstNamed(node), context);
+      return;
+    case "comment":
+    case "empty_statement":
+    case "hash_bang_line":
+      return;
+    default:
+      if (isStatementHolder(tree.kind(node))) statements(walk, node, context);
+      else walk.expression(node, context);
+  }
+}
+
+function isStatementHolder(kind: string): boolean {
+  return (
+    kind.endsWith("_statement") ||
+    kind.endsWith("_clause") ||
+    kind.startsWith("switch_") ||
+    kind === "program" ||
+    kind === "ERROR"
+  );
+}
+
+/** Walks the children of a node as statements. */
+export function statements(walk: Walk, node: number, context: Context): void {
+  for (const child of walk.tree.namedChildren(node)) walk.statement(child, context);
+}
+
+function forIn(walk: Walk, node: number, context: Context): void {
+  const { tree, facts } = walk;
+  const scope = facts.scope(context.scope, ScopeKind.Block);
+  const inside = { ...context, scope };
+  const right = walk.expression(tree.child(node, "right"), context);
+  const of = tree.kind(tree.child(node, "operator")) === "of";
+  const value = of ? facts.expr(Expr.Iterate, right) : facts.exprLiteral("string");
+  const left = tree.child(node, "left");
+  if (tree.child(node, "kind") >= 0) bindPattern(walk, left, value, -1, inside, scope);
+  else walk.expression(left, inside);
+  walk.statement(tree.child(node, "body"), inside);
+}
+
+/** Declares a function, joining overload signatures of one name into its first row. */
+export function functionDeclaration(walk: Walk, node: number, context: Context, name: string, flags: number): number {
+  const { tree, facts } = walk;
+  const signature = tree.kind(node) === "function_signature";
+  const key = `${context.scope}/${name}`;
+  const open = walk.overloads.get(key);
+  const symbol = facts.symbol({
+    label: "Function",
+    name,
+    parent: context.parent,
+    scope: context.scope,
+    startLine: open === undefined ? tree.line(node) : facts.symbolColumn(open, "startLine"),
+    endLine: tree.endLine(node),
+    flags: flags | (signature ? SymbolFlag.Signature : 0),
+    signature: signatureOf(tree, node, tree.child(node, "body")),
+    doc: docBefore(tree, node),
+  });
+  if (open !== undefined) {
+    // The later declaration is the node; the signature before it stays as a hidden overload.
+    facts.addFlag(open, SymbolFlag.Hidden | SymbolFlag.Signature);
+    if (facts.symbolColumn(open, "doc") >= 0) facts.setSymbol(symbol, "doc", facts.symbolColumn(open, "doc"));
+  }
+  if (signature) walk.overloads.set(key, symbol);
+  else walk.overloads.delete(key);
+  facts.bind(symbol);
+  walk.functionBody(node, symbol, { ...context, symbol }, { arrow: false, thisScope: -1 });
+  return symbol;
+}
+
+/** Parameters, type parameters, return type and body of anything function-like. */
+export function functionBody(
+  walk: Walk,
+  node: number,
+  symbol: number,
+  context: Context,
+  options: FunctionOptions,
+): void {
+  const { tree, facts } = walk;
+  const scope = facts.scope(context.scope, ScopeKind.Function, symbol);
+  const returns: number[] = [];
+  const thisScope = options.arrow ? context.thisScope : options.thisScope;
+  const inside: Context = { ...context, scope, varScope: scope, parent: symbol, thisScope, returns, top: false };
+  facts.setSymbol(symbol, "typeParameters", typeParameters(walk, tree.child(node, "type_parameters"), inside));
+  const single = tree.child(node, "parameter");
+  const list = tree.child(node, "parameters");
+  const parameters = single >= 0 ? [single] : list >= 0 ? tree.namedChildren(list) : [];
+  const rows: number[] = [];
+  let required = 0;
+  let variadic = false;
+  for (const parameter of parameters) {
+    const row = declareParameter(walk, parameter, inside, options.contextual?.(rows.length) ?? -1);
+    if (row < 0) continue;
+    rows.push(row);
+    const pattern = tree.child(parameter, "pattern");
+    const rest = tree.kind(parameter) === "rest_pattern" || (pattern >= 0 && tree.kind(pattern) === "rest_pattern");
+    if (rest) variadic = true;
+    else if (tree.kind(parameter) !== "optional_parameter" && tree.child(parameter, "value") < 0)
+      required = rows.length;
+  }
+  facts.setSymbol(symbol, "parameters", facts.list(rows));
+  facts.setSymbol(symbol, "arity", required * 1000 + (variadic ? 999 : rows.length));
+  const returnType = tree.child(node, "return_type");
+  const result = returnType >= 0 ? returnType : tree.child(node, "type");
+  if (result >= 0) {
+    facts.setSymbol(symbol, "type", walk.type(result, inside));
+    if (/^(type_predicate|asserts)/.test(tree.kind(result))) facts.addFlag(symbol, SymbolFlag.Guard);
+  }
+  if (tree.childOfKind(node, "async") >= 0) facts.addFlag(symbol, SymbolFlag.Async);
+  if (tree.kind(node).startsWith("generator") || tree.childOfKind(node, "*") >= 0)
+    facts.addFlag(symbol, SymbolFlag.Generator);
+  const body = tree.child(node, "body");
+  if (body < 0) return;
+  if (tree.kind(body) === "statement_block") statements(walk, body, inside);
+  else if (isLambda(tree.kind(body))) returns.push(lambda(walk, body, inside, undefined));
+  else returns.push(walk.expression(body, inside));
+  facts.setSymbol(symbol, "returns", facts.list(returns));
+}
+
+/** Declares one parameter; returns its binding row (the first, for a pattern), -1 for the pseudo-parameter `this`. */
+function declareParameter(walk: Walk, node: number, context: Context, contextual: number): number {
+  const { tree, facts } = walk;
+  const kind = tree.kind(node);
+  const wrapped = kind === "required_parameter" || kind === "optional_parameter";
+  let pattern = wrapped ? tree.child(node, "pattern") : node;
+  if (pattern < 0) pattern = tree.child(node, "name");
+  if (pattern < 0 || tree.kind(pattern) === "this") return -1;
+  const type = wrapped ? walk.type(tree.child(node, "type"), context) : -1;
+  const decorators = tree.namedChildren(node).filter((child) => tree.kind(child) === "decorator");
+  for (const decorator of decorators) walk.expression(tree.firstNamed(decorator), context);
+  let value = contextual;
+  const valueNode = wrapped ? tree.child(node, "value") : -1;
+  if (valueNode >= 0) {
+    const given = walk.expression(valueNode, context);
+    value = value < 0 ? given : facts.expr(Expr.Either, facts.list([value, given]));
+  }
+  if (tree.kind(pattern) === "assignment_pattern") {
+    const given = walk.expression(tree.child(pattern, "right"), context);
+    value = value < 0 ? given : facts.expr(Expr.Either, facts.list([value, given]));
+    pattern = tree.child(pattern, "left");
+  }
+  if (tree.kind(pattern) === "rest_pattern") pattern = tree.firstNamed(pattern);
+  if (tree.kind(pattern) === "identifier")
+    return facts.local(context.scope, tree.source(pattern), type, value, BindingKind.Parameter);
+  const whole = facts.local(context.scope, "", type, value, BindingKind.Parameter);
+  const source = type >= 0 ? facts.expr(Expr.Typed, type, value) : value;
+  bindPattern(walk, pattern, source < 0 ? facts.expr(Expr.Unknown) : source, -1, context, context.scope);
+  return whole;
+}
+
+/** `const`, `let`, `var`. Functions are Function nodes anywhere; other names are nodes at the top only. */
+export function variableDeclaration(walk: Walk, node: number, context: Context, flags: number): void {
+  const { tree, facts } = walk;
+  const kind = tree.kind(tree.first(node));
+  const scope = kind === "var" ? context.varScope : context.scope;
+  for (const declarator of tree.namedChildren(node)) {
+    if (tree.kind(declarator) !== "variable_declarator") continue;
+    const nameNode = tree.child(declarator, "name");
+    const valueNode = tree.child(declarator, "value");
+    const typeNode = tree.child(declarator, "type");
+    const named = tree.kind(nameNode) === "identifier";
+    if (named && (context.top || isLambda(tree.kind(valueNode)) || tree.kind(valueNode) === "class")) {
+      variableSymbol(walk, declarator, kind === "const" ? "Const" : "Variable", context, scope, flags);
+      continue;
+    }
+    const type = walk.type(typeNode, context);
+    const value = valueNode >= 0 ? walk.expression(valueNode, context) : -1;
+    const names = bindPattern(walk, nameNode, value, type, context, scope);
+    if (flags & SymbolFlag.Exported) for (const name of names) facts.export(ExportKind.Local, name, facts.name(name));
+  }
+}
+
+function variableSymbol(
+  walk: Walk,
+  declarator: number,
+  label: "Const" | "Variable",
+  context: Context,
+  scope: number,
+  flags: number,
+): void {
+  const { tree, facts } = walk;
+  const name = tree.source(tree.child(declarator, "name"));
+  const valueNode = tree.child(declarator, "value");
+  const typeNode = tree.child(declarator, "type");
+  if (flags & SymbolFlag.Exported) facts.export(ExportKind.Local, name, facts.name(name));
+  if (tree.kind(valueNode) === "class") {
+    const symbol = walk.classLike(valueNode, name, { ...context, scope }, flags);
+    facts.setSymbol(symbol, "startLine", tree.line(declarator));
+    return;
+  }
+  const functional = isLambda(tree.kind(valueNode));
+  const symbol = facts.symbol({
+    label: functional ? "Function" : label,
+    name,
+    parent: context.parent,
+    scope,
+    startLine: tree.line(declarator),
+    endLine: tree.endLine(declarator),
+    flags,
+    signature: signatureOf(tree, declarator, functional ? tree.child(valueNode, "body") : -1),
+    doc: docBefore(tree, declarator),
+  });
+  facts.bind(symbol);
+  const inside = { ...context, symbol };
+  const type = walk.type(typeNode, inside);
+  if (functional) {
+    const typed = type >= 0 ? facts.expr(Expr.Typed, type) : -1;
+    walk.functionBody(valueNode, symbol, inside, {
+      arrow: tree.kind(valueNode) === "arrow_function",
+      thisScope: -1,
+      contextual: typed < 0 ? undefined : (parameter) => facts.expr(Expr.Contextual, typed, -1, parameter),
+    });
+    if (type >= 0 && facts.symbolColumn(symbol, "type") < 0) facts.setSymbol(symbol, "value", typed);
+  } else {
+    if (valueNode >= 0) facts.setSymbol(symbol, "value", walk.expression(valueNode, { ...inside, parent: symbol }));
+    facts.setSymbol(symbol, "type", type);
+  }
+}
+
+/** Interfaces, aliases, enums and namespaces. Returns the symbol. */
+export function typeDeclaration(walk: Walk, node: number, context: Context, flags: number): number {
+  const { tree, facts } = walk;
+  const kind = tree.kind(node);
+  const label =
+    kind === "interface_declaration"
+      ? "Interface"
+      : kind === "enum_declaration"
+        ? "Enum"
+        : kind === "type_alias_declaration"
+          ? "TypeAlias"
+          : "Namespace";
+  const nameNode = tree.child(node, "name");
+  const name = tree.source(nameNode);
+  const body = tree.child(node, "body");
+  const symbol = facts.symbol({
+    label,
+    name: tree.kind(nameNode) === "string" ? name.slice(1, -1) : name,
+    parent: context.parent,
+    scope: context.scope,
+    startLine: tree.line(node),
+    endLine: tree.endLine(node),
+    flags,
+    signature: signatureOf(tree, node, body),
+    doc: docBefore(tree, node),
+  });
+  if (tree.kind(nameNode) !== "string") facts.bind(symbol);
+  const scope = facts.scope(context.scope, label === "Namespace" ? ScopeKind.Namespace : ScopeKind.Class, symbol);
+  const inside: Context = { ...context, scope, varScope: scope, symbol, parent: symbol, thisScope: scope };
+  facts.setSymbol(symbol, "typeParameters", typeParameters(walk, tree.child(node, "type_parameters"), inside));
+  if (label === "TypeAlias") facts.setSymbol(symbol, "type", walk.type(tree.child(node, "value"), inside));
+  else if (label === "Interface") {
+    const extending = tree.childOfKind(node, "extends_type_clause");
+    if (extending >= 0)
+      for (const base of tree.namedChildren(extending))
+        facts.heritage(symbol, 0, walk.type(base, inside), tree.line(base));
+    typeMembers(walk, body, inside);
+  } else if (label === "Enum") enumMembers(walk, body, inside);
+  else if (body >= 0) statements(walk, body, { ...inside, top: true, returns: undefined });
+  return symbol;
+}
+
+function enumMembers(walk: Walk, body: number, context: Context): void {
+  const { tree, facts } = walk;
+  for (const member of tree.namedChildren(body)) {
+    const assigned = tree.kind(member) === "enum_assignment";
+    const name = memberName(walk, assigned ? tree.child(member, "name") : member);
+    if (assigned) walk.expression(tree.child(member, "value"), context);
+    if (name === "") continue;
+    const symbol = facts.symbol({
+      label: "Property",
+      name,
+      parent: context.parent,
+      scope: context.scope,
+      startLine: tree.line(member),
+      endLine: tree.endLine(member),
+      flags: SymbolFlag.Static | SymbolFlag.EnumMember,
+    });
+    facts.bind(symbol);
+  }
+}

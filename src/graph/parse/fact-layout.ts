@@ -1,0 +1,233 @@
+/**
+ * The layout of facts: what a language module says about one file, as flat integer tables.
+ *
+ * Facts are about one file alone; nothing in them depends on another file, so they are cached by content
+ * hash. Expressions and types are tiny trees in tables of four integers a row: [op, a, b, c]. Every
+ * reference between tables is a row index, -1 for none; a name is an index into `strings`; a list is an
+ * index into `lists`, where its length comes first.
+ *
+ * Raise FACTS_VERSION with every change of meaning.
+ */
+export const FACTS_VERSION = 1;
+
+/** Expressions: enough of the code's shape to tell what a call reaches. */
+export const Expr = {
+  /** a = expression kind text or 0. Anything whose type is not known. */
+  Unknown: 0,
+  /** a = name, b = scope it is looked up from. */
+  Name: 1,
+  /** a = object expression, b = member name. `obj.name`, `obj->name`, `Type::name`. */
+  Member: 2,
+  /** a = callee expression, b = list of argument expressions, c = list of type arguments. */
+  Call: 3,
+  /** a = constructed expression (a name of a class), b = arguments, c = type arguments. `new C(…)`. */
+  New: 4,
+  /** a = scope. `this`, `self`. */
+  This: 5,
+  /** a = scope. The parent class: `super.x` is Member(Super), `super(…)` is Call(Super). */
+  Super: 6,
+  /** a = object, b = literal key name or -1. `obj[key]`. */
+  Index: 7,
+  /** a = iterated expression. The element that a loop binds. */
+  Iterate: 8,
+  /** a = awaited expression. */
+  Await: 9,
+  /** a = list. Any of these: `a ?? b`, `c ? a : b`. */
+  Either: 10,
+  /** a = name of a built-in type ("string", "number", …). */
+  Literal: 11,
+  /** a = list of elements. */
+  Array: 12,
+  /** a = hidden symbol whose children are the members: an object literal. */
+  Object: 13,
+  /** a = symbol: a function, arrow or lambda as a value. */
+  Function: 14,
+  /** a = symbol: a class expression as a value. */
+  Class: 15,
+  /** a = type, b = expression or -1. A cast, or any expression whose type is written down. */
+  Typed: 16,
+  /** a = call expression, b = argument index, c = parameter index: a lambda's parameter typed by whom it is passed to. */
+  Contextual: 17,
+  /** a = import row. A module as a value: `require("x")`, `import("x")` before it is awaited. */
+  Module: 18,
+  /** a = left, b = right. An assignment as a value. */
+  Assign: 19,
+  /** a = array expression, b = first index. The rest of a destructured array or of parameters. */
+  Rest: 20,
+} as const;
+
+export const Type = {
+  Unknown: 0,
+  /** a = name, b = scope, c = list of type arguments. */
+  Ref: 1,
+  /** a = qualifying type or -1, b = name, c = list of type arguments. `A.B`. */
+  Qualified: 2,
+  /** a = list. */
+  Union: 3,
+  /** a = list. */
+  Intersection: 4,
+  /** a = element. Arrays, slices, sequences. */
+  Array: 5,
+  /** a = list. */
+  Tuple: 6,
+  /** a = hidden symbol with parameters and a return type. */
+  Function: 7,
+  /** a = hidden symbol whose children are the members: a type literal. */
+  Object: 8,
+  /** a = expression. `typeof x`, `decltype(x)`. */
+  TypeOf: 9,
+  /** a = scope. The type of the receiver: `this`, `Self`. */
+  This: 10,
+  /** a = built-in type name. */
+  Literal: 11,
+  /** a = type, b = member name or -1. `T["x"]`. */
+  Indexed: 12,
+  /** a = type. `keyof T`. */
+  KeyOf: 13,
+  /** a = scope, b = name. What a C++ `auto`, Go `:=` … declares is an expression, not a type: this is for `infer U`. */
+  Infer: 14,
+} as const;
+
+export const ScopeKind = { File: 0, Function: 1, Block: 2, Class: 3, Namespace: 4 } as const;
+
+/** What a name bound in a scope stands for. */
+export const BindingKind = {
+  /** a = symbol. */
+  Symbol: 0,
+  /** a = import row. */
+  Import: 1,
+  /** a = type or -1, b = initial expression or -1. A local variable. */
+  Local: 2,
+  /** a = type or -1, b = initial expression (default, or Contextual) or -1. A parameter. */
+  Parameter: 3,
+  /** a = constraint type or -1, b = default type or -1. A type parameter. */
+  TypeParameter: 4,
+} as const;
+
+export const ImportKind = {
+  /** One name of a module. `name` is what the module calls it ("default" for default imports). */
+  Named: 0,
+  /** The module itself, as a value: `import * as m`, `import a.b as m`, Go's `import "x/y"`. */
+  Module: 1,
+  /** All names of the module become visible in the scope: `from m import *`, `using N;`, `#include`. */
+  Wildcard: 2,
+  /** For its effect only; an IMPORTS edge and nothing else. */
+  Effect: 3,
+  /** `import a.b.c` in Python: binds `a`, makes `a.b.c` reachable as member path. `name` is the whole path. */
+  Path: 4,
+} as const;
+
+export const ExportKind = {
+  /** `from` = local name, in the file's scope. */
+  Local: 0,
+  /** `from` = name in another module, through an import row. */
+  ReExport: 1,
+  /** All names of an import row's module. */
+  Star: 2,
+  /** An import row's module as one name. */
+  Module: 3,
+  /** `from` = expression row. `export default expr`, `module.exports = expr`. */
+  Value: 4,
+} as const;
+
+export const HeritageKind = { Extends: 0, Implements: 1, Mixin: 2 } as const;
+
+export const CallFlag = { New: 1, Decorator: 2, Jsx: 4, Super: 8, Macro: 16 } as const;
+
+export const SymbolFlag = {
+  Exported: 1,
+  /** Not a node of its own: anonymous functions, object and type literals, overload signatures. */
+  Hidden: 2,
+  Static: 4,
+  Abstract: 8,
+  Async: 16,
+  Constructor: 32,
+  Getter: 64,
+  /** A function whose result is iterated: its return type is of the elements, when not declared. */
+  Generator: 128,
+  /** A declaration without a body (a signature, a prototype); a definition of that name in the scope takes its place. */
+  Signature: 256,
+  /** Takes any number of further arguments. */
+  Variadic: 512,
+  /** A call of the symbol as a value yields the value itself (functional interface, typed function property). */
+  Callable: 1024,
+  /** Of the type, not of the instance nor static: an enum's member. */
+  EnumMember: 2048,
+  /** Visible in its own file only, even where the language has no export lists (C `static`, PHP private). */
+  FileLocal: 4096,
+  /** An entry from outside by convention: main, a test function, a route handler. */
+  Entry: 8192,
+  /** The function's own type guards: returns `x is T`; `type` is T. */
+  Guard: 16384,
+} as const;
+
+/** Columns of each table. `SYMBOL.name` is the offset of a symbol's name in its row. */
+export const SYMBOL = {
+  label: 0,
+  name: 1,
+  /** Enclosing symbol row, or -1. */
+  parent: 2,
+  /** Scope the symbol is declared in. */
+  scope: 3,
+  /** Scope the symbol opens (its parameters, its members), or -1. */
+  inner: 4,
+  startLine: 5,
+  endLine: 6,
+  flags: 7,
+  /** Declared type of a value; declared return type of a function; aliased type of an alias. */
+  type: 8,
+  /** Initial value of a variable or property. */
+  value: 9,
+  /** List of parameter binding rows, or -1. */
+  parameters: 10,
+  /** List of returned expressions, or -1. */
+  returns: 11,
+  /** List of type parameter binding rows, or -1. */
+  typeParameters: 12,
+  signature: 13,
+  doc: 14,
+  /** Fewest and most arguments: `min * 1000 + max`; 999 is any number. -1 when not known. */
+  arity: 15,
+  size: 16,
+} as const;
+export const SCOPE = { parent: 0, kind: 1, symbol: 2, size: 3 } as const;
+export const BINDING = { scope: 0, name: 1, kind: 2, a: 3, b: 4, size: 5 } as const;
+export const IMPORT = { kind: 0, module: 1, name: 2, local: 3, line: 4, scope: 5, size: 6 } as const;
+export const EXPORT = { kind: 0, name: 1, from: 2, import: 3, size: 4 } as const;
+export const EXPR = { op: 0, a: 1, b: 2, c: 3, size: 4 } as const;
+export const TYPE = { op: 0, a: 1, b: 2, c: 3, size: 4 } as const;
+export const CALL = { expr: 0, symbol: 1, line: 2, flags: 3, size: 4 } as const;
+/** A type mentioned, or a function or class used as a value. Exactly one of `type` and `expr` is set. */
+export const USE = { type: 0, expr: 1, symbol: 2, line: 3, size: 4 } as const;
+/** `symbol` -1: the subject is the type `subject` (Rust's `impl T for S`). `type` or `expr` names the base. */
+export const HERITAGE = { symbol: 0, subject: 1, kind: 2, type: 3, expr: 4, line: 5, size: 6 } as const;
+/** A member declared outside its type: Go methods, Rust impls, C++ out-of-line, `X.prototype.m = …`. */
+export const ATTACH = { symbol: 0, type: 1, size: 2 } as const;
+/** A scope whose names are shared with every scope of that space: Go package, Java package, C# namespace. */
+export const SPACE = { scope: 0, name: 1, size: 2 } as const;
+/** `local` (a Local binding of `scope`, or -1 for a member of this) is also assigned `expr`. */
+export const ASSIGN = { target: 0, expr: 1, scope: 2, size: 3 } as const;
+/**
+ * Within `scope`, the name (or dotted path, as written) `name` has the type `type`; or, with `type` -1, what the
+ * class expression `expr` makes (instanceof, isinstance), or what the type guard called by the Call row `expr` promises.
+ */
+export const NARROW = { scope: 0, name: 1, type: 2, expr: 3, size: 4 } as const;
+
+export const TABLES = [
+  ["symbols", SYMBOL.size],
+  ["scopes", SCOPE.size],
+  ["bindings", BINDING.size],
+  ["imports", IMPORT.size],
+  ["exports", EXPORT.size],
+  ["exprs", EXPR.size],
+  ["types", TYPE.size],
+  ["calls", CALL.size],
+  ["uses", USE.size],
+  ["heritage", HERITAGE.size],
+  ["attaches", ATTACH.size],
+  ["spaces", SPACE.size],
+  ["assigns", ASSIGN.size],
+  ["narrows", NARROW.size],
+  ["lists", 1],
+] as const;
+export type TableName = (typeof TABLES)[number][0];

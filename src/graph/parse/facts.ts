@@ -1,0 +1,74 @@
+/**
+ * The facts of one file, and their packed form.
+ *
+ * `FileFacts` is what resolution reads: one Int32Array a table and the file's strings.
+ */
+import type { LanguageId } from "../model.ts";
+import { FACTS_VERSION, SYMBOL, TABLES, type TableName } from "./fact-layout.ts";
+
+export interface FileFacts extends Record<TableName, Int32Array> {
+  language: LanguageId;
+  /** Share of the file the parser could not read: count of ERROR nodes. */
+  errors: number;
+  strings: string[];
+}
+
+/** Rows of a table. */
+export function rowCount(table: Int32Array, size: number): number {
+  return table.length / size;
+}
+
+export function symbolCount(facts: FileFacts): number {
+  return facts.symbols.length / SYMBOL.size;
+}
+
+/** The items of a list, or an empty array for -1. */
+export function listItems(facts: FileFacts, list: number): Int32Array {
+  if (list < 0) return EMPTY;
+  const length = facts.lists[list]!;
+  return facts.lists.subarray(list + 1, list + 1 + length);
+}
+const EMPTY = new Int32Array(0);
+
+const encoder = new TextEncoder();
+const decoder = new TextDecoder();
+
+/** Packs facts into one buffer: version, errors, table lengths, tables, then the strings. */
+export function packFacts(facts: FileFacts): Uint8Array {
+  const strings = encoder.encode(facts.strings.join("\u0000"));
+  let words = 4 + TABLES.length;
+  for (const [name] of TABLES) words += facts[name].length;
+  const bytes = new Uint8Array(words * 4 + strings.length);
+  const ints = new Int32Array(bytes.buffer, 0, words);
+  ints[0] = FACTS_VERSION;
+  ints[1] = facts.errors;
+  ints[2] = strings.length;
+  ints[3] = facts.strings.length;
+  let at = 4;
+  for (const [name] of TABLES) ints[at++] = facts[name].length;
+  for (const [name] of TABLES) {
+    ints.set(facts[name], at);
+    at += facts[name].length;
+  }
+  bytes.set(strings, words * 4);
+  return bytes;
+}
+
+/** Unpacks what `packFacts` made; undefined when it is of another version or cut short. */
+export function unpackFacts(packed: Uint8Array, language: LanguageId): FileFacts | undefined {
+  const aligned = packed.byteOffset % 4 === 0 ? packed : packed.slice();
+  if (aligned.length < (4 + TABLES.length) * 4) return undefined;
+  const all = new Int32Array(aligned.buffer, aligned.byteOffset, Math.floor(aligned.length / 4));
+  if (all[0] !== FACTS_VERSION) return undefined;
+  let at = 4 + TABLES.length;
+  const facts = { language, errors: all[1]!, strings: [] as string[] } as unknown as FileFacts;
+  for (const [i, [name]] of TABLES.entries()) {
+    const length = all[4 + i]!;
+    facts[name] = all.subarray(at, at + length);
+    at += length;
+  }
+  const end = at * 4 + all[2]!;
+  if (end > aligned.length) return undefined;
+  facts.strings = all[3] === 0 ? [] : decoder.decode(aligned.subarray(at * 4, end)).split("\u0000");
+  return facts;
+}

@@ -1,0 +1,248 @@
+/**
+ * A syntax tree copied once out of the parser into flat arrays.
+ *
+ * Reading nodes through the parser's own objects costs a foreign call and an allocation each; that was
+ * most of the time of every indexer measured. Here one cursor pass fills typed arrays, the parser's tree is
+ * freed, and language modules then move about at the price of an array read. Punctuation is left out.
+ *
+ * A node is a number (its index, in document order: a parent before its children); -1 is "none".
+ * Offsets are UTF-16 units of `text`; rows and lines: `line()` counts from 1.
+ */
+import type { Language, Tree } from "web-tree-sitter";
+
+/** The functions of the parser's WebAssembly module that the copy needs; they work on a cursor in a shared buffer. */
+export interface CursorModule {
+  _ts_tree_root_node_wasm(tree: number): void;
+  _ts_tree_cursor_new_wasm(tree: number): void;
+  _ts_tree_cursor_delete_wasm(tree: number): void;
+  _ts_tree_cursor_goto_first_child_wasm(tree: number): number;
+  _ts_tree_cursor_goto_next_sibling_wasm(tree: number): number;
+  _ts_tree_cursor_goto_parent_wasm(tree: number): number;
+  _ts_tree_cursor_current_node_type_id_wasm(tree: number): number;
+  _ts_tree_cursor_current_field_id_wasm(tree: number): number;
+  _ts_tree_cursor_start_index_wasm(tree: number): number;
+  _ts_tree_cursor_end_index_wasm(tree: number): number;
+}
+
+/** Names of one grammar's node types and fields, by numeric id, and which node types are copied. */
+export interface GrammarTables {
+  kinds: string[];
+  fields: string[];
+  keep: Uint8Array;
+}
+
+/** Tokens without a name that carry meaning; every other piece of punctuation is skipped. */
+const MEANINGFUL_TOKEN = /^[A-Za-z_]|^(\?\?|\|\||&&|=|\+|-|\*|\?|!|&|::|->|\.|\.\.\.|<-|:=)$/;
+
+/** Reads the id tables of a loaded grammar once. */
+export function grammarTables(language: Language): GrammarTables {
+  const count = language.nodeTypeCount;
+  const kinds: string[] = [];
+  const keep = new Uint8Array(count);
+  for (let id = 0; id < count; id++) {
+    const kind = language.types[id] ?? "ERROR";
+    kinds.push(kind);
+    keep[id] = language.nodeTypeIsNamed(id) ? 2 : MEANINGFUL_TOKEN.test(kind) && kind !== "end" ? 1 : 0;
+  }
+  return { kinds, keep, fields: language.fields.map((name) => name ?? "") };
+}
+
+const ERROR_TYPE = 65535;
+
+export class FlatTree {
+  count = 0;
+  readonly text: string;
+  private readonly tables: GrammarTables;
+  private type: Uint16Array;
+  private field: Uint16Array;
+  private from: Int32Array;
+  private to: Int32Array;
+  private up: Int32Array;
+  /** Index after the node's last descendant: the next sibling, if the parent reaches that far. */
+  private after: Int32Array;
+  private lineStarts: Int32Array | undefined;
+  /** How many ERROR nodes the parser left: a measure of how much of the file was not understood. */
+  errors = 0;
+
+  constructor(text: string, tables: GrammarTables, expectedNodes: number) {
+    this.text = text;
+    this.tables = tables;
+    const size = Math.max(64, expectedNodes);
+    this.type = new Uint16Array(size);
+    this.field = new Uint16Array(size);
+    this.from = new Int32Array(size);
+    this.to = new Int32Array(size);
+    this.up = new Int32Array(size);
+    this.after = new Int32Array(size);
+  }
+
+  private grow(): void {
+    const size = this.type.length * 2;
+    const copy = <T extends Uint16Array | Int32Array>(to: T, from: T): T => {
+      to.set(from);
+      return to;
+    };
+    this.type = copy(new Uint16Array(size), this.type);
+    this.field = copy(new Uint16Array(size), this.field);
+    this.from = copy(new Int32Array(size), this.from);
+    this.to = copy(new Int32Array(size), this.to);
+    this.up = copy(new Int32Array(size), this.up);
+    this.after = copy(new Int32Array(size), this.after);
+  }
+
+  /** Copies the tree. Iterative, so that deeply nested source cannot overflow the stack. */
+  fill(tree: Tree, module: CursorModule): void {
+    const address = (tree as unknown as { 0: number })[0];
+    const keep = this.tables.keep;
+    module._ts_tree_root_node_wasm(address); // leaves the root in the shared buffer, where the cursor starts from
+    module._ts_tree_cursor_new_wasm(address);
+    let parent = -1;
+    for (;;) {
+      const type = module._ts_tree_cursor_current_node_type_id_wasm(address);
+      const kept = type === ERROR_TYPE ? 2 : (keep[type] ?? 0);
+      let node = -1;
+      if (kept > 0) {
+        node = this.count++;
+        if (node === this.type.length) this.grow();
+        this.type[node] = type;
+        this.field[node] = module._ts_tree_cursor_current_field_id_wasm(address);
+        this.from[node] = module._ts_tree_cursor_start_index_wasm(address);
+        this.to[node] = module._ts_tree_cursor_end_index_wasm(address);
+        this.up[node] = parent;
+        this.after[node] = this.count;
+        if (type === ERROR_TYPE) this.errors++;
+      }
+      if (kept === 2 && module._ts_tree_cursor_goto_first_child_wasm(address) === 1) {
+        parent = node;
+        continue;
+      }
+      let moved = false;
+      for (;;) {
+        if (module._ts_tree_cursor_goto_next_sibling_wasm(address) === 1) {
+          moved = true;
+          break;
+        }
+        if (parent === -1 || module._ts_tree_cursor_goto_parent_wasm(address) !== 1) break;
+        this.after[parent] = this.count;
+        parent = this.up[parent]!;
+      }
+      if (!moved) break;
+    }
+    module._ts_tree_cursor_delete_wasm(address);
+  }
+
+  /** The grammar's name of the node's type; "ERROR" where the parser gave up. */
+  kind(node: number): string {
+    return node < 0 ? "" : (this.tables.kinds[this.type[node]!] ?? "ERROR");
+  }
+
+  /** True for named nodes, false for keywords and operators. */
+  named(node: number): boolean {
+    const type = this.type[node]!;
+    return type === ERROR_TYPE || this.tables.keep[type] === 2;
+  }
+
+  fieldName(node: number): string {
+    return this.tables.fields[this.field[node]!] ?? "";
+  }
+
+  parent(node: number): number {
+    return this.up[node]!;
+  }
+
+  /** First child of any sort, or -1. */
+  first(node: number): number {
+    return node >= 0 && this.after[node]! > node + 1 ? node + 1 : -1;
+  }
+
+  /** Next sibling of any sort, or -1. */
+  next(node: number): number {
+    const candidate = this.after[node]!;
+    const parent = this.up[node]!;
+    const end = parent < 0 ? this.count : this.after[parent]!;
+    return candidate < end ? candidate : -1;
+  }
+
+  /** Index after the node's last descendant; `for (i = node + 1; i < end(node); i++)` visits them all. */
+  end(node: number): number {
+    return this.after[node]!;
+  }
+
+  /** The child in a field, or -1. */
+  child(node: number, field: string): number {
+    for (let c = this.first(node); c !== -1; c = this.next(c)) if (this.fieldName(c) === field) return c;
+    return -1;
+  }
+
+  /** The first child of a kind (named or token), or -1. */
+  childOfKind(node: number, kind: string): number {
+    for (let c = this.first(node); c !== -1; c = this.next(c)) if (this.kind(c) === kind) return c;
+    return -1;
+  }
+
+  /** Named children, comments left out. */
+  namedChildren(node: number): number[] {
+    const found: number[] = [];
+    for (let c = this.first(node); c !== -1; c = this.next(c)) {
+      if (this.named(c) && !this.kind(c).includes("comment")) found.push(c);
+    }
+    return found;
+  }
+
+  /** First named child that is no comment, or -1. */
+  firstNamed(node: number): number {
+    for (let c = this.first(node); c !== -1; c = this.next(c)) {
+      if (this.named(c) && !this.kind(c).includes("comment")) return c;
+    }
+    return -1;
+  }
+
+  /** The sibling before the node (any sort), or -1. */
+  previous(node: number): number {
+    const parent = this.up[node]!;
+    let last = -1;
+    for (let c = parent < 0 ? 0 : this.first(parent); c !== -1 && c < node; c = this.next(c)) last = c;
+    return last;
+  }
+
+  startIndex(node: number): number {
+    return this.from[node]!;
+  }
+
+  endIndex(node: number): number {
+    return this.to[node]!;
+  }
+
+  /** The node's source text. */
+  source(node: number): string {
+    return node < 0 ? "" : this.text.slice(this.from[node]!, this.to[node]!);
+  }
+
+  /** Line of an offset, counted from 1. */
+  lineAt(offset: number): number {
+    this.lineStarts ??= lineStartsOf(this.text);
+    const starts = this.lineStarts;
+    let low = 0;
+    let high = starts.length - 1;
+    while (low < high) {
+      const middle = (low + high + 1) >> 1;
+      if (starts[middle]! <= offset) low = middle;
+      else high = middle - 1;
+    }
+    return low + 1;
+  }
+
+  line(node: number): number {
+    return this.lineAt(this.from[node]!);
+  }
+
+  endLine(node: number): number {
+    return this.lineAt(Math.max(this.from[node]!, this.to[node]! - 1));
+  }
+}
+
+function lineStartsOf(text: string): Int32Array {
+  const starts: number[] = [0];
+  for (let at = text.indexOf("\n"); at !== -1; at = text.indexOf("\n", at + 1)) starts.push(at + 1);
+  return Int32Array.from(starts);
+}

@@ -1,0 +1,68 @@
+/**
+ * Loads grammars and turns source text into flat trees.
+ *
+ * One `Grammars` a thread: each holds its own WebAssembly memory. Grammars are loaded on first use.
+ */
+import { Language, Parser, type Tree } from "web-tree-sitter";
+import runtimeWasm from "web-tree-sitter/web-tree-sitter.wasm" with { type: "file" };
+import { type CursorModule, FlatTree, type GrammarTables, grammarTables } from "./flat-tree.ts";
+
+interface LoadedGrammar {
+  parser: Parser;
+  tables: GrammarTables;
+}
+
+export interface Grammars {
+  /** Loads the grammar at a wasm path unless it is loaded already. */
+  load(wasmPath: string): Promise<void>;
+  /** Parses with a loaded grammar. Throws when the grammar was not loaded or the parser gives up. */
+  parse(wasmPath: string, text: string): FlatTree;
+  /** Parses and throws the tree away: what the bare parser costs, for measurements. */
+  parseOnly(wasmPath: string, text: string): void;
+}
+
+let runtime: Promise<CursorModule> | undefined;
+
+async function startRuntime(): Promise<CursorModule> {
+  const module = { locateFile: () => runtimeWasm };
+  await Parser.init(module);
+  const filled = module as unknown as Partial<CursorModule>;
+  if (typeof filled._ts_tree_cursor_new_wasm !== "function")
+    throw new Error("web-tree-sitter: cursor functions missing");
+  return filled as CursorModule;
+}
+
+/** Starts the parser runtime (once a thread) and returns the loader. */
+export async function createGrammars(): Promise<Grammars> {
+  runtime ??= startRuntime();
+  const module = await runtime;
+  const loaded = new Map<string, LoadedGrammar>();
+
+  function parseTree(wasmPath: string, text: string): { tree: Tree; tables: GrammarTables } {
+    const grammar = loaded.get(wasmPath);
+    if (!grammar) throw new Error(`grammar not loaded: ${wasmPath}`);
+    const tree = grammar.parser.parse(text);
+    if (!tree) throw new Error("the parser gave no tree");
+    return { tree, tables: grammar.tables };
+  }
+
+  return {
+    async load(wasmPath) {
+      if (loaded.has(wasmPath)) return;
+      const language = await Language.load(wasmPath);
+      const parser = new Parser();
+      parser.setLanguage(language);
+      loaded.set(wasmPath, { parser, tables: grammarTables(language) });
+    },
+    parse(wasmPath, text) {
+      const { tree, tables } = parseTree(wasmPath, text);
+      const flat = new FlatTree(text, tables, Math.ceil(text.length / 5));
+      flat.fill(tree, module);
+      tree.delete();
+      return flat;
+    },
+    parseOnly(wasmPath, text) {
+      parseTree(wasmPath, text).tree.delete();
+    },
+  };
+}

@@ -1,0 +1,79 @@
+/**
+ * The contract of a language module. How to write one: README.md in this folder.
+ */
+import type { LanguageId } from "../model.ts";
+import type { FactsBuilder } from "./facts-builder.ts";
+import type { FlatTree } from "./flat-tree.ts";
+
+/** The repository's files as an import resolver may see them. Paths are relative, with forward slashes. */
+export interface ProjectFiles {
+  /** Row of an indexed file, or -1. */
+  fileAt(path: string): number;
+  /** Indexed files directly in a folder ("" is the root). */
+  filesIn(folder: string): readonly number[];
+  /** Indexed files of that base name, anywhere. */
+  filesNamed(baseName: string): readonly number[];
+  pathOf(file: number): string;
+  folderExists(folder: string): boolean;
+  /** Paths of configuration files of that base name anywhere in the repository (package.json, go.mod, …). */
+  configsNamed(baseName: string): readonly string[];
+  /** Text of a configuration file, or undefined. */
+  readConfig(path: string): string | undefined;
+  /** True when some file declares that space (FactsBuilder.space). */
+  spaceExists(name: string): boolean;
+}
+
+/** Where an import leads. */
+export type ImportTarget =
+  /** One file; its exports (or, without export lists, its top-level names) are the module's names. */
+  | { kind: "file"; file: number }
+  /** Several files that are one module: a Go package. */
+  | { kind: "files"; files: readonly number[] }
+  /** A namespace by its whole name: Java package, C# or PHP namespace. */
+  | { kind: "space"; name: string }
+  /** Outside the repository: nothing named through it can be one of ours. */
+  | { kind: "external" };
+
+/** Resolves module names of one language. Created once an index; must not keep state between files beyond caches. */
+export interface ImportResolver {
+  /**
+   * @param module the module text as the facts give it
+   * @param name the imported name, "*" or "" for the whole module
+   * @param fromFile the importing file
+   */
+  resolve(module: string, name: string, fromFile: number): ImportTarget;
+}
+
+/** How names behave, where languages differ. */
+export interface LanguageRules {
+  /** Members of enclosing classes (and their bases) are visible as plain names: Java, C#, C++. */
+  implicitMembers: boolean;
+  /** Only names in export tables are visible from other files (ES modules). Otherwise every top-level name is. */
+  exportLists: boolean;
+  /** A name space's parents are searched too: C#. */
+  parentSpaces: boolean;
+  /** Calling a class makes an instance: Python. */
+  callConstructs: boolean;
+  /** A submodule is a member of its package: Python packages. */
+  submodules: boolean;
+  /** Case-insensitive function, class and method names: PHP. */
+  ignoreCase: boolean;
+  /** Name of the member that constructs, if it is not marked by SymbolFlag.Constructor. */
+  constructorName: string;
+  /** Languages whose names are visible to this one (C in C++). */
+  compatible: readonly LanguageId[];
+  /** Members of built-in types by result: see builtins.ts. */
+  builtinFamily: "ecmascript" | "python" | "none";
+}
+
+export interface LanguageModule {
+  id: LanguageId;
+  /** File name endings with the wasm path of their grammar. */
+  grammars: ReadonlyMap<string, string>;
+  rules: LanguageRules;
+  /** Base names of configuration files the import resolver wants to read. */
+  configNames: readonly string[];
+  /** Says all there is to say about one file. Must not throw on syntax errors. */
+  extract(tree: FlatTree, facts: FactsBuilder): void;
+  createResolver(project: ProjectFiles): ImportResolver;
+}

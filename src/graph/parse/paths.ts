@@ -1,0 +1,21 @@
+/** Repository paths: relative to the root, forward slashes, "" for the root itself. */
+
+export function dirname(path: string): string {
+  const slash = path.lastIndexOf("/");
+  return slash < 0 ? "" : path.slice(0, slash);
+}
+
+export function basename(path: string): string {
+  return path.slice(path.lastIndexOf("/") + 1);
+}
+
+/** Joins and normalises; `..` above the root gives a path that exists nowhere ("../x"). */
+export function join(folder: string, path: string): string {
+  const parts: string[] = [];
+  for (const part of `${folder}/${path}`.split("/")) {
+    if (part === "" || part === ".") continue;
+    if (part === ".." && parts.length > 0 && parts.at(-1) !== "..") parts.pop();
+    else parts.push(part);
+  }
+  return parts.join("/");
+}

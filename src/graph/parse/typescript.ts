@@ -1,0 +1,21 @@
+/** TypeScript, plain and with JSX. */
+import tsxWasm from "tree-sitter-typescript/tree-sitter-tsx.wasm" with { type: "file" };
+import typescriptWasm from "tree-sitter-typescript/tree-sitter-typescript.wasm" with { type: "file" };
+import { extractEcmascript } from "./ecmascript/extract.ts";
+import { createEcmascriptResolver } from "./ecmascript/resolver.ts";
+import { ECMASCRIPT_CONFIGS, ECMASCRIPT_RULES } from "./ecmascript/rules.ts";
+import type { LanguageModule } from "./language.ts";
+
+export const typescript: LanguageModule = {
+  id: "typescript",
+  grammars: new Map([
+    [".tsx", tsxWasm],
+    [".ts", typescriptWasm],
+    [".mts", typescriptWasm],
+    [".cts", typescriptWasm],
+  ]),
+  rules: ECMASCRIPT_RULES,
+  configNames: ECMASCRIPT_CONFIGS,
+  extract: extractEcmascript,
+  createResolver: createEcmascriptResolver,
+};
