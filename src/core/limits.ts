@@ -26,6 +26,7 @@ export const LIMITS = {
   bashTimeoutMs: 600_000,
   modelIdleTimeoutMs: 120_000,
   modelAttempts: 5,
+  replyTokensEstimate: 4_096,
   turnsDefault: 50,
   turnsMax: 1_000,
   executionTimeoutSeconds: 3_600,

@@ -19,6 +19,15 @@ export interface Masker {
   text(input: string): string;
   /** The same through every string of a JSON value (keys too). */
   json<T>(input: T): T;
+  /** For text that comes in pieces: a value that is cut across pieces is found too. */
+  stream(): MaskedStream;
+}
+
+export interface MaskedStream {
+  /** @returns what can be shown now; the rest, which could be the start of a value, is held back. */
+  push(piece: string): string;
+  /** What was held back. */
+  end(): string;
 }
 
 /** A masker of these name → value pairs. Longer values are replaced first; JSON-escaped and base64 forms count too. */
@@ -44,5 +53,34 @@ export function createMasker(secrets: Readonly<Record<string, string>>): Masker 
       return Object.fromEntries(Object.entries(value).map(([key, item]) => [text(key), walk(item)]));
     return value;
   };
-  return { text, json: <T>(input: T): T => (needles.length === 0 ? input : (walk(input) as T)) };
+  /** Length of the longest tail of `held` that could be the start of a value. */
+  const openTail = (held: string): number => {
+    let longest = 0;
+    for (const [needle] of needles)
+      for (let length = Math.min(needle.length - 1, held.length); length > longest; length--)
+        if (held.endsWith(needle.slice(0, length))) {
+          longest = length;
+          break;
+        }
+    return longest;
+  };
+  const stream = (): MaskedStream => {
+    let held = "";
+    return {
+      push(piece) {
+        if (needles.length === 0) return piece;
+        held = text(held + piece);
+        const keep = openTail(held);
+        const shown = held.slice(0, held.length - keep);
+        held = held.slice(held.length - keep);
+        return shown;
+      },
+      end() {
+        const rest = held;
+        held = "";
+        return rest;
+      },
+    };
+  };
+  return { text, stream, json: <T>(input: T): T => (needles.length === 0 ? input : (walk(input) as T)) };
 }

@@ -160,7 +160,10 @@ function createStore(sqlite: Database.Database, clock: Clock): Store {
     emitSoon(draft) {
       const last = soon.at(-1);
       const joins =
-        last && last.kind === draft.kind && last.session_id === draft.session_id && EVENT_KINDS[draft.kind] === "lossy";
+        last?.kind === draft.kind &&
+        last.session_id === draft.session_id &&
+        last.data["call_id"] === draft.data["call_id"] &&
+        EVENT_KINDS[draft.kind] === "lossy";
       if (joins && typeof last.data["text"] === "string" && typeof draft.data["text"] === "string")
         last.data = { ...last.data, text: last.data["text"] + draft.data["text"] };
       else soon.push({ ...draft });

@@ -1,0 +1,132 @@
+/** Running the tool calls of one reply: checked, bounded, masked, each stored before the next begins. */
+import { type Schema, Validator } from "@cfworker/json-schema";
+import { isProblem, messageOf } from "../core/errors.ts";
+import { LIMITS } from "../core/limits.ts";
+import type { Masker } from "../core/masking.ts";
+import type { Contract, Execution, StoredCall } from "./execution.ts";
+import { keepEnds } from "./output.ts";
+import type { EnginePorts } from "./ports.ts";
+import type { Sandbox } from "./sandbox/sandbox.ts";
+import type { Tool, ToolResult } from "./tool.ts";
+
+export interface Turn {
+  execution: Execution;
+  ports: EnginePorts;
+  sandbox: Sandbox;
+  masker: Masker;
+  signal: AbortSignal;
+}
+
+/**
+ * Brings every call of a reply to an end. A call that a dead process had begun is reported as interrupted, never run
+ * again. @returns how the execution ends, if a call said so.
+ */
+export async function settleCalls(turn: Turn, calls: readonly StoredCall[]): Promise<ToolResult["end"]> {
+  const { execution, ports } = turn;
+  const tools = new Map(ports.toolsFor(execution).map((tool) => [tool.name, tool]));
+  for (const call of calls) {
+    if (call.ending) return call.ending;
+    if (call.status === "running") ports.rows.interruptCall(execution, call);
+    if (call.status !== "requested") continue;
+    turn.signal.throwIfAborted();
+    const result = await runCall(turn, call, tools.get(call.tool));
+    if (result.end) return result.end;
+  }
+  return undefined;
+}
+
+async function runCall(turn: Turn, call: StoredCall, tool: Tool | undefined): Promise<ToolResult> {
+  const { execution, ports, masker } = turn;
+  ports.rows.startCall(execution, call, masker.json(call.input));
+  const started = ports.clock.monotonic();
+  const raw = tool ? await guarded(turn, call, tool) : unknownTool(call, ports.toolsFor(execution));
+  turn.signal.throwIfAborted();
+  const checked = raw.end?.status === "succeeded" ? heldToContract(raw, execution.contract) : raw;
+  const result = masker.json({ ...checked, output: keepEnds(checked.output, LIMITS.toolOutputBytes) });
+  ports.rows.endCall(execution, call, result, ports.clock.monotonic() - started);
+  return result;
+}
+
+async function guarded(turn: Turn, call: StoredCall, tool: Tool): Promise<ToolResult> {
+  const faults = schemaFaults(tool.parameters, call.input);
+  if (faults.length > 0) return { ok: false, output: `The input does not fit ${tool.name}: ${faults.join("; ")}` };
+  const { execution, ports, sandbox, masker } = turn;
+  const late = AbortSignal.timeout(tool.timeoutMs);
+  const shown = masker.stream();
+  const say = (text: string) => {
+    if (text)
+      ports.emitSoon({
+        kind: "agent_output",
+        run_id: execution.runId,
+        step_id: execution.stepId,
+        session_id: execution.id,
+        agent_id: execution.agentId,
+        project_id: execution.projectId,
+        user_id: execution.userId,
+        data: { text, call_id: call.callId },
+      });
+  };
+  const context = {
+    execution,
+    sandbox,
+    signal: AbortSignal.any([turn.signal, late]),
+    onOutput: (text: string) => say(shown.push(text)),
+  };
+  try {
+    return await raceSignal(tool.run(call.input as Record<string, unknown>, context), context.signal);
+  } catch (error) {
+    turn.signal.throwIfAborted();
+    if (isProblem(error) && (error.code === "sandbox_lost" || error.code === "docker_unavailable")) throw error;
+    if (late.aborted)
+      return { ok: false, output: `${tool.name} took longer than ${tool.timeoutMs / 1_000} s and was stopped.` };
+    if (isProblem(error)) return { ok: false, output: error.detail };
+    ports.log.error({ err: error, tool: tool.name, execution: execution.id }, "tool failed");
+    return { ok: false, output: `${tool.name} failed inside: ${messageOf(error).slice(0, 300)}` };
+  } finally {
+    say(shown.end());
+  }
+}
+
+/** A tool that does not heed its signal is left behind rather than waited for. */
+function raceSignal<T>(work: Promise<T>, signal: AbortSignal): Promise<T> {
+  return new Promise<T>((resolve, reject) => {
+    const stop = () => reject(signal.reason);
+    if (signal.aborted) stop();
+    signal.addEventListener("abort", stop, { once: true });
+    work.then(resolve, reject).finally(() => signal.removeEventListener("abort", stop));
+  });
+}
+
+function unknownTool(call: StoredCall, tools: readonly Tool[]): ToolResult {
+  return {
+    ok: false,
+    output: `There is no tool ${call.tool} here. There are: ${tools.map((tool) => tool.name).join(", ")}.`,
+  };
+}
+
+/** What of `value` does not fit the schema, in words for the model. */
+export function schemaFaults(schema: object, value: unknown): string[] {
+  const { valid, errors } = new Validator(JSON.parse(JSON.stringify(schema)) as Schema, "2020-12", false).validate(
+    value,
+  );
+  if (valid) return [];
+  const leaves = errors.filter((error) => error.keyword !== "properties" && error.keyword !== "items");
+  return leaves
+    .slice(0, 5)
+    .map(({ instanceLocation, error }) => `${instanceLocation.replace(/^#/, "") || "/"}: ${error}`);
+}
+
+function heldToContract(result: ToolResult, { outputs, schema }: Contract): ToolResult {
+  if (result.end?.status !== "succeeded") return result;
+  const given = result.end.outputs;
+  const missing = outputs.filter((name) => given[name] === undefined || given[name] === null || given[name] === "");
+  if (missing.length > 0)
+    return {
+      ok: false,
+      output: `Not complete yet: outputs must hold ${missing.join(", ")}. Call complete again with all of ${outputs.join(", ")}.`,
+    };
+  const faults = schema ? schemaFaults(schema, given) : [];
+  if (faults.length > 0)
+    return { ok: false, output: `Not complete yet: outputs do not fit the step's schema: ${faults.join("; ")}` };
+  return result;
+}

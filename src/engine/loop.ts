@@ -1,0 +1,163 @@
+/**
+ * The loop of one execution: settle the calls of the last reply, ask the model, store the reply, again. Every step of
+ * it is a row before the next begins, so it can be left at any point and taken up from the rows.
+ */
+import type { EventDraft } from "../core/events.ts";
+import { LIMITS } from "../core/limits.ts";
+import { settleCalls, type Turn } from "./calls.ts";
+import { fitWindow, toModelMessages } from "./context.ts";
+import type { Ending, Execution, StoredMessage } from "./execution.ts";
+import type { AssistantPart, ModelMessage, ModelReply } from "./model.ts";
+import type { EngineAgent } from "./ports.ts";
+import type { Tool, ToolResult } from "./tool.ts";
+
+export interface LoopInput extends Turn {
+  agent: EngineAgent;
+  model: string;
+  system: string;
+}
+
+/** Reminders to call `complete` before a reply without tool calls counts as a failure. */
+const REMINDERS = 2;
+const REMINDER =
+  "You have not ended the task. Call `complete` with the outputs it asks for, or `fail` with the reason.";
+const SUMMARISE =
+  "Your context is nearly full. Write a summary from which you can go on: the task, what is done and found (paths, names, numbers), what is left, decisions taken. No tool calls.";
+
+const textOf = (parts: readonly AssistantPart[]): string =>
+  parts.flatMap((part) => (part.type === "text" ? [part.text] : [])).join("");
+
+/** Runs until the execution ends. @throws Stopped when its signal aborts, Problem when the sandbox is lost. */
+export async function runLoop(input: LoopInput): Promise<Ending> {
+  const { execution, ports, agent, signal } = input;
+  for (;;) {
+    signal.throwIfAborted();
+    const transcript = ports.rows.transcript(execution.id);
+    const last = transcript.at(-1);
+    if (last?.role === "assistant") {
+      const text = textOf(last.content);
+      const end = await settleCalls(input, last.calls);
+      if (end) return endingOf(end, text);
+      if (last.calls.length === 0) {
+        const ending = endOfText(execution, transcript, text);
+        if (ending) return ending;
+        ports.rows.addUserMessage(execution.id, REMINDER);
+        continue;
+      }
+    }
+    const turns = transcript.filter((message) => message.role === "assistant").length;
+    if (turns >= agent.maxTurns)
+      return failed(
+        "turns_exceeded",
+        `It took ${turns} turns, the most this agent may. Raise max_turns, or ask for less.`,
+      );
+    const reply = await ask(input, last?.role === "assistant" ? ports.rows.transcript(execution.id) : transcript);
+    if ("status" in reply) return reply;
+    ports.rows.addReply(execution, reply);
+  }
+}
+
+function endingOf(end: NonNullable<ToolResult["end"]>, text: string): Ending {
+  if (end.status === "failed") return failed("agent_failed", end.reason, text);
+  return { status: "succeeded", outputs: end.outputs, text: end.summary || text };
+}
+
+const failed = (code: string, message: string, text = ""): Ending => ({
+  status: "failed",
+  error: { code, message },
+  text,
+});
+
+/** A reply without tool calls ends the work where no outputs are asked for; else the agent is reminded, then fails. */
+function endOfText(execution: Execution, transcript: readonly StoredMessage[], text: string): Ending | undefined {
+  const { outputs, schema } = execution.contract;
+  if (outputs.length === 0 && schema === null && text.trim() !== "") return { status: "succeeded", outputs: {}, text };
+  const reminders = transcript.filter((message) => message.role === "user" && message.content === REMINDER).length;
+  return reminders < REMINDERS
+    ? undefined
+    : failed("no_completion", "The agent stopped without calling complete.", text);
+}
+
+/** One model call, inside window and budget. @returns the reply to store, or how the execution ends without one. */
+async function ask(input: LoopInput, transcript: readonly StoredMessage[]): Promise<ModelReply | Ending> {
+  const { execution, ports, model, system } = input;
+  const tools = ports.toolsFor(execution);
+  const window = ports.models.info(model).context_window;
+  let fitted = fitWindow(system, toModelMessages(transcript), window);
+  if (!fitted.fits && transcript.length > 2) {
+    const summary = await call(
+      input,
+      [...fitWindow(system, toModelMessages(transcript), window).messages, { role: "user", content: SUMMARISE }],
+      [],
+    );
+    if ("status" in summary) return summary;
+    if (summary.finish === "error")
+      return failed(
+        "context_exceeded",
+        "The conversation no longer fits the model's window and could not be summarised.",
+      );
+    ports.rows.addSummary(execution, `${execution.prompt}\n\n${textOf(summary.parts)}`, summary);
+    fitted = fitWindow(system, toModelMessages(ports.rows.transcript(execution.id)), window);
+  }
+  const reply = await call(input, fitted.messages, tools);
+  if ("status" in reply) return reply;
+  if (reply.finish !== "error") return reply;
+  ports.rows.logCall(execution, reply);
+  return failed(reply.error?.code ?? "provider_error", reply.error?.message ?? "The model gave no answer.");
+}
+
+async function call(input: LoopInput, messages: ModelMessage[], tools: readonly Tool[]): Promise<ModelReply | Ending> {
+  const { execution, ports, agent, model, system, masker, signal } = input;
+  const estimate = ports.models.estimateUsd(
+    model,
+    fitWindow(system, messages, null).tokens,
+    LIMITS.replyTokensEstimate,
+  );
+  const over = ports.overdrawn(execution, estimate ?? 0);
+  if (over)
+    return failed(
+      "budget_exceeded",
+      `The ${over.scope} budget of $${over.limitUsd} is used up ($${over.spentUsd.toFixed(4)} spent). Raise it, or wait for its reset.`,
+    );
+  const [text, thinking] = [masker.stream(), masker.stream()];
+  const say = (kind: EventDraft["kind"], piece: string) => {
+    if (piece)
+      ports.emitSoon({
+        kind,
+        run_id: execution.runId,
+        step_id: execution.stepId,
+        session_id: execution.id,
+        agent_id: execution.agentId,
+        project_id: execution.projectId,
+        user_id: execution.userId,
+        data: { text: piece },
+      });
+  };
+  const reply = await ports.models.call({
+    model,
+    system,
+    messages,
+    tools: tools.map(({ name, description, parameters }) => ({
+      name,
+      description,
+      parameters: parameters as Record<string, unknown>,
+    })),
+    thinkingLevel: agent.thinkingLevel,
+    temperature: agent.temperature,
+    userId: execution.userId,
+    scope: {
+      agentId: execution.agentId,
+      runId: execution.runId,
+      stepId: execution.stepId,
+      sessionId: execution.id,
+      script: ports.scriptOf(execution),
+    },
+    signal,
+    onText: (piece) => say("agent_output", text.push(piece)),
+    onThinking: (piece) => say("agent_thinking", thinking.push(piece)),
+  });
+  say("agent_thinking", thinking.end());
+  say("agent_output", text.end());
+  signal.throwIfAborted();
+  return { ...reply, parts: masker.json(reply.parts) };
+}

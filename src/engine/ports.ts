@@ -1,0 +1,66 @@
+/** What the engine is given by the rest: everything it does outside its own loop goes through here. */
+import type { Clock } from "../core/clock.ts";
+import type { EventDraft } from "../core/events.ts";
+import type { Logger } from "../core/log.ts";
+import type { Execution, ExecutionRows } from "./execution.ts";
+import type { ModelPort } from "./model.ts";
+import type { SandboxDriver } from "./sandbox/sandbox.ts";
+import type { Tool } from "./tool.ts";
+
+export interface EngineAgent {
+  id: string;
+  thinkingLevel: "off" | "low" | "medium" | "high";
+  temperature?: number | undefined;
+  maxTurns: number;
+  image?: string | undefined;
+  network: "none" | "bridge";
+  memoryMb: number;
+  cpus: number;
+}
+
+export interface Overdrawn {
+  /** Which budget: `run`, `agent_day`, `user_month`, `instance`… */
+  scope: string;
+  limitUsd: number;
+  spentUsd: number;
+}
+
+export interface EnginePorts {
+  rows: ExecutionRows;
+  models: ModelPort;
+  sandboxes: SandboxDriver;
+  clock: Clock;
+  log: Logger;
+  /** @throws Problem when there is no such agent, or its file is broken. */
+  agentOf(execution: Execution): EngineAgent;
+  /** The model to use: run > step > pipeline > agent > settings. @throws Problem when none is set. */
+  modelOf(execution: Execution): string;
+  /** Transcript file of the scripted model for this execution. */
+  scriptOf(execution: Execution): string | undefined;
+  /** Tools the execution has at this moment; asked before every turn. */
+  toolsFor(execution: Execution): Tool[];
+  /** System and first user message. */
+  promptFor(execution: Execution, tools: readonly Tool[]): { system: string; user: string };
+  /** Granted secrets in plaintext, by variable name. */
+  secretsOf(execution: Execution): Record<string, string>;
+  /** Variables of the execution itself, its token among them. */
+  variablesOf(execution: Execution, token: string): Record<string, string>;
+  tokens: { issue(execution: Execution): string; revoke(executionId: string): void };
+  workspaces: {
+    /** Absolute host path, ready to work in. */
+    prepare(execution: Execution, signal: AbortSignal): Promise<string>;
+    /** Keeps what the execution changed. */
+    commit(execution: Execution, summary: string): Promise<void>;
+  };
+  /** Undefined when the next call fits every budget. */
+  overdrawn(execution: Execution, estimateUsd: number): Overdrawn | undefined;
+  /** Queues an event of the lossy class. */
+  emitSoon(draft: EventDraft): void;
+}
+
+/** Why an execution's signal was aborted. */
+export class Stopped extends Error {
+  constructor(readonly why: "cancelled" | "timeout" | "shutdown") {
+    super(why);
+  }
+}

@@ -1,0 +1,97 @@
+/** One execution from its row to its end: sandbox, prompt, loop, result. Leaves no sandbox and no token behind. */
+import { isProblem, messageOf } from "../core/errors.ts";
+import { createMasker } from "../core/masking.ts";
+import type { Ending, Execution } from "./execution.ts";
+import { runLoop } from "./loop.ts";
+import { type EnginePorts, Stopped } from "./ports.ts";
+import type { Sandbox } from "./sandbox/sandbox.ts";
+
+/** Failures of the machine, not of the work: the execution goes back to the queue and waits. */
+const PASSING = new Set(["docker_unavailable", "sandbox_lost", "workspace_busy", "disk_full"]);
+const BACK_OFF_MS = 5_000;
+
+/**
+ * Works on a taken execution until it ends or is given back.
+ * @param stop aborted with `Stopped` to cancel it or to shut down.
+ */
+export async function workOn(execution: Execution, ports: EnginePorts, stop: AbortSignal): Promise<void> {
+  const { rows, log } = ports;
+  const timer = new AbortController();
+  const left = leftMs(execution, ports);
+  const late = setTimeout(() => timer.abort(new Stopped("timeout")), left);
+  const signal = AbortSignal.any([stop, timer.signal]);
+  let sandbox: Sandbox | undefined;
+  try {
+    if (rows.cancelRequested(execution.id)) throw new Stopped("cancelled");
+    const agent = ports.agentOf(execution);
+    const model = ports.modelOf(execution);
+    const token = ports.tokens.issue(execution);
+    const secrets = ports.secretsOf(execution);
+    const workspace = await ports.workspaces.prepare(execution, signal);
+    const { id: executionId, agentId, runId } = execution;
+    const { image, network, memoryMb, cpus } = agent;
+    const env = { ...ports.variablesOf(execution, token), ...secrets };
+    sandbox = await ports.sandboxes.start(
+      { executionId, agentId, runId, image, workspace, network, memoryMb, cpus, env },
+      signal,
+    );
+    const system = begin(execution, ports, model);
+    const masker = createMasker({ ...secrets, ENGINE_INTERNAL_TOKEN: token });
+    const ending = await runLoop({ execution, ports, sandbox, masker, signal, agent, model, system });
+    await sandbox.stop();
+    sandbox = undefined;
+    await ports.workspaces.commit(execution, ending.text);
+    rows.finish(execution, ending);
+  } catch (error) {
+    settle(execution, ports, signal.aborted ? signal.reason : error);
+  } finally {
+    clearTimeout(late);
+    ports.tokens.revoke(execution.id);
+    await sandbox
+      ?.stop()
+      .catch((error) => log.warn({ err: error, execution: execution.id }, "sandbox not stopped; it will be swept"));
+  }
+}
+
+/** Assembles the prompt at the first start; later starts go on under the stored one. */
+function begin(execution: Execution, ports: EnginePorts, model: string): string {
+  if (execution.system !== null) return execution.system;
+  const { system, user } = ports.promptFor(execution, ports.toolsFor(execution));
+  ports.rows.begin(execution.id, model, system);
+  if (ports.rows.transcript(execution.id).length === 0) ports.rows.addUserMessage(execution.id, user);
+  return system;
+}
+
+/** Time left, in ms. A clock set back does not lengthen it past the whole. */
+function leftMs({ startedAt, timeoutSeconds }: Execution, { clock }: EnginePorts): number {
+  const whole = timeoutSeconds * 1_000;
+  return startedAt === null ? whole : Math.min(whole, Math.max(0, startedAt + whole - clock.now()));
+}
+
+function settle(execution: Execution, ports: EnginePorts, error: unknown): void {
+  const { rows, clock, log } = ports;
+  const stopped = error instanceof Stopped;
+  if (stopped && error.why === "shutdown") rows.release(execution.id, 0, null);
+  else if (isProblem(error) && PASSING.has(error.code)) {
+    log.warn({ code: error.code, execution: execution.id }, error.detail);
+    rows.release(execution.id, clock.now() + BACK_OFF_MS, error.detail);
+  } else {
+    if (!stopped && !isProblem(error)) log.error({ err: error, execution: execution.id }, "execution failed");
+    rows.finish(execution, endingOf(error, execution));
+  }
+}
+
+function endingOf(error: unknown, { timeoutSeconds }: Execution): Ending {
+  if (error instanceof Stopped) {
+    if (error.why === "cancelled") return { status: "cancelled", text: "" };
+    return {
+      status: "failed",
+      error: { code: "timeout", message: `It took longer than its ${timeoutSeconds} s.` },
+      text: "",
+    };
+  }
+  const { code, detail } = isProblem(error)
+    ? (error as Problem)
+    : { code: "internal", detail: messageOf(error).slice(0, 300) };
+  return { status: "failed", error: { code, message: detail }, text: "" };
+}

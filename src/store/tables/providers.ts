@@ -1,0 +1,45 @@
+/** What is configured for model providers, and people's own keys. */
+import { integer, primaryKey, sqliteTable, text } from "drizzle-orm/sqlite-core";
+
+export interface StoredModel {
+  id: string;
+  name?: string | undefined;
+  context_window?: number | null | undefined;
+  input_usd_per_mtok?: number | null | undefined;
+  output_usd_per_mtok?: number | null | undefined;
+  reasoning?: boolean | undefined;
+  tools?: boolean | undefined;
+}
+
+export const providers = sqliteTable("providers", {
+  id: text().primaryKey(),
+  name: text(),
+  kind: text().$type<"anthropic" | "openai" | "google" | "openai-compatible">(),
+  base_url: text(),
+  enabled: integer({ mode: "boolean" }).notNull(),
+  /** base64(nonce ‖ tag ‖ ciphertext). */
+  sealed_key: text(),
+  masked_key: text(),
+  /** The address that the key was given for; it is used for no other. */
+  key_base_url: text(),
+  /** An administrator's own entries. */
+  models: text({ mode: "json" }).$type<StoredModel[]>().notNull(),
+  /** Names that the server listed when it was last asked. */
+  seen_models: text({ mode: "json" }).$type<string[]>().notNull(),
+  created_at: text().notNull(),
+  updated_at: text().notNull(),
+});
+
+export const userProviderKeys = sqliteTable(
+  "user_provider_keys",
+  {
+    user_id: text().notNull(),
+    provider_id: text().notNull(),
+    sealed_key: text().notNull(),
+    masked_key: text().notNull(),
+    key_base_url: text().notNull(),
+    created_at: text().notNull(),
+    updated_at: text().notNull(),
+  },
+  (t) => [primaryKey({ columns: [t.user_id, t.provider_id] })],
+);

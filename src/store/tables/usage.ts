@@ -1,0 +1,35 @@
+/** One row a model call, and which budget notices were given. */
+import { integer, sqliteTable, text } from "drizzle-orm/sqlite-core";
+
+export const llmCalls = sqliteTable("llm_calls", {
+  id: text().primaryKey(),
+  agent_id: text().notNull(),
+  run_id: text(),
+  step_id: text(),
+  session_id: text(),
+  project_id: text(),
+  user_id: text(),
+  /** `turn`, `summary`, `embedding`, …: what the call was for. */
+  purpose: text().notNull(),
+  provider: text().notNull(),
+  model: text().notNull(),
+  key_source: text().$type<"user" | "instance" | "env" | "none">().notNull(),
+  input_tokens: integer().notNull(),
+  output_tokens: integer().notNull(),
+  cache_read_tokens: integer().notNull(),
+  cache_write_tokens: integer().notNull(),
+  reasoning_tokens: integer().notNull(),
+  /** Billionths of a US dollar; null when the price is unknown. Whole numbers, so that sums are exact. */
+  cost_nano: integer(),
+  cost_source: text().$type<"table" | "provider" | "unknown">().notNull(),
+  duration_ms: integer().notNull(),
+  time_to_first_token_ms: integer(),
+  attempts: integer().notNull(),
+  finish_reason: text().notNull(),
+  error_code: text(),
+  error_message: text(),
+  created_at: text().notNull(),
+});
+
+/** What was told once: scope, subject, period, limit and kind, joined. */
+export const budgetNotices = sqliteTable("budget_notices", { key: text().primaryKey(), created_at: text().notNull() });
