@@ -1,0 +1,101 @@
+/**
+ * Keeps what users and agents name from reaching private networks. A host is resolved once; the caller connects to the
+ * very addresses it gets back, so a second answer of the name server changes nothing. Refused unless the operator
+ * lists it: everything that is not public unicast, in any spelling.
+ */
+import { lookup } from "node:dns/promises";
+import { isIP } from "node:net";
+import ipaddr from "ipaddr.js";
+import { Problem } from "../core/errors.ts";
+
+export interface ResolvedAddress {
+  address: string;
+  family: 4 | 6;
+}
+
+export interface AddressGuard {
+  /** True if the operator listed this host by name, or the address that it spells. */
+  isListed(host: string): boolean;
+  /** Refuses what can be told without a name server. @throws Problem 422 `address_refused`. */
+  assertSpelling(host: string): void;
+  /**
+   * The addresses of `host`, all of them allowed; never empty.
+   * @throws Problem 422 `address_refused` when any is private, 422 `host_unknown` when there is none.
+   */
+  resolve(host: string): Promise<ResolvedAddress[]>;
+}
+
+/** Answers as `dns.lookup(host, { all: true })` does. */
+export type LookUp = (host: string) => Promise<{ address: string; family: number }[]>;
+
+const systemLookUp: LookUp = (host) => lookup(host, { all: true, verbatim: true });
+/** Names that mean this machine or this network whatever a name server says. */
+const LOCAL_NAME = /(^|\.)(localhost|local|internal|localdomain|home\.arpa|lan|intranet)$/;
+
+/** @param allow host names, addresses and CIDR networks that may be reached although they are private. */
+export function createAddressGuard(allow: readonly string[], lookUp: LookUp = systemLookUp): AddressGuard {
+  const names = new Set<string>();
+  const networks: [ipaddr.IPv4 | ipaddr.IPv6, number][] = [];
+  for (const entry of allow) {
+    const network = networkOf(entry);
+    if (network) networks.push(network);
+    else names.add(plainHost(entry));
+  }
+  const isAllowed = (text: string): boolean => {
+    const address = ipaddr.process(text);
+    if (isPublic(address)) return true;
+    return networks.some(([base, bits]) => base.kind() === address.kind() && address.match(base, bits));
+  };
+  const assertSpelling = (given: string): string => {
+    const host = plainHost(given);
+    if (names.has(host)) return host;
+    const literal = isIP(host) !== 0;
+    if (literal ? !isAllowed(host) : LOCAL_NAME.test(host) || !host.includes(".")) throw refused();
+    return host;
+  };
+  return {
+    isListed(given) {
+      const host = plainHost(given);
+      if (names.has(host)) return true;
+      return isIP(host) !== 0 && !isPublic(ipaddr.process(host)) && isAllowed(host);
+    },
+    assertSpelling(host) {
+      assertSpelling(host);
+    },
+    async resolve(given) {
+      const host = assertSpelling(given);
+      const found = isIP(host) ? [{ address: host, family: isIP(host) }] : await lookUp(host).catch(() => []);
+      if (found.length === 0) throw new Problem(422, "host_unknown", "The host's name has no address.");
+      if (!names.has(host) && !found.every(({ address }) => isAllowed(address))) throw refused();
+      return found.map(({ address, family }) => ({ address, family: family === 6 ? 6 : 4 }));
+    },
+  };
+}
+
+/** IPv6 is public inside 2000::/3 only: outside lie forms that carry an IPv4 address and have no range of their own. */
+const GLOBAL_UNICAST: [ipaddr.IPv6, number] = [ipaddr.IPv6.parse("2000::"), 3];
+const isPublic = (address: ipaddr.IPv4 | ipaddr.IPv6): boolean =>
+  address.range() === "unicast" && (address instanceof ipaddr.IPv4 || address.match(...GLOBAL_UNICAST));
+
+const refused = () =>
+  new Problem(422, "address_refused", "This address is private. An operator can allow it with FETCH_ALLOW.");
+
+/**
+ * A host in its one spelling: lower case, no brackets, no trailing dot, decimal, octal and hexadecimal addresses
+ * dotted. @throws Problem 422 `bad_host`.
+ */
+export function plainHost(given: string): string {
+  const bare = given.trim();
+  const text = bare.includes(":") && !bare.startsWith("[") ? `http://[${bare}]/` : `http://${bare}/`;
+  if (bare === "" || /[\s/\\?#@%]/.test(bare) || !URL.canParse(text))
+    throw new Problem(422, "bad_host", "This is no usable host name.");
+  return new URL(text).hostname.replace(/^\[|\]$/g, "").replace(/\.$/, "");
+}
+
+function networkOf(entry: string): [ipaddr.IPv4 | ipaddr.IPv6, number] | undefined {
+  const text = entry.replace(/^\[|\]$/g, "");
+  if (ipaddr.isValidCIDR(text)) return ipaddr.parseCIDR(text);
+  if (isIP(text) === 0) return undefined;
+  const address = ipaddr.process(text);
+  return [address, address.kind() === "ipv4" ? 32 : 128];
+}
