@@ -1,0 +1,55 @@
+/** What `demo/scripted` plays when no transcript is given: enough for the `hello` pipeline and for a dry run of any other. */
+import type { ScriptFile } from "./script-file.ts";
+
+const HELLO = `# Hello from Skep
+
+This file was written by \`demo/scripted\`, a model that plays a fixed transcript: no AI was asked, nothing was paid,
+and no key was needed. Everything else was real: the pipeline, the sandbox, the tools and the events you saw.
+
+The step was asked:
+
+> {{ user }}
+
+To have a real model do the work, add a key for a provider, or run Ollama beside Skep, and choose its model.
+`;
+
+export const BUILTIN_SCRIPT: ScriptFile = {
+  version: 1,
+  name: "built-in",
+  default: [
+    {
+      text: "I am demo/scripted: a model that plays a fixed transcript, not an AI. First I look around the workspace.",
+      tool_calls: [
+        { tool: "ls", input: { path: "." }, optional: true },
+        { tool: "read", input: { path: "README.md" }, optional: true },
+      ],
+      delay_ms: 400,
+      chunk: 12,
+    },
+    {
+      thinking: "The transcript says that I write HELLO.md now.",
+      text: "Now I write HELLO.md.",
+      tool_calls: [{ tool: "write", input: { path: "HELLO.md", content: HELLO }, optional: true }],
+      delay_ms: 300,
+      chunk: 12,
+    },
+    {
+      text: "That was my transcript. I give what the step asks for.",
+      tool_calls: [
+        {
+          tool: "complete",
+          input: { outputs: "{{ outputs }}", summary: "Played the built-in transcript of demo/scripted." },
+        },
+      ],
+      delay_ms: 200,
+      chunk: 12,
+    },
+  ],
+  chat: [
+    {
+      text: 'I am demo/scripted: a model that plays a fixed transcript, not an AI. You wrote: "{{ last_user }}". Add a provider key, or run Ollama, to talk to a real model.',
+      delay_ms: 300,
+      chunk: 12,
+    },
+  ],
+};

@@ -1,0 +1,218 @@
+/**
+ * `demo/scripted`: a model that plays a transcript, says so, and costs nothing. It keeps no state: which turn it plays
+ * follows from the number of assistant messages in the request, so a call made again after a crash gives the same
+ * answer. Tokens are counted as characters / 4. The transcript's format is told in script-file.ts.
+ */
+import { readFile, realpath, stat } from "node:fs/promises";
+import { isAbsolute, join, relative } from "node:path";
+import type { Clock } from "../../core/clock.ts";
+import { messageOf } from "../../core/errors.ts";
+import type { AssistantPart, FinishReason, ModelPort, ModelReply, ModelRequest } from "../../engine/model.ts";
+import { BUILTIN_SCRIPT } from "./builtin-script.ts";
+import { sampleOutputs } from "./sample-outputs.ts";
+import { parseScript, SCRIPT_FILE_BYTES, type ScriptFile, type ScriptTurn } from "./script-file.ts";
+
+export const SCRIPTED_MODEL = "demo/scripted";
+
+export interface ScriptedDeps {
+  clock: Clock;
+  /** Folder of transcripts: `scope.script` is a path in it, and nothing outside is read. Absent: any path is read. */
+  scriptsDir?: string | undefined;
+}
+
+async function readScript(path: string, scriptsDir: string | undefined): Promise<ScriptFile> {
+  let real: string;
+  try {
+    real = await realpath(scriptsDir === undefined || isAbsolute(path) ? path : join(scriptsDir, path));
+    if (scriptsDir !== undefined) {
+      const inside = relative(await realpath(scriptsDir), real);
+      if (inside.startsWith("..") || isAbsolute(inside)) throw new Error("outside");
+    }
+    const found = await stat(real);
+    if (!found.isFile() || found.size > SCRIPT_FILE_BYTES) throw new Error("no file");
+  } catch {
+    throw new Error(
+      "the transcript file cannot be read (missing, larger than 1 MiB, or outside the transcripts' folder)",
+    );
+  }
+  return parseScript(await readFile(real, "utf8"));
+}
+
+const own = <T>(record: Record<string, T> | undefined, key: string | undefined): T | undefined =>
+  record && key !== undefined && Object.hasOwn(record, key) ? record[key] : undefined;
+
+/** The turns for that request, without calls of optional tools that the agent lacks. */
+function turnsFor(script: ScriptFile, request: ModelRequest): { turns: ScriptTurn[]; again: boolean } {
+  const names = new Set(request.tools.map((tool) => tool.name));
+  const named = own(script.steps, request.scope.stepId) ?? own(script.agents, request.scope.agentId);
+  const again = named === undefined && script.chat !== undefined && !names.has("complete");
+  const chosen = named ?? (again ? script.chat : script.default) ?? [];
+  const turns = chosen.flatMap((turn) => {
+    if (!turn.tool_calls?.length) return [turn];
+    const tool_calls = turn.tool_calls.filter((call) => !call.optional || names.has(call.tool));
+    return tool_calls.length ? [{ ...turn, tool_calls }] : [];
+  });
+  return { turns, again };
+}
+
+/** Says what is wrong, and ends the execution where there is a tool to do so. */
+function giveUp(request: ModelRequest, reason: string): ScriptTurn {
+  const text = `I am a scripted model (${SCRIPTED_MODEL}). ${reason}`;
+  const canFail = request.tools.some((tool) => tool.name === "fail");
+  return canFail ? { text, tool_calls: [{ tool: "fail", input: { reason } }] } : { text };
+}
+
+function turnFor(script: ScriptFile, request: ModelRequest): ScriptTurn {
+  const { turns, again } = turnsFor(script, request);
+  const made = request.messages.filter((message) => message.role === "assistant").length;
+  const turn = turns[again && turns.length ? made % turns.length : made];
+  if (!turn) {
+    const where = request.scope.stepId ?? request.scope.agentId;
+    return giveUp(request, `The transcript has no turn ${made + 1} for "${where}".`);
+  }
+  const missing = turn.tool_calls?.find((call) => !request.tools.some((tool) => tool.name === call.tool));
+  return missing ? giveUp(request, `The transcript calls the tool "${missing.tool}", which I do not have.`) : turn;
+}
+
+type Fill = (value: unknown) => unknown;
+
+/** Replaces placeholders through a JSON value, once: what is put in is not looked at again. */
+function filler(request: ModelRequest): Fill {
+  const users = request.messages.flatMap((message) => (message.role === "user" ? [message.content] : []));
+  const tools = request.messages.flatMap((message) => (message.role === "tool" ? message.results : []));
+  const values = new Map([
+    ["user", users[0] ?? ""],
+    ["last_user", users.at(-1) ?? ""],
+    ["last_tool_output", tools.at(-1)?.output ?? ""],
+  ]);
+  const text = (template: string) =>
+    template.replace(/\{\{\s*([a-z_]+)\s*\}\}/g, (whole, name: string) => values.get(name) ?? whole);
+  const fill: Fill = (value) => {
+    if (typeof value === "string") {
+      if (!/^\{\{\s*outputs\s*\}\}$/.test(value)) return text(value);
+      return sampleOutputs(request.tools.find((tool) => tool.name === "complete")?.parameters);
+    }
+    if (Array.isArray(value)) return value.map(fill);
+    if (typeof value !== "object" || value === null) return value;
+    return Object.fromEntries(Object.entries(value).map(([key, item]) => [key, fill(item)]));
+  };
+  return fill;
+}
+
+/** Waits; false when aborted meanwhile. */
+function pause(ms: number, signal: AbortSignal): Promise<boolean> {
+  if (signal.aborted || ms <= 0) return Promise.resolve(!signal.aborted);
+  return new Promise((resolve) => {
+    const done = () => {
+      clearTimeout(timer);
+      signal.removeEventListener("abort", done);
+      resolve(!signal.aborted);
+    };
+    const timer = setTimeout(done, ms);
+    signal.addEventListener("abort", done, { once: true });
+  });
+}
+
+/** By characters, not by UTF-16 units: a piece never ends within an emoji. */
+function piecesOf(text: string, chunk: number): string[] {
+  const characters = [...text];
+  const pieces: string[] = [];
+  for (let at = 0; at < characters.length; at += chunk) pieces.push(characters.slice(at, at + chunk).join(""));
+  return pieces;
+}
+
+/** Streams the words of a turn at its pace. Gives the parts that were said; without tool calls when aborted. */
+async function play(turn: ScriptTurn, request: ModelRequest, onFirst: () => void): Promise<AssistantPart[]> {
+  const fill = filler(request);
+  const words = (["thinking", "text"] as const).flatMap((type) => {
+    const text = String(fill(turn[type] ?? ""));
+    return text ? [{ type, pieces: piecesOf(text, turn.chunk ?? text.length) }] : [];
+  });
+  const count = words.reduce((sum, word) => sum + word.pieces.length, 0);
+  const waitMs = (turn.delay_ms ?? 0) / Math.max(1, count);
+  const parts: AssistantPart[] = [];
+  for (const { type, pieces } of words) {
+    const part: Extract<AssistantPart, { type: "text" | "thinking" }> = { type, text: "" };
+    for (const piece of pieces) {
+      if (!(await pause(waitMs, request.signal))) return part.text ? [...parts, part] : parts;
+      onFirst();
+      part.text += piece;
+      if (type === "text") request.onText?.(piece);
+      else request.onThinking?.(piece);
+    }
+    parts.push(part);
+  }
+  if (count === 0 && !(await pause(waitMs, request.signal))) return [];
+  onFirst();
+  const made = request.messages.filter((message) => message.role === "assistant").length;
+  for (const [index, call] of (turn.tool_calls ?? []).entries())
+    parts.push({
+      type: "tool_call",
+      call_id: `scripted_${made + 1}_${index + 1}`,
+      tool: call.tool,
+      input: fill(call.input ?? {}),
+    });
+  return parts;
+}
+
+const tokens = (value: unknown): number =>
+  Math.ceil((typeof value === "string" ? value : JSON.stringify(value)).length / 4);
+
+function usageOf(request: ModelRequest, parts: AssistantPart[]) {
+  const thinking = parts.filter((part) => part.type === "thinking");
+  return {
+    input_tokens: tokens(request.system) + tokens(request.messages),
+    output_tokens: parts.length ? tokens(parts) : 0,
+    cache_read_tokens: 0,
+    cache_write_tokens: 0,
+    reasoning_tokens: thinking.length ? tokens(thinking) : 0,
+  };
+}
+
+/** The scripted model as a port; every model id is played as `demo/scripted`. */
+export function createScriptedModel({ clock, scriptsDir }: ScriptedDeps): ModelPort {
+  async function call(request: ModelRequest): Promise<ModelReply> {
+    const started = clock.monotonic();
+    let firstAt: number | undefined;
+    let parts: AssistantPart[] = [];
+    let error: ModelReply["error"];
+    try {
+      const { script } = request.scope;
+      const file = script === undefined ? BUILTIN_SCRIPT : await readScript(script, scriptsDir);
+      parts = await play(turnFor(file, request), request, () => {
+        firstAt ??= clock.monotonic();
+      });
+    } catch (thrown) {
+      error = { code: "script_invalid", message: `${SCRIPTED_MODEL}: ${messageOf(thrown)}`, retryable: false };
+    }
+    const called = parts.some((part) => part.type === "tool_call");
+    const finish: FinishReason = error ? "error" : request.signal.aborted ? "aborted" : called ? "tool_calls" : "stop";
+    return {
+      parts: finish === "aborted" ? parts.filter((part) => part.type !== "tool_call") : parts,
+      finish,
+      usage: usageOf(request, parts),
+      cost_usd: 0,
+      cost_source: "table",
+      key_source: "none",
+      provider: "demo",
+      model: SCRIPTED_MODEL,
+      duration_ms: clock.monotonic() - started,
+      time_to_first_token_ms: firstAt === undefined ? null : firstAt - started,
+      attempts: 1,
+      ...(error ? { error } : {}),
+    };
+  }
+
+  return {
+    call,
+    info: () => ({
+      id: SCRIPTED_MODEL,
+      context_window: null,
+      input_usd_per_mtok: 0,
+      output_usd_per_mtok: 0,
+      reasoning: false,
+      tools: true,
+    }),
+    estimateUsd: () => 0,
+  };
+}
