@@ -1,0 +1,135 @@
+/**
+ * GET of an address that somebody else named. Each hop's host is resolved once by the guard and the connection goes to
+ * that very address; redirects are followed by hand, so each is judged anew. Bounded in time, bytes and hops.
+ */
+import http from "node:http";
+import https from "node:https";
+import { badRequest, messageOf, Problem } from "../core/errors.ts";
+import { LIMITS } from "../core/limits.ts";
+
+export interface FetchedPage {
+  /** Where it came from in the end, after redirects. */
+  url: string;
+  status: number;
+  /** As the server sent it, lower case; empty when it said nothing. */
+  contentType: string;
+  body: Uint8Array;
+  /** True when the body was longer than the limit and is cut. */
+  truncated: boolean;
+}
+
+export interface GuardedFetchOptions {
+  /** @throws Problem when the host may not be reached; else the addresses that may. */
+  resolve(host: string): Promise<{ address: string; family: 4 | 6 }[]>;
+  userAgent: string;
+  maxBytes?: number;
+  timeoutMs?: number;
+  maxRedirects?: number;
+}
+
+/** @throws Problem 400 bad address, 422 refused, 504 too slow, 502 no answer, too many redirects. */
+export type GuardedFetch = (url: string, signal: AbortSignal) => Promise<FetchedPage>;
+
+interface Hop {
+  page: FetchedPage;
+  location: string | undefined;
+}
+
+export function createGuardedFetch({
+  resolve,
+  userAgent,
+  maxBytes = LIMITS.fetchBytes,
+  timeoutMs = LIMITS.fetchTimeoutMs,
+  maxRedirects = LIMITS.fetchRedirects,
+}: GuardedFetchOptions): GuardedFetch {
+  return async (start, outer) => {
+    const timer = AbortSignal.timeout(timeoutMs);
+    const signal = AbortSignal.any([outer, timer]);
+    let url = webAddress(start);
+    try {
+      for (let hops = 0; hops <= maxRedirects; hops++) {
+        const addresses = await abortable(resolve(url.hostname), signal);
+        const { page, location } = await get(url, addresses[0]!, { userAgent, maxBytes, signal });
+        if (location === undefined) return page;
+        url = webAddress(location, url);
+      }
+    } catch (error) {
+      if (error instanceof Problem) throw error;
+      if (timer.aborted) throw new Problem(504, "fetch_timeout", `No answer within ${timeoutMs / 1_000} s.`);
+      if (outer.aborted) throw error;
+      throw new Problem(502, "fetch_failed", `The server could not be reached (${messageOf(error).slice(0, 200)}).`);
+    }
+    throw new Problem(502, "too_many_redirects", `The address redirects more than ${maxRedirects} times.`);
+  };
+}
+
+/** @throws Problem 400 when it is no plain http or https address. */
+function webAddress(text: string, base?: URL): URL {
+  const from = base?.href;
+  if (!URL.canParse(text, from)) throw badRequest("This is no usable address.", "bad_address");
+  const url = new URL(text, from);
+  if (url.protocol !== "http:" && url.protocol !== "https:")
+    throw badRequest("Only http and https addresses can be fetched.", "bad_address");
+  if (url.username || url.password) throw badRequest("An address must not carry credentials.", "bad_address");
+  return url;
+}
+
+function get(
+  url: URL,
+  pinned: { address: string; family: 4 | 6 },
+  { userAgent, maxBytes, signal }: { userAgent: string; maxBytes: number; signal: AbortSignal },
+): Promise<Hop> {
+  const client = url.protocol === "https:" ? https : http;
+  return new Promise<Hop>((done, fail) => {
+    const request = client.request(url, {
+      method: "GET",
+      agent: false,
+      signal,
+      headers: {
+        "User-Agent": userAgent,
+        Accept: "text/html,text/*;q=0.9,application/json;q=0.9,*/*;q=0.1",
+        "Accept-Encoding": "identity",
+      },
+      lookup: (_host, options, callback) => {
+        if (options.all) callback(null, [pinned]);
+        else callback(null, pinned.address, pinned.family);
+      },
+    });
+    request.on("error", fail);
+    request.on("response", (response) => {
+      const status = response.statusCode ?? 0;
+      const location = status >= 300 && status < 400 ? response.headers.location : undefined;
+      const contentType = (response.headers["content-type"] ?? "").toLowerCase();
+      const chunks: Uint8Array[] = [];
+      let size = 0;
+      let truncated = false;
+      const finish = () => {
+        const body = new Uint8Array(Buffer.concat(chunks));
+        done({ page: { url: url.href, status, contentType, body, truncated }, location });
+      };
+      response.on("data", (chunk: Uint8Array) => {
+        if (truncated) return;
+        const room = maxBytes - size;
+        chunks.push(chunk.subarray(0, room));
+        size += Math.min(chunk.byteLength, room);
+        if (chunk.byteLength <= room) return;
+        truncated = true;
+        finish();
+        request.destroy();
+      });
+      response.on("end", finish);
+      response.on("error", fail);
+      response.on("aborted", () => fail(new Error("the connection was cut")));
+    });
+    request.end();
+  });
+}
+
+function abortable<T>(work: Promise<T>, signal: AbortSignal): Promise<T> {
+  return new Promise<T>((done, fail) => {
+    const stop = () => fail(signal.reason);
+    if (signal.aborted) return stop();
+    signal.addEventListener("abort", stop, { once: true });
+    work.then(done, fail).finally(() => signal.removeEventListener("abort", stop));
+  });
+}
