@@ -1,4 +1,3 @@
-#!/usr/bin/env bun
 /** argv → command. */
 import { runCli } from "./cli/cli.ts";
 

@@ -75,3 +75,20 @@ export const isEventKind = (text: string): text is EventKind => Object.hasOwn(EV
 
 /** The kinds after which a run has ended. */
 export const RUN_END_KINDS: readonly EventKind[] = ["run_complete", "run_failed", "run_cancelled"];
+
+/** The references of an execution's events. */
+export const executionRefs = (execution: {
+  id: string;
+  agentId: string;
+  runId?: string | undefined;
+  stepId?: string | undefined;
+  projectId?: string | undefined;
+  userId?: string | undefined;
+}): EventRefs => ({
+  run_id: execution.runId,
+  step_id: execution.stepId,
+  session_id: execution.id,
+  agent_id: execution.agentId,
+  project_id: execution.projectId,
+  user_id: execution.userId,
+});

@@ -1,6 +1,7 @@
 /** Running the tool calls of one reply: checked, bounded, masked, each stored before the next begins. */
 import { type Schema, Validator } from "@cfworker/json-schema";
 import { isProblem, messageOf } from "../core/errors.ts";
+import { executionRefs } from "../core/events.ts";
 import { LIMITS } from "../core/limits.ts";
 import type { Masker } from "../core/masking.ts";
 import type { Contract, Execution, StoredCall } from "./execution.ts";
@@ -55,16 +56,7 @@ async function guarded(turn: Turn, call: StoredCall, tool: Tool): Promise<ToolRe
   const shown = masker.stream();
   const say = (text: string) => {
     if (text)
-      ports.emitSoon({
-        kind: "agent_output",
-        run_id: execution.runId,
-        step_id: execution.stepId,
-        session_id: execution.id,
-        agent_id: execution.agentId,
-        project_id: execution.projectId,
-        user_id: execution.userId,
-        data: { text, call_id: call.callId },
-      });
+      ports.emitSoon({ kind: "agent_output", ...executionRefs(execution), data: { text, call_id: call.callId } });
   };
   const context = {
     execution,

@@ -2,10 +2,10 @@
  * The loop of one execution: settle the calls of the last reply, ask the model, store the reply, again. Every step of
  * it is a row before the next begins, so it can be left at any point and taken up from the rows.
  */
-import type { EventDraft } from "../core/events.ts";
+import { type EventDraft, executionRefs } from "../core/events.ts";
 import { LIMITS } from "../core/limits.ts";
 import { settleCalls, type Turn } from "./calls.ts";
-import { fitWindow, toModelMessages } from "./context.ts";
+import { estimateTokens, fitWindow, toModelMessages } from "./context.ts";
 import type { Ending, Execution, StoredMessage } from "./execution.ts";
 import type { AssistantPart, ModelMessage, ModelReply } from "./model.ts";
 import type { EngineAgent } from "./ports.ts";
@@ -108,11 +108,8 @@ async function ask(input: LoopInput, transcript: readonly StoredMessage[]): Prom
 
 async function call(input: LoopInput, messages: ModelMessage[], tools: readonly Tool[]): Promise<ModelReply | Ending> {
   const { execution, ports, agent, model, system, masker, signal } = input;
-  const estimate = ports.models.estimateUsd(
-    model,
-    fitWindow(system, messages, null).tokens,
-    LIMITS.replyTokensEstimate,
-  );
+  const tokens = estimateTokens(system) + estimateTokens(JSON.stringify(messages));
+  const estimate = ports.models.estimateUsd(model, tokens, LIMITS.replyTokensEstimate);
   const over = ports.overdrawn(execution, estimate ?? 0);
   if (over)
     return failed(
@@ -121,17 +118,7 @@ async function call(input: LoopInput, messages: ModelMessage[], tools: readonly 
     );
   const [text, thinking] = [masker.stream(), masker.stream()];
   const say = (kind: EventDraft["kind"], piece: string) => {
-    if (piece)
-      ports.emitSoon({
-        kind,
-        run_id: execution.runId,
-        step_id: execution.stepId,
-        session_id: execution.id,
-        agent_id: execution.agentId,
-        project_id: execution.projectId,
-        user_id: execution.userId,
-        data: { text: piece },
-      });
+    if (piece) ports.emitSoon({ kind, ...executionRefs(execution), data: { text: piece } });
   };
   const reply = await ports.models.call({
     model,

@@ -90,8 +90,6 @@ function endingOf(error: unknown, { timeoutSeconds }: Execution): Ending {
       text: "",
     };
   }
-  const { code, detail } = isProblem(error)
-    ? (error as Problem)
-    : { code: "internal", detail: messageOf(error).slice(0, 300) };
+  const { code, detail } = isProblem(error) ? error : { code: "internal", detail: messageOf(error).slice(0, 300) };
   return { status: "failed", error: { code, message: detail }, text: "" };
 }

@@ -1,6 +1,6 @@
 /** Executions as the engine drives them: each step of the way one transaction with its event. */
 import { type Clock, timestamp } from "../../core/clock.ts";
-import type { EventRefs } from "../../core/events.ts";
+import { executionRefs } from "../../core/events.ts";
 import { newId } from "../../core/ids.ts";
 import type { Ending, Execution, ExecutionRows } from "../../engine/execution.ts";
 import type { ModelReply } from "../../engine/model.ts";
@@ -37,16 +37,6 @@ export interface Executions {
   live(): ExecutionRow[];
 }
 
-/** The references of an execution's events. */
-export const refsOf = ({ id, runId, stepId, agentId, projectId, userId }: Execution): EventRefs => ({
-  run_id: runId,
-  step_id: stepId,
-  session_id: id,
-  agent_id: agentId,
-  project_id: projectId,
-  user_id: userId,
-});
-
 export function createExecutions({ store, clock, owners, recordCall }: ExecutionsDeps): Executions {
   const table = createExecutionStore(store, clock);
   const owner = newId("instance");
@@ -70,7 +60,7 @@ export function createExecutions({ store, clock, owners, recordCall }: Execution
     const after = table.find(id)!;
     tx.emit({
       kind: "session_ended",
-      ...refsOf(toExecution(after)),
+      ...executionRefs(toExecution(after)),
       data: { status: ending.status, ...(error ? { error } : {}) },
     });
     owners[row.kind]?.finished(after, ending, tx);
@@ -100,7 +90,7 @@ export function createExecutions({ store, clock, owners, recordCall }: Execution
           const first = table.find(id)!.started_at === null;
           table.update(id, { status: "running", lease_owner: owner, ...(first ? { started_at: now() } : {}) });
           const row = table.find(id)!;
-          if (first) tx.emit({ kind: "session_started", ...refsOf(toExecution(row)), data: { kind: row.kind } });
+          if (first) tx.emit({ kind: "session_started", ...executionRefs(toExecution(row)), data: { kind: row.kind } });
           owners[row.kind]?.started?.(row, tx);
           taken.push(toExecution(row));
         }
@@ -118,7 +108,7 @@ export function createExecutions({ store, clock, owners, recordCall }: Execution
         const row = table.find(id);
         if (row?.status !== "running") return;
         table.update(id, { status: "queued", lease_owner: null, not_before: notBefore });
-        if (why) tx.emit({ kind: "activity", ...refsOf(toExecution(row)), data: { title: why } });
+        if (why) tx.emit({ kind: "activity", ...executionRefs(toExecution(row)), data: { title: why } });
       });
     },
     begin: (id, model, system) => store.write(() => table.update(id, { model, system })),
@@ -142,7 +132,7 @@ export function createExecutions({ store, clock, owners, recordCall }: Execution
         table.updateCall(execution.id, call, { status: "running", started_at: now() });
         tx.emit({
           kind: "tool_call_start",
-          ...refsOf(execution),
+          ...executionRefs(execution),
           data: { call_id: call.callId, tool: call.tool, input: shownInput },
         });
       });
@@ -165,7 +155,7 @@ export function createExecutions({ store, clock, owners, recordCall }: Execution
           duration_ms: done.duration_ms,
           output: lines(output, 4_000),
         };
-        tx.emit({ kind: "tool_call_end", ...refsOf(execution), data });
+        tx.emit({ kind: "tool_call_end", ...executionRefs(execution), data });
       });
     },
     interruptCall(execution, call) {
@@ -174,7 +164,7 @@ export function createExecutions({ store, clock, owners, recordCall }: Execution
       store.write((tx) => {
         table.updateCall(execution.id, call, { status: "interrupted", ok: false, output, finished_at: now() });
         const data = { call_id: call.callId, tool: call.tool, ok: false, duration_ms: 0, output, interrupted: true };
-        tx.emit({ kind: "tool_call_end", ...refsOf(execution), data });
+        tx.emit({ kind: "tool_call_end", ...executionRefs(execution), data });
       });
     },
     finish: (execution, ending) => store.write((tx) => finishRow(tx, execution.id, ending)),

@@ -1,0 +1,115 @@
+/** Runs and steps as the API shows them. */
+import { type Static, Type as t } from "@sinclair/typebox";
+import { LIMITS } from "../../core/limits.ts";
+
+const Time = t.String({ format: "date-time" });
+const Nullable = <T extends ReturnType<typeof t.String>>(schema: T) => t.Union([schema, t.Null()]);
+const Text = t.String({ maxLength: LIMITS.textCharacters });
+
+export const RunStatus = t.Union(
+  (["queued", "running", "waiting", "succeeded", "failed", "cancelled"] as const).map((word) => t.Literal(word)),
+);
+export const StepStatus = t.Union(
+  (["pending", "queued", "running", "waiting", "succeeded", "failed", "skipped", "cancelled"] as const).map((word) =>
+    t.Literal(word),
+  ),
+);
+const Outputs = t.Record(t.String(), t.Unknown());
+const StepError = t.Object({ code: t.String(), message: t.String() });
+
+export const Run = t.Object({
+  id: t.String(),
+  pipeline_id: t.String(),
+  task_description: t.String(),
+  human_context: Nullable(t.String()),
+  project_name: Nullable(t.String()),
+  project_id: Nullable(t.String()),
+  task_id: Nullable(t.String()),
+  status: RunStatus,
+  outputs: Outputs,
+  error: t.Union([t.Object({ code: t.String(), message: t.String(), step_id: t.Optional(t.String()) }), t.Null()]),
+  model: Nullable(t.String()),
+  cost_usd: t.Number(),
+  tokens: t.Integer(),
+  branch: Nullable(t.String()),
+  created_by: Nullable(t.String()),
+  created_at: Time,
+  started_at: Nullable(Time),
+  finished_at: Nullable(Time),
+  restarted_from: Nullable(t.String({ description: "Step from which the last restart went on." })),
+});
+export type Run = Static<typeof Run>;
+
+export const RunCreate = t.Object({
+  pipeline_id: t.String({ maxLength: 64 }),
+  task_description: t.String({ minLength: 1, maxLength: LIMITS.textCharacters }),
+  human_context: t.Optional(t.Union([Text, t.Null()])),
+  project_name: t.Optional(t.Union([t.String({ maxLength: LIMITS.nameCharacters }), t.Null()])),
+  inputs: t.Optional(t.Record(t.String(), Text)),
+  model: t.Optional(t.String({ maxLength: LIMITS.nameCharacters })),
+  task_id: t.Optional(t.String({ maxLength: LIMITS.nameCharacters })),
+});
+export type RunCreate = Static<typeof RunCreate>;
+
+export const RunRestart = t.Object({
+  from_step: t.Optional(t.String({ maxLength: 64 })),
+  human_context: t.Optional(Text),
+});
+export type RunRestart = Static<typeof RunRestart>;
+
+export const Approval = t.Object({
+  step_id: t.String({ maxLength: 64 }),
+  approved: t.Boolean(),
+  comment: t.Optional(Text),
+});
+export type Approval = Static<typeof Approval>;
+
+export const Step = t.Object({
+  id: t.String(),
+  run_id: t.String(),
+  step_id: t.String({ description: "Name in the pipeline." }),
+  index: t.Union([t.Integer(), t.Null()]),
+  agent_id: Nullable(t.String()),
+  status: StepStatus,
+  attempt: t.Integer(),
+  max_attempts: t.Integer(),
+  inputs: Outputs,
+  outputs: Outputs,
+  error: t.Union([StepError, t.Null()]),
+  model: Nullable(t.String()),
+  session_id: Nullable(t.String()),
+  cost_usd: t.Number(),
+  tokens: t.Integer(),
+  started_at: Nullable(Time),
+  finished_at: Nullable(Time),
+});
+export type Step = Static<typeof Step>;
+
+export const StepOutput = t.Object({
+  run_id: t.String(),
+  step_id: t.String(),
+  status: StepStatus,
+  attempt: t.Integer(),
+  text: t.String(),
+  outputs: Outputs,
+  structured: t.Union([Outputs, t.Null()]),
+});
+export type StepOutput = Static<typeof StepOutput>;
+
+export const HistoryItem = t.Object({
+  run_id: t.String(),
+  pipeline_id: t.String(),
+  project_id: Nullable(t.String()),
+  task_id: Nullable(t.String()),
+  status: RunStatus,
+  error: Run.properties.error,
+  outputs: Outputs,
+  steps: t.Array(
+    t.Object({ step_id: t.String(), agent_id: Nullable(t.String()), status: StepStatus, attempt: t.Integer() }),
+  ),
+  cost_usd: t.Number(),
+  started_at: Nullable(Time),
+  finished_at: Nullable(Time),
+  duration_ms: t.Union([t.Integer(), t.Null()]),
+});
+export type HistoryItem = Static<typeof HistoryItem>;

@@ -1,0 +1,121 @@
+/** /v1/runs, /v1/steps, and the history that agents read of their own work. */
+import { Type as t } from "@sinclair/typebox";
+import { Elysia } from "elysia";
+import type { Base } from "../../http/base.ts";
+import { listOf, PageQuery, pageOf } from "../../http/list.ts";
+import { Approval, HistoryItem, Run, RunCreate, RunRestart, RunStatus, Step, StepOutput } from "./model.ts";
+import type { Runs } from "./service.ts";
+import type { RunViews } from "./views.ts";
+
+const RunPath = t.Object({ id: t.String() });
+const StepPath = t.Object({
+  run_id: t.String(),
+  step_id: t.String({ description: "The step's name, or the id of one of its attempts." }),
+});
+const Since = t.String({ description: "RFC 3339, or milliseconds since the epoch.", maxLength: 40 });
+const locationOf = (run: Run) => `/v1/runs/${run.id}`;
+
+export function runRoutes(base: Base, runs: Runs, views: RunViews) {
+  const tags = ["runs"];
+  return new Elysia({ name: "skep/runs" })
+    .use(base)
+    .get("/v1/runs", ({ query, caller }) => views.list(query, pageOf(query), caller), {
+      access: "user",
+      query: t.Object({
+        ...PageQuery,
+        pipeline_id: t.Optional(t.String()),
+        status: t.Optional(RunStatus),
+        project_id: t.Optional(t.String()),
+        since: t.Optional(Since),
+      }),
+      response: { 200: listOf(Run) },
+      detail: { tags, summary: "List runs, newest first" },
+    })
+    .post("/v1/runs", ({ body, caller, answer }) => answer.created(locationOf, () => runs.create(body, caller)), {
+      access: "user",
+      body: RunCreate,
+      response: { 201: Run },
+      detail: { tags, summary: "Create a run of a pipeline" },
+    })
+    .get("/v1/runs/:id", ({ params, caller }) => views.one(params.id, caller), {
+      access: "user",
+      params: RunPath,
+      response: { 200: Run },
+      detail: { tags, summary: "One run" },
+    })
+    .post(
+      "/v1/runs/:id/cancel",
+      ({ params, caller, answer }) => answer.accepted(locationOf, () => runs.cancel(params.id, caller)),
+      {
+        access: "user",
+        params: RunPath,
+        response: { 202: Run },
+        detail: { tags, summary: "Cancel a run" },
+      },
+    )
+    .post(
+      "/v1/runs/:id/restart",
+      ({ params, body, caller, answer }) =>
+        answer.accepted(locationOf, () => runs.restart(params.id, body ?? {}, caller)),
+      {
+        access: "user",
+        params: RunPath,
+        body: t.Optional(RunRestart),
+        response: { 202: Run },
+        detail: { tags, summary: "Restart a failed or cancelled run from its first step not succeeded" },
+      },
+    )
+    .post("/v1/runs/:id/approve", ({ params, body, caller }) => runs.approve(params.id, body, caller), {
+      access: "user",
+      params: RunPath,
+      body: Approval,
+      response: { 200: Run },
+      detail: { tags, summary: "Answer a step that waits for a person" },
+    })
+    .get("/v1/steps/:run_id", ({ params, query, caller }) => views.steps(params.run_id, pageOf(query), caller), {
+      access: "user",
+      params: t.Object({ run_id: t.String() }),
+      query: t.Object(PageQuery),
+      response: { 200: listOf(Step) },
+      detail: { tags: ["steps"], summary: "Steps of a run in order, every attempt" },
+    })
+    .get(
+      "/v1/steps/:run_id/:step_id",
+      ({ params, caller }) => views.step(params.run_id, params.step_id, undefined, caller),
+      {
+        access: "user",
+        params: StepPath,
+        response: { 200: Step },
+        detail: { tags: ["steps"], summary: "One step, its latest attempt" },
+      },
+    )
+    .get(
+      "/v1/steps/:run_id/:step_id/output",
+      ({ params, query, caller, request }) => {
+        const output = views.output(params.run_id, params.step_id, query.attempt, caller);
+        if (!request.headers.get("accept")?.includes("text/plain")) return output;
+        return new Response(output.text, { headers: { "Content-Type": "text/plain; charset=utf-8" } });
+      },
+      {
+        access: "user",
+        params: StepPath,
+        query: t.Object({ attempt: t.Optional(t.Integer({ minimum: 1 })) }),
+        response: { 200: StepOutput },
+        detail: { tags: ["steps"], summary: "Output of a step; as text with Accept: text/plain" },
+      },
+    )
+    .get("/v1/internal/run-history", ({ query, caller }) => views.history(query, pageOf(query), caller), {
+      access: "user",
+      execution: true,
+      query: t.Object({
+        ...PageQuery,
+        project_id: t.Optional(t.String()),
+        task_id: t.Optional(t.String()),
+        agent_id: t.Optional(t.String()),
+        status: t.Optional(t.Union([RunStatus, t.Literal("terminal")])),
+        since: t.Optional(Since),
+      }),
+      response: { 200: listOf(HistoryItem) },
+      detail: { tags: ["history"], summary: "Execution history" },
+    });
+}

@@ -1,0 +1,127 @@
+/** The house's rules, read off the tree: who may import whom, and that nothing goes in a circle. */
+import { describe, expect, test } from "bun:test";
+import { readFileSync } from "node:fs";
+import { dirname, join, relative, resolve } from "node:path";
+import { Glob } from "bun";
+
+const SRC = resolve(import.meta.dir, "../..");
+const transpiler = new Bun.Transpiler({ loader: "tsx" });
+
+/** Value imports of each file (type-only imports are gone after transpiling), as paths below src. */
+function importsOf(): Map<string, string[]> {
+  const files = [...new Glob("**/*.{ts,tsx}").scanSync(SRC)].filter(
+    (file) => !file.endsWith(".d.ts") && !file.includes("fixtures/"),
+  );
+  return new Map(
+    files.map((file) => {
+      const found = transpiler.scanImports(readFileSync(join(SRC, file), "utf8")).map(({ path }) => path);
+      const own = found
+        .filter((path) => path.startsWith("."))
+        .map((path) => relative(SRC, resolve(SRC, dirname(file), path)));
+      return [file, own.filter((path) => /\.tsx?$/.test(path))] as const;
+    }),
+  );
+}
+
+/** Room of a file: its folder, with features and adapters kept apart from each other. */
+function room(file: string): string {
+  const [top, second] = file.split("/");
+  if (!second) return file;
+  return top === "feature" || top === "adapter" ? `${top}/${second.replace(/\.ts$/, "")}` : top!;
+}
+
+function allowed(from: string, to: string): boolean {
+  if (from === to) return true;
+  const [source, target] = [room(from), room(to)];
+  if (source === target) return true;
+  const top = source.split("/")[0]!;
+  if (from.endsWith(".test.ts") || top === "testing") return true;
+  if (target === "testing") return false;
+  switch (top) {
+    case "core":
+      return false;
+    case "store":
+    case "adapter":
+    case "graph":
+    case "engine":
+      return target === "core" || (top === "store" && to.startsWith("../agents/"));
+    case "http":
+      return target === "core" || target === "store";
+    case "feature":
+      return (
+        ["core", "store", "http"].includes(target) ||
+        (target.startsWith("feature/") && /\/(model|events)\.ts$/.test(to))
+      );
+    case "app.ts":
+      return !["cli", "web", "main.ts"].includes(target);
+    case "cli":
+      return ["core", "app.ts", "graph"].includes(target);
+    case "main.ts":
+      return ["cli", "core", "graph"].includes(target);
+    case "web":
+      return false;
+    default:
+      return false;
+  }
+}
+
+describe("architecture", () => {
+  const imports = importsOf();
+
+  test("a file imports only from rooms that its own may know", () => {
+    const upward = [...imports].flatMap(([from, tos]) =>
+      tos.filter((to) => !allowed(from, to)).map((to) => `${from} → ${to}`),
+    );
+    expect(upward).toEqual([]);
+  });
+
+  test("no import cycle of any size", () => {
+    const cycles: string[] = [];
+    const state = new Map<string, "open" | "done">();
+    const visit = (file: string, path: string[]): void => {
+      if (state.get(file) === "done") return;
+      if (state.get(file) === "open") {
+        cycles.push([...path.slice(path.indexOf(file)), file].join(" → "));
+        return;
+      }
+      state.set(file, "open");
+      for (const next of imports.get(file) ?? []) visit(next, [...path, file]);
+      state.set(file, "done");
+    };
+    for (const file of imports.keys()) visit(file, []);
+    expect(cycles).toEqual([]);
+  });
+
+  test("the framework stays in http, routes and app; the graph engine behind one file", () => {
+    const bare = (file: string) =>
+      transpiler.scanImports(readFileSync(join(SRC, file), "utf8")).map(({ path }) => path);
+    const strays = [...imports.keys()]
+      .filter((file) => !file.endsWith(".test.ts") && !file.startsWith("testing/"))
+      .flatMap((file) =>
+        bare(file)
+          .filter(
+            (path) =>
+              (/^(elysia|@elysiajs\/)/.test(path) &&
+                !(file.startsWith("http/") || /routes(\/|\.ts$)|-routes\.ts$/.test(file) || file === "app.ts")) ||
+              (path === "kuzu" && file !== "graph/kuzu.ts" && !file.startsWith("graph/kuzu/")),
+          )
+          .map((path) => `${file} imports ${path}`),
+      );
+    expect(strays).toEqual([]);
+  });
+
+  test("files stay under 400 lines", () => {
+    const long = [...imports.keys()]
+      .filter((file) => !file.endsWith(".test.ts"))
+      .map((file) => [file, readFileSync(join(SRC, file), "utf8").split("\n").length] as const)
+      .filter(([, lines]) => lines > 400);
+    expect(long).toEqual([]);
+  });
+
+  test("no file is a grab bag by its name", () => {
+    const bags = [...imports.keys()].filter((file) =>
+      /(^|\/)(utils?|helpers?|common|misc|manager)(\.ts|\/)/.test(file),
+    );
+    expect(bags).toEqual([]);
+  });
+});
