@@ -48,6 +48,8 @@ function wireOf(path: string): Wire | undefined {
   if (path.endsWith("/responses")) return "responses";
   if (path.endsWith("/messages")) return "anthropic";
   if (path.includes(":streamGenerateContent")) return "google";
+  // Behaviours that are of no protocol can be had under any other path of these names.
+  if (/^\/(hang|redirect)\b/.test(path)) return "chat";
   return undefined;
 }
 
@@ -137,7 +139,7 @@ export async function createModelServer(): Promise<ModelServer> {
     requests.push(recorded);
     const known = gets.get(pathname);
     if (known) return sendJson(response, known.status, JSON.stringify(known.answer));
-    const wire = request.method === "POST" ? wireOf(pathname) : undefined;
+    const wire = wireOf(pathname);
     if (wire) answer(recorded, wire, response);
     else sendJson(response, 404, '{"error":"not found"}');
   }

@@ -239,6 +239,7 @@ for (const one of CASES) {
       server.next({ kind: "hang", reply: { text: "and then" } });
       const answer = await call(one, { firstTokenMs: 5000, idleMs: 80 });
       expect(answer.error?.code).toBe("provider_timeout");
+      expect(answer.duration_ms).toBeLessThan(4000);
       expect(textOf(answer)).toBe("and then");
     });
 

@@ -1,0 +1,192 @@
+/**
+ * Asks a provider which models it has, and by that whether address and key are right. Never throws and never shows the
+ * key; bounded in time and size; follows no redirect. Ollama is asked by its own interface, which tells context sizes.
+ */
+import type { Clock } from "../../core/clock.ts";
+import { createScrubber } from "./failure.ts";
+import { type Endpoint, guardedFetch } from "./language-model.ts";
+
+export interface LiveModel {
+  /** The model's name at the provider, without the provider's id. */
+  id: string;
+  name: string;
+  context_window: number | null;
+  /** Null where the provider does not tell. */
+  tools: boolean | null;
+  reasoning: boolean | null;
+}
+
+export interface ProviderTest {
+  ok: boolean;
+  models: LiveModel[];
+  latency_ms: number;
+  error?: string;
+}
+
+export interface ListModelsDeps {
+  clock: Clock;
+  /** Bound of the whole test, milliseconds. */
+  timeoutMs?: number;
+  signal?: AbortSignal;
+}
+
+const TIMEOUT_MS = 15_000;
+const ANSWER_BYTES = 16 * 1024 * 1024;
+/** Ollama is asked about each model by itself; beyond these the context size stays unknown. */
+const SHOWN_MODELS = 40;
+
+type Json = Record<string, unknown>;
+const asJson = (value: unknown): Json =>
+  typeof value === "object" && value !== null && !Array.isArray(value) ? (value as Json) : {};
+const asList = (value: unknown): Json[] => (Array.isArray(value) ? value.map(asJson) : []);
+const textOf = (...values: unknown[]): string => String(values.find((value) => typeof value === "string") ?? "");
+const sizeOf = (...values: unknown[]): number | null => {
+  const found = values.find((value) => typeof value === "number" && Number.isFinite(value) && value > 0);
+  return found === undefined ? null : Number(found);
+};
+
+/** Expected failures of a test, in words for a person. */
+class Refused extends Error {}
+
+type Ask = (url: string, body?: unknown) => Promise<Json>;
+
+async function boundedText(response: Response): Promise<string> {
+  const chunks: Uint8Array[] = [];
+  let size = 0;
+  for await (const chunk of response.body ?? []) {
+    size += chunk.byteLength;
+    if (size > ANSWER_BYTES) throw new Refused("the answer is larger than 16 MiB");
+    chunks.push(chunk);
+  }
+  return Buffer.concat(chunks).toString();
+}
+
+function headersFor({ kind, apiKey }: Endpoint): Record<string, string> {
+  if (!apiKey) return {};
+  if (kind === "anthropic") return { "x-api-key": apiKey, "anthropic-version": "2023-06-01" };
+  if (kind === "google") return { "x-goog-api-key": apiKey };
+  return { authorization: `Bearer ${apiKey}` };
+}
+
+function asker(endpoint: Endpoint, signal: AbortSignal): Ask {
+  const headers = { accept: "application/json", ...headersFor(endpoint) };
+  return async (url, body) => {
+    const sent = body === undefined ? {} : { method: "POST", body: JSON.stringify(body) };
+    const response = await guardedFetch(url, { headers, signal, ...sent });
+    if (response.status >= 300 && response.status < 400)
+      throw new Refused(
+        `it answered with a redirect (${response.status}), which is not followed; correct the base URL`,
+      );
+    const text = await boundedText(response);
+    if (response.status === 401 || response.status === 403)
+      throw new Refused(`it refused the key (${response.status})`);
+    if (!response.ok) throw new Refused(`it answered ${response.status}: ${text.slice(0, 200)}`);
+    try {
+      const value: unknown = JSON.parse(text);
+      return Array.isArray(value) ? { data: value } : asJson(value);
+    } catch {
+      throw new Refused("its answer is no JSON; is the base URL right?");
+    }
+  };
+}
+
+/** OpenAI's list, and what OpenRouter, Together, vLLM, Groq and Mistral add to it. */
+function compatibleModel(model: Json): LiveModel {
+  const id = textOf(model["id"]);
+  const parameters = Array.isArray(model["supported_parameters"]) ? model["supported_parameters"] : undefined;
+  return {
+    id,
+    name: textOf(model["name"], model["display_name"], id),
+    context_window: sizeOf(
+      model["context_length"],
+      model["context_window"],
+      model["max_context_length"],
+      model["max_model_len"],
+      model["max_input_tokens"],
+    ),
+    tools: parameters ? parameters.includes("tools") : null,
+    reasoning: parameters ? parameters.includes("reasoning") : null,
+  };
+}
+
+async function googleModels(base: string, ask: Ask): Promise<LiveModel[]> {
+  const { models } = await ask(`${base}/models?pageSize=1000`);
+  return asList(models)
+    .filter((model) => {
+      const methods = model["supportedGenerationMethods"];
+      return !Array.isArray(methods) || methods.includes("generateContent");
+    })
+    .map((model) => {
+      const id = textOf(model["name"]).replace(/^models\//, "");
+      return {
+        id,
+        name: textOf(model["displayName"], id),
+        context_window: sizeOf(model["inputTokenLimit"]),
+        tools: null,
+        reasoning: typeof model["thinking"] === "boolean" ? model["thinking"] : null,
+      };
+    });
+}
+
+async function ollamaModels(base: string, ask: Ask): Promise<LiveModel[]> {
+  const root = base.replace(/\/v1$/, "");
+  const { models } = await ask(`${root}/api/tags`);
+  return Promise.all(
+    asList(models).map(async (model, at) => {
+      const id = textOf(model["name"], model["model"]);
+      const shown: Json = at < SHOWN_MODELS ? await ask(`${root}/api/show`, { model: id }).catch(() => ({})) : {};
+      const known = Object.entries(asJson(shown["model_info"])).find(([key]) => key.endsWith(".context_length"));
+      const capabilities = Array.isArray(shown["capabilities"]) ? shown["capabilities"] : undefined;
+      return {
+        id,
+        name: id,
+        context_window: sizeOf(known?.[1]),
+        tools: capabilities ? capabilities.includes("tools") : null,
+        reasoning: capabilities ? capabilities.includes("thinking") : null,
+      };
+    }),
+  );
+}
+
+async function modelsOf(endpoint: Endpoint, ask: Ask): Promise<LiveModel[]> {
+  const { kind, baseUrl, providerId } = endpoint;
+  if (kind === "google") return googleModels(baseUrl, ask);
+  if (providerId === "ollama") return ollamaModels(baseUrl, ask);
+  // OpenRouter lists its models to anybody; only this tells whether the key is good.
+  if (providerId === "openrouter" && endpoint.apiKey) await ask(`${baseUrl}/key`);
+  const { data } = await ask(`${baseUrl}/models${kind === "anthropic" ? "?limit=1000" : ""}`);
+  return asList(data).map(compatibleModel);
+}
+
+/** The provider's models, live, sorted by id. `latency_ms` is the whole test. */
+export async function listModels(endpoint: Endpoint, deps: ListModelsDeps): Promise<ProviderTest> {
+  const { clock, timeoutMs = TIMEOUT_MS } = deps;
+  const started = clock.monotonic();
+  const latency = () => Math.round(clock.monotonic() - started);
+  if (endpoint.kind === "scripted") {
+    const scripted = {
+      id: "scripted",
+      name: "Scripted transcript",
+      context_window: null,
+      tools: true,
+      reasoning: false,
+    };
+    return { ok: true, models: [scripted], latency_ms: 0 };
+  }
+  const timeout = AbortSignal.timeout(timeoutMs);
+  const signal = deps.signal ? AbortSignal.any([deps.signal, timeout]) : timeout;
+  try {
+    const models = (await modelsOf(endpoint, asker(endpoint, signal))).filter((model) => model.id !== "");
+    models.sort((a, b) => (a.id < b.id ? -1 : 1));
+    return { ok: true, models, latency_ms: latency() };
+  } catch (error) {
+    const scrub = createScrubber(endpoint.apiKey);
+    const { origin } = new URL(endpoint.baseUrl);
+    const why = timeout.aborted
+      ? `it did not answer within ${timeoutMs / 1000} seconds`
+      : error instanceof Refused
+        ? error.message
+        : `no connection to ${origin}`;
+    return { ok: false, models: [], latency_ms: latency(), error: scrub(`${endpoint.providerId}: ${why}`) };
+  }
+}

@@ -1,0 +1,147 @@
+/**
+ * Records the model calls of a run into a cassette (JSON lines, one a call, mode 0600), and plays them back offline. A
+ * cassette holds fingerprints of requests and whole replies, never a key. Requests are found by what they say, not by
+ * order, so parallel steps replay too; the same request made twice gets the first reply, then the second.
+ */
+import { appendFile, readFile } from "node:fs/promises";
+import type { Clock } from "../../core/clock.ts";
+import { messageOf } from "../../core/errors.ts";
+import type { Masker } from "../../core/masking.ts";
+import type { ModelPort, ModelReply, ModelRequest } from "../../engine/model.ts";
+import { difference, type Fingerprint, fingerprint, likeness } from "./fingerprint.ts";
+import type { ModelLog } from "./retries.ts";
+
+interface CassetteLine {
+  v: 1;
+  agent: string;
+  step: string | null;
+  request: Fingerprint;
+  reply: ModelReply;
+}
+
+export interface RecorderDeps {
+  port: ModelPort;
+  /** The cassette; lines are appended. Its folder must exist. */
+  path: string;
+  /** Replaces secrets of the run in what is written. */
+  masker?: Pick<Masker, "json"> | undefined;
+  log?: ModelLog | undefined;
+}
+
+export interface Recorder extends ModelPort {
+  /** Resolves when every reply so far is in the file. */
+  flush(): Promise<void>;
+}
+
+/** The same port, with every call written down. A cassette that cannot be written costs the recording, not the call. */
+export function createRecorder({ port, path, masker, log }: RecorderDeps): Recorder {
+  let written: Promise<void> = Promise.resolve();
+
+  function write(line: CassetteLine): void {
+    // Begins a line of its own even after half a line that a kill has left; empty lines mean nothing.
+    const text = `\n${JSON.stringify(masker ? masker.json(line) : line)}\n`;
+    written = written
+      .then(() => appendFile(path, text, { mode: 0o600 }))
+      .catch((error) => log?.warn({ reason: messageOf(error) }, "a model call could not be recorded"));
+  }
+
+  return {
+    info: port.info,
+    estimateUsd: port.estimateUsd,
+    flush: () => written,
+    async call(request) {
+      const reply = await port.call(request);
+      const { agentId: agent, stepId } = request.scope;
+      // An aborted call says nothing about the model; a replay would end there for no reason.
+      if (reply.finish !== "aborted")
+        write({ v: 1, agent, step: stepId ?? null, request: fingerprint(request), reply });
+      return reply;
+    },
+  };
+}
+
+function parseCassette(text: string): CassetteLine[] {
+  const lines = text.split("\n").filter((line) => line.trim());
+  return lines.flatMap((line, at) => {
+    try {
+      const value = JSON.parse(line) as CassetteLine;
+      if (value.v === 1 && value.request?.hash && value.reply?.parts) return [value];
+    } catch {
+      // A kill while writing leaves half a line, which may stand before what a later process wrote.
+      return [];
+    }
+    throw new Error(`line ${at + 1} is no recorded model call`);
+  });
+}
+
+function missMessage(lines: CassetteLine[], request: ModelRequest, now: Fingerprint): string {
+  const { agentId, stepId } = request.scope;
+  const turn = request.messages.filter((message) => message.role === "assistant").length + 1;
+  const where = `turn ${turn} of agent ${agentId}${stepId ? `, step ${stepId}` : ""}`;
+  const sameStep = lines.filter((line) => line.agent === agentId && line.step === (stepId ?? null));
+  const candidates = sameStep.length ? sameStep : lines;
+  const nearest = candidates.toSorted((a, b) => likeness(b.request, now) - likeness(a.request, now))[0];
+  const why = nearest ? difference(nearest.request, now) : "the cassette is empty";
+  return `No recorded reply for ${where}: ${why}.`;
+}
+
+/** Hands the words of a recorded reply to the listeners, each part at once. */
+function speak(reply: ModelReply, request: ModelRequest): void {
+  for (const part of reply.parts) {
+    if (part.type === "text") request.onText?.(part.text);
+    if (part.type === "thinking") request.onThinking?.(part.text);
+  }
+}
+
+/**
+ * A port that plays a cassette and asks nobody; nothing is spent, so replies cost 0. A request that was not recorded
+ * ends with `replay_miss` and what differed. Throws Error when the file cannot be read or is no cassette.
+ */
+export async function createReplay(deps: {
+  path: string;
+  clock: Clock;
+  /** What is known of models offline. */
+  info: Pick<ModelPort, "info">;
+}): Promise<ModelPort> {
+  const { path, clock, info } = deps;
+  const lines = parseCassette(await readFile(path, "utf8"));
+  const byHash = Map.groupBy(lines, (line) => line.request.hash);
+  const used = new Map<string, number>();
+
+  async function call(request: ModelRequest): Promise<ModelReply> {
+    const started = clock.monotonic();
+    const now = fingerprint(request);
+    const recorded = byHash.get(now.hash);
+    const free = { cost_usd: 0, cost_source: "table" as const, key_source: "none" as const };
+    if (!recorded) {
+      const usage = {
+        input_tokens: 0,
+        output_tokens: 0,
+        cache_read_tokens: 0,
+        cache_write_tokens: 0,
+        reasoning_tokens: 0,
+      };
+      const error = { code: "replay_miss", message: missMessage(lines, request, now), retryable: false };
+      const times = { duration_ms: clock.monotonic() - started, time_to_first_token_ms: null, attempts: 0 };
+      const [provider] = request.model.split("/", 1);
+      return {
+        parts: [],
+        finish: "error",
+        usage,
+        ...free,
+        ...times,
+        provider: provider ?? "",
+        model: request.model,
+        error,
+      };
+    }
+    const turn = used.get(now.hash) ?? 0;
+    used.set(now.hash, turn + 1);
+    const { reply } = recorded[Math.min(turn, recorded.length - 1)]!;
+    if (!request.signal.aborted) speak(reply, request);
+    const aborted = request.signal.aborted ? { finish: "aborted" as const, parts: [] } : {};
+    return { ...structuredClone(reply), ...free, ...aborted, duration_ms: clock.monotonic() - started };
+  }
+
+  return { call, info: info.info, estimateUsd: () => 0 };
+}
