@@ -18,8 +18,10 @@ import { createIdempotency } from "./http/idempotency.ts";
 import { createMetrics } from "./http/metrics.ts";
 import { openApiDocument } from "./http/openapi.ts";
 import { problemErrors } from "./http/problem-errors.ts";
+import { createRateLimits } from "./http/rate-limit.ts";
 import { createRouteTable } from "./http/route-table.ts";
 import { listen } from "./http/server.ts";
+import { createSite } from "./http/site.ts";
 import { createTickets } from "./http/tickets.ts";
 import { createAudit } from "./store/audit.ts";
 import { createBus } from "./store/bus.ts";
@@ -57,6 +59,8 @@ export async function createApp(config: Config) {
   const streams = createEventStreams({ log: eventLog, bus });
   const tickets = createTickets(clock);
   const metrics = createMetrics();
+  const limits = createRateLimits(clock, config.rateLimit);
+  const site = createSite(config);
   const base = createBase({ store, idempotency, facts });
   const status = async () => ({
     status: "ok" as const,
@@ -96,7 +100,7 @@ export async function createApp(config: Config) {
     executionOf: () => undefined,
     redeemTicket: tickets.redeem,
   });
-  const gate = createGate({ app: routes, table, config, log, facts, idempotency, metrics, authenticate });
+  const gate = createGate({ app: routes, table, config, log, facts, idempotency, metrics, authenticate, limits, site });
   const server = listen(gate, config, streams.close);
 
   return {

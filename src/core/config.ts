@@ -125,6 +125,13 @@ export const OPTIONS = {
     default: [],
     read: list,
   }),
+  rateLimit: option<number>({
+    env: "RATE_LIMIT",
+    about: "Requests a minute of one user or address; 0 sets no limit.",
+    accepts: "a whole number from 0 to 1000000",
+    default: 6_000,
+    read: integer(0, 1_000_000),
+  }),
   sandbox: option<"auto" | "docker" | "process">({
     env: "SANDBOX",
     about: "Where agents work.",

@@ -26,7 +26,7 @@ export const ID_PREFIXES = {
   onboarding: "onb",
   request: "req",
   audit: "aud",
-  refresh: "rft",
+  login: "lgn",
   instance: "ins",
 } as const;
 

@@ -1,12 +1,13 @@
 /**
  * What every feature's routes start from: `new Elysia().use(base(http))`. Gives handlers `caller` and `answer`, and
- * routes the `access` and `execution` options. The gate (gate.ts) enforces them before the framework sees a request.
+ * routes the `access`, `execution` and `limit` options. The gate (gate.ts) enforces them before the framework sees a request.
  */
 import { Elysia, status } from "elysia";
 import type { Store } from "../store/store.ts";
 import { type Access, ANONYMOUS, type Caller } from "./caller.ts";
 import { etagOf } from "./etag.ts";
 import type { Idempotency, PendingKey } from "./idempotency.ts";
+import type { RateLimitName } from "./rate-limit.ts";
 
 /** What the gate found out about a request, by request. */
 export interface RequestFacts {
@@ -24,8 +25,15 @@ export interface HttpDeps {
 }
 
 export interface Answer {
-  /** 201 with `Location`. `create` runs in the transaction that also remembers the answer for its Idempotency-Key. */
-  created<T>(locationOf: (object: T) => string, create: () => T): ReturnType<typeof status<201, T>>;
+  /**
+   * 201 with `Location`. `create` runs in the transaction that also remembers the answer for its Idempotency-Key;
+   * `remembered` is what a repeat may be told, where the first answer holds a value that is shown once.
+   */
+  created<T>(
+    locationOf: (object: T) => string,
+    create: () => T,
+    remembered?: (object: T) => unknown,
+  ): ReturnType<typeof status<201, T>>;
   /** 202 with `Location` of the status. */
   accepted<T>(locationOf: (object: T) => string, create: () => T): ReturnType<typeof status<202, T>>;
   /** 200 with `ETag`, for objects that people edit. */
@@ -37,20 +45,26 @@ export function base({ store, idempotency, facts }: HttpDeps) {
     .macro({
       access: (_level: Access) => ({}),
       execution: (_allowed: boolean) => ({}),
+      limit: (_name: RateLimitName) => ({}),
     })
     .derive({ as: "global" }, ({ request, set }) => {
       const known = facts.get(request);
-      const made = <S extends 201 | 202, T>(code: S, locationOf: (object: T) => string, create: () => T) => {
+      const made = <S extends 201 | 202, T>(
+        code: S,
+        locationOf: (object: T) => string,
+        create: () => T,
+        remembered: (object: T) => unknown = (object) => object,
+      ) => {
         const object = store.write(() => {
           const result = create();
-          if (known?.pending) idempotency.remember(known.pending, code, locationOf(result), result);
+          if (known?.pending) idempotency.remember(known.pending, code, locationOf(result), remembered(result));
           return result;
         });
         set.headers["Location"] = locationOf(object);
         return status(code, object);
       };
       const answer: Answer = {
-        created: (locationOf, create) => made(201, locationOf, create),
+        created: (locationOf, create, remembered) => made(201, locationOf, create, remembered),
         accepted: (locationOf, create) => made(202, locationOf, create),
         tagged: (object) => {
           set.headers["ETag"] = etagOf(object);

@@ -1,6 +1,6 @@
 /**
- * The gate before the framework. In this order: request id, host and origin, route, credential, access, body size and
- * type, idempotency. Nothing of a request is parsed and no handler runs before its caller is allowed to make it.
+ * The gate before the framework. In this order: request id, host and origin, route, the route's rate limit, credential,
+ * access and scopes, the caller's rate limit, body size and type, idempotency. Nothing of a request is parsed and no handler runs before its caller is allowed to make it.
  */
 import type { AnyElysia } from "elysia";
 import type { Logger } from "pino";
@@ -15,7 +15,10 @@ import { ANONYMOUS, type Caller, denial } from "./caller.ts";
 import type { Idempotency } from "./idempotency.ts";
 import type { Metrics } from "./metrics.ts";
 import { problemResponse, toProblem } from "./problem.ts";
+import type { RateLimits } from "./rate-limit.ts";
 import type { RouteEntry, RouteTable } from "./route-table.ts";
+import { scopeDenial } from "./scopes.ts";
+import type { Site } from "./site.ts";
 
 export interface GateDeps {
   app: AnyElysia;
@@ -25,6 +28,8 @@ export interface GateDeps {
   facts: WeakMap<Request, RequestFacts>;
   idempotency: Idempotency;
   metrics: Metrics;
+  limits: RateLimits;
+  site: Site;
   /** Who the request's credential belongs to. Throws Problem 401 for a bad one; anonymous when there is none. */
   authenticate(request: Request, address: string): Caller | Promise<Caller>;
 }
@@ -44,7 +49,7 @@ export function createGate(deps: GateDeps): Gate {
       given && SAFE_ID.test(given) && given.length <= LIMITS.requestIdCharacters ? given : newId("request");
     const url = new URL(request.url);
     const path = url.pathname.length > 1 ? url.pathname.replace(/\/$/, "") : url.pathname;
-    const seen: { route?: RouteEntry | undefined } = {};
+    const seen: Seen = { headers: {} };
     let response: Response;
     try {
       response = await pass(deps, request, { url, path, requestId, socketAddress, seen });
@@ -56,8 +61,14 @@ export function createGate(deps: GateDeps): Gate {
     const route = seen.route?.path ?? "(none)";
     metrics.request(request.method, route, response.status, (performance.now() - started) / 1_000);
     log.debug({ requestId, method: request.method, route, status: response.status }, "request");
-    return finish(response, request, requestId, config);
+    return finish(response, request, { requestId, config, site: deps.site, headers: seen.headers });
   };
+}
+
+interface Seen {
+  route?: RouteEntry | undefined;
+  /** Of the rate limits that counted the request. */
+  headers: Record<string, string>;
 }
 
 interface Passing {
@@ -65,7 +76,7 @@ interface Passing {
   path: string;
   requestId: string;
   socketAddress: string;
-  seen: { route?: RouteEntry | undefined };
+  seen: Seen;
 }
 
 async function pass(
@@ -73,7 +84,7 @@ async function pass(
   request: Request,
   { url, path, requestId, socketAddress, seen }: Passing,
 ): Promise<Response> {
-  const { app, table, config, facts, idempotency, authenticate } = deps;
+  const { app, table, config, facts, idempotency, limits } = deps;
   checkSender(request, config);
   assertPlainPath(url.pathname);
   const method = request.method === "HEAD" ? "GET" : request.method;
@@ -81,8 +92,10 @@ async function pass(
   seen.route = route;
   if (!route) return withoutRoute(table, request, path);
   const address = clientAddress(socketAddress, request.headers.get("x-forwarded-for"), config.trustedProxies);
-  const caller: Caller = { ...(await callerOf(authenticate, request, address, route)), address };
-  const refused = denial(caller, route);
+  if (route.limit) seen.headers = limits.route(route.limit, address);
+  const caller: Caller = { ...(await callerOf(deps, request, address, route)), address };
+  if (!route.limit) seen.headers = limits.caller(caller);
+  const refused = denial(caller, route) ?? scopeDenial(caller, route);
   if (refused) throw refused;
   const body = READING.has(request.method) ? null : await readBody(request, route);
   const pending = idempotency.begin(request, path, body, caller);
@@ -102,9 +115,9 @@ async function pass(
   }
 }
 
-/** On the route whose own rule answers 403, a bad credential counts as none. */
+/** Where no credential is needed, and on the route whose own rule answers 403, a bad one counts as none. */
 async function callerOf(
-  authenticate: GateDeps["authenticate"],
+  { authenticate, limits }: GateDeps,
   request: Request,
   address: string,
   route: RouteEntry,
@@ -112,7 +125,8 @@ async function callerOf(
   try {
     return await authenticate(request, address);
   } catch (error) {
-    if (route.access === "env" && isProblem(error)) return ANONYMOUS;
+    if ((route.access === "env" || route.access === "public") && isProblem(error)) return ANONYMOUS;
+    limits.caller({ ...ANONYMOUS, address });
     throw error;
   }
 }
@@ -158,8 +172,19 @@ function withoutRoute(table: RouteTable, request: Request, path: string): Respon
   throw new Problem(405, "method_not_allowed", `This path takes ${allow}.`, { headers: { Allow: allow } });
 }
 
-function finish(response: Response, request: Request, requestId: string, config: Config): Response {
+interface Finishing {
+  requestId: string;
+  config: Config;
+  site: Site;
+  headers: Record<string, string>;
+}
+
+function finish(response: Response, request: Request, { requestId, config, site, headers: more }: Finishing): Response {
   const headers = new Headers(response.headers);
+  for (const [name, value] of Object.entries(more)) headers.set(name, value);
+  const location = headers.get("Location");
+  // Features name paths of ours; a proxy that serves us below a path took that path off.
+  if (site.prefix && location?.startsWith("/v1/")) headers.set("Location", site.prefix + location);
   headers.set("X-Request-Id", requestId);
   headers.set("X-Content-Type-Options", "nosniff");
   headers.set("Referrer-Policy", "no-referrer");

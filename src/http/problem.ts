@@ -86,6 +86,18 @@ export function toProblem(error: unknown, code: string | number = ""): { problem
       problem: new Problem(503, "disk_full", "The disk of the data folder is full. Free space; nothing was changed."),
       internal: true,
     };
+  if (sqlite === "SQLITE_BUSY")
+    return {
+      problem: new Problem(
+        503,
+        "database_busy",
+        "Another program holds the database. Nothing was changed; try again.",
+        {
+          headers: { "Retry-After": "1" },
+        },
+      ),
+      internal: true,
+    };
   return {
     problem: new Problem(500, "internal", "Something went wrong here. The log has the details under this request id."),
     internal: true,

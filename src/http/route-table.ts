@@ -2,6 +2,7 @@
 import type { AnyElysia } from "elysia";
 import Memoirist from "memoirist";
 import type { Access, RouteAccess } from "./caller.ts";
+import type { RateLimitName } from "./rate-limit.ts";
 
 export interface RouteEntry extends RouteAccess {
   method: string;
@@ -9,6 +10,8 @@ export interface RouteEntry extends RouteAccess {
   path: string;
   /** Largest body in bytes that the route takes. */
   uploads: boolean;
+  /** A limit of its own, by address, before the credential is looked at. */
+  limit?: RateLimitName | undefined;
 }
 
 export interface RouteTable {
@@ -26,7 +29,7 @@ export function createRouteTable(app: AnyElysia): RouteTable {
   const entries: RouteEntry[] = [];
   const bare: string[] = [];
   for (const route of app.routes) {
-    const hooks = route.hooks as { access?: Access; execution?: boolean; type?: string };
+    const hooks = route.hooks as { access?: Access; execution?: boolean; type?: string; limit?: RateLimitName };
     if (!hooks.access) {
       bare.push(`${route.method} ${route.path}`);
       continue;
@@ -38,6 +41,7 @@ export function createRouteTable(app: AnyElysia): RouteTable {
       access: hooks.access,
       execution: hooks.execution === true,
       uploads,
+      limit: hooks.limit,
     };
     entries.push(entry);
     router.add(route.method, route.path, entry);

@@ -1,0 +1,67 @@
+/**
+ * Access tokens: JWTs of 15 minutes, HS256 and nothing else, signed with the instance's own random key. A token only
+ * names its session; whether that lives, and what its user may, is read from the database at each request.
+ */
+import { createHash } from "node:crypto";
+import { jwt } from "@elysiajs/jwt";
+import type { Clock } from "../core/clock.ts";
+import { newId } from "../core/ids.ts";
+import { LIMITS } from "../core/limits.ts";
+
+const ISSUER = "skep";
+const AUDIENCE = "skep-api";
+const TYPE = "at+jwt";
+const REQUIRED = ["sub", "sid", "role", "iat", "nbf", "exp", "jti"];
+
+export interface AccessTokens {
+  /** A token of LIMITS.accessTokenMs. */
+  sign(holder: { userId: string; sessionId: string; role: string }): Promise<string>;
+  /** The session that it names; undefined for anything but a token of ours that holds now. */
+  verify(token: string): Promise<{ userId: string; sessionId: string } | undefined>;
+}
+
+/** @param key 32 random bytes, of this use alone. */
+export function createAccessTokens(key: Uint8Array, clock: Clock): AccessTokens {
+  if (key.byteLength < 32) throw new Error("a signing key has 32 bytes at least");
+  const kid = createHash("sha256").update("skep/kid").update(key).digest("base64url").slice(0, 12);
+  const { tokens } = jwt({
+    name: "tokens",
+    secret: key,
+    alg: "HS256",
+    typ: TYPE,
+    kid,
+    iss: ISSUER,
+    aud: AUDIENCE,
+  }).decorator;
+  return {
+    sign({ userId, sessionId, role }) {
+      const now = Math.floor(clock.now() / 1_000);
+      const exp = now + LIMITS.accessTokenMs / 1_000;
+      return tokens.sign({ sub: userId, sid: sessionId, role, jti: newId("login"), nbf: now, exp });
+    },
+    async verify(token) {
+      if (kidOf(token) !== kid) return undefined;
+      const claims = await tokens.verify(token, {
+        algorithms: ["HS256"],
+        issuer: ISSUER,
+        audience: AUDIENCE,
+        typ: TYPE,
+        requiredClaims: REQUIRED,
+        currentDate: new Date(clock.now()),
+      });
+      if (!claims) return undefined;
+      const { sub, sid } = claims as { sub?: unknown; sid?: unknown };
+      return typeof sub === "string" && typeof sid === "string" ? { userId: sub, sessionId: sid } : undefined;
+    },
+  };
+}
+
+/** The key id that the header claims; the signature says whether it is true. */
+function kidOf(token: string): unknown {
+  const [header = ""] = token.split(".", 1);
+  try {
+    return (JSON.parse(Buffer.from(header, "base64url").toString("utf8")) as { kid?: unknown } | null)?.kid;
+  } catch {
+    return undefined;
+  }
+}

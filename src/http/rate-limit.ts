@@ -1,0 +1,90 @@
+/**
+ * Rate limits: fixed windows, kept in memory. What guesses or floods is counted by network address (IPv6 by its /64);
+ * everything else by user, else address. Answers carry `RateLimit` and `RateLimit-Policy`, refusals `Retry-After`.
+ */
+import ipaddr from "ipaddr.js";
+import type { Clock } from "../core/clock.ts";
+import { Problem } from "../core/errors.ts";
+import type { Caller } from "./caller.ts";
+
+/** Requests per window. Lock-out of accounts after wrong tries is apart from this, in the feature. */
+export const RATE_LIMITS = {
+  login: { quota: 30, seconds: 60 },
+  refresh: { quota: 120, seconds: 60 },
+  setup: { quota: 10, seconds: 60 },
+  "sign-on": { quota: 60, seconds: 60 },
+  waitlist: { quota: 10, seconds: 600 },
+} as const;
+export type RateLimitName = keyof typeof RATE_LIMITS;
+
+const API_SECONDS = 60;
+const MOST = 50_000;
+
+export interface RateLimits {
+  /** Counts a request to a limited route. @returns its headers. @throws Problem 429. */
+  route(name: RateLimitName, address: string): Record<string, string>;
+  /** Counts a request by its caller; the local administrator and the engine are not held. @throws Problem 429. */
+  caller(caller: Caller): Record<string, string>;
+}
+
+interface Window {
+  count: number;
+  /** Monotonic ms. */
+  until: number;
+}
+
+/** @param apiPerMinute requests of one user or address; 0 sets no limit. */
+export function createRateLimits(clock: Clock, apiPerMinute: number): RateLimits {
+  const windows = new Map<string, Window>();
+  function take(name: string, quota: number, seconds: number, key: string): Record<string, string> {
+    const now = clock.monotonic();
+    const id = `${name}\n${key}`;
+    let window = windows.get(id);
+    if (!window || window.until <= now) {
+      windows.delete(id);
+      makeRoom(windows, now);
+      window = { count: 0, until: now + seconds * 1_000 };
+      windows.set(id, window);
+    }
+    window.count++;
+    const left = Math.max(0, quota - window.count);
+    const wait = Math.max(1, Math.ceil((window.until - now) / 1_000));
+    const headers = {
+      "RateLimit-Policy": `"${name}";q=${quota};w=${seconds}`,
+      RateLimit: `"${name}";r=${left};t=${wait}`,
+    };
+    if (window.count <= quota) return headers;
+    throw new Problem(429, "rate_limited", `Too many requests. Try again in ${wait} s.`, {
+      headers: { ...headers, "Retry-After": String(wait) },
+    });
+  }
+  return {
+    route(name, address) {
+      const { quota, seconds } = RATE_LIMITS[name];
+      return take(name, quota, seconds, addressKey(address));
+    },
+    caller({ kind, userId, execution, address = "" }) {
+      if (apiPerMinute === 0 || kind === "local" || kind === "engine") return {};
+      return take("api", apiPerMinute, API_SECONDS, userId ?? execution?.id ?? addressKey(address));
+    },
+  };
+}
+
+/** Windows that are over go; if none is, the oldest tenth does, so that memory stays bounded under any flood. */
+function makeRoom(windows: Map<string, Window>, now: number): void {
+  if (windows.size < MOST) return;
+  for (const [id, { until }] of windows) if (until <= now) windows.delete(id);
+  let excess = windows.size - MOST * 0.9;
+  for (const id of windows.keys()) if (excess-- > 0) windows.delete(id);
+}
+
+/** One key for what one party holds: an IPv4 address, or an IPv6 /64. */
+export function addressKey(address: string): string {
+  if (!ipaddr.isValid(address)) return "unknown";
+  const parsed = ipaddr.process(address);
+  if (parsed.kind() === "ipv4") return parsed.toString();
+  return `${(parsed as ipaddr.IPv6).parts
+    .slice(0, 4)
+    .map((part) => part.toString(16))
+    .join(":")}::/64`;
+}
