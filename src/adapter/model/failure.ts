@@ -45,7 +45,8 @@ export function retryAfterMs(headers: Record<string, string> | undefined, nowMs:
   const value = headers?.["retry-after"]?.trim();
   if (!value) return undefined;
   if (/^\d+(\.\d+)?$/.test(value)) return Number(value) * 1000;
-  const date = Date.parse(value);
+  // Date.parse takes "-3" for a year.
+  const date = /^[A-Za-z]{3}/.test(value) ? Date.parse(value) : Number.NaN;
   return Number.isNaN(date) ? undefined : Math.max(0, date - nowMs);
 }
 
