@@ -5,7 +5,10 @@ import { dirname, join, relative, resolve } from "node:path";
 import { Glob } from "bun";
 
 const SRC = resolve(import.meta.dir, "../..");
-const transpiler = new Bun.Transpiler({ loader: "tsx" });
+const plain = new Bun.Transpiler({ loader: "ts" });
+const withMarkup = new Bun.Transpiler({ loader: "tsx" });
+const scan = (file: string): string[] =>
+  (file.endsWith("x") ? withMarkup : plain).scanImports(readFileSync(join(SRC, file), "utf8")).map(({ path }) => path);
 
 /** Value imports of each file (type-only imports are gone after transpiling), as paths below src. */
 function importsOf(): Map<string, string[]> {
@@ -14,7 +17,7 @@ function importsOf(): Map<string, string[]> {
   );
   return new Map(
     files.map((file) => {
-      const found = transpiler.scanImports(readFileSync(join(SRC, file), "utf8")).map(({ path }) => path);
+      const found = scan(file);
       const own = found
         .filter((path) => path.startsWith("."))
         .map((path) => relative(SRC, resolve(SRC, dirname(file), path)));
@@ -93,12 +96,10 @@ describe("architecture", () => {
   });
 
   test("the framework stays in http, routes and app; the graph engine behind one file", () => {
-    const bare = (file: string) =>
-      transpiler.scanImports(readFileSync(join(SRC, file), "utf8")).map(({ path }) => path);
     const strays = [...imports.keys()]
       .filter((file) => !file.endsWith(".test.ts") && !file.startsWith("testing/"))
       .flatMap((file) =>
-        bare(file)
+        scan(file)
           .filter(
             (path) =>
               (/^(elysia|@elysiajs\/)/.test(path) &&
