@@ -1,0 +1,159 @@
+/**
+ * YAML as people hand it in: values with positions, and problems instead of exceptions. Time and memory are bounded for
+ * any text: size, nesting and number of entries are checked on the token stream before the document is built, and
+ * anchors, aliases, tags and directives are refused, so a small file can never grow into a large value.
+ */
+import { type Document, isMap, isScalar, isSeq, Lexer, LineCounter, type Node, parseDocument } from "yaml";
+
+export interface SourceProblem {
+  /** From 1. */
+  line: number;
+  /** From 1. */
+  column: number;
+  /** JSON pointer into the value, "" for the whole. */
+  pointer: string;
+  message: string;
+}
+
+export interface Place {
+  line: number;
+  column: number;
+}
+
+export interface YamlText {
+  /** The plain value; undefined when there are problems. */
+  value: unknown;
+  problems: SourceProblem[];
+  /** Where the value at that path begins, or the nearest thing around it. */
+  locate(path: readonly (string | number)[]): Place;
+  /** The same for the key rather than the value. */
+  locateKey(path: readonly (string | number)[]): Place;
+}
+
+export const YAML_LIMITS = {
+  characters: 256 * 1024,
+  /** Open flow brackets, or block indicators in a row. */
+  nesting: 32,
+  /** Deepest indentation, in characters. */
+  indentation: 128,
+  /** List items and map entries of the whole text. */
+  entries: 4_000,
+  /** Problems reported of one text. */
+  problems: 50,
+} as const;
+
+/** JSON pointer of a path. */
+export const pointerOf = (path: readonly (string | number)[]): string =>
+  path.map((part) => `/${String(part).replaceAll("~", "~0").replaceAll("/", "~1")}`).join("");
+
+/** The path of a JSON pointer. */
+export const pathOf = (pointer: string): string[] =>
+  pointer
+    .split("/")
+    .slice(1)
+    .map((part) => part.replaceAll("~1", "/").replaceAll("~0", "~"));
+
+const FORBIDDEN: Readonly<Record<string, string>> = {
+  "&": "Anchors and aliases are not allowed.",
+  "*": "Anchors and aliases are not allowed.",
+  "!": "Tags are not allowed.",
+  "%": "Directives are not allowed.",
+};
+
+/** The lexer's own marks; not part of the text. */
+const SCALAR_FOLLOWS = "\x1f";
+const MARKS: ReadonlySet<string> = new Set(["\x02", "\x18", SCALAR_FOLLOWS]);
+
+/** The first thing in the text that is forbidden or too much, and its offset. Linear. */
+function refusal(text: string): { message: string; offset: number } | null {
+  if (text.length > YAML_LIMITS.characters)
+    return { message: `The text is longer than ${YAML_LIMITS.characters} characters.`, offset: 0 };
+  const control = text.search(/[\x00-\x08\x0b\x0c\x0e-\x1f]/);
+  if (control >= 0) return { message: "The text holds a control character.", offset: control };
+  let offset = 0;
+  let [open, inRow, entries] = [0, 0, 0];
+  let scalar = false;
+  for (const token of new Lexer().lex(text)) {
+    const indicator = scalar ? "scalar" : token;
+    scalar = token === SCALAR_FOLLOWS;
+    if (MARKS.has(token)) continue;
+    const forbidden = indicator === "scalar" ? undefined : FORBIDDEN[indicator.charAt(0)];
+    if (forbidden) return { message: forbidden, offset };
+    if (indicator === "[" || indicator === "{") open++;
+    else if (indicator === "]" || indicator === "}") open--;
+    if (indicator === "-" || indicator === "?" || indicator === ":") inRow++;
+    else if (indicator.trim() !== "") inRow = 0;
+    if (open < 0) return { message: "This bracket closes nothing.", offset };
+    if (inRow > 0 || indicator === "," || indicator.startsWith('"') || indicator.startsWith("'")) entries++;
+    if (open > YAML_LIMITS.nesting || inRow > YAML_LIMITS.nesting)
+      return { message: `The text is nested deeper than ${YAML_LIMITS.nesting} levels.`, offset };
+    if (indicator.length > YAML_LIMITS.indentation && /^ +$/.test(indicator))
+      return { message: `A line is indented by more than ${YAML_LIMITS.indentation} characters.`, offset };
+    if (entries > YAML_LIMITS.entries * 2)
+      return { message: `The text has more than ${YAML_LIMITS.entries} entries.`, offset };
+    offset += token.length;
+  }
+  return null;
+}
+
+/** Reads one YAML document. Never throws. `firstLine` is the line of the file on which the text begins, from 1. */
+export function readYaml(text: string, firstLine = 1): YamlText {
+  const lines = new LineCounter();
+  const placeAt = (offset: number): Place => {
+    const { line, col } = lines.linePos(Math.min(offset, text.length));
+    return { line: Math.max(1, line) + firstLine - 1, column: Math.max(1, col) };
+  };
+  const refused = refusal(text);
+  if (refused) {
+    const before = text.slice(0, refused.offset).split("\n");
+    const place = { line: before.length + firstLine - 1, column: (before.at(-1)?.length ?? 0) + 1 };
+    const problem = { ...place, pointer: "", message: refused.message };
+    return { value: undefined, problems: [problem], locate: () => place, locateKey: () => place };
+  }
+  let document: Document.Parsed;
+  try {
+    document = parseDocument(text, { lineCounter: lines, prettyErrors: false, uniqueKeys: true, logLevel: "error" });
+  } catch (error) {
+    const place = { line: firstLine, column: 1 };
+    const problem = { ...place, pointer: "", message: error instanceof Error ? error.message : String(error) };
+    return { value: undefined, problems: [problem], locate: () => place, locateKey: () => place };
+  }
+  const problems = [...document.errors, ...document.warnings].slice(0, YAML_LIMITS.problems).map((error) => ({
+    ...placeAt(error.pos[0]),
+    pointer: "",
+    message: error.code === "DUPLICATE_KEY" ? "This key is given twice." : firstSentence(error.message),
+  }));
+  const find = (path: readonly (string | number)[], key: boolean): Place =>
+    placeAt(offsetOf(document.contents, path, key));
+  return {
+    value: problems.length > 0 ? undefined : document.toJS(),
+    problems,
+    locate: (path) => find(path, false),
+    locateKey: (path) => find(path, true),
+  };
+}
+
+const firstSentence = (message: string): string => message.split("\n")[0] ?? message;
+
+/** Offset of the value (or its key) at the path; of the deepest part of the path that exists. */
+function offsetOf(root: Node | null, path: readonly (string | number)[], wantKey: boolean): number {
+  let node: unknown = root;
+  let offset = root?.range?.[0] ?? 0;
+  for (const [depth, part] of path.entries()) {
+    if (isMap(node)) {
+      const pair = node.items.find((item) => (isScalar(item.key) ? String(item.key.value) : "") === String(part));
+      if (!pair) return offset;
+      const last = depth === path.length - 1;
+      const key = pair.key as Node | null;
+      const value = pair.value as Node | null;
+      offset = (wantKey && last ? key?.range?.[0] : (value?.range?.[0] ?? key?.range?.[0])) ?? offset;
+      node = value;
+    } else if (isSeq(node)) {
+      const item = node.items[Number(part)] as Node | undefined;
+      if (!item) return offset;
+      offset = item.range?.[0] ?? offset;
+      node = item;
+    } else return offset;
+  }
+  return offset;
+}
