@@ -1,0 +1,207 @@
+/**
+ * Runs git: an argument vector, an environment of its own, never a shell. Nothing of the machine's or a repository's
+ * settings can make it start another program: hooks, file-system monitors, filters, pagers, editors, credential
+ * helpers, system and user configuration are off. Its whole process group dies on time-out and abort.
+ */
+import { spawn } from "node:child_process";
+import { Problem, unavailable } from "../../core/errors.ts";
+
+export interface GitCommandOptions {
+  /** Working directory; only matters to relative paths. */
+  cwd: string;
+  /** Explicit repository: git looks for none by itself. */
+  gitDir?: string;
+  workTree?: string;
+  env?: Readonly<Record<string, string>>;
+  stdin?: string;
+  signal?: AbortSignal | undefined;
+  timeoutMs?: number;
+  /** Exit codes that are no failure; 0 is always one. */
+  accept?: readonly number[];
+  /** Hears each line of standard error (progress uses carriage returns; they end a line too). */
+  onLine?(line: string): void;
+}
+
+export interface GitResult {
+  code: number;
+  stdout: string;
+}
+
+export type GitCommand = (args: readonly string[], options: GitCommandOptions) => Promise<GitResult>;
+
+const MAX_OUTPUT_BYTES = 64 * 1024 * 1024;
+const DEFAULT_TIMEOUT_MS = 120_000;
+
+/** Settings that beat every file; repeated as environment so that children of git have them too. */
+const SETTINGS: readonly (readonly [string, string])[] = [
+  ["core.hooksPath", "/dev/null"],
+  ["core.fsmonitor", "false"],
+  ["core.untrackedCache", "false"],
+  ["core.pager", "cat"],
+  ["core.editor", "false"],
+  ["core.askPass", ""],
+  ["core.attributesFile", "/dev/null"],
+  ["core.excludesFile", "/dev/null"],
+  ["core.quotePath", "false"],
+  ["core.protectNTFS", "true"],
+  ["core.protectHFS", "true"],
+  ["credential.helper", ""],
+  ["submodule.recurse", "false"],
+  ["fetch.recurseSubmodules", "false"],
+  ["diff.ignoreSubmodules", "all"],
+  ["diff.external", ""],
+  ["http.followRedirects", "false"],
+  ["gc.auto", "0"],
+  ["maintenance.auto", "false"],
+  ["commit.gpgSign", "false"],
+  ["log.showSignature", "false"],
+  ["advice.detachedHead", "false"],
+  ["init.defaultBranch", "main"],
+  ["safe.directory", "*"],
+];
+
+export interface GitRunner {
+  program: string;
+  /** PATH, HOME and what ssh needs; nothing else of the server's environment reaches git. */
+  env: Readonly<Record<string, string>>;
+}
+
+/** The command of this program and environment. @throws Problem 503 `git_missing`, 504 `git_timeout`, 502 `git_failed`. */
+export function createGitCommand({ program, env }: GitRunner): GitCommand {
+  return (args, options) =>
+    new Promise<GitResult>((done, fail) => {
+      const { cwd, stdin, signal, timeoutMs = DEFAULT_TIMEOUT_MS, accept = [], onLine } = options;
+      if (signal?.aborted) return fail(signal.reason);
+      const child = spawn(program, [...args], {
+        cwd,
+        env: environment(env, options),
+        stdio: [stdin === undefined ? "ignore" : "pipe", "pipe", "pipe"],
+        detached: true,
+      });
+      const out = collector(MAX_OUTPUT_BYTES);
+      const lines = lineReader(onLine);
+      let timedOut = false;
+      const kill = () => {
+        try {
+          if (child.pid !== undefined) process.kill(-child.pid, "SIGKILL");
+        } catch {
+          // It ended by itself in the meantime.
+        }
+      };
+      const timer = setTimeout(() => {
+        timedOut = true;
+        kill();
+      }, timeoutMs);
+      signal?.addEventListener("abort", kill, { once: true });
+      const settle = (then: () => void) => {
+        clearTimeout(timer);
+        signal?.removeEventListener("abort", kill);
+        then();
+      };
+      child.stdout!.on("data", (chunk: Buffer) => {
+        if (!out.add(chunk)) kill();
+      });
+      child.stderr!.on("data", (chunk: Buffer) => lines.add(chunk.toString("utf8")));
+      child.stdin?.on("error", () => {});
+      child.stdin?.end(stdin);
+      child.on("error", (error: NodeJS.ErrnoException) =>
+        settle(() => fail(error.code === "ENOENT" ? missingGit() : error)),
+      );
+      child.on("close", (code) =>
+        settle(() => {
+          lines.end();
+          if (signal?.aborted) return fail(signal.reason);
+          if (timedOut) return fail(new Problem(504, "git_timeout", `git took longer than ${timeoutMs / 1_000} s.`));
+          if (out.full()) return fail(new Problem(502, "git_failed", "git answered more than can be taken."));
+          if (code !== 0 && !accept.includes(code ?? -1)) return fail(failure(args, lines.last()));
+          done({ code: code ?? -1, stdout: out.text() });
+        }),
+      );
+    });
+}
+
+const missingGit = () => unavailable("git_missing", "git is not installed on this machine; projects need it.");
+
+function environment(
+  inherited: GitRunner["env"],
+  { gitDir, workTree, env }: GitCommandOptions,
+): Record<string, string> {
+  const settings = SETTINGS.flatMap(([key, value], at) => [
+    [`GIT_CONFIG_KEY_${at}`, key],
+    [`GIT_CONFIG_VALUE_${at}`, value],
+  ]);
+  const extra = Object.entries(env ?? {});
+  return {
+    ...inherited,
+    LC_ALL: "C",
+    GIT_CONFIG_NOSYSTEM: "1",
+    GIT_CONFIG_GLOBAL: "/dev/null",
+    GIT_ATTR_NOSYSTEM: "1",
+    GIT_TERMINAL_PROMPT: "0",
+    GIT_ASKPASS: "",
+    GIT_EDITOR: "false",
+    GIT_OPTIONAL_LOCKS: "0",
+    GIT_NO_REPLACE_OBJECTS: "1",
+    GIT_ALLOW_PROTOCOL: "none",
+    GIT_CONFIG_COUNT: String(SETTINGS.length),
+    ...Object.fromEntries(settings),
+    ...(gitDir === undefined ? {} : { GIT_DIR: gitDir }),
+    ...(workTree === undefined ? {} : { GIT_WORK_TREE: workTree }),
+    ...Object.fromEntries(extra),
+  };
+}
+
+/** One more setting for a single command, in the form that other programs' argument lists do not show. */
+export function withSettings(settings: readonly (readonly [string, string])[]): Record<string, string> {
+  const pairs = settings.flatMap(([key, value], at) => [
+    [`GIT_CONFIG_KEY_${SETTINGS.length + at}`, key],
+    [`GIT_CONFIG_VALUE_${SETTINGS.length + at}`, value],
+  ]);
+  return { ...Object.fromEntries(pairs), GIT_CONFIG_COUNT: String(SETTINGS.length + settings.length) };
+}
+
+/** What git said, without addresses' credentials and without this machine's paths. */
+function failure(args: readonly string[], lines: readonly string[]): Problem {
+  const telling = lines.filter((line) => /^(fatal|error|remote|ERROR):|denied|not found/i.test(line)).at(-1);
+  const said = (telling ?? lines.at(-1) ?? "no reason given")
+    .replace(/\/\/[^@/\s]+@/g, "//")
+    .replace(/(^|[\s'"(=])\/[^\s'":)]+/g, "$1(path)")
+    .slice(0, 300);
+  return new Problem(502, "git_failed", `git ${args[0]} failed: ${said}`);
+}
+
+function collector(maxBytes: number) {
+  const chunks: Buffer[] = [];
+  let size = 0;
+  return {
+    add(chunk: Buffer): boolean {
+      size += chunk.byteLength;
+      if (size <= maxBytes) chunks.push(chunk);
+      return size <= maxBytes;
+    },
+    full: () => size > maxBytes,
+    text: () => Buffer.concat(chunks).toString("utf8"),
+  };
+}
+
+/** Keeps the last few lines. */
+function lineReader(onLine: ((line: string) => void) | undefined) {
+  let rest = "";
+  const kept: string[] = [];
+  const take = (line: string): void => {
+    const plain = line.trim();
+    if (plain === "") return;
+    kept.push(plain);
+    if (kept.length > 20) kept.shift();
+    onLine?.(plain);
+  };
+  return {
+    add(text: string) {
+      const parts = `${rest}${text}`.split(/[\r\n]/);
+      rest = (parts.pop() ?? "").slice(-10_000);
+      for (const part of parts) take(part);
+    },
+    end: () => take(rest),
+    last: () => kept,
+  };
+}

@@ -1,0 +1,54 @@
+/**
+ * Runs' working copies. The repository's own folder lies outside of everything that an agent can write; a worktree's
+ * `.git` file is left for people to look at and never read again. Removing one deletes only what is ours.
+ */
+import { existsSync } from "node:fs";
+import { mkdir, rm, writeFile } from "node:fs/promises";
+import { dirname, join } from "node:path";
+import type { GitCommand } from "./command.ts";
+import { assertName, assertRef } from "./names.ts";
+
+export interface WorktreePlace {
+  /** The project's repository folder (not a worktree's). */
+  repository: string;
+  /** Names the worktree inside the repository: the run's id. */
+  name: string;
+  /** Absolute path of the working copy; its last part is `name`. */
+  path: string;
+}
+
+export interface NewWorktree extends WorktreePlace {
+  /** Branch to work on: made from `from` when it does not exist. */
+  branch: string;
+  from: string;
+  signal?: AbortSignal | undefined;
+}
+
+/** Folder with the index and head of that worktree: inside the repository, out of an agent's reach. */
+export const adminFolder = ({ repository, name }: WorktreePlace): string => join(repository, "worktrees", name);
+/** Written last: a worktree without it was never finished. */
+const readyMark = (place: WorktreePlace): string => join(adminFolder(place), "skep-ready");
+
+/** Makes the worktree, or finds it as it was left. @returns true when it was made anew. */
+export async function addWorktree(git: GitCommand, { branch, from, signal, ...place }: NewWorktree): Promise<boolean> {
+  assertName(place.name);
+  assertRef(branch);
+  assertRef(from);
+  if (existsSync(readyMark(place)) && existsSync(place.path)) return false;
+  await removeWorktree(place);
+  await mkdir(dirname(place.path), { recursive: true });
+  const at = { cwd: place.repository, gitDir: place.repository, signal };
+  const known = await git(["show-ref", "--verify", "--quiet", `refs/heads/${branch}`], { ...at, accept: [1] });
+  const start = known.code === 0 ? ["--", place.path, branch] : ["-b", branch, "--", place.path, from];
+  await git(["worktree", "add", "--quiet", "--lock", "--force", ...start], { ...at, timeoutMs: 600_000 });
+  await writeFile(readyMark(place), "");
+  return true;
+}
+
+/** Deletes the working copy and what the repository knows of it; the branch stays. Links are not followed. Idempotent. */
+export async function removeWorktree(place: WorktreePlace): Promise<void> {
+  assertName(place.name);
+  await rm(readyMark(place), { force: true });
+  await rm(place.path, { recursive: true, force: true, maxRetries: 3 });
+  await rm(adminFolder(place), { recursive: true, force: true });
+}
