@@ -1,18 +1,20 @@
 /** Runs and steps as the API shows them. */
 import { type Static, Type as t } from "@sinclair/typebox";
 import { LIMITS } from "../../core/limits.ts";
+import { oneOf, orNull, Time } from "../../core/schema.ts";
 
-const Time = t.String({ format: "date-time" });
-const Nullable = <T extends ReturnType<typeof t.String>>(schema: T) => t.Union([schema, t.Null()]);
 const Text = t.String({ maxLength: LIMITS.textCharacters });
 
-export const RunStatus = t.Union(
-  (["queued", "running", "waiting", "succeeded", "failed", "cancelled"] as const).map((word) => t.Literal(word)),
-);
-export const StepStatus = t.Union(
-  (["pending", "queued", "running", "waiting", "succeeded", "failed", "skipped", "cancelled"] as const).map((word) =>
-    t.Literal(word),
-  ),
+export const RunStatus = oneOf("queued", "running", "waiting", "succeeded", "failed", "cancelled");
+export const StepStatus = oneOf(
+  "pending",
+  "queued",
+  "running",
+  "waiting",
+  "succeeded",
+  "failed",
+  "skipped",
+  "cancelled",
 );
 const Outputs = t.Record(t.String(), t.Unknown());
 const StepError = t.Object({ code: t.String(), message: t.String() });
@@ -21,22 +23,22 @@ export const Run = t.Object({
   id: t.String(),
   pipeline_id: t.String(),
   task_description: t.String(),
-  human_context: Nullable(t.String()),
-  project_name: Nullable(t.String()),
-  project_id: Nullable(t.String()),
-  task_id: Nullable(t.String()),
+  human_context: orNull(t.String()),
+  project_name: orNull(t.String()),
+  project_id: orNull(t.String()),
+  task_id: orNull(t.String()),
   status: RunStatus,
   outputs: Outputs,
   error: t.Union([t.Object({ code: t.String(), message: t.String(), step_id: t.Optional(t.String()) }), t.Null()]),
-  model: Nullable(t.String()),
+  model: orNull(t.String()),
   cost_usd: t.Number(),
   tokens: t.Integer(),
-  branch: Nullable(t.String()),
-  created_by: Nullable(t.String()),
+  branch: orNull(t.String()),
+  created_by: orNull(t.String()),
   created_at: Time,
-  started_at: Nullable(Time),
-  finished_at: Nullable(Time),
-  restarted_from: Nullable(t.String({ description: "Step from which the last restart went on." })),
+  started_at: orNull(Time),
+  finished_at: orNull(Time),
+  restarted_from: orNull(t.String({ description: "Step from which the last restart went on." })),
 });
 export type Run = Static<typeof Run>;
 
@@ -69,19 +71,19 @@ export const Step = t.Object({
   run_id: t.String(),
   step_id: t.String({ description: "Name in the pipeline." }),
   index: t.Union([t.Integer(), t.Null()]),
-  agent_id: Nullable(t.String()),
+  agent_id: orNull(t.String()),
   status: StepStatus,
   attempt: t.Integer(),
   max_attempts: t.Integer(),
   inputs: Outputs,
   outputs: Outputs,
   error: t.Union([StepError, t.Null()]),
-  model: Nullable(t.String()),
-  session_id: Nullable(t.String()),
+  model: orNull(t.String()),
+  session_id: orNull(t.String()),
   cost_usd: t.Number(),
   tokens: t.Integer(),
-  started_at: Nullable(Time),
-  finished_at: Nullable(Time),
+  started_at: orNull(Time),
+  finished_at: orNull(Time),
 });
 export type Step = Static<typeof Step>;
 
@@ -99,17 +101,17 @@ export type StepOutput = Static<typeof StepOutput>;
 export const HistoryItem = t.Object({
   run_id: t.String(),
   pipeline_id: t.String(),
-  project_id: Nullable(t.String()),
-  task_id: Nullable(t.String()),
+  project_id: orNull(t.String()),
+  task_id: orNull(t.String()),
   status: RunStatus,
   error: Run.properties.error,
   outputs: Outputs,
   steps: t.Array(
-    t.Object({ step_id: t.String(), agent_id: Nullable(t.String()), status: StepStatus, attempt: t.Integer() }),
+    t.Object({ step_id: t.String(), agent_id: orNull(t.String()), status: StepStatus, attempt: t.Integer() }),
   ),
   cost_usd: t.Number(),
-  started_at: Nullable(Time),
-  finished_at: Nullable(Time),
+  started_at: orNull(Time),
+  finished_at: orNull(Time),
   duration_ms: t.Union([t.Integer(), t.Null()]),
 });
 export type HistoryItem = Static<typeof HistoryItem>;

@@ -15,7 +15,7 @@ CREATE TABLE runs (
   branch TEXT,
   budget_usd REAL,
   created_by TEXT,
-  restarts INTEGER NOT NULL DEFAULT 0,
+  restarted_from TEXT,
   created_at TEXT NOT NULL,
   started_at TEXT,
   finished_at TEXT

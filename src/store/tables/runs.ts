@@ -1,5 +1,5 @@
 /** Runs and the steps of each, every attempt a row. */
-import { index, integer, sqliteTable, text } from "drizzle-orm/sqlite-core";
+import { index, integer, real, sqliteTable, text } from "drizzle-orm/sqlite-core";
 import type { RowError } from "./executions.ts";
 
 export const runs = sqliteTable(
@@ -20,10 +20,10 @@ export const runs = sqliteTable(
     outputs: text({ mode: "json" }).$type<Record<string, unknown>>().notNull(),
     error: text({ mode: "json" }).$type<(RowError & { step_id?: string }) | null>(),
     branch: text(),
-    budget_usd: integer(),
+    budget_usd: real(),
     created_by: text(),
-    /** How often it was restarted. */
-    restarts: integer().notNull(),
+    /** Step from which the last restart went on. */
+    restarted_from: text(),
     created_at: text().notNull(),
     started_at: text(),
     finished_at: text(),

@@ -1,0 +1,13 @@
+/** Small schemas that API models share. */
+import { type TLiteral, type TSchema, type TUnion, Type as t } from "@sinclair/typebox";
+
+/** One of these words. */
+export const oneOf = <const Words extends readonly [string, ...string[]]>(...words: Words) =>
+  t.Union(words.map((word) => t.Literal(word))) as unknown as TUnion<{
+    -readonly [K in keyof Words]: TLiteral<Words[K]>;
+  }>;
+
+export const orNull = <T extends TSchema>(schema: T) => t.Union([schema, t.Null()]);
+
+/** RFC 3339, UTC, milliseconds. */
+export const Time = t.String({ format: "date-time" });

@@ -1,0 +1,82 @@
+/** Rows of runs and steps. */
+import { and, asc, count, desc, eq, gte, inArray, lt, type SQL, sql } from "drizzle-orm";
+import type { Store } from "../../store/store.ts";
+import { executions } from "../../store/tables/executions.ts";
+import { runs, steps } from "../../store/tables/runs.ts";
+
+export type RunRow = typeof runs.$inferSelect;
+export type StepRow = typeof steps.$inferSelect;
+
+export interface Spent {
+  cost_usd: number;
+  tokens: number;
+}
+
+export interface RunFilter {
+  pipeline_id?: string | undefined;
+  statuses?: readonly string[] | undefined;
+  project_id?: string | undefined;
+  task_id?: string | undefined;
+  /** Runs in which this agent took a step. */
+  agent_id?: string | undefined;
+  created_by?: string | undefined;
+  /** RFC 3339. */
+  since?: string | undefined;
+}
+
+export type RunStore = ReturnType<typeof createRunStore>;
+
+export function createRunStore({ db }: Store) {
+  const sums = {
+    nano: sql<number>`coalesce(sum(${executions.cost_nano}), 0)`,
+    tokens: sql<number>`coalesce(sum(${executions.tokens}), 0)`,
+  };
+  const spent = (where: SQL): Spent => {
+    const { nano, tokens } = db.select(sums).from(executions).where(where).get()!;
+    return { cost_usd: nano / 1e9, tokens };
+  };
+  const counted = (table: typeof runs | typeof steps, where: SQL): number =>
+    db.select({ rows: count() }).from(table).where(where).get()!.rows;
+  return {
+    insertRun: (row: RunRow) => void db.insert(runs).values(row).run(),
+    insertStep: (row: StepRow) => void db.insert(steps).values(row).run(),
+    updateRun: (id: string, change: Partial<RunRow>) => void db.update(runs).set(change).where(eq(runs.id, id)).run(),
+    updateStep: (id: string, change: Partial<StepRow>) =>
+      void db.update(steps).set(change).where(eq(steps.id, id)).run(),
+    run: (id: string): RunRow | undefined => db.select().from(runs).where(eq(runs.id, id)).get(),
+    step: (id: string): StepRow | undefined => db.select().from(steps).where(eq(steps.id, id)).get(),
+    /** Every attempt, oldest first. */
+    stepsOf: (runId: string): StepRow[] =>
+      db.select().from(steps).where(eq(steps.run_id, runId)).orderBy(asc(steps.id)).all(),
+    unfinished: (): RunRow[] =>
+      db
+        .select()
+        .from(runs)
+        .where(inArray(runs.status, ["queued", "running", "waiting"]))
+        .all(),
+    waitingRuns: (): RunRow[] => db.select().from(runs).where(eq(runs.status, "waiting")).all(),
+    spentByRun: (runId: string): Spent => spent(eq(executions.run_id, runId)),
+    spentBySession: (sessionId: string | null): Spent =>
+      sessionId === null ? { cost_usd: 0, tokens: 0 } : spent(eq(executions.id, sessionId)),
+    /** Newest first, from below the cursor's id. */
+    page(filter: RunFilter, after: string | null, limit: number): RunRow[] {
+      const { pipeline_id, statuses, project_id, task_id, agent_id, created_by, since } = filter;
+      const where = and(
+        after === null ? undefined : lt(runs.id, after),
+        pipeline_id === undefined ? undefined : eq(runs.pipeline_id, pipeline_id),
+        statuses === undefined ? undefined : inArray(runs.status, [...statuses]),
+        project_id === undefined ? undefined : eq(runs.project_id, project_id),
+        task_id === undefined ? undefined : eq(runs.task_id, task_id),
+        created_by === undefined ? undefined : eq(runs.created_by, created_by),
+        since === undefined ? undefined : gte(runs.created_at, since),
+        agent_id === undefined
+          ? undefined
+          : inArray(runs.id, db.select({ id: steps.run_id }).from(steps).where(eq(steps.agent_id, agent_id))),
+      );
+      return db.select().from(runs).where(where).orderBy(desc(runs.id)).limit(limit).all();
+    },
+    count: (statuses: readonly string[]): number => counted(runs, inArray(runs.status, [...statuses])),
+    countSince: (at: string): number => counted(runs, gte(runs.created_at, at)),
+    countByAgent: (agentId: string): number => counted(steps, eq(steps.agent_id, agentId)),
+  };
+}

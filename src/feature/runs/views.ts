@@ -1,0 +1,197 @@
+/** Reading runs: who may see which, and how rows are shown. */
+import { timestamp } from "../../core/clock.ts";
+import { invalidField, notFound } from "../../core/errors.ts";
+import type { Caller } from "../../http/caller.ts";
+import { type ListAnswer, listAnswer, type Page, pageOfArray } from "../../http/list.ts";
+import type { HistoryItem, Run, Step, StepOutput } from "./model.ts";
+import type { RunFilter, RunRow, RunStore, StepRow } from "./store.ts";
+
+const ENDED = ["succeeded", "failed", "cancelled"];
+
+interface ListQuery {
+  pipeline_id?: string;
+  status?: string;
+  project_id?: string;
+  task_id?: string;
+  agent_id?: string;
+  since?: string;
+}
+
+export interface RunViews {
+  list(query: ListQuery, page: Page, caller: Caller): ListAnswer<Run>;
+  /** @throws Problem 404 when it is unknown, or another user's. */
+  one(id: string, caller: Caller): Run;
+  rowFor(id: string, caller: Caller): RunRow;
+  present(row: RunRow): Run;
+  steps(runId: string, page: Page, caller: Caller): ListAnswer<Step>;
+  /** By name (its latest attempt, or the one asked for) or by row id. */
+  step(runId: string, step: string, attempt: number | undefined, caller: Caller): Step;
+  output(runId: string, step: string, attempt: number | undefined, caller: Caller): StepOutput;
+  history(query: ListQuery, page: Page, caller: Caller): ListAnswer<HistoryItem>;
+  ofAgent(agentId: string, page: Page): ListAnswer<Run>;
+}
+
+/** @throws Problem 422. @returns RFC 3339. */
+function sinceOf(text: string | undefined): string | undefined {
+  if (text === undefined) return undefined;
+  const ms = /^\d{1,14}$/.test(text) ? Number(text) : Date.parse(text);
+  if (Number.isNaN(ms)) throw invalidField("since", "Takes RFC 3339, or milliseconds since the epoch");
+  return timestamp(ms);
+}
+
+export function createRunViews(store: RunStore): RunViews {
+  const present = (row: RunRow): Run => {
+    const {
+      id,
+      pipeline_id,
+      task_description,
+      human_context,
+      project_name,
+      project_id,
+      task_id,
+      outputs,
+      error,
+      model,
+    } = row;
+    const { branch, created_by, created_at, started_at, finished_at, restarted_from } = row;
+    const status = row.status as Run["status"];
+    const spent = store.spentByRun(id);
+    return {
+      id,
+      pipeline_id,
+      task_description,
+      human_context,
+      project_name,
+      project_id,
+      task_id,
+      status,
+      outputs,
+      error,
+      model,
+      ...spent,
+      branch,
+      created_by,
+      created_at,
+      started_at,
+      finished_at,
+      restarted_from,
+    };
+  };
+  const presentStep = (row: StepRow): Step => {
+    const {
+      id,
+      run_id,
+      step_id,
+      agent_id,
+      attempt,
+      max_attempts,
+      inputs,
+      outputs,
+      error,
+      model,
+      session_id,
+      started_at,
+      finished_at,
+    } = row;
+    const spent = store.spentBySession(session_id);
+    const status = row.status as Step["status"];
+    return {
+      id,
+      run_id,
+      step_id,
+      index: row.item_index,
+      agent_id,
+      status,
+      attempt,
+      max_attempts,
+      inputs,
+      outputs,
+      error,
+      model,
+      session_id,
+      ...spent,
+      started_at,
+      finished_at,
+    };
+  };
+  /** Users see their own and what belongs to nobody; administrators all; an execution its own agent's. */
+  const ownership = (caller: Caller): RunFilter =>
+    caller.admin || caller.execution ? {} : { created_by: caller.userId };
+  const filterOf = (query: ListQuery, caller: Caller): RunFilter => ({
+    pipeline_id: query.pipeline_id,
+    project_id: query.project_id,
+    task_id: query.task_id,
+    agent_id: caller.execution?.agentId ?? query.agent_id,
+    statuses: query.status === undefined ? undefined : query.status === "terminal" ? ENDED : [query.status],
+    since: sinceOf(query.since),
+    ...ownership(caller),
+  });
+  const rowFor = (id: string, caller: Caller): RunRow => {
+    const row = store.run(id);
+    if (!row || (!caller.admin && row.created_by !== null && row.created_by !== caller.userId)) throw notFound("run");
+    return row;
+  };
+  const stepRow = (runId: string, step: string, attempt: number | undefined, caller: Caller): StepRow => {
+    const rows = store.stepsOf(rowFor(runId, caller).id);
+    const named = rows.filter((row) => row.step_id === step && (attempt === undefined || row.attempt === attempt));
+    const found = rows.find((row) => row.id === step) ?? named.at(-1);
+    if (!found) throw notFound("step in this run");
+    return found;
+  };
+  const toHistory = (row: RunRow): HistoryItem => {
+    const { pipeline_id, project_id, task_id, outputs, error, started_at, finished_at } = row;
+    const duration_ms = started_at && finished_at ? Date.parse(finished_at) - Date.parse(started_at) : null;
+    const taken = store.stepsOf(row.id).map(({ step_id, agent_id, status, attempt }) => ({
+      step_id,
+      agent_id,
+      status: status as Step["status"],
+      attempt,
+    }));
+    const { cost_usd } = store.spentByRun(row.id);
+    return {
+      run_id: row.id,
+      pipeline_id,
+      project_id,
+      task_id,
+      status: row.status as Run["status"],
+      error,
+      outputs,
+      steps: taken,
+      cost_usd,
+      started_at,
+      finished_at,
+      duration_ms,
+    };
+  };
+  const idOf = (row: { id: string }) => row.id;
+
+  return {
+    present,
+    rowFor,
+    list: (query, page, caller) =>
+      listAnswer(store.page(filterOf(query, caller), page.after, page.limit + 1), page, idOf, present),
+    one: (id, caller) => present(rowFor(id, caller)),
+    steps: (runId, page, caller) => {
+      const { items, next_cursor } = pageOfArray(store.stepsOf(rowFor(runId, caller).id), page, idOf);
+      return { items: items.map(presentStep), next_cursor };
+    },
+    step: (runId, step, attempt, caller) => presentStep(stepRow(runId, step, attempt, caller)),
+    output(runId, step, attempt, caller) {
+      const row = stepRow(runId, step, attempt, caller);
+      const structured = Object.keys(row.outputs).length > 0 ? row.outputs : null;
+      return {
+        run_id: runId,
+        step_id: row.step_id,
+        status: row.status as Step["status"],
+        attempt: row.attempt,
+        text: row.text,
+        outputs: row.outputs,
+        structured,
+      };
+    },
+    history: (query, page, caller) =>
+      listAnswer(store.page(filterOf(query, caller), page.after, page.limit + 1), page, idOf, toHistory),
+    ofAgent: (agentId, page) =>
+      listAnswer(store.page({ agent_id: agentId }, page.after, page.limit + 1), page, idOf, present),
+  };
+}
