@@ -3,7 +3,7 @@
  * administrator entered for a model. An unknown model costs `null`, never a guess. Local servers (Ollama, LM Studio,
  * vLLM) and the scripted model cost 0 per token unless an administrator entered a price.
  */
-import { calcPrice, findProvider, type MatchLogic } from "@pydantic/genai-prices";
+import { calcPrice, findProvider, type MatchLogic, type Provider } from "@pydantic/genai-prices";
 import type { Clock } from "../../core/clock.ts";
 import type { ModelInfo, ModelReply, ModelUsage } from "../../engine/model.ts";
 import { PROVIDERS, type ProviderEntry, providerEntry, splitModel } from "./providers.ts";
@@ -61,84 +61,113 @@ function exactNames(match: MatchLogic): string[] {
   return [];
 }
 
+interface Rates {
+  /** USD per million tokens; null: unknown. */
+  input: number | null;
+  output: number | null;
+  context: number | null;
+}
+
+const UNKNOWN: Rates = { input: null, output: null, context: null };
+
+/** The table's price; null when the model is not in it. The table's own errors (impossible usage) count as unknown. */
+function tablePrice(table: Provider, name: string, usage: Record<string, number>, timestamp: Date) {
+  try {
+    return calcPrice(usage, name, { provider: table, timestamp });
+  } catch {
+    return null;
+  }
+}
+
+function ratesOf(table: Provider, name: string, at: Date): Rates | undefined {
+  const input = tablePrice(table, name, { input_tokens: 1000, output_tokens: 0 }, at);
+  const output = tablePrice(table, name, { input_tokens: 0, output_tokens: 1000 }, at);
+  if (!input || !output) return undefined;
+  // Prices per token carry binary rounding; ten digits are what the table has at most.
+  const rate = (usd: number) => Number((usd * 1000).toPrecision(10));
+  return {
+    input: rate(input.input_price),
+    output: rate(output.output_price),
+    context: input.model.context_window ?? null,
+  };
+}
+
+const tableOf = (entry: ProviderEntry | undefined): Provider | undefined =>
+  entry?.priceId ? findProvider({ providerId: entry.priceId }) : undefined;
+
+/** Callable ids of the table's text models, with their rates. Each is priced against its own rule alone: no scan of all. */
+function tableModels(table: Provider, at: Date): { id: string; name: string; rates: Rates }[] {
+  return table.models.flatMap((model) => {
+    if (model.deprecated || model.id.startsWith("~") || NOT_TEXT.test(model.id)) return [];
+    const alone: Provider = { ...table, models: [model] };
+    for (const id of [model.id, ...exactNames(model.match)]) {
+      const rates = ratesOf(alone, id, at);
+      if (rates) return [{ id, name: model.name ?? model.id, rates }];
+    }
+    return [];
+  });
+}
+
+function modelInfo(id: string, name: string, kind: string | undefined, rates: Rates, own?: ModelOverride): ModelInfo {
+  return {
+    id,
+    context_window: own?.context_window ?? rates.context,
+    input_usd_per_mtok: own?.input_usd_per_mtok ?? rates.input,
+    output_usd_per_mtok: own?.output_usd_per_mtok ?? rates.output,
+    reasoning: own?.reasoning ?? (kind !== "scripted" && REASONING.test(name)),
+    tools: own?.tools ?? !NO_TOOLS.test(name),
+  };
+}
+
+/** USD by an administrator's own rates; undefined when those were not both entered. */
+function ownUsd(own: ModelOverride | undefined, usage: ModelUsage): number | undefined {
+  if (typeof own?.input_usd_per_mtok !== "number" || typeof own.output_usd_per_mtok !== "number") return undefined;
+  return (usage.input_tokens * own.input_usd_per_mtok + usage.output_tokens * own.output_usd_per_mtok) / 1e6;
+}
+
 export function createCatalogue({ clock, overrides }: CatalogueDeps): Catalogue {
   const at = () => new Date(clock.now());
-  const overrideOf = (provider: string, name: string) =>
+  const local: Rates = { input: 0, output: 0, context: null };
+  const ownOf = (provider: string, name: string) =>
     overrides?.(provider).find((entry) => entry.id === name || entry.id === `${provider}/${name}`);
-
-  /** The table's price; null when the model is not in it. The table's own errors (impossible usage) count as unknown. */
-  function tablePrice(entry: ProviderEntry, name: string, usage: Record<string, number>) {
-    if (!entry.priceId) return null;
-    try {
-      return calcPrice(usage, name, { providerId: entry.priceId, timestamp: at() });
-    } catch {
-      return null;
-    }
-  }
-
-  function perMillion(entry: ProviderEntry | undefined, name: string) {
-    if (!entry) return { input: null, output: null, context: null };
-    if (entry.local) return { input: 0, output: 0, context: null };
-    const input = tablePrice(entry, name, { input_tokens: 1000, output_tokens: 0 });
-    const output = tablePrice(entry, name, { input_tokens: 0, output_tokens: 1000 });
-    const rate = (usd: number | undefined) => (usd === undefined ? null : Number((usd * 1000).toPrecision(10)));
-    return {
-      input: rate(input?.input_price),
-      output: rate(output?.output_price),
-      context: input?.model.context_window ?? null,
-    };
-  }
 
   function info(model: string): ModelInfo {
     const parts = splitModel(model);
     const entry = parts && providerEntry(parts.provider);
     const name = parts?.name ?? model;
-    const table = perMillion(entry, name);
-    const own = parts && overrideOf(parts.provider, name);
-    return {
-      id: model,
-      context_window: own?.context_window ?? table.context,
-      input_usd_per_mtok: own?.input_usd_per_mtok ?? table.input,
-      output_usd_per_mtok: own?.output_usd_per_mtok ?? table.output,
-      reasoning: own?.reasoning ?? (entry?.kind !== "scripted" && REASONING.test(name)),
-      tools: own?.tools ?? !NO_TOOLS.test(name),
-    };
+    const table = tableOf(entry);
+    const rates = entry?.local ? local : ((table && ratesOf(table, name, at())) ?? UNKNOWN);
+    return modelInfo(model, name, entry?.kind, rates, parts && ownOf(parts.provider, name));
   }
 
   function models(providerId: string): CatalogueModel[] {
     const entry = providerEntry(providerId);
     if (!entry) return [];
-    const named = new Map<string, string>();
-    if (entry.kind === "scripted") named.set("scripted", "Scripted transcript");
-    const table = entry.priceId ? findProvider({ providerId: entry.priceId }) : undefined;
-    for (const model of table?.models ?? []) {
-      if (model.deprecated || model.id.startsWith("~") || NOT_TEXT.test(model.id)) continue;
-      const id = [model.id, ...exactNames(model.match)].find((one) => tablePrice(entry, one, { input_tokens: 1 }));
-      if (id) named.set(id, model.name ?? model.id);
-    }
+    const found = new Map<string, { name: string; rates: Rates }>();
+    if (entry.kind === "scripted") found.set("scripted", { name: "Scripted transcript", rates: local });
+    const table = tableOf(entry);
+    for (const { id, ...model } of table ? tableModels(table, at()) : []) found.set(id, model);
+    const listed = new Map<string, CatalogueModel>();
+    for (const [id, { name, rates }] of found)
+      listed.set(id, { ...modelInfo(`${providerId}/${id}`, id, entry.kind, rates, ownOf(providerId, id)), name });
     for (const own of overrides?.(providerId) ?? []) {
       const id = own.id.startsWith(`${providerId}/`) ? own.id.slice(providerId.length + 1) : own.id;
-      named.set(id, own.name ?? named.get(id) ?? id);
+      listed.set(id, { ...info(`${providerId}/${id}`), name: own.name ?? listed.get(id)?.name ?? id });
     }
-    return [...named].map(([id, name]) => ({ ...info(`${providerId}/${id}`), name }));
-  }
-
-  /** USD by an administrator's own rates; undefined when those were not both entered. */
-  function ownUsd(provider: string, name: string, input: number, output: number): number | undefined {
-    const own = overrideOf(provider, name);
-    if (typeof own?.input_usd_per_mtok !== "number" || typeof own.output_usd_per_mtok !== "number") return undefined;
-    return (input * own.input_usd_per_mtok + output * own.output_usd_per_mtok) / 1e6;
+    return [...listed.values()];
   }
 
   function cost(model: string, usage: ModelUsage): Cost {
     const parts = splitModel(model);
     const entry = parts && providerEntry(parts.provider);
     if (!parts || !entry) return { usd: null, source: "unknown" };
-    const own = ownUsd(parts.provider, parts.name, usage.input_tokens, usage.output_tokens);
+    const own = ownUsd(ownOf(parts.provider, parts.name), usage);
     if (own !== undefined) return { usd: own, source: "table" };
     if (entry.local) return { usd: 0, source: "table" };
     const { input_tokens, output_tokens, cache_read_tokens, cache_write_tokens } = usage;
-    const price = tablePrice(entry, parts.name, { input_tokens, output_tokens, cache_read_tokens, cache_write_tokens });
+    const counted = { input_tokens, output_tokens, cache_read_tokens, cache_write_tokens };
+    const table = tableOf(entry);
+    const price = table && tablePrice(table, parts.name, counted, at());
     return price ? { usd: price.total_price, source: "table" } : { usd: null, source: "unknown" };
   }
 

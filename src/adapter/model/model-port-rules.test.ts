@@ -1,0 +1,187 @@
+/** What the port promises whatever the protocol: configuration, retries, costs, privacy. */
+import { afterEach, beforeEach, describe, expect, test } from "bun:test";
+import type { ModelMessage, ModelReply } from "../../engine/model.ts";
+import {
+  ANTHROPIC,
+  CANARY_KEY,
+  CHAT,
+  createPortFixture,
+  type PortFixture,
+  RESPONSES,
+  requestFor,
+  textOf,
+  WIRE_CASES,
+} from "../../testing/model-cases.ts";
+import { type Behaviour, createModelServer, type ModelServer, reply } from "../../testing/model-server.ts";
+import type { ResolvedProvider } from "./model-port.ts";
+
+let fixture: PortFixture;
+let server: ModelServer;
+beforeEach(async () => {
+  fixture = await createPortFixture();
+  server = fixture.server;
+});
+afterEach(() => server.stop());
+
+describe("tool input that is no JSON", () => {
+  for (const one of WIRE_CASES.filter((each) => each.wire !== "google"))
+    test(`${one.wire}: comes back as the raw text, and the history with it is accepted again`, async () => {
+      server.next(reply({ toolCalls: [{ id: "c1", name: "write", input: '{"path": "a' }] }));
+      const port = fixture.port(one);
+      const answer = await port.call(requestFor(one));
+      expect(answer.finish).toBe("tool_calls");
+      expect(answer.parts.find((part) => part.type === "tool_call")).toMatchObject({ input: '{"path": "a' });
+      server.next(reply({ text: "ok" }));
+      const results = [{ call_id: "c1", tool: "write", ok: false, output: "input is no JSON" }];
+      const second = await port.call(
+        requestFor(one, {
+          messages: [
+            { role: "user", content: "Hi" },
+            { role: "assistant", parts: answer.parts },
+            { role: "tool", results },
+          ],
+        }),
+      );
+      expect(second.error).toBeUndefined();
+      expect(JSON.stringify(server.requests[1]!.body)).toContain("invalid_input");
+    });
+
+  test("a call of a tool that was not offered is handed back too", async () => {
+    server.next(reply({ toolCalls: [{ id: "c1", name: "fly", input: { to: "moon" } }] }));
+    const answer = await fixture.call(CHAT);
+    expect(answer.parts).toMatchObject([{ type: "tool_call", tool: "fly", input: { to: "moon" } }]);
+  });
+});
+
+describe("model port", () => {
+  test("a provider that is unknown, not configured or without a key is said so, without a request", async () => {
+    for (const [model, found] of [
+      ["nobody/x", { source: "none" }],
+      ["gpt-4o", { source: "none" }],
+      ["openai/gpt-4o", undefined],
+      ["openai/gpt-4o", { source: "none" }],
+      ["custom-x/y", { source: "none" }],
+    ] as [string, ResolvedProvider | undefined][]) {
+      const answer = await fixture.portWith(found).call(requestFor(CHAT, { model }));
+      expect(answer).toMatchObject({ finish: "error", attempts: 0, error: { code: "provider_not_configured" } });
+    }
+  });
+
+  test("a key store that throws is a reply too, without its message", async () => {
+    const port = fixture.portWith(new Error(`cannot unseal ${CANARY_KEY}`));
+    const answer = await port.call(requestFor(CHAT));
+    expect(answer.finish).toBe("error");
+    expect(fixture.logged.length).toBe(1);
+    fixture.expectNoKey(answer);
+  });
+
+  test("a server that is not there is tried again and then named", async () => {
+    const gone = await createModelServer();
+    const { origin } = gone;
+    await gone.stop();
+    const port = fixture.portWith({ source: "none", baseUrl: origin }, { attempts: 2 });
+    const answer = await port.call(requestFor(CHAT, { model: "ollama/qwen3" }));
+    expect(answer.attempts).toBe(2);
+    expect(answer.error).toMatchObject({ code: "provider_unreachable", retryable: true });
+    expect(answer.error!.message).toContain(origin);
+    expect(answer.cost_usd).toBe(0);
+  });
+
+  test("a local server gets no key when there is none", async () => {
+    const port = fixture.portWith({ source: "none", baseUrl: server.origin });
+    const answer = await port.call(requestFor(CHAT, { model: "ollama/qwen3:8b" }));
+    expect(answer).toMatchObject({ finish: "stop", key_source: "none", cost_usd: 0, cost_source: "table" });
+    expect(server.requests[0]!.headers["authorization"]).toBeUndefined();
+    expect(server.requests[0]!.body).toMatchObject({ model: "qwen3:8b", stream: true });
+  });
+
+  test("a wait longer than the bound is not waited", async () => {
+    server.next({ kind: "status", status: 429, headers: { "retry-after": "3600" } });
+    const answer = await fixture.call(CHAT);
+    expect(answer).toMatchObject({ attempts: 1, error: { code: "provider_rate_limited", retryable: true } });
+  });
+
+  test("a used-up quota is not tried again", async () => {
+    const error = { message: "You exceeded your quota", code: "insufficient_quota" };
+    server.next({ kind: "status", status: 429, body: { error } });
+    expect(await fixture.call(CHAT)).toMatchObject({
+      attempts: 1,
+      error: { code: "provider_rate_limited", retryable: false },
+    });
+  });
+
+  test("a prompt over the window has its own code", async () => {
+    const error = { message: "This model's maximum context length is 8192 tokens", code: "context_length_exceeded" };
+    server.next({ kind: "status", status: 400, body: { error } });
+    expect((await fixture.call(CHAT)).error).toMatchObject({ code: "context_too_long", retryable: false });
+  });
+
+  test("a model that refuses the thinking level is called without it", async () => {
+    const error = { message: '"llama3" does not support thinking' };
+    server.next({ kind: "status", status: 400, body: { error } }, reply({ text: "fine" }));
+    const answer = await fixture.call(CHAT, {}, { thinkingLevel: "high" });
+    expect(answer).toMatchObject({ finish: "stop", attempts: 2 });
+    expect(server.requests[0]!.body).toMatchObject({ reasoning_effort: "high" });
+    expect(server.requests[1]!.body).not.toHaveProperty("reasoning_effort");
+  });
+
+  test("what the provider says it charged counts before the table", async () => {
+    server.next(reply({ text: "x", costUsd: 0.0123 }));
+    const model = "openrouter/openai/gpt-4o";
+    const answer = await fixture.port(CHAT).call(requestFor(CHAT, { model }));
+    expect(answer).toMatchObject({ cost_usd: 0.0123, cost_source: "provider" });
+  });
+
+  test("reasoning of one provider is not sent to another", async () => {
+    const parts: ModelReply["parts"] = [
+      { type: "thinking", text: "secret-thought", provider: { provider: "anthropic", metadata: { anthropic: {} } } },
+      { type: "text", text: "said" },
+    ];
+    const messages: ModelMessage[] = [
+      { role: "user", content: "a" },
+      { role: "assistant", parts },
+      { role: "user", content: "b" },
+    ];
+    await fixture.call(RESPONSES, {}, { messages });
+    const body = JSON.stringify(server.requests[0]!.body);
+    expect(body).toContain("said");
+    expect(body).not.toContain("secret-thought");
+  });
+
+  test("OpenAI is told to keep nothing, and Anthropic's prefix is marked for its cache", async () => {
+    await fixture.call(RESPONSES);
+    await fixture.call(ANTHROPIC);
+    expect(server.requests[0]!.body).toMatchObject({ store: false });
+    expect(JSON.stringify(server.requests[1]!.body).match(/"cache_control"/g)?.length).toBe(2);
+  });
+
+  test("a reply without end is cut at the bound", async () => {
+    server.next(reply({ text: "x".repeat(5000) }));
+    const answer = await fixture.call(CHAT, { replyCharacters: 1000 });
+    expect(answer.finish).toBe("length");
+    expect(textOf(answer).length).toBeLessThan(1100);
+  });
+
+  test("nothing is printed by the SDK", async () => {
+    const behaviours: Behaviour[] = [
+      { kind: "status", status: 400, body: { error: { message: "no" } } },
+      { kind: "malformed", reply: {} },
+    ];
+    const printed: unknown[] = [];
+    const { error, warn } = console;
+    console.error = console.warn = (...values: unknown[]) => void printed.push(values);
+    const onWarning = (warning: Error) => void printed.push(warning.message);
+    process.on("warning", onWarning);
+    try {
+      for (const behaviour of behaviours) {
+        server.next(behaviour);
+        await fixture.call(ANTHROPIC, { attempts: 1 }, { temperature: 0.5, thinkingLevel: "high" });
+      }
+      await Bun.sleep(10);
+    } finally {
+      process.off("warning", onWarning);
+      Object.assign(console, { error, warn });
+    }
+    expect(printed).toEqual([]);
+  });
+});
