@@ -1,0 +1,46 @@
+/** Tokens of running executions: in memory only, so that they die with the execution or with the process. */
+import { createHash, randomBytes } from "node:crypto";
+import type { Execution } from "./execution.ts";
+
+export interface ExecutionTokens {
+  issue(execution: Execution): string;
+  revoke(executionId: string): void;
+  find(
+    token: string,
+  ): { id: string; agentId: string; runId?: string | undefined; projectId?: string | undefined } | undefined;
+  isLive(executionId: string): boolean;
+}
+
+export function createExecutionTokens(): ExecutionTokens {
+  const byDigest = new Map<string, Execution>();
+  const byExecution = new Map<string, string>();
+  const digest = (token: string) => createHash("sha256").update(token).digest("base64url");
+  const revoke = (executionId: string): void => {
+    const key = byExecution.get(executionId);
+    if (key !== undefined) byDigest.delete(key);
+    byExecution.delete(executionId);
+  };
+  return {
+    issue(execution) {
+      revoke(execution.id);
+      const token = `skepx_${randomBytes(32).toString("base64url")}`;
+      const key = digest(token);
+      byDigest.set(key, execution);
+      byExecution.set(execution.id, key);
+      return token;
+    },
+    revoke,
+    find(token) {
+      const execution = byDigest.get(digest(token));
+      return (
+        execution && {
+          id: execution.id,
+          agentId: execution.agentId,
+          runId: execution.runId,
+          projectId: execution.projectId,
+        }
+      );
+    },
+    isLive: (executionId) => byExecution.has(executionId),
+  };
+}
