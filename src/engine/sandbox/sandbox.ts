@@ -43,16 +43,54 @@ export interface ExecResult {
   durationMs: number;
 }
 
+export interface FileEntry {
+  name: string;
+  kind: "file" | "folder" | "link" | "other";
+  sizeBytes: number;
+  /** Unix milliseconds. */
+  modifiedAt: number;
+}
+
+export interface WalkOptions {
+  maxEntries: number;
+  /** Also what .gitignore files leave out. `.git` folders are never entered. */
+  ignored?: boolean;
+  signal?: AbortSignal;
+}
+
+export interface WalkEntry {
+  /** Relative to the workspace. */
+  path: string;
+  kind: "file" | "folder" | "link";
+}
+
+export interface WalkResult {
+  /** A folder before what is in it, names in order; links are told, never followed. */
+  entries: WalkEntry[];
+  /** There were more than `maxEntries`. */
+  truncated: boolean;
+}
+
 export interface Sandbox {
   readonly kind: "docker" | "process";
   readonly containerId?: string;
-  /** Runs an argument vector; its whole process group dies on time-out and abort. Never throws for a non-zero exit. */
+  /**
+   * Runs an argument vector; its whole process group dies on time-out and abort. Never throws for a non-zero exit.
+   * Throws Problem 503 `sandbox_lost` when the container is gone: the caller may start another over the same workspace.
+   */
   exec(argv: readonly string[], options: ExecOptions): Promise<ExecResult>;
-  /** Whether `exec` is allowed at all (the process sandbox without ALLOW_HOST_SHELL has no shell). */
+  /**
+   * Whether `exec` runs whatever it is given. The process sandbox without ALLOW_HOST_SHELL does not: it runs `grep`
+   * for the search tool and refuses the rest with 403 `shell_disabled`.
+   */
   readonly hasShell: boolean;
   /** Paths are relative to the workspace (absolute only inside it; `/workspace/...` is understood). Symbolic links never lead out. */
   readFile(path: string): Promise<Uint8Array>;
   writeFile(path: string, data: Uint8Array): Promise<void>;
+  /** Entries of a folder by name; a file is its own only entry. */
+  list(path: string): Promise<FileEntry[]>;
+  /** Everything below a folder, without what .gitignore files leave out. */
+  walk(path: string, options: WalkOptions): Promise<WalkResult>;
   /** Kills everything inside and removes it. Idempotent. */
   stop(): Promise<void>;
 }

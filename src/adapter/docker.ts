@@ -1,0 +1,82 @@
+/**
+ * A thin, typed wrapper over the Docker Engine API (Docker and Podman): what the product needs, nothing of its words.
+ * Every failure is a Problem: `docker_unavailable` (503, the engine does not answer), `docker_not_found` (404),
+ * `docker_conflict` (409, also "not running"), `docker_error` (502, anything else the engine refuses).
+ */
+import Docker from "dockerode";
+import { type ContainerApi, createContainerApi } from "./docker/containers.ts";
+import { type DockerEndpoint, modemOptions } from "./docker/endpoint.ts";
+import { asProblem, guarded } from "./docker/failures.ts";
+import { createImageApi, type ImageApi } from "./docker/images.ts";
+import { createNetworkApi, type NetworkApi } from "./docker/networks.ts";
+
+export interface EngineInfo {
+  engine: "docker" | "podman";
+  version: string;
+  /** E.g. `1.41`. */
+  apiVersion: string;
+  os: string;
+  arch: string;
+  /** The engine itself runs without root: user 0 of a container is the engine's own user on the host. */
+  rootless: boolean;
+}
+
+export interface DockerClient {
+  /** For people: `unix:///var/run/docker.sock`. */
+  readonly address: string;
+  /** Resolves when the engine answers within `timeoutMs`; throws `docker_unavailable` otherwise. */
+  ping(timeoutMs?: number): Promise<void>;
+  info(): Promise<EngineInfo>;
+  readonly images: ImageApi;
+  readonly containers: ContainerApi;
+  readonly networks: NetworkApi;
+}
+
+const PING_TIMEOUT_MS = 3_000;
+
+/** A client of the engine at that endpoint. Opens nothing until the first call. */
+export function connectDocker(endpoint: DockerEndpoint): DockerClient {
+  const docker = new Docker(modemOptions(endpoint));
+  const { address } = endpoint;
+  return {
+    address,
+    ping: (timeoutMs = PING_TIMEOUT_MS) =>
+      guarded(address, async () => {
+        await within(timeoutMs, docker.ping());
+      }),
+    info: () =>
+      guarded(address, async () => {
+        const [version, info] = await Promise.all([docker.version(), docker.info()]);
+        return engineInfo(version, info);
+      }),
+    images: createImageApi(docker, address),
+    containers: createContainerApi(docker, address),
+    networks: createNetworkApi(docker, address),
+  };
+}
+
+/** The client library's own time-outs cover only parts of a call. */
+async function within(timeoutMs: number, call: Promise<unknown>): Promise<void> {
+  let timer: ReturnType<typeof setTimeout> | undefined;
+  const late = new Promise<never>((_, reject) => {
+    timer = setTimeout(() => reject(new Error(`no answer within ${timeoutMs} ms`)), timeoutMs);
+  });
+  try {
+    await Promise.race([call, late]);
+  } finally {
+    clearTimeout(timer);
+  }
+}
+
+function engineInfo(version: Docker.DockerVersion, info: { SecurityOptions?: string[] }): EngineInfo {
+  if (!version?.Version) throw asProblem(new Error("it does not speak the Docker Engine API"), "");
+  const components = version.Components ?? [];
+  return {
+    engine: components.some((part) => /podman/i.test(part.Name)) ? "podman" : "docker",
+    version: version.Version,
+    apiVersion: version.ApiVersion,
+    os: version.Os,
+    arch: version.Arch,
+    rootless: (info.SecurityOptions ?? []).some((option) => option.includes("rootless")),
+  };
+}

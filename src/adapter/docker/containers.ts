@@ -1,0 +1,110 @@
+/** Containers: their life, their logs, their commands, and the list of those with a label. */
+import type Docker from "dockerode";
+import { type ExecRequest, type RunningExec, startExec } from "./exec.ts";
+import { guarded } from "./failures.ts";
+import { followLogs, type LogChunk, type LogOptions } from "./logs.ts";
+
+export interface ContainerRow {
+  id: string;
+  name: string;
+  image: string;
+  /** created, running, paused, restarting, removing, exited, dead. */
+  state: string;
+  /** For people: `Up 3 minutes`. */
+  status: string;
+  /** Unix milliseconds. */
+  createdAt: number;
+  labels: Record<string, string>;
+}
+
+export interface ContainerStats {
+  memoryBytes: number;
+  memoryLimitBytes: number;
+  /** Processor time since its start. */
+  cpuMs: number;
+  processes: number;
+  receivedBytes: number;
+  sentBytes: number;
+}
+
+export interface ContainerState {
+  running: boolean;
+  oomKilled: boolean;
+  exitCode: number;
+}
+
+export interface ContainerApi {
+  /** Makes a container and returns its id. */
+  create(request: Docker.ContainerCreateOptions): Promise<string>;
+  start(id: string): Promise<void>;
+  /** SIGKILL to all of it; no error when it does not run. */
+  kill(id: string): Promise<void>;
+  /** Kills and removes it with its anonymous volumes. Idempotent; waits until it is gone. */
+  remove(id: string): Promise<void>;
+  /** The engine's full description. Throws `docker_not_found`. */
+  inspect(id: string): Promise<Docker.ContainerInspectInfo>;
+  state(id: string): Promise<ContainerState>;
+  /** Paths of its writable layer that differ from the image. */
+  changes(id: string): Promise<string[]>;
+  /** Containers that carry every one of these labels (`key` or `key=value`), stopped ones too. */
+  list(labels: readonly string[]): Promise<ContainerRow[]>;
+  /** One sample, at once. */
+  stats(id: string): Promise<ContainerStats>;
+  logs(id: string, options: LogOptions): AsyncIterable<LogChunk>;
+  exec(id: string, request: ExecRequest): Promise<RunningExec>;
+}
+
+export function createContainerApi(docker: Docker, address: string): ContainerApi {
+  const on = (id: string) => docker.getContainer(id);
+  const call = <T>(action: () => Promise<T>) => guarded(address, action);
+  return {
+    create: (request) => call(async () => (await docker.createContainer(request)).id),
+    start: (id) => call(async () => void (await on(id).start())),
+    kill: (id) => call(() => settled(on(id).kill(), [404, 409])),
+    remove: (id) => call(() => settled(on(id).remove({ force: true, v: true }), [404, 409])),
+    inspect: (id) => call(() => on(id).inspect()),
+    state: (id) =>
+      call(async () => {
+        const { State } = await on(id).inspect();
+        return { running: State.Running && !State.Dead, oomKilled: State.OOMKilled, exitCode: State.ExitCode };
+      }),
+    changes: (id) => call(async () => ((await on(id).changes()) ?? []).map((change: { Path: string }) => change.Path)),
+    list: (labels) =>
+      call(async () => (await docker.listContainers({ all: true, filters: { label: [...labels] } })).map(containerRow)),
+    stats: (id) => call(async () => containerStats(await on(id).stats({ stream: false, "one-shot": true }))),
+    logs: (id, options) => followLogs(on(id), address, options),
+    exec: (id, request) => startExec(on(id), address, request),
+  };
+}
+
+/** Waits for a call of which these statuses count as done. */
+async function settled(call: Promise<unknown>, doneStatuses: readonly number[]): Promise<void> {
+  try {
+    await call;
+  } catch (error) {
+    if (error instanceof Error && "statusCode" in error && doneStatuses.includes(Number(error.statusCode))) return;
+    throw error;
+  }
+}
+
+const containerRow = (row: Docker.ContainerInfo): ContainerRow => ({
+  id: row.Id,
+  name: (row.Names[0] ?? "").replace(/^\//, ""),
+  image: row.Image,
+  state: row.State,
+  status: row.Status,
+  createdAt: row.Created * 1000,
+  labels: row.Labels ?? {},
+});
+
+function containerStats(stats: Docker.ContainerStats): ContainerStats {
+  const networks = Object.values(stats.networks ?? {});
+  return {
+    memoryBytes: stats.memory_stats?.usage ?? 0,
+    memoryLimitBytes: stats.memory_stats?.limit ?? 0,
+    cpuMs: Math.round((stats.cpu_stats?.cpu_usage?.total_usage ?? 0) / 1e6),
+    processes: stats.pids_stats?.current ?? 0,
+    receivedBytes: networks.reduce((sum, network) => sum + network.rx_bytes, 0),
+    sentBytes: networks.reduce((sum, network) => sum + network.tx_bytes, 0),
+  };
+}

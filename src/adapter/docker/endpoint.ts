@@ -1,0 +1,76 @@
+/** Where the engine listens: the syntax of DOCKER_HOST, and the usual sockets when it is not set. */
+import { existsSync, readFileSync } from "node:fs";
+import { join } from "node:path";
+import type Docker from "dockerode";
+import { badRequest } from "../../core/errors.ts";
+
+export interface DockerEndpoint {
+  /** For people and messages; never holds credentials. */
+  address: string;
+  socketPath?: string;
+  tcp?: { host: string; port: number; tls?: { ca: string; cert: string; key: string } };
+}
+
+export interface EndpointOptions {
+  /** DOCKER_HOST: `unix:///path`, `/path`, `tcp://host:port`, `http(s)://host:port`. */
+  host?: string | undefined;
+  /** Folder with ca.pem, cert.pem and key.pem; its presence turns TLS on for tcp. */
+  certPath?: string | undefined;
+  /** XDG_RUNTIME_DIR: sockets of rootless Docker and Podman. */
+  runtimeDir?: string | undefined;
+  /** The user's home: Docker Desktop's and Colima's sockets. */
+  home?: string | undefined;
+}
+
+const SYSTEM_SOCKET = "/var/run/docker.sock";
+
+/** The endpoint to use. Throws 400 for a DOCKER_HOST that is no address we can speak to (ssh, npipe). */
+export function dockerEndpoint(options: EndpointOptions = {}): DockerEndpoint {
+  const host = options.host?.trim();
+  if (!host) return socketEndpoint(usualSockets(options).find((path) => existsSync(path)) ?? SYSTEM_SOCKET);
+  if (host.startsWith("/")) return socketEndpoint(host);
+  if (host.startsWith("unix://")) return socketEndpoint(host.slice("unix://".length) || SYSTEM_SOCKET);
+  return tcpEndpoint(host, options.certPath);
+}
+
+function usualSockets({ runtimeDir, home }: EndpointOptions): string[] {
+  const sockets = [SYSTEM_SOCKET];
+  if (home) sockets.push(join(home, ".docker/run/docker.sock"), join(home, ".colima/default/docker.sock"));
+  if (runtimeDir) sockets.push(join(runtimeDir, "docker.sock"), join(runtimeDir, "podman/podman.sock"));
+  sockets.push("/run/podman/podman.sock");
+  return sockets;
+}
+
+const socketEndpoint = (socketPath: string): DockerEndpoint => ({ address: `unix://${socketPath}`, socketPath });
+
+function tcpEndpoint(host: string, certPath: string | undefined): DockerEndpoint {
+  const url = URL.parse(host.includes("://") ? host : `tcp://${host}`);
+  const tls = certPath !== undefined || url?.protocol === "https:";
+  if (!url?.hostname || !["tcp:", "http:", "https:"].includes(url.protocol))
+    throw badRequest("DOCKER_HOST must be unix:///path, tcp://host:port or https://host:port.", "docker_host_invalid");
+  const port = Number(url.port || (tls ? 2376 : 2375));
+  const address = `tcp://${url.hostname}:${port}`;
+  if (!tls) return { address, tcp: { host: url.hostname, port } };
+  if (certPath === undefined)
+    throw badRequest("Docker over TLS needs DOCKER_CERT_PATH with ca.pem, cert.pem, key.pem.", "docker_host_invalid");
+  const pem = (name: string) => readFileSync(join(certPath, `${name}.pem`), "utf8");
+  return { address, tcp: { host: url.hostname, port, tls: { ca: pem("ca"), cert: pem("cert"), key: pem("key") } } };
+}
+
+/**
+ * Options for the client library. Every member is given, also the undefined ones: what is left out would be read from
+ * the environment behind our back.
+ */
+export function modemOptions(endpoint: DockerEndpoint): Docker.DockerOptions {
+  const { tcp, socketPath } = endpoint;
+  return {
+    socketPath,
+    host: tcp?.host,
+    port: tcp?.port,
+    protocol: tcp?.tls ? "https" : "http",
+    ca: tcp?.tls?.ca,
+    cert: tcp?.tls?.cert,
+    key: tcp?.tls?.key,
+    timeout: undefined,
+  };
+}

@@ -1,0 +1,93 @@
+/** A command in a running container: its output as it comes, its input, its exit code. */
+import type { Duplex } from "node:stream";
+import type Docker from "dockerode";
+import { createDemuxer, type FrameSink } from "./demux.ts";
+import { asProblem, guarded } from "./failures.ts";
+
+export interface ExecRequest {
+  argv: readonly string[];
+  /** `NAME=value`, beside the container's own. */
+  env?: readonly string[];
+  cwd?: string;
+  user?: string;
+  /** Written at once, then closed. Without it the command reads an empty input. */
+  stdin?: string | Uint8Array | undefined;
+  onOutput: FrameSink;
+}
+
+export interface RunningExec {
+  /** Resolves when the command's streams are closed; throws Problem when they break. */
+  readonly closed: Promise<void>;
+  /**
+   * What the engine has booked as its exit code, to be asked once the streams are closed; null when it does not know
+   * the command any more. When the container ended, this number may be 0 all the same: look at the container's state.
+   */
+  exitCode(): Promise<number | null>;
+  /** Lets go of the streams; the command itself goes on. */
+  detach(): void;
+}
+
+/** The engine closes the streams a moment before it books the exit code. */
+const EXIT_CODE_ATTEMPTS = 50;
+const EXIT_CODE_WAIT_MS = 20;
+
+/** Starts it. Throws `docker_not_found` or `docker_conflict` when the container is gone or does not run. */
+export function startExec(container: Docker.Container, address: string, request: ExecRequest): Promise<RunningExec> {
+  return guarded(address, async () => {
+    const withStdin = request.stdin !== undefined;
+    const exec = await container.exec({
+      Cmd: [...request.argv],
+      AttachStdin: withStdin,
+      AttachStdout: true,
+      AttachStderr: true,
+      ...(request.env ? { Env: [...request.env] } : {}),
+      ...(request.cwd ? { WorkingDir: request.cwd } : {}),
+      ...(request.user ? { User: request.user } : {}),
+    });
+    const stream = await exec.start({ hijack: true, stdin: true });
+    const closed = guarded(address, () => finished(stream, request.onOutput)).finally(() => stream.destroy());
+    // Whoever lets go of it need not wait for it.
+    closed.catch(() => {});
+    if (withStdin) stream.end(request.stdin);
+    return {
+      closed,
+      exitCode: () => guarded(address, () => exitCode(exec)),
+      detach: () => void stream.destroy(),
+    };
+  });
+}
+
+function finished(stream: Duplex, onOutput: FrameSink): Promise<void> {
+  const feed = createDemuxer(onOutput);
+  return new Promise((resolve, reject) => {
+    stream.on("data", (chunk: Uint8Array) => {
+      try {
+        feed(chunk);
+      } catch (error) {
+        stream.destroy();
+        reject(error);
+      }
+    });
+    stream.once("end", resolve);
+    stream.once("close", resolve);
+    stream.once("error", (error: Error & { code?: string }) => {
+      // The command may end without reading its input; that is its business.
+      if (error.code === "EPIPE" || error.code === "ECONNRESET") resolve();
+      else reject(error);
+    });
+  });
+}
+
+async function exitCode(exec: Docker.Exec): Promise<number | null> {
+  for (let attempt = 0; attempt < EXIT_CODE_ATTEMPTS; attempt++) {
+    try {
+      const state = await exec.inspect();
+      if (!state.Running) return state.ExitCode;
+    } catch (error) {
+      if (asProblem(error, "").code === "docker_not_found") return null;
+      throw error;
+    }
+    await new Promise((wake) => setTimeout(wake, EXIT_CODE_WAIT_MS));
+  }
+  return null;
+}

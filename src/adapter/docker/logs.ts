@@ -1,0 +1,53 @@
+/** A container's own output, as far as the engine kept it, and on as it comes. */
+import type { Readable } from "node:stream";
+import type Docker from "dockerode";
+import { createDemuxer } from "./demux.ts";
+import { asProblem } from "./failures.ts";
+
+export interface LogOptions {
+  /** Keep reading until the container ends or the signal aborts. */
+  follow: boolean;
+  /** Last lines to begin with; all when absent. */
+  tail?: number;
+  signal?: AbortSignal;
+}
+
+export interface LogChunk {
+  stream: "stdout" | "stderr";
+  text: string;
+}
+
+/** Chunks in order. Ends quietly when the signal aborts; throws Problem for an unknown container. */
+export async function* followLogs(
+  container: Docker.Container,
+  address: string,
+  { follow, tail, signal }: LogOptions,
+): AsyncGenerator<LogChunk> {
+  const decoders = { stdout: new TextDecoder(), stderr: new TextDecoder() };
+  const ready: LogChunk[] = [];
+  const feed = createDemuxer((stream, chunk) => {
+    ready.push({ stream, text: decoders[stream].decode(chunk, { stream: true }) });
+  });
+  const options = { stdout: true, stderr: true, ...(tail === undefined ? {} : { tail }) };
+  let source: Readable | undefined;
+  const stop = () => source?.destroy();
+  try {
+    if (!follow) {
+      feed(await container.logs({ ...options, follow: false }));
+      yield* ready;
+      return;
+    }
+    source = (await container.logs({ ...options, follow: true })) as Readable;
+    if (signal?.aborted) return;
+    signal?.addEventListener("abort", stop, { once: true });
+    for await (const chunk of source) {
+      feed(chunk as Uint8Array);
+      yield* ready.splice(0);
+    }
+  } catch (error) {
+    if (!signal?.aborted) throw asProblem(error, address);
+  } finally {
+    signal?.removeEventListener("abort", stop);
+    source?.destroy();
+  }
+}

@@ -1,0 +1,63 @@
+/** Sandboxes for tests: a driver over the real engine, temporary workspaces, and an `end` that leaves nothing behind. */
+import { mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { newId } from "../core/ids.ts";
+import { createDockerSandboxes, type DockerSandboxDeps, type DockerSandboxes } from "../engine/sandbox/docker.ts";
+import type { ExecOptions, Sandbox, SandboxSpec } from "../engine/sandbox/sandbox.ts";
+
+export const EXEC: ExecOptions = { timeoutMs: 30_000, maxOutputBytes: 1024 * 1024 };
+
+export interface SandboxFixture {
+  driver: DockerSandboxes;
+  instanceId: string;
+  notices: string[];
+  /** A new empty folder. */
+  workspace(): Promise<string>;
+  spec(changes?: Partial<SandboxSpec>): Promise<SandboxSpec>;
+  start(changes?: Partial<SandboxSpec>): Promise<Sandbox>;
+  end(): Promise<void>;
+}
+
+export function sandboxFixture(
+  deps: Pick<DockerSandboxDeps, "docker" | "defaultImage"> & Partial<DockerSandboxDeps>,
+): SandboxFixture {
+  const instanceId = newId("instance");
+  const notices: string[] = [];
+  const folders: string[] = [];
+  const driver = createDockerSandboxes({
+    pull: false,
+    instanceId,
+    server: { uid: process.getuid?.() ?? 1000, gid: process.getgid?.() ?? 1000 },
+    onNotice: (message) => notices.push(message),
+    ...deps,
+  });
+  const workspace = async () => {
+    const folder = await mkdtemp(join(tmpdir(), "skep-workspace-"));
+    folders.push(folder);
+    return folder;
+  };
+  const spec = async (changes: Partial<SandboxSpec> = {}): Promise<SandboxSpec> => ({
+    executionId: newId("session"),
+    agentId: "engineer",
+    workspace: changes.workspace ?? (await workspace()),
+    network: "none",
+    memoryMb: 128,
+    cpus: 1,
+    env: {},
+    ...changes,
+  });
+  return {
+    driver,
+    instanceId,
+    notices,
+    workspace,
+    spec,
+    start: async (changes) => await driver.start(await spec(changes), new AbortController().signal),
+    end: async () => {
+      await driver.sweep(() => false);
+      await driver.close();
+      for (const folder of folders) await rm(folder, { recursive: true, force: true });
+    },
+  };
+}
