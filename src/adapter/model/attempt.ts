@@ -6,7 +6,7 @@ import { jsonSchema, type LanguageModel, streamText, type ToolSet, tool } from "
 import type { Clock } from "../../core/clock.ts";
 import type { AssistantPart, FinishReason, ModelRequest, ModelTool, ModelUsage } from "../../engine/model.ts";
 import type { Failure } from "./failure.ts";
-import { providerOptions, thinkingOptions } from "./language-model.ts";
+import { providerOptions, type ThinkingSetting, thinkingOptions } from "./language-model.ts";
 import { sdkMessages, sdkSystem } from "./prompt.ts";
 import type { ProviderKind } from "./providers.ts";
 import { createReplyParts, type ReplyParts, type StreamPart } from "./reply-parts.ts";
@@ -16,7 +16,7 @@ export interface AttemptInput {
   model: LanguageModel;
   providerId: string;
   kind: ProviderKind;
-  thinkingLevel: ModelRequest["thinkingLevel"];
+  thinkingLevel: ThinkingSetting;
   /** Longest wait for the first token and between tokens, milliseconds. */
   firstTokenMs: number;
   idleMs: number;

@@ -28,6 +28,9 @@ const KEY_SHAPE =
   /\b(?:sk|gsk|xai|fw|tgp|pplx|rk|pk|key|or)[-_][\w*.…-]{8,}|\bAIza[\w*-]{8,}|Bearer\s+[\w.~+/*-]{6,}=*/gi;
 const CONTEXT_SHAPE =
   /context.{0,20}(length|window|size|exceed)|prompt is too long|too many (input )?tokens|exceeds? the (maximum|available).{0,30}tokens/i;
+/** Both together: the model does not know the thinking it was asked for. Not: a signature in the history is wrong. */
+const THINKING_SHAPE = /\breasoning|\bthink/i;
+const REFUSAL_SHAPE = /support|unrecogni[sz]ed|unknown|not permitted|not allowed|not enabled|not available/i;
 
 /** Removes that key in every form, and whatever looks like one; cuts to a message's length. */
 export function createScrubber(apiKey: string | undefined): (text: string) => string {
@@ -61,8 +64,13 @@ function ofStatus(error: APICallError, status: number, provider: string, nowMs: 
   const detail = detailOf(error);
   const text = `${detail} ${error.responseBody ?? ""}`;
   const say = (what: string) => (detail ? `${what}: ${detail}` : `${what}.`);
-  if (status === 401)
-    return { code: "provider_auth", message: `${provider} refused the key (401). Check the key.`, retryable: false };
+  // Google says 400 for a wrong key.
+  if (status === 401 || (status === 400 && /API_KEY_INVALID|API key not valid/i.test(text)))
+    return {
+      code: "provider_auth",
+      message: `${provider} refused the key (${status}). Check the key.`,
+      retryable: false,
+    };
   if (status === 403)
     return { code: "provider_auth", message: say(`${provider} does not allow this (403)`), retryable: false };
   if (status === 402 || (status === 429 && /insufficient_quota|billing|credit balance/i.test(text)))
@@ -87,7 +95,7 @@ function ofStatus(error: APICallError, status: number, provider: string, nowMs: 
       retryAfterMs: wait,
     };
   }
-  const refusesThinking = status === 400 && /reason|think/i.test(text);
+  const refusesThinking = status === 400 && THINKING_SHAPE.test(text) && REFUSAL_SHAPE.test(text);
   return {
     code: "provider_error",
     message: say(`${provider} refused the call (${status})`),

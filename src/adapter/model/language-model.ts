@@ -57,21 +57,23 @@ export function languageModel(endpoint: Endpoint, name: string): LanguageModel {
   })(name);
 }
 
+/** `default`: say nothing, for a model that refuses what it was told. */
+export type ThinkingSetting = ModelRequest["thinkingLevel"] | "default";
+
 /**
  * The SDK maps a level to what each model takes: a budget or an effort at Anthropic, an effort at OpenAI, a budget or a
  * level at Google. `off` says nothing to an OpenAI-compatible server: many refuse a parameter they do not know.
  */
-export function thinkingOptions(kind: ProviderKind, level: ModelRequest["thinkingLevel"]) {
+export function thinkingOptions(kind: ProviderKind, level: ThinkingSetting) {
+  if (level === "default") return {};
   if (level === "off") return kind === "openai-compatible" ? {} : { reasoning: "none" as const };
   return { reasoning: level };
 }
 
 /** What else a kind of provider is told: keep nothing at OpenAI, show Google's thoughts. */
-export function providerOptions(
-  kind: ProviderKind,
-  level: ModelRequest["thinkingLevel"],
-): Record<string, Record<string, JSONValue>> {
+export function providerOptions(kind: ProviderKind, level: ThinkingSetting): Record<string, Record<string, JSONValue>> {
   if (kind === "openai") return { openai: { store: false } };
-  if (kind === "google" && level !== "off") return { google: { thinkingConfig: { includeThoughts: true } } };
+  if (kind === "google" && level !== "off" && level !== "default")
+    return { google: { thinkingConfig: { includeThoughts: true } } };
   return {};
 }

@@ -6,6 +6,7 @@ import {
   CANARY_KEY,
   CHAT,
   createPortFixture,
+  GOOGLE,
   type PortFixture,
   RESPONSES,
   requestFor,
@@ -116,13 +117,31 @@ describe("model port", () => {
     expect((await fixture.call(CHAT)).error).toMatchObject({ code: "context_too_long", retryable: false });
   });
 
-  test("a model that refuses the thinking level is called without it", async () => {
-    const error = { message: '"llama3" does not support thinking' };
-    server.next({ kind: "status", status: 400, body: { error } }, reply({ text: "fine" }));
-    const answer = await fixture.call(CHAT, {}, { thinkingLevel: "high" });
-    expect(answer).toMatchObject({ finish: "stop", attempts: 2 });
-    expect(server.requests[0]!.body).toMatchObject({ reasoning_effort: "high" });
-    expect(server.requests[1]!.body).not.toHaveProperty("reasoning_effort");
+  for (const one of WIRE_CASES)
+    test(`${one.wire}: a model that refuses the thinking level is called without it, and is not asked again`, async () => {
+      const error = { message: '"llama3" does not support thinking', type: "invalid", code: 400, status: "INVALID" };
+      server.next({ kind: "status", status: 400, body: { type: "error", error } }, reply({ text: "fine" }));
+      const port = fixture.port(one);
+      const request = requestFor(one, { thinkingLevel: "high" });
+      expect(await port.call(request)).toMatchObject({ finish: "stop", attempts: 2 });
+      expect(await port.call(request)).toMatchObject({ finish: "stop", attempts: 1 });
+      const asked = server.requests.map(({ body }) =>
+        /"(reasoning_effort|effort|thinking|thinkingConfig)":/.test(JSON.stringify(body)),
+      );
+      expect(asked).toEqual([true, false, false]);
+    });
+
+  test("a broken signature in the history is told, and does not switch thinking off", async () => {
+    const error = { type: "invalid_request_error", message: "messages.1: Invalid signature in thinking block" };
+    server.next({ kind: "status", status: 400, body: { type: "error", error } });
+    const answer = await fixture.call(ANTHROPIC, {}, { thinkingLevel: "low" });
+    expect(answer).toMatchObject({ attempts: 1, error: { message: expect.stringContaining("Invalid signature") } });
+  });
+
+  test("Google's 400 for a wrong key is a refused key", async () => {
+    const error = { code: 400, message: "API key not valid. Please pass a valid API key.", status: "INVALID_ARGUMENT" };
+    server.next({ kind: "status", status: 400, body: { error } });
+    expect(await fixture.call(GOOGLE)).toMatchObject({ attempts: 1, error: { code: "provider_auth" } });
   });
 
   test("what the provider says it charged counts before the table", async () => {

@@ -105,13 +105,14 @@ function refusal(request: ModelRequest, failure: Failure, durationMs: number): M
 export function createModelPort(deps: ModelPortDeps): ModelPort {
   const { prices, clock, log } = deps;
   const limits: ModelLimits = { ...MODEL_LIMITS, ...deps.limits };
+  const refusedThinking = new Set<string>();
   // The SDK would print its warnings (a parameter that a model ignores) on the process's error stream.
   globalThis.AI_SDK_LOG_WARNINGS = false;
 
   async function made(request: ModelRequest, started: number): Promise<ModelReply> {
     const to = await resolveTarget(deps, request);
     if ("code" in to) return refusal(request, to, clock.monotonic() - started);
-    const { outcome, attempts } = await callWithRetries({ clock, limits, log }, request, to);
+    const { outcome, attempts } = await callWithRetries({ clock, limits, log, refusedThinking }, request, to);
     return {
       parts: outcome.parts,
       finish: outcome.finish,

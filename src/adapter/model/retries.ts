@@ -7,7 +7,7 @@ import { LIMITS } from "../../core/limits.ts";
 import type { ModelReply, ModelRequest } from "../../engine/model.ts";
 import { type AttemptOutcome, attempt } from "./attempt.ts";
 import { createScrubber, type Failure, failureOf } from "./failure.ts";
-import { type Endpoint, languageModel } from "./language-model.ts";
+import { type Endpoint, languageModel, type ThinkingSetting } from "./language-model.ts";
 
 export interface ModelLog {
   warn(fields: Record<string, unknown>, message: string): void;
@@ -53,7 +53,11 @@ export interface CallDeps {
   clock: Clock;
   limits: ModelLimits;
   log?: ModelLog | undefined;
+  /** Models (`provider/model`) that have refused a thinking level; called without one from then on. */
+  refusedThinking: Set<string>;
 }
+
+const REFUSED_MODELS = 1000;
 
 /** Resolves after `ms`, at once when aborted. */
 function sleep(ms: number, signal: AbortSignal): Promise<void> {
@@ -81,15 +85,15 @@ export function backoffMs(limits: ModelLimits, made: number, failure: Failure, r
 
 /** Makes the call until it ends well, may not be tried again, or the tries are used up. */
 export async function callWithRetries(
-  { clock, limits, log }: CallDeps,
+  { clock, limits, log, refusedThinking }: CallDeps,
   request: ModelRequest,
   to: CallTarget,
 ): Promise<{ outcome: AttemptOutcome; attempts: number }> {
   const scrub = createScrubber(to.apiKey);
   const about = { provider: to.providerId, origin: new URL(to.baseUrl).origin, scrub };
   const failure = (error: unknown) => failureOf(error, { ...about, nowMs: clock.now() });
-  let { thinkingLevel } = request;
   for (let made = 1; ; made++) {
+    const thinkingLevel: ThinkingSetting = refusedThinking.has(request.model) ? "default" : request.thinkingLevel;
     const patience = to.local || thinkingLevel !== "off" ? PATIENCE : 1;
     const outcome = await attempt({
       request,
@@ -112,9 +116,10 @@ export async function callWithRetries(
       code: failed.code,
       reason: failed.message,
     };
-    if (failed.refusesThinking && thinkingLevel !== "off") {
+    if (failed.refusesThinking && thinkingLevel !== "default") {
       log?.warn(fields, "the model refuses the thinking level; called without");
-      thinkingLevel = "off";
+      if (refusedThinking.size >= REFUSED_MODELS) refusedThinking.clear();
+      refusedThinking.add(request.model);
       continue;
     }
     const waitMs = backoffMs(limits, made, failed);
