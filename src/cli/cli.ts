@@ -2,6 +2,9 @@
 import { Command, CommanderError } from "commander";
 import { isProblem } from "../core/errors.ts";
 import { BUILD } from "../core/version.ts";
+import { healthCommands } from "./health.ts";
+import { runCommand } from "./run.ts";
+import { runsCommand } from "./runs.ts";
 import { serveCommand } from "./serve.ts";
 
 /** @returns the exit code: 0 done, 1 failed, 2 wrong use. */
@@ -16,6 +19,9 @@ export async function runCli(args: string[]): Promise<number> {
     code = value;
   };
   serveCommand(program, exit);
+  runCommand(program, exit);
+  runsCommand(program, exit);
+  healthCommands(program);
   try {
     await program.parseAsync(args, { from: "user" });
     return code;

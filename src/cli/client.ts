@@ -94,7 +94,7 @@ export function createClient(url: string, token?: string): Client {
       let fails = 0;
       while (!signal.aborted) {
         try {
-          const at = last > 0 ? { "Last-Event-ID": String(last) } : {};
+          const at: Record<string, string> = last > 0 ? { "Last-Event-ID": String(last) } : {};
           const answer = await reach(path, { headers: { ...headers(), ...at, Accept: "text/event-stream" }, signal });
           fails = 0;
           for await (const event of parseEvents(answer.body!)) {
