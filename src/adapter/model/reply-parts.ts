@@ -29,87 +29,76 @@ export interface ReplyParts {
 
 type Open = Extract<AssistantPart, { type: "text" | "thinking" }>;
 
-export function createReplyParts(
-  provider: string,
-  listener: { onText?(text: string): void; onThinking?(text: string): void },
-): ReplyParts {
+interface Listener {
+  onText?(text: string): void;
+  onThinking?(text: string): void;
+}
+
+/** What a stream part is: a beginning, growth or end of words, or a tool call. */
+const WORDS: Record<string, { type: Open["type"]; what: "start" | "delta" | "end" }> = {
+  "text-start": { type: "text", what: "start" },
+  "text-delta": { type: "text", what: "delta" },
+  "text-end": { type: "text", what: "end" },
+  "reasoning-start": { type: "thinking", what: "start" },
+  "reasoning-delta": { type: "thinking", what: "delta" },
+  "reasoning-end": { type: "thinking", what: "end" },
+};
+
+const filled = (part: AssistantPart): boolean =>
+  part.type === "tool_call" || part.text !== "" || (part.type === "thinking" && part.provider !== undefined);
+
+function tell(listener: Listener, type: Open["type"], text: string): boolean {
+  if (type === "text") listener.onText?.(text);
+  else listener.onThinking?.(text);
+  return (type === "text" ? listener.onText : listener.onThinking) !== undefined;
+}
+
+export function createReplyParts(provider: string, listener: Listener): ReplyParts {
   const parts: AssistantPart[] = [];
   const open = new Map<string, Open>();
   let shown = false;
   let characters = 0;
 
+  /** The latest data counts: a signature comes with the end of its part. */
   function stamp(part: AssistantPart, metadata: unknown): void {
     if (metadata !== undefined) part.provider = stampProviderData(provider, metadata);
   }
 
-  function begin(type: Open["type"], part: StreamPart): Open {
+  function wordsOf(type: Open["type"], id: string | undefined): Open {
+    const key = `${type}:${id}`;
+    const known = open.get(key);
+    if (known) return known;
     const made: Open = { type, text: "" };
-    stamp(made, part.providerMetadata);
-    open.set(`${type}:${part.id}`, made);
+    open.set(key, made);
     parts.push(made);
     return made;
   }
 
-  function grow(type: Open["type"], part: StreamPart): boolean {
-    const target = open.get(`${type}:${part.id}`) ?? begin(type, part);
+  function takeWords(type: Open["type"], what: "start" | "delta" | "end", part: StreamPart): boolean {
+    if (what === "start") open.delete(`${type}:${part.id}`);
+    const target = wordsOf(type, part.id);
     stamp(target, part.providerMetadata);
-    const text = part.text ?? "";
+    const text = what === "delta" ? (part.text ?? "") : "";
     if (!text) return false;
     target.text += text;
     characters += text.length;
-    const tell = type === "text" ? listener.onText : listener.onThinking;
-    if (tell) {
-      shown = true;
-      tell.call(listener, text);
-    }
-    return true;
-  }
-
-  function toolCall(part: StreamPart): boolean {
-    if (part.providerExecuted) return true;
-    const call: AssistantPart = {
-      type: "tool_call",
-      call_id: part.toolCallId ?? "",
-      tool: part.toolName ?? "",
-      input: part.input ?? {},
-    };
-    stamp(call, part.providerMetadata);
-    parts.push(call);
+    shown = tell(listener, type, text) || shown;
     return true;
   }
 
   function take(part: StreamPart): boolean {
-    switch (part.type) {
-      case "text-start":
-        begin("text", part);
-        return false;
-      case "reasoning-start":
-        begin("thinking", part);
-        return false;
-      case "text-delta":
-        return grow("text", part);
-      case "reasoning-delta":
-        return grow("thinking", part);
-      case "text-end":
-      case "reasoning-end": {
-        const ended = open.get(`${part.type === "text-end" ? "text" : "thinking"}:${part.id}`);
-        if (ended) stamp(ended, part.providerMetadata);
-        return false;
-      }
-      case "tool-input-delta":
-        characters += part.delta?.length ?? 0;
-        return true;
-      case "tool-input-start":
-        return true;
-      case "tool-call":
-        return toolCall(part);
-      default:
-        return false;
+    const words = WORDS[part.type];
+    if (words) return takeWords(words.type, words.what, part);
+    if (part.type === "tool-call" && !part.providerExecuted) {
+      const { toolCallId: call_id = "", toolName: tool = "", input = {} } = part;
+      const call: AssistantPart = { type: "tool_call", call_id, tool, input };
+      stamp(call, part.providerMetadata);
+      parts.push(call);
     }
+    characters += part.type === "tool-input-delta" ? (part.delta?.length ?? 0) : 0;
+    return part.type === "tool-call" || part.type === "tool-input-start" || part.type === "tool-input-delta";
   }
 
-  const filled = (part: AssistantPart): boolean =>
-    part.type === "tool_call" || part.text !== "" || (part.type === "thinking" && part.provider !== undefined);
   return {
     take,
     shown: () => shown,
