@@ -1,0 +1,43 @@
+/** `create_skill`: the agent keeps a way of working as a skill of its own. */
+import { Type as t } from "@sinclair/typebox";
+import { SLUG } from "../../core/ids.ts";
+import type { Tool } from "../tool.ts";
+import description from "./create-skill.md" with { type: "text" };
+
+export interface CreateSkillInput {
+  name: string;
+  description: string;
+  tags?: string[];
+  content: string;
+}
+
+export interface CreateSkillPorts {
+  /** Writes it at the agent's own level. @throws Problem 409 same name, 422. */
+  createSkill(agentId: string, skill: Required<CreateSkillInput>): void;
+}
+
+export function createCreateSkillTool({ createSkill }: CreateSkillPorts): Tool<CreateSkillInput> {
+  return {
+    name: "create_skill",
+    group: "skills",
+    description,
+    parameters: t.Object({
+      name: t.String({ pattern: SLUG.source, description: "Small letters, digits and hyphens." }),
+      description: t.String({
+        minLength: 1,
+        maxLength: 500,
+        description: "One line: what it is for and when to use it.",
+      }),
+      tags: t.Optional(t.Array(t.String({ minLength: 1, maxLength: 64 }), { maxItems: 20 })),
+      content: t.String({ minLength: 1, maxLength: 100_000, description: "The instructions, in Markdown." }),
+    }),
+    timeoutMs: 10_000,
+    async run({ name, description, tags = [], content }, { execution }) {
+      createSkill(execution.agentId, { name, description, tags, content });
+      return {
+        ok: true,
+        output: `The skill ${name} is kept; load_skill reads it, from your next session on it is listed.`,
+      };
+    },
+  };
+}

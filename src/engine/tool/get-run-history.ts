@@ -1,0 +1,45 @@
+/** `get_run_history`: what this agent did before. */
+import { Type as t } from "@sinclair/typebox";
+import type { ExecutionInfo, Tool } from "../tool.ts";
+import description from "./get-run-history.md" with { type: "text" };
+
+export interface RunHistoryFilter {
+  project_id?: string;
+  task_id?: string;
+  status?: "queued" | "running" | "waiting" | "succeeded" | "failed" | "cancelled" | "terminal";
+  since?: string;
+  limit: number;
+}
+
+export interface RunHistoryPorts {
+  /** The agent's own runs, newest first, as GET /v1/internal/run-history shows them. @throws Problem 422 bad `since`. */
+  runHistory(execution: ExecutionInfo, filter: RunHistoryFilter): Record<string, unknown>[];
+}
+
+export type GetRunHistoryInput = Partial<RunHistoryFilter>;
+
+export function createGetRunHistoryTool({ runHistory }: RunHistoryPorts): Tool<GetRunHistoryInput> {
+  const states = ["queued", "running", "waiting", "succeeded", "failed", "cancelled", "terminal"] as const;
+  return {
+    name: "get_run_history",
+    group: "history",
+    description,
+    parameters: t.Object({
+      project_id: t.Optional(t.String({ maxLength: 100 })),
+      task_id: t.Optional(t.String({ maxLength: 100 })),
+      status: t.Optional(
+        t.Union(
+          states.map((state) => t.Literal(state)),
+          { description: "terminal: any that has ended." },
+        ),
+      ),
+      since: t.Optional(t.String({ maxLength: 40, description: "RFC 3339 time, or milliseconds since the epoch." })),
+      limit: t.Optional(t.Integer({ minimum: 1, maximum: 50, description: "Default 10." })),
+    }),
+    timeoutMs: 10_000,
+    async run({ limit = 10, ...filter }, { execution }) {
+      const runs = runHistory(execution, { ...filter, limit });
+      return { ok: true, output: runs.length > 0 ? JSON.stringify(runs, null, 1) : "There are no such runs." };
+    },
+  };
+}

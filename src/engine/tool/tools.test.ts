@@ -1,0 +1,158 @@
+import { describe, expect, test } from "bun:test";
+import { Problem } from "../../core/errors.ts";
+import type { Sandbox } from "../sandbox/sandbox.ts";
+import type { Tool, ToolContext } from "../tool.ts";
+import { createCompleteTool } from "./complete.ts";
+import { createCreateSkillTool } from "./create-skill.ts";
+import { createFailTool } from "./fail.ts";
+import { createFetchUrlTool, readableText } from "./fetch-url.ts";
+import { createGetRunHistoryTool } from "./get-run-history.ts";
+import { createLoadSkillTool } from "./load-skill.ts";
+
+const context: ToolContext = {
+  execution: { id: "sess_1", kind: "pipeline", agentId: "scribe" },
+  sandbox: {} as Sandbox,
+  signal: new AbortController().signal,
+  onOutput() {},
+};
+const bytes = (text: string) => new TextEncoder().encode(text);
+
+describe("ending", () => {
+  test("complete hands the outputs and the summary over and ends; fail ends with the reason", async () => {
+    const done = await createCompleteTool().run({ outputs: { a: 1 }, summary: "s" }, context);
+    expect(done.end).toEqual({ status: "succeeded", outputs: { a: 1 }, summary: "s" });
+    expect((await createCompleteTool().run({ summary: "s" }, context)).end).toMatchObject({ outputs: {} });
+    const failed = await createFailTool().run({ reason: "r" }, context);
+    expect(failed.end).toEqual({ status: "failed", reason: "r" });
+  });
+});
+
+describe("skills", () => {
+  const asked: unknown[] = [];
+  const load = createLoadSkillTool({
+    loadSkill: (...args) => {
+      asked.push(args);
+      return { name: "review", content: "Look twice.", files: ["list.md"] };
+    },
+    readSkillFile: (...args) => {
+      asked.push(args);
+      return "the list";
+    },
+  });
+  test("load_skill asks for the executing agent's skill, and names the files that come with it", async () => {
+    const { output } = await load.run({ name: "review" }, context);
+    expect(output).toContain("Look twice.");
+    expect(output).toContain("list.md");
+    expect((await load.run({ name: "review", file: "list.md" }, context)).output).toBe("the list");
+    expect(asked).toEqual([
+      ["scribe", "review"],
+      ["scribe", "review", "list.md"],
+    ]);
+  });
+  test("create_skill writes at the executing agent's own level", async () => {
+    const made: unknown[] = [];
+    const create = createCreateSkillTool({ createSkill: (...args) => void made.push(args) });
+    await create.run({ name: "x", description: "d", content: "c" }, context);
+    expect(made).toEqual([["scribe", { name: "x", description: "d", tags: [], content: "c" }]]);
+  });
+});
+
+describe("get_run_history", () => {
+  test("passes its filter on with a default limit", async () => {
+    const asked: unknown[] = [];
+    const tool = createGetRunHistoryTool({
+      runHistory: (execution, filter) => {
+        asked.push([execution.agentId, filter]);
+        return filter.status === "failed" ? [{ run_id: "run_1" }] : [];
+      },
+    });
+    expect((await tool.run({ status: "failed" }, context)).output).toContain("run_1");
+    expect((await tool.run({}, context)).output).toContain("no such runs");
+    expect(asked[0]).toEqual(["scribe", { status: "failed", limit: 10 }]);
+  });
+});
+
+describe("fetch_url", () => {
+  const page = (contentType: string, text: string, status = 200) =>
+    createFetchUrlTool({
+      fetchPage: async (url) => ({ url, status, contentType, body: bytes(text), truncated: false }),
+    });
+
+  test("gives a page's words, headings and links, and neither its scripts nor its navigation", async () => {
+    const html = `<html><head><style>b{}</style></head><body><nav>menu</nav><h1>Title</h1><p>One <b>two</b>.</p>
+      <script>alert(1)</script><ul><li><a href="https://example.org/x">link</a></ul></body></html>`;
+    const { ok, output } = await page("text/html; charset=utf-8", html).run({ url: "https://e.org/" }, context);
+    expect(ok).toBe(true);
+    for (const part of ["Title", "One two.", "https://example.org/x"]) expect(output).toContain(part);
+    for (const part of ["alert", "menu", "b{}"]) expect(output).not.toContain(part);
+  });
+
+  test("a long text comes in parts that join to the whole", async () => {
+    const whole = Array.from({ length: 9_000 }, (_, at) => `line ${at}`).join("\n");
+    const tool = page("text/plain", whole);
+    let joined = "";
+    for (let offset: number | undefined = 0; offset !== undefined; ) {
+      const { output } = await tool.run({ url: "https://e.org/", offset }, context);
+      joined += output.replace(/^.*\nStatus 200\n\n/, "").replace(/\n\n\[\d+ characters more.*$/, "");
+      const next = /go on with offset (\d+)/.exec(output)?.[1];
+      offset = next === undefined ? undefined : Number(next);
+    }
+    expect(joined).toBe(whole);
+  });
+
+  test("an error status is a failed call that still shows the page; what is no text is refused", async () => {
+    const missing = await page("text/plain", "gone", 404).run({ url: "https://e.org/" }, context);
+    expect([missing.ok, missing.output.includes("gone")]).toEqual([false, true]);
+    const picture = await page("image/png", "\0\0").run({ url: "https://e.org/" }, context);
+    expect([picture.ok, picture.output.includes("no text")]).toEqual([false, true]);
+  });
+
+  test("the guard's refusal reaches the caller as it is", async () => {
+    const refusing = createFetchUrlTool({
+      fetchPage: async () => {
+        throw new Problem(422, "address_refused", "no");
+      },
+    });
+    expect(await refusing.run({ url: "http://10.0.0.1" }, context).catch((error) => error.code)).toBe(
+      "address_refused",
+    );
+  });
+
+  test("charsets of the header and of the page are heeded", () => {
+    const latin = Uint8Array.from([0x63, 0x61, 0x66, 0xe9]);
+    expect(readableText("text/plain; charset=ISO-8859-1", latin)).toBe("café");
+    const declared = Uint8Array.from([...bytes('<meta charset="latin1"><body>'), ...latin]);
+    expect(readableText("text/html", declared)).toBe("café");
+    expect(readableText("text/plain; charset=nonsense", bytes("x"))).toBe("x");
+  });
+
+  test.each([
+    ["tags nested 200,000 deep", "<div>".repeat(200_000)],
+    ["200,000 unclosed attributes", '<a href="'.repeat(200_000)],
+    ["200,000 siblings", "<p>x</p>".repeat(200_000)],
+    ["200,000 table cells", `<table><tr>${"<td>x".repeat(200_000)}`],
+    ["200,000 nested lists", "<ul><li>".repeat(200_000)],
+    ["2 MB of entities", "&amp;".repeat(400_000)],
+    ["2 MB of spaces", " ".repeat(2_000_000)],
+  ])("a hostile page costs little time: %s", (_what, html) => {
+    const started = performance.now();
+    expect(typeof readableText("text/html", bytes(html))).toBe("string");
+    expect(performance.now() - started).toBeLessThan(3_000);
+  });
+});
+
+test("every tool's name, description and parameters are there for the model", () => {
+  const tools = [
+    createCompleteTool(),
+    createFailTool(),
+    createLoadSkillTool({ loadSkill: () => ({ name: "", content: "", files: [] }), readSkillFile: () => "" }),
+    createCreateSkillTool({ createSkill() {} }),
+    createFetchUrlTool({ fetchPage: () => Promise.reject(new Error()) }),
+    createGetRunHistoryTool({ runHistory: () => [] }),
+  ] as Pick<Tool, "name" | "description" | "parameters">[];
+  for (const { name, description, parameters } of tools) {
+    expect(name).toMatch(/^[a-z_]+$/);
+    expect(description.length).toBeGreaterThan(80);
+    expect(parameters.type).toBe("object");
+  }
+});
