@@ -294,8 +294,8 @@ export class FactsBuilder {
     this.table("narrows").add(scope, this.name(name), type, expr);
   }
 
-  finish(errors: number): FileFacts {
-    const facts = { language: this.language, errors, strings: this.strings } as unknown as FileFacts;
+  finish(errors: number, lines: number): FileFacts {
+    const facts = { language: this.language, errors, lines, strings: this.strings } as unknown as FileFacts;
     for (const [name] of TABLES) {
       const table = this.table(name);
       facts[name] = table.data.slice(0, table.length);

@@ -10,6 +10,8 @@ export interface FileFacts extends Record<TableName, Int32Array> {
   language: LanguageId;
   /** Share of the file the parser could not read: count of ERROR nodes. */
   errors: number;
+  /** Lines of the file. */
+  lines: number;
   strings: string[];
 }
 
@@ -30,13 +32,16 @@ export function listItems(facts: FileFacts, list: number): Int32Array {
 }
 const EMPTY = new Int32Array(0);
 
+/** Words before the table lengths: version, errors, bytes of strings, count of strings, lines. */
+const HEADER = 5;
+
 const encoder = new TextEncoder();
 const decoder = new TextDecoder();
 
 /** Packs facts into one buffer: version, errors, table lengths, tables, then the strings. */
 export function packFacts(facts: FileFacts): Uint8Array {
   const strings = encoder.encode(facts.strings.join("\u0000"));
-  let words = 4 + TABLES.length;
+  let words = HEADER + TABLES.length;
   for (const [name] of TABLES) words += facts[name].length;
   const bytes = new Uint8Array(words * 4 + strings.length);
   const ints = new Int32Array(bytes.buffer, 0, words);
@@ -44,7 +49,8 @@ export function packFacts(facts: FileFacts): Uint8Array {
   ints[1] = facts.errors;
   ints[2] = strings.length;
   ints[3] = facts.strings.length;
-  let at = 4;
+  ints[4] = facts.lines;
+  let at = HEADER;
   for (const [name] of TABLES) ints[at++] = facts[name].length;
   for (const [name] of TABLES) {
     ints.set(facts[name], at);
@@ -57,13 +63,13 @@ export function packFacts(facts: FileFacts): Uint8Array {
 /** Unpacks what `packFacts` made; undefined when it is of another version or cut short. */
 export function unpackFacts(packed: Uint8Array, language: LanguageId): FileFacts | undefined {
   const aligned = packed.byteOffset % 4 === 0 ? packed : packed.slice();
-  if (aligned.length < (4 + TABLES.length) * 4) return undefined;
+  if (aligned.length < (HEADER + TABLES.length) * 4) return undefined;
   const all = new Int32Array(aligned.buffer, aligned.byteOffset, Math.floor(aligned.length / 4));
   if (all[0] !== FACTS_VERSION) return undefined;
-  let at = 4 + TABLES.length;
-  const facts = { language, errors: all[1]!, strings: [] as string[] } as unknown as FileFacts;
+  let at = HEADER + TABLES.length;
+  const facts = { language, errors: all[1]!, lines: all[4]!, strings: [] as string[] } as unknown as FileFacts;
   for (const [i, [name]] of TABLES.entries()) {
-    const length = all[4 + i]!;
+    const length = all[HEADER + i]!;
     facts[name] = all.subarray(at, at + length);
     at += length;
   }

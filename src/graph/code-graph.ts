@@ -1,0 +1,141 @@
+/**
+ * The graph in memory: nodes and edges as columns. Everything that answers questions reads this; Kuzu and the search
+ * index are made from it.
+ *
+ * A node is a row. Rows are ordered: files, folders, symbols, communities, processes.
+ */
+import { CONFIDENCE, EDGE_TYPES, type GraphEdge, type GraphNode, NODE_LABELS, REASONS } from "./model.ts";
+
+export interface NodeColumns {
+  label: Uint8Array;
+  /** 1 when visible from other files. */
+  exported: Uint8Array;
+  /** Row of the file's node; -1 for what is in no file. */
+  file: Int32Array;
+  startLine: Int32Array;
+  endLine: Int32Array;
+  /** Distinguishes nodes that would share an id: 1, 2, … */
+  ordinal: Int32Array;
+  name: string[];
+  qualified: string[];
+  signature: string[];
+  doc: string[];
+}
+
+export interface EdgeColumns {
+  type: Uint8Array;
+  reason: Uint8Array;
+  from: Int32Array;
+  to: Int32Array;
+  /** Line of a call or use; position of a step in a process, counted from 1; 0 for none. */
+  line: Int32Array;
+}
+
+/** Neighbours by node: the edge rows of node n are `rows[start[n]] … rows[start[n + 1] - 1]`. */
+interface Adjacency {
+  start: Int32Array;
+  rows: Int32Array;
+}
+
+export class CodeGraph {
+  readonly nodes: NodeColumns;
+  readonly edges: EdgeColumns;
+  /** Language of each file node, by row. */
+  readonly languages: string[];
+  private outIndex: Adjacency | undefined;
+  private inIndex: Adjacency | undefined;
+  private idIndex: Map<string, number> | undefined;
+
+  constructor(nodes: NodeColumns, edges: EdgeColumns, languages: string[]) {
+    this.nodes = nodes;
+    this.edges = edges;
+    this.languages = languages;
+  }
+
+  get nodeCount(): number {
+    return this.nodes.label.length;
+  }
+
+  get edgeCount(): number {
+    return this.edges.type.length;
+  }
+
+  label(node: number): (typeof NODE_LABELS)[number] {
+    return NODE_LABELS[this.nodes.label[node]!]!;
+  }
+
+  filePath(node: number): string {
+    const file = this.nodes.file[node]!;
+    return file < 0 ? "" : this.nodes.qualified[file]!;
+  }
+
+  id(node: number): string {
+    const label = this.label(node);
+    const qualified = this.nodes.qualified[node]!;
+    const ordinal = this.nodes.ordinal[node]!;
+    if (label === "File" || label === "Folder" || label === "Community" || label === "Process")
+      return `${label}:${qualified}`;
+    return `${label}:${this.filePath(node)}#${qualified}${ordinal > 1 ? `~${ordinal}` : ""}`;
+  }
+
+  node(node: number): GraphNode {
+    const file = this.nodes.file[node]!;
+    return {
+      id: this.id(node),
+      label: this.label(node),
+      name: this.nodes.name[node]!,
+      qualified_name: this.nodes.qualified[node]!,
+      file_path: this.filePath(node),
+      start_line: this.nodes.startLine[node]!,
+      end_line: this.nodes.endLine[node]!,
+      language: file < 0 ? "" : (this.languages[file] ?? ""),
+      exported: this.nodes.exported[node] === 1,
+      signature: this.nodes.signature[node]!,
+      doc: this.nodes.doc[node]!,
+    };
+  }
+
+  edge(edge: number): GraphEdge {
+    const reason = REASONS[this.edges.reason[edge]!]!;
+    const line = this.edges.line[edge]!;
+    return {
+      type: EDGE_TYPES[this.edges.type[edge]!]!,
+      from: this.id(this.edges.from[edge]!),
+      to: this.id(this.edges.to[edge]!),
+      ...(line > 0 ? { line } : {}),
+      confidence: CONFIDENCE[reason],
+      reason,
+    };
+  }
+
+  /** Row of a node by its id, or -1. */
+  rowOf(id: string): number {
+    if (!this.idIndex) {
+      this.idIndex = new Map();
+      for (let node = 0; node < this.nodeCount; node++) this.idIndex.set(this.id(node), node);
+    }
+    return this.idIndex.get(id) ?? -1;
+  }
+
+  /** Edge rows that leave a node. */
+  outgoing(node: number): Int32Array {
+    this.outIndex ??= adjacency(this.nodeCount, this.edges.from);
+    return this.outIndex.rows.subarray(this.outIndex.start[node]!, this.outIndex.start[node + 1]!);
+  }
+
+  /** Edge rows that reach a node. */
+  incoming(node: number): Int32Array {
+    this.inIndex ??= adjacency(this.nodeCount, this.edges.to);
+    return this.inIndex.rows.subarray(this.inIndex.start[node]!, this.inIndex.start[node + 1]!);
+  }
+}
+
+function adjacency(nodes: number, ends: Int32Array): Adjacency {
+  const start = new Int32Array(nodes + 1);
+  for (const end of ends) start[end + 1]!++;
+  for (let i = 0; i < nodes; i++) start[i + 1]! += start[i]!;
+  const at = start.slice(0, nodes);
+  const rows = new Int32Array(ends.length);
+  for (let edge = 0; edge < ends.length; edge++) rows[at[ends[edge]!]!++] = edge;
+  return { start, rows };
+}

@@ -1,0 +1,37 @@
+/** One file: bytes → text → tree → facts. */
+
+import type { FileFacts } from "./facts.ts";
+import { FactsBuilder } from "./facts-builder.ts";
+import type { Grammars } from "./grammar.ts";
+import { endingOf, languageOf } from "./languages.ts";
+
+const decoder = new TextDecoder("utf-8", { fatal: false });
+
+/** Bytes as text: invalid UTF-8 becomes replacement characters, a byte order mark is dropped. */
+export function sourceText(bytes: Uint8Array): string {
+  return decoder.decode(bytes);
+}
+
+/** A line longer than this in the first part of a file means it was written by a machine. */
+const MAX_LINE = 20_000;
+
+/** True for text that no person wrote: minified, packed, or binary. */
+export function isMachineMade(text: string): boolean {
+  if (text.length > 4096 && text.indexOf("\u0000") !== -1) return true;
+  if (text.length < MAX_LINE) return false;
+  const head = text.slice(0, 100_000);
+  let lines = 1;
+  for (let at = head.indexOf("\n"); at !== -1; at = head.indexOf("\n", at + 1)) lines++;
+  return head.length / lines > 1_000;
+}
+
+/** Facts of one file. The grammar must be loaded. Throws when the path is of no language or the parser fails. */
+export function factsOf(path: string, text: string, grammars: Grammars): FileFacts {
+  const language = languageOf(path);
+  const grammar = language?.grammars.get(endingOf(path));
+  if (!language || !grammar) throw new Error(`no language for ${path}`);
+  const tree = grammars.parse(grammar, text);
+  const builder = new FactsBuilder(path, language.id);
+  language.extract(tree, builder);
+  return builder.finish(tree.errors, tree.count > 0 ? tree.lineAt(text.length) : 1);
+}

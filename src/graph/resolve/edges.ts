@@ -1,0 +1,312 @@
+/**
+ * The edges of one file: what its calls, imports, uses and inheritance reach.
+ * Precision before recall: what could be several, or comes from outside, is no edge.
+ */
+
+import type { EdgeType, Reason } from "../model.ts";
+import {
+  CALL,
+  CallFlag,
+  EXPR,
+  Expr,
+  HERITAGE,
+  HeritageKind,
+  IMPORT,
+  SCOPE,
+  SymbolFlag,
+  TYPE,
+  Type,
+  USE,
+} from "../parse/fact-layout.ts";
+import type { Engine, Entity } from "./engine.ts";
+import type { UniqueNames } from "./unique-names.ts";
+import { partsOf } from "./value-type.ts";
+
+/** An edge between symbols; a negative end is a file: `-1 - file`. */
+export interface RawEdge {
+  type: EdgeType;
+  from: number;
+  to: number;
+  line: number;
+  reason: Reason;
+}
+
+export interface Target {
+  symbol: number;
+  reason: Reason;
+}
+
+const MAX_TARGETS = 4;
+
+export interface EdgeFinder {
+  /** Appends the edges that leave a file. */
+  edgesOf(file: number, into: RawEdge[]): void;
+  /** What one call reaches. */
+  callTargets(file: number, callRow: number): Target[];
+}
+
+export function createEdgeFinder(engine: Engine, unique: UniqueNames): EdgeFinder {
+  const { repo } = engine;
+
+  /** The nearest symbol that is a node, or -1. */
+  function visible(symbol: number): number {
+    let at = symbol;
+    while (at >= 0 && repo.has(at, SymbolFlag.Hidden)) {
+      const definition = definitionOf(at);
+      if (definition >= 0) return definition;
+      at = repo.parent(at);
+    }
+    return at;
+  }
+
+  /** The node that stands for a hidden overload signature, or -1. */
+  function definitionOf(symbol: number): number {
+    if (!repo.has(symbol, SymbolFlag.Signature)) return -1;
+    const name = repo.name(symbol);
+    const parent = repo.parent(symbol);
+    if (name === "" || name === "()" || name === "new()") return -1;
+    if (parent >= 0 && repo.label(symbol) === "Method")
+      return repo.childrenNamed(parent, name).find((other) => !repo.has(other, SymbolFlag.Hidden)) ?? -1;
+    const file = repo.fileOf(symbol);
+    const entity = engine.lookup(file, repo.column(symbol, "scope"), repo.column(symbol, "name"), "value");
+    return entity?.kind === "symbol" && !repo.has(entity.symbol, SymbolFlag.Hidden) ? entity.symbol : -1;
+  }
+
+  /** Whether a symbol can be the end of a CALLS edge, and which node it is. */
+  function callable(symbol: number): number {
+    if (!repo.has(symbol, SymbolFlag.Hidden)) return symbol;
+    const definition = definitionOf(symbol);
+    if (definition >= 0) return definition;
+    // A shorthand or plain member of an object literal: what it holds is called.
+    const value = repo.column(symbol, "value");
+    if (repo.label(symbol) === "Property" && value >= 0) {
+      const type = engine.exprType(repo.fileOf(symbol), value);
+      if (type?.kind === "function" && !repo.has(type.symbol, SymbolFlag.Hidden)) return type.symbol;
+    }
+    return -1;
+  }
+
+  function reasonOf(file: number, entity: Entity & { kind: "symbol" }): Reason {
+    if (entity.via === "import") return "import";
+    return repo.fileOf(entity.symbol) === file ? "same_scope" : "import";
+  }
+
+  /** Targets named by a plain name. */
+  function nameTargets(file: number, expr: number): Target[] {
+    const { exprs } = repo.facts(file);
+    const entity = engine.lookup(file, exprs[expr * EXPR.size + EXPR.b]!, exprs[expr * EXPR.size + EXPR.a]!, "value");
+    if (!entity) return unique.forName(file, repo.facts(file).strings[exprs[expr * EXPR.size + EXPR.a]!]!);
+    if (entity.kind === "symbol") return symbolTargets(entity.symbol, reasonOf(file, entity));
+    if (entity.kind === "external") return [];
+    return typeTargets(engine.entityType(entity), "receiver_type");
+  }
+
+  /** A called symbol; a constant that holds a known function stands for that function. */
+  function symbolTargets(symbol: number, reason: Reason): Target[] {
+    const label = repo.label(symbol);
+    if (label === "Const" || label === "Variable" || (label === "Property" && repo.has(symbol, SymbolFlag.Hidden))) {
+      const held = typeTargets(engine.symbolType(symbol), reason);
+      if (held.length > 0) return held;
+    }
+    const node = callable(symbol);
+    return node < 0 ? [] : [{ symbol: node, reason }];
+  }
+
+  /** Functions and classes that a value is known to be. */
+  function typeTargets(type: ReturnType<Engine["exprType"]>, reason: Reason): Target[] {
+    const targets: Target[] = [];
+    for (const part of partsOf(type)) {
+      if (part.kind !== "function" && part.kind !== "class") continue;
+      const node = callable(part.symbol);
+      if (node >= 0) targets.push({ symbol: node, reason });
+    }
+    return targets;
+  }
+
+  function memberTargets(file: number, callee: number): Target[] {
+    const facts = repo.facts(file);
+    const object = facts.exprs[callee * EXPR.size + EXPR.a]!;
+    const name = facts.strings[facts.exprs[callee * EXPR.size + EXPR.b]!]!;
+    const receiver = engine.exprType(file, object);
+    if (!receiver) return unique.forMember(file, name);
+    if (receiver.kind === "function" && (name === "call" || name === "apply"))
+      return typeTargets(receiver, "receiver_type");
+    const search = engine.members(receiver, name);
+    const direct = facts.exprs[object * EXPR.size + EXPR.op] === Expr.This;
+    const targets = search.members.flatMap((member) => {
+      const reason: Reason = member.inherited
+        ? "inheritance"
+        : direct
+          ? "same_scope"
+          : receiver.kind === "module"
+            ? "import"
+            : "receiver_type";
+      return symbolTargets(member.symbol, reason);
+    });
+    return distinct(targets);
+  }
+
+  function distinct(targets: Target[]): Target[] {
+    const seen = new Map(targets.map((target) => [target.symbol, target]));
+    return seen.size > MAX_TARGETS ? [] : [...seen.values()];
+  }
+
+  function superTargets(file: number, callee: number): Target[] {
+    const { exprs, scopes } = repo.facts(file);
+    const scope = exprs[callee * EXPR.size + EXPR.a]!;
+    const owner = scope < 0 ? -1 : scopes[scope * SCOPE.size + SCOPE.symbol]!;
+    if (owner < 0) return [];
+    return engine
+      .bases(repo.base[file]! + owner, undefined)
+      .flatMap((base): Target[] =>
+        base.kind === "instance" && !repo.has(base.symbol, SymbolFlag.Hidden)
+          ? [{ symbol: base.symbol, reason: "inheritance" }]
+          : [],
+      );
+  }
+
+  function callTargets(file: number, callRow: number): Target[] {
+    const { exprs, calls } = repo.facts(file);
+    const row = calls[callRow * CALL.size + CALL.expr]!;
+    const callee = exprs[row * EXPR.size + EXPR.a]!;
+    if (callee < 0) return [];
+    switch (exprs[callee * EXPR.size + EXPR.op]) {
+      case Expr.Name:
+        return distinct(nameTargets(file, callee));
+      case Expr.Member:
+        return memberTargets(file, callee);
+      case Expr.Super:
+        return superTargets(file, callee);
+      default:
+        return distinct(typeTargets(engine.exprType(file, callee), "receiver_type"));
+    }
+  }
+
+  function ownerOf(file: number, row: number): number {
+    if (row < 0) return -1 - file;
+    const node = visible(repo.base[file]! + row);
+    return node < 0 ? -1 - file : node;
+  }
+
+  function callEdges(file: number, into: RawEdge[]): void {
+    const { calls } = repo.facts(file);
+    for (let at = 0, row = 0; at < calls.length; at += CALL.size, row++) {
+      const from = ownerOf(file, calls[at + CALL.symbol]!);
+      for (const target of callTargets(file, row)) {
+        const label = repo.label(target.symbol);
+        const isNew = (calls[at + CALL.flags]! & CallFlag.New) !== 0;
+        if (label === "Interface" || label === "TypeAlias" || label === "Namespace") continue;
+        if (isNew && (label === "Const" || label === "Variable")) continue;
+        into.push({ type: "CALLS", from, to: target.symbol, line: calls[at + CALL.line]!, reason: target.reason });
+      }
+    }
+  }
+
+  function useEdges(file: number, into: RawEdge[]): void {
+    const facts = repo.facts(file);
+    const seen = new Set<string>();
+    for (let at = 0; at < facts.uses.length; at += USE.size) {
+      const type = facts.uses[at + USE.type]!;
+      const expr = facts.uses[at + USE.expr]!;
+      const entity = type >= 0 ? usedType(file, type) : usedValue(file, expr);
+      if (entity?.kind !== "symbol" || repo.has(entity.symbol, SymbolFlag.Hidden)) continue;
+      const from = ownerOf(file, facts.uses[at + USE.symbol]!);
+      const key = `${from} ${entity.symbol}`;
+      if (from === entity.symbol || seen.has(key)) continue;
+      seen.add(key);
+      into.push({
+        type: "USES",
+        from,
+        to: entity.symbol,
+        line: facts.uses[at + USE.line]!,
+        reason: reasonOf(file, entity),
+      });
+    }
+  }
+
+  function usedType(file: number, row: number): Entity | undefined {
+    const { types } = repo.facts(file);
+    const at = row * TYPE.size;
+    if (types[at + TYPE.op] === Type.Ref) return engine.lookup(file, types[at + TYPE.b]!, types[at + TYPE.a]!, "type");
+    const [part] = partsOf(engine.typeAt(file, row));
+    return part?.kind === "instance" ? { kind: "symbol", symbol: part.symbol, via: "import" } : undefined;
+  }
+
+  function usedValue(file: number, row: number): Entity | undefined {
+    const { exprs } = repo.facts(file);
+    if (exprs[row * EXPR.size + EXPR.op] !== Expr.Name) return undefined;
+    return engine.lookup(file, exprs[row * EXPR.size + EXPR.b]!, exprs[row * EXPR.size + EXPR.a]!, "value");
+  }
+
+  function importEdges(file: number, into: RawEdge[]): void {
+    const { imports } = repo.facts(file);
+    const seen = new Set<number>();
+    for (let at = 0, row = 0; at < imports.length; at += IMPORT.size, row++) {
+      const target = engine.importTarget(file, row);
+      const line = imports[at + IMPORT.line]!;
+      const files = target.kind === "file" ? [target.file] : target.kind === "files" ? target.files : [];
+      for (const other of files) {
+        if (other === file || seen.has(-1 - other)) continue;
+        seen.add(-1 - other);
+        into.push({ type: "IMPORTS", from: -1 - file, to: -1 - other, line, reason: "import" });
+      }
+      for (const space of ["value", "type"] as const) {
+        const entity = target.kind === "external" ? undefined : engine.followImport(file, row, space);
+        if (entity?.kind !== "symbol" || seen.has(entity.symbol) || repo.has(entity.symbol, SymbolFlag.Hidden))
+          continue;
+        seen.add(entity.symbol);
+        into.push({ type: "IMPORTS", from: -1 - file, to: entity.symbol, line, reason: "import" });
+      }
+    }
+  }
+
+  function heritageEdges(file: number, into: RawEdge[]): void {
+    const { heritage } = repo.facts(file);
+    for (let at = 0; at < heritage.length; at += HERITAGE.size) {
+      const row = heritage[at + HERITAGE.symbol]!;
+      const subjectRow = heritage[at + HERITAGE.subject]!;
+      const subjects =
+        row >= 0
+          ? [repo.base[file]! + row]
+          : partsOf(engine.typeAt(file, subjectRow)).flatMap((part) => (part.kind === "instance" ? [part.symbol] : []));
+      const implementing = heritage[at + HERITAGE.kind] === HeritageKind.Implements;
+      for (const subject of subjects) {
+        if (repo.has(subject, SymbolFlag.Hidden)) continue;
+        for (const base of basesOfRow(file, at)) {
+          if (base === subject || repo.has(base, SymbolFlag.Hidden)) continue;
+          const reason: Reason = repo.fileOf(base) === file ? "same_scope" : "import";
+          into.push({
+            type: implementing ? "IMPLEMENTS" : "EXTENDS",
+            from: subject,
+            to: base,
+            line: heritage[at + HERITAGE.line]!,
+            reason,
+          });
+        }
+      }
+    }
+  }
+
+  function basesOfRow(file: number, at: number): number[] {
+    const { heritage } = repo.facts(file);
+    const type = heritage[at + HERITAGE.type]!;
+    const expr = heritage[at + HERITAGE.expr]!;
+    const found = new Set<number>();
+    if (type >= 0)
+      for (const part of partsOf(engine.typeAt(file, type))) if (part.kind === "instance") found.add(part.symbol);
+    if (found.size === 0 && expr >= 0)
+      for (const part of partsOf(engine.exprType(file, expr)))
+        if (part.kind === "class" || part.kind === "instance") found.add(part.symbol);
+    return [...found];
+  }
+
+  return {
+    callTargets,
+    edgesOf(file, into) {
+      importEdges(file, into);
+      callEdges(file, into);
+      useEdges(file, into);
+      heritageEdges(file, into);
+    },
+  };
+}

@@ -1,0 +1,73 @@
+/** What the parts of type evaluation offer each other; `resolver.ts` puts them together. */
+import type { ImportTarget, ProjectFiles } from "../parse/language.ts";
+import type { Repository } from "./repository.ts";
+import type { TypeEnv, ValueType } from "./value-type.ts";
+
+/** Whether a name stands for a value or for a type: a language may use one name for both. */
+export type NameSpaceOf = "value" | "type";
+
+/** What a name stands for. */
+export type Entity =
+  | { kind: "symbol"; symbol: number /** How it was reached. */; via: "scope" | "import" | "member" }
+  /** A local variable, parameter or type parameter. */
+  | { kind: "binding"; file: number; binding: number }
+  | { kind: "type"; type: ValueType }
+  | { kind: "external" };
+
+/** A member found in a type. */
+export interface Member {
+  symbol: number;
+  env: TypeEnv | undefined;
+  self: ValueType | undefined;
+  inherited: boolean;
+}
+
+export interface MemberSearch {
+  members: Member[];
+  /** True when the receiver is known well enough that a missing member means "not ours". */
+  known: boolean;
+}
+
+export interface CallSite {
+  file: number;
+  /** Row of the Call or New expression. */
+  expr: number;
+}
+
+export interface Engine {
+  repo: Repository;
+  project: ProjectFiles;
+  importTarget(file: number, importRow: number): ImportTarget;
+  lookup(file: number, scope: number, name: number, space: NameSpaceOf): Entity | undefined;
+  /** A name as another file sees it. */
+  exported(file: number, name: string, space: NameSpaceOf): Entity | undefined;
+  followImport(file: number, importRow: number, space: NameSpaceOf): Entity | undefined;
+  /** Type of a type row, type parameters standing for themselves. */
+  typeAt(file: number, row: number): ValueType | undefined;
+  /** Type of an expression row, likewise. */
+  exprType(file: number, row: number): ValueType | undefined;
+  entityType(entity: Entity | undefined): ValueType | undefined;
+  symbolType(symbol: number): ValueType | undefined;
+  bindingType(file: number, binding: number): ValueType | undefined;
+  /** Instance of a class-like symbol whose type parameters are given, in order. */
+  instanceOf(symbol: number, args: readonly (ValueType | undefined)[]): ValueType;
+  members(type: ValueType | undefined, name: string, depth?: number): MemberSearch;
+  memberType(type: ValueType | undefined, name: string): ValueType | undefined;
+  /** The bases of a class-like symbol, seen from an instance with that environment. */
+  bases(symbol: number, env: TypeEnv | undefined): ValueType[];
+  /** What calling a value yields; `site` gives the arguments. */
+  callResult(type: ValueType | undefined, site: CallSite | undefined): ValueType | undefined;
+  /** The type of a Call row. */
+  callType(file: number, row: number): ValueType | undefined;
+  /** The instance a class makes, its type parameters told by the arguments. */
+  constructResult(symbol: number, site: CallSite): ValueType;
+  returnType(symbol: number): ValueType | undefined;
+  /** The type of the elements a value yields when iterated or indexed. */
+  elementType(type: ValueType | undefined): ValueType | undefined;
+  awaited(type: ValueType | undefined): ValueType | undefined;
+  /** What is assigned to a property or variable beside its declaration. */
+  assignedType(symbol: number): ValueType | undefined;
+  assignedToBinding(file: number, binding: number): ValueType | undefined;
+  /** The type of a lambda's parameter from the call it is passed to. */
+  contextual(file: number, source: number, argument: number, parameter: number): ValueType | undefined;
+}

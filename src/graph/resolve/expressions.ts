@@ -1,0 +1,333 @@
+/** Expression rows → types. */
+import { ASSIGN, BINDING, EXPR, Expr, NARROW, SCOPE, SYMBOL, SymbolFlag } from "../parse/fact-layout.ts";
+import { listItems } from "../parse/facts.ts";
+import { builtinAwaited, builtinElement, builtinIndexed, namedBuiltin } from "./builtins.ts";
+import type { Engine } from "./engine.ts";
+import { builtin, EXTERNAL, partsOf, substitute, unionOf, type ValueType } from "./value-type.ts";
+
+const MAX_TUPLE = 8;
+const MAX_DEPTH = 150;
+
+type Expressions = Pick<Engine, "exprType" | "elementType" | "awaited" | "assignedType" | "assignedToBinding">;
+
+interface AssignIndex {
+  /** Assigned expressions by `scope of this` and name: `this.x = e`. */
+  members: Map<string, number[]>;
+  /** Rows of the table by name: `x = e`. */
+  names: Map<number, number[]>;
+}
+
+export function createExpressions(engine: Engine): Expressions {
+  const { repo } = engine;
+  const memo: (ValueType | undefined | null)[][] = [];
+  const assignIndexes: (AssignIndex | undefined)[] = [];
+  const narrowIndexes: (Map<number, number[]> | undefined)[] = [];
+  let depth = 0;
+
+  function nameType(file: number, row: number): ValueType | undefined {
+    const facts = repo.facts(file);
+    const name = facts.exprs[row * EXPR.size + EXPR.a]!;
+    const scope = facts.exprs[row * EXPR.size + EXPR.b]!;
+    const narrow = narrowed(file, scope, facts.strings[name]!);
+    if (narrow) return narrow;
+    const entity = engine.lookup(file, scope, name, "value");
+    if (entity) return engine.entityType(entity);
+    return repo.rules(file).builtinFamily === "ecmascript" ? EXTERNAL : undefined;
+  }
+
+  /** What tests around an expression say of a name or path. */
+  function narrowed(file: number, scope: number, path: string): ValueType | undefined {
+    const facts = repo.facts(file);
+    if (facts.narrows.length === 0) return undefined;
+    let index = narrowIndexes[file];
+    if (!index) {
+      index = new Map();
+      for (let at = 0, row = 0; at < facts.narrows.length; at += NARROW.size, row++) {
+        const key = facts.narrows[at + NARROW.scope]!;
+        index.set(key, [...(index.get(key) ?? []), row]);
+      }
+      narrowIndexes[file] = index;
+    }
+    const name = repo.stringRow(file, path);
+    if (name < 0) return undefined;
+    for (let at = scope; at >= 0; at = facts.scopes[at * SCOPE.size + SCOPE.parent]!) {
+      for (const row of index.get(at) ?? []) {
+        if (facts.narrows[row * NARROW.size + NARROW.name] !== name) continue;
+        const type = narrowType(file, row);
+        if (type) return type;
+      }
+      if (repo.bindingsOf(file, at, name).length > 0) return undefined;
+    }
+    return undefined;
+  }
+
+  function narrowType(file: number, row: number): ValueType | undefined {
+    const facts = repo.facts(file);
+    const type = facts.narrows[row * NARROW.size + NARROW.type]!;
+    if (type >= 0) return engine.typeAt(file, type);
+    const expr = facts.narrows[row * NARROW.size + NARROW.expr]!;
+    if (expr < 0) return undefined;
+    if (facts.exprs[expr * EXPR.size + EXPR.op] !== Expr.Call) {
+      const parts = partsOf(exprType(file, expr));
+      return unionOf(parts.map((part) => (part.kind === "class" ? engine.instanceOf(part.symbol, []) : undefined)));
+    }
+    for (const callee of partsOf(exprType(file, facts.exprs[expr * EXPR.size + EXPR.a]!))) {
+      if (callee.kind !== "function" || !repo.has(callee.symbol, SymbolFlag.Guard)) continue;
+      const type = engine.typeAt(repo.fileOf(callee.symbol), repo.column(callee.symbol, "type"));
+      // A guard of a type parameter says nothing by itself.
+      if (type && type.kind !== "parameter") return type;
+    }
+    return undefined;
+  }
+
+  /** The written path of a chain of names, "" for anything else, with the scope it is read in. */
+  function pathOf(file: number, row: number): { path: string; scope: number } | undefined {
+    const facts = repo.facts(file);
+    const at = row * EXPR.size;
+    switch (facts.exprs[at + EXPR.op]) {
+      case Expr.Name:
+        return { path: facts.strings[facts.exprs[at + EXPR.a]!]!, scope: facts.exprs[at + EXPR.b]! };
+      case Expr.This:
+        return facts.exprs[at + EXPR.b]! < 0 ? undefined : { path: "this", scope: facts.exprs[at + EXPR.b]! };
+      case Expr.Member: {
+        const object = pathOf(file, facts.exprs[at + EXPR.a]!);
+        return object && { path: `${object.path}.${facts.strings[facts.exprs[at + EXPR.b]!]!}`, scope: object.scope };
+      }
+      default:
+        return undefined;
+    }
+  }
+
+  function memberExpr(file: number, row: number): ValueType | undefined {
+    const facts = repo.facts(file);
+    if (facts.narrows.length > 0) {
+      const chain = pathOf(file, row);
+      const narrow = chain && narrowed(file, chain.scope, chain.path);
+      if (narrow) return narrow;
+    }
+    const object = exprType(file, facts.exprs[row * EXPR.size + EXPR.a]!);
+    return engine.memberType(object, facts.strings[facts.exprs[row * EXPR.size + EXPR.b]!]!);
+  }
+
+  function thisType(file: number, scope: number): ValueType | undefined {
+    if (scope < 0) return undefined;
+    const owner = repo.facts(file).scopes[scope * SCOPE.size + SCOPE.symbol]!;
+    return owner < 0 ? undefined : engine.instanceOf(repo.base[file]! + owner, []);
+  }
+
+  function superType(file: number, scope: number): ValueType | undefined {
+    if (scope < 0) return undefined;
+    const owner = repo.facts(file).scopes[scope * SCOPE.size + SCOPE.symbol]!;
+    return owner < 0 ? undefined : unionOf(engine.bases(repo.base[file]! + owner, undefined));
+  }
+
+  function constructed(file: number, row: number): ValueType | undefined {
+    const facts = repo.facts(file);
+    const at = row * EXPR.size;
+    const args = Array.from(listItems(facts, facts.exprs[at + EXPR.c]!), (arg) => engine.typeAt(file, arg));
+    const callee = facts.exprs[at + EXPR.a]!;
+    const type = exprType(file, callee);
+    if (!type || type.kind === "external") return libraryInstance(file, callee, args, row) ?? type;
+    return unionOf(
+      partsOf(type).map((part) => {
+        if (part.kind === "class")
+          return args.length > 0 ? engine.instanceOf(part.symbol, args) : inferred(part.symbol, file, row);
+        if (part.kind === "function" && !repo.has(part.symbol, SymbolFlag.Hidden))
+          return engine.instanceOf(part.symbol, []);
+        if (part.kind === "function") return engine.callResult(part, { file, expr: row });
+        if (part.kind === "instance") return engine.callResult(engine.memberType(part, "new()"), { file, expr: row });
+        return part.kind === "external" ? part : undefined;
+      }),
+    );
+  }
+
+  function inferred(symbol: number, file: number, row: number): ValueType {
+    return engine.constructResult(symbol, { file, expr: row });
+  }
+
+  /** `new Map<K, V>()`: the library's own classes, by their name. */
+  function libraryInstance(
+    file: number,
+    callee: number,
+    args: (ValueType | undefined)[],
+    row: number,
+  ): ValueType | undefined {
+    const facts = repo.facts(file);
+    if (facts.exprs[callee * EXPR.size + EXPR.op] !== Expr.Name) return undefined;
+    const name = facts.exprs[callee * EXPR.size + EXPR.a]!;
+    if (engine.lookup(file, facts.exprs[callee * EXPR.size + EXPR.b]!, name, "value")) return undefined;
+    const text = facts.strings[name]!;
+    if (args.length === 0 && (text === "Set" || text === "Map" || text === "Array")) {
+      const [first] = listItems(facts, facts.exprs[row * EXPR.size + EXPR.b]!);
+      const element = first === undefined ? undefined : elementType(exprType(file, first));
+      if (text === "Map" && element?.kind === "builtin" && element.name === "Tuple")
+        return builtin("Map", element.args[0], element.args[1]);
+      return builtin(text, text === "Map" ? undefined : element);
+    }
+    return namedBuiltin(repo.rules(file).builtinFamily, text, args, engine);
+  }
+
+  function find(file: number, row: number): ValueType | undefined {
+    const facts = repo.facts(file);
+    const at = row * EXPR.size;
+    const a = facts.exprs[at + EXPR.a]!;
+    const b = facts.exprs[at + EXPR.b]!;
+    switch (facts.exprs[at + EXPR.op]) {
+      case Expr.Name:
+        return nameType(file, row);
+      case Expr.Member:
+        return memberExpr(file, row);
+      case Expr.Call:
+        return engine.callType(file, row);
+      case Expr.New:
+        return constructed(file, row);
+      case Expr.This:
+        return thisType(file, a);
+      case Expr.Super:
+        return superType(file, a);
+      case Expr.Index:
+        return indexed(exprType(file, a), b < 0 ? undefined : facts.strings[b]!);
+      case Expr.Iterate:
+        return elementType(exprType(file, a));
+      case Expr.Await:
+        return awaited(exprType(file, a));
+      case Expr.Either:
+        return unionOf(Array.from(listItems(facts, a), (item) => exprType(file, item)));
+      case Expr.Literal:
+        return builtin(facts.strings[a]!);
+      case Expr.Array: {
+        const items = Array.from(listItems(facts, a), (item) => exprType(file, item));
+        const spread = listItems(facts, a).some((item) => facts.exprs[item * EXPR.size + EXPR.op] === Expr.Iterate);
+        return items.length > 0 && items.length <= MAX_TUPLE && !spread
+          ? builtin("Tuple", ...items)
+          : builtin("Array", unionOf(items));
+      }
+      case Expr.Object:
+        return { kind: "instance", symbol: repo.base[file]! + a, env: undefined, open: true };
+      case Expr.Function:
+        return { kind: "function", symbol: repo.base[file]! + a, env: undefined, self: undefined };
+      case Expr.Class:
+        return { kind: "class", symbol: repo.base[file]! + a, env: undefined };
+      case Expr.Typed:
+        return engine.typeAt(file, a);
+      case Expr.Contextual:
+        return engine.contextual(file, a, b, facts.exprs[at + EXPR.c]!);
+      case Expr.Module:
+        return engine.entityType(engine.followImport(file, a, "value"));
+      case Expr.Assign:
+        return exprType(file, b);
+      case Expr.Rest:
+        return builtin("Array", elementType(exprType(file, a)));
+      default:
+        return undefined;
+    }
+  }
+
+  function exprType(file: number, row: number): ValueType | undefined {
+    if (row < 0) return undefined;
+    memo[file] ??= [];
+    const known = memo[file];
+    if (row in known) return known[row] ?? undefined;
+    if (depth > MAX_DEPTH) return undefined;
+    known[row] = null;
+    depth++;
+    const type = find(file, row);
+    depth--;
+    known[row] = type;
+    return type;
+  }
+
+  function elementType(type: ValueType | undefined): ValueType | undefined {
+    return unionOf(
+      partsOf(type).map((part) => {
+        if (part.kind === "external") return part;
+        if (part.kind === "instance") {
+          const iterated = engine.memberType(part, "[Symbol.iterator]") ?? engine.memberType(part, "__iter__");
+          if (iterated) return elementType(engine.callResult(iterated, undefined));
+          const indexSignature = engine.memberType(part, "[]");
+          if (indexSignature) return indexSignature;
+          const values = repo.childrenOf(part.symbol);
+          if (!part.open || !values) return inheritedElement(part);
+          return unionOf(
+            [...values.values()].slice(0, 12).map(([first]) => substitute(engine.symbolType(first!), part.env)),
+          );
+        }
+        return builtinElement(part);
+      }),
+    );
+  }
+
+  /** A class that extends a container of the library: `class Items extends Array<Item>`. */
+  function inheritedElement(part: ValueType & { kind: "instance" }): ValueType | undefined {
+    return unionOf(
+      engine.bases(part.symbol, part.env).map((base) => (base.kind === "builtin" ? builtinElement(base) : undefined)),
+    );
+  }
+
+  function indexed(type: ValueType | undefined, key: string | undefined): ValueType | undefined {
+    return unionOf(
+      partsOf(type).map((part) => (part.kind === "builtin" ? builtinIndexed(part, key) : elementType(part))),
+    );
+  }
+
+  function awaited(type: ValueType | undefined): ValueType | undefined {
+    return unionOf(partsOf(type).map((part) => builtinAwaited(part)));
+  }
+
+  function assigns(file: number): AssignIndex {
+    const existing = assignIndexes[file];
+    if (existing) return existing;
+    const index: AssignIndex = { members: new Map(), names: new Map() };
+    const facts = repo.facts(file);
+    for (let at = 0, row = 0; at < facts.assigns.length; at += ASSIGN.size, row++) {
+      const target = facts.assigns[at + ASSIGN.target]! * EXPR.size;
+      if (facts.exprs[target + EXPR.op] === Expr.Name) {
+        const name = facts.exprs[target + EXPR.a]!;
+        index.names.set(name, [...(index.names.get(name) ?? []), row]);
+      } else if (facts.exprs[target + EXPR.op] === Expr.Member) {
+        const object = facts.exprs[target + EXPR.a]! * EXPR.size;
+        if (facts.exprs[object + EXPR.op] !== Expr.This) continue;
+        const key = `${facts.exprs[object + EXPR.a]}/${facts.exprs[target + EXPR.b]}`;
+        index.members.set(key, [...(index.members.get(key) ?? []), facts.assigns[at + ASSIGN.expr]!]);
+      }
+    }
+    assignIndexes[file] = index;
+    return index;
+  }
+
+  function assignedType(symbol: number): ValueType | undefined {
+    const file = repo.fileOf(symbol);
+    const facts = repo.facts(file);
+    const name = repo.column(symbol, "name");
+    const parent = repo.parent(symbol);
+    if (repo.label(symbol) !== "Property" || parent < 0)
+      return assignedName(file, name, (entity) => entity.kind === "symbol" && entity.symbol === symbol);
+    const scope = facts.symbols[(parent - repo.base[file]!) * SYMBOL.size + SYMBOL.inner]!;
+    return unionOf((assigns(file).members.get(`${scope}/${name}`) ?? []).map((expr) => exprType(file, expr)));
+  }
+
+  function assignedName(
+    file: number,
+    name: number,
+    same: (entity: NonNullable<ReturnType<Engine["lookup"]>>) => boolean,
+  ): ValueType | undefined {
+    const facts = repo.facts(file);
+    const types: (ValueType | undefined)[] = [];
+    for (const row of assigns(file).names.get(name) ?? []) {
+      const entity = engine.lookup(file, facts.assigns[row * ASSIGN.size + ASSIGN.scope]!, name, "value");
+      if (entity && same(entity)) types.push(exprType(file, facts.assigns[row * ASSIGN.size + ASSIGN.expr]!));
+    }
+    return unionOf(types);
+  }
+
+  function assignedToBinding(file: number, binding: number): ValueType | undefined {
+    const name = repo.facts(file).bindings[binding * BINDING.size + BINDING.name]!;
+    return assignedName(
+      file,
+      name,
+      (entity) => entity.kind === "binding" && entity.binding === binding && entity.file === file,
+    );
+  }
+
+  return { exprType, elementType, awaited, assignedType, assignedToBinding };
+}

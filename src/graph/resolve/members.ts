@@ -1,0 +1,272 @@
+/** Members of types: own, attached from elsewhere, inherited. */
+import { ATTACH, BINDING, EXPR, HERITAGE, SymbolFlag } from "../parse/fact-layout.ts";
+import type { Engine, Member, MemberSearch } from "./engine.ts";
+import { pushTo } from "./repository.ts";
+import {
+  EXTERNAL,
+  mergeEnv,
+  partsOf,
+  substitute,
+  THIS_ID,
+  type TypeEnv,
+  unionOf,
+  type ValueType,
+  withSelf,
+} from "./value-type.ts";
+
+const MAX_INHERITANCE = 24;
+
+/** Members that the language itself asks for: an index signature does not stand for them. */
+const SPECIAL = /^(\(\)|new\(\)|\[.*\]|__\w+__)$/;
+
+interface OutsideIndex {
+  bases: Map<number, { file: number; row: number }[]>;
+  members: Map<number, Map<string, number[]>>;
+}
+
+type Members = Pick<Engine, "members" | "memberType" | "bases">;
+
+export function createMembers(engine: Engine): Members {
+  const { repo } = engine;
+  const heritageIndexes: (Map<number, number[]> | undefined)[] = [];
+  /** Bases given to a type elsewhere, and members declared elsewhere; both found once for the whole repository. */
+  let outside: OutsideIndex | undefined;
+
+  function heritageRows(file: number): Map<number, number[]> {
+    let index = heritageIndexes[file];
+    if (index) return index;
+    index = new Map();
+    const { heritage } = repo.facts(file);
+    for (let at = 0, row = 0; at < heritage.length; at += HERITAGE.size, row++) {
+      const symbol = heritage[at + HERITAGE.symbol]!;
+      if (symbol >= 0) pushTo(index, symbol, row);
+    }
+    heritageIndexes[file] = index;
+    return index;
+  }
+
+  function outsideIndex(): OutsideIndex {
+    if (outside) return outside;
+    // Set first: finding the subjects evaluates types, which may ask for members.
+    const index: OutsideIndex = { bases: new Map(), members: new Map() };
+    outside = index;
+    for (let file = 0; file < repo.files.length; file++) {
+      const { attaches, heritage } = repo.facts(file);
+      for (let at = 0; at < attaches.length; at += ATTACH.size) {
+        const symbol = repo.base[file]! + attaches[at + ATTACH.symbol]!;
+        for (const owner of subjects(file, attaches[at + ATTACH.type]!)) {
+          let names = index.members.get(owner);
+          if (!names) {
+            names = new Map();
+            index.members.set(owner, names);
+          }
+          pushTo(names, repo.rules(file).ignoreCase ? repo.name(symbol).toLowerCase() : repo.name(symbol), symbol);
+        }
+      }
+      for (let at = 0, row = 0; at < heritage.length; at += HERITAGE.size, row++) {
+        if (heritage[at + HERITAGE.symbol]! >= 0) continue;
+        for (const owner of subjects(file, heritage[at + HERITAGE.subject]!)) pushTo(index.bases, owner, { file, row });
+      }
+    }
+    return index;
+  }
+
+  /** The symbols that a type row names. */
+  function subjects(file: number, row: number): number[] {
+    const parts = partsOf(engine.typeAt(file, row));
+    return parts.flatMap((part) => (part.kind === "instance" ? [part.symbol] : []));
+  }
+
+  function heritageType(file: number, row: number): ValueType | undefined {
+    const { heritage, exprs } = repo.facts(file);
+    const at = row * HERITAGE.size;
+    const type = heritage[at + HERITAGE.type]! >= 0 ? engine.typeAt(file, heritage[at + HERITAGE.type]!) : undefined;
+    if (type && type.kind === "instance") return type;
+    const expr = heritage[at + HERITAGE.expr]!;
+    if (expr < 0 || exprs.length <= expr * EXPR.size) return type;
+    const value = unionOf(
+      partsOf(engine.exprType(file, expr)).map((part) => {
+        if (part.kind === "class") return engine.instanceOf(part.symbol, []);
+        if (part.kind === "function" && !repo.has(part.symbol, SymbolFlag.Hidden))
+          return engine.instanceOf(part.symbol, []);
+        return part;
+      }),
+    );
+    return value && value.kind !== "external" ? value : (type ?? value);
+  }
+
+  function bases(symbol: number, env: TypeEnv | undefined): ValueType[] {
+    const file = repo.fileOf(symbol);
+    const found: ValueType[] = [];
+    const add = (type: ValueType | undefined) => {
+      for (const part of partsOf(substitute(type, env))) found.push(part);
+    };
+    for (const row of heritageRows(file).get(symbol - repo.base[file]!) ?? []) add(heritageType(file, row));
+    for (const { file: other, row } of outsideIndex().bases.get(symbol) ?? []) add(heritageType(other, row));
+    return found;
+  }
+
+  /** Declarations of the same type under the same name: merged interfaces, partial classes. */
+  function declarations(symbol: number): readonly number[] {
+    const file = repo.fileOf(symbol);
+    const rows = repo.bindingsOf(file, repo.column(symbol, "scope"), repo.column(symbol, "name"));
+    if (rows.length < 2) return [symbol];
+    const { bindings } = repo.facts(file);
+    const merged = rows.flatMap((row) => {
+      if (bindings[row * BINDING.size + BINDING.kind] !== 0) return [];
+      const other = repo.base[file]! + bindings[row * BINDING.size + BINDING.a]!;
+      return other !== symbol && repo.column(other, "inner") >= 0 ? [other] : [];
+    });
+    return [symbol, ...merged];
+  }
+
+  /** The declaration meant among several of one name: a definition before its signatures. */
+  function best(symbols: readonly number[], isStatic: boolean): number {
+    let found = -1;
+    let rank = -1;
+    for (const symbol of symbols) {
+      const flags = repo.flags(symbol);
+      const overload =
+        (flags & (SymbolFlag.Hidden | SymbolFlag.Signature)) === (SymbolFlag.Hidden | SymbolFlag.Signature);
+      const score =
+        (overload ? 0 : 2) +
+        (((flags & SymbolFlag.Static) !== 0) === isStatic ? 4 : 0) +
+        ((flags & SymbolFlag.Signature) !== 0 ? 0 : 1);
+      if (score > rank) {
+        rank = score;
+        found = symbol;
+      }
+    }
+    return found;
+  }
+
+  function own(symbol: number, name: string, isStatic: boolean): number {
+    for (const part of declarations(symbol)) {
+      const symbols = repo.childrenNamed(part, name);
+      if (symbols.length > 0) return best(symbols, isStatic);
+    }
+    const key = repo.rules(repo.fileOf(symbol)).ignoreCase ? name.toLowerCase() : name;
+    const attached = outsideIndex().members.get(symbol)?.get(key);
+    return attached ? best(attached, isStatic) : -1;
+  }
+
+  interface Hunt {
+    name: string;
+    isStatic: boolean;
+    self: ValueType;
+    seen: Set<number>;
+    result: MemberSearch;
+  }
+
+  function hunt(symbol: number, env: TypeEnv | undefined, depth: number, by: Hunt): boolean {
+    if (depth > MAX_INHERITANCE || by.seen.has(symbol)) return false;
+    by.seen.add(symbol);
+    const found = own(symbol, by.name, by.isStatic);
+    if (found >= 0) {
+      by.result.members.push({ symbol: found, env, self: by.self, inherited: depth > 0 });
+      return true;
+    }
+    for (const base of bases(symbol, env)) {
+      if (base.kind === "instance") {
+        if (hunt(base.symbol, mergeEnv(base.env, env), depth + 1, by)) return true;
+      } else if (base.kind === "function" || base.kind === "class") {
+        if (hunt(base.symbol, base.env, depth + 1, by)) return true;
+      } else if (base.kind === "parameter") {
+        const search = members(base, by.name, depth + 1);
+        if (search.members.length > 0) {
+          by.result.members.push(...search.members);
+          return true;
+        }
+      }
+    }
+    return false;
+  }
+
+  function members(type: ValueType | undefined, name: string, depth = 0): MemberSearch {
+    const result: MemberSearch = { members: [], known: type !== undefined };
+    if (!type || depth > MAX_INHERITANCE) return result;
+    for (const part of partsOf(type)) membersOfPart(part, name, depth, result);
+    return result;
+  }
+
+  function membersOfPart(part: ValueType, name: string, depth: number, result: MemberSearch): void {
+    switch (part.kind) {
+      case "instance":
+      case "class":
+      case "function":
+        hunt(part.symbol, part.env, 0, {
+          name,
+          isStatic: part.kind !== "instance",
+          self: part,
+          seen: new Set(),
+          result,
+        });
+        return;
+      case "module":
+        for (const file of part.files) {
+          const entity = engine.exported(file, name, "value");
+          if (entity?.kind !== "symbol") continue;
+          result.members.push({ symbol: entity.symbol, env: undefined, self: undefined, inherited: false });
+          return;
+        }
+        return;
+      case "space": {
+        const [symbol] = repo.inSpace(part.name, name, 0);
+        if (symbol !== undefined) result.members.push({ symbol, env: undefined, self: undefined, inherited: false });
+        return;
+      }
+      case "parameter": {
+        const search = members(constraintOf(part), name, depth + 1);
+        for (const member of search.members)
+          result.members.push({ ...member, self: member.self && part.id === THIS_ID ? part : member.self });
+        return;
+      }
+      default:
+    }
+  }
+
+  function constraintOf(part: ValueType & { kind: "parameter" }): ValueType | undefined {
+    if (part.id === THIS_ID) return engine.instanceOf(part.file, []);
+    return engine.typeAt(part.file, repo.facts(part.file).bindings[part.binding * BINDING.size + BINDING.a]!);
+  }
+
+  function memberType(type: ValueType | undefined, name: string): ValueType | undefined {
+    const types: (ValueType | undefined)[] = [];
+    for (const part of partsOf(type)) {
+      if (part.kind === "external") types.push(EXTERNAL);
+      else if (part.kind === "module") {
+        for (const file of part.files) {
+          const entity = engine.exported(file, name, "value");
+          if (entity) {
+            types.push(engine.entityType(entity));
+            break;
+          }
+        }
+      } else if (part.kind === "space") {
+        const inner = `${part.name}.${name}`;
+        const search = members(part, name);
+        if (search.members.length > 0) types.push(memberAsType(search.members[0]!));
+        else if (repo.spaceExists(inner)) types.push({ kind: "space", name: inner });
+      } else {
+        const search = members(part, name);
+        if (search.members.length > 0) for (const member of search.members) types.push(memberAsType(member));
+        else if (part.kind === "instance" && !SPECIAL.test(name)) types.push(throughIndex(part));
+      }
+    }
+    return unionOf(types);
+  }
+
+  function throughIndex(part: ValueType & { kind: "instance" }): ValueType | undefined {
+    const search = members(part, "[]");
+    return search.members[0] ? memberAsType(search.members[0]) : undefined;
+  }
+
+  function memberAsType(member: Member): ValueType | undefined {
+    const type = substitute(engine.symbolType(member.symbol), withSelf(member.env, member.self));
+    if (type?.kind === "function" && type.symbol === member.symbol)
+      return { ...type, env: mergeEnv(type.env, member.env), self: member.self };
+    return type;
+  }
+
+  return { members, memberType, bases };
+}

@@ -1,0 +1,335 @@
+/** What a name stands for: scopes outwards, members of enclosing classes, name spaces, imports, exports. */
+import {
+  BINDING,
+  BindingKind,
+  EXPORT,
+  ExportKind,
+  IMPORT,
+  ImportKind,
+  SCOPE,
+  ScopeKind,
+  SPACE,
+  SymbolFlag,
+} from "../parse/fact-layout.ts";
+import type { ImportTarget } from "../parse/language.ts";
+import type { Engine, Entity, NameSpaceOf } from "./engine.ts";
+
+const TYPE_LABELS = new Set(["Class", "Interface", "Struct", "Enum", "Trait", "TypeAlias", "Namespace"]);
+const VALUE_LABELS = new Set([
+  "Function",
+  "Method",
+  "Class",
+  "Struct",
+  "Enum",
+  "Namespace",
+  "Const",
+  "Variable",
+  "Property",
+  "Decorator",
+  "Trait",
+  "Interface",
+]);
+const EXTERNAL_ENTITY: Entity = { kind: "external" };
+const MAX_SCOPES = 200;
+
+type Names = Pick<Engine, "lookup" | "exported" | "followImport">;
+
+export function createNames(engine: Engine): Names {
+  const { repo } = engine;
+  const exportCache = new Map<string, Entity | null>();
+  const exportIndexes: (Map<string, number[]> | undefined)[] = [];
+  const starRows: number[][] = [];
+  const wildcardRows: (Map<number, number[]> | undefined)[] = [];
+  const spaceRows: (Map<number, string[]> | undefined)[] = [];
+
+  /** The binding that a name means among those of one scope, or undefined. */
+  function choose(file: number, rows: readonly number[], space: NameSpaceOf, seen?: Set<string>): Entity | undefined {
+    const facts = repo.facts(file);
+    let fallback: Entity | undefined;
+    for (let i = rows.length - 1; i >= 0; i--) {
+      const at = rows[i]! * BINDING.size;
+      const kind = facts.bindings[at + BINDING.kind]!;
+      if (kind === BindingKind.Symbol) {
+        const symbol = repo.base[file]! + facts.bindings[at + BINDING.a]!;
+        const label = repo.label(symbol);
+        const fits = space === "type" ? TYPE_LABELS.has(label) : VALUE_LABELS.has(label);
+        if (fits && !(repo.has(symbol, SymbolFlag.Hidden) && rows.length > 1)) {
+          // An interface is a value only where nothing else of the name is one.
+          if (space === "type" || label !== "Interface") return { kind: "symbol", symbol, via: "scope" };
+          fallback ??= { kind: "symbol", symbol, via: "scope" };
+        } else fallback ??= space === "type" ? { kind: "symbol", symbol, via: "scope" } : undefined;
+      } else if (kind === BindingKind.Import) {
+        const found = followImport(file, facts.bindings[at + BINDING.a]!, space, seen);
+        if (found) return found;
+      } else if (kind === BindingKind.TypeParameter) {
+        if (space === "type") return { kind: "binding", file, binding: rows[i]! };
+      } else return { kind: "binding", file, binding: rows[i]! };
+    }
+    return fallback;
+  }
+
+  function memberOfScopeOwner(file: number, scope: number, text: string, space: NameSpaceOf): Entity | undefined {
+    const owner = repo.facts(file).scopes[scope * SCOPE.size + SCOPE.symbol]!;
+    if (owner < 0) return undefined;
+    const instance = engine.instanceOf(repo.base[file]! + owner, []);
+    const found = engine
+      .members(instance, text)
+      .members.filter((member) => (space === "type" ? TYPE_LABELS.has(repo.label(member.symbol)) : true));
+    const first = found[0];
+    return first ? { kind: "symbol", symbol: first.symbol, via: "member" } : undefined;
+  }
+
+  function inSpaces(file: number, scope: number, text: string, space: NameSpaceOf): Entity | undefined {
+    let index = spaceRows[file];
+    const facts = repo.facts(file);
+    if (!index) {
+      index = new Map();
+      for (let at = 0; at < facts.spaces.length; at += SPACE.size) {
+        const key = facts.spaces[at + SPACE.scope]!;
+        const name = facts.strings[facts.spaces[at + SPACE.name]!]!;
+        index.set(key, [...(index.get(key) ?? []), name]);
+      }
+      spaceRows[file] = index;
+    }
+    for (const name of index.get(scope) ?? []) {
+      for (let within = name; ; ) {
+        const found = pick(repo.inSpace(within, text, file), space);
+        if (found) return found;
+        const cut = Math.max(within.lastIndexOf("."), within.lastIndexOf("\\"));
+        if (!repo.rules(file).parentSpaces || cut <= 0) break;
+        within = within.slice(0, cut);
+      }
+    }
+    return undefined;
+  }
+
+  function pick(symbols: readonly number[], space: NameSpaceOf): Entity | undefined {
+    const wanted = space === "type" ? TYPE_LABELS : VALUE_LABELS;
+    let found = -1;
+    for (const symbol of symbols) {
+      if (!wanted.has(repo.label(symbol))) continue;
+      // A definition before its declarations.
+      if (found < 0 || repo.has(found, SymbolFlag.Signature)) found = symbol;
+    }
+    return found < 0 ? undefined : { kind: "symbol", symbol: found, via: "scope" };
+  }
+
+  function wildcards(file: number, scope: number): readonly number[] {
+    let index = wildcardRows[file];
+    if (!index) {
+      index = new Map();
+      const { imports } = repo.facts(file);
+      for (let at = 0, row = 0; at < imports.length; at += IMPORT.size, row++) {
+        if (imports[at + IMPORT.kind] !== ImportKind.Wildcard) continue;
+        const key = imports[at + IMPORT.scope]!;
+        index.set(key, [...(index.get(key) ?? []), row]);
+      }
+      wildcardRows[file] = index;
+    }
+    return index.get(scope) ?? [];
+  }
+
+  function inWildcards(
+    file: number,
+    scope: number,
+    text: string,
+    space: NameSpaceOf,
+    seen: Set<string>,
+  ): Entity | undefined {
+    for (const row of wildcards(file, scope)) {
+      const found = nameIn(engine.importTarget(file, row), text, space, file, seen);
+      if (found && found.kind !== "external") return found;
+    }
+    return undefined;
+  }
+
+  function lookup(file: number, scope: number, name: number, space: NameSpaceOf): Entity | undefined {
+    const facts = repo.facts(file);
+    const rules = repo.rules(file);
+    const text = facts.strings[name]!;
+    for (let at = scope, steps = 0; at >= 0 && steps < MAX_SCOPES; steps++) {
+      const kind = facts.scopes[at * SCOPE.size + SCOPE.kind]!;
+      const rows = repo.bindingsOf(file, at, name);
+      if (rows.length > 0) {
+        const found = choose(file, rows, space);
+        if (found) return found;
+      }
+      if (kind === ScopeKind.Class && rules.implicitMembers) {
+        const member = memberOfScopeOwner(file, at, text, space);
+        if (member) return member;
+      }
+      if (facts.spaces.length > 0) {
+        const found = inSpaces(file, at, text, space);
+        if (found) return found;
+      }
+      const wild = inWildcards(file, at, text, space, new Set());
+      if (wild) return wild;
+      at = facts.scopes[at * SCOPE.size + SCOPE.parent]!;
+    }
+    return undefined;
+  }
+
+  /** A name of an import's target. */
+  function nameIn(
+    target: ImportTarget,
+    name: string,
+    space: NameSpaceOf,
+    fromFile: number,
+    seen: Set<string>,
+  ): Entity | undefined {
+    switch (target.kind) {
+      case "external":
+        return EXTERNAL_ENTITY;
+      case "file":
+        return exportedFrom(target.file, name, space, seen);
+      case "files":
+        for (const file of target.files) {
+          const found = exportedFrom(file, name, space, seen);
+          if (found) return found;
+        }
+        return undefined;
+      case "space":
+        return pick(repo.inSpace(target.name, name, fromFile), space);
+    }
+  }
+
+  function moduleEntity(target: ImportTarget): Entity {
+    switch (target.kind) {
+      case "external":
+        return EXTERNAL_ENTITY;
+      case "file":
+        return { kind: "type", type: { kind: "module", files: [target.file] } };
+      case "files":
+        return { kind: "type", type: { kind: "module", files: target.files } };
+      case "space":
+        return { kind: "type", type: { kind: "space", name: target.name } };
+    }
+  }
+
+  function viaImport(entity: Entity | undefined): Entity | undefined {
+    return entity?.kind === "symbol" && entity.via !== "import" ? { ...entity, via: "import" } : entity;
+  }
+
+  function followImport(file: number, row: number, space: NameSpaceOf, seen = new Set<string>()): Entity | undefined {
+    const facts = repo.facts(file);
+    const kind = facts.imports[row * IMPORT.size + IMPORT.kind];
+    const name = facts.strings[facts.imports[row * IMPORT.size + IMPORT.name]!]!;
+    const target = engine.importTarget(file, row);
+    if (kind === ImportKind.Module || kind === ImportKind.Path) {
+      const entity = moduleEntity(target);
+      if (kind === ImportKind.Module && target.kind === "file") {
+        // A CommonJS module that is one value: the module is that value.
+        const value = exportedFrom(target.file, "=", space, seen);
+        if (value) return viaImport(value);
+      }
+      return entity;
+    }
+    return viaImport(nameIn(target, name, space, file, seen));
+  }
+
+  function exportIndex(file: number): Map<string, number[]> {
+    let index = exportIndexes[file];
+    if (index) return index;
+    index = new Map();
+    const stars: number[] = [];
+    const { exports, strings } = repo.facts(file);
+    for (let at = 0, row = 0; at < exports.length; at += EXPORT.size, row++) {
+      if (exports[at + EXPORT.kind] === ExportKind.Star) stars.push(row);
+      else {
+        const name = strings[exports[at + EXPORT.name]!]!;
+        const rows = index.get(name);
+        if (rows) rows.push(row);
+        else index.set(name, [row]);
+      }
+    }
+    exportIndexes[file] = index;
+    starRows[file] = stars;
+    return index;
+  }
+
+  function exportedFrom(file: number, name: string, space: NameSpaceOf, seen: Set<string>): Entity | undefined {
+    const key = `${file}\n${space}\n${name}`;
+    const cached = exportCache.get(key);
+    if (cached !== undefined) return cached ?? undefined;
+    if (seen.has(key)) return undefined;
+    seen.add(key);
+    const found = repo.rules(file).exportLists
+      ? fromExportList(file, name, space, seen)
+      : fromTop(file, name, space, seen);
+    // Inside a cycle a miss may be due to where it was entered.
+    if (found || seen.size === 1) exportCache.set(key, found ?? null);
+    return found;
+  }
+
+  function fromExportList(file: number, name: string, space: NameSpaceOf, seen: Set<string>): Entity | undefined {
+    const index = exportIndex(file);
+    for (const row of index.get(name) ?? []) {
+      const found = exportRow(file, row, space, seen);
+      if (found) return found;
+    }
+    if (name !== "default" && name !== "=") {
+      for (const row of starRows[file]!) {
+        const target = engine.importTarget(file, repo.facts(file).exports[row * EXPORT.size + EXPORT.import]!);
+        if (target.kind === "external") continue;
+        const found = nameIn(target, name, space, file, seen);
+        if (found) return found;
+      }
+    }
+    if (name === "=") return undefined;
+    const whole = index.get("=");
+    if (!whole) return undefined;
+    const value = exportRow(file, whole[0]!, space, seen);
+    if (name === "default") return value;
+    const search = engine.members(engine.entityType(value), name);
+    return search.members[0] ? { kind: "symbol", symbol: search.members[0].symbol, via: "import" } : undefined;
+  }
+
+  function exportRow(file: number, row: number, space: NameSpaceOf, seen: Set<string>): Entity | undefined {
+    const facts = repo.facts(file);
+    const at = row * EXPORT.size;
+    const from = facts.exports[at + EXPORT.from]!;
+    const importRow = facts.exports[at + EXPORT.import]!;
+    switch (facts.exports[at + EXPORT.kind]) {
+      case ExportKind.Local: {
+        const rows = repo.bindingsOf(file, 0, from);
+        return rows.length > 0 ? choose(file, rows, space, seen) : undefined;
+      }
+      case ExportKind.ReExport:
+        return nameIn(engine.importTarget(file, importRow), facts.strings[from]!, space, file, seen);
+      case ExportKind.Module:
+        return moduleEntity(engine.importTarget(file, importRow));
+      case ExportKind.Value: {
+        const type = engine.exprType(file, from);
+        if (!type) return undefined;
+        if (type.kind === "external") return EXTERNAL_ENTITY;
+        if (type.kind === "function" || type.kind === "class")
+          return { kind: "symbol", symbol: type.symbol, via: "scope" };
+        return { kind: "type", type };
+      }
+      default:
+        return undefined;
+    }
+  }
+
+  /** Languages without export lists: every top-level name, and what the file itself imported. */
+  function fromTop(file: number, name: string, space: NameSpaceOf, seen: Set<string>): Entity | undefined {
+    const row = repo.stringRow(file, name);
+    if (row >= 0) {
+      const rows = repo.bindingsOf(file, 0, row);
+      if (rows.length > 0) {
+        const found = choose(file, rows, space, seen);
+        if (found?.kind === "symbol" && repo.has(found.symbol, SymbolFlag.FileLocal)) return undefined;
+        if (found) return found;
+      }
+    }
+    const wild = inWildcards(file, 0, name, space, seen);
+    if (wild) return wild;
+    return undefined;
+  }
+
+  return {
+    lookup,
+    exported: (file, name, space) => exportedFrom(file, name, space, new Set()),
+    followImport: (file, row, space) => followImport(file, row, space),
+  };
+}

@@ -1,0 +1,213 @@
+/**
+ * All files of one repository with their facts, and the indexes that resolution reads: names by scope, members by
+ * symbol, name spaces. A symbol of the repository is one number: the file's base plus its row.
+ */
+
+import { SYMBOL_LABELS, type SymbolLabel } from "../model.ts";
+import { BINDING, BindingKind, SPACE, SYMBOL, SymbolFlag } from "../parse/fact-layout.ts";
+import type { FileFacts } from "../parse/facts.ts";
+import type { LanguageModule } from "../parse/language.ts";
+
+export interface SourceFile {
+  /** Relative to the repository, forward slashes. */
+  path: string;
+  language: LanguageModule;
+  facts: FileFacts;
+}
+
+type NameIndex = Map<string, number[]>;
+
+/** Pushes to a list in a map of lists. */
+export function pushTo<K, V>(map: Map<K, V[]>, key: K, value: V): void {
+  const list = map.get(key);
+  if (list) list.push(value);
+  else map.set(key, [value]);
+}
+
+const NONE: readonly number[] = [];
+
+export class Repository {
+  readonly files: readonly SourceFile[];
+  /** First symbol number of each file, and one more at the end. */
+  readonly base: Int32Array;
+  private readonly bindings: (Map<number, number | number[]> | undefined)[] = [];
+  private readonly children: (Map<number, NameIndex> | undefined)[] = [];
+  private readonly spaceIndex = new Map<string, NameIndex>();
+  private readonly stringRows: (Map<string, number> | undefined)[] = [];
+
+  constructor(files: readonly SourceFile[]) {
+    this.files = files;
+    this.base = new Int32Array(files.length + 1);
+    for (const [i, file] of files.entries()) {
+      this.base[i + 1] = this.base[i]! + file.facts.symbols.length / SYMBOL.size;
+      this.addSpaces(i);
+    }
+  }
+
+  /** Number of symbols of the repository, hidden ones included. */
+  get symbolTotal(): number {
+    return this.base[this.files.length]!;
+  }
+
+  /** The file a symbol is in. */
+  fileOf(symbol: number): number {
+    let low = 0;
+    let high = this.files.length - 1;
+    while (low < high) {
+      const middle = (low + high + 1) >> 1;
+      if (this.base[middle]! <= symbol) low = middle;
+      else high = middle - 1;
+    }
+    return low;
+  }
+
+  facts(file: number): FileFacts {
+    return this.files[file]!.facts;
+  }
+
+  rules(file: number): LanguageModule["rules"] {
+    return this.files[file]!.language.rules;
+  }
+
+  /** A column of a symbol's row. */
+  column(symbol: number, column: keyof typeof SYMBOL): number {
+    const file = this.fileOf(symbol);
+    return this.facts(file).symbols[(symbol - this.base[file]!) * SYMBOL.size + SYMBOL[column]]!;
+  }
+
+  label(symbol: number): SymbolLabel {
+    return SYMBOL_LABELS[this.column(symbol, "label")]!;
+  }
+
+  name(symbol: number): string {
+    const file = this.fileOf(symbol);
+    const facts = this.facts(file);
+    return facts.strings[facts.symbols[(symbol - this.base[file]!) * SYMBOL.size + SYMBOL.name]!]!;
+  }
+
+  flags(symbol: number): number {
+    return this.column(symbol, "flags");
+  }
+
+  has(symbol: number, flag: number): boolean {
+    return (this.column(symbol, "flags") & flag) !== 0;
+  }
+
+  /** The enclosing symbol, or -1. */
+  parent(symbol: number): number {
+    const file = this.fileOf(symbol);
+    const row = this.facts(file).symbols[(symbol - this.base[file]!) * SYMBOL.size + SYMBOL.parent]!;
+    return row < 0 ? -1 : row + this.base[file]!;
+  }
+
+  private nameKey(file: number, name: string): string {
+    return this.rules(file).ignoreCase ? name.toLowerCase() : name;
+  }
+
+  /** Binding rows of a name in one scope of a file. `name` is a row of the file's strings. */
+  bindingsOf(file: number, scope: number, name: number): readonly number[] {
+    const facts = this.facts(file);
+    const width = facts.strings.length;
+    let index = this.bindings[file];
+    if (!index) {
+      index = new Map();
+      const table = facts.bindings;
+      for (let at = 0, row = 0; at < table.length; at += BINDING.size, row++) {
+        const key = table[at + BINDING.scope]! * width + table[at + BINDING.name]!;
+        const found = index.get(key);
+        if (found === undefined) index.set(key, row);
+        else if (typeof found === "number") index.set(key, [found, row]);
+        else found.push(row);
+      }
+      this.bindings[file] = index;
+    }
+    const found = index.get(scope * width + name);
+    return found === undefined ? NONE : typeof found === "number" ? [found] : found;
+  }
+
+  /** The row of a text among a file's strings, or -1 when the file does not contain it. */
+  stringRow(file: number, text: string): number {
+    let index = this.stringRows[file];
+    if (!index) {
+      index = new Map();
+      const strings = this.facts(file).strings;
+      for (let i = 0; i < strings.length; i++) index.set(strings[i]!, i);
+      this.stringRows[file] = index;
+    }
+    return index.get(text) ?? -1;
+  }
+
+  /** Symbols declared directly under a symbol, by name; hidden object members included. */
+  childrenNamed(symbol: number, name: string): readonly number[] {
+    const file = this.fileOf(symbol);
+    return (
+      this.childIndex(file)
+        .get(symbol - this.base[file]!)
+        ?.get(this.nameKey(file, name)) ?? NONE
+    );
+  }
+
+  /** All names declared under a symbol. */
+  childrenOf(symbol: number): NameIndex | undefined {
+    const file = this.fileOf(symbol);
+    return this.childIndex(file).get(symbol - this.base[file]!);
+  }
+
+  private childIndex(file: number): Map<number, NameIndex> {
+    let index = this.children[file];
+    if (index) return index;
+    index = new Map();
+    const { symbols, strings } = this.facts(file);
+    const base = this.base[file]!;
+    for (let at = 0, row = 0; at < symbols.length; at += SYMBOL.size, row++) {
+      const parent = symbols[at + SYMBOL.parent]!;
+      if (parent < 0) continue;
+      const name = strings[symbols[at + SYMBOL.name]!]!;
+      if (name === "") continue;
+      let names = index.get(parent);
+      if (!names) {
+        names = new Map();
+        index.set(parent, names);
+      }
+      pushTo(names, this.nameKey(file, name), base + row);
+    }
+    this.children[file] = index;
+    return index;
+  }
+
+  private addSpaces(file: number): void {
+    const facts = this.facts(file);
+    if (facts.spaces.length === 0) return;
+    const spaceOf = new Map<number, string[]>();
+    for (let at = 0; at < facts.spaces.length; at += SPACE.size)
+      pushTo(spaceOf, facts.spaces[at + SPACE.scope]!, facts.strings[facts.spaces[at + SPACE.name]!]!);
+    const table = facts.bindings;
+    for (let at = 0; at < table.length; at += BINDING.size) {
+      if (table[at + BINDING.kind] !== BindingKind.Symbol) continue;
+      const spaces = spaceOf.get(table[at + BINDING.scope]!);
+      if (!spaces) continue;
+      const row = table[at + BINDING.a]!;
+      if (facts.symbols[row * SYMBOL.size + SYMBOL.flags]! & SymbolFlag.FileLocal) continue;
+      const name = this.nameKey(file, facts.strings[table[at + BINDING.name]!]!);
+      for (const space of spaces) {
+        let names = this.spaceIndex.get(space);
+        if (!names) {
+          names = new Map();
+          this.spaceIndex.set(space, names);
+        }
+        pushTo(names, name, this.base[file]! + row);
+      }
+    }
+    for (const spaces of spaceOf.values())
+      for (const space of spaces) if (!this.spaceIndex.has(space)) this.spaceIndex.set(space, new Map());
+  }
+
+  /** Symbols of a name in a name space; `file` says whose case rules hold. */
+  inSpace(space: string, name: string, file: number): readonly number[] {
+    return this.spaceIndex.get(space)?.get(this.nameKey(file, name)) ?? NONE;
+  }
+
+  spaceExists(space: string): boolean {
+    return this.spaceIndex.has(space);
+  }
+}

@@ -1,0 +1,88 @@
+/**
+ * The last resort: a name that exists once in the repository. Only for calls of which nothing is known, only from a
+ * language to its own kind, and never for names that libraries use everywhere.
+ */
+
+import { SYMBOL_LABELS } from "../model.ts";
+import { SYMBOL, SymbolFlag } from "../parse/fact-layout.ts";
+import type { Target } from "./edges.ts";
+import type { Repository } from "./repository.ts";
+
+export interface UniqueNames {
+  /** A plain name that no scope or import explains. */
+  forName(file: number, name: string): Target[];
+  /** A member of a receiver of which nothing is known. */
+  forMember(file: number, name: string): Target[];
+}
+
+const SEVERAL = -2;
+const MIN_LENGTH = 4;
+const METHOD = SYMBOL_LABELS.indexOf("Method");
+const FUNCTION = SYMBOL_LABELS.indexOf("Function");
+const TEST_PATH =
+  /(^|\/)(tests?|__tests__|specs?|examples?|fixtures?|benchmarks?|docs?|samples?)\/|[._-](test|spec)\.\w+$|(^|\/)test_[^/]*$|_test\.\w+$/i;
+
+/** Whether a path is of tests, examples or the like: product code does not call into it. */
+export function isTestPath(path: string): boolean {
+  return TEST_PATH.test(path);
+}
+
+export function createUniqueNames(repo: Repository): UniqueNames {
+  const methods = new Map<string, number>();
+  const functions = new Map<string, number>();
+  const members = new Map<string, number>();
+  const add = (map: Map<string, number>, name: string, symbol: number) =>
+    map.set(name, map.has(name) ? SEVERAL : symbol);
+  for (let file = 0; file < repo.files.length; file++) {
+    const { symbols, strings } = repo.facts(file);
+    const base = repo.base[file]!;
+    for (let at = 0, row = 0; at < symbols.length; at += SYMBOL.size, row++) {
+      const label = symbols[at + SYMBOL.label]!;
+      const flags = symbols[at + SYMBOL.flags]!;
+      const name = strings[symbols[at + SYMBOL.name]!]!;
+      if (name === "" || flags & SymbolFlag.Hidden) continue;
+      if (label === METHOD) add(methods, name, base + row);
+      else if (label === FUNCTION && symbols[at + SYMBOL.parent]! < 0 && !(flags & SymbolFlag.FileLocal))
+        add(functions, name, base + row);
+      if (label !== METHOD && symbols[at + SYMBOL.parent]! >= 0) members.set(name, SEVERAL);
+    }
+  }
+
+  function accept(map: Map<string, number>, file: number, name: string): Target[] {
+    const symbol = map.get(name);
+    if (symbol === undefined || symbol === SEVERAL || name.length < MIN_LENGTH) return [];
+    const owner = repo.fileOf(symbol);
+    if (!repo.rules(file).compatible.includes(repo.files[owner]!.language.id)) return [];
+    if (isTestPath(repo.files[owner]!.path) && !isTestPath(repo.files[file]!.path)) return [];
+    return [{ symbol, reason: "unique_name" }];
+  }
+
+  return {
+    // Modules say where every name comes from; a name nobody declared is the runtime's.
+    forName: (file, name) =>
+      repo.rules(file).exportLists || repo.rules(file).builtinFamily === "python" ? [] : accept(functions, file, name),
+    forMember: (file, name) => (members.has(name) || isLibraryMember(name) ? [] : accept(methods, file, name)),
+  };
+}
+
+/** Names of members that the languages' own libraries have: too common to tell anything. */
+const LIBRARY_MEMBERS = new Set<string>([
+  ...Object.getOwnPropertyNames(Array.prototype),
+  ...Object.getOwnPropertyNames(String.prototype),
+  ...Object.getOwnPropertyNames(Map.prototype),
+  ...Object.getOwnPropertyNames(Set.prototype),
+  ...Object.getOwnPropertyNames(Promise.prototype),
+  ...Object.getOwnPropertyNames(Function.prototype),
+  ...Object.getOwnPropertyNames(Object.prototype),
+  ...Object.getOwnPropertyNames(Object),
+  ...Object.getOwnPropertyNames(Date.prototype),
+  ...Object.getOwnPropertyNames(RegExp.prototype),
+  ...Object.getOwnPropertyNames(Math),
+  ..."emit on once off write read close open send end destroy pipe log error warn info debug parse stringify json text format start stop run next done return throw abort append remove update insert items values get set put post patch head options connect listen bind call query select execute fetch commit rollback".split(
+    " ",
+  ),
+]);
+
+function isLibraryMember(name: string): boolean {
+  return LIBRARY_MEMBERS.has(name);
+}

@@ -1,0 +1,151 @@
+/**
+ * What an expression may be, as far as resolution cares. Undefined stands for "not known"; `external` for "known to come
+ * from outside the repository", which forbids guessing.
+ */
+
+/** Bindings of type parameters (numbered over the repository) to types. */
+export type TypeEnv = ReadonlyMap<number, ValueType>;
+
+export type ValueType =
+  /**
+   * An instance of a class, interface, struct, enum, object or type literal; `env` holds its type arguments. An
+   * `open` one is a literal: it sees the type parameters around it too.
+   */
+  | { kind: "instance"; symbol: number; env: TypeEnv | undefined; open: boolean }
+  /** A class, enum or name space itself. */
+  | { kind: "class"; symbol: number; env: TypeEnv | undefined }
+  /** A function or method, with what is known of type parameters and of its receiver. */
+  | { kind: "function"; symbol: number; env: TypeEnv | undefined; self: ValueType | undefined }
+  /** A module: its files share one set of names. */
+  | { kind: "module"; files: readonly number[] }
+  | { kind: "space"; name: string }
+  /** A type of the language's own library. */
+  | { kind: "builtin"; name: string; args: readonly (ValueType | undefined)[] }
+  | { kind: "union"; of: readonly ValueType[] }
+  /** A type parameter that stands for itself: file and binding row. */
+  | { kind: "parameter"; id: number; file: number; binding: number }
+  | { kind: "external" };
+
+export const EXTERNAL: ValueType = { kind: "external" };
+export const NO_ARGS: readonly (ValueType | undefined)[] = [];
+const MAX_UNION = 12;
+const MAX_DEPTH = 6;
+
+export function builtin(name: string, ...args: (ValueType | undefined)[]): ValueType {
+  return { kind: "builtin", name, args: args.length === 0 ? NO_ARGS : args };
+}
+
+/** A text that is the same for the same type, as deep as types are compared. */
+export function typeKey(type: ValueType | undefined, depth = 0): string {
+  if (!type) return "?";
+  if (depth > 3) return "…";
+  switch (type.kind) {
+    case "instance":
+    case "class":
+      return `${type.kind[0]}${type.symbol}<${envKey(type.env, depth)}>`;
+    case "function":
+      return `f${type.symbol}${type.self ? `@${typeKey(type.self, depth + 1)}` : ""}`;
+    case "module":
+      return `m${type.files.join()}`;
+    case "space":
+      return `s${type.name}`;
+    case "builtin":
+      return `b${type.name}<${type.args.map((arg) => typeKey(arg, depth + 1)).join()}>`;
+    case "union":
+      return type.of.map((part) => typeKey(part, depth + 1)).join("|");
+    case "parameter":
+      return `p${type.id}`;
+    case "external":
+      return "x";
+  }
+}
+
+function envKey(env: TypeEnv | undefined, depth: number): string {
+  if (!env) return "";
+  let text = "";
+  for (const [key, value] of env) text += `${key}:${typeKey(value, depth + 1)},`;
+  return text;
+}
+
+function throughEnv(inner: TypeEnv, outer: TypeEnv, depth: number): TypeEnv {
+  const seen = new Map<number, ValueType>();
+  for (const [key, value] of inner) {
+    const type = substitute(value, outer, depth + 1);
+    if (type) seen.set(key, type);
+  }
+  return seen;
+}
+
+/** The union of types; undefined members are left out, `null` built-ins too. */
+export function unionOf(types: readonly (ValueType | undefined)[]): ValueType | undefined {
+  const seen = new Map<string, ValueType>();
+  const add = (type: ValueType | undefined) => {
+    if (!type || seen.size >= MAX_UNION) return;
+    if (type.kind === "union") for (const part of type.of) add(part);
+    else if (
+      !(
+        type.kind === "builtin" &&
+        (type.name === "null" || type.name === "undefined" || type.name === "void" || type.name === "never")
+      )
+    )
+      seen.set(typeKey(type), type);
+  };
+  for (const type of types) add(type);
+  if (seen.size === 0) return undefined;
+  const of = [...seen.values()];
+  return of.length === 1 ? of[0] : { kind: "union", of };
+}
+
+/** The members of a union, or the type alone. */
+export function partsOf(type: ValueType | undefined): readonly ValueType[] {
+  return !type ? [] : type.kind === "union" ? type.of : [type];
+}
+
+/** Replaces type parameters by what the environment says; unknown ones stay. */
+export function substitute(type: ValueType | undefined, env: TypeEnv | undefined, depth = 0): ValueType | undefined {
+  if (!type || !env || env.size === 0 || depth > MAX_DEPTH) return type;
+  switch (type.kind) {
+    case "parameter":
+      return env.get(type.id) ?? type;
+    case "instance":
+      if (type.open) return { ...type, env: mergeEnv(type.env, env, depth) };
+      return type.env ? { ...type, env: throughEnv(type.env, env, depth) } : type;
+    case "class":
+      return type.env ? { ...type, env: throughEnv(type.env, env, depth) } : type;
+    case "builtin":
+      if (type.args.length === 0) return type;
+      return { ...type, args: type.args.map((arg) => substitute(arg, env, depth + 1)) };
+    case "union":
+      return unionOf(type.of.map((part) => substitute(part, env, depth + 1)));
+    case "function":
+      return { ...type, env: mergeEnv(type.env, env, depth), self: substitute(type.self, env, depth + 1) };
+    default:
+      return type;
+  }
+}
+
+/** An environment in which `inner` holds, its types seen through `outer`, and `outer` holds besides. */
+export function mergeEnv(inner: TypeEnv | undefined, outer: TypeEnv | undefined, depth = 0): TypeEnv | undefined {
+  if (!inner || inner.size === 0) return outer;
+  if (!outer || outer.size === 0) return inner;
+  const merged = new Map(outer);
+  for (const [key, value] of inner) {
+    const seen = substitute(value, outer, depth + 1);
+    if (seen) merged.set(key, seen);
+  }
+  return merged;
+}
+
+/** The type parameter that stands for the receiver: `this`, `Self`. */
+export const THIS_ID = -1;
+
+/** Numbers type parameters over the repository: a file has fewer than a million bindings (files end at 1 MiB). */
+export function parameterId(file: number, binding: number): number {
+  return file * 1_000_000 + binding;
+}
+
+/** An environment in which the receiver's own type is known as well. */
+export function withSelf(env: TypeEnv | undefined, self: ValueType | undefined): TypeEnv | undefined {
+  if (!self) return env;
+  return new Map([...(env ?? []), [THIS_ID, self] as const]);
+}
