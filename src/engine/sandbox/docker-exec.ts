@@ -20,8 +20,8 @@ import { MOUNT_POINT } from "./workspace-path.ts";
 /** Name of the variable that marks what belongs to one call. */
 const MARK = "SKEP_EXEC";
 
-/** $1 is the folder, the rest the command. */
-const WRAPPER = `echo $$; if cd -- "$1"; then shift; "$@"; else (exit 126); fi; echo "${MARK}:$${MARK}:$?"`;
+/** $1 is the folder, the rest the command. One pipe for both outputs, or their order would be lost. */
+const WRAPPER = `exec 2>&1; echo $$; if cd -- "$1"; then shift; "$@"; else (exit 126); fi; echo "${MARK}:$${MARK}:$?"`;
 
 /**
  * $1 is the session, $2 the mark. Reads /proc with built-ins; `cat` (for the mark) may be missing. Two rounds without

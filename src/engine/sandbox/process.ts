@@ -53,7 +53,9 @@ function createSandbox(spec: SandboxSpec, root: string, hasShell: boolean, clock
       if (options.signal?.aborted) return notStarted();
       const [command, ...rest] = argv;
       if (!command) throw badRequest("There is no command to run.");
-      const child = spawn(command, rest, { cwd, env: { ...base, ...options.env }, detached: true, stdio: "pipe" });
+      // One pipe for both outputs, or their order would be lost.
+      const [program, args] = hasShell ? ["sh", ["-c", 'exec "$@" 2>&1', "sh", ...argv]] : [command, rest];
+      const child = spawn(program, args, { cwd, env: { ...base, ...options.env }, detached: true, stdio: "pipe" });
       running.add(child);
       try {
         return await follow(child, command, options, clock);

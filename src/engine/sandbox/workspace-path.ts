@@ -104,7 +104,8 @@ export async function resolvePlace(root: string, path: string, make: Owner | boo
   const place = (name: string): Place => {
     const folderPath = stack.at(-1)!.folder.path;
     const relative = [...stack.slice(1).map((step) => step.name), name].filter((part) => part !== ".").join("/");
-    return { path: name === "." ? folderPath : `${folderPath}/${name}`, folderPath, name, relative, close };
+    // "/." behind the folder's own path: that path may itself be a link, which O_NOFOLLOW would refuse.
+    return { path: `${folderPath}/${name}`, folderPath, name, relative, close };
   };
   try {
     let links = 0;

@@ -1,0 +1,114 @@
+/**
+ * `grep`: text in the workspace's files. The pattern is matched by the sandbox's own `grep`: what a model writes must
+ * not be able to hold up the server's one thread.
+ */
+import { type Static, Type } from "@sinclair/typebox";
+import { badRequest, Problem } from "../../core/errors.ts";
+import { LIMITS } from "../../core/limits.ts";
+import type { ExecResult, Sandbox } from "../sandbox/sandbox.ts";
+import type { Tool } from "../tool.ts";
+import description from "./grep.md" with { type: "text" };
+import { pathParameter } from "./tool-input.ts";
+
+const MAX_WALKED = 100_000;
+const MAX_MATCHES = 500;
+const MAX_LINE_CHARACTERS = 500;
+/** Of file names in one command; systems allow no more than about 2 MB of arguments. */
+const BATCH_BYTES = 512 * 1024;
+
+const parameters = Type.Object({
+  pattern: Type.String({ minLength: 1, maxLength: 4_096, description: "What to search for." }),
+  path: Type.Optional(pathParameter("The folder or file to search; the whole workspace when left out")),
+  glob: Type.Optional(
+    Type.String({ minLength: 1, maxLength: 512, description: "Only files whose name (or path) matches." }),
+  ),
+  literal: Type.Optional(Type.Boolean({ description: "The pattern is plain text." })),
+  ignore_case: Type.Optional(Type.Boolean({ description: "Upper and lower case are the same." })),
+  context: Type.Optional(Type.Integer({ minimum: 0, maximum: 20, description: "Lines to show around each match." })),
+});
+
+type Input = Static<typeof parameters>;
+
+export function createGrepTool(): Tool<Input> {
+  return {
+    name: "grep",
+    group: "files",
+    description,
+    parameters,
+    timeoutMs: LIMITS.toolTimeoutMs,
+    run: async (input, { sandbox, signal }) => {
+      if (/[\0\n]/.test(input.pattern)) throw badRequest("The pattern must be one line.");
+      const started = performance.now();
+      const { entries, truncated } = await sandbox.walk(input.path ?? ".", { maxEntries: MAX_WALKED, signal });
+      const files = entries
+        .filter(({ kind, path }) => kind === "file" && wanted(input.glob, path))
+        .map(({ path }) => path);
+      const lines: string[] = [];
+      for (const batch of batches(files)) {
+        const timeoutMs = Math.max(1, LIMITS.toolTimeoutMs - (performance.now() - started));
+        lines.push(...(await searchBatch(sandbox, input, batch, timeoutMs, signal)));
+        if (lines.length > MAX_MATCHES) break;
+      }
+      const shown = lines.slice(0, MAX_MATCHES);
+      if (lines.length > MAX_MATCHES) shown.push(`[more than ${MAX_MATCHES} lines; narrow the search]`);
+      if (truncated) shown.push(`[only the first ${MAX_WALKED} files and folders were searched]`);
+      return { ok: true, output: shown.length > 0 ? shown.join("\n") : "No matches." };
+    },
+  };
+}
+
+function wanted(glob: string | undefined, path: string): boolean {
+  if (glob === undefined) return true;
+  return new Bun.Glob(glob).match(glob.includes("/") ? path : path.slice(path.lastIndexOf("/") + 1));
+}
+
+function* batches(files: readonly string[]): Generator<string[]> {
+  let batch: string[] = [];
+  let bytes = 0;
+  for (const file of files) {
+    const size = Buffer.byteLength(file) + 1;
+    if (bytes + size > BATCH_BYTES && batch.length > 0) {
+      yield batch;
+      batch = [];
+      bytes = 0;
+    }
+    batch.push(file);
+    bytes += size;
+  }
+  if (batch.length > 0) yield batch;
+}
+
+async function searchBatch(
+  sandbox: Sandbox,
+  input: Input,
+  files: readonly string[],
+  timeoutMs: number,
+  signal: AbortSignal,
+): Promise<string[]> {
+  const flags = ["-n", "-H", "-s", input.literal ? "-F" : "-E", ...(input.ignore_case ? ["-i"] : [])];
+  if (input.context) flags.push("-C", String(input.context));
+  // A name that begins with a dash would be taken for a flag by some, also after "--".
+  const names = files.map((file) => (file.startsWith("-") ? `./${file}` : file));
+  const result = await sandbox.exec(["grep", ...flags, "-e", input.pattern, "--", ...names], {
+    timeoutMs,
+    signal,
+    maxOutputBytes: 4 * 1024 * 1024,
+  });
+  return linesOf(result);
+}
+
+/** Lines of text; what grep says of binary files, and their bytes, is left out. Throws for a pattern grep refuses. */
+function linesOf({ exitCode, output, timedOut, aborted }: ExecResult): string[] {
+  if (aborted) throw new Problem(499, "cancelled", "The search was cancelled.");
+  if (timedOut) throw new Problem(504, "timed_out", "The search took too long; narrow it.");
+  if (exitCode === 127) throw new Problem(422, "no_grep", "This sandbox has no grep.");
+  const lines = output
+    .split("\n")
+    .filter((line) => line !== "" && !/[\0\uFFFD]|^Binary file |: binary file matches$/.test(line));
+  // Above 1 with matches, or with nothing said, only some file could not be read.
+  const complaint = exitCode !== null && exitCode > 1 && lines.length > 0 && !lines.some(isMatch);
+  if (complaint) throw badRequest(`grep: ${lines.join("; ").replace(/^grep: /, "")}`, "bad_pattern");
+  return lines.map((line) => (line.length > MAX_LINE_CHARACTERS ? `${line.slice(0, MAX_LINE_CHARACTERS)} […]` : line));
+}
+
+const isMatch = (line: string) => /^[^:]+[:-]\d+[:-]/.test(line);

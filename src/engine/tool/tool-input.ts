@@ -1,0 +1,40 @@
+/** What the file tools share: the wording of a path's parameter, and text as a model can read it. */
+import { Type } from "@sinclair/typebox";
+import { badRequest, Problem } from "../../core/errors.ts";
+
+export const pathParameter = (what: string) =>
+  Type.String({ description: `${what}, relative to the workspace (or absolute below /workspace).`, minLength: 1 });
+
+/** How many bytes at the front decide whether a file is text. */
+const SNIFFED_BYTES = 8_192;
+const IMAGES: readonly [magic: string, kind: string][] = [
+  ["89504e47", "PNG"],
+  ["ffd8ff", "JPEG"],
+  ["47494638", "GIF"],
+  ["424d", "BMP"],
+];
+
+/** The file's text. Throws Problem 415 for images and other binary files, saying what it is. */
+export function textOf(path: string, data: Uint8Array): string {
+  const front = Buffer.from(data.subarray(0, SNIFFED_BYTES));
+  if (!front.includes(0)) return new TextDecoder().decode(data);
+  const hex = front.toString("hex", 0, 4);
+  const kind = IMAGES.find(([magic]) => hex.startsWith(magic))?.[1];
+  const isWebp = front.toString("latin1", 8, 12) === "WEBP";
+  const what = kind || isWebp ? `a ${kind ?? "WebP"} image` : "a binary file";
+  throw new Problem(415, "not_text", `${path} is ${what} of ${data.length} bytes; only text can be read.`);
+}
+
+/** Text for changing: must survive being decoded and encoded again. */
+export function editableTextOf(path: string, data: Uint8Array): string {
+  const text = textOf(path, data);
+  if (!Buffer.from(text).equals(stripBom(data))) throw badRequest(`${path} is not UTF-8; it cannot be edited as text.`);
+  return text;
+}
+
+const BOM = Buffer.from([0xef, 0xbb, 0xbf]);
+export const hasBom = (data: Uint8Array) => BOM.equals(data.subarray(0, 3));
+const stripBom = (data: Uint8Array) => (hasBom(data) ? data.subarray(3) : data);
+
+/** `2 files`, `1 file`. */
+export const counted = (count: number, noun: string) => `${count} ${noun}${count === 1 ? "" : "s"}`;
