@@ -5,11 +5,18 @@ import type { Config } from "./core/config.ts";
 import { createLog } from "./core/log.ts";
 import { createSealer } from "./core/sealing.ts";
 import { BUILD } from "./core/version.ts";
+import { auditRoutes } from "./feature/audit/routes.ts";
+import { apiKeyRoutes } from "./feature/auth/key-routes.ts";
+import { authRoutes } from "./feature/auth/routes.ts";
+import { createAuth } from "./feature/auth/service.ts";
 import { docsRoutes } from "./feature/docs/routes.ts";
 import { eventRoutes } from "./feature/events/routes.ts";
 import { secretRoutes } from "./feature/secrets/routes.ts";
 import { createSecrets } from "./feature/secrets/service.ts";
 import { statusRoutes } from "./feature/status/routes.ts";
+import { userRoutes } from "./feature/users/routes.ts";
+import { createUsers, type HandOver } from "./feature/users/service.ts";
+import { waitlistRoutes } from "./feature/waitlist/routes.ts";
 import { createAuthenticate } from "./http/authenticate.ts";
 import { base as createBase, type RequestFacts } from "./http/base.ts";
 import { createEventStreams } from "./http/event-stream.ts";
@@ -46,10 +53,27 @@ export async function createApp(config: Config) {
   const audit = createAudit(store, clock);
   const keys = instanceKeys({ config, folder, log });
 
+  const sealer = createSealer(keys.secretsKey);
+  const site = createSite(config);
+  const auth = createAuth({
+    store,
+    clock,
+    log,
+    audit,
+    sealer,
+    site,
+    config,
+    dataRoot: folder.root,
+    signingKey: keys.signingKey(),
+  });
+  // Every feature that keeps things of users gives them to somebody else when a user is deleted.
+  const handOvers: HandOver[] = [eventLog.handOver];
+  const users = createUsers({ store, clock, audit, ...auth.forUsers, handOvers });
+
   const secrets = createSecrets({
     store,
     clock,
-    sealer: createSealer(keys.secretsKey),
+    sealer,
     audit,
     agentExists: () => true,
   });
@@ -60,7 +84,6 @@ export async function createApp(config: Config) {
   const tickets = createTickets(clock);
   const metrics = createMetrics();
   const limits = createRateLimits(clock, config.rateLimit);
-  const site = createSite(config);
   const base = createBase({ store, idempotency, facts });
   const status = async () => ({
     status: "ok" as const,
@@ -91,6 +114,11 @@ export async function createApp(config: Config) {
     )
     .use(eventRoutes(base, { streams, tickets, runExists: () => true }))
     .use(secretRoutes(base, secrets, { engineTokenSet: keys.engineToken !== undefined }))
+    .use(authRoutes(base, { auth, store, site, providerLogout: async () => undefined }))
+    .use(apiKeyRoutes(base, auth.apiKeys))
+    .use(userRoutes(base, users))
+    .use(auditRoutes(base, store))
+    .use(waitlistRoutes(base, { store, clock }))
     .use(docsRoutes(base, { document: () => document }));
   const table = createRouteTable(routes);
   const document = openApiDocument(routes, table, BUILD.version);
@@ -98,6 +126,7 @@ export async function createApp(config: Config) {
     authRequired: config.authRequired,
     engineToken: keys.engineToken,
     executionOf: () => undefined,
+    accounts: auth.accounts,
     redeemTicket: tickets.redeem,
   });
   const gate = createGate({ app: routes, table, config, log, facts, idempotency, metrics, authenticate, limits, site });
@@ -107,6 +136,7 @@ export async function createApp(config: Config) {
     config,
     url: server.url,
     isNew: folder.isNew,
+    setupToken: auth.setup.tokenToShow(),
     routes,
     table,
     gate,

@@ -13,6 +13,12 @@ export function serveCommand(program: Command, exit: (code: number) => void): vo
       lines.push(
         config.authRequired ? "Credentials are asked for." : "Credentials are not asked for: this machine only.",
       );
+      if (app.setupToken)
+        lines.push(
+          "",
+          `No administrator yet. Setup token: ${app.setupToken}`,
+          "Use it in the browser, or: skep admin create",
+        );
       if (app.isNew) lines.push("", 'Next: open the address above, or try: skep run hello "Greet this repository"');
       console.log(lines.join("\n"));
       const signal = await new Promise<NodeJS.Signals>((resolve) => {

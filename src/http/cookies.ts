@@ -1,5 +1,8 @@
 /** Cookies of ours: HttpOnly, SameSite, of this site's own path, Secure where the site is https. */
 
+/** Of a browser's log-in. */
+export const SESSION_COOKIE = "skep_session";
+
 export interface CookieOptions {
   path: string;
   secure: boolean;

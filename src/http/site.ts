@@ -11,6 +11,8 @@ export interface Site {
   base(request: Request): string;
   /** A cookie below `path`, a path of ours. Kept from plain-text connections where the site is https. */
   cookie(name: string, value: string, options: { path?: string; sameSite: "Strict" | "Lax"; maxAge: number }): string;
+  /** Whether the request comes from a page of this site: what a change that rides on a cookie must show. */
+  ownPage(request: Request): boolean;
   /** A path of this site to send a browser to; anything else becomes the start page. */
   localPath(wanted: string | undefined): string;
 }
@@ -31,6 +33,12 @@ export function createSite({ publicUrl, host }: Pick<Config, "publicUrl" | "host
     },
     cookie: (name, value, { path = "/", sameSite, maxAge }) =>
       setCookie(name, value, { path: `${prefix}${path}`, secure, sameSite, maxAge }),
+    ownPage({ headers }) {
+      const origin = headers.get("origin");
+      if (origin === null) return headers.get("sec-fetch-site") === "same-origin";
+      if (publicUrl && new URL(publicUrl).origin === origin) return true;
+      return URL.canParse(origin) && new URL(origin).host === headers.get("host");
+    },
     localPath(wanted) {
       const plain = wanted !== undefined && /^\/(?![/\\])[^\\\x00-\x20\x7f]*$/.test(wanted) && wanted.length <= 2_000;
       return `${prefix}${plain ? wanted : "/"}`;

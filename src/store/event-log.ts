@@ -27,6 +27,8 @@ export interface EventLog {
   lastId(): number;
   /** Oldest id still kept; `lastId() + 1` when none is. */
   firstId(): number;
+  /** Gives a user's events to another, or to nobody's eyes but administrators'. */
+  handOver(from: string, to: string | null): void;
   /** Removes what is older than the limits say. Returns how many. */
   prune(): number;
 }
@@ -72,6 +74,11 @@ export function createEventLog(store: Store, clock: Clock): EventLog {
         .prepare(`SELECT * FROM events WHERE ${where.join(" AND ")} ORDER BY id LIMIT @limit`)
         .all(values);
       return (rows as EventRow[]).map(present);
+    },
+    handOver(from, to) {
+      // Null would make them everybody's: without an heir they keep the name of who is gone.
+      if (to === null) return;
+      store.write(() => sqlite.prepare("UPDATE events SET user_id = ? WHERE user_id = ?").run(to, from));
     },
     prune() {
       const oldest = lastId() - LIMITS.eventKeepRows;

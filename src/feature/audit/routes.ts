@@ -1,0 +1,71 @@
+/** GET /v1/admin/audit: who did what, newest first. */
+import { Type as t } from "@sinclair/typebox";
+import { and, desc, eq, gte, lt, or } from "drizzle-orm";
+import { Elysia } from "elysia";
+import { timestamp } from "../../core/clock.ts";
+import { invalidField } from "../../core/errors.ts";
+import type { Base } from "../../http/base.ts";
+import { listAnswer, listOf, PageQuery, pageOf } from "../../http/list.ts";
+import type { Store } from "../../store/store.ts";
+import { audit } from "../../store/tables/foundation.ts";
+
+const Nullable = t.Union([t.String(), t.Null()]);
+const AuditRow = t.Object({
+  id: t.String(),
+  at: t.String({ format: "date-time" }),
+  action: t.String(),
+  actor: t.String(),
+  subject: Nullable,
+  address: Nullable,
+  data: t.Record(t.String(), t.Unknown()),
+});
+const Filter = t.Object({
+  ...PageQuery,
+  action: t.Optional(t.String({ maxLength: 100, description: "Exact, or a group: `login` means every `login.…`." })),
+  actor: t.Optional(t.String({ maxLength: 200 })),
+  since: t.Optional(t.String({ maxLength: 40, description: "RFC 3339, or epoch milliseconds." })),
+});
+
+export function auditRoutes(base: Base, { db }: Store) {
+  return new Elysia({ name: "skep/audit" }).use(base).get(
+    "/v1/admin/audit",
+    ({ query }) => {
+      const { action, actor, since } = query;
+      const page = pageOf(query);
+      const where = and(
+        page.after === null ? undefined : lt(audit.id, page.after),
+        action === undefined
+          ? undefined
+          : or(eq(audit.action, action), and(gte(audit.action, `${action}.`), lt(audit.action, `${action}/`))),
+        actor === undefined ? undefined : eq(audit.actor, actor),
+        since === undefined ? undefined : gte(audit.at, momentOf(since)),
+      );
+      const rows = db
+        .select()
+        .from(audit)
+        .where(where)
+        .orderBy(desc(audit.id))
+        .limit(page.limit + 1)
+        .all();
+      return listAnswer(
+        rows,
+        page,
+        (row) => row.id,
+        (row) => row,
+      );
+    },
+    {
+      access: "admin",
+      query: Filter,
+      response: { 200: listOf(AuditRow) },
+      detail: { tags: ["admin"], summary: "Security events, newest first" },
+    },
+  );
+}
+
+function momentOf(text: string): string {
+  const ms = /^\d{1,15}$/.test(text) ? Number(text) : Date.parse(text);
+  if (!Number.isFinite(ms) || Math.abs(ms) > 8.64e15)
+    throw invalidField("since", "Takes RFC 3339 or epoch milliseconds");
+  return timestamp(ms);
+}

@@ -1,0 +1,112 @@
+/** API keys: shown once, stored as a digest, held to their scopes and their end, dead when deleted. */
+import { and, desc, eq, lt } from "drizzle-orm";
+import { type Clock, timestamp } from "../../core/clock.ts";
+import { conflict, invalidField, notFound } from "../../core/errors.ts";
+import { newId } from "../../core/ids.ts";
+import { LIMITS } from "../../core/limits.ts";
+import { type ListAnswer, listAnswer, type Page } from "../../http/list.ts";
+import type { Audit } from "../../store/audit.ts";
+import type { Store } from "../../store/store.ts";
+import { apiKeys, users } from "../../store/tables/accounts.ts";
+import type { UserRow } from "../users/model.ts";
+import type { ApiKey, ApiKeyCreate } from "./model.ts";
+import { newToken, TOKEN_PREFIXES, tokenHash } from "./tokens.ts";
+
+type Row = typeof apiKeys.$inferSelect;
+
+export interface ApiKeys {
+  /** With `key`. @throws Problem 422 for an end in the past, 409 for too many. */
+  create(userId: string, input: ApiKeyCreate, actor: string, address?: string): ApiKey;
+  list(userId: string, page: Page): ListAnswer<ApiKey>;
+  /** @throws Problem 404 unless it is that user's. */
+  remove(userId: string, id: string, actor: string, address?: string): void;
+  /** The key and its user while both hold. */
+  find(key: string): { key: Row; user: UserRow } | undefined;
+  /** The same by id, for streams that are open. */
+  live(id: string): { key: Row; user: UserRow } | undefined;
+}
+
+/** When a key was last used is written at most this often. */
+const TOUCH_MS = 60_000;
+
+export function createApiKeys({ store, clock, audit }: { store: Store; clock: Clock; audit: Audit }): ApiKeys {
+  const { db } = store;
+  const present = ({ hash: _, user_id: _user, ...row }: Row): ApiKey => ({
+    ...row,
+    expired: row.expires_at !== null && Date.parse(row.expires_at) <= clock.now(),
+  });
+  const joined = () =>
+    db.select({ key: apiKeys, user: users }).from(apiKeys).innerJoin(users, eq(users.id, apiKeys.user_id));
+  type Found = { key: Row; user: UserRow };
+  const holding = (found: Found | undefined): Found | undefined =>
+    found?.user.active && !present(found.key).expired ? found : undefined;
+
+  return {
+    create(userId, { name, expires_at = null, scopes = null }, actor, address) {
+      const now = clock.now();
+      if (expires_at !== null && !(Date.parse(expires_at) > now))
+        throw invalidField("/expires_at", "A key ends in the future");
+      const key = newToken("apiKey");
+      const row: Row = {
+        id: newId("apiKey"),
+        user_id: userId,
+        name,
+        hash: tokenHash(key),
+        preview: `${key.slice(0, 9)}…${key.slice(-4)}`,
+        scopes: scopes && [...new Set(scopes)],
+        expires_at: expires_at && timestamp(Date.parse(expires_at)),
+        last_used_at: null,
+        created_at: timestamp(now),
+      };
+      return store.write(() => {
+        if (
+          db.select({ id: apiKeys.id }).from(apiKeys).where(eq(apiKeys.user_id, userId)).all().length >=
+          LIMITS.apiKeysPerUser
+        )
+          throw conflict(`A user has at most ${LIMITS.apiKeysPerUser} keys. Revoke one first.`, "too_many_keys");
+        db.insert(apiKeys).values(row).run();
+        audit({ action: "api_key.created", actor, subject: row.id, address, data: { name, scopes, user_id: userId } });
+        return { ...present(row), key };
+      });
+    },
+    list(userId, page) {
+      const where = and(eq(apiKeys.user_id, userId), page.after === null ? undefined : lt(apiKeys.id, page.after));
+      const rows = db
+        .select()
+        .from(apiKeys)
+        .where(where)
+        .orderBy(desc(apiKeys.id))
+        .limit(page.limit + 1)
+        .all();
+      return listAnswer(rows, page, (row) => row.id, present);
+    },
+    remove(userId, id, actor, address) {
+      store.write(() => {
+        const mine = and(eq(apiKeys.id, id), eq(apiKeys.user_id, userId));
+        if (db.delete(apiKeys).where(mine).run().changes === 0) throw notFound("API key");
+        audit({ action: "api_key.revoked", actor, subject: id, address, data: { user_id: userId } });
+      });
+    },
+    find(key) {
+      if (!key.startsWith(TOKEN_PREFIXES.apiKey)) return undefined;
+      const found = holding(
+        joined()
+          .where(eq(apiKeys.hash, tokenHash(key)))
+          .get(),
+      );
+      if (!found) return undefined;
+      const { id, last_used_at } = found.key;
+      const now = clock.now();
+      if (last_used_at === null || now - Date.parse(last_used_at) > TOUCH_MS)
+        store.write(() =>
+          db
+            .update(apiKeys)
+            .set({ last_used_at: timestamp(now) })
+            .where(eq(apiKeys.id, id))
+            .run(),
+        );
+      return found;
+    },
+    live: (id) => holding(joined().where(eq(apiKeys.id, id)).get()),
+  };
+}

@@ -1,0 +1,133 @@
+/**
+ * Lock-out after wrong tries, by account, known or not, so that it tells nobody which accounts exist. A try is counted
+ * before it is checked, in memory; a wrong one is written in a transaction of its own. So neither parallel tries, nor
+ * a busy database, nor a rollback, nor a restart gives tries back.
+ */
+import { createHash } from "node:crypto";
+import { eq, lt } from "drizzle-orm";
+import type { Clock } from "../../core/clock.ts";
+import { Problem } from "../../core/errors.ts";
+import { LIMITS } from "../../core/limits.ts";
+import type { Logger } from "../../core/log.ts";
+import type { Store } from "../../store/store.ts";
+import { loginFailures } from "../../store/tables/accounts.ts";
+
+export interface Attempt {
+  failed(): void;
+  succeeded(): void;
+  /** Neither: the check was not made, or a second one follows. */
+  released(): void;
+}
+
+export interface Attempts {
+  /** Opens a try. @throws Problem 429 `account_locked` after LIMITS.loginFailures wrong ones. */
+  begin(key: string): Attempt;
+  /** Ends a lock: the account's password was set by who may. */
+  clear(key: string): void;
+  prune(): void;
+}
+
+interface Count {
+  failures: number;
+  lastAt: number;
+  lockedUntil: number;
+  open: number;
+}
+
+/** Keys of counts: digests, so that what people type into the wrong field is not kept. */
+export const attemptKey = (kind: "password" | "second-factor", account: string): string =>
+  createHash("sha256").update(`${kind}\n${account}`).digest("base64url");
+
+const MOST = 20_000;
+
+export function createAttempts({ store, clock, log }: { store: Store; clock: Clock; log: Logger }): Attempts {
+  const counts = new Map<string, Count>();
+  const { db } = store;
+
+  function countOf(key: string): Count {
+    let count = counts.get(key);
+    if (!count) {
+      const row = db.select().from(loginFailures).where(eq(loginFailures.key, key)).get();
+      count = { failures: row?.failures ?? 0, lastAt: row?.last_at ?? 0, lockedUntil: row?.locked_until ?? 0, open: 0 };
+      if (counts.size >= MOST) forgetIdle();
+      counts.set(key, count);
+    }
+    const now = clock.now();
+    if (now >= count.lockedUntil && now - count.lastAt > LIMITS.loginFailureWindowMs) count.failures = 0;
+    return count;
+  }
+  function forgetIdle(): void {
+    const old = clock.now() - LIMITS.loginFailureWindowMs;
+    for (const [key, count] of counts)
+      if (count.open === 0 && (count.failures === 0 || count.lastAt < old) && count.lockedUntil <= clock.now())
+        counts.delete(key);
+  }
+  function keep(key: string, { failures, lastAt, lockedUntil }: Count): void {
+    const row = { key, failures, last_at: lastAt, locked_until: lockedUntil };
+    try {
+      store.write(() =>
+        db.insert(loginFailures).values(row).onConflictDoUpdate({ target: loginFailures.key, set: row }).run(),
+      );
+    } catch (err) {
+      log.error({ err }, "a wrong log-in could not be written; it counts in memory");
+    }
+  }
+  function drop(key: string): void {
+    store.write(() => db.delete(loginFailures).where(eq(loginFailures.key, key)).run());
+  }
+
+  return {
+    begin(key) {
+      const count = countOf(key);
+      const now = clock.now();
+      const wait =
+        count.lockedUntil > now
+          ? count.lockedUntil - now
+          : count.failures + count.open >= LIMITS.loginFailures
+            ? 1_000
+            : 0;
+      if (wait > 0) {
+        const seconds = Math.ceil(wait / 1_000);
+        throw new Problem(429, "account_locked", `Too many wrong tries. Try again in ${seconds} s.`, {
+          headers: { "Retry-After": String(seconds) },
+        });
+      }
+      count.open++;
+      let over = false;
+      const end = (then: () => void) => {
+        if (over) return;
+        over = true;
+        count.open--;
+        then();
+      };
+      return {
+        failed: () =>
+          end(() => {
+            count.failures++;
+            count.lastAt = clock.now();
+            if (count.failures >= LIMITS.loginFailures) {
+              count.failures = 0;
+              count.lockedUntil = count.lastAt + LIMITS.loginLockMs;
+            }
+            keep(key, count);
+          }),
+        succeeded: () =>
+          end(() => {
+            const kept = count.lastAt > 0;
+            counts.delete(key);
+            if (kept) drop(key);
+          }),
+        released: () => end(() => {}),
+      };
+    },
+    clear(key) {
+      counts.delete(key);
+      drop(key);
+    },
+    prune() {
+      forgetIdle();
+      const old = clock.now() - LIMITS.loginFailureWindowMs - LIMITS.loginLockMs;
+      store.write(() => db.delete(loginFailures).where(lt(loginFailures.last_at, old)).run());
+    },
+  };
+}

@@ -1,0 +1,132 @@
+/**
+ * Log-in by e-mail and password, then by second factor. Unknown, inactive and password-less accounts get the same
+ * answer after the same work as a wrong password.
+ */
+import { eq } from "drizzle-orm";
+import type { Clock } from "../../core/clock.ts";
+import { normalEmail } from "../../core/email.ts";
+import { unauthorized } from "../../core/errors.ts";
+import { LIMITS } from "../../core/limits.ts";
+import { addressKey } from "../../http/rate-limit.ts";
+import type { Audit } from "../../store/audit.ts";
+import type { Store } from "../../store/store.ts";
+import { users } from "../../store/tables/accounts.ts";
+import type { UserRow } from "../users/model.ts";
+import { type Attempts, attemptKey } from "./attempts.ts";
+import type { SecondFactorNeeded, SessionKind } from "./model.ts";
+import type { Passwords } from "./passwords.ts";
+import type { Opened, Sessions, Visitor } from "./sessions.ts";
+import { newToken, tokenHash } from "./tokens.ts";
+import type { SecondFactor, TwoFactor } from "./two-factor.ts";
+
+export interface Login {
+  /** @throws Problem 401 `wrong_credentials`, 429 `account_locked`, 503 `busy`. */
+  login(
+    given: { email: string; password: string; session?: SessionKind | undefined },
+    visitor: Visitor,
+  ): Promise<Opened | SecondFactorNeeded>;
+  /** @throws Problem 401 for a wrong code, or a pending token that is used up or late. */
+  secondFactor(
+    given: SecondFactor & { pending_token: string; session?: SessionKind | undefined },
+    visitor: Visitor,
+  ): Promise<Opened>;
+}
+
+interface Pending {
+  userId: string;
+  /** Of the moment: a password changed meanwhile ends it. */
+  passwordHash: string | null;
+  passwordKey: string;
+  session: SessionKind;
+  tries: number;
+  /** Monotonic ms. */
+  until: number;
+}
+
+const MOST_PENDING = 10_000;
+
+export function createLogin({
+  store,
+  clock,
+  audit,
+  passwords,
+  attempts,
+  sessions,
+  twoFactor,
+}: {
+  store: Store;
+  clock: Clock;
+  audit: Audit;
+  passwords: Passwords;
+  attempts: Attempts;
+  sessions: Sessions;
+  twoFactor: TwoFactor;
+}): Login {
+  const { db } = store;
+  const pendings = new Map<string, Pending>();
+  const byEmail = (email: string) => db.select().from(users).where(eq(users.email, email)).get();
+  const refused = () => unauthorized("E-mail or password is wrong.", "wrong_credentials");
+
+  /** An owner whose address is known is counted apart, so that strangers cannot lock it out. */
+  const keyOf = (email: string, user: UserRow | undefined, address: string | undefined): string =>
+    attemptKey(
+      "password",
+      user && sessions.knowsAddress(user.id, address) ? `${email}\n${addressKey(address ?? "")}` : email,
+    );
+
+  function remember(pending: Pending): SecondFactorNeeded {
+    for (const [hash, { until }] of pendings) {
+      if (until > clock.monotonic() && pendings.size < MOST_PENDING) break;
+      pendings.delete(hash);
+    }
+    const pending_token = newToken("pending");
+    pendings.set(tokenHash(pending_token), pending);
+    return { two_factor_required: true, pending_token, expires_in: LIMITS.pendingLoginMs / 1_000 };
+  }
+
+  return {
+    async login({ email: given, password, session = "bearer" }, visitor) {
+      const email = normalEmail(given);
+      const before = byEmail(email);
+      const passwordKey = keyOf(email, before, visitor.address);
+      const attempt = attempts.begin(passwordKey);
+      let right: boolean;
+      try {
+        right = await passwords.verify(password, before?.active ? before.password_hash : null);
+      } catch (error) {
+        attempt.released();
+        throw error;
+      }
+      const user = byEmail(email);
+      if (!right || !user?.active || user.password_hash !== before?.password_hash) {
+        attempt.failed();
+        audit({ action: "login.failed", actor: "anonymous", subject: user?.id, address: visitor.address });
+        throw refused();
+      }
+      if (user.totp_enabled) {
+        // The count of wrong passwords stands until the second factor is given too.
+        attempt.released();
+        const until = clock.monotonic() + LIMITS.pendingLoginMs;
+        return remember({ userId: user.id, passwordHash: user.password_hash, passwordKey, session, tries: 0, until });
+      }
+      attempt.succeeded();
+      return sessions.open(user.id, { kind: session, ...visitor });
+    },
+    async secondFactor({ pending_token, session, ...given }, visitor) {
+      const late = () => unauthorized("The pending log-in is over. Log in again.", "pending_login_over");
+      const hash = tokenHash(pending_token);
+      const pending = pendings.get(hash);
+      if (!pending || pending.until < clock.monotonic()) throw late();
+      const user = db.select().from(users).where(eq(users.id, pending.userId)).get();
+      if (!user?.active || user.password_hash !== pending.passwordHash || ++pending.tries > LIMITS.secondFactorTries) {
+        pendings.delete(hash);
+        throw late();
+      }
+      if (user.totp_enabled && !twoFactor.consume(user, given, visitor.address))
+        throw unauthorized("The code is wrong, or was used.", "wrong_code");
+      pendings.delete(hash);
+      attempts.clear(pending.passwordKey);
+      return sessions.open(user.id, { kind: session ?? pending.session, ...visitor });
+    },
+  };
+}

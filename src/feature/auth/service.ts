@@ -1,0 +1,79 @@
+/** Authentication, put together: passwords, lock-out, sessions, second factor, keys, first administrator. */
+import { join } from "node:path";
+import type { Clock } from "../../core/clock.ts";
+import { type Config, isLoopback } from "../../core/config.ts";
+import type { Logger } from "../../core/log.ts";
+import type { Sealer } from "../../core/sealing.ts";
+import { createAccessTokens } from "../../http/access-tokens.ts";
+import type { Site } from "../../http/site.ts";
+import type { Audit } from "../../store/audit.ts";
+import type { Store } from "../../store/store.ts";
+import type { UserRow } from "../users/model.ts";
+import { createAccountFinder } from "./account-finder.ts";
+import { createApiKeys } from "./api-keys.ts";
+import { attemptKey, createAttempts } from "./attempts.ts";
+import { createLogin } from "./login.ts";
+import { createPasswordCheck } from "./password-check.ts";
+import { assertGoodPassword, createPasswords } from "./passwords.ts";
+import { createSessions } from "./sessions.ts";
+import { createSetup } from "./setup.ts";
+import { createTwoFactor } from "./two-factor.ts";
+
+export interface AuthDeps {
+  store: Store;
+  clock: Clock;
+  log: Logger;
+  audit: Audit;
+  sealer: Sealer;
+  site: Site;
+  config: Pick<Config, "host" | "publicUrl" | "trustedProxies">;
+  /** Folder in which the setup token is kept. */
+  dataRoot: string;
+  signingKey: Uint8Array;
+}
+
+export type Auth = ReturnType<typeof createAuth>;
+
+export function createAuth({ store, clock, log, audit, sealer, site, config, dataRoot, signingKey }: AuthDeps) {
+  const passwords = createPasswords();
+  const attempts = createAttempts({ store, clock, log });
+  const sessions = createSessions({ store, clock, audit, sealer, accessTokens: createAccessTokens(signingKey, clock) });
+  const apiKeys = createApiKeys({ store, clock, audit });
+  const checkPassword = createPasswordCheck({ attempts, passwords });
+  const twoFactor = createTwoFactor({ store, clock, audit, sealer, attempts, checkPassword });
+  const login = createLogin({ store, clock, audit, passwords, attempts, sessions, twoFactor });
+  const setup = createSetup({
+    store,
+    clock,
+    audit,
+    passwords,
+    sessions,
+    tokenPath: join(dataRoot, "setup-token"),
+    // Behind a proxy a loopback bind is open to whoever the proxy lets in.
+    localOnly: isLoopback(config.host) && !config.publicUrl && config.trustedProxies.length === 0,
+  });
+  return {
+    /** What the management of users needs of passwords and sessions. */
+    forUsers: {
+      passwords,
+      assertGoodPassword,
+      checkPassword,
+      endSessions: sessions.endAll,
+      unlock(user: UserRow) {
+        attempts.clear(attemptKey("password", user.email));
+        attempts.clear(attemptKey("second-factor", user.id));
+      },
+    },
+    sessions,
+    apiKeys,
+    twoFactor,
+    login,
+    setup,
+    accounts: createAccountFinder({ sessions, apiKeys, site }),
+    /** Removes what has run out. */
+    prune() {
+      sessions.prune();
+      attempts.prune();
+    },
+  };
+}

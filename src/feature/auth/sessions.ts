@@ -1,0 +1,268 @@
+/**
+ * Log-ins. A bearer session is a family of refresh tokens, each used once; a second use of one ends the family. A
+ * cookie session is one opaque token. Every look-up reads session and user, so what is revoked is dead at once.
+ */
+import { and, asc, desc, eq, inArray, lt, ne } from "drizzle-orm";
+import { type Clock, timestamp } from "../../core/clock.ts";
+import { notFound, unauthorized } from "../../core/errors.ts";
+import { newId } from "../../core/ids.ts";
+import { LIMITS } from "../../core/limits.ts";
+import type { Sealer } from "../../core/sealing.ts";
+import type { AccessTokens } from "../../http/access-tokens.ts";
+import type { Audit } from "../../store/audit.ts";
+import type { Store } from "../../store/store.ts";
+import { authSessions, refreshTokens, users } from "../../store/tables/accounts.ts";
+import { presentUser, type UserRow } from "../users/model.ts";
+import type { AuthSession, SessionKind, SignedIn } from "./model.ts";
+import { newToken, tokenHash } from "./tokens.ts";
+
+export type SessionRow = typeof authSessions.$inferSelect;
+
+/** A request's way in, kept for the list of sessions. */
+export interface Visitor {
+  address?: string | undefined;
+  userAgent?: string | null | undefined;
+}
+
+export interface Opening extends Visitor {
+  kind: SessionKind;
+  /** The provider it came through, and its ID token for logging out there. */
+  oidc?: { slug: string; idToken: string } | undefined;
+}
+
+/** What a browser or client gets: the answer, and the cookie's value for a cookie session. */
+export interface Opened {
+  answer: SignedIn;
+  cookie?: string;
+}
+
+export interface Sessions {
+  /** Makes a session. `also` runs in its transaction. @throws Problem 401 when the user is gone or inactive by now. */
+  open(userId: string, opening: Opening, also?: () => void): Promise<Opened>;
+  /** @throws Problem 401 for none of ours, a late, or a used one (which ends the session). */
+  refresh(token: string, visitor: Visitor): Promise<SignedIn>;
+  byAccessToken(token: string): Promise<{ session: SessionRow; user: UserRow } | undefined>;
+  byCookie(cookie: string): { session: SessionRow; user: UserRow } | undefined;
+  /** The session and its user while both hold. */
+  live(id: string): { session: SessionRow; user: UserRow } | undefined;
+  /** The session that a refresh token belongs to. */
+  ofRefreshToken(token: string): SessionRow | undefined;
+  list(userId: string, currentId: string | undefined): AuthSession[];
+  /** @throws Problem 404 unless it is that user's. */
+  revoke(userId: string, id: string): void;
+  end(id: string): void;
+  /** Ends all of a user's sessions, or all but one. */
+  endAll(userId: string, except?: string): void;
+  /** Whether this user logged in from there before. */
+  knowsAddress(userId: string, address: string | undefined): boolean;
+  idToken(session: SessionRow): string | undefined;
+  prune(): void;
+}
+
+const TOUCH_MS = 5 * 60_000;
+const SECONDS = 1_000;
+
+export function createSessions({
+  store,
+  clock,
+  audit,
+  sealer,
+  accessTokens,
+}: {
+  store: Store;
+  clock: Clock;
+  audit: Audit;
+  sealer: Sealer;
+  accessTokens: AccessTokens;
+}): Sessions {
+  const { db } = store;
+  const joined = () =>
+    db
+      .select({ session: authSessions, user: users })
+      .from(authSessions)
+      .innerJoin(users, eq(users.id, authSessions.user_id));
+  type Found = { session: SessionRow; user: UserRow };
+  const holding = (found: Found | undefined): Found | undefined =>
+    found?.user.active && found.session.expires_at > clock.now() ? found : undefined;
+  const live = (id: string) => holding(joined().where(eq(authSessions.id, id)).get());
+  const expiry = (createdAt: number) =>
+    Math.min(clock.now() + LIMITS.sessionIdleMs, createdAt + LIMITS.sessionAbsoluteMs);
+  const end = (id: string) => {
+    store.write(() => db.delete(authSessions).where(eq(authSessions.id, id)).run());
+  };
+
+  function addRefreshToken(sessionId: string, expiresAt: number): string {
+    const token = newToken("refresh");
+    db.insert(refreshTokens)
+      .values({ hash: tokenHash(token), session_id: sessionId, expires_at: expiresAt })
+      .run();
+    return token;
+  }
+  async function bearerAnswer(user: UserRow, sessionId: string, refreshToken: string): Promise<SignedIn> {
+    return {
+      access_token: await accessTokens.sign({ userId: user.id, sessionId, role: user.role }),
+      refresh_token: refreshToken,
+      token_type: "Bearer",
+      expires_in: LIMITS.accessTokenMs / SECONDS,
+      user: presentUser(user),
+    };
+  }
+  /** A user keeps so many sessions; the longest unused make room. */
+  function makeRoom(userId: string): void {
+    const rows = db.select({ id: authSessions.id }).from(authSessions).where(eq(authSessions.user_id, userId));
+    const ids = rows.orderBy(desc(authSessions.last_used_at)).all();
+    const excess = ids.slice(LIMITS.sessionsPerUser - 1).map((row) => row.id);
+    if (excess.length > 0) db.delete(authSessions).where(inArray(authSessions.id, excess)).run();
+  }
+  /** Moves the end of a session that is in use; at most once in TOUCH_MS. */
+  function touch(session: SessionRow): void {
+    const now = clock.now();
+    if (now - session.last_used_at < TOUCH_MS) return;
+    const change = {
+      last_used_at: now,
+      ...(session.kind === "cookie" ? { expires_at: expiry(session.created_at) } : {}),
+    };
+    store.write(() => db.update(authSessions).set(change).where(eq(authSessions.id, session.id)).run());
+  }
+
+  return {
+    live,
+    end,
+    async open(userId, { kind, address, userAgent, oidc }, also) {
+      const now = clock.now();
+      const id = newId("login");
+      const cookie = kind === "cookie" ? newToken("cookie") : undefined;
+      const made = store.write(() => {
+        const user = db.select().from(users).where(eq(users.id, userId)).get();
+        if (!user?.active) throw unauthorized("This account may not log in.", "wrong_credentials");
+        makeRoom(userId);
+        const row: SessionRow = {
+          id,
+          user_id: userId,
+          kind,
+          cookie_hash: cookie ? tokenHash(cookie) : null,
+          address: address ?? null,
+          user_agent: userAgent?.slice(0, LIMITS.nameCharacters) ?? null,
+          oidc_slug: oidc?.slug ?? null,
+          id_token_sealed: oidc ? sealer.seal(oidc.idToken) : null,
+          created_at: now,
+          last_used_at: now,
+          expires_at: expiry(now),
+        };
+        db.insert(authSessions).values(row).run();
+        db.update(users)
+          .set({ last_login_at: timestamp(now) })
+          .where(eq(users.id, userId))
+          .run();
+        const data = { session_id: id, kind, ...(oidc ? { provider: oidc.slug } : {}) };
+        audit({ action: "login.succeeded", actor: userId, subject: userId, address, data });
+        also?.();
+        const refresh = kind === "bearer" ? addRefreshToken(id, row.expires_at) : undefined;
+        return { refresh, user: { ...user, last_login_at: timestamp(now) } };
+      });
+      if (made.refresh) return { answer: await bearerAnswer(made.user, id, made.refresh) };
+      const expires_in = LIMITS.sessionIdleMs / SECONDS;
+      return { answer: { token_type: "Cookie", expires_in, user: presentUser(made.user) }, cookie: cookie! };
+    },
+    async refresh(token, { address }) {
+      const now = clock.now();
+      // What it decided is committed before it is answered: an error inside would undo the end of the family.
+      const outcome = store.write(() => {
+        const row = db
+          .select()
+          .from(refreshTokens)
+          .where(eq(refreshTokens.hash, tokenHash(token)))
+          .get();
+        const found = row && live(row.session_id);
+        if (!row || !found || row.expires_at <= now) return undefined;
+        const { session, user } = found;
+        if (row.used_at !== null) {
+          end(session.id);
+          audit({
+            action: "refresh.reused",
+            actor: user.id,
+            subject: user.id,
+            address,
+            data: { session_id: session.id },
+          });
+          return undefined;
+        }
+        const expires_at = expiry(session.created_at);
+        db.update(refreshTokens).set({ used_at: now }).where(eq(refreshTokens.hash, row.hash)).run();
+        db.update(authSessions)
+          .set({ last_used_at: now, expires_at, address: address ?? session.address })
+          .where(eq(authSessions.id, session.id))
+          .run();
+        return { user, sessionId: session.id, refresh: addRefreshToken(session.id, expires_at) };
+      });
+      if (!outcome)
+        throw unauthorized("The refresh token is not valid, or no longer. Log in again.", "refresh_refused");
+      return bearerAnswer(outcome.user, outcome.sessionId, outcome.refresh);
+    },
+    async byAccessToken(token) {
+      const named = await accessTokens.verify(token);
+      const found = named && live(named.sessionId);
+      if (!found || found.user.id !== named.userId || found.session.kind !== "bearer") return undefined;
+      touch(found.session);
+      return found;
+    },
+    byCookie(cookie) {
+      const found = holding(
+        joined()
+          .where(eq(authSessions.cookie_hash, tokenHash(cookie)))
+          .get(),
+      );
+      if (found) touch(found.session);
+      return found;
+    },
+    ofRefreshToken(token) {
+      const rows = db.select({ session: authSessions }).from(refreshTokens);
+      return rows
+        .innerJoin(authSessions, eq(authSessions.id, refreshTokens.session_id))
+        .where(eq(refreshTokens.hash, tokenHash(token)))
+        .get()?.session;
+    },
+    list(userId, currentId) {
+      const rows = db.select().from(authSessions).where(eq(authSessions.user_id, userId));
+      const sorted = rows.orderBy(desc(authSessions.last_used_at), asc(authSessions.id)).all();
+      return sorted
+        .filter((row) => row.expires_at > clock.now())
+        .map((row) => ({
+          id: row.id,
+          kind: row.kind,
+          current: row.id === currentId,
+          address: row.address,
+          user_agent: row.user_agent,
+          provider: row.oidc_slug,
+          created_at: timestamp(row.created_at),
+          last_used_at: timestamp(row.last_used_at),
+          expires_at: timestamp(row.expires_at),
+        }));
+    },
+    revoke(userId, id) {
+      store.write(() => {
+        const mine = and(eq(authSessions.id, id), eq(authSessions.user_id, userId));
+        if (db.delete(authSessions).where(mine).run().changes === 0) throw notFound("session");
+        audit({ action: "session.revoked", actor: userId, subject: id });
+      });
+    },
+    endAll(userId, except) {
+      const all = eq(authSessions.user_id, userId);
+      store.write(() =>
+        db
+          .delete(authSessions)
+          .where(except === undefined ? all : and(all, ne(authSessions.id, except)))
+          .run(),
+      );
+    },
+    knowsAddress(userId, address) {
+      if (address === undefined) return false;
+      const there = and(eq(authSessions.user_id, userId), eq(authSessions.address, address));
+      return db.select({ id: authSessions.id }).from(authSessions).where(there).get() !== undefined;
+    },
+    idToken: (session) => (session.id_token_sealed ? sealer.open(session.id_token_sealed) : undefined),
+    prune() {
+      store.write(() => db.delete(authSessions).where(lt(authSessions.expires_at, clock.now())).run());
+    },
+  };
+}

@@ -1,0 +1,101 @@
+/**
+ * The first administrator. Whoever holds the setup token (printed at start, kept in the data folder, 0600) makes it,
+ * once: of two at the same time one wins, and ever after the answer is 409.
+ */
+import { chmodSync, existsSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { type Clock, timestamp } from "../../core/clock.ts";
+import { normalEmail } from "../../core/email.ts";
+import { conflict, forbidden } from "../../core/errors.ts";
+import { newId } from "../../core/ids.ts";
+import { sameToken } from "../../http/authenticate.ts";
+import { hasAdministrator } from "../../store/administrators.ts";
+import type { Audit } from "../../store/audit.ts";
+import type { Store } from "../../store/store.ts";
+import { users } from "../../store/tables/accounts.ts";
+import { newUserRow } from "../users/model.ts";
+import type { SessionKind } from "./model.ts";
+import { assertGoodPassword, type Passwords } from "./passwords.ts";
+import type { Opened, Sessions, Visitor } from "./sessions.ts";
+import { newToken } from "./tokens.ts";
+
+export interface SetupInput {
+  email: string;
+  password: string;
+  display_name?: string | undefined;
+  setup_token?: string | undefined;
+  session?: SessionKind | undefined;
+}
+
+export interface Setup {
+  /** The token to print at start while there is no administrator and the token is asked for. */
+  tokenToShow(): string | undefined;
+  /**
+   * @param viaProxy whether the request shows that somebody else than this machine may have sent it.
+   * @throws Problem 409 `already_set_up`, 403 `setup_token_wrong`, 422.
+   */
+  run(input: SetupInput, visitor: Visitor, viaProxy: boolean): Promise<Opened>;
+}
+
+export function createSetup({
+  store,
+  clock,
+  audit,
+  passwords,
+  sessions,
+  tokenPath,
+  localOnly,
+}: {
+  store: Store;
+  clock: Clock;
+  audit: Audit;
+  passwords: Passwords;
+  sessions: Sessions;
+  /** File of the token. */
+  tokenPath: string;
+  /** True when nobody but this machine reaches the server: then the token is needless. */
+  localOnly: boolean;
+}): Setup {
+  const { db } = store;
+  const token = hasAdministrator(db) ? undefined : keptToken(tokenPath);
+  if (token === undefined) rmSync(tokenPath, { force: true });
+  const assertOpen = () => {
+    if (hasAdministrator(db)) throw conflict("This server is set up. Log in instead.", "already_set_up");
+  };
+  return {
+    tokenToShow: () => (localOnly || hasAdministrator(db) ? undefined : token),
+    async run({ email: given, password, display_name, setup_token = "", session = "bearer" }, visitor, viaProxy) {
+      assertOpen();
+      if ((viaProxy || !localOnly) && !(token && sameToken(setup_token, token)))
+        throw forbidden(
+          "The setup token is missing or wrong. The server prints it at start; it is in the data folder's file setup-token.",
+          "setup_token_wrong",
+        );
+      const email = normalEmail(given);
+      assertGoodPassword(password, email);
+      const password_hash = await passwords.hash(password);
+      const at = timestamp(clock.now());
+      const row = newUserRow({ id: newId("user"), email, display_name, role: "admin", password_hash, at });
+      store.write(() => {
+        assertOpen();
+        // An ordinary account of that address, from a provider, makes way for none: the address is taken.
+        const { changes } = db.insert(users).values(row).onConflictDoNothing().run();
+        if (changes === 0) throw conflict("An account has this address. Choose another.", "email_taken");
+        audit({ action: "setup.done", actor: row.id, subject: row.id, address: visitor.address });
+      });
+      rmSync(tokenPath, { force: true });
+      return sessions.open(row.id, { kind: session, ...visitor });
+    },
+  };
+}
+
+function keptToken(path: string): string {
+  if (existsSync(path)) {
+    const kept = readFileSync(path, "utf8").trim();
+    chmodSync(path, 0o600);
+    if (kept.length >= 32) return kept;
+    rmSync(path);
+  }
+  const token = newToken("setup");
+  writeFileSync(path, `${token}\n`, { mode: 0o600, flag: "wx" });
+  return token;
+}

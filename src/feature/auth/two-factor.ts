@@ -1,0 +1,158 @@
+/**
+ * Second factor: TOTP (RFC 6238, 30 s, one step either way), each step used once and never an older one after it;
+ * recovery codes of 80 random bits, of their own user, used once. Wrong codes lock the account's second factor.
+ */
+import { createHash, randomBytes } from "node:crypto";
+import { and, eq, lt } from "drizzle-orm";
+import { generateSecret, generateURI, verifySync } from "otplib";
+import { renderSVG } from "uqr";
+import { type Clock, timestamp } from "../../core/clock.ts";
+import { conflict, invalidField, notFound } from "../../core/errors.ts";
+import type { Sealer } from "../../core/sealing.ts";
+import type { Audit } from "../../store/audit.ts";
+import type { Store } from "../../store/store.ts";
+import { recoveryCodes, users } from "../../store/tables/accounts.ts";
+import type { UserRow } from "../users/model.ts";
+import { type Attempts, attemptKey } from "./attempts.ts";
+import type { CheckPassword } from "./password-check.ts";
+
+const CODES = 10;
+const STEP_SECONDS = 30;
+const ALPHABET = "abcdefghijkmnpqrstuvwxyz23456789";
+
+export interface SecondFactor {
+  code?: string | undefined;
+  recovery_code?: string | undefined;
+}
+
+export interface TwoFactor {
+  /** A new secret, not yet in force. @throws Problem 409 when one is. */
+  enable(userId: string): { secret: string; otpauth_url: string; qr_svg: string };
+  /** Puts it in force. @throws Problem 422 wrong code, 409 nothing to verify, 429 locked. */
+  verify(userId: string, code: string, address?: string): { recovery_codes: string[] };
+  /** @throws Problem 422 wrong password or code, 409 not in force, 429 locked. */
+  disable(userId: string, given: SecondFactor & { password?: string | undefined }, address?: string): Promise<void>;
+  /** Uses up the code if it is right. Counts towards the lock. @throws Problem 429 locked. */
+  consume(user: UserRow, given: SecondFactor, address?: string): boolean;
+}
+
+export function createTwoFactor({
+  store,
+  clock,
+  audit,
+  sealer,
+  attempts,
+  checkPassword,
+}: {
+  store: Store;
+  clock: Clock;
+  audit: Audit;
+  sealer: Sealer;
+  attempts: Attempts;
+  checkPassword: CheckPassword;
+}): TwoFactor {
+  const { db } = store;
+  const userOf = (userId: string): UserRow => {
+    const user = db.select().from(users).where(eq(users.id, userId)).get();
+    if (!user) throw notFound("user");
+    return user;
+  };
+  /** True once per step: the row takes a step only if it is newer than the last. */
+  function useCode(user: UserRow, code: string): boolean {
+    if (!/^\d{6}$/.test(code) || user.totp_sealed === null) return false;
+    const epoch = Math.floor(clock.now() / 1_000);
+    const result = verifySync({
+      secret: sealer.open(user.totp_sealed),
+      token: code,
+      epoch,
+      epochTolerance: STEP_SECONDS,
+    });
+    if (!result.valid) return false;
+    const step = Math.floor(epoch / STEP_SECONDS) + result.delta;
+    const newer = and(eq(users.id, user.id), lt(users.totp_last_step, step));
+    return store.write(() => db.update(users).set({ totp_last_step: step }).where(newer).run().changes === 1);
+  }
+  function useRecoveryCode(user: UserRow, code: string): boolean {
+    const mine = and(eq(recoveryCodes.user_id, user.id), eq(recoveryCodes.hash, recoveryHash(user.id, code)));
+    return store.write(() => db.delete(recoveryCodes).where(mine).run().changes === 1);
+  }
+  function consume(user: UserRow, { code, recovery_code }: SecondFactor, address?: string): boolean {
+    const attempt = attempts.begin(attemptKey("second-factor", user.id));
+    const how = code !== undefined ? "code" : "recovery_code";
+    let right = false;
+    try {
+      right =
+        code !== undefined ? useCode(user, code) : recovery_code !== undefined && useRecoveryCode(user, recovery_code);
+    } finally {
+      if (right) attempt.succeeded();
+      else attempt.failed();
+    }
+    const action = right ? "second_factor.used" : "second_factor.failed";
+    audit({ action, actor: user.id, subject: user.id, address, data: { how } });
+    return right;
+  }
+  const wrong = (pointer: string) => invalidField(pointer, "It is not right, or was used");
+
+  return {
+    consume,
+    enable(userId) {
+      const user = userOf(userId);
+      if (user.totp_enabled) throw conflict("Two-factor verification is on. Disable it first.", "two_factor_on");
+      const secret = generateSecret();
+      const otpauth_url = generateURI({ issuer: "Skep", label: user.email, secret });
+      store.write(() =>
+        db
+          .update(users)
+          .set({ totp_sealed: sealer.seal(secret), totp_last_step: 0 })
+          .where(eq(users.id, userId))
+          .run(),
+      );
+      return { secret, otpauth_url, qr_svg: renderSVG(otpauth_url, { border: 2 }) };
+    },
+    verify(userId, code, address) {
+      const user = userOf(userId);
+      if (user.totp_enabled || user.totp_sealed === null)
+        throw conflict("There is nothing to verify. Call 2fa/enable first.", "two_factor_not_begun");
+      if (!consume(user, { code }, address)) throw wrong("/code");
+      const codes = Array.from({ length: CODES }, newRecoveryCode);
+      store.write(() => {
+        db.update(users)
+          .set({ totp_enabled: true, updated_at: timestamp(clock.now()) })
+          .where(eq(users.id, userId))
+          .run();
+        db.delete(recoveryCodes).where(eq(recoveryCodes.user_id, userId)).run();
+        for (const one of codes)
+          db.insert(recoveryCodes)
+            .values({ user_id: userId, hash: recoveryHash(userId, one) })
+            .run();
+        audit({ action: "second_factor.enabled", actor: userId, subject: userId, address });
+      });
+      return { recovery_codes: codes };
+    },
+    async disable(userId, { password, ...given }, address) {
+      const user = userOf(userId);
+      if (!user.totp_enabled) throw conflict("Two-factor verification is off.", "two_factor_off");
+      if (user.password_hash !== null && !(password && (await checkPassword(user, password)))) throw wrong("/password");
+      if (!consume(user, given, address)) throw wrong(given.code === undefined ? "/recovery_code" : "/code");
+      store.write(() => {
+        db.update(users)
+          .set({ totp_enabled: false, totp_sealed: null, updated_at: timestamp(clock.now()) })
+          .where(eq(users.id, userId))
+          .run();
+        db.delete(recoveryCodes).where(eq(recoveryCodes.user_id, userId)).run();
+        audit({ action: "second_factor.disabled", actor: userId, subject: userId, address });
+      });
+    },
+  };
+}
+
+/** Four groups of four: 16 characters of 5 random bits. */
+function newRecoveryCode(): string {
+  const text = [...randomBytes(16)].map((byte) => ALPHABET[byte & 31]).join("");
+  return text.replace(/(.{4})(?=.)/g, "$1-");
+}
+
+const recoveryHash = (userId: string, code: string): string =>
+  createHash("sha256")
+    .update(`${userId}\n${code.toLowerCase().replace(/[^a-z0-9]/g, "")}`)
+    .digest("base64url");

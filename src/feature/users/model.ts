@@ -1,0 +1,96 @@
+/** What a user looks like from outside, and what may be sent about one. */
+import { type Static, Type as t } from "@sinclair/typebox";
+import { EMAIL_CHARACTERS, EMAIL_PATTERN } from "../../core/email.ts";
+import { LIMITS } from "../../core/limits.ts";
+import type { users } from "../../store/tables/accounts.ts";
+
+export type UserRow = typeof users.$inferSelect;
+
+export const Role = t.Union([t.Literal("admin"), t.Literal("user")]);
+export const Email = t.String({ maxLength: EMAIL_CHARACTERS, pattern: EMAIL_PATTERN });
+export const DisplayName = t.String({
+  minLength: 1,
+  maxLength: LIMITS.nameCharacters,
+  pattern: "^[^\\x00-\\x1f\\x7f]+$",
+});
+/** A password that is to become one. */
+export const NewPassword = t.String({
+  minLength: LIMITS.passwordCharactersMin,
+  maxLength: LIMITS.passwordCharactersMax,
+  description: `At least ${LIMITS.passwordCharactersMin} characters.`,
+});
+/** A password that is to be checked: any text, so that a wrong one is answered as wrong. */
+export const GivenPassword = t.String({ minLength: 1, maxLength: LIMITS.passwordCharactersMax });
+
+const Time = t.String({ format: "date-time" });
+export const User = t.Object({
+  id: t.String(),
+  email: t.String(),
+  display_name: t.String(),
+  role: Role,
+  active: t.Boolean(),
+  two_factor_enabled: t.Boolean(),
+  has_password: t.Boolean({ description: "False for accounts that only sign on through a provider." }),
+  last_login_at: t.Union([Time, t.Null()]),
+  created_at: Time,
+});
+export type User = Static<typeof User>;
+
+export const UserCreate = t.Object({
+  email: Email,
+  display_name: t.Optional(DisplayName),
+  password: t.Optional(NewPassword),
+  role: t.Optional(Role),
+});
+export type UserCreate = Static<typeof UserCreate>;
+
+export const UserUpdate = t.Object({
+  display_name: t.Optional(DisplayName),
+  password: t.Optional(NewPassword),
+  current_password: t.Optional(GivenPassword),
+  email: t.Optional(t.String({ ...Email, description: "Administrators only; from others it has no effect." })),
+  role: t.Optional(t.Union([t.Literal("admin"), t.Literal("user")], { description: "Administrators only." })),
+  active: t.Optional(t.Boolean({ description: "Administrators only." })),
+  two_factor_enabled: t.Optional(
+    t.Literal(false, { description: "Administrators only: switches it off for another." }),
+  ),
+});
+export type UserUpdate = Static<typeof UserUpdate>;
+
+export const presentUser = (row: UserRow): User => ({
+  id: row.id,
+  email: row.email,
+  display_name: row.display_name,
+  role: row.role,
+  active: row.active,
+  two_factor_enabled: row.totp_enabled,
+  has_password: row.password_hash !== null,
+  last_login_at: row.last_login_at,
+  created_at: row.created_at,
+});
+
+/** A row for a new user; the address in normal form. */
+export const newUserRow = ({
+  id,
+  email,
+  display_name,
+  role,
+  password_hash,
+  at,
+}: Pick<UserRow, "id" | "email" | "role" | "password_hash"> & {
+  display_name?: string | undefined;
+  at: string;
+}): UserRow => ({
+  id,
+  email,
+  display_name: display_name ?? (email.split("@")[0] || email),
+  role,
+  active: true,
+  password_hash,
+  totp_sealed: null,
+  totp_enabled: false,
+  totp_last_step: 0,
+  last_login_at: null,
+  created_at: at,
+  updated_at: at,
+});

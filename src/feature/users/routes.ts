@@ -1,0 +1,65 @@
+/** /v1/users: administrators manage all; everybody reads and edits itself. Another's account does not exist for others. */
+import { Type as t } from "@sinclair/typebox";
+import { Elysia } from "elysia";
+import type { Base } from "../../http/base.ts";
+import { listOf, PageQuery, pageOf } from "../../http/list.ts";
+import { Role, User, UserCreate, UserUpdate } from "./model.ts";
+import type { Users } from "./service.ts";
+
+const tags = ["users"];
+const params = t.Object({ id: t.String() });
+
+export function userRoutes(base: Base, users: Users) {
+  return new Elysia({ name: "skep/users" })
+    .use(base)
+    .get("/v1/users", ({ query }) => users.list(pageOf(query), query), {
+      access: "admin",
+      query: t.Object({ ...PageQuery, role: t.Optional(Role), active: t.Optional(t.Boolean()) }),
+      response: { 200: listOf(User) },
+      detail: { tags, summary: "List users" },
+    })
+    .post(
+      "/v1/users",
+      async ({ body, caller, answer }) => {
+        const { commit } = await users.prepare(body, caller);
+        return answer.created((user) => `/v1/users/${user.id}`, commit);
+      },
+      {
+        access: "admin",
+        body: UserCreate,
+        response: { 201: User },
+        detail: { tags, summary: "Create a user; without a password it signs on through a provider" },
+      },
+    )
+    .get("/v1/users/:id", ({ params, caller }) => users.get(params.id, caller), {
+      access: "user",
+      params,
+      response: { 200: User },
+      detail: { tags, summary: "One user; others than administrators see themselves" },
+    })
+    .put("/v1/users/:id", ({ params, body, caller }) => users.update(params.id, body, caller), {
+      access: "user",
+      params,
+      body: UserUpdate,
+      response: { 200: User },
+      detail: { tags, summary: "Change a user; oneself: name, and password with the current one" },
+    })
+    .delete(
+      "/v1/users/:id",
+      ({ params, caller, set }) => {
+        users.remove(params.id, caller);
+        set.status = 204;
+      },
+      {
+        access: "user",
+        params,
+        response: { 204: t.Void() },
+        detail: {
+          tags,
+          summary: "Delete a user, or oneself",
+          description:
+            "Its keys and sessions die; what it owned goes to the administrator who deletes it, else to the first one.",
+        },
+      },
+    );
+}

@@ -1,0 +1,172 @@
+/**
+ * Users. The last active administrator can be neither demoted, switched off nor deleted. Who loses rights loses all
+ * sessions in the same transaction. What a deleted user owned goes to the administrator who deleted it, else to the
+ * first one: nothing private becomes everybody's.
+ */
+import { and, asc, eq, gt } from "drizzle-orm";
+import { type Clock, timestamp } from "../../core/clock.ts";
+import { normalEmail } from "../../core/email.ts";
+import { conflict, invalidField, notFound } from "../../core/errors.ts";
+import { newId } from "../../core/ids.ts";
+import { actorOf, type Caller } from "../../http/caller.ts";
+import { type ListAnswer, listAnswer, type Page } from "../../http/list.ts";
+import { otherAdministrator } from "../../store/administrators.ts";
+import type { Audit } from "../../store/audit.ts";
+import type { Store } from "../../store/store.ts";
+import { recoveryCodes, users } from "../../store/tables/accounts.ts";
+import { newUserRow, presentUser, type User, type UserCreate, type UserRow, type UserUpdate } from "./model.ts";
+
+/** Gives what one user owns to another (null: nobody is left); called in the deleting transaction. */
+export type HandOver = (from: string, to: string | null) => void;
+
+export interface UsersDeps {
+  store: Store;
+  clock: Clock;
+  audit: Audit;
+  passwords: { hash(password: string): Promise<string> };
+  /** @throws Problem 422 at the pointer. */
+  assertGoodPassword(password: string, email: string, pointer?: string): void;
+  /** Whether this is the user's present password; wrong ones count towards the lock. @throws Problem 429. */
+  checkPassword(user: UserRow, password: string): Promise<boolean>;
+  endSessions(userId: string, except?: string): void;
+  /** Ends the locks of wrong passwords and codes. */
+  unlock(user: UserRow): void;
+  /** One for each feature that keeps things of users. */
+  handOvers: readonly HandOver[];
+}
+
+export interface Users {
+  list(page: Page, filter?: { role?: "admin" | "user" | undefined; active?: boolean | undefined }): ListAnswer<User>;
+  /** @throws Problem 404 for another's id unless the caller administers. */
+  get(id: string, caller: Caller): User;
+  /** Hashes beforehand; `commit` writes and is for the answering transaction. @throws Problem 422. */
+  prepare(input: UserCreate, caller: Caller): Promise<{ commit(): User }>;
+  update(id: string, input: UserUpdate, caller: Caller): Promise<User>;
+  remove(id: string, caller: Caller): void;
+}
+
+export function createUsers(deps: UsersDeps): Users {
+  const { store, clock, audit, passwords } = deps;
+  const { db } = store;
+  const rowOf = (id: string): UserRow => {
+    const row = db.select().from(users).where(eq(users.id, id)).get();
+    if (!row) throw notFound("user");
+    return row;
+  };
+  const visible = (id: string, caller: Caller): UserRow => {
+    if (!caller.admin && caller.userId !== id) throw notFound("user");
+    return rowOf(id);
+  };
+  const record = (action: string, caller: Caller, subject: string, data: Record<string, unknown> = {}) =>
+    audit({ action, actor: actorOf(caller), subject, address: caller.address, data });
+  const assertNotLast = (row: UserRow) => {
+    if (row.role === "admin" && row.active && otherAdministrator(db, row.id) === undefined)
+      throw conflict("This is the last administrator. Make another one first.", "last_administrator");
+  };
+  const assertFree = (email: string, except?: string) => {
+    const holder = db.select({ id: users.id }).from(users).where(eq(users.email, email)).get();
+    if (holder && holder.id !== except) throw conflict("An account has this address.", "email_taken");
+  };
+
+  /** The password's new hash, after the checks that a change of it needs. */
+  async function newHash(
+    row: UserRow,
+    { password, current_password }: UserUpdate,
+    own: boolean,
+  ): Promise<string | undefined> {
+    if (password === undefined) return undefined;
+    deps.assertGoodPassword(password, row.email);
+    if (own && row.password_hash !== null) {
+      const same = current_password !== undefined && (await deps.checkPassword(row, current_password));
+      if (!same) throw invalidField("/current_password", "The current password is missing or wrong");
+    }
+    return passwords.hash(password);
+  }
+  /** What of the input this caller may change. */
+  function changesOf(row: UserRow, input: UserUpdate, caller: Caller, hash: string | undefined): Partial<UserRow> {
+    const changes: Partial<UserRow> = {};
+    if (input.display_name !== undefined) changes.display_name = input.display_name;
+    if (hash !== undefined) changes.password_hash = hash;
+    if (!caller.admin) return changes;
+    if (input.email !== undefined) changes.email = normalEmail(input.email);
+    if (input.role !== undefined) changes.role = input.role;
+    if (input.active !== undefined) changes.active = input.active;
+    // One's own second factor is switched off with a code, at /v1/auth/2fa/disable.
+    if (input.two_factor_enabled === false && caller.userId !== row.id)
+      Object.assign(changes, { totp_enabled: false, totp_sealed: null });
+    return changes;
+  }
+  function applied(id: string, changes: Partial<UserRow>, caller: Caller): User {
+    return store.write(() => {
+      const row = rowOf(id);
+      const next = { ...row, ...changes, updated_at: timestamp(clock.now()) };
+      const loses = (row.role === "admin" && next.role !== "admin") || (row.active && !next.active);
+      if (loses) assertNotLast(row);
+      if (next.email !== row.email) assertFree(next.email, id);
+      db.update(users).set(next).where(eq(users.id, id)).run();
+      if (row.totp_enabled && !next.totp_enabled) db.delete(recoveryCodes).where(eq(recoveryCodes.user_id, id)).run();
+      const newPassword = changes.password_hash !== undefined;
+      if (loses) deps.endSessions(id);
+      else if (newPassword) deps.endSessions(id, caller.userId === id ? caller.sessionId : undefined);
+      if (newPassword) deps.unlock(row);
+      record("user.updated", caller, id, { fields: Object.keys(changes), ...(loses ? { rights_lost: true } : {}) });
+      return presentUser(next);
+    });
+  }
+
+  return {
+    list(page, { role, active } = {}) {
+      const where = and(
+        page.after === null ? undefined : gt(users.id, page.after),
+        role === undefined ? undefined : eq(users.role, role),
+        active === undefined ? undefined : eq(users.active, active),
+      );
+      const rows = db
+        .select()
+        .from(users)
+        .where(where)
+        .orderBy(asc(users.id))
+        .limit(page.limit + 1)
+        .all();
+      return listAnswer(rows, page, (row) => row.id, presentUser);
+    },
+    get: (id, caller) => presentUser(visible(id, caller)),
+    async prepare({ email: given, display_name, password, role = "user" }, caller) {
+      const email = normalEmail(given);
+      if (password !== undefined) deps.assertGoodPassword(password, email);
+      const password_hash = password === undefined ? null : await passwords.hash(password);
+      return {
+        commit() {
+          assertFree(email);
+          const row = newUserRow({
+            id: newId("user"),
+            email,
+            display_name,
+            role,
+            password_hash,
+            at: timestamp(clock.now()),
+          });
+          db.insert(users).values(row).run();
+          record("user.created", caller, row.id, { role });
+          return presentUser(row);
+        },
+      };
+    },
+    async update(id, input, caller) {
+      const row = visible(id, caller);
+      const hash = await newHash(row, input, caller.userId === id);
+      return applied(id, changesOf(row, input, caller, hash), caller);
+    },
+    remove(id, caller) {
+      store.write(() => {
+        const row = visible(id, caller);
+        assertNotLast(row);
+        const deleter = caller.admin && caller.userId !== id ? caller.userId : undefined;
+        const heir = deleter ?? otherAdministrator(db, id) ?? null;
+        for (const handOver of deps.handOvers) handOver(id, heir);
+        db.delete(users).where(eq(users.id, id)).run();
+        record("user.deleted", caller, id, { handed_to: heir });
+      });
+    },
+  };
+}
