@@ -24,8 +24,8 @@ export interface YamlText {
   /** The plain value; undefined when there are problems. */
   value: unknown;
   problems: SourceProblem[];
-  /** Where the value at that path begins, or the nearest thing around it. */
-  locate(path: readonly (string | number)[]): Place;
+  /** Where the value at that path begins, or that piece of its text, or the nearest thing around it. */
+  locate(path: readonly (string | number)[], excerpt?: string): Place;
   /** The same for the key rather than the value. */
   locateKey(path: readonly (string | number)[]): Place;
 }
@@ -123,37 +123,37 @@ export function readYaml(text: string, firstLine = 1): YamlText {
     pointer: "",
     message: error.code === "DUPLICATE_KEY" ? "This key is given twice." : firstSentence(error.message),
   }));
-  const find = (path: readonly (string | number)[], key: boolean): Place =>
-    placeAt(offsetOf(document.contents, path, key));
+  const find = (path: readonly (string | number)[], key: boolean, excerpt?: string): Place => {
+    const [from, to] = rangeOf(document.contents, path, key);
+    const within = excerpt ? text.slice(from, to).indexOf(excerpt) : 0;
+    return placeAt(from + Math.max(0, within));
+  };
   return {
     value: problems.length > 0 ? undefined : document.toJS(),
     problems,
-    locate: (path) => find(path, false),
+    locate: (path, excerpt) => find(path, false, excerpt),
     locateKey: (path) => find(path, true),
   };
 }
 
 const firstSentence = (message: string): string => message.split("\n")[0] ?? message;
 
-/** Offset of the value (or its key) at the path; of the deepest part of the path that exists. */
-function offsetOf(root: Node | null, path: readonly (string | number)[], wantKey: boolean): number {
+/** Start and end of the value (or its key) at the path; of the deepest part of the path that exists. */
+function rangeOf(root: Node | null, path: readonly (string | number)[], wantKey: boolean): [from: number, to: number] {
   let node: unknown = root;
-  let offset = root?.range?.[0] ?? 0;
+  let found: Node | null = root;
   for (const [depth, part] of path.entries()) {
+    let key: Node | null = null;
     if (isMap(node)) {
       const pair = node.items.find((item) => (isScalar(item.key) ? String(item.key.value) : "") === String(part));
-      if (!pair) return offset;
-      const last = depth === path.length - 1;
-      const key = pair.key as Node | null;
-      const value = pair.value as Node | null;
-      offset = (wantKey && last ? key?.range?.[0] : (value?.range?.[0] ?? key?.range?.[0])) ?? offset;
-      node = value;
+      if (!pair) break;
+      key = pair.key as Node | null;
+      node = pair.value;
     } else if (isSeq(node)) {
-      const item = node.items[Number(part)] as Node | undefined;
-      if (!item) return offset;
-      offset = item.range?.[0] ?? offset;
-      node = item;
-    } else return offset;
+      node = node.items[Number(part)];
+    } else break;
+    const last = depth === path.length - 1;
+    found = (wantKey && last ? key : (node as Node | null | undefined)) ?? key ?? found;
   }
-  return offset;
+  return [found?.range?.[0] ?? 0, found?.range?.[1] ?? 0];
 }

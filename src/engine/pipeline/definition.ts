@@ -1,0 +1,214 @@
+/**
+ * The format of `agents/_pipelines/<id>.yml`, once: the types, the validation and the JSON Schema for editors all come
+ * from the schemas of this file. Unknown keys are errors.
+ */
+import { type Static, type TProperties, Type } from "@sinclair/typebox";
+import { LIMITS } from "../../core/limits.ts";
+
+/** How often a step may be visited when neither `route` nor `goto` says so. */
+export const DEFAULT_MAX_VISITS = 3;
+/** Attempts of a step with `on_failure: retry` when nobody says how many. */
+export const DEFAULT_MAX_ATTEMPTS = 2;
+/** Children of a `for_each` at work at once when the step does not say. */
+export const DEFAULT_MAX_PARALLEL = 4;
+
+const closed = <T extends TProperties>(properties: T, description?: string) =>
+  Type.Object(properties, { additionalProperties: false, ...(description ? { description } : {}) });
+
+const slug = (description: string) => Type.String({ pattern: "^[a-z0-9][a-z0-9-]{0,63}$", description });
+/** Names of inputs and outputs: they are written in templates, so no dots and no spaces. */
+export const VARIABLE_NAME = /^[A-Za-z_][A-Za-z0-9_-]{0,63}$/;
+const variable = (description: string) => Type.String({ pattern: VARIABLE_NAME.source, description });
+const text = (description: string, maxLength: number = LIMITS.textCharacters) =>
+  Type.String({ minLength: 1, maxLength, description });
+
+const model = Type.String({
+  pattern: "^[a-z0-9][a-z0-9-]{0,63}/\\S{1,200}$",
+  description: "Model as provider/model, e.g. ollama/qwen3.",
+});
+const timeout = Type.Integer({ minimum: 1, maximum: 7 * 86_400, description: "Seconds one attempt may take." });
+const attempts = Type.Integer({ minimum: 1, maximum: 10, description: "Attempts under `on_failure: retry`." });
+const visits = Type.Integer({
+  minimum: 1,
+  maximum: LIMITS.stepVisits,
+  description: `How often the target may be visited in all. Default ${DEFAULT_MAX_VISITS}.`,
+});
+
+const goto = closed({ goto: slug("Step to go to."), max_visits: Type.Optional(visits) }, "Go on at another step.");
+
+export const ON_FAILURE = Type.Union([Type.Literal("fail"), Type.Literal("retry"), Type.Literal("continue"), goto], {
+  description: "What a failure means: fail the run (default), try again, go on, or go to a step.",
+});
+
+export const ROUTE = closed(
+  {
+    on: variable("Output of this step that decides."),
+    to: Type.Record(Type.String({ minLength: 1, maxLength: 256 }), slug("Step to go to."), {
+      minProperties: 1,
+      description: "Value of the output → step. A value that is not listed goes on in the normal order.",
+    }),
+    max_visits: Type.Optional(visits),
+  },
+  "Where to go, by an output of this step.",
+);
+
+const common = {
+  id: slug("Name of the step, unique in the pipeline."),
+  name: Type.Optional(text("Shown to people.", 256)),
+  description: Type.Optional(text("Shown to people.", 2_000)),
+  needs: Type.Optional(
+    Type.Array(slug("A step."), {
+      uniqueItems: true,
+      description: "Steps that must have ended first. Without it: the step above. []: none.",
+    }),
+  ),
+  when: Type.Optional(text("The step is skipped when this condition is not true.", 2_000)),
+};
+
+const agentWork = {
+  agent: slug("Who does it."),
+  input: text("What to do, with {{ variables }}."),
+  output_schema: Type.Optional(
+    Type.Record(Type.String(), Type.Unknown(), { description: "JSON Schema of the outputs; its type is object." }),
+  ),
+  outputs: Type.Optional(
+    Type.Array(variable("An output."), {
+      uniqueItems: true,
+      maxItems: 50,
+      description: "Outputs the agent must give.",
+    }),
+  ),
+  on_failure: Type.Optional(ON_FAILURE),
+  model: Type.Optional(model),
+  timeout_seconds: Type.Optional(timeout),
+  max_attempts: Type.Optional(attempts),
+  skills: Type.Optional(
+    Type.Array(slug("A skill."), {
+      uniqueItems: true,
+      maxItems: 10,
+      description: "Skills always put into the prompt.",
+    }),
+  ),
+};
+
+export const AGENT_STEP = closed({ ...common, ...agentWork, route: Type.Optional(ROUTE) }, "An agent does it.");
+
+export const FOR_EACH_STEP = closed(
+  {
+    ...common,
+    ...agentWork,
+    for_each: Type.Union(
+      [Type.String({ minLength: 1, maxLength: 2_000 }), Type.Array(Type.Unknown(), { maxItems: LIMITS.forEachItems })],
+      { description: "A list, or one {{ variable }} that holds one; `item` and `index` are variables of the input." },
+    ),
+    max_parallel: Type.Optional(
+      Type.Integer({ minimum: 1, maximum: 32, description: `At work at once. Default ${DEFAULT_MAX_PARALLEL}.` }),
+    ),
+  },
+  "An agent does it once for every item of a list.",
+);
+
+export const APPROVAL_STEP = closed(
+  {
+    ...common,
+    approval: closed({
+      message: text("What is asked, with {{ variables }}.", 10_000),
+      timeout_seconds: Type.Optional(
+        Type.Integer({ minimum: 1, maximum: 365 * 86_400, description: "Seconds to wait. Default: for ever." }),
+      ),
+      on_timeout: Type.Optional(
+        Type.Union([Type.Literal("fail"), Type.Literal("approve")], { description: "Default: fail." }),
+      ),
+    }),
+    on_failure: Type.Optional(
+      Type.Union([Type.Literal("fail"), Type.Literal("continue"), goto], {
+        description: "What a refusal or time-out means: fail the run (default), go on, or go to a step.",
+      }),
+    ),
+    route: Type.Optional(ROUTE),
+  },
+  "A person decides.",
+);
+
+export const INPUT_NAME = VARIABLE_NAME;
+
+export const PIPELINE = closed(
+  {
+    id: slug("Name of the pipeline and of its file."),
+    name: text("Shown to people.", 256),
+    description: Type.Optional(Type.String({ maxLength: 2_000, description: "Shown to people." })),
+    version: Type.Optional(Type.Integer({ minimum: 1, description: "Counted by whoever edits the file." })),
+    defaults: Type.Optional(
+      closed(
+        {
+          model: Type.Optional(model),
+          timeout_seconds: Type.Optional(timeout),
+          max_attempts: Type.Optional(attempts),
+          budget_usd: Type.Optional(
+            Type.Number({ exclusiveMinimum: 0, maximum: 100_000, description: "US dollars one run may cost." }),
+          ),
+        },
+        "For steps that do not say themselves.",
+      ),
+    ),
+    inputs: Type.Optional(
+      Type.Record(
+        Type.String(),
+        closed({
+          description: Type.Optional(text("Shown to people.", 2_000)),
+          required: Type.Optional(Type.Boolean({ description: "Default: false." })),
+          default: Type.Optional(Type.String({ maxLength: LIMITS.textCharacters })),
+        }),
+        { description: "What a run may be given beside its task." },
+      ),
+    ),
+    steps: Type.Array(Type.Union([AGENT_STEP, FOR_EACH_STEP, APPROVAL_STEP]), {
+      minItems: 1,
+      maxItems: LIMITS.pipelineSteps,
+    }),
+  },
+  "A pipeline: steps that agents and people do, and the order between them.",
+);
+
+export type PipelineDefinition = Static<typeof PIPELINE>;
+export type AgentStep = Static<typeof AGENT_STEP>;
+export type ForEachStep = Static<typeof FOR_EACH_STEP>;
+export type ApprovalStep = Static<typeof APPROVAL_STEP>;
+export type PipelineStep = AgentStep | ForEachStep | ApprovalStep;
+export type Route = Static<typeof ROUTE>;
+export type OnFailure = Static<typeof ON_FAILURE>;
+
+export const isApproval = (step: PipelineStep): step is ApprovalStep => "approval" in step;
+export const isForEach = (step: PipelineStep): step is ForEachStep => "for_each" in step;
+
+/** Where the step sends the run when it fails, if it does so. */
+export function gotoOf(step: PipelineStep): { goto: string; max_visits?: number } | null {
+  const rule = step.on_failure;
+  return typeof rule === "object" ? rule : null;
+}
+
+/** The step's `route`; a step done for each item has none. */
+export const routeOf = (step: PipelineStep): Route | undefined => ("route" in step ? step.route : undefined);
+
+/** Every agent the pipeline names, each once, in the order of the file. */
+export const agentsOf = (definition: PipelineDefinition): string[] => [
+  ...new Set(definition.steps.flatMap((step) => (isApproval(step) ? [] : [step.agent]))),
+];
+
+/**
+ * The outputs a step is known to give (`outputs` and the properties of `output_schema` together), or null when it declares
+ * neither and may give any.
+ */
+export function declaredOutputs(step: PipelineStep): ReadonlySet<string> | null {
+  if (isApproval(step)) return new Set(["approved", "comment", "timed_out"]);
+  const properties = step.output_schema?.["properties"];
+  const inSchema = typeof properties === "object" && properties !== null ? Object.keys(properties) : null;
+  if (!step.outputs && !inSchema) return null;
+  return new Set([...(step.outputs ?? []), ...(inSchema ?? [])]);
+}
+
+/** JSON Schema of the file format, for editors (draft 2020-12). */
+export function pipelineJsonSchema(): Record<string, unknown> {
+  const schema = JSON.parse(JSON.stringify(PIPELINE)) as Record<string, unknown>;
+  return { $schema: "https://json-schema.org/draft/2020-12/schema", title: "Skep pipeline", ...schema };
+}

@@ -1,0 +1,173 @@
+/** What a pipeline of the right shape may still get wrong: names, order, variables, conditions. */
+
+import { isSlug } from "../../core/ids.ts";
+import type { ValueProblem } from "../schema-problems.ts";
+import { YAML_LIMITS } from "../yaml-text.ts";
+import { parseCondition, pathsOf } from "./condition.ts";
+import { ConditionError } from "./condition-tokens.ts";
+import {
+  declaredOutputs,
+  gotoOf,
+  isApproval,
+  isForEach,
+  type PipelineDefinition,
+  type PipelineStep,
+  routeOf,
+  VARIABLE_NAME,
+} from "./definition.ts";
+import { declaredNeeds, findCycle, forwardNeeds, type PipelineGraph, pipelineGraph } from "./graph.ts";
+import { isReservedName } from "./path.ts";
+import { parseTemplate, soleVariable } from "./template.ts";
+import { variableProblem } from "./variables.ts";
+
+type Path = (string | number)[];
+
+export interface KnownNames {
+  /** Name of the file without its ending; the id must be the same. */
+  fileId?: string | undefined;
+  /** The agents there are; an unknown one is a problem. Not checked when absent. */
+  agents?: ReadonlySet<string> | undefined;
+}
+
+/** Every such problem; order first, and variables only when the order is sound. */
+export function meaningProblems(definition: PipelineDefinition, known: KnownNames): ValueProblem[] {
+  const problems = [
+    ...nameProblems(definition, known),
+    ...definition.steps.flatMap((step, i) => stepNames(step, i, definition, known)),
+  ];
+  if (problems.length > 0) return problems;
+  const cycle = cycleProblem(definition);
+  if (cycle) return [cycle];
+  const graph = pipelineGraph(definition);
+  return definition.steps.flatMap((step, position) => textProblems(step, ["steps", position], definition, graph));
+}
+
+function nameProblems(definition: PipelineDefinition, known: KnownNames): ValueProblem[] {
+  const problems: ValueProblem[] = [];
+  if (!isSlug(definition.id)) problems.push({ path: ["id"], message: `"${definition.id}" is a reserved word.` });
+  if (known.fileId !== undefined && known.fileId !== definition.id)
+    problems.push({ path: ["id"], message: `The id must be the name of the file: ${known.fileId}.` });
+  for (const [name, input] of Object.entries(definition.inputs ?? {})) {
+    const path = ["inputs", name];
+    if (!VARIABLE_NAME.test(name) || isReservedName(name))
+      problems.push({ path, key: true, message: `"${name}" is not a name: letters, digits, _ and -, at most 64.` });
+    if (input.required && input.default !== undefined)
+      problems.push({ path, message: "An input that is required has no default." });
+  }
+  return problems;
+}
+
+function stepNames(
+  step: PipelineStep,
+  position: number,
+  definition: PipelineDefinition,
+  known: KnownNames,
+): ValueProblem[] {
+  const at = (...rest: Path): Path => ["steps", position, ...rest];
+  const ids = definition.steps.map(({ id }) => id);
+  const problems: ValueProblem[] = [];
+  const target = (id: string, path: Path) => {
+    if (!ids.includes(id)) problems.push({ path, message: `There is no step "${id}".` });
+  };
+  if (ids.indexOf(step.id) < position)
+    problems.push({ path: at("id"), message: `The step "${step.id}" is given twice.` });
+  if (isReservedName(step.id)) problems.push({ path: at("id"), message: `"${step.id}" is not a name.` });
+  for (const [i, id] of (step.needs ?? []).entries()) target(id, at("needs", i));
+  const failure = gotoOf(step);
+  if (failure) target(failure.goto, at("on_failure", "goto"));
+  for (const [value, id] of Object.entries(routeOf(step)?.to ?? {})) target(id, at("route", "to", value));
+  if (!isApproval(step)) {
+    if (known.agents && !known.agents.has(step.agent))
+      problems.push({ path: at("agent"), message: `There is no agent "${step.agent}".` });
+    const type = step.output_schema?.["type"];
+    if (step.output_schema && type !== "object")
+      problems.push({ path: at("output_schema"), message: "The schema of outputs is one of an object: type: object." });
+    for (const [i, name] of (step.outputs ?? []).entries())
+      if (isReservedName(name)) problems.push({ path: at("outputs", i), message: `"${name}" is not a name.` });
+  }
+  return [...problems, ...routeProblems(step, at)];
+}
+
+function routeProblems(step: PipelineStep, at: (...rest: Path) => Path): ValueProblem[] {
+  const route = routeOf(step);
+  if (!route) return [];
+  const outputs = declaredOutputs(step);
+  if (outputs && !outputs.has(route.on))
+    return [{ path: at("route", "on"), message: `The step does not declare the output "${route.on}".` }];
+  const allowed = isApproval(step) ? null : enumOf(step.output_schema, route.on);
+  return Object.keys(route.to).flatMap((value) =>
+    allowed && !allowed.includes(value)
+      ? [
+          {
+            path: at("route", "to", value),
+            key: true,
+            message: `"${route.on}" is never "${value}", only ${allowed.join(", ")}.`,
+          },
+        ]
+      : [],
+  );
+}
+
+/** The values the schema allows for that output, as texts; null when it does not list them. */
+function enumOf(schema: Record<string, unknown> | undefined, name: string): string[] | null {
+  const properties = schema?.["properties"];
+  if (typeof properties !== "object" || properties === null || !Object.hasOwn(properties, name)) return null;
+  const values = ((properties as Record<string, unknown>)[name] as { enum?: unknown } | null)?.enum;
+  return Array.isArray(values) ? values.map(String) : null;
+}
+
+function cycleProblem(definition: PipelineDefinition): ValueProblem | null {
+  const cycle = findCycle(declaredNeeds(definition.steps)) ?? findCycle(forwardNeeds(definition.steps));
+  if (!cycle) return null;
+  const position = definition.steps.findIndex(({ id }) => id === cycle[0]);
+  const message = `These steps wait for each other: ${cycle.join(" → ")}.`;
+  return { path: ["steps", position, "needs"], message };
+}
+
+/** Templates and the condition of one step. */
+function textProblems(
+  step: PipelineStep,
+  path: Path,
+  definition: PipelineDefinition,
+  graph: PipelineGraph,
+): ValueProblem[] {
+  const problems: ValueProblem[] = [];
+  const template = (text: string, where: "input" | "for_each" | "message", at: Path) => {
+    const parsed = parseTemplate(text);
+    for (const { offset, message } of parsed.problems)
+      problems.push({ path: at, message, excerpt: text.slice(offset, offset + 20).split("\n")[0] ?? "" });
+    for (const part of parsed.parts) {
+      if (problems.length >= YAML_LIMITS.problems) break;
+      const wrong = part.kind === "path" ? variableProblem(part.path, step, where, definition, graph) : null;
+      if (part.kind === "path" && wrong)
+        problems.push({ path: at, message: wrong, excerpt: text.slice(part.offset).split("}}")[0] ?? "" });
+    }
+  };
+  if (isApproval(step)) template(step.approval.message, "message", [...path, "approval", "message"]);
+  else template(step.input, "input", [...path, "input"]);
+  if (isForEach(step) && typeof step.for_each === "string") {
+    template(step.for_each, "for_each", [...path, "for_each"]);
+    if (!soleVariable(step.for_each) && problems.length === 0)
+      problems.push({ path: [...path, "for_each"], message: 'This must be a list or one variable: "{{ … }}".' });
+  }
+  if (step.when !== undefined) problems.push(...whenProblems(step.when, step, [...path, "when"], definition, graph));
+  return problems;
+}
+
+function whenProblems(
+  text: string,
+  step: PipelineStep,
+  path: Path,
+  definition: PipelineDefinition,
+  graph: PipelineGraph,
+): ValueProblem[] {
+  try {
+    return pathsOf(parseCondition(text)).flatMap((variable) => {
+      const message = variableProblem(variable.path, step, "when", definition, graph);
+      return message ? [{ path, message, excerpt: variable.path.join(".") }] : [];
+    });
+  } catch (error) {
+    if (!(error instanceof ConditionError)) throw error;
+    return [{ path, message: error.message, excerpt: text.slice(error.offset, error.offset + 20) }];
+  }
+}

@@ -1,0 +1,280 @@
+import { describe, expect, test } from "bun:test";
+import fc from "fast-check";
+import { agentsOf, pipelineJsonSchema } from "./definition.ts";
+import { parsePipeline } from "./parse.ts";
+
+/** The example of the design page; `tasks` is what its `each` step reads. */
+export const EXAMPLE = `id: feature
+name: Feature
+description: Design, build, review
+version: 1
+defaults: { model: ollama/qwen3, timeout_seconds: 900, max_attempts: 2, budget_usd: 2 }
+inputs:   { issue: { description: Issue to solve, required: false } }
+steps:
+  - id: design
+    agent: architect
+    input: |
+      Design this: {{ task_description }}
+    outputs: [design, tasks]
+  - id: build
+    agent: engineer
+    needs: [design]                # a DAG: steps whose needs are met run side by side; without \`needs\` a step follows the one above
+    input: "Build {{ steps.design.outputs.design }}  {{ steps.review.outputs.feedback }}"
+    on_failure: retry              # fail (default) | retry | continue | { goto: design }
+  - id: review
+    agent: reviewer
+    output_schema: { type: object, required: [verdict], properties: { verdict: { enum: [approved, changes] }, feedback: { type: string } } }
+    when: "steps.build.status == 'succeeded'"   # a small closed language: ==, !=, and, or, not, in; no evaluation of code
+    route: { on: verdict, to: { approved: ship, changes: build }, max_visits: 3 }
+    input: Review it.
+  - id: each
+    for_each: "{{ steps.design.outputs.tasks }}"   # a list; \`max_parallel\`; item and index are variables
+    agent: engineer
+    input: "{{ item.title }}"
+  - id: ship
+    approval: { message: "Ship it?", timeout_seconds: 86400, on_timeout: fail }
+`;
+
+const pipeline = (...steps: string[]) =>
+  `id: p\nname: P\ninputs: { issue: {} }\nsteps:\n${steps.map((step) => `  - ${step}\n`).join("")}`;
+const step = (id: string, rest = "") => `{ id: ${id}, agent: a, input: x${rest ? `, ${rest}` : ""} }`;
+const problemsOf = (text: string) =>
+  parsePipeline(text).problems.map(({ line, column, message }) => `${line}:${column} ${message}`);
+const firstOf = (text: string) => problemsOf(text)[0] ?? "no problem";
+
+describe("parsePipeline", () => {
+  test("reads the example", () => {
+    const { definition, problems } = parsePipeline(EXAMPLE, { fileId: "feature" });
+    expect(problems).toEqual([]);
+    expect(definition?.steps.map(({ id }) => id)).toEqual(["design", "build", "review", "each", "ship"]);
+    expect(agentsOf(definition!)).toEqual(["architect", "engineer", "reviewer"]);
+  });
+
+  test("a step that uses an output its source does not declare is an error at its place", () => {
+    const text = EXAMPLE.replace("outputs: [design, tasks]", "outputs: [design]");
+    expect(parsePipeline(text).problems).toEqual([
+      {
+        line: 25,
+        column: 16,
+        pointer: "/steps/3/for_each",
+        message: 'The step "design" does not declare the output "tasks".',
+      },
+    ]);
+  });
+
+  test.each([
+    ["not a map", "- 1", "1:1 A pipeline is a map"],
+    ["nothing", "", "A pipeline is a map"],
+    ["broken YAML", "id: [", "1:6"],
+    [
+      "an unknown key",
+      "id: p\nname: P\nstep: []\nsteps: [{ id: a, agent: a, input: x }]",
+      '3:1 "step" is unknown here.',
+    ],
+    ["an unknown key of a step", pipeline(step("a", "inputs: 1")), '"inputs" is unknown here. Known: id, name'],
+    ["no steps", "id: p\nname: P\nsteps: []", "3:8 This must not be empty."],
+    ["a missing key", pipeline("{ id: a, agent: b }"), '5:5 "input" is missing.'],
+    ["a step that is no map", pipeline("hello"), "5:5 A step is a map"],
+    ["a bad slug", pipeline(step("A_b")), '"A_b" does not fit'],
+    ["a bad choice", pipeline(step("a", "on_failure: explode")), "One of: fail, retry, continue."],
+    [
+      "a bad goto",
+      pipeline(step("a", "on_failure: { goto: a, after: 3 }")),
+      '"after" is unknown here. Known: goto, max_visits.',
+    ],
+    ["a number out of bounds", pipeline(step("a", "max_attempts: 99")), "Attempts under"],
+    [
+      "an approval that retries",
+      pipeline("{ id: a, approval: { message: x }, on_failure: retry }"),
+      "One of: fail, continue.",
+    ],
+    ["an approval with an agent", pipeline("{ id: a, approval: { message: x }, agent: b }"), '"agent" is unknown here'],
+    [
+      "a route of a for_each",
+      pipeline(step("a", "for_each: [1], route: { on: x, to: { y: a } }")),
+      '"route" is unknown here',
+    ],
+    ["a step given twice", pipeline(step("a"), step("a")), '6:11 The step "a" is given twice.'],
+    ["an unknown need", pipeline(step("a", "needs: [b]")), 'There is no step "b".'],
+    ["an unknown goto", pipeline(step("a", "on_failure: { goto: b }")), 'There is no step "b".'],
+    ["an unknown route", pipeline(step("a", "route: { on: v, to: { x: b } }")), 'There is no step "b".'],
+    ["a cycle", pipeline(step("a", "needs: [b]"), step("b", "needs: [a]")), "a → b → a"],
+    ["a step that needs itself", pipeline(step("a", "needs: [a]")), "a → a"],
+    [
+      "forward routes that wait for each other",
+      pipeline(step("a", "needs: [], on_failure: { goto: b }"), step("b", "needs: [], on_failure: { goto: a }")),
+      "These steps wait for each other",
+    ],
+    [
+      "a route by an output that is not declared",
+      pipeline(step("a", "outputs: [x], route: { on: v, to: { y: a } }")),
+      'the output "v"',
+    ],
+    [
+      "a route by a value that cannot come",
+      pipeline(
+        step(
+          "a",
+          "output_schema: { type: object, properties: { v: { enum: [yes-it, no-it] } } }, route: { on: v, to: { maybe: a } }",
+        ),
+      ),
+      'is never "maybe"',
+    ],
+    ["a schema that is no object's", pipeline(step("a", "output_schema: { type: array }")), "type: object"],
+    [
+      "an unknown variable",
+      pipeline('{ id: a, agent: a, input: "x {{ task }}" }'),
+      '5:34 There is no variable "task".',
+    ],
+    ["an undeclared input", pipeline('{ id: a, agent: a, input: "{{ inputs.other }}" }'), 'declares no input "other"'],
+    [
+      "an unknown part of the project",
+      pipeline('{ id: a, agent: a, input: "{{ project.owner }}" }'),
+      '"project" has no "owner"',
+    ],
+    ["an unknown step", pipeline('{ id: a, agent: a, input: "{{ steps.b.outputs.x }}" }'), 'There is no step "b".'],
+    [
+      "an unknown part of a step",
+      pipeline(step("a"), '{ id: b, agent: a, input: "{{ steps.a.result }}" }'),
+      'has no "result"',
+    ],
+    ["item outside of for_each", pipeline('{ id: a, agent: a, input: "{{ item }}" }'), '"item" is known in the input'],
+    ["code in a template", pipeline('{ id: a, agent: a, input: "{{ 1 + 1 }}" }'), "is not a variable"],
+    ["braces left open", pipeline('{ id: a, agent: a, input: "{{ inputs.issue" }'), "never closed"],
+    [
+      "a step not run before",
+      pipeline('{ id: a, agent: a, input: "{{ steps.b.outputs.x }}" }', step("b")),
+      'cannot have run before "a"',
+    ],
+    [
+      "a step of a parallel branch",
+      pipeline(step("a", "needs: []"), '{ id: b, needs: [], agent: a, input: "{{ steps.a.outputs.x }}" }'),
+      'cannot have run before "b"',
+    ],
+    [
+      "itself without another try",
+      pipeline('{ id: a, agent: a, input: "{{ steps.a.error }}" }'),
+      "cannot have run before",
+    ],
+    ["a bad condition", pipeline(step("a", `when: "1 = 1"`)), "Write == to compare."],
+    ["an unknown variable in a condition", pipeline(step("a", `when: "foo == 1"`)), 'There is no variable "foo".'],
+    ["a for_each that is no variable", pipeline(step("a", "for_each: some text")), "a list or one variable"],
+    ["a reserved id", "id: settings\nname: x\nsteps: [{ id: a, agent: a, input: x }]", "reserved word"],
+    [
+      "a reserved input name",
+      "id: p\nname: x\ninputs: { __proto__: {} }\nsteps: [{ id: a, agent: a, input: x }]",
+      "is not a name",
+    ],
+    ["a step named constructor", pipeline(step("constructor")), "is not a name"],
+    ["an alias", "id: &x p\nname: *x\nsteps: []", "Anchors and aliases"],
+  ])("%s is a problem", (_name, text, message) => {
+    expect(firstOf(text)).toContain(message);
+    expect(parsePipeline(text).definition).toBeUndefined();
+  });
+
+  test.each([
+    [
+      "a back-reference through a route",
+      pipeline('{ id: a, agent: a, input: "{{ steps.b.outputs.f }}" }', step("b", "route: { on: v, to: { n: a } }")),
+    ],
+    [
+      "a back-reference through goto",
+      pipeline('{ id: a, agent: a, input: "{{ steps.b.error }}" }', step("b", "on_failure: { goto: a }")),
+    ],
+    ["its own error under retry", pipeline('{ id: a, agent: a, on_failure: retry, input: "{{ steps.a.error }}" }')],
+    [
+      "outputs that nobody declared",
+      pipeline(step("a"), '{ id: b, agent: a, input: "{{ steps.a.outputs.any.thing.0 }}" }'),
+    ],
+    ["needs of a later step", pipeline(step("a", "needs: [b]"), step("b", "needs: []"))],
+    [
+      "the whole of the outputs",
+      pipeline(
+        step("a", "outputs: [x]"),
+        '{ id: b, agent: a, input: "{{ steps.a.outputs }}{{ inputs }}{{ project }}" }',
+      ),
+    ],
+    [
+      "the answer of an approval",
+      pipeline("{ id: a, approval: { message: ok? } }", '{ id: b, agent: a, input: "{{ steps.a.outputs.comment }}" }'),
+    ],
+    ["a list written out", pipeline('{ id: a, agent: a, for_each: [1, two], input: "{{ item }} {{ index }}" }')],
+  ])("%s is allowed", (_name, text) => {
+    expect(problemsOf(text)).toEqual([]);
+  });
+
+  test("points into a block of text, at the line of the variable", () => {
+    const text = "id: p\nname: P\nsteps:\n  - id: a\n    agent: a\n    input: |\n      one\n      two {{ nope }}\n";
+    expect(problemsOf(text)[0]).toStartWith('8:11 There is no variable "nope".');
+  });
+
+  test("names of file and agents count when they are known", () => {
+    const text = pipeline(step("a"));
+    expect(parsePipeline(text, { fileId: "q" }).problems[0]?.message).toBe("The id must be the name of the file: q.");
+    expect(parsePipeline(text, { agents: new Set(["b"]) }).problems[0]?.message).toBe('There is no agent "a".');
+    expect(parsePipeline(text, { fileId: "p", agents: new Set(["a"]) }).problems).toEqual([]);
+  });
+
+  test("201 steps are too many", () => {
+    expect(firstOf(pipeline(...Array.from({ length: 201 }, (_, i) => step(`s${i}`))))).toContain("At most 200 entries");
+    expect(problemsOf(pipeline(...Array.from({ length: 200 }, (_, i) => step(`s${i}`))))).toEqual([]);
+  });
+
+  test("keys named like parts of every object pollute nothing", () => {
+    parsePipeline(
+      "__proto__: { polluted: 1 }\nid: p\nname: P\nsteps:\n  - { id: a, agent: a, input: x, __proto__: { polluted: 1 }, output_schema: { type: object, __proto__: { polluted: 1 } } }",
+    );
+    expect(({} as Record<string, unknown>)["polluted"]).toBeUndefined();
+  });
+
+  test("any text, and the example with any piece changed, gives a definition or problems with places", () => {
+    const changed = fc
+      .tuple(fc.nat(EXAMPLE.length), fc.nat(30), fc.string({ maxLength: 10 }))
+      .map(([at, cut, put]) => EXAMPLE.slice(0, at) + put + EXAMPLE.slice(at + cut));
+    fc.assert(
+      fc.property(fc.oneof(fc.string(), changed), (text) => {
+        const { definition, problems } = parsePipeline(text);
+        expect(definition === undefined).toBe(problems.length > 0);
+        for (const { line, column, message } of problems) {
+          expect(line).toBeGreaterThan(0);
+          expect(column).toBeGreaterThan(0);
+          expect(message.length).toBeGreaterThan(3);
+        }
+      }),
+      { numRuns: 500 },
+    );
+  });
+
+  test("100 kB in any field is judged within a second", () => {
+    for (const big of [
+      "a".repeat(100_000),
+      "{{".repeat(50_000),
+      "{{ a }}".repeat(14_000),
+      "(".repeat(100_000),
+      "a.".repeat(50_000),
+      "-".repeat(100_000),
+    ]) {
+      const value = JSON.stringify(big);
+      for (const field of ["id", "agent", "input", "when", "for_each", "model"]) {
+        const fields = JSON.stringify({ id: "a", agent: "b", input: "x", [field]: "@" }).replace('"@"', value);
+        const started = performance.now();
+        parsePipeline(`id: p\nname: P\nsteps:\n  - ${fields}`);
+        expect({ field, slow: performance.now() - started > 1_000 }).toEqual({ field, slow: false });
+      }
+    }
+  });
+});
+
+describe("pipelineJsonSchema", () => {
+  test("describes the format in JSON alone, closed to unknown keys", () => {
+    const schema = pipelineJsonSchema();
+    expect(schema["additionalProperties"]).toBe(false);
+    expect(JSON.parse(JSON.stringify(schema))).toEqual(schema);
+    const properties = schema["properties"] as { steps: { items: { anyOf: { required: string[] }[] } } };
+    expect(properties.steps.items.anyOf.map(({ required }) => required)).toEqual([
+      ["id", "agent", "input"],
+      ["id", "agent", "input", "for_each"],
+      ["id", "approval"],
+    ]);
+  });
+});

@@ -1,0 +1,87 @@
+/**
+ * `{{ path.to.value }}` replaced by its value: no code, no filters, no second pass over what was put in. A quoted text,
+ * `{{ "{{" }}`, stands for itself.
+ */
+import { LIMITS } from "../../core/limits.ts";
+import { parsePath, readPath } from "./path.ts";
+
+export type TemplatePart =
+  | { kind: "text"; text: string }
+  /** `offset` of the expression in the template, in characters. */
+  | { kind: "path"; path: string[]; offset: number };
+
+export interface Template {
+  parts: TemplatePart[];
+  problems: { offset: number; message: string }[];
+}
+
+const OPEN = "{{";
+const CLOSE = "}}";
+/** Longest text between the braces, in characters. */
+const EXPRESSION = 1_000;
+
+/** Splits a template. Problems say what is wrong with each expression; the parts are then incomplete. */
+export function parseTemplate(template: string): Template {
+  const parts: TemplatePart[] = [];
+  const problems: Template["problems"] = [];
+  const addText = (text: string) => {
+    if (text !== "") parts.push({ kind: "text", text });
+  };
+  let at = 0;
+  while (at < template.length) {
+    const open = template.indexOf(OPEN, at);
+    if (open < 0) break;
+    addText(template.slice(at, open));
+    const quoted = /^\s{0,20}(?:"([^"\n]{0,200})"|'([^'\n]{0,200})')\s{0,20}\}\}/.exec(
+      template.slice(open + 2, open + 300),
+    );
+    if (quoted) {
+      addText(quoted[1] ?? quoted[2] ?? "");
+      at = open + 2 + quoted[0].length;
+      continue;
+    }
+    const close = template.slice(open, open + EXPRESSION).indexOf(CLOSE);
+    if (close < 0) {
+      problems.push({
+        offset: open,
+        message: 'This "{{" is never closed. Write {{ "{{" }} for the braces themselves.',
+      });
+      return { parts, problems };
+    }
+    const expression = template.slice(open + 2, open + close).trim();
+    const path = parsePath(expression);
+    if (path) parts.push({ kind: "path", path, offset: open });
+    else problems.push({ offset: open, message: `"${shown(expression)}" is not a variable.` });
+    at = open + close + 2;
+  }
+  addText(template.slice(at));
+  return { parts, problems };
+}
+
+const shown = (expression: string): string => (expression.length > 60 ? `${expression.slice(0, 60)}…` : expression);
+
+/** A value as text: texts as they are, nothing for what is missing, JSON for lists and objects. */
+export function asText(value: unknown): string {
+  if (value === undefined || value === null) return "";
+  return typeof value === "object" ? JSON.stringify(value, null, 2) : String(value);
+}
+
+/** The template with its variables put in, at most `LIMITS.textCharacters` long; what is cut off is counted in the text. */
+export function renderTemplate(template: string, scope: unknown): string {
+  let out = "";
+  let omitted = 0;
+  for (const part of parseTemplate(template).parts) {
+    const text = part.kind === "text" ? part.text : asText(readPath(scope, part.path));
+    const room = LIMITS.textCharacters - out.length;
+    out += text.slice(0, room);
+    omitted += Math.max(0, text.length - room);
+  }
+  return omitted > 0 ? `${out}\n[${omitted} characters left out]` : out;
+}
+
+/** The path of a template that is one variable and nothing else, or null. */
+export function soleVariable(template: string): string[] | null {
+  const { parts, problems } = parseTemplate(template.trim());
+  const only = parts[0];
+  return problems.length === 0 && parts.length === 1 && only?.kind === "path" ? only.path : null;
+}
