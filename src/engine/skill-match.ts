@@ -1,0 +1,45 @@
+/** Skills for a step: which ones its input calls for, and the one-line list that every session begins with. */
+import { LIMITS } from "../core/limits.ts";
+
+export interface MatchableSkill {
+  name: string;
+  description: string;
+  tags: readonly string[];
+}
+
+/** Text as words with single spaces around each, lower case; letters, digits and inner marks (`c++`, `node.js`) make a word. */
+function wordsOf(text: string): string {
+  const words =
+    text
+      .toLowerCase()
+      .normalize("NFC")
+      .match(/[\p{L}\p{N}](?:[\p{L}\p{M}\p{N}+#]|[._'](?=[\p{L}\p{N}]))*/gu) ?? [];
+  return ` ${words.join(" ")} `;
+}
+
+/**
+ * The skills whose tags stand in the input as whole words, whatever their case: the most tags first, ties by name.
+ * Linear in the input for a given set of tags.
+ */
+export function matchSkills<Skill extends MatchableSkill>(
+  skills: readonly Skill[],
+  input: string,
+  most: number = LIMITS.skillsInjected,
+): Skill[] {
+  const text = wordsOf(input.slice(0, LIMITS.textCharacters));
+  const hits = skills.map((skill) => {
+    const tags = new Set(skill.tags.map(wordsOf).filter((tag) => tag.trim() !== ""));
+    return { skill, count: [...tags].filter((tag) => text.includes(tag)).length };
+  });
+  return hits
+    .filter(({ count }) => count > 0)
+    .sort((a, b) => b.count - a.count || (a.skill.name < b.skill.name ? -1 : 1))
+    .slice(0, most)
+    .map(({ skill }) => skill);
+}
+
+/** One line a skill: `- name: description`. */
+export const skillManifest = (skills: readonly Pick<MatchableSkill, "name" | "description">[]): string =>
+  skills
+    .map(({ name, description }) => `- ${name}: ${description.replace(/\s+/g, " ").trim().slice(0, 300)}`)
+    .join("\n");
