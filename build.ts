@@ -3,7 +3,7 @@
  *
  *   bun build.ts [--target linux-x64|linux-arm64|darwin-arm64|darwin-x64] [--outfile PATH]
  */
-import { existsSync, mkdirSync, statSync } from "node:fs";
+import { existsSync, mkdirSync, readFileSync, statSync } from "node:fs";
 import { dirname, resolve } from "node:path";
 import type { BunPlugin } from "bun";
 import manifest from "./package.json" with { type: "json" };
@@ -30,22 +30,47 @@ const target = (option("target") ?? host) as Target;
 if (!TARGETS.includes(target)) fail(`--target takes ${TARGETS.join(", ")}`);
 const outfile = resolve(option("outfile") ?? (target === host ? "dist/skep" : `dist/skep-${target}`));
 
-/** The native add-ons of the target, by plain paths that the bundler can embed. */
+/** The native add-ons of the target: embedded as files, unpacked and loaded by src/core/addons.ts at their first use. */
+const ADDONS = {
+  sqlite: resolve(`node_modules/better-sqlite3/prebuilds/${target}.node`),
+  kuzu: resolve(`node_modules/kuzu/prebuilt/kuzujs-${target}.node`),
+};
 const natives: BunPlugin = {
   name: "natives",
   setup(build) {
     build.onResolve({ filter: /^better-sqlite3$/ }, () => ({
       path: resolve(`node_modules/better-sqlite3/lib/${target}.js`),
     }));
+    build.onLoad({ filter: new RegExp(`node_modules/better-sqlite3/lib/${target}\\.js$`) }, () => ({
+      loader: "js",
+      contents: `module.exports = require("./database")(() => require("addon:sqlite"), false);
+        module.exports.SqliteError = require("./sqlite-error");`,
+    }));
+    build.onResolve({ filter: /^kuzu$/ }, () => ({ path: resolve("node_modules/kuzu/index.js") }));
     build.onLoad({ filter: /node_modules\/kuzu\/kuzu_native\.js$/ }, () => ({
       loader: "js",
-      contents: `module.exports = require(${JSON.stringify(resolve(`node_modules/kuzu/prebuilt/kuzujs-${target}.node`))});`,
+      contents: `module.exports = new Proxy({}, { get: (_, name) => require("addon:kuzu")[name] });`,
     }));
+    build.onResolve({ filter: /^addon:/ }, ({ path }) => ({ path: path.split(":")[1]!, namespace: "addon" }));
+    build.onLoad({ filter: /.*/, namespace: "addon" }, ({ path: name }) => {
+      const file = ADDONS[name as keyof typeof ADDONS];
+      const text = (value: string) => JSON.stringify(value);
+      return {
+        loader: "js",
+        contents: `import embedded from ${text(file)} with { type: "file" };
+          import { loadAddon } from ${text(resolve("src/core/addons.ts"))};
+          module.exports = loadAddon({ name: ${text(name)}, sha256: ${text(sha256(file))}, embedded });`,
+      };
+    });
     // Only ssh:// engines need these, which Skep does not reach; they are native and not on every machine.
     build.onResolve({ filter: /^(cpu-features|ssh2)$/ }, ({ path }) => ({ path, namespace: "absent" }));
     build.onLoad({ filter: /.*/, namespace: "absent" }, () => ({ loader: "js", contents: "module.exports = {};" }));
   },
 };
+
+function sha256(path: string): string {
+  return new Bun.CryptoHasher("sha256").update(readFileSync(path)).digest("hex");
+}
 
 const WORKERS = ["src/graph/parse-worker.ts"].filter((path) => existsSync(path));
 

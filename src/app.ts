@@ -1,5 +1,6 @@
 /** The one place that knows everybody: configuration → store → bus → services → engine → HTTP. Reads like a map. */
 import { Elysia } from "elysia";
+import { unpackAddonsTo } from "./core/addons.ts";
 import { systemClock } from "./core/clock.ts";
 import type { Config } from "./core/config.ts";
 import { createLog } from "./core/log.ts";
@@ -45,6 +46,7 @@ export async function createApp(config: Config) {
   const clock = systemClock;
   const log = createLog(config);
   const folder = openDataFolder(config.data);
+  unpackAddonsTo(folder.cache);
   const unlock = lockDataFolder(folder.root);
   const store = openStore({ path: databasePath(folder.root), clock, copies: folder.backups });
   const bus = createBus((err, event) => log.error({ err, kind: event.kind }, "subscriber failed"));

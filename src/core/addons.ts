@@ -1,0 +1,70 @@
+/**
+ * Native add-ons of the compiled executable: kept inside it, unpacked once into the data folder and loaded from there,
+ * since /tmp may be mounted noexec and is everybody's. From source they load from node_modules, and this is not asked.
+ */
+import { mkdirSync, mkdtempSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
+import { constants, tmpdir } from "node:os";
+import { join } from "node:path";
+import { messageOf, unavailable } from "./errors.ts";
+
+export interface EmbeddedAddon {
+  /** E.g. `kuzu`. */
+  name: string;
+  /** Of its bytes, hexadecimal. */
+  sha256: string;
+  /** Where the executable holds it. */
+  embedded: string;
+}
+
+/** One folder for the process, as native code is loaded once for the process. */
+let keptIn: string | undefined;
+
+/** Says where add-ons that are not loaded yet are unpacked to. Until then: to a private folder that is removed again. */
+export function unpackAddonsTo(folder: string): void {
+  keptIn = folder;
+}
+
+/** Loads it, unpacked when the folder does not hold it yet. @throws Problem 503 `addon_unavailable` with the remedy. */
+export function loadAddon(addon: EmbeddedAddon): unknown {
+  const folder = keptIn ?? mkdtempSync(join(tmpdir(), "skep-"));
+  const loaded = { exports: {} };
+  try {
+    process.dlopen(loaded, unpack(addon, folder), constants.dlopen.RTLD_NOW);
+  } catch (error) {
+    throw unavailable(
+      "addon_unavailable",
+      `Cannot load the native part ${addon.name} from ${folder}: ${messageOf(error)}. The folder must be writable and not mounted noexec (name another data folder with --data); Linux needs glibc 2.34 and libstdc++ 11, or newer.`,
+    );
+  } finally {
+    if (keptIn === undefined) rmSync(folder, { recursive: true, force: true });
+  }
+  return loaded.exports;
+}
+
+/** @returns its path. Renamed into place, so that another process never sees half of it. */
+function unpack({ name, sha256, embedded }: EmbeddedAddon, folder: string): string {
+  const file = `${name}-${sha256.slice(0, 16)}.node`;
+  const path = join(folder, file);
+  const bytes = readFileSync(embedded);
+  if (holds(path, bytes)) return path;
+  mkdirSync(folder, { recursive: true, mode: 0o700 });
+  const draft = `${path}.${process.pid}`;
+  try {
+    writeFileSync(draft, bytes, { mode: 0o500 });
+    renameSync(draft, path);
+  } catch (error) {
+    rmSync(draft, { force: true });
+    throw error;
+  }
+  for (const old of readdirSync(folder))
+    if (old !== file && old.startsWith(`${name}-`) && old.endsWith(".node")) rmSync(join(folder, old), { force: true });
+  return path;
+}
+
+function holds(path: string, bytes: Uint8Array): boolean {
+  try {
+    return readFileSync(path).equals(bytes);
+  } catch {
+    return false;
+  }
+}
