@@ -1,5 +1,8 @@
 /** The one place that knows everybody: configuration → store → bus → services → engine → HTTP. Reads like a map. */
 import { Elysia } from "elysia";
+import { createAddressGuard } from "./adapter/address-guard.ts";
+import { createGit } from "./adapter/git.ts";
+import { createOidcClient } from "./adapter/oidc.ts";
 import { unpackAddonsTo } from "./core/addons.ts";
 import { systemClock } from "./core/clock.ts";
 import type { Config } from "./core/config.ts";
@@ -12,6 +15,10 @@ import { authRoutes } from "./feature/auth/routes.ts";
 import { createAuth } from "./feature/auth/service.ts";
 import { docsRoutes } from "./feature/docs/routes.ts";
 import { eventRoutes } from "./feature/events/routes.ts";
+import { oidcRoutes } from "./feature/oidc/routes.ts";
+import { createOidc } from "./feature/oidc/service.ts";
+import { openProjects } from "./feature/projects/open.ts";
+import { projectRoutes } from "./feature/projects/routes.ts";
 import { secretRoutes } from "./feature/secrets/routes.ts";
 import { createSecrets } from "./feature/secrets/service.ts";
 import { statusRoutes } from "./feature/status/routes.ts";
@@ -70,6 +77,8 @@ export async function createApp(config: Config) {
   });
   // Every feature that keeps things of users gives them to somebody else when a user is deleted.
   const handOvers: HandOver[] = [eventLog.handOver];
+  const oidcClient = createOidcClient((why, detail) => log.warn(detail, why));
+  const oidc = createOidc({ store, clock, sealer, audit, client: oidcClient, endSessions: auth.forUsers.endSessions });
   const users = createUsers({ store, clock, audit, ...auth.forUsers, handOvers });
 
   const secrets = createSecrets({
@@ -79,6 +88,17 @@ export async function createApp(config: Config) {
     audit,
     agentExists: () => true,
   });
+
+  const git = createGit({ env: config.hostEnv });
+  const guard = createAddressGuard(config.fetchAllow);
+  const { projects, stop: stopClones } = openProjects({
+    ...{ store, clock, log, audit, git, guard },
+    data: folder,
+    allowLocal: config.allowLocalRepositories,
+    pipelineExists: () => true,
+    activeRuns: () => 0,
+  });
+  await projects.recover();
 
   const facts = new WeakMap<Request, RequestFacts>();
   const idempotency = createIdempotency(store, clock);
@@ -116,11 +136,13 @@ export async function createApp(config: Config) {
     )
     .use(eventRoutes(base, { streams, tickets, runExists: () => true }))
     .use(secretRoutes(base, secrets, { engineTokenSet: keys.engineToken !== undefined }))
-    .use(authRoutes(base, { auth, store, site, providerLogout: async () => undefined }))
+    .use(authRoutes(base, { auth, store, site, providerLogout: oidc.signOn.logoutUrl }))
+    .use(oidcRoutes(base, { ...oidc, site, open: auth.openSignOn }))
     .use(apiKeyRoutes(base, auth.apiKeys))
     .use(userRoutes(base, users))
     .use(auditRoutes(base, store))
     .use(waitlistRoutes(base, { store, clock }))
+    .use(projectRoutes(base, projects))
     .use(docsRoutes(base, { document: () => document }));
   const table = createRouteTable(routes);
   const document = openApiDocument(routes, table, BUILD.version);
@@ -144,6 +166,7 @@ export async function createApp(config: Config) {
     gate,
     async stop() {
       await server.stop();
+      await stopClones();
       store.close();
       unlock();
     },

@@ -37,7 +37,7 @@ export interface AuthRouteDeps {
   store: Store;
   site: Site;
   /** Where the session at the provider is ended; undefined when there is no such address. */
-  providerLogout(slug: string, idToken: string, request: Request): Promise<string | undefined>;
+  providerLogout(slug: string, idToken: string, returnTo: string): Promise<string | undefined>;
 }
 
 /** The account that a caller speaks for. @throws Problem 403 for those without one. */
@@ -82,7 +82,7 @@ export function authRoutes(base: Base, { auth, store, site, providerLogout }: Au
     const idToken = current && sessions.idToken(current);
     for (const session of [named, current]) if (session) sessions.end(session.id);
     if (!body?.end_provider_session || !idToken || !current?.oidc_slug) return undefined;
-    return providerLogout(current.oidc_slug, idToken, request);
+    return providerLogout(current.oidc_slug, idToken, `${site.base(request)}/`);
   }
 
   return new Elysia({ name: "skep/auth" })

@@ -5,6 +5,7 @@ import { type Config, isLoopback } from "../../core/config.ts";
 import type { Logger } from "../../core/log.ts";
 import type { Sealer } from "../../core/sealing.ts";
 import { createAccessTokens } from "../../http/access-tokens.ts";
+import type { Caller } from "../../http/caller.ts";
 import type { Site } from "../../http/site.ts";
 import type { Audit } from "../../store/audit.ts";
 import type { Store } from "../../store/store.ts";
@@ -13,6 +14,7 @@ import { createAccountFinder } from "./account-finder.ts";
 import { createApiKeys } from "./api-keys.ts";
 import { attemptKey, createAttempts } from "./attempts.ts";
 import { createLogin } from "./login.ts";
+import type { SessionKind } from "./model.ts";
 import { createPasswordCheck } from "./password-check.ts";
 import { assertGoodPassword, createPasswords } from "./passwords.ts";
 import { createSessions } from "./sessions.ts";
@@ -69,6 +71,13 @@ export function createAuth({ store, clock, log, audit, sealer, site, config, dat
     twoFactor,
     login,
     setup,
+    /** A session for who came back from a provider. A second factor is the provider's to ask for. */
+    openSignOn: (
+      { userId, oidc }: { userId: string; oidc: { slug: string; idToken: string } },
+      kind: SessionKind,
+      request: Request,
+      caller: Caller,
+    ) => sessions.open(userId, { kind, oidc, address: caller.address, userAgent: request.headers.get("user-agent") }),
     accounts: createAccountFinder({ sessions, apiKeys, site }),
     /** Removes what has run out. */
     prune() {

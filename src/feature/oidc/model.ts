@@ -1,0 +1,73 @@
+/** Providers of single sign-on. */
+import { type Static, Type as t } from "@sinclair/typebox";
+import { SLUG } from "../../core/ids.ts";
+import { LIMITS } from "../../core/limits.ts";
+
+const Name = t.String({ minLength: 1, maxLength: LIMITS.nameCharacters });
+const Words = (maxItems: number) => t.Array(t.String({ minLength: 1, maxLength: 256 }), { maxItems });
+const Button = t.Object({
+  label: t.Optional(t.String({ maxLength: 64 })),
+  icon: t.Optional(t.String({ maxLength: 64, pattern: "^[a-z0-9-]*$" })),
+  color: t.Optional(t.String({ pattern: "^#[0-9a-fA-F]{6}$" })),
+});
+
+const fields = {
+  name: Name,
+  issuer: t.String({
+    maxLength: 2_000,
+    description: "https address, or http on loopback, as its discovery document says.",
+  }),
+  client_id: Name,
+  client_secret: t.Union([t.String({ minLength: 1, maxLength: 4_096 }), t.Null()], {
+    description: "Never answered. A change of the issuer drops it unless it is sent along.",
+  }),
+  scopes: Words(20),
+  auto_create: t.Boolean({
+    description: "Make an account at first sign-on, for a verified address of allowed_domains.",
+  }),
+  allowed_domains: t.Array(t.String({ pattern: "^(\\*|[A-Za-z0-9-]+(\\.[A-Za-z0-9-]+)*)$", maxLength: 253 }), {
+    maxItems: 100,
+    description:
+      "Domains of addresses that may be linked or made; `*` is any. Empty links known addresses of any domain.",
+  }),
+  role_claim: t.Union([Name, t.Null()], { description: "Claim that tells the role, e.g. groups; a dot goes deeper." }),
+  admin_values: Words(50),
+  button: Button,
+  enabled: t.Boolean(),
+};
+
+const { client_secret: _secret, ...answered } = fields;
+export const OidcProvider = t.Object({
+  slug: t.String(),
+  id: t.String({ description: "The same as slug." }),
+  ...answered,
+  client_secret_set: t.Boolean(),
+  redirect_uri: t.Union([t.String(), t.Null()], {
+    description: "To register at the provider; null while PUBLIC_URL is needed.",
+  }),
+  created_at: t.String({ format: "date-time" }),
+  updated_at: t.String({ format: "date-time" }),
+});
+export type OidcProvider = Static<typeof OidcProvider>;
+
+/** What anybody sees: enough for a button. */
+export const OidcButton = t.Object({ slug: t.String(), name: t.String(), button: Button });
+
+export const OidcCreate = t.Object({
+  slug: t.String({ pattern: SLUG.source }),
+  ...t.Partial(t.Object(fields)).properties,
+  name: fields.name,
+  issuer: fields.issuer,
+  client_id: fields.client_id,
+});
+export type OidcCreate = Static<typeof OidcCreate>;
+export const OidcUpdate = t.Partial(t.Object(fields));
+export type OidcUpdate = Static<typeof OidcUpdate>;
+
+export const CallbackBody = t.Object({
+  code: t.Optional(t.String({ maxLength: 4_096 })),
+  state: t.String({ minLength: 1, maxLength: 256 }),
+  iss: t.Optional(t.String({ maxLength: 2_000 })),
+  error: t.Optional(t.String({ maxLength: 256 })),
+  session: t.Optional(t.Union([t.Literal("bearer"), t.Literal("cookie")])),
+});

@@ -1,0 +1,121 @@
+/** The configured providers. The client's secret is sealed, never answered, and never sent to another issuer. */
+import { asc, eq } from "drizzle-orm";
+import { type Clock, timestamp } from "../../core/clock.ts";
+import { isLoopback } from "../../core/config.ts";
+import { conflict, invalidField, notFound } from "../../core/errors.ts";
+import { isSlug } from "../../core/ids.ts";
+import type { Sealer } from "../../core/sealing.ts";
+import { actorOf, type Caller } from "../../http/caller.ts";
+import type { Audit } from "../../store/audit.ts";
+import type { Store } from "../../store/store.ts";
+import { oidcProviders } from "../../store/tables/accounts.ts";
+import type { OidcCreate, OidcUpdate } from "./model.ts";
+
+export type ProviderRow = typeof oidcProviders.$inferSelect;
+
+export interface OidcProviders {
+  all(): ProviderRow[];
+  /** @throws Problem 404 unless it is there and enabled. */
+  enabled(slug: string): ProviderRow;
+  /** @throws Problem 409 same slug, 422. */
+  create(input: OidcCreate, caller: Caller): ProviderRow;
+  update(slug: string, input: OidcUpdate, caller: Caller): ProviderRow;
+  remove(slug: string, caller: Caller): void;
+  clientSecret(row: ProviderRow): string | undefined;
+}
+
+const DEFAULT_SCOPES = ["openid", "email", "profile"];
+
+export function createOidcProviders({
+  store,
+  clock,
+  sealer,
+  audit,
+}: {
+  store: Store;
+  clock: Clock;
+  sealer: Sealer;
+  audit: Audit;
+}): OidcProviders {
+  const { db } = store;
+  const find = (slug: string): ProviderRow => {
+    const row = db.select().from(oidcProviders).where(eq(oidcProviders.slug, slug)).get();
+    if (!row) throw notFound("OIDC provider");
+    return row;
+  };
+  const record = (action: string, caller: Caller, slug: string, fields: string[] = []) =>
+    audit({ action, actor: actorOf(caller), subject: slug, address: caller.address, data: { fields } });
+
+  return {
+    all: () => db.select().from(oidcProviders).orderBy(asc(oidcProviders.slug)).all(),
+    enabled(slug) {
+      const row = find(slug);
+      if (!row.enabled) throw notFound("OIDC provider");
+      return row;
+    },
+    create({ slug, client_secret, ...input }, caller) {
+      if (!isSlug(slug)) throw invalidField("/slug", "This word is reserved");
+      const at = timestamp(clock.now());
+      const row: ProviderRow = checked({
+        scopes: DEFAULT_SCOPES,
+        auto_create: false,
+        allowed_domains: [],
+        role_claim: null,
+        admin_values: [],
+        button: {},
+        enabled: true,
+        ...definedOf(input),
+        name: input.name,
+        issuer: input.issuer,
+        client_id: input.client_id,
+        slug,
+        client_secret_sealed: client_secret ? sealer.seal(client_secret) : null,
+        created_at: at,
+        updated_at: at,
+      });
+      return store.write(() => {
+        if (db.select().from(oidcProviders).where(eq(oidcProviders.slug, slug)).get())
+          throw conflict("A provider of this slug exists. Update it, or delete it first.");
+        db.insert(oidcProviders).values(row).run();
+        record("oidc_provider.created", caller, slug);
+        return row;
+      });
+    },
+    update(slug, { client_secret, ...input }, caller) {
+      return store.write(() => {
+        const before = find(slug);
+        const next = checked({ ...before, ...definedOf(input), updated_at: timestamp(clock.now()) });
+        if (client_secret !== undefined) next.client_secret_sealed = client_secret ? sealer.seal(client_secret) : null;
+        else if (next.issuer !== before.issuer) next.client_secret_sealed = null;
+        db.update(oidcProviders).set(next).where(eq(oidcProviders.slug, slug)).run();
+        record("oidc_provider.updated", caller, slug, Object.keys(input));
+        return next;
+      });
+    },
+    remove(slug, caller) {
+      store.write(() => {
+        find(slug);
+        db.delete(oidcProviders).where(eq(oidcProviders.slug, slug)).run();
+        record("oidc_provider.deleted", caller, slug);
+      });
+    },
+    clientSecret: (row) => (row.client_secret_sealed === null ? undefined : sealer.open(row.client_secret_sealed)),
+  };
+}
+
+/** The same row in normal form. @throws Problem 422. */
+function checked(row: ProviderRow): ProviderRow {
+  const issuer = URL.canParse(row.issuer) ? new URL(row.issuer) : undefined;
+  const safe = issuer?.protocol === "https:" || (issuer?.protocol === "http:" && isLoopback(issuer.hostname));
+  if (!issuer || !safe || issuer.username || issuer.hash || issuer.search)
+    throw invalidField("/issuer", "An issuer is an https address, or http on loopback, without query");
+  const allowed_domains = [...new Set(row.allowed_domains.map((domain) => domain.toLowerCase()))];
+  if (row.auto_create && allowed_domains.length === 0)
+    throw invalidField("/allowed_domains", "auto_create needs the domains whose addresses may get an account, or *");
+  if (row.role_claim !== null && row.admin_values.length === 0)
+    throw invalidField("/admin_values", "role_claim needs the values that mean administrator");
+  return { ...row, allowed_domains, scopes: [...new Set(["openid", ...row.scopes])] };
+}
+
+const definedOf = <T extends object>(input: T): Partial<T> =>
+  Object.fromEntries(Object.entries(input).filter(([, value]) => value !== undefined)) as Partial<T>;

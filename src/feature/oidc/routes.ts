@@ -1,0 +1,197 @@
+/** /v1/auth/oidc: providers for administrators, buttons for everybody, and the way there and back. */
+import { Type as t } from "@sinclair/typebox";
+import { Elysia } from "elysia";
+import { isProblem } from "../../core/errors.ts";
+import { LIMITS } from "../../core/limits.ts";
+import type { Base } from "../../http/base.ts";
+import type { Caller } from "../../http/caller.ts";
+import { cookieOf, SESSION_COOKIE } from "../../http/cookies.ts";
+import type { Site } from "../../http/site.ts";
+import { SignedIn } from "../auth/model.ts";
+import { CallbackBody, OidcButton, OidcCreate, OidcProvider, OidcUpdate } from "./model.ts";
+import type { OidcProviders, ProviderRow } from "./providers.ts";
+import type { Arrived, SignOn } from "./sign-on.ts";
+
+const tags = ["auth"];
+const SlugPath = t.Object({ slug: t.String({ maxLength: 64 }) });
+const IdPath = t.Object({ slug: t.String({ maxLength: 64, description: "The provider's slug." }) });
+const PATH = "/v1/auth/oidc";
+const FLOW_COOKIE = "skep_sign_on_";
+const flowCookie = (state: string) => FLOW_COOKIE + state.replace(/\W/g, "").slice(0, 16);
+
+/** A session for who arrived, of the kind asked for. */
+type Open = (
+  arrived: Arrived,
+  kind: "bearer" | "cookie",
+  request: Request,
+  caller: Caller,
+) => Promise<{ answer: SignedIn; cookie?: string }>;
+
+export interface OidcRouteDeps {
+  providers: OidcProviders;
+  signOn: SignOn;
+  site: Site;
+  open: Open;
+}
+
+export function oidcRoutes(base: Base, { providers, signOn, site, open }: OidcRouteDeps) {
+  const redirectUri = (slug: string, request: Request) => `${site.base(request)}${PATH}/${slug}/callback`;
+  const present = (row: ProviderRow, request: Request): OidcProvider => {
+    const { client_secret_sealed, ...shown } = row;
+    return {
+      ...shown,
+      id: row.slug,
+      client_secret_set: client_secret_sealed !== null,
+      redirect_uri: quietly(() => redirectUri(row.slug, request)),
+    };
+  };
+  const binding = (state: string, value: string, maxAge: number) =>
+    // The answer arrives by a navigation from the provider's site, so the cookie must be Lax.
+    site.cookie(flowCookie(state), value, { path: PATH, sameSite: "Lax", maxAge });
+  const sessionCookie = (value: string) =>
+    site.cookie(SESSION_COOKIE, value, { sameSite: "Strict", maxAge: LIMITS.sessionIdleMs / 1_000 });
+
+  async function begin(slug: string, returnTo: string | undefined, request: Request): Promise<Response> {
+    const { url, state, binding: value } = await signOn.begin(slug, redirectUri(slug, request), returnTo);
+    const headers = { "Set-Cookie": binding(state, value, LIMITS.signOnMs / 1_000) };
+    if (!request.headers.get("accept")?.includes("application/json"))
+      return new Response(null, { status: 302, headers: { ...headers, Location: url } });
+    const expires_in = LIMITS.signOnMs / 1_000;
+    return Response.json({ authorization_url: url, state, expires_in }, { headers });
+  }
+  const finish = (slug: string, parameters: URLSearchParams, request: Request, caller: Caller) =>
+    signOn.finish(slug, parameters, cookieOf(request, flowCookie(parameters.get("state") ?? "")), caller.address);
+
+  /** What a browser gets: its cookie and the page it came for, or a page that says why not. */
+  async function arrive(slug: string, request: Request, caller: Caller): Promise<Response> {
+    const parameters = new URL(request.url).searchParams;
+    const headers = new Headers({ "Cache-Control": "no-store" });
+    headers.append("Set-Cookie", binding(parameters.get("state") ?? "", "", 0));
+    try {
+      const arrived = await finish(slug, parameters, request, caller);
+      const { cookie } = await open(arrived, "cookie", request, caller);
+      headers.append("Set-Cookie", sessionCookie(cookie ?? ""));
+      headers.set("Location", site.localPath(arrived.returnTo));
+      return new Response(null, { status: 303, headers });
+    } catch (error) {
+      if (!isProblem(error) || request.headers.get("accept")?.includes("application/json")) throw error;
+      headers.set("Content-Type", "text/html; charset=utf-8");
+      headers.set("Content-Security-Policy", "default-src 'none'; frame-ancestors 'none'; base-uri 'none'");
+      return new Response(page(error.detail, error.code, `${site.prefix}/`), { status: error.status, headers });
+    }
+  }
+
+  return new Elysia({ name: "skep/oidc" })
+    .use(base)
+    .get(
+      PATH,
+      ({ caller, request }) => {
+        const items = caller.admin
+          ? providers.all().map((row) => present(row, request))
+          : providers
+              .all()
+              .filter((row) => row.enabled)
+              .map(({ slug, name, button }) => ({ slug, name, button }));
+        return { items, next_cursor: null };
+      },
+      {
+        access: "public",
+        response: { 200: t.Object({ items: t.Array(t.Union([OidcProvider, OidcButton])), next_cursor: t.Null() }) },
+        detail: { tags, summary: "Sign-on providers: the buttons; whole for administrators" },
+      },
+    )
+    .post(
+      PATH,
+      ({ body, caller, answer, request }) =>
+        answer.created(
+          (provider) => `${PATH}/${provider.slug}`,
+          () => present(providers.create(body, caller), request),
+        ),
+      {
+        access: "admin",
+        body: OidcCreate,
+        response: { 201: OidcProvider },
+        detail: { tags, summary: "Add a sign-on provider" },
+      },
+    )
+    .put(
+      `${PATH}/:slug`,
+      ({ params, body, caller, request }) => present(providers.update(params.slug, body, caller), request),
+      {
+        access: "admin",
+        params: IdPath,
+        body: OidcUpdate,
+        response: { 200: OidcProvider },
+        detail: { tags, summary: "Change a sign-on provider; another issuer drops the client's secret" },
+      },
+    )
+    .delete(
+      `${PATH}/:slug`,
+      ({ params, caller, set }) => {
+        providers.remove(params.slug, caller);
+        set.status = 204;
+      },
+      {
+        access: "admin",
+        params: IdPath,
+        response: { 204: t.Void() },
+        detail: { tags, summary: "Remove a sign-on provider; accounts stay" },
+      },
+    )
+    .get(`${PATH}/:slug/authorize`, ({ params, query, request }) => begin(params.slug, query.return_to, request), {
+      access: "public",
+      limit: "sign-on",
+      params: SlugPath,
+      query: t.Object({
+        return_to: t.Optional(t.String({ maxLength: 2_000, description: "Path of this site to end up at." })),
+      }),
+      response: { 200: t.Object({ authorization_url: t.String(), state: t.String(), expires_in: t.Integer() }) },
+      detail: {
+        tags,
+        summary: "Begin a sign-on: 302 to the provider, or the address as JSON",
+        responses: { 302: { description: "To the provider." } },
+      },
+    })
+    .get(`${PATH}/:slug/callback`, ({ params, request, caller }) => arrive(params.slug, request, caller), {
+      access: "public",
+      limit: "sign-on",
+      params: SlugPath,
+      detail: {
+        tags,
+        summary: "The provider's answer, brought by a browser: session cookie, then 303",
+        responses: { 303: { description: "To the page asked for." } },
+      },
+    })
+    .post(
+      `${PATH}/:slug/callback`,
+      async ({ params, body, request, caller, set }) => {
+        const { session = "bearer", ...given } = body;
+        const parameters = new URLSearchParams(Object.entries(given).filter((pair) => pair[1] !== undefined));
+        const arrived = await finish(params.slug, parameters, request, caller);
+        const { answer, cookie } = await open(arrived, session, request, caller);
+        const cookies = [binding(body.state, "", 0), ...(cookie ? [sessionCookie(cookie)] : [])];
+        Object.assign(set.headers, { "Set-Cookie": cookies });
+        return answer;
+      },
+      {
+        access: "public",
+        limit: "sign-on",
+        params: SlugPath,
+        body: CallbackBody,
+        response: { 200: SignedIn },
+        detail: { tags, summary: "The provider's answer, brought by a page: tokens or a cookie" },
+      },
+    );
+}
+
+const escaped = (text: string): string => text.replace(/[&<>"']/g, (one) => `&#${one.charCodeAt(0)};`);
+const page = (detail: string, code: string, home: string): string =>
+  `<!doctype html><html lang="en"><head><meta charset="utf-8"><title>Sign-on failed</title></head><body><h1>Sign-on failed</h1><p>${escaped(detail)}</p><p><code>${escaped(code)}</code></p><p><a href="${escaped(home)}">Back</a></p></body></html>`;
+
+function quietly<T>(read: () => T): T | null {
+  try {
+    return read();
+  } catch {
+    return null;
+  }
+}

@@ -1,0 +1,212 @@
+/**
+ * Sign-on through a provider. A flow is begun for one browser (a cookie of its own), one provider and one answer: its
+ * state is used up by the first answer, whatever comes of it. The account is the one that issuer and subject are
+ * linked to; a first sign-on is linked by verified address only, or makes an account if the provider allows that.
+ */
+import { randomBytes } from "node:crypto";
+import { and, eq } from "drizzle-orm";
+import type { OidcClient, OidcPerson, OidcSettings } from "../../adapter/oidc.ts";
+import { type Clock, timestamp } from "../../core/clock.ts";
+import { domainOf, normalEmail } from "../../core/email.ts";
+import { badRequest, forbidden, Problem, unauthorized } from "../../core/errors.ts";
+import { newId } from "../../core/ids.ts";
+import { LIMITS } from "../../core/limits.ts";
+import { sameToken } from "../../http/authenticate.ts";
+import { otherAdministrator } from "../../store/administrators.ts";
+import type { Audit } from "../../store/audit.ts";
+import type { Store } from "../../store/store.ts";
+import { identities, type Role, users } from "../../store/tables/accounts.ts";
+import { newUserRow, type UserRow } from "../users/model.ts";
+import type { OidcProviders, ProviderRow } from "./providers.ts";
+
+export interface Begun {
+  url: string;
+  state: string;
+  /** Value of the cookie that binds the answer to this browser. */
+  binding: string;
+}
+
+export interface Arrived {
+  userId: string;
+  oidc: { slug: string; idToken: string };
+  returnTo: string | undefined;
+}
+
+export interface SignOn {
+  begin(slug: string, redirectUri: string, returnTo: string | undefined): Promise<Begun>;
+  /**
+   * @param binding the cookie of the browser that brings the answer.
+   * @throws Problem 400 for an unknown, late or used state, 401 refused, 403 no account.
+   */
+  finish(slug: string, parameters: URLSearchParams, binding: string | undefined, address?: string): Promise<Arrived>;
+  /** Where the session at the provider ends. */
+  logoutUrl(slug: string, idToken: string, returnTo: string): Promise<string | undefined>;
+}
+
+interface Flow {
+  slug: string;
+  issuer: string;
+  redirectUri: string;
+  nonce: string;
+  verifier: string;
+  binding: string;
+  returnTo: string | undefined;
+  /** Monotonic ms. */
+  until: number;
+}
+
+const MOST_FLOWS = 10_000;
+/** 256 random bits; also the right length for a PKCE verifier. */
+const newSecret = (): string => randomBytes(32).toString("base64url");
+
+export function createSignOn({
+  store,
+  clock,
+  audit,
+  providers,
+  client,
+  endSessions,
+}: {
+  store: Store;
+  clock: Clock;
+  audit: Audit;
+  providers: OidcProviders;
+  client: OidcClient;
+  endSessions(userId: string): void;
+}): SignOn {
+  const { db } = store;
+  const flows = new Map<string, Flow>();
+  const settingsOf = (row: ProviderRow): OidcSettings => ({
+    issuer: row.issuer,
+    clientId: row.client_id,
+    clientSecret: providers.clientSecret(row),
+  });
+
+  function remember(state: string, flow: Flow): void {
+    for (const [old, { until }] of flows) {
+      if (until > clock.monotonic() && flows.size < MOST_FLOWS) break;
+      flows.delete(old);
+    }
+    flows.set(state, flow);
+  }
+  function take(slug: string, state: string, binding: string | undefined): Flow {
+    const flow = flows.get(state);
+    flows.delete(state);
+    const mine =
+      flow && flow.slug === slug && flow.until >= clock.monotonic() && sameToken(binding ?? "", flow.binding);
+    if (!mine)
+      throw badRequest("This log-in was not begun in this browser, or is over. Start it again.", "sign_on_unknown");
+    return flow;
+  }
+  const userOf = (id: string): UserRow | undefined => db.select().from(users).where(eq(users.id, id)).get();
+
+  /** The linked account, or the one that the address says, linked from now on; in a transaction. */
+  function accountOf(provider: ProviderRow, person: OidcPerson): UserRow {
+    const linked = and(eq(identities.issuer, provider.issuer), eq(identities.subject, person.subject));
+    const identity = db.select().from(identities).where(linked).get();
+    const known = identity && userOf(identity.user_id);
+    if (known) return known;
+    if (person.email === undefined || !person.emailVerified)
+      throw forbidden("The provider does not vouch for an e-mail address of yours.", "email_not_verified");
+    const email = normalEmail(person.email);
+    const domains = provider.allowed_domains;
+    const domainAllowed = domains.includes("*") || domains.includes(domainOf(email));
+    const existing = db.select().from(users).where(eq(users.email, email)).get();
+    if (existing ? domains.length > 0 && !domainAllowed : !provider.auto_create || !domainAllowed)
+      throw forbidden("There is no account for you here. Ask an administrator.", "account_unknown");
+    const user = existing ?? created(email, person, provider);
+    const link = {
+      issuer: provider.issuer,
+      subject: person.subject,
+      user_id: user.id,
+      created_at: timestamp(clock.now()),
+    };
+    db.insert(identities).values(link).run();
+    audit({ action: "identity.linked", actor: user.id, subject: user.id, data: { provider: provider.slug } });
+    return user;
+  }
+  function created(email: string, person: OidcPerson, provider: ProviderRow): UserRow {
+    const display_name = person.name?.replace(/[\x00-\x1f\x7f]/g, "").slice(0, LIMITS.nameCharacters) || undefined;
+    const at = timestamp(clock.now());
+    const row = newUserRow({ id: newId("user"), email, display_name, role: "user", password_hash: null, at });
+    db.insert(users).values(row).run();
+    audit({ action: "user.created", actor: row.id, subject: row.id, data: { provider: provider.slug } });
+    return row;
+  }
+  /** Follows the claim at each sign-on; the last administrator stays one. */
+  function takeRole(user: UserRow, provider: ProviderRow, person: OidcPerson): void {
+    if (provider.role_claim === null) return;
+    const role: Role = valuesAt(person.claims, provider.role_claim).some((value) =>
+      provider.admin_values.includes(value),
+    )
+      ? "admin"
+      : "user";
+    if (role === user.role || (role === "user" && otherAdministrator(db, user.id) === undefined)) return;
+    db.update(users)
+      .set({ role, updated_at: timestamp(clock.now()) })
+      .where(eq(users.id, user.id))
+      .run();
+    if (role === "user") endSessions(user.id);
+    audit({
+      action: "user.role_from_claim",
+      actor: user.id,
+      subject: user.id,
+      data: { provider: provider.slug, role },
+    });
+  }
+
+  return {
+    async begin(slug, redirectUri, returnTo) {
+      const provider = providers.enabled(slug);
+      const [state, nonce, verifier] = [newSecret(), newSecret(), newSecret()] as const;
+      const scopes = provider.scopes;
+      const url = await client.authorizationUrl(settingsOf(provider), { redirectUri, scopes, state, nonce, verifier });
+      const binding = newSecret();
+      const until = clock.monotonic() + LIMITS.signOnMs;
+      remember(state, { slug, issuer: provider.issuer, redirectUri, nonce, verifier, binding, returnTo, until });
+      return { url, state, binding };
+    },
+    async finish(slug, parameters, binding, address) {
+      const state = parameters.get("state") ?? "";
+      const { nonce, verifier, redirectUri, returnTo, issuer } = take(slug, state, binding);
+      const provider = providers.enabled(slug);
+      const failed = (error: unknown) => {
+        const why = error instanceof Problem ? error.code : "internal";
+        audit({ action: "sign_on.failed", actor: "anonymous", subject: slug, address, data: { why } });
+      };
+      try {
+        if (provider.issuer !== issuer)
+          throw badRequest("The provider was changed meanwhile. Start again.", "sign_on_unknown");
+        const person = await client.exchange(settingsOf(provider), { redirectUri, parameters, state, nonce, verifier });
+        const user = store.write(() => {
+          const found = accountOf(provider, person);
+          if (!found.active) throw unauthorized("This account may not log in.", "wrong_credentials");
+          takeRole(found, provider, person);
+          return found;
+        });
+        return { userId: user.id, oidc: { slug, idToken: person.idToken }, returnTo };
+      } catch (error) {
+        failed(error);
+        throw error;
+      }
+    },
+    async logoutUrl(slug, idToken, returnTo) {
+      const row = providers.all().find((provider) => provider.slug === slug);
+      return row && client.logoutUrl(settingsOf(row), idToken, returnTo);
+    },
+  };
+}
+
+/** The strings at a dotted path of the claims: one, or those of an array. */
+function valuesAt(claims: Readonly<Record<string, unknown>>, path: string): string[] {
+  let at: unknown = Object.hasOwn(claims, path) ? claims[path] : undefined;
+  if (at === undefined) {
+    at = claims;
+    for (const part of path.split("."))
+      at =
+        typeof at === "object" && at !== null && Object.hasOwn(at, part)
+          ? (at as Record<string, unknown>)[part]
+          : undefined;
+  }
+  return (Array.isArray(at) ? at : [at]).filter((value): value is string => typeof value === "string");
+}
