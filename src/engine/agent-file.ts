@@ -1,0 +1,104 @@
+/** `agents/<id>/AGENT.md`: front matter says who the agent is and what it may, the body is its system prompt. Pure. */
+import { type Static, Type as t } from "@sinclair/typebox";
+import { LIMITS } from "../core/limits.ts";
+import { readFrontMatter } from "./front-matter.ts";
+import { placeProblems, schemaProblems } from "./schema-problems.ts";
+import type { SourceProblem } from "./yaml-text.ts";
+
+const orNull = <T extends Parameters<typeof t.Union>[0][number]>(schema: T) => t.Union([schema, t.Null()]);
+const usd = t.Number({ exclusiveMinimum: 0, maximum: 100_000, description: "US dollars." });
+
+/** What of an agent can be set; absent fields take the defaults below or the instance's settings. */
+export const AGENT_CONFIG = t.Object(
+  {
+    model: t.Optional(
+      orNull(
+        t.String({
+          pattern: "^[a-z0-9][a-z0-9-]{0,63}/\\S{1,200}$",
+          description: "provider/model; the instance's default when absent.",
+        }),
+      ),
+    ),
+    thinking_level: t.Optional(t.Union([t.Literal("off"), t.Literal("low"), t.Literal("medium"), t.Literal("high")])),
+    temperature: t.Optional(orNull(t.Number({ minimum: 0, maximum: 2 }))),
+    max_turns: t.Optional(
+      t.Integer({ minimum: 1, maximum: LIMITS.turnsMax, description: "Model calls in one execution." }),
+    ),
+    timeout_seconds: t.Optional(t.Integer({ minimum: 1, maximum: 7 * 86_400, description: "Of one execution." })),
+    max_attempts: t.Optional(t.Integer({ minimum: 1, maximum: 10 })),
+    tools: t.Optional(
+      t.Array(t.String({ minLength: 1, maxLength: 128 }), {
+        uniqueItems: true,
+        maxItems: 200,
+        description: "Names of tools; all when absent.",
+      }),
+    ),
+    image: t.Optional(
+      orNull(t.String({ pattern: "^[A-Za-z0-9][A-Za-z0-9._:/@-]{0,255}$", description: "Container image." })),
+    ),
+    network: t.Optional(t.Union([t.Literal("none"), t.Literal("bridge")])),
+    memory_mb: t.Optional(t.Integer({ minimum: 32, maximum: 1_048_576 })),
+    cpus: t.Optional(t.Number({ minimum: 0.1, maximum: 256 })),
+    budget_usd_per_run: t.Optional(orNull(usd)),
+    budget_usd_per_day: t.Optional(orNull(usd)),
+    pulse_enabled: t.Optional(t.Boolean()),
+  },
+  { additionalProperties: false },
+);
+export type AgentConfig = Static<typeof AGENT_CONFIG>;
+
+const IDENTITY = t.Object({
+  name: t.Optional(t.String({ minLength: 1, maxLength: LIMITS.nameCharacters })),
+  description: t.Optional(t.String({ maxLength: 2_000 })),
+  role: t.Optional(t.String({ maxLength: LIMITS.nameCharacters })),
+  emoji: t.Optional(t.String({ maxLength: 16 })),
+  enabled: t.Optional(t.Boolean()),
+});
+const AGENT_FRONT_MATTER = t.Object(
+  { ...IDENTITY.properties, ...AGENT_CONFIG.properties },
+  { additionalProperties: false },
+);
+
+export const AGENT_DEFAULTS = {
+  thinking_level: "off",
+  max_turns: LIMITS.turnsDefault,
+  timeout_seconds: 1_800,
+  max_attempts: 2,
+  network: "none",
+  memory_mb: 1_024,
+  cpus: 1,
+  pulse_enabled: false,
+} as const satisfies Partial<AgentConfig>;
+
+export interface AgentFile {
+  id: string;
+  name: string;
+  description: string;
+  role: string | null;
+  emoji: string | null;
+  enabled: boolean;
+  /** As written; AGENT_DEFAULTS are not filled in. */
+  config: AgentConfig;
+  /** System prompt. */
+  prompt: string;
+}
+
+/** Never throws: a broken file is an agent with problems, whose good fields still count. */
+export function parseAgentFile(id: string, text: string): { agent: AgentFile; problems: SourceProblem[] } {
+  const { data, body, problems: broken, yaml } = readFrontMatter(text);
+  const faults = schemaProblems(AGENT_FRONT_MATTER, data);
+  const problems = [...broken, ...(yaml ? placeProblems(faults, yaml) : [])];
+  if (body.trim() === "")
+    problems.push({
+      line: 1,
+      column: 1,
+      pointer: "",
+      message: "The text below the front matter is the agent's system prompt; it is empty.",
+    });
+  const bad = new Set(faults.map(({ path }) => String(path[0])));
+  const good = Object.fromEntries(
+    Object.entries(data).filter(([key]) => !bad.has(key) && Object.hasOwn(AGENT_FRONT_MATTER.properties, key)),
+  ) as Static<typeof AGENT_FRONT_MATTER>;
+  const { name = id, description = "", role = null, emoji = null, enabled = true, ...config } = good;
+  return { agent: { id, name, description, role, emoji, enabled, config, prompt: body.trim() }, problems };
+}
