@@ -17,6 +17,7 @@ import {
 } from "./value-type.ts";
 
 const MAX_UNIFY = 6;
+const MAX_CALL_DEPTH = 40;
 
 type Calls = Pick<Engine, "callType" | "callResult" | "constructResult" | "returnType" | "contextual">;
 
@@ -253,7 +254,17 @@ export function createCalls(engine: Engine): Calls {
     );
   }
 
+  let depth = 0;
+
   function callResult(type: ValueType | undefined, site: CallSite | undefined): ValueType | undefined {
+    if (!type || depth > MAX_CALL_DEPTH) return undefined;
+    depth++;
+    const result = resultOf(type, site);
+    depth--;
+    return result;
+  }
+
+  function resultOf(type: ValueType, site: CallSite | undefined): ValueType | undefined {
     return unionOf(
       partsOf(type).map((part) => {
         switch (part.kind) {
@@ -287,7 +298,7 @@ export function createCalls(engine: Engine): Calls {
     const name = repo.rules(repo.fileOf(symbol)).constructorName;
     const maker = engine.members(plain, name).members[0];
     const env = inferEnv(maker?.symbol ?? symbol, symbol, site, true);
-    return plain.kind === "instance" ? { ...plain, env } : plain;
+    return plain.kind === "instance" ? { ...plain, key: undefined, env } : plain;
   }
 
   function callType(file: number, row: number): ValueType | undefined {

@@ -77,6 +77,8 @@ export function createEdgeFinder(engine: Engine, unique: UniqueNames): EdgeFinde
     if (!repo.has(symbol, SymbolFlag.Hidden)) return symbol;
     const definition = definitionOf(symbol);
     if (definition >= 0) return definition;
+    const holder = repo.parent(symbol);
+    if (holder >= 0 && repo.has(symbol, SymbolFlag.Signature) && isTypeOf(holder, symbol)) return holder;
     // A shorthand or plain member of an object literal: what it holds is called.
     const value = repo.column(symbol, "value");
     if (repo.label(symbol) === "Property" && value >= 0) {
@@ -84,6 +86,13 @@ export function createEdgeFinder(engine: Engine, unique: UniqueNames): EdgeFinde
       if (type?.kind === "function" && !repo.has(type.symbol, SymbolFlag.Hidden)) return type.symbol;
     }
     return -1;
+  }
+
+  /** Whether a property is declared to be the function that a hidden signature describes. */
+  function isTypeOf(property: number, signature: number): boolean {
+    if (repo.label(property) !== "Property" || repo.has(property, SymbolFlag.Hidden)) return false;
+    const declared = engine.symbolType(property);
+    return declared?.kind === "function" && declared.symbol === signature;
   }
 
   function reasonOf(file: number, entity: Entity & { kind: "symbol" }): Reason {

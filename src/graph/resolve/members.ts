@@ -264,7 +264,7 @@ export function createMembers(engine: Engine): Members {
   function memberAsType(member: Member): ValueType | undefined {
     const type = substitute(engine.symbolType(member.symbol), withSelf(member.env, member.self));
     if (type?.kind === "function" && type.symbol === member.symbol)
-      return { ...type, env: mergeEnv(type.env, member.env), self: member.self };
+      return { ...type, key: undefined, env: mergeEnv(type.env, member.env), self: member.self };
     return type;
   }
 

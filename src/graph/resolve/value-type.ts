@@ -6,7 +6,12 @@
 /** Bindings of type parameters (numbered over the repository) to types. */
 export type TypeEnv = ReadonlyMap<number, ValueType>;
 
-export type ValueType =
+export type ValueType = Shape & {
+  /** `typeKey` of the type, once it was asked for. */
+  key?: string | undefined;
+};
+
+type Shape =
   /**
    * An instance of a class, interface, struct, enum, object or type literal; `env` holds its type arguments. An
    * `open` one is a literal: it sees the type parameters around it too.
@@ -29,7 +34,9 @@ export type ValueType =
 export const EXTERNAL: ValueType = { kind: "external" };
 export const NO_ARGS: readonly (ValueType | undefined)[] = [];
 const MAX_UNION = 12;
-const MAX_DEPTH = 6;
+const MAX_DEPTH = 4;
+/** Types that differ only deeper than this count as one. */
+const MAX_KEY_DEPTH = 2;
 
 export function builtin(name: string, ...args: (ValueType | undefined)[]): ValueType {
   return { kind: "builtin", name, args: args.length === 0 ? NO_ARGS : args };
@@ -38,7 +45,12 @@ export function builtin(name: string, ...args: (ValueType | undefined)[]): Value
 /** A text that is the same for the same type, as deep as types are compared. */
 export function typeKey(type: ValueType | undefined, depth = 0): string {
   if (!type) return "?";
-  if (depth > 3) return "…";
+  if (depth > 0) return makeKey(type, depth);
+  type.key ??= makeKey(type, 0);
+  return type.key;
+}
+
+function makeKey(type: ValueType, depth: number): string {
   switch (type.kind) {
     case "instance":
     case "class":
@@ -50,7 +62,9 @@ export function typeKey(type: ValueType | undefined, depth = 0): string {
     case "space":
       return `s${type.name}`;
     case "builtin":
-      return `b${type.name}<${type.args.map((arg) => typeKey(arg, depth + 1)).join()}>`;
+      return depth >= MAX_KEY_DEPTH || type.args.length === 0
+        ? `b${type.name}`
+        : `b${type.name}<${type.args.map((arg) => typeKey(arg, depth + 1)).join()}>`;
     case "union":
       return type.of.map((part) => typeKey(part, depth + 1)).join("|");
     case "parameter":
@@ -61,7 +75,7 @@ export function typeKey(type: ValueType | undefined, depth = 0): string {
 }
 
 function envKey(env: TypeEnv | undefined, depth: number): string {
-  if (!env) return "";
+  if (!env || depth >= MAX_KEY_DEPTH) return "";
   let text = "";
   for (const [key, value] of env) text += `${key}:${typeKey(value, depth + 1)},`;
   return text;
@@ -108,17 +122,22 @@ export function substitute(type: ValueType | undefined, env: TypeEnv | undefined
     case "parameter":
       return env.get(type.id) ?? type;
     case "instance":
-      if (type.open) return { ...type, env: mergeEnv(type.env, env, depth) };
-      return type.env ? { ...type, env: throughEnv(type.env, env, depth) } : type;
+      if (type.open) return { ...type, key: undefined, env: mergeEnv(type.env, env, depth) };
+      return type.env ? { ...type, key: undefined, env: throughEnv(type.env, env, depth) } : type;
     case "class":
-      return type.env ? { ...type, env: throughEnv(type.env, env, depth) } : type;
+      return type.env ? { ...type, key: undefined, env: throughEnv(type.env, env, depth) } : type;
     case "builtin":
       if (type.args.length === 0) return type;
-      return { ...type, args: type.args.map((arg) => substitute(arg, env, depth + 1)) };
+      return { ...type, key: undefined, args: type.args.map((arg) => substitute(arg, env, depth + 1)) };
     case "union":
       return unionOf(type.of.map((part) => substitute(part, env, depth + 1)));
     case "function":
-      return { ...type, env: mergeEnv(type.env, env, depth), self: substitute(type.self, env, depth + 1) };
+      return {
+        ...type,
+        key: undefined,
+        env: mergeEnv(type.env, env, depth),
+        self: substitute(type.self, env, depth + 1),
+      };
     default:
       return type;
   }

@@ -1,0 +1,25 @@
+/** Go: packages are folders, methods stand outside their types, embedded fields lend their members. */
+import goWasm from "tree-sitter-go/tree-sitter-go.wasm" with { type: "file" };
+import { createGoResolver } from "./go/resolver.ts";
+import { GoWalk } from "./go/walk.ts";
+import type { LanguageModule } from "./language.ts";
+
+export const go: LanguageModule = {
+  id: "go",
+  grammars: new Map([[".go", goWasm]]),
+  rules: {
+    implicitMembers: false,
+    exportLists: false,
+    parentSpaces: false,
+    callConstructs: false,
+    submodules: false,
+    ignoreCase: false,
+    constructorName: "",
+    compatible: ["go"],
+    builtinFamily: "none",
+    strict: true,
+  },
+  configNames: ["go.mod", "go.work"],
+  extract: (tree, facts) => new GoWalk(tree, facts).file(),
+  createResolver: createGoResolver,
+};
