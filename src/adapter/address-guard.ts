@@ -16,8 +16,8 @@ export interface ResolvedAddress {
 export interface AddressGuard {
   /** True if the operator listed this host by name, or the address that it spells. */
   isListed(host: string): boolean;
-  /** Refuses what can be told without a name server. @throws Problem 422 `address_refused`. */
-  assertSpelling(host: string): void;
+  /** Refuses what can be told without a name server. @returns the host in its one spelling. @throws Problem 422 `address_refused`. */
+  assertSpelling(host: string): string;
   /**
    * The addresses of `host`, all of them allowed; never empty.
    * @throws Problem 422 `address_refused` when any is private, 422 `host_unknown` when there is none.
@@ -59,9 +59,7 @@ export function createAddressGuard(allow: readonly string[], lookUp: LookUp = sy
       if (names.has(host)) return true;
       return isIP(host) !== 0 && !isPublic(ipaddr.process(host)) && isAllowed(host);
     },
-    assertSpelling(host) {
-      assertSpelling(host);
-    },
+    assertSpelling,
     async resolve(given) {
       const host = assertSpelling(given);
       const found = isIP(host) ? [{ address: host, family: isIP(host) }] : await lookUp(host).catch(() => []);

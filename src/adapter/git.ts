@@ -10,6 +10,7 @@ import { type CommitOptions, type Committed, commitAll, type Identity } from "./
 import { assertRef } from "./git/names.ts";
 import { addWorktree, adminFolder, type NewWorktree, removeWorktree, type WorktreePlace } from "./git/worktree.ts";
 
+export type { Committed, WorktreePlace };
 export type Transport = "https" | "http" | "ssh" | "git" | "file";
 
 export interface CloneRequest {

@@ -225,7 +225,12 @@ export interface Config extends Readonly<Values> {
   readonly authRequired: boolean;
   /** Provider keys and addresses of the environment, by variable name (`ANTHROPIC_API_KEY`, `OLLAMA_BASE_URL`). */
   readonly providerEnv: Readonly<Record<string, string>>;
+  /** What programs of this machine that Skep starts (git, ssh) need of its environment; nothing else reaches them. */
+  readonly hostEnv: Readonly<Record<string, string>>;
 }
+
+const HOST_VARIABLE =
+  /^(PATH|HOME|USER|LOGNAME|TMPDIR|SSH_AUTH_SOCK|SSL_CERT_FILE|SSL_CERT_DIR|(https?|no|all)_proxy|(HTTPS?|NO|ALL)_PROXY)$/;
 
 export const flagOf = (env: string): string => `--${env.toLowerCase().replaceAll("_", "-")}`;
 
@@ -257,17 +262,17 @@ export function readConfig(
     values[name] = value;
   }
   const config = values as unknown as Values;
-  const providerEnv = Object.fromEntries(
-    Object.entries(env).filter(
-      (pair): pair is [string, string] => /^[A-Z0-9_]+_(API_KEY|BASE_URL)$/.test(pair[0]) && !!pair[1]?.trim(),
-    ),
-  );
+  const environment = (names: RegExp) =>
+    Object.fromEntries(
+      Object.entries(env).filter((pair): pair is [string, string] => names.test(pair[0]) && !!pair[1]?.trim()),
+    );
   return Object.freeze({
     ...config,
     data: resolve(config.data),
     sources: sources as Record<OptionName, Source>,
     authRequired: config.authEnabled ?? !isLoopback(config.host),
-    providerEnv,
+    providerEnv: environment(/^[A-Z0-9_]+_(API_KEY|BASE_URL)$/),
+    hostEnv: environment(HOST_VARIABLE),
   });
 }
 

@@ -1,12 +1,17 @@
 /** Lists: `{items, next_cursor}`, `limit`, and an opaque `cursor` that holds the last row's sort key. */
 import { type TSchema, Type as t } from "@sinclair/typebox";
+import { t as elysia } from "elysia";
 import { badRequest } from "../core/errors.ts";
 import { LIMITS } from "../core/limits.ts";
+
+/** A whole number in a query, where everything arrives as text: only this form of the schema reads it as a number. */
+export const queryInteger = (options: { minimum?: number; maximum?: number; description?: string }) =>
+  elysia.Integer(options);
 
 /** Query members of every paged list; spread into its query schema. */
 export const PageQuery = {
   limit: t.Optional(
-    t.Integer({
+    queryInteger({
       minimum: 1,
       description: `How many; default ${LIMITS.listDefault}, more than ${LIMITS.listMax} counts as ${LIMITS.listMax}.`,
     }),

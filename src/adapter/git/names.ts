@@ -1,15 +1,12 @@
 /** What may stand in git's argument vectors. Whatever begins with `-` would be read as an option. */
 import { Problem } from "../../core/errors.ts";
+import { isRefName } from "../../core/ref-name.ts";
 
 const bad = (what: string) => new Problem(422, "bad_git_name", `This is no usable ${what}.`);
 
-/** @throws Problem 422 unless it is a plain branch or tag name, or a commit's hash. Rules of git-check-ref-format. */
+/** @throws Problem 422 unless it is a plain branch or tag name, or a commit's hash. */
 export function assertRef(ref: string): void {
-  const plain =
-    ref.length > 0 &&
-    ref.length <= 200 &&
-    !/[\x00-\x20\x7f~^:?*[\\]|\.\.|@\{|\/\/|^[-/.]|[/.]$|\.lock(\/|$)|\/\.|\/-|^@$/.test(ref);
-  if (!plain) throw bad("branch name");
+  if (!isRefName(ref)) throw bad("branch name");
 }
 
 /** @throws Problem 422 unless it can be a folder's name as it stands. */

@@ -34,7 +34,10 @@ export async function addWorktree(git: GitCommand, { branch, from, signal, ...pl
   assertName(place.name);
   assertRef(branch);
   assertRef(from);
-  if (existsSync(readyMark(place)) && existsSync(place.path)) return false;
+  if (existsSync(readyMark(place)) && existsSync(place.path)) {
+    await dropStaleLocks(place);
+    return false;
+  }
   await removeWorktree(place);
   await mkdir(dirname(place.path), { recursive: true });
   const at = { cwd: place.repository, gitDir: place.repository, signal };
@@ -43,6 +46,11 @@ export async function addWorktree(git: GitCommand, { branch, from, signal, ...pl
   await git(["worktree", "add", "--quiet", "--lock", "--force", ...start], { ...at, timeoutMs: 600_000 });
   await writeFile(readyMark(place), "");
   return true;
+}
+
+/** Locks that a killed git left behind. One process owns the data folder and takes one step at a time in a worktree. */
+async function dropStaleLocks(place: WorktreePlace): Promise<void> {
+  for (const name of ["index.lock", "HEAD.lock"]) await rm(join(adminFolder(place), name), { force: true });
 }
 
 /** Deletes the working copy and what the repository knows of it; the branch stays. Links are not followed. Idempotent. */

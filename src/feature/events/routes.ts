@@ -6,6 +6,7 @@ import { type EventKind, isEventKind, type SkepEvent } from "../../core/events.t
 import type { Base } from "../../http/base.ts";
 import type { Caller } from "../../http/caller.ts";
 import type { EventStreams } from "../../http/event-stream.ts";
+import { queryInteger } from "../../http/list.ts";
 import { TICKET_SECONDS, type Tickets } from "../../http/tickets.ts";
 
 const tags = ["events"];
@@ -68,7 +69,7 @@ const StreamQuery = t.Object({
   agent_id: t.Optional(t.String({ maxLength: 100 })),
   project_id: t.Optional(t.String({ maxLength: 100 })),
   kinds: t.Optional(t.String({ maxLength: 2_000, description: "Kinds, separated by commas." })),
-  after: t.Optional(t.Integer({ minimum: 0, description: "Like Last-Event-ID, for the first request." })),
+  after: t.Optional(queryInteger({ minimum: 0, description: "Like Last-Event-ID, for the first request." })),
   ticket: t.Optional(t.String({ maxLength: 100 })),
 });
 type StreamQuery = (typeof StreamQuery)["static"];

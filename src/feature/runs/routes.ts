@@ -2,7 +2,7 @@
 import { Type as t } from "@sinclair/typebox";
 import { Elysia } from "elysia";
 import type { Base } from "../../http/base.ts";
-import { listOf, PageQuery, pageOf } from "../../http/list.ts";
+import { listOf, PageQuery, pageOf, queryInteger } from "../../http/list.ts";
 import { Approval, HistoryItem, Run, RunCreate, RunRestart, RunStatus, Step, StepOutput } from "./model.ts";
 import type { Runs } from "./service.ts";
 import type { RunViews } from "./views.ts";
@@ -99,7 +99,7 @@ export function runRoutes(base: Base, runs: Runs, views: RunViews) {
       {
         access: "user",
         params: StepPath,
-        query: t.Object({ attempt: t.Optional(t.Integer({ minimum: 1 })) }),
+        query: t.Object({ attempt: t.Optional(queryInteger({ minimum: 1 })) }),
         response: { 200: StepOutput },
         detail: { tags: ["steps"], summary: "Output of a step; as text with Accept: text/plain" },
       },

@@ -6,6 +6,11 @@ import runs from "./0004-runs.sql" with { type: "text" };
 import accounts from "./0010-accounts.sql" with { type: "text" };
 import singleSignOn from "./0011-single-sign-on.sql" with { type: "text" };
 import waitlist from "./0012-waitlist.sql" with { type: "text" };
+import settings from "./0020-settings.sql" with { type: "text" };
+import providers from "./0021-providers.sql" with { type: "text" };
+import usage from "./0022-usage.sql" with { type: "text" };
+import admin from "./0023-admin.sql" with { type: "text" };
+import projects from "./0030-projects.sql" with { type: "text" };
 
 export interface Migration {
   name: string;
@@ -20,4 +25,9 @@ export const MIGRATIONS: readonly Migration[] = [
   { name: "0010-accounts", sql: accounts },
   { name: "0011-single-sign-on", sql: singleSignOn },
   { name: "0012-waitlist", sql: waitlist },
+  { name: "0020-settings", sql: settings },
+  { name: "0021-providers", sql: providers },
+  { name: "0022-usage", sql: usage },
+  { name: "0023-admin", sql: admin },
+  { name: "0030-projects", sql: projects },
 ];

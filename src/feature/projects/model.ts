@@ -1,0 +1,70 @@
+/** What a project looks like from outside. */
+import { type Static, Type as t } from "@sinclair/typebox";
+import { LIMITS } from "../../core/limits.ts";
+import { oneOf, orNull, Time } from "../../core/schema.ts";
+
+export const ProjectStatus = oneOf("active", "paused", "archived");
+export const WorkspaceState = oneOf("none", "cloning", "ready", "failed");
+
+export const Project = t.Object({
+  id: t.String(),
+  name: t.String({ description: "Unique; runs name their project by it." }),
+  description: t.String(),
+  repository: orNull(t.String()),
+  default_branch: orNull(t.String()),
+  default_pipeline_id: orNull(t.String()),
+  status: ProjectStatus,
+  vision: orNull(t.String()),
+  counts: t.Record(t.String(), t.Integer(), { description: "Tasks by status." }),
+  workspace: t.Object({
+    state: WorkspaceState,
+    error: orNull(t.String()),
+    head: orNull(t.String({ description: "Commit that new runs start from." })),
+  }),
+  created_at: Time,
+  updated_at: Time,
+});
+export type Project = Static<typeof Project>;
+
+const Name = t.String({
+  minLength: 1,
+  maxLength: LIMITS.nameCharacters,
+  pattern: "^[^\\s\\x00-\\x1f\\x7f]([^\\x00-\\x1f\\x7f]*[^\\s\\x00-\\x1f\\x7f])?$",
+  description: "One line, no blanks around it.",
+});
+const Description = t.String({ maxLength: 20_000 });
+const Repository = t.String({
+  minLength: 1,
+  maxLength: 2_000,
+  description: "https or ssh address without credentials; an absolute path where the operator allows it.",
+});
+const Branch = t.String({ minLength: 1, maxLength: 200 });
+const PipelineId = t.String({ minLength: 1, maxLength: 64 });
+
+export const ProjectCreate = t.Object({
+  name: Name,
+  description: t.Optional(Description),
+  repository: t.Optional(orNull(Repository)),
+  default_branch: t.Optional(orNull(Branch)),
+  default_pipeline_id: t.Optional(orNull(PipelineId)),
+});
+export type ProjectCreate = Static<typeof ProjectCreate>;
+
+export const ProjectUpdate = t.Object({
+  name: t.Optional(Name),
+  description: t.Optional(Description),
+  repository: t.Optional(orNull(Repository)),
+  default_branch: t.Optional(orNull(Branch)),
+  default_pipeline_id: t.Optional(orNull(PipelineId)),
+  status: t.Optional(ProjectStatus),
+});
+export type ProjectUpdate = Static<typeof ProjectUpdate>;
+
+export const ProjectQuery = {
+  name: t.Optional(t.String({ maxLength: LIMITS.nameCharacters, description: "Only the project of this name." })),
+  status: t.Optional(ProjectStatus),
+};
+export interface ProjectFilter {
+  name?: string | undefined;
+  status?: Project["status"] | undefined;
+}

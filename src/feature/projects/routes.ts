@@ -1,0 +1,64 @@
+/** /v1/projects. */
+import { Type as t } from "@sinclair/typebox";
+import { Elysia } from "elysia";
+import type { Base } from "../../http/base.ts";
+import { listOf, PageQuery, pageOf } from "../../http/list.ts";
+import { Project, ProjectCreate, ProjectQuery, ProjectUpdate } from "./model.ts";
+import type { Projects } from "./service.ts";
+
+const tags = ["projects"];
+const ProjectPath = t.Object({ id: t.String() });
+const locationOf = (project: Project) => `/v1/projects/${project.id}`;
+
+export function projectRoutes(base: Base, projects: Projects) {
+  return new Elysia({ name: "skep/projects" })
+    .use(base)
+    .get("/v1/projects", ({ query }) => projects.list(query, pageOf(query)), {
+      access: "user",
+      query: t.Object({ ...PageQuery, ...ProjectQuery }),
+      response: { 200: listOf(Project) },
+      detail: { tags, summary: "List projects, newest first" },
+    })
+    .post("/v1/projects", ({ body, answer }) => answer.created(locationOf, () => projects.create(body)), {
+      access: "user",
+      body: ProjectCreate,
+      response: { 201: Project },
+      detail: { tags, summary: "Create a project; a repository is cloned in the background" },
+    })
+    .get("/v1/projects/:id", ({ params, answer }) => answer.tagged(projects.get(params.id)), {
+      access: "user",
+      params: ProjectPath,
+      response: { 200: Project },
+      detail: { tags, summary: "One project" },
+    })
+    .put("/v1/projects/:id", ({ params, body, answer }) => answer.tagged(projects.update(params.id, body)), {
+      access: "user",
+      params: ProjectPath,
+      body: ProjectUpdate,
+      response: { 200: Project },
+      detail: { tags, summary: "Change a project" },
+    })
+    .delete(
+      "/v1/projects/:id",
+      async ({ params, caller, set }) => {
+        await projects.remove(params.id, caller);
+        set.status = 204;
+      },
+      {
+        access: "admin",
+        params: ProjectPath,
+        response: { 204: t.Void() },
+        detail: { tags, summary: "Delete a project with its workspace" },
+      },
+    )
+    .post(
+      "/v1/projects/:id/clone",
+      ({ params, answer }) => answer.accepted(locationOf, () => projects.retry(params.id)),
+      {
+        access: "user",
+        params: ProjectPath,
+        response: { 202: Project },
+        detail: { tags, summary: "Try a clone that failed again" },
+      },
+    );
+}

@@ -1,0 +1,140 @@
+import { afterAll, beforeEach, describe, expect, test } from "bun:test";
+import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { createGit } from "../../adapter/git.ts";
+import { systemClock } from "../../core/clock.ts";
+import type { SkepEvent } from "../../core/events.ts";
+import { newId } from "../../core/ids.ts";
+import { openStore, type Store } from "../../store/store.ts";
+import { createRunWorkspaces, type RunWorkspaces } from "./run-workspaces.ts";
+import { createProjectStore, type ProjectRow, type ProjectStore } from "./store.ts";
+
+const root = mkdtempSync(join(tmpdir(), "skep-runs-"));
+const stores: Store[] = [];
+afterAll(() => {
+  for (const store of stores) store.close();
+  rmSync(root, { recursive: true, force: true });
+});
+
+let rows: ProjectStore;
+let work: RunWorkspaces;
+let told: SkepEvent[];
+let project: string;
+const runId = () => newId("run");
+
+function row(fields: Partial<ProjectRow> = {}): ProjectRow {
+  const at = new Date().toISOString();
+  return {
+    id: newId("project"),
+    name: newId("project"),
+    description: "",
+    repository: null,
+    default_branch: null,
+    default_pipeline_id: null,
+    status: "active",
+    vision: null,
+    workspace_state: "none",
+    workspace_error: null,
+    workspace_head: null,
+    created_at: at,
+    updated_at: at,
+    ...fields,
+  };
+}
+
+beforeEach(() => {
+  const store = openStore({ path: ":memory:", clock: systemClock });
+  stores.push(store);
+  told = [];
+  store.onCommit((events) => told.push(...events));
+  rows = createProjectStore(store, systemClock);
+  const git = createGit({ env: { PATH: process.env["PATH"] ?? "" } });
+  const home = mkdtempSync(join(root, "data-"));
+  work = createRunWorkspaces({
+    store,
+    rows,
+    git,
+    workspaces: join(home, "workspaces"),
+    projects: join(home, "projects"),
+  });
+  const made = row();
+  rows.insert(made);
+  project = made.id;
+});
+
+describe("workspaces of runs", () => {
+  test("without a project a run gets an empty folder, which stays", async () => {
+    const run = { id: runId() };
+    const { path, branch } = await work.prepare(run);
+    expect(branch).toBeNull();
+    writeFileSync(join(path, "result"), "r");
+    expect(await work.commitStep(run, "m")).toEqual({ commit: null, skipped: [] });
+    await work.release(run);
+    expect((await work.prepare(run)).path).toBe(path);
+    expect(readFileSync(join(path, "result"), "utf8")).toBe("r");
+  });
+
+  test("a project without a repository gets one at its first run", async () => {
+    const run = { id: runId(), project_id: project };
+    expect(await work.prepare(run)).toMatchObject({ branch: `run/${run.id}` });
+    expect(rows.find(project)).toMatchObject({ workspace_state: "ready", default_branch: "main" });
+  });
+
+  test("steps side by side share one worktree; their work is committed once and told once", async () => {
+    const run = { id: runId(), project_id: project };
+    const places = await Promise.all([work.prepare(run), work.prepare(run), work.prepare(run)]);
+    expect(new Set(places.map((place) => place.path)).size).toBe(1);
+    writeFileSync(join(places[0]!.path, "a"), "a");
+    const done = await Promise.all([work.commitStep(run, "one"), work.commitStep(run, "two")]);
+    expect(done.filter((one) => one.commit !== null)).toHaveLength(1);
+    await Bun.sleep(0);
+    const commits = told.filter((event) => event.kind === "workspace_changed");
+    expect(commits).toMatchObject([{ project_id: project, run_id: run.id, data: { branch: `run/${run.id}` } }]);
+  });
+
+  test("runs do not see each other's work, and a released one goes on from its branch", async () => {
+    const [one, two] = [
+      { id: runId(), project_id: project },
+      { id: runId(), project_id: project },
+    ];
+    const first = await work.prepare(one);
+    writeFileSync(join(first.path, "mine"), "m");
+    await work.commitStep(one, "mine");
+    await work.release(one);
+    await work.release(one);
+    expect(existsSync(first.path)).toBe(false);
+    expect(existsSync(join((await work.prepare(two)).path, "mine"))).toBe(false);
+    expect(readFileSync(join((await work.prepare(one)).path, "mine"), "utf8")).toBe("m");
+  });
+
+  test("a lock that a killed git left does not stop the run from going on", async () => {
+    const run = { id: runId(), project_id: project };
+    const { path } = await work.prepare(run);
+    const admin = readFileSync(join(path, ".git"), "utf8").replace("gitdir: ", "").trim();
+    writeFileSync(join(admin, "index.lock"), "");
+    writeFileSync(join(path, "late"), "l");
+    await work.prepare(run);
+    expect((await work.commitStep(run, "late")).commit).not.toBeNull();
+  });
+
+  test("a project that is being cloned is busy, one whose clone failed says so, an unknown one is 404", async () => {
+    const [cloning, failed] = [row({ workspace_state: "cloning" }), row({ workspace_state: "failed" })];
+    rows.insert(cloning);
+    rows.insert(failed);
+    const codeOf = (project_id: string) => work.prepare({ id: runId(), project_id }).catch((error) => error.code);
+    expect(await Promise.all([cloning.id, failed.id, "proj_none"].map(codeOf))).toEqual([
+      "workspace_busy",
+      "workspace_failed",
+      "not_found",
+    ]);
+    expect(await work.prepare({ id: "../../etc" }).catch((error) => error.code)).toBe("not_found");
+  });
+
+  test("releasing all of a project removes every worktree", async () => {
+    const runs = [runId(), runId()].map((id) => ({ id, project_id: project }));
+    const places = await Promise.all(runs.map((run) => work.prepare(run)));
+    await work.releaseAll(project);
+    expect(places.map((place) => existsSync(place.path))).toEqual([false, false]);
+  });
+});

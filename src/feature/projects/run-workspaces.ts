@@ -1,0 +1,135 @@
+/**
+ * Where runs work: a git worktree on the branch `run/<id>` of the project's repository, or an empty folder. Steps of a
+ * run that work side by side share it; what touches the repository is done one after another.
+ */
+import { mkdir, readdir } from "node:fs/promises";
+import { join } from "node:path";
+import type { Committed, Git, WorktreePlace } from "../../adapter/git.ts";
+import { conflict, notFound, unavailable } from "../../core/errors.ts";
+import { isId } from "../../core/ids.ts";
+import type { Store } from "../../store/store.ts";
+import { placeOf } from "./clones.ts";
+import type { ProjectRow, ProjectStore } from "./store.ts";
+
+export interface RunOfProject {
+  id: string;
+  project_id?: string | null | undefined;
+}
+
+export interface RunWorkspace {
+  /** Absolute path, ready to work in. */
+  path: string;
+  /** Null without a project. */
+  branch: string | null;
+}
+
+export interface RunWorkspaces {
+  /**
+   * Makes the run's workspace, or finds it as it was left; after `release` it starts from its branch again.
+   * @throws Problem 503 `workspace_busy` while the project is being cloned, 409 `workspace_failed`, 404.
+   */
+  prepare(run: RunOfProject, signal?: AbortSignal): Promise<RunWorkspace>;
+  /** Keeps what changed as a commit on the run's branch. Nothing to do without a project. */
+  commitStep(run: RunOfProject, message: string): Promise<Committed>;
+  /** Removes the worktree; the branch stays. A run's folder without a project holds its results and stays. Idempotent. */
+  release(run: RunOfProject): Promise<void>;
+  /** Removes every worktree of a project. */
+  releaseAll(projectId: string): Promise<void>;
+}
+
+export interface RunWorkspacesDeps {
+  store: Store;
+  rows: ProjectStore;
+  git: Git;
+  /** Folder that holds one folder a run. */
+  workspaces: string;
+  /** Folder that holds one folder a project. */
+  projects: string;
+}
+
+const AUTHOR = { name: "Skep", email: "skep@localhost" };
+const NOTHING: Committed = { commit: null, skipped: [] };
+export const branchOf = (runId: string): string => `run/${runId}`;
+
+export function createRunWorkspaces({ store, rows, git, workspaces, projects }: RunWorkspacesDeps): RunWorkspaces {
+  const inTurn = createTurns();
+  const pathOf = ({ id }: RunOfProject): string => {
+    if (!isId("run", id)) throw notFound("run");
+    return join(workspaces, id);
+  };
+  const worktreeOf = (run: RunOfProject, projectId: string): WorktreePlace => ({
+    repository: placeOf(projects, projectId).repository,
+    name: run.id,
+    path: pathOf(run),
+  });
+  const ready = async (projectId: string): Promise<ProjectRow> => {
+    const row = rows.find(projectId);
+    if (!row) throw notFound("project");
+    if (row.workspace_state === "cloning") throw unavailable("workspace_busy", "The project is still being cloned.");
+    if (row.workspace_state === "failed")
+      throw conflict(`The project could not be cloned: ${row.workspace_error}`, "workspace_failed");
+    if (row.workspace_state === "none") await initialise(row);
+    return row;
+  };
+  const initialise = async ({ id, default_branch }: ProjectRow): Promise<void> => {
+    const place = placeOf(projects, id);
+    await git.init({ ...place, branch: default_branch ?? "main" });
+    const { commit, branch } = await git.head(place.repository);
+    rows.update(id, { workspace_state: "ready", workspace_head: commit, default_branch: branch }, "workspace");
+  };
+  return {
+    async prepare(run, signal) {
+      const path = pathOf(run);
+      const { project_id } = run;
+      if (!project_id) {
+        await mkdir(path, { recursive: true, mode: 0o755 });
+        return { path, branch: null };
+      }
+      return inTurn(project_id, async () => {
+        await ready(project_id);
+        const branch = branchOf(run.id);
+        await git.addWorktree({ ...worktreeOf(run, project_id), branch, from: "HEAD", signal });
+        return { path, branch };
+      });
+    },
+    async commitStep(run, message) {
+      const { project_id } = run;
+      if (!project_id) return NOTHING;
+      return inTurn(project_id, async () => {
+        const done = await git.commitAll(worktreeOf(run, project_id), { message, author: AUTHOR });
+        if (done.commit !== null)
+          store.write(({ emit }) => {
+            const data = { cause: "commit", commit: done.commit, branch: branchOf(run.id), skipped: done.skipped };
+            emit({ kind: "workspace_changed", project_id, run_id: run.id, data });
+          });
+        return done;
+      });
+    },
+    async release(run) {
+      const { project_id } = run;
+      if (project_id) await inTurn(project_id, () => git.removeWorktree(worktreeOf(run, project_id)));
+    },
+    async releaseAll(projectId) {
+      const folder = join(placeOf(projects, projectId).repository, "worktrees");
+      await inTurn(projectId, async () => {
+        for (const id of (await readdir(folder).catch(() => [])).filter((name) => isId("run", name)))
+          await git.removeWorktree(worktreeOf({ id }, projectId));
+      });
+    },
+  };
+}
+
+/** Runs work of one key one after another, in order of arrival. */
+function createTurns() {
+  const last = new Map<string, Promise<unknown>>();
+  return <T>(key: string, work: () => Promise<T>): Promise<T> => {
+    const before = last.get(key) ?? Promise.resolve();
+    const mine = before.then(work, work);
+    const settled = mine.catch(() => {});
+    last.set(key, settled);
+    void settled.then(() => {
+      if (last.get(key) === settled) last.delete(key);
+    });
+    return mine;
+  };
+}

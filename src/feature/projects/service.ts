@@ -1,0 +1,159 @@
+/** Projects: what runs work on. The repository is cloned in the background; the row says how far that is. */
+import { readdir, rm } from "node:fs/promises";
+import { join } from "node:path";
+import { type Clock, timestamp } from "../../core/clock.ts";
+import { conflict, invalidField, notFound } from "../../core/errors.ts";
+import { newId } from "../../core/ids.ts";
+import { isRefName } from "../../core/ref-name.ts";
+import { actorOf, type Caller } from "../../http/caller.ts";
+import { type ListAnswer, listAnswer, type Page } from "../../http/list.ts";
+import type { Audit } from "../../store/audit.ts";
+import type { Store } from "../../store/store.ts";
+import type { Clones } from "./clones.ts";
+import type { Project, ProjectCreate, ProjectFilter, ProjectUpdate } from "./model.ts";
+import { parseRepository, type RepositoryRules } from "./repository-address.ts";
+import { type ProjectRow, type ProjectStore, presentProject } from "./store.ts";
+
+export interface ProjectsDeps {
+  store: Store;
+  rows: ProjectStore;
+  clock: Clock;
+  audit: Audit;
+  clones: Clones;
+  rules: RepositoryRules;
+  /** Folder that holds one folder a project. */
+  folder: string;
+  pipelineExists(id: string): boolean;
+  /** Runs of the project that have not ended. */
+  activeRuns(projectId: string): number;
+  /** Removes the working copies that runs left. */
+  releaseAll(projectId: string): Promise<void>;
+}
+
+export interface Projects {
+  list(filter: ProjectFilter, page: Page): ListAnswer<Project>;
+  /** @throws Problem 404. */
+  get(id: string): Project;
+  /** For runs, which name their project. */
+  byName(name: string): Project | undefined;
+  exists(id: string): boolean;
+  count(): number;
+  /** @throws Problem 409 same name, 422 repository, branch or pipeline that cannot be. */
+  create(input: ProjectCreate): Project;
+  /** @throws Problem 409 same name, or a repository that is already cloned. */
+  update(id: string, input: ProjectUpdate): Project;
+  /** Clones again what failed. @throws Problem 409 unless it failed. */
+  retry(id: string): Project;
+  /** Removes the project with its workspace. @throws Problem 409 while runs are at work. */
+  remove(id: string, caller: Caller): Promise<void>;
+  /** Goes on with unfinished clones and removes folders of projects that are gone. */
+  recover(): Promise<void>;
+}
+
+export function createProjects(deps: ProjectsDeps): Projects {
+  const { store, rows, clock, audit, clones, rules, folder, pipelineExists, activeRuns, releaseAll } = deps;
+  const find = (id: string): ProjectRow => {
+    const row = rows.find(id);
+    if (!row) throw notFound("project");
+    return row;
+  };
+  const assertName = (name: string, own?: string): void => {
+    const holder = rows.findByName(name);
+    if (holder && holder.id !== own) throw conflict("A project of this name exists. Choose another name.");
+  };
+  const assertPipeline = (id: string | null | undefined): void => {
+    if (id && !pipelineExists(id)) throw invalidField("/default_pipeline_id", "There is no such pipeline");
+  };
+  const sourceOf = (repository: string | null | undefined): string | null =>
+    repository ? parseRepository(repository, rules).source : null;
+  const begin = (row: ProjectRow): Project => {
+    if (row.workspace_state === "cloning") clones.start(row.id);
+    return presentProject(row);
+  };
+  return {
+    list: (filter, page) => listAnswer(rows.page(filter, page), page, (row) => row.id, presentProject),
+    get: (id) => presentProject(find(id)),
+    byName(name) {
+      const row = rows.findByName(name);
+      return row && presentProject(row);
+    },
+    exists: (id) => rows.find(id) !== undefined,
+    count: () => rows.ids().length,
+    create({ name, description = "", repository, default_branch = null, default_pipeline_id = null }) {
+      const source = sourceOf(repository);
+      assertBranch(default_branch);
+      assertPipeline(default_pipeline_id);
+      const at = timestamp(clock.now());
+      const row: ProjectRow = {
+        id: newId("project"),
+        name,
+        description,
+        repository: source,
+        default_branch,
+        default_pipeline_id,
+        status: "active",
+        vision: null,
+        workspace_state: source === null ? "none" : "cloning",
+        workspace_error: null,
+        workspace_head: null,
+        created_at: at,
+        updated_at: at,
+      };
+      return store.write(() => {
+        assertName(name);
+        rows.insert(row);
+        return begin(row);
+      });
+    },
+    update(id, { repository, ...fields }) {
+      const source = repository === undefined ? undefined : sourceOf(repository);
+      assertBranch(fields.default_branch);
+      assertPipeline(fields.default_pipeline_id);
+      return store.write(() => {
+        const row = find(id);
+        if (fields.name !== undefined) assertName(fields.name, id);
+        rows.update(id, { ...fields, ...newRepository(row, source) }, "updated");
+        return begin(find(id));
+      });
+    },
+    retry: (id) =>
+      store.write(() => {
+        const row = find(id);
+        if (row.workspace_state !== "failed") throw conflict("Only a clone that failed can be tried again.");
+        rows.update(id, { workspace_state: "cloning", workspace_error: null }, "workspace");
+        return begin(find(id));
+      }),
+    async remove(id, caller) {
+      store.write(() => {
+        const row = find(id);
+        if (activeRuns(id) > 0) throw conflict("Runs are at work on this project. Cancel them first.", "project_busy");
+        rows.remove(row);
+        const data = { name: row.name };
+        audit({ action: "project.deleted", actor: actorOf(caller), subject: id, address: caller.address, data });
+      });
+      await releaseAll(id);
+      await clones.discard(id);
+    },
+    async recover() {
+      const known = new Set(rows.ids());
+      for (const name of await readdir(folder))
+        if (name.startsWith("proj_") && !known.has(name))
+          await rm(join(folder, name), { recursive: true, force: true });
+      clones.resume();
+    },
+  };
+}
+
+/** What a new repository does to the row. @throws Problem 409 when another one is already cloned or being cloned. */
+function newRepository(row: ProjectRow, source: string | null | undefined): Partial<ProjectRow> {
+  if (source === undefined || source === row.repository) return {};
+  if (row.workspace_state === "ready" || row.workspace_state === "cloning")
+    throw conflict("The workspace holds another repository. Make a new project for this one.", "workspace_taken");
+  const state = source === null ? "none" : "cloning";
+  return { repository: source, workspace_state: state, workspace_error: null, workspace_head: null };
+}
+
+/** @throws Problem 422 for what git could read as something else. */
+function assertBranch(branch: string | null | undefined): void {
+  if (branch && !isRefName(branch)) throw invalidField("/default_branch", "This is no usable branch name");
+}

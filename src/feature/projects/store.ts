@@ -1,0 +1,91 @@
+/** Rows of projects, and the event that goes with each change. */
+import { and, desc, eq, lt, type SQL, sql } from "drizzle-orm";
+import { type Clock, timestamp } from "../../core/clock.ts";
+import type { Page } from "../../http/list.ts";
+import type { Store } from "../../store/store.ts";
+import { projects } from "../../store/tables/projects.ts";
+import type { Project, ProjectFilter } from "./model.ts";
+
+export type ProjectRow = typeof projects.$inferSelect;
+export type ProjectChange = "created" | "updated" | "deleted" | "workspace";
+
+export interface ProjectStore {
+  find(id: string): ProjectRow | undefined;
+  /** Names are compared without regard to case. */
+  findByName(name: string): ProjectRow | undefined;
+  /** Newest first, one more than the page holds when there is a next one. */
+  page(filter: ProjectFilter, page: Page): ProjectRow[];
+  inState(state: ProjectRow["workspace_state"]): ProjectRow[];
+  ids(): string[];
+  insert(row: ProjectRow): void;
+  /** Changes a row and tells of it. No-op when it is gone. */
+  update(id: string, fields: Partial<ProjectRow>, change: ProjectChange): void;
+  remove(row: ProjectRow): void;
+}
+
+export function createProjectStore(store: Store, clock: Clock): ProjectStore {
+  const { db } = store;
+  const find = (id: string) => db.select().from(projects).where(eq(projects.id, id)).get();
+  const sameName = (name: string): SQL => sql`${projects.name} = ${name} COLLATE NOCASE`;
+  const tell = (row: ProjectRow, change: ProjectChange) =>
+    store.write(({ emit }) =>
+      emit({
+        kind: "project_changed",
+        project_id: row.id,
+        data: { change, name: row.name, status: row.status, workspace: presentWorkspace(row) },
+      }),
+    );
+  return {
+    find,
+    findByName: (name) => db.select().from(projects).where(sameName(name)).get(),
+    page({ name, status }, { limit, after }) {
+      const where = and(
+        name === undefined ? undefined : sameName(name),
+        status === undefined ? undefined : eq(projects.status, status),
+        after === null ? undefined : lt(projects.id, after),
+      );
+      const rows = db.select().from(projects).where(where).orderBy(desc(projects.id));
+      return rows.limit(limit + 1).all();
+    },
+    inState: (state) => db.select().from(projects).where(eq(projects.workspace_state, state)).all(),
+    ids: () =>
+      db
+        .select({ id: projects.id })
+        .from(projects)
+        .all()
+        .map((row) => row.id),
+    insert(row) {
+      store.write(() => {
+        db.insert(projects).values(row).run();
+        tell(row, "created");
+      });
+    },
+    update(id, fields, change) {
+      store.write(() => {
+        db.update(projects)
+          .set({ ...fields, updated_at: timestamp(clock.now()) })
+          .where(eq(projects.id, id))
+          .run();
+        const row = find(id);
+        if (row) tell(row, change);
+      });
+    },
+    remove(row) {
+      store.write(() => {
+        db.delete(projects).where(eq(projects.id, row.id)).run();
+        tell(row, "deleted");
+      });
+    },
+  };
+}
+
+const presentWorkspace = (row: ProjectRow): Project["workspace"] => ({
+  state: row.workspace_state,
+  error: row.workspace_error,
+  head: row.workspace_head,
+});
+
+export function presentProject(row: ProjectRow): Project {
+  const { workspace_state: _state, workspace_error: _error, workspace_head: _head, ...rest } = row;
+  return { ...rest, counts: {}, workspace: presentWorkspace(row) };
+}

@@ -1,0 +1,24 @@
+/** Projects and the state of their workspaces. */
+import { sqliteTable, text } from "drizzle-orm/sqlite-core";
+
+export type ProjectStatus = "active" | "paused" | "archived";
+export type WorkspaceState = "none" | "cloning" | "ready" | "failed";
+
+export const projects = sqliteTable("projects", {
+  id: text().primaryKey(),
+  /** Unique without regard to case. */
+  name: text().notNull(),
+  description: text().notNull(),
+  /** Address without credentials, or an absolute path; null for a project without one. */
+  repository: text(),
+  default_branch: text(),
+  default_pipeline_id: text(),
+  status: text().$type<ProjectStatus>().notNull(),
+  vision: text(),
+  workspace_state: text().$type<WorkspaceState>().notNull(),
+  workspace_error: text(),
+  /** Commit that new runs start from. */
+  workspace_head: text(),
+  created_at: text().notNull(),
+  updated_at: text().notNull(),
+});
