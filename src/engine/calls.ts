@@ -23,8 +23,8 @@ export interface Turn {
  * again. @returns how the execution ends, if a call said so.
  */
 export async function settleCalls(turn: Turn, calls: readonly StoredCall[]): Promise<ToolResult["end"]> {
-  const { execution, ports } = turn;
-  const tools = new Map(ports.toolsFor(execution).map((tool) => [tool.name, tool]));
+  const { execution, ports, sandbox } = turn;
+  const tools = new Map(ports.toolsFor(execution, sandbox).map((tool) => [tool.name, tool]));
   for (const call of calls) {
     if (call.ending) return call.ending;
     if (call.status === "running") ports.rows.interruptCall(execution, call);
@@ -37,10 +37,10 @@ export async function settleCalls(turn: Turn, calls: readonly StoredCall[]): Pro
 }
 
 async function runCall(turn: Turn, call: StoredCall, tool: Tool | undefined): Promise<ToolResult> {
-  const { execution, ports, masker } = turn;
+  const { execution, ports, masker, sandbox } = turn;
   ports.rows.startCall(execution, call, masker.json(call.input));
   const started = ports.clock.monotonic();
-  const raw = tool ? await guarded(turn, call, tool) : unknownTool(call, ports.toolsFor(execution));
+  const raw = tool ? await guarded(turn, call, tool) : unknownTool(call, ports.toolsFor(execution, sandbox));
   turn.signal.throwIfAborted();
   const checked = raw.end?.status === "succeeded" ? heldToContract(raw, execution.contract) : raw;
   const result = masker.json({ ...checked, output: keepEnds(checked.output, LIMITS.toolOutputBytes) });

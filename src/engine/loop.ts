@@ -80,8 +80,8 @@ function endOfText(execution: Execution, transcript: readonly StoredMessage[], t
 
 /** One model call, inside window and budget. @returns the reply to store, or how the execution ends without one. */
 async function ask(input: LoopInput, transcript: readonly StoredMessage[]): Promise<ModelReply | Ending> {
-  const { execution, ports, model, system } = input;
-  const tools = ports.toolsFor(execution);
+  const { execution, ports, model, system, sandbox } = input;
+  const tools = ports.toolsFor(execution, sandbox);
   const window = ports.models.info(model).context_window;
   let fitted = fitWindow(system, toModelMessages(transcript), window);
   if (!fitted.fits && transcript.length > 2) {

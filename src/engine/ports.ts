@@ -4,7 +4,7 @@ import type { EventDraft } from "../core/events.ts";
 import type { Logger } from "../core/log.ts";
 import type { Execution, ExecutionRows } from "./execution.ts";
 import type { ModelPort } from "./model.ts";
-import type { SandboxDriver } from "./sandbox/sandbox.ts";
+import type { Sandbox, SandboxDriver } from "./sandbox/sandbox.ts";
 import type { Tool } from "./tool.ts";
 
 export interface EngineAgent {
@@ -38,9 +38,13 @@ export interface EnginePorts {
   /** Transcript file of the scripted model for this execution. */
   scriptOf(execution: Execution): string | undefined;
   /** Tools the execution has at this moment; asked before every turn. */
-  toolsFor(execution: Execution): Tool[];
+  toolsFor(execution: Execution, sandbox: Pick<Sandbox, "hasShell">): Tool[];
   /** System and first user message. */
-  promptFor(execution: Execution, tools: readonly Tool[]): { system: string; user: string };
+  promptFor(
+    execution: Execution,
+    tools: readonly Tool[],
+    sandbox: Pick<Sandbox, "kind">,
+  ): { system: string; user: string };
   /** Granted secrets in plaintext, by variable name. */
   secretsOf(execution: Execution): Record<string, string>;
   /** Variables of the execution itself, its token among them. */

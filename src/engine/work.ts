@@ -35,7 +35,7 @@ export async function workOn(execution: Execution, ports: EnginePorts, stop: Abo
       { executionId, agentId, runId, image, workspace, network, memoryMb, cpus, env },
       signal,
     );
-    const system = begin(execution, ports, model);
+    const system = begin(execution, ports, model, sandbox);
     const masker = createMasker({ ...secrets, ENGINE_INTERNAL_TOKEN: token });
     const ending = await runLoop({ execution, ports, sandbox, masker, signal, agent, model, system });
     await sandbox.stop();
@@ -54,9 +54,9 @@ export async function workOn(execution: Execution, ports: EnginePorts, stop: Abo
 }
 
 /** Assembles the prompt at the first start; later starts go on under the stored one. */
-function begin(execution: Execution, ports: EnginePorts, model: string): string {
+function begin(execution: Execution, ports: EnginePorts, model: string, sandbox: Sandbox): string {
   if (execution.system !== null) return execution.system;
-  const { system, user } = ports.promptFor(execution, ports.toolsFor(execution));
+  const { system, user } = ports.promptFor(execution, ports.toolsFor(execution, sandbox), sandbox);
   ports.rows.begin(execution.id, model, system);
   if (ports.rows.transcript(execution.id).length === 0) ports.rows.addUserMessage(execution.id, user);
   return system;

@@ -1,0 +1,88 @@
+/** Every tool, one line each, and which of them an execution has. */
+import { Type as t } from "@sinclair/typebox";
+import type { Contract } from "../execution.ts";
+import type { ExecutionKind, Tool } from "../tool.ts";
+import { createBashTool } from "./bash.ts";
+import { createCompleteTool } from "./complete.ts";
+import { type CreateSkillPorts, createCreateSkillTool } from "./create-skill.ts";
+import { createEditTool } from "./edit.ts";
+import { createFailTool } from "./fail.ts";
+import { createFetchUrlTool, type FetchUrlPorts } from "./fetch-url.ts";
+import { createFindTool } from "./find.ts";
+import { createGetRunHistoryTool, type RunHistoryPorts } from "./get-run-history.ts";
+import { createGrepTool } from "./grep.ts";
+import { createLoadSkillTool, type LoadSkillPorts } from "./load-skill.ts";
+import { createLsTool } from "./ls.ts";
+import { createReadTool } from "./read.ts";
+import { createWriteTool } from "./write.ts";
+
+export type ToolPorts = LoadSkillPorts & CreateSkillPorts & FetchUrlPorts & RunHistoryPorts;
+
+export interface Wanted {
+  kind: ExecutionKind;
+  /** The agent's own list; every tool when undefined. */
+  listed: readonly string[] | undefined;
+  /** Overrides of an administrator, by name: these win. */
+  overrides: ReadonlyMap<string, boolean>;
+  hasShell: boolean;
+  contract: Contract;
+}
+
+export interface Toolbox {
+  /** Names of all tools there are. */
+  readonly names: readonly string[];
+  for(wanted: Wanted): Tool[];
+}
+
+/** Kinds that a person ends, or the next message goes on with. */
+const OPEN_ENDED: ReadonlySet<ExecutionKind> = new Set(["chat", "onboarding"]);
+
+export function createToolbox(ports: ToolPorts): Toolbox {
+  const tools: Tool[] = [
+    createReadTool(),
+    createWriteTool(),
+    createEditTool(),
+    createLsTool(),
+    createFindTool(),
+    createGrepTool(),
+    createBashTool(),
+    createLoadSkillTool(ports),
+    createCreateSkillTool(ports),
+    createGetRunHistoryTool(ports),
+    createFetchUrlTool(ports),
+    createCompleteTool(),
+    createFailTool(),
+  ] as Tool[];
+  return {
+    names: tools.map(({ name }) => name),
+    for({ kind, listed, overrides, hasShell, contract }) {
+      const has = (tool: Tool): boolean => {
+        if (tool.group === "end") return !OPEN_ENDED.has(kind);
+        if (tool.group === "shell" && !hasShell) return false;
+        return overrides.get(tool.name) ?? (listed === undefined || listed.includes(tool.name));
+      };
+      return tools.filter(has).map((tool) => (tool.name === "complete" ? withContract(tool, contract) : tool));
+    },
+  };
+}
+
+/** `complete` as this execution must call it: the outputs it owes stand in the tool's own schema. */
+function withContract(tool: Tool, { outputs, schema }: Contract): Tool {
+  if (outputs.length === 0 && schema === null) return tool;
+  const named = t.Object(
+    Object.fromEntries(outputs.map((name) => [name, t.Unknown({ description: "An output of this step." })])),
+    {
+      additionalProperties: true,
+    },
+  );
+  const owed =
+    schema === null
+      ? named
+      : t.Unsafe<Record<string, unknown>>({ ...schema, required: [...new Set([...required(schema), ...outputs])] });
+  return { ...tool, parameters: t.Object({ ...tool.parameters.properties, outputs: owed }) };
+}
+
+const required = (schema: Record<string, unknown>): string[] =>
+  Array.isArray(schema["required"])
+    ? schema["required"].filter((name): name is string => typeof name === "string")
+    : [];
