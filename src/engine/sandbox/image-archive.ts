@@ -73,6 +73,8 @@ export function guardArchive(kind: ArchiveKind, limits: ArchiveLimits = ARCHIVE_
     const wrong = entries > limits.maxEntries ? "is one too many" : entryFault(kind, header, seen);
     if (wrong) fault ??= refused(`The archive's entry ${JSON.stringify(header.name)} ${wrong}.`);
     stream.on("end", next);
+    // An archive that is cut off inside an entry is told here, too.
+    stream.on("error", () => {});
     stream.resume();
   });
   reader.on("error", (error) => {

@@ -4,6 +4,7 @@ import { createGunzip } from "node:zlib";
 import type { ImageRow } from "../../adapter/docker/images.ts";
 import type { ImageProgress } from "../../adapter/docker/progress.ts";
 import type { DockerClient } from "../../adapter/docker.ts";
+import { isProblem, Problem } from "../../core/errors.ts";
 import { BUSYBOX_PATHS, busyboxRootfs } from "./busybox-rootfs.ts";
 import { ARCHIVE_LIMITS, type ArchiveKind, type ArchiveLimits, guardArchive } from "./image-archive.ts";
 
@@ -18,7 +19,7 @@ export interface BuildRequest {
 }
 
 export interface Images {
-  /** Loads a file that `docker save` wrote (tar or tar.gz). Returns the names loaded. Throws 422 `archive_refused`. */
+  /** Loads a file that `docker save` wrote (tar or tar.gz). Returns the names loaded. Throws 422 (`archive_refused`, `image_refused`). */
   load(file: Readable, onProgress?: (progress: ImageProgress) => void): Promise<string[]>;
   /** Makes an image and returns its name and id. */
   build(request?: BuildRequest): Promise<{ name: string; id: string }>;
@@ -30,7 +31,15 @@ const PATH = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin";
 export function createImages(deps: { docker: DockerClient; limits?: ArchiveLimits }): Images {
   const { docker, limits = ARCHIVE_LIMITS } = deps;
   return {
-    load: (file, onProgress) => sendGuarded(file, "saved", limits, (tar) => docker.images.load(tar, onProgress)),
+    load: async (file, onProgress) => {
+      try {
+        return await sendGuarded(file, "saved", limits, (tar) => docker.images.load(tar, onProgress));
+      } catch (error) {
+        if (!isProblem(error) || error.code !== "docker_error") throw error;
+        const hint = "If it is a root file system, use `skep image build --rootfs FILE`.";
+        throw new Problem(422, "image_refused", `This is no saved image: ${error.detail}. ${hint}`);
+      }
+    },
     build: async ({ name = DEFAULT_AGENT_IMAGE, rootfs, busyboxPaths = BUSYBOX_PATHS } = {}) => {
       const made = rootfs ? undefined : await busyboxRootfs(busyboxPaths);
       const changes = [`ENV PATH=${PATH}`, 'CMD ["/bin/sh"]', "LABEL skep.image=agent"];

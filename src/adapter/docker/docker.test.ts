@@ -1,0 +1,194 @@
+/** The wrapper around the engine's API, on a real engine where there is one. */
+import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { createConnection, createServer } from "node:net";
+import fc from "fast-check";
+import { newId } from "../../core/ids.ts";
+import { dockerForTests, testImage } from "../../testing/docker-image.ts";
+import { connectDocker, type DockerClient } from "../docker.ts";
+import { createDemuxer } from "./demux.ts";
+import { dockerEndpoint } from "./endpoint.ts";
+import { splitImageName } from "./images.ts";
+
+describe("the address of the engine", () => {
+  test("is read as DOCKER_HOST is written", () => {
+    expect(dockerEndpoint({ host: "unix:///run/x.sock" })).toEqual({
+      address: "unix:///run/x.sock",
+      socketPath: "/run/x.sock",
+    });
+    expect(dockerEndpoint({ host: "/run/y.sock" }).socketPath).toBe("/run/y.sock");
+    expect(dockerEndpoint({ host: "tcp://10.0.0.2:2375" }).tcp).toEqual({ host: "10.0.0.2", port: 2375 });
+    expect(dockerEndpoint({ host: "http://proxy" })).toEqual({
+      address: "tcp://proxy:2375",
+      tcp: { host: "proxy", port: 2375 },
+    });
+    for (const host of ["ssh://user@host", "npipe:////./pipe/x", "tcp://", "https://host:2376"])
+      expect(() => dockerEndpoint({ host })).toThrow();
+  });
+
+  test("image names are split at the tag, not at a registry's port", () => {
+    expect(splitImageName("a/b")).toEqual({ repository: "a/b", tag: "latest" });
+    expect(splitImageName("host:5000/a/b")).toEqual({ repository: "host:5000/a/b", tag: "latest" });
+    expect(splitImageName("host:5000/a/b:1")).toEqual({ repository: "host:5000/a/b", tag: "1" });
+    expect(splitImageName("a@sha256:00")).toEqual({ repository: "a@sha256:00", tag: "" });
+  });
+});
+
+describe("the multiplexed stream", () => {
+  test("comes apart the same however it is cut", () => {
+    const frames = fc.array(fc.record({ stream: fc.constantFrom(1, 2), data: fc.uint8Array({ maxLength: 50 }) }), {
+      maxLength: 8,
+    });
+    fc.assert(
+      fc.property(frames, fc.integer({ min: 1, max: 20 }), (list, cut) => {
+        const wire = Buffer.concat(
+          list.flatMap(({ stream, data }) => {
+            const header = Buffer.alloc(8);
+            header[0] = stream;
+            header.writeUInt32BE(data.length, 4);
+            return [header, Buffer.from(data)];
+          }),
+        );
+        const got = { stdout: [] as Uint8Array[], stderr: [] as Uint8Array[] };
+        const feed = createDemuxer((stream, chunk) => got[stream].push(chunk.slice()));
+        for (let at = 0; at < wire.length; at += cut) feed(wire.subarray(at, at + cut));
+        for (const [number, name] of [
+          [1, "stdout"],
+          [2, "stderr"],
+        ] as const)
+          expect(Buffer.concat(got[name])).toEqual(
+            Buffer.concat(list.filter(({ stream }) => stream === number).map(({ data }) => data)),
+          );
+      }),
+    );
+  });
+
+  test("one that is not multiplexed is an error, not garbage", () => {
+    expect(() => createDemuxer(() => {})(Buffer.from("hello world"))).toThrow("not multiplexed");
+  });
+});
+
+test("an engine that accepts and never answers is unavailable after the time given", async () => {
+  const silent = createServer(() => {}).listen(0, "127.0.0.1");
+  await new Promise((ready) => silent.once("listening", ready));
+  const { port } = silent.address() as { port: number };
+  const client = connectDocker(dockerEndpoint({ host: `tcp://127.0.0.1:${port}` }));
+  await expect(client.ping(200)).rejects.toMatchObject({ status: 503, code: "docker_unavailable" });
+  silent.close();
+});
+
+const docker = await dockerForTests(process.env);
+
+describe.skipIf(!docker)("an engine", () => {
+  const engine = docker as DockerClient;
+  const label = `skep.test=${newId("instance")}`;
+  let image: string;
+  beforeAll(async () => {
+    image = await testImage(engine);
+  });
+  afterAll(async () => {
+    for (const row of await engine.containers.list([label])) await engine.containers.remove(row.id);
+  });
+  const run = async (script: string) => {
+    const [name = "", value = ""] = label.split("=");
+    const id = await engine.containers.create({ Image: image, Cmd: ["sh", "-c", script], Labels: { [name]: value } });
+    await engine.containers.start(id);
+    return id;
+  };
+
+  test("is the one that was given, whatever the environment's own DOCKER_HOST says", async () => {
+    const before = process.env["DOCKER_HOST"];
+    process.env["DOCKER_HOST"] = "tcp://127.0.0.1:1";
+    try {
+      await connectDocker(dockerEndpoint({ host: engine.address })).ping();
+    } finally {
+      if (before === undefined) delete process.env["DOCKER_HOST"];
+      else process.env["DOCKER_HOST"] = before;
+    }
+  });
+
+  test.skipIf(!docker?.address.startsWith("unix://"))(
+    "is spoken to over tcp as over its socket, commands with input too",
+    async () => {
+      const path = engine.address.slice("unix://".length);
+      const proxy = createServer({ allowHalfOpen: true }, (client) => {
+        const up = createConnection({ path, allowHalfOpen: true });
+        client.pipe(up).pipe(client);
+        client.on("error", () => up.destroy());
+        up.on("error", () => client.destroy());
+      }).listen(0, "127.0.0.1");
+      await new Promise((ready) => proxy.once("listening", ready));
+      const { port } = proxy.address() as { port: number };
+      const remote = connectDocker(dockerEndpoint({ host: `tcp://127.0.0.1:${port}` }));
+      const id = await run("sleep 60");
+      const output: string[] = [];
+      const running = await remote.containers.exec(id, {
+        argv: ["sh", "-c", "cat; exit 5"],
+        stdin: "over tcp",
+        onOutput: (_, chunk) => output.push(Buffer.from(chunk).toString()),
+      });
+      await running.closed;
+      expect([output.join(""), await running.exitCode()]).toEqual(["over tcp", 5]);
+      await remote.containers.remove(id);
+      proxy.close();
+    },
+  );
+
+  test("says what it is", async () => {
+    expect(await engine.info()).toMatchObject({ engine: expect.stringMatching(/^(docker|podman)$/), os: "linux" });
+  });
+
+  test("lists containers by label with their state, and samples what they use", async () => {
+    const id = await run("sleep 60");
+    const [row] = await engine.containers.list([label]);
+    expect(row).toMatchObject({ id, state: "running" });
+    const stats = await engine.containers.stats(id);
+    expect(stats.processes).toBeGreaterThan(0);
+    expect(stats.memoryBytes).toBeGreaterThan(0);
+    await engine.containers.remove(id);
+    await engine.containers.remove(id);
+    expect(await engine.containers.list([label])).toEqual([]);
+  });
+
+  test("gives the last lines of a log, follows it as it grows, and lets go when told", async () => {
+    const id = await run("echo one; echo two; echo err >&2; sleep 1; echo three; sleep 60");
+    const stop = new AbortController();
+    const followed: string[] = [];
+    for await (const { text } of engine.containers.logs(id, { follow: true, signal: stop.signal })) {
+      followed.push(text);
+      if (text.includes("three")) stop.abort();
+    }
+    expect(followed.join("").split("\n").sort()).toEqual(["", "err", "one", "three", "two"]);
+    const tail = await Array.fromAsync(engine.containers.logs(id, { follow: false, tail: 1 }));
+    expect(tail).toEqual([{ stream: "stdout", text: "three\n" }]);
+    await engine.containers.remove(id);
+    await expect(Array.fromAsync(engine.containers.logs(id, { follow: true }))).rejects.toMatchObject({
+      code: "docker_not_found",
+    });
+  });
+
+  test("a follower of a log hears its end when the container goes", async () => {
+    const id = await run("echo up; sleep 60");
+    const heard: string[] = [];
+    for await (const { text } of engine.containers.logs(id, { follow: true })) {
+      heard.push(text);
+      void engine.containers.remove(id);
+    }
+    expect(heard).toEqual(["up\n"]);
+  });
+
+  test("says what is not there and what cannot be, each by its own word", async () => {
+    await expect(engine.containers.inspect("nonesuch")).rejects.toMatchObject({
+      status: 404,
+      code: "docker_not_found",
+    });
+    expect(await engine.images.inspect("nonesuch:1")).toBeUndefined();
+    const id = await run("true");
+    await engine.containers.kill(id);
+    await expect(engine.containers.exec(id, { argv: ["true"], onOutput: () => {} })).rejects.toMatchObject({
+      status: 409,
+      code: "docker_conflict",
+    });
+    await engine.containers.remove(id);
+    await expect(engine.images.pull("127.0.0.1:1/x:1")).rejects.toMatchObject({ status: 502, code: "docker_error" });
+  });
+});
