@@ -47,14 +47,20 @@ export function createRunStore({ db }: Store) {
     step: (id: string): StepRow | undefined => db.select().from(steps).where(eq(steps.id, id)).get(),
     /** Every attempt, oldest first. */
     stepsOf: (runId: string): StepRow[] =>
-      db.select().from(steps).where(eq(steps.run_id, runId)).orderBy(asc(steps.id)).all(),
+      db.select().from(steps).where(eq(steps.run_id, runId)).orderBy(asc(steps.position)).all(),
     unfinished: (): RunRow[] =>
       db
         .select()
         .from(runs)
         .where(inArray(runs.status, ["queued", "running", "waiting"]))
         .all(),
-    waitingRuns: (): RunRow[] => db.select().from(runs).where(eq(runs.status, "waiting")).all(),
+    /** Runs with an approval whose time is up. @param at ms since the epoch. */
+    withDeadlineBefore: (at: number): { id: string }[] =>
+      db
+        .selectDistinct({ id: steps.run_id })
+        .from(steps)
+        .where(and(eq(steps.status, "waiting"), sql`json_extract(${steps.data}, '$.deadline') <= ${at}`))
+        .all(),
     spentByRun: (runId: string): Spent => spent(eq(executions.run_id, runId)),
     spentBySession: (sessionId: string | null): Spent =>
       sessionId === null ? { cost_usd: 0, tokens: 0 } : spent(eq(executions.id, sessionId)),

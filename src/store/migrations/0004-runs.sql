@@ -13,7 +13,6 @@ CREATE TABLE runs (
   outputs TEXT NOT NULL DEFAULT '{}',
   error TEXT,
   branch TEXT,
-  budget_usd REAL,
   created_by TEXT,
   restarted_from TEXT,
   created_at TEXT NOT NULL,
@@ -28,6 +27,7 @@ CREATE TABLE steps (
   id TEXT PRIMARY KEY,
   run_id TEXT NOT NULL REFERENCES runs (id) ON DELETE CASCADE,
   step_id TEXT NOT NULL,
+  position INTEGER NOT NULL,
   item_index INTEGER,
   attempt INTEGER NOT NULL,
   max_attempts INTEGER NOT NULL,
@@ -46,5 +46,5 @@ CREATE TABLE steps (
   started_at TEXT,
   finished_at TEXT
 ) STRICT, WITHOUT ROWID;
-CREATE INDEX steps_run ON steps (run_id, id);
+CREATE UNIQUE INDEX steps_run ON steps (run_id, position);
 CREATE INDEX steps_session ON steps (session_id) WHERE session_id IS NOT NULL;

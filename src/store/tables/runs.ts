@@ -1,5 +1,5 @@
 /** Runs and the steps of each, every attempt a row. */
-import { index, integer, real, sqliteTable, text } from "drizzle-orm/sqlite-core";
+import { index, integer, sqliteTable, text } from "drizzle-orm/sqlite-core";
 import type { RowError } from "./executions.ts";
 
 export const runs = sqliteTable(
@@ -20,7 +20,6 @@ export const runs = sqliteTable(
     outputs: text({ mode: "json" }).$type<Record<string, unknown>>().notNull(),
     error: text({ mode: "json" }).$type<(RowError & { step_id?: string }) | null>(),
     branch: text(),
-    budget_usd: real(),
     created_by: text(),
     /** Step from which the last restart went on. */
     restarted_from: text(),
@@ -41,6 +40,8 @@ export const steps = sqliteTable(
     id: text().primaryKey(),
     run_id: text().notNull(),
     step_id: text().notNull(),
+    /** Order of making within the run, from 0. */
+    position: integer().notNull(),
     /** Position in a for_each, else null. */
     item_index: integer(),
     attempt: integer().notNull(),
@@ -61,5 +62,5 @@ export const steps = sqliteTable(
     started_at: text(),
     finished_at: text(),
   },
-  (t) => [index("steps_run").on(t.run_id, t.id)],
+  (t) => [index("steps_run").on(t.run_id, t.position)],
 );

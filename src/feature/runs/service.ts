@@ -1,0 +1,203 @@
+/** Runs: created from a pipeline, driven by the planner step by step, cancelled, restarted, approved. */
+import { type Clock, timestamp } from "../../core/clock.ts";
+import { conflict, invalid, invalidField, notFound } from "../../core/errors.ts";
+import { newId } from "../../core/ids.ts";
+import { actorOf, type Caller } from "../../http/caller.ts";
+import type { Audit } from "../../store/audit.ts";
+import type { Store, WriteTx } from "../../store/store.ts";
+import type { ExecutionOwner } from "../executions/service.ts";
+import type { Advance } from "./advance.ts";
+import type { Approval, Run, RunCreate, RunRestart } from "./model.ts";
+import type { PipelineDefinition, Planner, StepStatus } from "./planner.ts";
+import type { RunRow, RunStore } from "./store.ts";
+import type { RunViews } from "./views.ts";
+
+export interface RunsDeps {
+  store: Store;
+  rows: RunStore;
+  views: RunViews;
+  clock: Clock;
+  planner: Planner;
+  advance: Advance;
+  audit: Audit;
+  /** @throws Problem 404 unknown, 422 with its problems when it is invalid. */
+  pipelineOf(id: string): PipelineDefinition;
+  /** @throws Problem 404. */
+  projectNamed(name: string): { id: string; name: string };
+  projectById(id: string): { id: string; name: string } | undefined;
+  /** @throws Problem 422 when the pipeline names an agent that there is not, or one that is switched off. */
+  assertAgents(definition: PipelineDefinition): void;
+}
+
+export interface Runs {
+  create(input: RunCreate, caller: Caller): Run;
+  /** @throws Problem 409 when it has ended. */
+  cancel(id: string, caller: Caller): Run;
+  /** @throws Problem 409 unless it failed or was cancelled, 422 unknown step. */
+  restart(id: string, input: RunRestart, caller: Caller): Run;
+  /** @throws Problem 404 unknown step, 409 when it does not wait. */
+  approve(id: string, input: Approval, caller: Caller): Run;
+  /** Looks at runs in which a person is asked: time-outs. Called on the engine's tick. */
+  tick(): void;
+  /** After a start: goes on with runs that a crash left between two steps. */
+  resume(): void;
+  /** How executions of pipeline steps report. */
+  readonly owner: ExecutionOwner;
+}
+
+const ENDED = new Set(["succeeded", "failed", "cancelled"]);
+
+export function createRuns(deps: RunsDeps): Runs {
+  const { store, rows, views, clock, planner, advance, audit } = deps;
+  const now = () => timestamp(clock.now());
+  const shown = (id: string): Run => views.present(rows.run(id)!);
+
+  const newRun = (input: RunCreate, definition: PipelineDefinition, caller: Caller): RunRow => {
+    const project = input.project_name ? deps.projectNamed(input.project_name) : undefined;
+    const { values, problems } = planner.checkInputs(definition, input.inputs ?? {});
+    if (problems.length > 0)
+      throw invalid(
+        "The inputs do not fit the pipeline.",
+        problems.map(({ name, message }) => ({ pointer: `/inputs/${name}`, message })),
+      );
+    const id = newId("run");
+    return {
+      id,
+      pipeline_id: definition.id,
+      definition,
+      task_description: input.task_description,
+      human_context: input.human_context ?? null,
+      inputs: values,
+      model: input.model ?? null,
+      project_id: project?.id ?? null,
+      project_name: project?.name ?? null,
+      task_id: input.task_id ?? null,
+      status: "queued",
+      outputs: {},
+      error: null,
+      branch: project ? `run/${id}` : null,
+      created_by: caller.userId ?? null,
+      restarted_from: null,
+      created_at: now(),
+      started_at: null,
+      finished_at: null,
+    };
+  };
+
+  /** The end of an execution is the end of its step, unless the run has gone on without it. */
+  const finished: ExecutionOwner["finished"] = (execution, ending, tx) => {
+    const step = execution.step_row_id === null ? undefined : rows.step(execution.step_row_id);
+    if (!step || !["queued", "running"].includes(step.status)) return;
+    const common = { text: ending.text, model: execution.model };
+    if (ending.status === "succeeded") {
+      if (step.status === "queued") advance.moveStep(tx, step, "running");
+      advance.moveStep(tx, rows.step(step.id)!, "succeeded", { ...common, outputs: ending.outputs });
+    } else {
+      const error =
+        ending.status === "failed"
+          ? { ...ending.error, final: ending.error.code === "budget_exceeded" }
+          : { code: "cancelled", message: "It was cancelled." };
+      advance.moveStep(tx, step, ending.status as StepStatus, { ...common, error });
+    }
+    advance.run(tx, step.run_id);
+  };
+
+  return {
+    create(input, caller) {
+      const definition = deps.pipelineOf(input.pipeline_id);
+      deps.assertAgents(definition);
+      const row = newRun(input, definition, caller);
+      return store.write((tx) => {
+        rows.insertRun(row);
+        const { id, pipeline_id, project_id, created_by, task_description } = row;
+        tx.emit({
+          kind: "run_created",
+          run_id: id,
+          project_id: project_id ?? undefined,
+          user_id: created_by ?? undefined,
+          data: { pipeline_id, task_description },
+        });
+        advance.run(tx, id);
+        return shown(id);
+      });
+    },
+    cancel(id, caller) {
+      return store.write((tx) => {
+        const row = views.rowFor(id, caller);
+        if (ENDED.has(row.status)) throw conflict(`The run has ${row.status} already.`, "run_ended");
+        advance.cancel(tx, id);
+        audit({ action: "run.cancelled", actor: actorOf(caller), subject: id, address: caller.address });
+        return shown(id);
+      });
+    },
+    restart(id, { from_step, human_context }, caller) {
+      return store.write((tx) => {
+        const row = views.rowFor(id, caller);
+        if (row.status !== "failed" && row.status !== "cancelled")
+          throw conflict(`The run is ${row.status}; only a failed or cancelled one is restarted.`, "run_not_ended");
+        const { steps } = row.definition as PipelineDefinition;
+        if (from_step !== undefined && !steps.some((step) => step.id === from_step))
+          throw invalidField("/from_step", "The pipeline has no such step");
+        const guidance = [row.human_context, human_context].filter(Boolean).join("\n\n") || null;
+        rows.updateRun(id, { human_context: guidance, restarted_from: from_step ?? firstOpen(id, steps) });
+        advance.restart(tx, id, from_step);
+        return shown(id);
+      });
+    },
+    approve(id, { step_id, approved, comment = "" }, caller) {
+      return store.write((tx) => {
+        const row = views.rowFor(id, caller);
+        const step = rows.stepsOf(id).findLast((one) => one.step_id === step_id || one.id === step_id);
+        if (!step) throw notFound("step in this run");
+        if (step.status !== "waiting")
+          throw conflict(`The step is ${step.status}; it does not wait for an answer.`, "not_waiting");
+        const outputs = { approved, comment, timed_out: false };
+        const refs = {
+          run_id: id,
+          step_id: step.step_id,
+          project_id: row.project_id ?? undefined,
+          user_id: row.created_by ?? undefined,
+        };
+        tx.emit({
+          kind: "approval_resolved",
+          ...refs,
+          data: { step_id: step.step_id, approved, comment, by: actorOf(caller) },
+        });
+        if (approved) advance.moveStep(tx, step, "succeeded", { outputs });
+        else
+          advance.moveStep(tx, step, "failed", {
+            outputs,
+            error: { code: "rejected", message: comment || "A person said no." },
+          });
+        audit({
+          action: "run.approval",
+          actor: actorOf(caller),
+          subject: id,
+          address: caller.address,
+          data: { step_id: step.step_id, approved },
+        });
+        advance.run(tx, id);
+        return shown(id);
+      });
+    },
+    tick() {
+      for (const { id } of rows.withDeadlineBefore(clock.now())) store.write((tx) => advance.run(tx, id));
+    },
+    resume() {
+      for (const { id } of rows.unfinished()) store.write((tx) => advance.run(tx, id));
+    },
+    owner: {
+      started(execution, tx: WriteTx) {
+        const step = execution.step_row_id === null ? undefined : rows.step(execution.step_row_id);
+        if (step?.status === "queued") advance.moveStep(tx, step, "running");
+      },
+      finished,
+    },
+  };
+
+  /** Name of the first step that has not succeeded, for showing where a restart goes on. */
+  function firstOpen(id: string, steps: PipelineDefinition["steps"]): string | null {
+    const taken = rows.stepsOf(id).filter((row) => !row.superseded && row.item_index === null);
+    return steps.find((step) => taken.findLast((row) => row.step_id === step.id)?.status !== "succeeded")?.id ?? null;
+  }
+}
