@@ -1,7 +1,7 @@
 /** The command line: one file a command. A wrong use or an expected failure is one line with the remedy. */
 import { Command, CommanderError } from "commander";
-import { isProblem } from "../core/errors.ts";
 import { BUILD } from "../core/version.ts";
+import { failureText } from "./failure.ts";
 import { healthCommands } from "./health.ts";
 import { runCommand } from "./run.ts";
 import { runsCommand } from "./runs.ts";
@@ -27,8 +27,7 @@ export async function runCli(args: string[]): Promise<number> {
     return code;
   } catch (error) {
     if (error instanceof CommanderError) return error.exitCode === 0 ? 0 : 2;
-    if (!isProblem(error)) throw error;
-    console.error(`skep: ${error.detail}`);
+    console.error(failureText(error));
     return 1;
   }
 }

@@ -1,9 +1,10 @@
 /** Talking to a server, local or remote: JSON calls, and the event stream that goes on where it broke off. */
-import { existsSync, readFileSync } from "node:fs";
+import { readFileSync } from "node:fs";
 import { homedir } from "node:os";
-import { join, resolve } from "node:path";
+import { join } from "node:path";
 import { Problem } from "../core/errors.ts";
 import type { SkepEvent } from "../core/events.ts";
+import { runningServer } from "./start.ts";
 
 export interface Client {
   readonly url: string;
@@ -12,30 +13,9 @@ export interface Client {
   events(path: string, signal: AbortSignal): AsyncGenerator<SkepEvent>;
 }
 
-/** Where a running server says how to reach it, in its data folder. */
-export interface ServerFile {
-  url: string;
-  pid: number;
-}
-
-export const serverFilePath = (data: string): string => join(resolve(data), "server.json");
-
 /** Tokens that `skep login` keeps, by server address; 0600. */
 export const credentialsPath = (): string =>
   join(process.env["XDG_CONFIG_HOME"] ?? join(homedir(), ".config"), "skep", "credentials.json");
-
-/** The server that works on this data folder, if one answers. */
-export async function runningServer(data: string): Promise<string | undefined> {
-  const path = serverFilePath(data);
-  if (!existsSync(path)) return undefined;
-  try {
-    const { url } = JSON.parse(readFileSync(path, "utf8")) as ServerFile;
-    const answer = await fetch(`${url}/healthz`, { signal: AbortSignal.timeout(3_000) });
-    return answer.ok ? url : undefined;
-  } catch {
-    return undefined;
-  }
-}
 
 /** SKEP_TOKEN, else what `skep login` kept for this server. */
 export function tokenFor(url: string): string | undefined {
@@ -54,7 +34,7 @@ export function tokenFor(url: string): string | undefined {
  */
 export async function findServer({ url, data }: { url?: string | undefined; data: string }): Promise<Client> {
   const named = url ?? process.env["SKEP_URL"];
-  const found = named ? named.replace(/\/+$/, "") : await runningServer(data);
+  const found = named ? named.replace(/\/+$/, "") : (await runningServer(data))?.url;
   if (!found)
     throw new Problem(
       503,
@@ -115,7 +95,7 @@ export function createClient(url: string, token?: string): Client {
 
 async function problemOf(answer: Response): Promise<Problem> {
   const body = (await answer.json().catch(() => ({}))) as { code?: string; detail?: string };
-  const hint = answer.status === 401 ? " Log in with: skep login, or set SKEP_TOKEN." : "";
+  const hint = answer.status === 401 ? " Set SKEP_TOKEN to a key of this server." : "";
   return new Problem(
     answer.status,
     body.code ?? "error",

@@ -1,9 +1,9 @@
 /** `skep run`: creates a run on the running server, or on one of its own for as long as the run takes; follows it. */
 import type { Command } from "commander";
-import { createApp } from "../app.ts";
 import { readConfig } from "../core/config.ts";
-import { type Client, createClient, runningServer, tokenFor } from "./client.ts";
+import { type Client, createClient, tokenFor } from "./client.ts";
 import { exitCodeOf, followRun, hasEnded, type RunView } from "./follow.ts";
+import { runningServer, startServer } from "./start.ts";
 
 interface RunFlags {
   project?: string;
@@ -47,12 +47,12 @@ export async function joinOrStart(flags: {
   data?: string;
 }): Promise<{ client: Client; stop: (() => Promise<void>) | undefined }> {
   const config = readConfig(process.env, flags.data === undefined ? {} : { data: flags.data });
-  const url = flags.url ?? process.env["SKEP_URL"] ?? (await runningServer(config.data));
+  const url = flags.url ?? process.env["SKEP_URL"] ?? (await runningServer(config.data))?.url;
   if (url) return { client: createClient(url.replace(/\/+$/, ""), tokenFor(url)), stop: undefined };
-  const app = await createApp(
+  const { app, stop } = await startServer(
     readConfig({ LOG_LEVEL: "error", ...process.env }, { data: config.data, host: "127.0.0.1", port: "0" }),
   );
-  return { client: createClient(app.url, tokenFor(app.url)), stop: app.stop };
+  return { client: createClient(app.url, tokenFor(app.url)), stop };
 }
 
 async function run(pipeline: string, task: string, flags: RunFlags): Promise<number> {

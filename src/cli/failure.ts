@@ -1,0 +1,28 @@
+/** What a failed command says: one line with the remedy for what can be expected, a trace for a broken invariant. */
+import { isProblem } from "../core/errors.ts";
+
+const REMEDIES: readonly [codes: RegExp, text: string][] = [
+  [
+    /^(SQLITE_FULL|ENOSPC|EDQUOT)$/,
+    "The disk of the data folder is full. Free some space and start again; nothing that was answered is lost.",
+  ],
+  [
+    /^SQLITE_(CORRUPT|NOTADB)/,
+    "The database skep.db is damaged. Keep the file, and restore a copy (the data folder's backups, or your own).",
+  ],
+  [
+    /^(SQLITE_(READONLY|CANTOPEN|PERM)|EACCES|EPERM|EROFS)/,
+    "The data folder cannot be written. Give its owner the rights back, or name another with --data.",
+  ],
+  [/^SQLITE_IOERR/, "The disk of the data folder fails to read or write. See the system's log."],
+];
+
+/** The text for standard error, without its end of line. */
+export function failureText(error: unknown): string {
+  if (isProblem(error)) return `skep: ${error.detail}`;
+  const code = (error as { code?: unknown } | null)?.code;
+  const known = typeof code === "string" ? REMEDIES.find(([codes]) => codes.test(code)) : undefined;
+  if (known) return `skep: ${known[1]} (${code})`;
+  // The runtime's own report would print the line of the executable, which is the whole program.
+  return `skep: unexpected: ${error instanceof Error ? (error.stack ?? error.message) : String(error)}`;
+}
