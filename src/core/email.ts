@@ -7,6 +7,10 @@ export const EMAIL_CHARACTERS = 254;
 /** The form that is stored and compared: NFKC, trimmed, lower case. */
 export const normalEmail = (email: string): string => email.normalize("NFKC").trim().toLowerCase();
 
+const EMAIL = new RegExp(EMAIL_PATTERN);
+/** Whether a normal form is an address of one mailbox. */
+export const isEmail = (normal: string): boolean => normal.length <= EMAIL_CHARACTERS && EMAIL.test(normal);
+
 /** The part after the last `@`, in normal form. */
 export const domainOf = (email: string): string => {
   const normal = normalEmail(email);

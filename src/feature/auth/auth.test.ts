@@ -208,10 +208,7 @@ describe("two-factor verification", () => {
   let admin: Account;
   beforeAll(async () => {
     server = await startServer({ env: { ...env, TRUSTED_PROXIES: "127.0.0.1", PUBLIC_URL: "http://127.0.0.1" } });
-    const setup_token = readFileSync(join(server.data, "setup-token"), "utf8").trim();
-    const body = { email: "admin@example.test", password: PASSWORD, setup_token };
-    await server.request("POST", "/v1/auth/setup", { body });
-    admin = await logIn(server, body.email);
+    admin = await setupAdmin(server);
   });
   afterAll(() => server.remove());
   const pending = async (email: string, from: string) => {

@@ -7,7 +7,7 @@ import { randomBytes } from "node:crypto";
 import { and, eq } from "drizzle-orm";
 import type { OidcClient, OidcPerson, OidcSettings } from "../../adapter/oidc.ts";
 import { type Clock, timestamp } from "../../core/clock.ts";
-import { domainOf, normalEmail } from "../../core/email.ts";
+import { domainOf, isEmail, normalEmail } from "../../core/email.ts";
 import { badRequest, forbidden, Problem, unauthorized } from "../../core/errors.ts";
 import { newId } from "../../core/ids.ts";
 import { LIMITS } from "../../core/limits.ts";
@@ -106,9 +106,9 @@ export function createSignOn({
     const identity = db.select().from(identities).where(linked).get();
     const known = identity && userOf(identity.user_id);
     if (known) return known;
-    if (person.email === undefined || !person.emailVerified)
+    const email = normalEmail(person.email ?? "");
+    if (!person.emailVerified || !isEmail(email))
       throw forbidden("The provider does not vouch for an e-mail address of yours.", "email_not_verified");
-    const email = normalEmail(person.email);
     const domains = provider.allowed_domains;
     const domainAllowed = domains.includes("*") || domains.includes(domainOf(email));
     const existing = db.select().from(users).where(eq(users.email, email)).get();

@@ -1,0 +1,132 @@
+import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { type Account, setupAdmin } from "../../testing/accounts.ts";
+import { CLIENT, type IdentityProvider, startIdentityProvider } from "../../testing/identity-provider.ts";
+import { startServer, type TestServer } from "../../testing/server.ts";
+import { createWebClient } from "../../testing/web-client.ts";
+
+const PEOPLE = {
+  ada: { email: "ada@example.test", email_verified: true, groups: ["staff", "skep-admins"] },
+  bob: { email: "bob@example.test", email_verified: true, groups: ["staff"] },
+  eve: { email: "eve@elsewhere.test", email_verified: true },
+  mal: { email: "admin@example.test", email_verified: false },
+};
+
+describe("single sign-on with a real provider", () => {
+  let server: TestServer;
+  let admin: Account;
+  let provider: IdentityProvider;
+  beforeAll(async () => {
+    server = await startServer({ env: { AUTH_ENABLED: "true" } });
+    admin = await setupAdmin(server);
+    provider = await startIdentityProvider([`${server.url}/v1/auth/oidc/house/callback`], PEOPLE, [`${server.url}/`]);
+    const body = {
+      ...{ slug: "house", name: "House", issuer: provider.issuer, ...CLIENT },
+      ...{ auto_create: true, allowed_domains: ["Example.test"] },
+      ...{ role_claim: "groups", admin_values: ["skep-admins"], button: { label: "With House" } },
+    };
+    const made = await server.request("POST", "/v1/auth/oidc", { token: admin.token, body });
+    expect(made.status).toBe(201);
+    expect(made.headers.get("location")).toBe("/v1/auth/oidc/house");
+    expect(made.body["redirect_uri"]).toBe(`${server.url}/v1/auth/oidc/house/callback`);
+    expect(JSON.stringify(made.body)).not.toContain(CLIENT.client_secret);
+  });
+  afterAll(async () => {
+    await provider.stop();
+    await server.remove();
+  });
+
+  /** Through the provider's pages as this person. @returns the browser, and where it ended. */
+  async function walk(person: string, returnTo = "") {
+    const browser = createWebClient();
+    const login = await browser.visit(`${server.url}/v1/auth/oidc/house/authorize${returnTo}`);
+    const consent = await browser.submit(login, { login: person, password: "any" });
+    const end = await browser.submit(consent, {}, `${server.url}/there`);
+    return { browser, end };
+  }
+  const meOf = async (cookie: string) =>
+    (await server.request("GET", "/v1/auth/me", { headers: { Cookie: cookie } })).body;
+
+  test("buttons are public and hold nothing but slug, name and button", async () => {
+    const { body } = await server.request("GET", "/v1/auth/oidc");
+    expect(body["items"]).toEqual([{ slug: "house", name: "House", button: { label: "With House" } }]);
+  });
+
+  test("a browser comes back with a session cookie, at the page it came for; the role follows the claim", async () => {
+    const { browser, end } = await walk("ada", "?return_to=/there%3Fx=1");
+    expect(end.url).toBe(`${server.url}/there?x=1`);
+    const me = await meOf(browser.cookiesFor(`${server.url}/v1/`));
+    expect([me["email"], me["role"], me["has_password"]]).toEqual(["ada@example.test", "admin", false]);
+    const second = await walk("ada");
+    expect((await meOf(second.browser.cookiesFor(`${server.url}/v1/`)))["id"]).toBe(me["id"]);
+  });
+
+  test("a claim without the value makes a plain user", async () => {
+    const { browser } = await walk("bob");
+    const me = await meOf(browser.cookiesFor(`${server.url}/v1/`));
+    expect([me["email"], me["role"]]).toEqual(["bob@example.test", "user"]);
+  });
+
+  test.each([
+    ["eve", "account_unknown"],
+    ["mal", "email_not_verified"],
+  ])("%s gets in nowhere: %s", async (person, code) => {
+    const { end, browser } = await walk(person);
+    expect([end.status, end.text]).toEqual([403, expect.stringContaining(code)]);
+    expect(end.headers.get("content-security-policy")).toStartWith("default-src 'none'");
+    expect(browser.cookiesFor(`${server.url}/v1/`)).not.toContain("skep_session");
+  });
+
+  test("a page gets the address as JSON and brings code and state itself, for tokens", async () => {
+    const browser = createWebClient();
+    const headers = { Accept: "application/json" };
+    const begun = await browser.visit(`${server.url}/v1/auth/oidc/house/authorize`, { headers });
+    const { authorization_url } = JSON.parse(begun.text) as { authorization_url: string };
+    const login = await browser.visit(authorization_url);
+    const consent = await browser.submit(login, { login: "bob", password: "any" });
+    const back = await browser.submit(consent, {}, `${server.url}/v1/auth/oidc/house/callback`);
+    const answer = Object.fromEntries(new URL(back.url).searchParams);
+    const post = (cookie: string) =>
+      server.request("POST", "/v1/auth/oidc/house/callback", { body: answer, headers: { Cookie: cookie } });
+    const done = await post(browser.cookiesFor(back.url));
+    expect([done.status, done.body["token_type"]]).toEqual([200, "Bearer"]);
+    expect((await server.request("GET", "/v1/auth/me", { token: done.body["access_token"] as string })).status).toBe(
+      200,
+    );
+    expect((await post(browser.cookiesFor(back.url))).status).toBe(400);
+  });
+
+  test("logging out can end the session at the provider too", async () => {
+    const { browser } = await walk("ada");
+    const headers = { Cookie: browser.cookiesFor(`${server.url}/v1/`), Origin: server.url };
+    const out = await server.request("POST", "/v1/auth/logout", { headers, body: { end_provider_session: true } });
+    expect(out.status).toBe(200);
+    const url = new URL(out.body["logout_url"] as string);
+    expect(url.origin).toBe(provider.issuer);
+    expect(url.searchParams.get("post_logout_redirect_uri")).toBe(`${server.url}/`);
+    const page = await browser.visit(url.href);
+    expect([page.status, page.text]).toEqual([200, expect.stringContaining("sign-out")]);
+    expect((await server.request("GET", "/v1/auth/me", { headers })).status).toBe(401);
+  });
+
+  test("settings are checked: issuer, domains, values; a new issuer drops the secret", async () => {
+    const put = (body: unknown) => server.request("PUT", "/v1/auth/oidc/house", { token: admin.token, body });
+    for (const body of [
+      { issuer: "http://idp.example.test" },
+      { issuer: "file:///etc/passwd" },
+      { allowed_domains: [] },
+      { admin_values: [] },
+      { button: { color: "red;}" } },
+    ])
+      expect([body, (await put(body)).status]).toEqual([body, 422]);
+    const spare = { slug: "spare", name: "Spare", issuer: "https://one.example.test", ...CLIENT };
+    expect((await server.request("POST", "/v1/auth/oidc", { token: admin.token, body: spare })).status).toBe(201);
+    expect((await server.request("POST", "/v1/auth/oidc", { token: admin.token, body: spare })).status).toBe(409);
+    const moved = await server.request("PUT", "/v1/auth/oidc/spare", {
+      token: admin.token,
+      body: { issuer: "https://two.example.test" },
+    });
+    expect([moved.status, moved.body["client_secret_set"]]).toEqual([200, false]);
+    expect((await server.request("DELETE", "/v1/auth/oidc/spare", { token: admin.token })).status).toBe(204);
+    expect((await server.request("DELETE", "/v1/auth/oidc/spare", { token: admin.token })).status).toBe(404);
+  });
+});
