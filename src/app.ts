@@ -1,7 +1,12 @@
 /** The one place that knows everybody: configuration → store → bus → services → engine → HTTP. Reads like a map. */
 import { Elysia } from "elysia";
 import { createAddressGuard } from "./adapter/address-guard.ts";
+import { dockerEndpoint } from "./adapter/docker/endpoint.ts";
+import { connectDocker } from "./adapter/docker.ts";
 import { createGit } from "./adapter/git.ts";
+import { createCatalogue } from "./adapter/model/catalogue.ts";
+import { listModels } from "./adapter/model/live-models.ts";
+import { normalizeBaseUrl, providerEntry } from "./adapter/model/providers.ts";
 import { createOidcClient } from "./adapter/oidc.ts";
 import { unpackAddonsTo } from "./core/addons.ts";
 import { systemClock } from "./core/clock.ts";
@@ -9,19 +14,33 @@ import type { Config } from "./core/config.ts";
 import { createLog } from "./core/log.ts";
 import { createSealer } from "./core/sealing.ts";
 import { BUILD } from "./core/version.ts";
+import { LABELS } from "./engine/sandbox/docker-spec.ts";
+import { createAdministration } from "./feature/admin/feature.ts";
+import { createNotifications } from "./feature/admin/notifications.ts";
+import { adminRoutes } from "./feature/admin/routes.ts";
 import { auditRoutes } from "./feature/audit/routes.ts";
 import { apiKeyRoutes } from "./feature/auth/key-routes.ts";
 import { authRoutes } from "./feature/auth/routes.ts";
 import { createAuth } from "./feature/auth/service.ts";
+import { createBudgets } from "./feature/budgets/service.ts";
 import { docsRoutes } from "./feature/docs/routes.ts";
 import { eventRoutes } from "./feature/events/routes.ts";
+import { jobRoutes } from "./feature/jobs/routes.ts";
+import { createJobs } from "./feature/jobs/service.ts";
 import { oidcRoutes } from "./feature/oidc/routes.ts";
 import { createOidc } from "./feature/oidc/service.ts";
 import { openProjects } from "./feature/projects/open.ts";
 import { projectRoutes } from "./feature/projects/routes.ts";
+import { createProviderFeature } from "./feature/providers/feature.ts";
+import { providerRoutes } from "./feature/providers/routes.ts";
+import { providerOverrides } from "./feature/providers/service.ts";
 import { secretRoutes } from "./feature/secrets/routes.ts";
 import { createSecrets } from "./feature/secrets/service.ts";
+import { settingsRoutes } from "./feature/settings/routes.ts";
+import { createSettings } from "./feature/settings/service.ts";
 import { statusRoutes } from "./feature/status/routes.ts";
+import { usageRoutes } from "./feature/usage/routes.ts";
+import { createUsageLog } from "./feature/usage/service.ts";
 import { userRoutes } from "./feature/users/routes.ts";
 import { createUsers, type HandOver } from "./feature/users/service.ts";
 import { waitlistRoutes } from "./feature/waitlist/routes.ts";
@@ -42,6 +61,7 @@ import { createAudit } from "./store/audit.ts";
 import { createBus } from "./store/bus.ts";
 import { openDataFolder } from "./store/data-folder.ts";
 import { createEventLog } from "./store/event-log.ts";
+import { instanceId } from "./store/instance-id.ts";
 import { instanceKeys } from "./store/instance-keys.ts";
 import { lockDataFolder } from "./store/lock.ts";
 import { databasePath, openStore } from "./store/store.ts";
@@ -75,8 +95,26 @@ export async function createApp(config: Config) {
     dataRoot: folder.root,
     signingKey: keys.signingKey(),
   });
+  const docker = config.sandbox === "process" ? undefined : connectDocker(dockerEndpoint({ host: config.dockerHost }));
+  const settings = createSettings({ store, clock, audit });
+  const jobs = createJobs({ store, clock, log });
+  jobs.recover();
+  const notifications = createNotifications({ store, clock });
+  const catalogue = createCatalogue({
+    clock,
+    overrides: providerOverrides(store, (id) => providerEntry(id)?.priceId !== undefined),
+  });
+  const providers = createProviderFeature({
+    ...{ store, clock, sealer, audit, catalogue, normalizeBaseUrl, notices: notifications },
+    providerEnv: config.providerEnv,
+    localUser: !config.authRequired,
+    defaultModel: settings.defaultModel,
+    listModels: (endpoint) => listModels(endpoint, { clock }),
+  });
+  const budgets = createBudgets({ store, clock, limits: () => settings.get().budgets, notify: notifications.notify });
+  const usage = createUsageLog({ store, clock, onRecorded: [budgets.recorded, providers.watch] });
   // Every feature that keeps things of users gives them to somebody else when a user is deleted.
-  const handOvers: HandOver[] = [eventLog.handOver];
+  const handOvers: HandOver[] = [eventLog.handOver, providers.handOver, notifications.handOver, jobs.handOver];
   const oidcClient = createOidcClient((why, detail) => log.warn(detail, why));
   const oidc = createOidc({ store, clock, sealer, audit, client: oidcClient, endSessions: auth.forUsers.endSessions });
   const users = createUsers({ store, clock, audit, ...auth.forUsers, handOvers });
@@ -107,6 +145,15 @@ export async function createApp(config: Config) {
   const metrics = createMetrics();
   const limits = createRateLimits(clock, config.rateLimit);
   const base = createBase({ store, idempotency, facts });
+  const administration = createAdministration({
+    ...{ store, clock, log, docker, notifications, stored: settings, startJob: jobs.start },
+    data: folder.root,
+    instanceId: instanceId(store),
+    labels: LABELS,
+    agentImage: () => settings.get().sandbox.image ?? config.agentImage,
+    retention: { keep: () => settings.get().retention, usage, jobs, budgets, others: [eventLog, idempotency, auth] },
+    duties: [],
+  });
   const status = async () => ({
     status: "ok" as const,
     version: BUILD.version,
@@ -143,6 +190,11 @@ export async function createApp(config: Config) {
     .use(auditRoutes(base, store))
     .use(waitlistRoutes(base, { store, clock }))
     .use(projectRoutes(base, projects))
+    .use(settingsRoutes(base, settings))
+    .use(jobRoutes(base, jobs))
+    .use(providerRoutes(base, providers))
+    .use(usageRoutes(base, { usage, clock, budgets: budgets.states }))
+    .use(adminRoutes(base, administration))
     .use(docsRoutes(base, { document: () => document }));
   const table = createRouteTable(routes);
   const document = openApiDocument(routes, table, BUILD.version);
@@ -153,7 +205,19 @@ export async function createApp(config: Config) {
     accounts: auth.accounts,
     redeemTicket: tickets.redeem,
   });
-  const gate = createGate({ app: routes, table, config, log, facts, idempotency, metrics, authenticate, limits, site });
+  const gate = createGate({
+    app: routes,
+    table,
+    config,
+    log,
+    facts,
+    idempotency,
+    metrics,
+    authenticate,
+    limits,
+    site,
+    count: administration.apiUsage.count,
+  });
   const server = listen(gate, config, streams.close);
 
   return {
@@ -166,6 +230,8 @@ export async function createApp(config: Config) {
     gate,
     async stop() {
       await server.stop();
+      await administration.stop();
+      await jobs.stop();
       await stopClones();
       store.close();
       unlock();

@@ -30,6 +30,8 @@ export interface GateDeps {
   metrics: Metrics;
   limits: RateLimits;
   site: Site;
+  /** Counts the answered requests of known callers, and of anybody where no credential is needed. */
+  count?(request: { method: string; route: string; status: number; caller: string; durationMs: number }): void;
   /** Who the request's credential belongs to. Throws Problem 401 for a bad one; anonymous when there is none. */
   authenticate(request: Request, address: string): Caller | Promise<Caller>;
 }
@@ -59,7 +61,16 @@ export function createGate(deps: GateDeps): Gate {
       response = problemResponse(problem, { requestId, path });
     }
     const route = seen.route?.path ?? "(none)";
-    metrics.request(request.method, route, response.status, (performance.now() - started) / 1_000);
+    const durationMs = performance.now() - started;
+    metrics.request(request.method, route, response.status, durationMs / 1_000);
+    if (seen.caller)
+      deps.count?.({
+        method: request.method,
+        route,
+        status: response.status,
+        caller: seen.caller.userId ?? seen.caller.kind,
+        durationMs,
+      });
     log.debug({ requestId, method: request.method, route, status: response.status }, "request");
     return finish(response, request, { requestId, config, site: deps.site, headers: seen.headers });
   };
@@ -67,6 +78,8 @@ export function createGate(deps: GateDeps): Gate {
 
 interface Seen {
   route?: RouteEntry | undefined;
+  /** Undefined while it is not known, and for strangers who are turned away: they write nothing. */
+  caller?: Caller | undefined;
   /** Of the rate limits that counted the request. */
   headers: Record<string, string>;
 }
@@ -95,8 +108,10 @@ async function pass(
   if (route.limit) seen.headers = limits.route(route.limit, address);
   const caller: Caller = { ...(await callerOf(deps, request, address, route)), address };
   if (!route.limit) seen.headers = limits.caller(caller);
+  if (caller.kind !== "anonymous") seen.caller = caller;
   const refused = denial(caller, route) ?? scopeDenial(caller, route);
   if (refused) throw refused;
+  seen.caller = caller;
   const body = READING.has(request.method) ? null : await readBody(request, route);
   const pending = idempotency.begin(request, path, body, caller);
   if (pending instanceof Response) return pending;

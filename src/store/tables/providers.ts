@@ -11,6 +11,15 @@ export interface StoredModel {
   tools?: boolean | undefined;
 }
 
+/** What a server told of a model; null where it told nothing. */
+export interface SeenModel {
+  id: string;
+  name: string;
+  context_window: number | null;
+  tools: boolean | null;
+  reasoning: boolean | null;
+}
+
 export const providers = sqliteTable("providers", {
   id: text().primaryKey(),
   name: text(),
@@ -24,8 +33,8 @@ export const providers = sqliteTable("providers", {
   key_base_url: text(),
   /** An administrator's own entries. */
   models: text({ mode: "json" }).$type<StoredModel[]>().notNull(),
-  /** Names that the server listed when it was last asked. */
-  seen_models: text({ mode: "json" }).$type<string[]>().notNull(),
+  /** What the server listed when it was last asked. */
+  seen_models: text({ mode: "json" }).$type<SeenModel[]>().notNull(),
   created_at: text().notNull(),
   updated_at: text().notNull(),
 });

@@ -1,0 +1,111 @@
+/** Containers that this instance started: their live state and their output. Others on the engine are not shown. */
+import type { ContainerRow, ContainerStats } from "../../adapter/docker/containers.ts";
+import type { DockerClient } from "../../adapter/docker.ts";
+import { type Clock, timestamp } from "../../core/clock.ts";
+import { notFound, unavailable } from "../../core/errors.ts";
+import type { LogLine } from "../../http/log-frames.ts";
+import type { Container } from "./model.ts";
+
+export interface ContainersDeps {
+  /** Undefined when agents work without Docker. */
+  docker: Pick<DockerClient, "containers"> | undefined;
+  clock: Clock;
+  instanceId: string;
+  /** Names of the labels that sandboxes carry. */
+  labels: { instance: string; execution: string; agent: string; run: string };
+}
+
+export interface LogRequest {
+  /** Last lines to begin with. */
+  tail: number;
+  follow: boolean;
+}
+
+export interface Containers {
+  /** Newest first. @throws Problem 503 `docker_unavailable`. */
+  list(): Promise<Container[]>;
+  /** Lines as they come. @throws Problem 404 also for a container of somebody else's. */
+  logs(idOrName: string, request: LogRequest): Promise<{ lines: AsyncIterable<LogLine>; stop(): void }>;
+}
+
+/** Time between the two samples that a processor share is told from, ms. */
+const SAMPLE_MS = 250;
+const MAX_LINE_CHARACTERS = 16_384;
+
+export function createContainers({ docker, clock, instanceId, labels }: ContainersDeps): Containers {
+  const engine = () => {
+    if (!docker) throw unavailable("docker_unavailable", "Agents work without Docker here; there are no containers.");
+    return docker.containers;
+  };
+  const own = () => engine().list([`${labels.instance}=${instanceId}`]);
+
+  /** Undefined when it has ended meanwhile. */
+  const sample = async (id: string): Promise<{ at: number; stats: ContainerStats } | undefined> => {
+    try {
+      const stats = await engine().stats(id);
+      return { at: clock.monotonic(), stats };
+    } catch {
+      return undefined;
+    }
+  };
+  async function liveState(
+    row: ContainerRow,
+  ): Promise<Pick<Container, "cpu_percent" | "memory_bytes" | "memory_limit_bytes">> {
+    const first = row.state === "running" ? await sample(row.id) : undefined;
+    if (first) await new Promise((wake) => setTimeout(wake, SAMPLE_MS));
+    const second = first && (await sample(row.id));
+    if (!first || !second) return { cpu_percent: null, memory_bytes: null, memory_limit_bytes: null };
+    const share = (100 * (second.stats.cpuMs - first.stats.cpuMs)) / Math.max(1, second.at - first.at);
+    return {
+      cpu_percent: Math.max(0, Math.round(share * 10) / 10),
+      memory_bytes: second.stats.memoryBytes,
+      memory_limit_bytes: second.stats.memoryLimitBytes,
+    };
+  }
+
+  return {
+    async list() {
+      const rows = (await own()).sort((a, b) => b.createdAt - a.createdAt || a.id.localeCompare(b.id));
+      return Promise.all(
+        rows.map(async (row) => ({
+          id: row.id,
+          name: row.name,
+          image: row.image,
+          state: row.state,
+          status: row.status,
+          agent_id: row.labels[labels.agent] ?? null,
+          session_id: row.labels[labels.execution] ?? null,
+          run_id: row.labels[labels.run] ?? null,
+          created_at: timestamp(row.createdAt),
+          ...(await liveState(row)),
+        })),
+      );
+    },
+    async logs(idOrName, { tail, follow }) {
+      const row = (await own()).find(({ id, name }) => id === idOrName || name === idOrName);
+      if (!row) throw notFound("container");
+      const abort = new AbortController();
+      const chunks = engine().logs(row.id, { follow, tail, signal: abort.signal });
+      return { lines: toLines(chunks), stop: () => abort.abort() };
+    },
+  };
+}
+
+/** Whole lines of each stream, in order; a line without end is cut. */
+export async function* toLines(chunks: AsyncIterable<{ stream: string; text: string }>): AsyncGenerator<LogLine> {
+  const rest = new Map<string, string>();
+  for await (const { stream, text } of chunks) {
+    const lines = ((rest.get(stream) ?? "") + text).split("\n");
+    let last = lines.pop() ?? "";
+    if (last.length > MAX_LINE_CHARACTERS) {
+      lines.push(last);
+      last = "";
+    }
+    rest.set(stream, last);
+    for (const line of lines) yield { stream, text: cut(line.replace(/\r$/, "")) };
+  }
+  for (const [stream, text] of rest) if (text !== "") yield { stream, text: cut(text) };
+}
+
+const cut = (line: string): string =>
+  line.length > MAX_LINE_CHARACTERS ? `${line.slice(0, MAX_LINE_CHARACTERS)}…` : line;

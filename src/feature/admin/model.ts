@@ -1,0 +1,102 @@
+/** What administrators see of the running instance. */
+import { type Static, type TSchema, Type as t } from "@sinclair/typebox";
+import { LIMITS } from "../../core/limits.ts";
+
+const orNull = <T extends TSchema>(schema: T) => t.Union([schema, t.Null()]);
+const Time = t.String({ format: "date-time" });
+
+/** Owner of events for administrators alone: streams show an event to its owner and to them; this is nobody's id. */
+export const ADMINISTRATORS = "administrators";
+
+export const NotificationLevel = t.Union([t.Literal("info"), t.Literal("warning"), t.Literal("error")]);
+export const Notification = t.Object({
+  id: t.String(),
+  level: NotificationLevel,
+  title: t.String(),
+  detail: orNull(t.String()),
+  times: t.Integer({ description: "How often it was raised." }),
+  created_at: Time,
+  updated_at: Time,
+  dismissed_at: orNull(Time),
+});
+export type Notification = Static<typeof Notification>;
+
+export const Container = t.Object({
+  id: t.String(),
+  name: t.String(),
+  image: t.String(),
+  state: t.String({ description: "created, running, paused, restarting, removing, exited or dead" }),
+  status: t.String({ description: "For people: Up 3 minutes" }),
+  agent_id: orNull(t.String()),
+  session_id: orNull(t.String()),
+  run_id: orNull(t.String()),
+  created_at: Time,
+  cpu_percent: orNull(t.Number({ description: "Of one processor, over the last moment." })),
+  memory_bytes: orNull(t.Integer()),
+  memory_limit_bytes: orNull(t.Integer()),
+});
+export type Container = Static<typeof Container>;
+
+/** A name as registries take it: optional host, path, tag or digest. It never begins with a dash. */
+export const ImageName = t.String({
+  minLength: 1,
+  maxLength: LIMITS.nameCharacters,
+  pattern:
+    "^[a-zA-Z0-9][a-zA-Z0-9._-]*(:[0-9]+)?(/[a-z0-9._-]+)*(:[A-Za-z0-9_][A-Za-z0-9._-]{0,127})?(@sha256:[0-9a-f]{64})?$",
+});
+export const PullImage = t.Object({ image: ImageName });
+
+const Counts = {
+  requests: t.Integer(),
+  errors: t.Integer({ description: "Answers of 500 and above." }),
+  refused: t.Integer({ description: "Answers from 400 to 499." }),
+  average_ms: t.Number(),
+  max_ms: t.Number(),
+};
+export const ApiUsage = t.Object({
+  from: t.String({ description: "First day, UTC." }),
+  to: t.String({ description: "Last day, UTC." }),
+  totals: t.Object(Counts),
+  by_route: t.Array(t.Object({ method: t.String(), route: t.String(), ...Counts })),
+  by_status: t.Array(t.Object({ status: t.Integer(), ...Counts })),
+  by_user: t.Array(t.Object({ user: t.String({ description: "User id, else the kind of caller." }), ...Counts })),
+  by_day: t.Array(t.Object({ day: t.String(), ...Counts })),
+});
+export type ApiUsage = Static<typeof ApiUsage>;
+
+const strict = { additionalProperties: false } as const;
+export const TtsSettings = t.Object(
+  {
+    enabled: t.Boolean({ description: "Off: no agent speaks, whatever its own settings say." }),
+    provider: orNull(
+      t.Union(
+        [
+          t.Literal("openai"),
+          t.Literal("elevenlabs"),
+          t.Literal("localvoice"),
+          t.Literal("espeak-ng"),
+          t.Literal("piper"),
+        ],
+        { description: "Speech service of agents that name none." },
+      ),
+    ),
+    voice_id: orNull(t.String({ minLength: 1, maxLength: LIMITS.nameCharacters })),
+    model: orNull(t.String({ minLength: 1, maxLength: LIMITS.nameCharacters })),
+    format: t.Union([t.Literal("mp3"), t.Literal("wav"), t.Literal("opus")]),
+    speed: t.Number({ minimum: 0.25, maximum: 4 }),
+    max_characters: t.Integer({ minimum: 1, maximum: 100_000, description: "Longest text of one call." }),
+  },
+  strict,
+);
+export type TtsSettings = Static<typeof TtsSettings>;
+export const TtsSettingsUpdate = t.Partial(TtsSettings, strict);
+
+export const DEFAULT_TTS_SETTINGS: TtsSettings = {
+  enabled: false,
+  provider: null,
+  voice_id: null,
+  model: null,
+  format: "mp3",
+  speed: 1,
+  max_characters: 4_000,
+};

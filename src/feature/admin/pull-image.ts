@@ -1,0 +1,91 @@
+/** Pulling an image as a background job that tells of each layer. */
+import type { ImageProgress } from "../../adapter/docker/progress.ts";
+import type { DockerClient } from "../../adapter/docker.ts";
+import { unavailable } from "../../core/errors.ts";
+import type { Caller } from "../../http/caller.ts";
+import type { Job } from "../jobs/model.ts";
+
+export interface PullDeps {
+  docker: Pick<DockerClient, "images" | "ping"> | undefined;
+  /** Starts a background job; see feature/jobs. */
+  startJob(request: {
+    kind: string;
+    subject: string;
+    userId?: string | undefined;
+    work(
+      report: (progress: {
+        percent?: number | undefined;
+        detail?: string | undefined;
+        data?: Record<string, unknown>;
+      }) => void,
+      signal: AbortSignal,
+    ): Promise<Record<string, unknown> | undefined>;
+  }): Job;
+  /** The image is here now: closes what was said about its absence. */
+  pulled(image: string): void;
+}
+
+export interface PullImage {
+  /** @throws Problem 503 when Docker does not answer. Ask before starting. */
+  assertReady(): Promise<void>;
+  start(image: string, caller: Caller): Job;
+}
+
+export function createPullImage({ docker, startJob, pulled }: PullDeps): PullImage {
+  const engine = () => {
+    if (!docker)
+      throw unavailable("docker_unavailable", "Agents work without Docker here; there is nothing to pull to.");
+    return docker;
+  };
+  return {
+    assertReady: async () => engine().ping(),
+    start(image, caller) {
+      const { images } = engine();
+      return startJob({
+        kind: "pull_image",
+        subject: image,
+        userId: caller.userId,
+        async work(report, signal) {
+          const layers = createLayers();
+          const onProgress = (progress: ImageProgress) => {
+            const { layer, status, currentBytes, totalBytes } = progress;
+            const detail = layer ? `${status} ${layer}` : status;
+            report({
+              percent: layers.take(progress),
+              detail,
+              data: {
+                layer: layer ?? null,
+                status,
+                current_bytes: currentBytes ?? null,
+                total_bytes: totalBytes ?? null,
+              },
+            });
+          };
+          await images.pull(image, { onProgress, signal });
+          pulled(image);
+          const found = await images.inspect(image);
+          return { image, image_id: found?.id ?? null };
+        },
+      });
+    },
+  };
+}
+
+/** How far a pull is: bytes fetched of the layers known so far. Never goes back and reaches 100 only at the end. */
+export function createLayers() {
+  const layers = new Map<string, { current: number; total: number }>();
+  let shown: number | undefined;
+  return {
+    take({ layer, status, currentBytes = 0, totalBytes = 0 }: ImageProgress): number | undefined {
+      if (layer && status === "Downloading" && totalBytes > 0)
+        layers.set(layer, { current: currentBytes, total: totalBytes });
+      const known = layer === undefined ? undefined : layers.get(layer);
+      if (known && /complete|already exists/i.test(status)) known.current = known.total;
+      const [current, total] = [...layers.values()].reduce(([a, b], one) => [a + one.current, b + one.total], [
+        0, 0,
+      ] as [number, number]);
+      if (total > 0) shown = Math.max(shown ?? 0, Math.min(99, Math.round((100 * current) / total)));
+      return shown;
+    },
+  };
+}

@@ -1,0 +1,81 @@
+/** Looks after the machine under the instance: room on the disk, the agents' image. Raises notifications and closes them. */
+import { statfs } from "node:fs/promises";
+import type { DockerClient } from "../../adapter/docker.ts";
+import { isProblem } from "../../core/errors.ts";
+import type { Notifications } from "./notifications.ts";
+
+export interface SystemWatchDeps {
+  notifications: Pick<Notifications, "notify" | "resolve">;
+  /** Folder of all state. */
+  data: string;
+  docker: Pick<DockerClient, "images" | "ping"> | undefined;
+  /** Image of agents that name none, at this moment. */
+  agentImage(): string;
+  /** Free and whole bytes of the disk under a folder. */
+  diskSpace?(folder: string): Promise<{ free: number; size: number }>;
+}
+
+export interface SystemWatch {
+  /** Looks once at everything. Never throws. */
+  look(): Promise<void>;
+  /** The image is there now. */
+  imageIsThere(image: string): void;
+}
+
+/** Low: less than this, and less than this part of the disk. Little: writing will fail soon. */
+const LOW_BYTES = 2 * 1024 ** 3;
+const LOW_PART = 0.1;
+const LITTLE_BYTES = 256 * 1024 ** 2;
+const DISK = "disk-low";
+const imageKey = (image: string): string => `image-missing:${image}`;
+
+const spaceOf = async (folder: string) => {
+  const { bavail, blocks, bsize } = await statfs(folder);
+  return { free: bavail * bsize, size: blocks * bsize };
+};
+
+export function createSystemWatch(deps: SystemWatchDeps): SystemWatch {
+  const { notifications, data, docker, agentImage, diskSpace = spaceOf } = deps;
+  let missing: string | undefined;
+
+  async function lookAtDisk(): Promise<void> {
+    const { free, size } = await diskSpace(data);
+    const little = free < LITTLE_BYTES;
+    if (!little && !(free < LOW_BYTES && free < size * LOW_PART)) return notifications.resolve(DISK);
+    notifications.notify({
+      level: little ? "error" : "warning",
+      title: little ? "The disk is almost full" : "The disk is getting full",
+      detail: `${Math.floor(free / 1024 ** 2)} MiB are free on the disk of the data folder. Remove old backups, or make room.`,
+      key: DISK,
+    });
+  }
+
+  async function lookAtImage(): Promise<void> {
+    if (!docker) return;
+    const image = agentImage();
+    if (missing !== undefined && missing !== image) notifications.resolve(imageKey(missing));
+    if (await docker.images.inspect(image)) {
+      missing = undefined;
+      return notifications.resolve(imageKey(image));
+    }
+    missing = image;
+    notifications.notify({
+      level: "warning",
+      title: "The agents' image is missing",
+      detail: `${image} is not on this machine. Pull it under containers, or load one from a file with: skep image load`,
+      key: imageKey(image),
+    });
+  }
+
+  return {
+    async look() {
+      // An engine that does not answer is the status page's to tell, not a missing image.
+      const parts = [lookAtDisk(), lookAtImage()];
+      for (const one of await Promise.allSettled(parts))
+        if (one.status === "rejected" && !isProblem(one.reason) && !isSystemError(one.reason)) throw one.reason;
+    },
+    imageIsThere: (image) => notifications.resolve(imageKey(image)),
+  };
+}
+
+const isSystemError = (error: unknown): boolean => error instanceof Error && "code" in error;

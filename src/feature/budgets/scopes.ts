@@ -1,0 +1,94 @@
+/** The budgets that a call counts towards: whose, over which time, up to how much. */
+import { timestamp } from "../../core/clock.ts";
+import type { Settings } from "../settings/model.ts";
+
+export type BudgetScope =
+  | "run"
+  | "agent_run"
+  | "agent_day"
+  | "user_day"
+  | "user_month"
+  | "instance_day"
+  | "instance_month";
+
+/** Who is about to spend. */
+export interface Spender {
+  agentId?: string | undefined;
+  runId?: string | undefined;
+  /** The execution. Outside a run it counts as a run of its own. */
+  sessionId?: string | undefined;
+  userId?: string | undefined;
+}
+
+/** Limits beside the settings', USD; null or absent: the settings' count. */
+export interface OwnLimits {
+  /** The run's own, from its pipeline or its start. */
+  run?: number | null | undefined;
+  agentPerRun?: number | null | undefined;
+  agentPerDay?: number | null | undefined;
+}
+
+export interface Budget {
+  scope: BudgetScope;
+  /** Names the run, agent or user. */
+  subject: string;
+  /** Columns that the counted calls have in common. */
+  match: Partial<Record<"agent_id" | "run_id" | "session_id" | "user_id", string>>;
+  /** Counted from here on, RFC 3339; null: from the beginning. */
+  since: string | null;
+  /** When it begins anew; null: never. */
+  resetsAt: string | null;
+  limitUsd: number;
+}
+
+const day = (ms: number, days = 0): string => timestamp(Math.floor(ms / 86_400_000 + days) * 86_400_000);
+const month = (ms: number, months = 0): string => {
+  const date = new Date(ms);
+  return timestamp(Date.UTC(date.getUTCFullYear(), date.getUTCMonth() + months, 1));
+};
+
+/** Those with a limit, narrowest first. Days and months are UTC. */
+export function budgetsOf(spender: Spender, limits: Settings["budgets"], own: OwnLimits, now: number): Budget[] {
+  const { agentId, runId, sessionId, userId } = spender;
+  const budgets: Budget[] = [];
+  const add = (
+    scope: BudgetScope,
+    subject: string | undefined,
+    match: Budget["match"],
+    period: "whole" | "day" | "month",
+    limitUsd: number | null | undefined,
+  ) => {
+    if (subject === undefined || limitUsd === null || limitUsd === undefined) return;
+    const since = period === "whole" ? null : period === "day" ? day(now) : month(now);
+    const resetsAt = period === "whole" ? null : period === "day" ? day(now, 1) : month(now, 1);
+    budgets.push({ scope, subject, match, since, resetsAt, limitUsd });
+  };
+  const run = runId !== undefined ? { run_id: runId } : sessionId !== undefined ? { session_id: sessionId } : {};
+  const runSubject = runId ?? sessionId;
+  const agent = agentId === undefined ? {} : { agent_id: agentId };
+  const user = userId === undefined ? {} : { user_id: userId };
+  add(
+    "agent_run",
+    agentId && runSubject && `${agentId} ${runSubject}`,
+    { ...run, ...agent },
+    "whole",
+    own.agentPerRun ?? limits.agent_per_run_usd,
+  );
+  add("run", runSubject, run, "whole", own.run ?? limits.run_usd);
+  add("agent_day", agentId, agent, "day", own.agentPerDay ?? limits.agent_per_day_usd);
+  add("user_day", userId, user, "day", limits.user_per_day_usd);
+  add("user_month", userId, user, "month", limits.user_per_month_usd);
+  add("instance_day", "instance", {}, "day", limits.instance_per_day_usd);
+  add("instance_month", "instance", {}, "month", limits.instance_per_month_usd);
+  return budgets;
+}
+
+/** Whether a spender's calls count towards the budget. */
+export function countsTowards({ match }: Budget, spender: Spender): boolean {
+  return (
+    (match.agent_id === undefined || match.agent_id === spender.agentId) &&
+    (match.run_id === undefined || match.run_id === spender.runId) &&
+    (match.session_id === undefined || match.session_id === spender.sessionId) &&
+    (match.user_id === undefined || match.user_id === spender.userId)
+  );
+}

@@ -1,0 +1,188 @@
+/**
+ * Budgets: a stop before the call that would pass a limit, and a warning on the way. What was spent is the sum of the
+ * logged calls and nothing else, so a restart changes nothing. Calls under way hold their estimate, so that many at
+ * once cannot pass a limit together.
+ */
+import { lt } from "drizzle-orm";
+import { type Clock, timestamp } from "../../core/clock.ts";
+import type { EventRefs } from "../../core/events.ts";
+import type { Store, WriteTx } from "../../store/store.ts";
+import { budgetNotices } from "../../store/tables/usage.ts";
+import { ADMINISTRATORS } from "../admin/model.ts";
+import type { Settings } from "../settings/model.ts";
+import type { BudgetState, LlmCall } from "../usage/model.ts";
+import { type Budget, type BudgetScope, budgetsOf, countsTowards, type OwnLimits, type Spender } from "./scopes.ts";
+
+export interface BudgetsDeps {
+  store: Store;
+  clock: Clock;
+  limits(): Settings["budgets"];
+  /** Limits that agent, run or pipeline bring along. */
+  ownLimits?(spender: Spender): OwnLimits;
+  notify(notice: {
+    level: "warning" | "error";
+    title: string;
+    detail: string;
+    key: string;
+    userId?: string | undefined;
+  }): void;
+}
+
+export interface Exceeded {
+  scope: BudgetScope;
+  limitUsd: number;
+  spentUsd: number;
+  resetsAt: string | null;
+}
+
+export interface Budgets {
+  /**
+   * Whether a call of that estimate fits every budget; undefined when it does, and then the estimate is held for the
+   * spender's session until `recorded` or `release`. The first refusal of a session is told (`budget_exceeded`).
+   */
+  check(spender: Spender & { estimateUsd: number }): Exceeded | undefined;
+  /** A call was logged: its hold ends, and budgets that it brought to the warning mark are told of, once a period. */
+  recorded(tx: WriteTx, call: LlmCall): void;
+  /** The session makes no call now. */
+  release(sessionId: string): void;
+  /** Every budget of that user and of the instance, as it stands. */
+  states(userId: string | undefined): BudgetState[];
+  /** Forgets notices given before that time. */
+  prune(before: number): void;
+}
+
+const NANO = 1e9;
+const TITLES: Record<BudgetScope, string> = {
+  run: "Budget of a run",
+  agent_run: "Budget of an agent in a run",
+  agent_day: "Daily budget of an agent",
+  user_day: "Your daily budget",
+  user_month: "Your monthly budget",
+  instance_day: "Daily budget of the instance",
+  instance_month: "Monthly budget of the instance",
+};
+
+export function createBudgets({ store, clock, limits, ownLimits = () => ({}), notify }: BudgetsDeps): Budgets {
+  const spentBy = createSpent(store);
+  const holds = new Map<string, { spender: Spender; nano: number }>();
+  const of = (spender: Spender): Budget[] => budgetsOf(spender, limits(), ownLimits(spender), clock.now());
+  const heldBy = (budget: Budget, except: string | undefined): number => {
+    let sum = 0;
+    for (const [sessionId, { spender, nano }] of holds)
+      if (sessionId !== except && countsTowards(budget, spender)) sum += nano;
+    return sum;
+  };
+  /** True the first time. */
+  const once = (key: string): boolean =>
+    store.write(
+      ({ db }) =>
+        db
+          .insert(budgetNotices)
+          .values({ key, created_at: timestamp(clock.now()) })
+          .onConflictDoNothing()
+          .run().changes > 0,
+    );
+  const keyOf = ({ scope, subject, since, limitUsd }: Budget) => [scope, subject, since ?? "", limitUsd].join("\n");
+  const dataOf = (budget: Budget, spent: number) => ({
+    scope: budget.scope,
+    subject: budget.subject,
+    limit_usd: budget.limitUsd,
+    spent_usd: spent / NANO,
+    resets_at: budget.resetsAt,
+  });
+  /** Users hear of their own budgets, administrators of the instance's; of a run's whoever may see the run. */
+  const refsOf = ({ scope }: Budget, spender: Spender): EventRefs => {
+    const refs = { run_id: spender.runId, session_id: spender.sessionId, agent_id: spender.agentId };
+    return { ...refs, user_id: scope.startsWith("instance") ? ADMINISTRATORS : spender.userId };
+  };
+  const tell = (budget: Budget, spender: Spender, spent: number, level: "warning" | "error"): void => {
+    const { scope, limitUsd, resetsAt } = budget;
+    const word = level === "error" ? "is used up" : `is used to ${Math.floor(percentOf(spent, limitUsd))} %`;
+    const reset = resetsAt === null ? "" : ` It begins anew at ${resetsAt}.`;
+    notify({
+      level,
+      title: `${TITLES[scope]} ${word}`,
+      detail: `$${(spent / NANO).toFixed(4)} of $${limitUsd} spent.${reset} Limits are in the settings.`,
+      key: `budget:${scope}:${budget.subject}:${budget.since ?? ""}`,
+      userId: scope.startsWith("instance") ? undefined : spender.userId,
+    });
+  };
+  const refuse = (budget: Budget, spender: Spender, spent: number): Exceeded => {
+    store.write(({ emit }) => {
+      if (!once(`exceeded\n${keyOf(budget)}\n${spender.sessionId ?? ""}`)) return;
+      emit({ kind: "budget_exceeded", ...refsOf(budget, spender), data: dataOf(budget, spent) });
+      tell(budget, spender, spent, "error");
+    });
+    const { scope, limitUsd, resetsAt } = budget;
+    return { scope, limitUsd, spentUsd: spent / NANO, resetsAt };
+  };
+
+  return {
+    check({ estimateUsd, ...spender }) {
+      const estimate = Math.max(0, Math.round(estimateUsd * NANO));
+      for (const budget of of(spender)) {
+        const limit = Math.round(budget.limitUsd * NANO);
+        const spent = spentBy(budget);
+        const would = spent + heldBy(budget, spender.sessionId) + estimate;
+        // A limit of nothing lets through what is known to cost nothing.
+        if (would > limit || (limit > 0 && spent >= limit)) return refuse(budget, spender, spent);
+      }
+      if (spender.sessionId !== undefined && estimate > 0) holds.set(spender.sessionId, { spender, nano: estimate });
+      return undefined;
+    },
+    recorded({ emit }, call) {
+      const { agent_id, run_id, session_id, user_id } = call;
+      if (session_id !== null) holds.delete(session_id);
+      const [runId, sessionId, userId] = [run_id ?? undefined, session_id ?? undefined, user_id ?? undefined];
+      const spender = { agentId: agent_id, runId, sessionId, userId };
+      const { warn_at_percent } = limits();
+      for (const budget of of(spender)) {
+        if (budget.limitUsd === 0) continue;
+        const spent = spentBy(budget);
+        if (percentOf(spent, budget.limitUsd) < warn_at_percent || !once(`warning\n${keyOf(budget)}`)) continue;
+        const data = { ...dataOf(budget, spent), percent: percentOf(spent, budget.limitUsd) };
+        emit({ kind: "budget_warning", ...refsOf(budget, spender), data });
+        tell(budget, spender, spent, "warning");
+      }
+    },
+    release: (sessionId) => void holds.delete(sessionId),
+    states: (userId) =>
+      of({ userId }).map((budget) => {
+        const spent = spentBy(budget);
+        return {
+          scope: budget.scope,
+          limit_usd: budget.limitUsd,
+          spent_usd: spent / NANO,
+          remaining_usd: Math.max(0, (Math.round(budget.limitUsd * NANO) - spent) / NANO),
+          percent: budget.limitUsd === 0 ? 100 : percentOf(spent, budget.limitUsd),
+          resets_at: budget.resetsAt,
+        };
+      }),
+    prune(before) {
+      store.write(({ db }) =>
+        db
+          .delete(budgetNotices)
+          .where(lt(budgetNotices.created_at, timestamp(before)))
+          .run(),
+      );
+    },
+  };
+}
+
+const percentOf = (nano: number, limitUsd: number): number => Math.round((nano / NANO / limitUsd) * 10_000) / 100;
+
+/** Billionths of a dollar that the budget's calls cost, by an index that holds the costs. */
+function createSpent(store: Store): (budget: Budget) => number {
+  const statements = new Map<string, ReturnType<Store["sqlite"]["prepare"]>>();
+  return ({ match, since }) => {
+    const columns = Object.keys(match);
+    const where = [...columns.map((column) => `${column} = ?`), ...(since === null ? [] : ["created_at >= ?"])];
+    const text = `SELECT coalesce(sum(cost_nano), 0) FROM llm_calls WHERE ${where.join(" AND ") || "1"}`;
+    let statement = statements.get(text);
+    if (!statement) {
+      statement = store.sqlite.prepare(text).pluck();
+      statements.set(text, statement);
+    }
+    return Number(statement.get([...Object.values(match), ...(since === null ? [] : [since])]));
+  };
+}

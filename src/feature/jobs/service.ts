@@ -1,0 +1,174 @@
+/**
+ * Background jobs of this process. The row is the truth: whoever started one reads its state there, after a restart
+ * too, when what was cut short counts as failed.
+ */
+import { and, desc, eq, isNull, lt } from "drizzle-orm";
+import { type Clock, timestamp } from "../../core/clock.ts";
+import { isProblem, messageOf, notFound } from "../../core/errors.ts";
+import { newId } from "../../core/ids.ts";
+import type { Logger } from "../../core/log.ts";
+import type { Caller } from "../../http/caller.ts";
+import { type ListAnswer, listAnswer, type Page } from "../../http/list.ts";
+import type { Store } from "../../store/store.ts";
+import { jobs as table } from "../../store/tables/settings.ts";
+import { ADMINISTRATORS } from "../admin/model.ts";
+import type { Job, JobState } from "./model.ts";
+
+export interface JobProgress {
+  /** 0–100. */
+  percent?: number | undefined;
+  detail?: string | undefined;
+  /** Further members of the `job_progress` event, e.g. a layer. */
+  data?: Record<string, unknown>;
+}
+
+export interface JobRequest {
+  kind: string;
+  subject: string;
+  userId?: string | undefined;
+  /** The work. What it throws fails the job; `signal` aborts when the server stops. @returns the job's result. */
+  work(report: (progress: JobProgress) => void, signal: AbortSignal): Promise<Record<string, unknown> | undefined>;
+}
+
+export interface Jobs {
+  /** Writes the row; the work begins after the transaction around it has committed. */
+  start(request: JobRequest): Job;
+  /** @throws Problem 404, also for another user's. */
+  get(id: string, caller: Caller): Job;
+  list(page: Page, caller: Caller): ListAnswer<Job>;
+  /** Marks what an earlier process left unfinished as failed. */
+  recover(): number;
+  /** A deleted user's jobs go to the heir, or to the administrators. */
+  handOver(from: string, to: string | null): void;
+  /** Removes finished jobs that ended before that time. */
+  prune(before: number): void;
+  /** Aborts what runs and waits for it. */
+  stop(): Promise<void>;
+}
+
+type Row = typeof table.$inferSelect;
+/** Progress is written and told at most this often per job. */
+const REPORT_MS = 200;
+
+const present = ({ error_code, error_message, user_id: _, ...row }: Row): Job => ({
+  ...row,
+  error: error_code === null ? null : { code: error_code, message: error_message ?? "" },
+});
+
+export function createJobs({ store, clock, log }: { store: Store; clock: Clock; log: Logger }): Jobs {
+  const { db } = store;
+  const running = new Map<string, { abort: AbortController; done: Promise<void> }>();
+  const find = (id: string): Row | undefined => db.select().from(table).where(eq(table.id, id)).get();
+  const mine = (caller: Caller) => (caller.admin ? undefined : eq(table.user_id, caller.userId ?? ""));
+
+  function change(id: string, fields: Partial<Row>, data: Record<string, unknown> = {}): void {
+    store.write(({ emit }) => {
+      db.update(table)
+        .set({ ...fields, updated_at: timestamp(clock.now()) })
+        .where(eq(table.id, id))
+        .run();
+      const row = find(id);
+      if (!row) return;
+      const { kind, state, percent, detail, subject } = row;
+      const told = { job_id: id, kind, state, percent, detail, subject, error: present(row).error, ...data };
+      emit({ kind: "job_progress", user_id: row.user_id ?? ADMINISTRATORS, data: told });
+    });
+  }
+
+  function finish(id: string, state: JobState, fields: Partial<Row>): void {
+    change(id, { state, finished_at: timestamp(clock.now()), ...fields });
+  }
+
+  async function run(id: string, { work }: JobRequest, signal: AbortSignal): Promise<void> {
+    let last = Number.NEGATIVE_INFINITY;
+    const report = ({ percent, detail, data }: JobProgress) => {
+      if (signal.aborted || clock.monotonic() - last < REPORT_MS) return;
+      last = clock.monotonic();
+      change(id, { ...(percent === undefined ? {} : { percent }), ...(detail === undefined ? {} : { detail }) }, data);
+    };
+    change(id, { state: "running" });
+    try {
+      const result = await work(report, signal);
+      finish(id, "succeeded", { percent: 100, result: result ?? null });
+    } catch (error) {
+      if (signal.aborted) return finish(id, "cancelled", { detail: "The server was stopped." });
+      const code = isProblem(error) ? error.code : "internal";
+      if (code === "internal") log.error({ err: error, job: id }, "job failed");
+      const message = isProblem(error) ? messageOf(error) : "Something went wrong here. The log has the details.";
+      finish(id, "failed", { error_code: code, error_message: message });
+    }
+  }
+
+  function begin(id: string, request: JobRequest): void {
+    const abort = new AbortController();
+    const done = Promise.resolve().then(async () => {
+      // A microtask later the transaction is over; when it was rolled back there is nothing to do.
+      if (find(id)) await run(id, request, abort.signal);
+    });
+    const settled = done
+      .catch((error: unknown) => log.error({ err: error, job: id }, "job could not be written"))
+      .finally(() => running.delete(id));
+    running.set(id, { abort, done: settled });
+  }
+
+  return {
+    start(request) {
+      const at = timestamp(clock.now());
+      const row: Row = {
+        id: newId("job"),
+        kind: request.kind,
+        state: "queued",
+        percent: null,
+        detail: null,
+        subject: request.subject,
+        result: null,
+        error_code: null,
+        error_message: null,
+        user_id: request.userId ?? null,
+        created_at: at,
+        updated_at: at,
+        finished_at: null,
+      };
+      store.write(() => db.insert(table).values(row).run());
+      begin(row.id, request);
+      return present(row);
+    },
+    get(id, caller) {
+      const row = find(id);
+      if (!row || !(caller.admin || (row.user_id !== null && row.user_id === caller.userId))) throw notFound("job");
+      return present(row);
+    },
+    list(page, caller) {
+      const after = page.after === null ? undefined : lt(table.id, page.after);
+      const rows = db
+        .select()
+        .from(table)
+        .where(and(mine(caller), after))
+        .orderBy(desc(table.id))
+        .limit(page.limit + 1)
+        .all();
+      return listAnswer(rows, page, (row) => row.id, present);
+    },
+    recover() {
+      const unfinished = db.select({ id: table.id }).from(table).where(isNull(table.finished_at)).all();
+      for (const { id } of unfinished)
+        finish(id, "failed", { error_code: "interrupted", error_message: "The server stopped before it was done." });
+      return unfinished.length;
+    },
+    handOver(from, to) {
+      store.write(() => db.update(table).set({ user_id: to }).where(eq(table.user_id, from)).run());
+    },
+    prune(before) {
+      store.write(() =>
+        db
+          .delete(table)
+          .where(lt(table.finished_at, timestamp(before)))
+          .run(),
+      );
+    },
+    async stop() {
+      for (const { abort } of running.values()) abort.abort();
+      await Promise.all([...running.values()].map((job) => job.done));
+    },
+  };
+}

@@ -1,0 +1,22 @@
+/** Addresses that an administrator may give a provider. */
+import { invalidField } from "../../core/errors.ts";
+import { inNetworks } from "../../http/address.ts";
+
+/** Link-local, where clouds answer with a machine's own credentials, and addresses that mean no machine. */
+const REFUSED = ["169.254.0.0/16", "fe80::/10", "fd00:ec2::254", "100.100.100.200", "0.0.0.0", "::"];
+const REFUSED_NAMES = new Set(["metadata", "metadata.google.internal", "instance-data"]);
+
+/**
+ * Private networks are allowed: model servers stand there. What is refused: other schemes, an address with a user name
+ * or a query in it, and the metadata services of clouds, in any spelling that a URL parser reads.
+ * @throws Problem 422.
+ */
+export function assertBaseUrl(text: string): void {
+  const url = URL.parse(text.trim());
+  const bad = (why: string) => invalidField("/base_url", why);
+  if (!url || (url.protocol !== "http:" && url.protocol !== "https:")) throw bad("Must be an http or https address");
+  if (url.username || url.password) throw bad("Must not hold credentials; give the key as api_key");
+  if (url.search || url.hash) throw bad("Must not hold a query or a fragment");
+  const host = url.hostname.replace(/^\[|\]$/g, "").replace(/\.$/, "");
+  if (host === "" || REFUSED_NAMES.has(host) || inNetworks(host, REFUSED)) throw bad("This address cannot be used");
+}

@@ -1,0 +1,104 @@
+/**
+ * Which key and address a call to a provider uses: the user's own key, else the instance's, else the environment's.
+ * A key is held to the address that it was given for and never sent to another, however the address came to change.
+ */
+import { and, eq } from "drizzle-orm";
+import type { Catalogue } from "../../adapter/model/catalogue.ts";
+import type { ModelKeys, ResolvedProvider } from "../../adapter/model/model-port.ts";
+import type { ProviderEntry } from "../../adapter/model/providers.ts";
+import { maskedPreview } from "../../core/masking.ts";
+import type { Sealer } from "../../core/sealing.ts";
+import type { Store } from "../../store/store.ts";
+import { providers, userProviderKeys } from "../../store/tables/providers.ts";
+
+export interface KeysDeps {
+  store: Store;
+  sealer: Sealer;
+  catalogue: Pick<Catalogue, "provider">;
+  /** Provider keys and addresses of the environment, by variable name. */
+  providerEnv: Readonly<Record<string, string>>;
+  /** Nobody logs in: what names no user uses the keys of the one at this machine. */
+  localUser: boolean;
+  /** The address to call, in one spelling; undefined when it is none. */
+  normalizeBaseUrl(entry: ProviderEntry, given?: string): string | undefined;
+}
+
+export interface SharedKey {
+  source: "instance" | "env";
+  masked: string;
+  /** The plain key. @throws Error when it was sealed with another instance's key. */
+  open(): string;
+}
+
+/** Owner of personal keys while no credentials are asked for. */
+export const LOCAL_USER = "local";
+
+export type ProviderRow = typeof providers.$inferSelect;
+
+export interface ProviderKeys extends ModelKeys {
+  resolve(providerId: string, userId?: string): ResolvedProvider | undefined;
+  /** The instance's key, whether or not the provider is switched on. */
+  shared(entry: ProviderEntry): SharedKey | undefined;
+  /** The address in force: the administrator's, else the environment's, else the provider's own. */
+  baseUrl(entry: ProviderEntry): string | undefined;
+  /** The environment sets a key or an address for it. */
+  inEnvironment(entry: ProviderEntry): boolean;
+  row(providerId: string): ProviderRow | undefined;
+}
+
+/** `OLLAMA_API_KEY` → `OLLAMA_BASE_URL`. */
+const baseUrlVariable = (keyVariable: string): string => keyVariable.replace(/_API_KEY$/, "_BASE_URL");
+
+export function createProviderKeys(deps: KeysDeps): ProviderKeys {
+  const { store, sealer, catalogue, providerEnv, localUser, normalizeBaseUrl } = deps;
+  const { db } = store;
+  const row = (id: string) => db.select().from(providers).where(eq(providers.id, id)).get();
+  const userRow = (userId: string, id: string) =>
+    db
+      .select()
+      .from(userProviderKeys)
+      .where(and(eq(userProviderKeys.user_id, userId), eq(userProviderKeys.provider_id, id)))
+      .get();
+  const fromEnv = (name: string): string | undefined =>
+    name !== "" && Object.hasOwn(providerEnv, name) ? providerEnv[name]?.trim() : undefined;
+  const envBaseUrl = (entry: ProviderEntry) => fromEnv(baseUrlVariable(entry.envVar));
+  const baseUrl = (entry: ProviderEntry) =>
+    normalizeBaseUrl(entry, row(entry.id)?.base_url ?? envBaseUrl(entry) ?? undefined);
+
+  function shared(entry: ProviderEntry): SharedKey | undefined {
+    const stored = row(entry.id);
+    const sealed = stored?.sealed_key;
+    if (sealed && stored.key_base_url === baseUrl(entry))
+      return { source: "instance", masked: stored.masked_key ?? "…", open: () => sealer.open(sealed) };
+    const apiKey = fromEnv(entry.envVar);
+    // The environment's key belongs to the environment's address, not to one that was set through the API.
+    const meant = baseUrl(entry) === normalizeBaseUrl(entry, envBaseUrl(entry));
+    return apiKey && meant ? { source: "env", masked: maskedPreview(apiKey), open: () => apiKey } : undefined;
+  }
+
+  function resolve(providerId: string, userId?: string): ResolvedProvider | undefined {
+    const entry = catalogue.provider(providerId);
+    if (!entry) return undefined;
+    const stored = row(providerId);
+    if (stored && !stored.enabled) return undefined;
+    const address = baseUrl(entry);
+    if (address === undefined && entry.kind !== "scripted") return undefined;
+    const target = { baseUrl: address, ...(stored?.kind ? { kind: stored.kind } : {}) };
+    const owner = userId ?? (localUser ? LOCAL_USER : undefined);
+    const own = owner === undefined ? undefined : userRow(owner, providerId);
+    if (own && own.key_base_url === address) return { ...target, apiKey: sealer.open(own.sealed_key), source: "user" };
+    const key = shared(entry);
+    if (key) return { ...target, apiKey: key.open(), source: key.source };
+    // A server of one's own may ask for no key; a hosted provider always does.
+    const needsNone = entry.local || providerId.startsWith("custom-");
+    return needsNone ? { ...target, source: "none" } : undefined;
+  }
+
+  return {
+    resolve,
+    shared,
+    baseUrl,
+    row,
+    inEnvironment: (entry) => fromEnv(entry.envVar) !== undefined || envBaseUrl(entry) !== undefined,
+  };
+}

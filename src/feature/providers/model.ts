@@ -1,0 +1,105 @@
+/** Model providers as seen from outside: configuration masked, models with what is known of them. */
+import { type Static, type TSchema, Type as t } from "@sinclair/typebox";
+import { LIMITS } from "../../core/limits.ts";
+
+const orNull = <T extends TSchema>(schema: T) => t.Union([schema, t.Null()]);
+const Price = orNull(t.Number({ minimum: 0, maximum: 100_000, description: "USD per million tokens; null: unknown." }));
+const Window = orNull(t.Integer({ minimum: 1, maximum: 100_000_000, description: "Tokens; null: unknown." }));
+const Name = t.String({ minLength: 1, maxLength: LIMITS.nameCharacters });
+
+export const ProviderModel = t.Object({
+  id: t.String({ description: "provider/model" }),
+  name: t.String(),
+  context_window: Window,
+  input_usd_per_mtok: Price,
+  output_usd_per_mtok: Price,
+  reasoning: t.Boolean(),
+  tools: t.Boolean(),
+});
+export type ProviderModel = Static<typeof ProviderModel>;
+
+export const ProviderKind = t.Union([
+  t.Literal("anthropic"),
+  t.Literal("openai"),
+  t.Literal("google"),
+  t.Literal("openai-compatible"),
+  t.Literal("scripted"),
+]);
+
+export const KeySource = t.Union([t.Literal("user"), t.Literal("instance"), t.Literal("env"), t.Literal("none")]);
+
+export const Provider = t.Object({
+  id: t.String(),
+  name: t.String(),
+  kind: ProviderKind,
+  base_url: orNull(t.String()),
+  enabled: t.Boolean(),
+  configured: t.Boolean({ description: "Calls can be made: it has the key or the address that it needs." }),
+  key_source: KeySource,
+  masked_key: orNull(t.String()),
+  default: orNull(t.String({ description: "Its model, if the instance's default model is one of it." })),
+  models: t.Array(ProviderModel),
+  docs_url: t.String(),
+  env_var: t.String({ description: "Variable from which a key is taken when none is stored." }),
+});
+export type Provider = Static<typeof Provider>;
+
+const Key = t.String({ minLength: 1, maxLength: 4_096, pattern: "^[\\x21-\\x7e]+$" });
+
+export const ProviderUpdate = t.Object({
+  name: t.Optional(orNull(Name)),
+  kind: t.Optional(
+    t.Union([t.Literal("anthropic"), t.Literal("openai"), t.Literal("google"), t.Literal("openai-compatible")], {
+      description: "Protocol that a custom server speaks.",
+    }),
+  ),
+  base_url: t.Optional(orNull(t.String({ maxLength: 2_048, description: "Another address drops the stored keys." }))),
+  api_key: t.Optional(orNull(Key)),
+  enabled: t.Optional(t.Boolean()),
+  models: t.Optional(
+    t.Array(
+      t.Object({
+        id: Name,
+        name: t.Optional(Name),
+        context_window: t.Optional(Window),
+        input_usd_per_mtok: t.Optional(Price),
+        output_usd_per_mtok: t.Optional(Price),
+        reasoning: t.Optional(t.Boolean()),
+        tools: t.Optional(t.Boolean()),
+      }),
+      { maxItems: 500, description: "Own entries; they count before the built-in table." },
+    ),
+  ),
+  default: t.Optional(orNull(t.String({ maxLength: LIMITS.nameCharacters, description: "Instance's default model." }))),
+});
+export type ProviderUpdate = Static<typeof ProviderUpdate>;
+
+export const UserKey = t.Object({
+  provider: t.String(),
+  name: t.String(),
+  masked_key: t.String(),
+  usable: t.Boolean({ description: "False when the provider is switched off or its address has changed." }),
+  created_at: t.String({ format: "date-time" }),
+  updated_at: t.String({ format: "date-time" }),
+});
+export type UserKey = Static<typeof UserKey>;
+export const UserKeyUpdate = t.Object({ api_key: Key });
+
+export const ProviderKey = t.Object({
+  provider: t.String(),
+  source: t.Union([t.Literal("instance"), t.Literal("env")]),
+  masked_key: t.String(),
+  api_key: t.Optional(t.String({ description: "For the engine's token alone." })),
+  base_url: orNull(t.String()),
+});
+export type ProviderKey = Static<typeof ProviderKey>;
+
+export const ProviderTest = t.Object({
+  ok: t.Boolean(),
+  base_url: orNull(t.String()),
+  key_source: KeySource,
+  duration_ms: t.Integer(),
+  models: t.Array(ProviderModel, { description: "What the server lists now." }),
+  error: orNull(t.String({ description: "Why not, for a person; never a key." })),
+});
+export type ProviderTest = Static<typeof ProviderTest>;

@@ -1,0 +1,252 @@
+/**
+ * Providers: what an administrator configures. Keys are sealed at rest and answered masked; another address drops the
+ * keys that were given for the former one, everybody's.
+ */
+import { asc, eq } from "drizzle-orm";
+import type { Catalogue, ModelOverride } from "../../adapter/model/catalogue.ts";
+import type { ProviderEntry } from "../../adapter/model/providers.ts";
+import { type Clock, timestamp } from "../../core/clock.ts";
+import { invalidField, notFound } from "../../core/errors.ts";
+import { maskedPreview } from "../../core/masking.ts";
+import type { Sealer } from "../../core/sealing.ts";
+import { actorOf, type Caller } from "../../http/caller.ts";
+import { type ListAnswer, type Page, pageOfArray } from "../../http/list.ts";
+import type { Audit } from "../../store/audit.ts";
+import type { Store } from "../../store/store.ts";
+import { type SeenModel, providers as table, userProviderKeys } from "../../store/tables/providers.ts";
+import { assertBaseUrl } from "./base-url.ts";
+import type { ProviderKeys, ProviderRow } from "./keys.ts";
+import type { Provider, ProviderKey, ProviderModel, ProviderUpdate } from "./model.ts";
+
+export interface ProvidersDeps {
+  store: Store;
+  clock: Clock;
+  sealer: Sealer;
+  audit: Audit;
+  catalogue: Pick<Catalogue, "provider" | "providers" | "models">;
+  keys: ProviderKeys;
+  defaultModel: { get(): string | null; set(model: string | null, caller: Caller): void };
+  /** A new key was given, or one was removed: what was said about the old one no longer holds. */
+  keyChanged(providerId: string, userId?: string): void;
+}
+
+export interface Providers {
+  list(page: Page): ListAnswer<Provider>;
+  /** @throws Problem 404. */
+  get(id: string): Provider;
+  /** Changes what is sent; makes a `custom-*` server. @throws Problem 404 unknown, 422 bad address or key. */
+  update(id: string, input: ProviderUpdate, caller: Caller): Provider;
+  /** Forgets what was configured; a custom server is gone. @throws Problem 404 unknown or nothing configured. */
+  remove(id: string, caller: Caller): void;
+  /** Keys in force; plaintext only for the engine's token, and audited. */
+  allKeys(caller: Caller): ProviderKey[];
+  /** Models of every configured provider that the caller can use. */
+  usableModels(userId: string | undefined): (ProviderModel & { provider: string })[];
+  /** Remembers what a server listed. */
+  saw(id: string, models: SeenModel[]): void;
+}
+
+/**
+ * Administrators' entries for the catalogue. Of a server that is in no price table, what it told itself counts too.
+ * @param isTabled whether the provider's models are in the price table.
+ */
+export function providerOverrides(
+  store: Store,
+  isTabled: (providerId: string) => boolean,
+): (providerId: string) => readonly ModelOverride[] {
+  const query = store.sqlite.prepare("SELECT models, seen_models FROM providers WHERE id = ?");
+  return (providerId) => {
+    const row = query.get(providerId) as { models: string; seen_models: string } | undefined;
+    if (!row) return [];
+    const own = JSON.parse(row.models) as ModelOverride[];
+    if (isTabled(providerId)) return own;
+    const named = new Set(own.map((model) => model.id.replace(`${providerId}/`, "")));
+    const seen = (JSON.parse(row.seen_models) as SeenModel[]).filter((model) => !named.has(model.id));
+    return [
+      ...own,
+      ...seen.map(({ tools, reasoning, ...told }) => ({
+        ...told,
+        tools: tools ?? undefined,
+        reasoning: reasoning ?? undefined,
+      })),
+    ];
+  };
+}
+
+export function createProviders(deps: ProvidersDeps): Providers {
+  const { store, clock, audit, catalogue, keys } = deps;
+  const { db } = store;
+  const entryOf = (id: string): ProviderEntry => {
+    const entry = catalogue.provider(id);
+    if (!entry || (id.startsWith("custom-") && !keys.row(id))) throw notFound("provider");
+    return entry;
+  };
+  const entries = (): ProviderEntry[] => {
+    const rows = db.select({ id: table.id }).from(table).orderBy(asc(table.id)).all();
+    const custom = rows.filter(({ id }) => id.startsWith("custom-")).map(({ id }) => catalogue.provider(id));
+    return [...catalogue.providers(), ...custom.filter((entry) => entry !== undefined)];
+  };
+  const known = new Map<string, { until: number; models: ProviderModel[] }>();
+  /** Hundreds of look-ups in the price table: remembered until something about the provider changes. */
+  const modelsOf = (id: string): ProviderModel[] => {
+    const found = known.get(id);
+    if (found && found.until > clock.now()) return found.models;
+    const models = catalogue.models(id);
+    known.set(id, { until: clock.now() + MODELS_KEPT_MS, models });
+    return models;
+  };
+  /** Forgets before and after, so that what a transaction that fails had shown does not stay. */
+  const changing = <T>(id: string, change: () => T): T => {
+    known.delete(id);
+    try {
+      return store.write(change);
+    } finally {
+      known.delete(id);
+    }
+  };
+  const isConfigured = (entry: ProviderEntry, row: ProviderRow | undefined): boolean => {
+    if (row?.enabled === false) return false;
+    if (entry.kind === "scripted") return true;
+    if (keys.baseUrl(entry) === undefined) return false;
+    if (entry.local || entry.id.startsWith("custom-")) return row !== undefined || keys.inEnvironment(entry);
+    return keys.shared(entry) !== undefined;
+  };
+  const present = (entry: ProviderEntry): Provider => {
+    const row = keys.row(entry.id);
+    const key = keys.shared(entry);
+    const chosen = deps.defaultModel.get();
+    return {
+      id: entry.id,
+      name: row?.name ?? entry.name,
+      kind: row?.kind ?? entry.kind,
+      base_url: keys.baseUrl(entry) ?? null,
+      enabled: row?.enabled ?? true,
+      configured: isConfigured(entry, row),
+      key_source: key?.source ?? "none",
+      masked_key: key?.masked ?? null,
+      default: chosen?.startsWith(`${entry.id}/`) ? chosen : null,
+      models: modelsOf(entry.id),
+      docs_url: entry.docsUrl,
+      env_var: entry.envVar,
+    };
+  };
+  const get = (id: string): Provider => present(entryOf(id));
+
+  function update(id: string, input: ProviderUpdate, caller: Caller): Provider {
+    const entry = catalogue.provider(id);
+    if (!entry) throw notFound("provider");
+    assertUpdate(entry, input, keys.row(id) !== undefined);
+    return changing(id, () => {
+      const before = keys.baseUrl(entry);
+      const row = merge(entry, keys.row(id), input, timestamp(clock.now()));
+      const { id: _, created_at: __, ...changes } = row;
+      db.insert(table).values(row).onConflictDoUpdate({ target: table.id, set: changes }).run();
+      const moved = before !== keys.baseUrl(entry);
+      if (moved) dropKeys(id);
+      if (input.api_key !== undefined) setKey(entry, input.api_key);
+      if (input.default !== undefined) setDefault(id, input.default, caller);
+      const { api_key, ...shown } = input;
+      const data = { fields: Object.keys(shown), key: keyWord(api_key, moved) };
+      audit({ action: "provider.updated", actor: actorOf(caller), subject: id, address: caller.address, data });
+      if (moved || api_key !== undefined) deps.keyChanged(id);
+      return get(id);
+    });
+  }
+  function dropKeys(id: string): void {
+    db.update(table)
+      .set({ sealed_key: null, masked_key: null, key_base_url: null, seen_models: [] })
+      .where(eq(table.id, id))
+      .run();
+    db.delete(userProviderKeys).where(eq(userProviderKeys.provider_id, id)).run();
+  }
+  function setKey(entry: ProviderEntry, key: string | null): void {
+    const sealed = key === null ? null : deps.sealer.seal(key);
+    const masked_key = key === null ? null : maskedPreview(key);
+    const key_base_url = key === null ? null : (keys.baseUrl(entry) ?? null);
+    db.update(table).set({ sealed_key: sealed, masked_key, key_base_url }).where(eq(table.id, entry.id)).run();
+  }
+  function setDefault(id: string, model: string | null, caller: Caller): void {
+    if (model !== null) deps.defaultModel.set(model.startsWith(`${id}/`) ? model : `${id}/${model}`, caller);
+    else if (deps.defaultModel.get()?.startsWith(`${id}/`)) deps.defaultModel.set(null, caller);
+  }
+
+  return {
+    list: (page) => pageOfArray(entries().map(present), page, (provider) => provider.id),
+    get,
+    update,
+    remove(id, caller) {
+      const entry = entryOf(id);
+      changing(id, () => {
+        const before = keys.baseUrl(entry);
+        if (db.delete(table).where(eq(table.id, id)).run().changes === 0) throw notFound("provider configuration");
+        if (id.startsWith("custom-") || before !== keys.baseUrl(entry))
+          db.delete(userProviderKeys).where(eq(userProviderKeys.provider_id, id)).run();
+        audit({ action: "provider.removed", actor: actorOf(caller), subject: id, address: caller.address });
+        deps.keyChanged(id);
+      });
+    },
+    allKeys(caller) {
+      const plain = caller.kind === "engine";
+      const found = entries().flatMap((entry) => {
+        const key = keys.shared(entry);
+        if (!key) return [];
+        const base_url = keys.baseUrl(entry) ?? null;
+        const masked = { provider: entry.id, source: key.source, masked_key: key.masked, base_url };
+        return [plain ? { ...masked, api_key: key.open() } : masked];
+      });
+      if (plain)
+        audit({
+          action: "provider.keys_read",
+          actor: actorOf(caller),
+          address: caller.address,
+          data: { providers: found.map((key) => key.provider) },
+        });
+      return found;
+    },
+    usableModels: (userId) =>
+      entries().flatMap((entry) => {
+        const row = keys.row(entry.id);
+        const usable = isConfigured(entry, row) || keys.resolve(entry.id, userId)?.source === "user";
+        return usable ? modelsOf(entry.id).map((model) => ({ ...model, provider: entry.id })) : [];
+      }),
+    saw(id, models) {
+      changing(id, () => db.update(table).set({ seen_models: models }).where(eq(table.id, id)).run());
+    },
+  };
+}
+
+/** Prices may change with the day. */
+const MODELS_KEPT_MS = 600_000;
+
+const keyWord = (key: string | null | undefined, moved: boolean): string =>
+  key ? "set" : key === null ? "removed" : moved ? "dropped" : "kept";
+
+function assertUpdate(entry: ProviderEntry, input: ProviderUpdate, exists: boolean): void {
+  const isCustom = entry.id.startsWith("custom-");
+  if (typeof input.base_url === "string") assertBaseUrl(input.base_url);
+  if (isCustom && (input.base_url === null || (!exists && input.base_url === undefined)))
+    throw invalidField("/base_url", "A custom server needs its address");
+  if (!isCustom && input.kind !== undefined && input.kind !== entry.kind)
+    throw invalidField("/kind", "Only custom servers can speak another protocol");
+  if (entry.kind === "scripted" && (input.api_key || input.base_url))
+    throw invalidField(input.api_key ? "/api_key" : "/base_url", "The scripted model takes neither key nor address");
+}
+
+/** The row with what was sent, its keys untouched. */
+function merge(entry: ProviderEntry, row: ProviderRow | undefined, input: ProviderUpdate, at: string): ProviderRow {
+  const { name, kind, base_url, enabled, models } = input;
+  return {
+    id: entry.id,
+    name: name === undefined ? (row?.name ?? null) : name,
+    kind: entry.id.startsWith("custom-") ? (kind ?? row?.kind ?? null) : null,
+    base_url: base_url === undefined ? (row?.base_url ?? null) : (base_url?.trim() ?? null),
+    enabled: enabled ?? row?.enabled ?? true,
+    sealed_key: row?.sealed_key ?? null,
+    masked_key: row?.masked_key ?? null,
+    key_base_url: row?.key_base_url ?? null,
+    models: models ?? row?.models ?? [],
+    seen_models: row?.seen_models ?? [],
+    created_at: row?.created_at ?? at,
+    updated_at: at,
+  };
+}

@@ -1,0 +1,71 @@
+/** Trying a provider: does it answer with this key, and which models does it list now. */
+import type { Catalogue } from "../../adapter/model/catalogue.ts";
+import type { Endpoint } from "../../adapter/model/language-model.ts";
+import type { ProviderEntry } from "../../adapter/model/providers.ts";
+import { notFound } from "../../core/errors.ts";
+import type { SeenModel } from "../../store/tables/providers.ts";
+import { assertBaseUrl } from "./base-url.ts";
+import type { ProviderKeys } from "./keys.ts";
+import type { ProviderModel, ProviderTest } from "./model.ts";
+
+/** Never throws, bounded in time, and names no key in its error. */
+export type ListModels = (
+  endpoint: Endpoint,
+) => Promise<{ ok: boolean; models: SeenModel[]; latency_ms: number; error?: string }>;
+
+export interface ConnectionDeps {
+  catalogue: Pick<Catalogue, "provider" | "info">;
+  keys: ProviderKeys;
+  listModels: ListModels;
+  normalizeBaseUrl(entry: ProviderEntry, given?: string): string | undefined;
+  saw(id: string, models: SeenModel[]): void;
+}
+
+/** To be tried instead of what is stored. A stored key is never sent to an address given here. */
+export interface Tried {
+  api_key?: string | undefined;
+  base_url?: string | undefined;
+}
+
+export type TestConnection = (id: string, tried: Tried, userId?: string) => Promise<ProviderTest>;
+
+export function createTestConnection(deps: ConnectionDeps): TestConnection {
+  const { catalogue, keys, listModels, normalizeBaseUrl, saw } = deps;
+  const present = (id: string, { id: name, ...told }: SeenModel): ProviderModel => {
+    const known = catalogue.info(`${id}/${name}`);
+    return {
+      ...known,
+      name: told.name,
+      context_window: told.context_window ?? known.context_window,
+      reasoning: told.reasoning ?? known.reasoning,
+      tools: told.tools ?? known.tools,
+    };
+  };
+  return async (id, tried, userId) => {
+    const entry = catalogue.provider(id);
+    if (!entry) throw notFound("provider");
+    if (tried.base_url !== undefined) assertBaseUrl(tried.base_url);
+    const row = keys.row(id);
+    const inForce = keys.baseUrl(entry);
+    const baseUrl = tried.base_url === undefined ? inForce : normalizeBaseUrl(entry, tried.base_url);
+    if (baseUrl === undefined && entry.kind !== "scripted") throw notFound("provider");
+    const stored = baseUrl === inForce ? keys.resolve(id, userId) : undefined;
+    const apiKey = tried.api_key ?? stored?.apiKey;
+    const answer = {
+      base_url: baseUrl ?? null,
+      key_source: tried.api_key ? "none" : (stored?.source ?? "none"),
+    } as const;
+    const keyless = entry.local || id.startsWith("custom-");
+    if (!keyless && apiKey === undefined) {
+      const error = row?.enabled === false ? "It is switched off." : "It has no key for this address yet.";
+      return { ...answer, ok: false, duration_ms: 0, models: [], error };
+    }
+    const endpoint = { providerId: id, kind: row?.kind ?? entry.kind, baseUrl: baseUrl ?? "", apiKey };
+    const { ok, models, latency_ms, error } = await listModels(endpoint);
+    if (ok && baseUrl === inForce) saw(id, models.slice(0, SEEN_MODELS));
+    const shown = models.map((model) => present(id, model));
+    return { ...answer, ok, duration_ms: latency_ms, models: shown, error: error ?? null };
+  };
+}
+
+const SEEN_MODELS = 500;

@@ -1,0 +1,147 @@
+/** The instance's settings: one typed object, every field with a default. Nothing else can be stored. */
+import { type Static, type TObject, type TSchema, Type as t } from "@sinclair/typebox";
+import { LIMITS } from "../../core/limits.ts";
+
+const strict = { additionalProperties: false } as const;
+const orNull = <T extends TSchema>(schema: T) => t.Union([schema, t.Null()]);
+const ModelId = orNull(
+  t.String({
+    maxLength: LIMITS.nameCharacters,
+    pattern: "^[a-z0-9][a-z0-9-]{0,63}/\\S+$",
+    description: "provider/model",
+  }),
+);
+const Usd = (description: string) =>
+  orNull(t.Number({ minimum: 0, maximum: 1_000_000, description: `${description}, USD; null: no limit.` }));
+const Days = (description: string) =>
+  orNull(t.Integer({ minimum: 1, maximum: 36_500, description: `${description}, days; null: for ever.` }));
+
+export const Settings = t.Object(
+  {
+    models: t.Object(
+      {
+        default: ModelId,
+        chat: ModelId,
+        pipeline: ModelId,
+        pulse: ModelId,
+        swarm: ModelId,
+        onboarding: ModelId,
+        transcript: ModelId,
+        summary: ModelId,
+        embedding: ModelId,
+      },
+      { ...strict, description: "Model where neither run, step, pipeline nor agent names one. Null: `default`." },
+    ),
+    limits: t.Object(
+      {
+        max_turns: t.Integer({ minimum: 1, maximum: LIMITS.turnsMax }),
+        timeout_seconds: t.Integer({ minimum: 10, maximum: 86_400 }),
+        max_attempts: t.Integer({ minimum: 1, maximum: 10 }),
+        executions_per_agent: t.Integer({ minimum: 1, maximum: 100 }),
+      },
+      { ...strict, description: "For agents that set none of their own." },
+    ),
+    retention: t.Object(
+      {
+        llm_calls_days: orNull(
+          t.Integer({
+            minimum: 32,
+            maximum: 36_500,
+            description:
+              "Logged model calls are kept, days; null: for ever. A month at least: budgets are sums over them.",
+          }),
+        ),
+        api_usage_days: Days("Request counts are kept"),
+        audit_days: Days("The audit log is kept"),
+        notifications_days: Days("Dismissed notifications are kept"),
+        jobs_days: Days("Finished background jobs are kept"),
+      },
+      strict,
+    ),
+    budgets: t.Object(
+      {
+        run_usd: Usd("Of one run"),
+        agent_per_run_usd: Usd("Of one agent in one run"),
+        agent_per_day_usd: Usd("Of one agent in a day"),
+        user_per_day_usd: Usd("Of one user in a day"),
+        user_per_month_usd: Usd("Of one user in a month"),
+        instance_per_day_usd: Usd("Of everybody in a day"),
+        instance_per_month_usd: Usd("Of everybody in a month"),
+        warn_at_percent: t.Integer({ minimum: 1, maximum: 100, description: "When the warning is given." }),
+      },
+      { ...strict, description: "Days and months are UTC." },
+    ),
+    sandbox: t.Object(
+      {
+        image: orNull(t.String({ minLength: 1, maxLength: LIMITS.nameCharacters, description: "Null: AGENT_IMAGE." })),
+        network: t.Union([t.Literal("none"), t.Literal("bridge")]),
+        memory_mb: t.Integer({ minimum: 64, maximum: 1_048_576 }),
+        cpus: t.Number({ minimum: 0.1, maximum: 256 }),
+      },
+      { ...strict, description: "For agents that set none of their own." },
+    ),
+    updates: t.Object(
+      {
+        check: t.Boolean({ description: "Look for updates, when UPDATE_CHECK_URL is set." }),
+        interval_hours: t.Integer({ minimum: 1, maximum: 24 * 30 }),
+      },
+      strict,
+    ),
+  },
+  strict,
+);
+export type Settings = Static<typeof Settings>;
+
+/** What a change may hold: any group, any of its fields; null puts a field back to its default. */
+export const SettingsUpdate = t.Object(
+  Object.fromEntries(Object.entries(Settings.properties).map(([name, group]) => [name, t.Optional(fieldsOf(group))])),
+  strict,
+);
+export type SettingsUpdate = { [G in keyof Settings]?: { [F in keyof Settings[G]]?: Settings[G][F] | null } };
+
+function fieldsOf({ properties }: TObject): TObject {
+  const fields = Object.entries(properties).map(([name, field]) => [name, t.Optional(t.Union([field, t.Null()]))]);
+  return t.Object(Object.fromEntries(fields), strict);
+}
+
+export const DEFAULT_SETTINGS: Settings = {
+  models: {
+    default: null,
+    chat: null,
+    pipeline: null,
+    pulse: null,
+    swarm: null,
+    onboarding: null,
+    transcript: null,
+    summary: null,
+    embedding: null,
+  },
+  limits: {
+    max_turns: LIMITS.turnsDefault,
+    timeout_seconds: LIMITS.executionTimeoutSeconds,
+    max_attempts: 2,
+    executions_per_agent: LIMITS.executionsPerAgent,
+  },
+  retention: {
+    llm_calls_days: null,
+    api_usage_days: 400,
+    audit_days: 400,
+    notifications_days: 90,
+    jobs_days: 30,
+  },
+  budgets: {
+    run_usd: null,
+    agent_per_run_usd: null,
+    agent_per_day_usd: null,
+    user_per_day_usd: null,
+    user_per_month_usd: null,
+    instance_per_day_usd: null,
+    instance_per_month_usd: null,
+    warn_at_percent: 80,
+  },
+  sandbox: { image: null, network: "none", memory_mb: 1_024, cpus: 1 },
+  updates: { check: true, interval_hours: 24 },
+};
+
+/** Uses that have a default model of their own. */
+export type ModelPurpose = Exclude<keyof Settings["models"], "default">;

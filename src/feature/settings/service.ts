@@ -1,0 +1,122 @@
+/**
+ * Settings of the instance. Stored are only the fields that somebody set; a reader always gets the whole object, and
+ * what a former version stored and this one does not know is left out.
+ */
+import type { TSchema } from "@sinclair/typebox";
+import { Value } from "@sinclair/typebox/value";
+import { eq } from "drizzle-orm";
+import { type Clock, timestamp } from "../../core/clock.ts";
+import { actorOf, type Caller } from "../../http/caller.ts";
+import type { Audit } from "../../store/audit.ts";
+import type { Store } from "../../store/store.ts";
+import { settings as table } from "../../store/tables/settings.ts";
+import { DEFAULT_SETTINGS, type ModelPurpose, Settings, type SettingsUpdate } from "./model.ts";
+
+export interface SettingsDeps {
+  store: Store;
+  clock: Clock;
+  audit: Audit;
+}
+
+export interface SettingsService {
+  /** Frozen. */
+  get(): Settings;
+  /** Changes the fields sent; null puts one back to its default. The input is of the schema `SettingsUpdate`. */
+  update(input: SettingsUpdate, caller: Caller): Settings;
+  /** `provider/model` for that use, or null when none is set. */
+  modelFor(purpose: ModelPurpose): string | null;
+  /** `models.default`. */
+  defaultModel: { get(): string | null; set(model: string | null, caller: Caller): void };
+  /** Stored object of another name (`tts`), as it was put. */
+  read(name: string): unknown;
+  put(name: string, value: unknown, caller: Caller): void;
+}
+
+type Fields = Record<string, unknown>;
+type Groups = Record<string, Fields>;
+const NAME = "instance";
+const isObject = (value: unknown): value is Fields =>
+  value !== null && typeof value === "object" && !Array.isArray(value);
+const own = (object: unknown, name: string): unknown =>
+  isObject(object) && Object.hasOwn(object, name) ? object[name] : undefined;
+
+/** Walks the schema's own names only, so no name that a stored or sent object brings along is ever assigned. */
+function eachField(visit: (group: string, field: string, schema: TSchema) => void): void {
+  for (const [group, { properties }] of Object.entries(Settings.properties))
+    for (const [field, schema] of Object.entries(properties)) visit(group, field, schema);
+}
+
+function withDefaults(stored: unknown): Settings {
+  const result = structuredClone(DEFAULT_SETTINGS) as unknown as Groups;
+  eachField((group, field, schema) => {
+    const value = own(own(stored, group), field);
+    if (value !== undefined && Value.Check(schema, value)) result[group]![field] = value;
+  });
+  for (const group of Object.values(result)) Object.freeze(group);
+  return Object.freeze(result) as unknown as Settings;
+}
+
+function merged(stored: unknown, input: SettingsUpdate): { value: Groups; changed: string[] } {
+  const value: Groups = {};
+  const changed: string[] = [];
+  eachField((group, field) => {
+    const before = own(own(stored, group), field);
+    const sent = own(own(input, group), field);
+    const after = sent === undefined ? before : sent === null ? undefined : sent;
+    if (after !== before) changed.push(`${group}.${field}`);
+    if (after === undefined) return;
+    value[group] ??= {};
+    value[group][field] = after;
+  });
+  return { value, changed };
+}
+
+export function createSettings({ store, clock, audit }: SettingsDeps): SettingsService {
+  const { db } = store;
+  const read = (name: string): unknown => db.select().from(table).where(eq(table.name, name)).get()?.value;
+  const save = (name: string, value: unknown, caller: Caller, changed: string[]): void => {
+    const row = { value, updated_at: timestamp(clock.now()), updated_by: actorOf(caller) };
+    store.write(() => {
+      db.insert(table)
+        .values({ name, ...row })
+        .onConflictDoUpdate({ target: table.name, set: row })
+        .run();
+      audit({
+        action: "settings.updated",
+        actor: actorOf(caller),
+        subject: name,
+        address: caller.address,
+        data: { changed },
+      });
+    });
+  };
+  const text = store.sqlite.prepare("SELECT value FROM settings WHERE name = ?").pluck();
+  let known: { text: unknown; settings: Settings } | undefined;
+  /** Asked before every model call: read again only when the row has changed. */
+  const get = (): Settings => {
+    const now = text.get(NAME);
+    if (known?.text !== now || known === undefined)
+      known = { text: now, settings: withDefaults(typeof now === "string" ? JSON.parse(now) : undefined) };
+    return known.settings;
+  };
+  const update = (input: SettingsUpdate, caller: Caller): Settings =>
+    store.write(() => {
+      const { value, changed } = merged(read(NAME), input);
+      if (changed.length > 0) save(NAME, value, caller, changed);
+      return get();
+    });
+  return {
+    get,
+    update,
+    defaultModel: {
+      get: () => get().models.default,
+      set: (model, caller) => void update({ models: { default: model } }, caller),
+    },
+    modelFor(purpose) {
+      const { models } = get();
+      return models[purpose] ?? models.default;
+    },
+    read,
+    put: (name, value, caller) => save(name, value, caller, Object.keys(value as object)),
+  };
+}

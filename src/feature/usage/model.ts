@@ -1,0 +1,139 @@
+/** Model calls as logged, and what they add up to. Money is kept in whole billionths of a dollar, so sums are exact. */
+import { type Static, type TSchema, Type as t } from "@sinclair/typebox";
+import { PageQuery } from "../../http/list.ts";
+
+const orNull = <T extends TSchema>(schema: T) => t.Union([schema, t.Null()]);
+const Tokens = t.Integer({ minimum: 0 });
+const tokenCounts = {
+  input_tokens: Tokens,
+  output_tokens: Tokens,
+  cache_read_tokens: Tokens,
+  cache_write_tokens: Tokens,
+  reasoning_tokens: Tokens,
+};
+
+export const LlmCall = t.Object({
+  id: t.String(),
+  agent_id: t.String(),
+  run_id: orNull(t.String()),
+  step_id: orNull(t.String()),
+  session_id: orNull(t.String()),
+  project_id: orNull(t.String()),
+  user_id: orNull(t.String()),
+  purpose: t.String({ description: "turn, summary, embedding, …" }),
+  provider: t.String(),
+  model: t.String(),
+  key_source: t.Union([t.Literal("user"), t.Literal("instance"), t.Literal("env"), t.Literal("none")]),
+  ...tokenCounts,
+  cost_usd: orNull(t.Number({ description: "Null: the price is not known." })),
+  cost_source: t.Union([t.Literal("table"), t.Literal("provider"), t.Literal("unknown")]),
+  duration_ms: t.Integer(),
+  time_to_first_token_ms: orNull(t.Integer()),
+  attempts: t.Integer(),
+  finish_reason: t.String(),
+  error: orNull(t.Object({ code: t.String(), message: t.String() })),
+  created_at: t.String({ format: "date-time" }),
+});
+export type LlmCall = Static<typeof LlmCall>;
+
+/** A call to be logged. */
+export interface LlmCallRecord {
+  agentId: string;
+  runId?: string | undefined;
+  stepId?: string | undefined;
+  sessionId?: string | undefined;
+  projectId?: string | undefined;
+  userId?: string | undefined;
+  /** `turn` unless told. */
+  purpose?: string | undefined;
+  provider: string;
+  model: string;
+  keySource: LlmCall["key_source"];
+  usage: {
+    input_tokens: number;
+    output_tokens: number;
+    cache_read_tokens: number;
+    cache_write_tokens: number;
+    reasoning_tokens: number;
+  };
+  costUsd: number | null;
+  costSource: LlmCall["cost_source"];
+  durationMs: number;
+  timeToFirstTokenMs: number | null;
+  attempts: number;
+  finish: string;
+  error?: { code: string; message: string } | undefined;
+}
+
+export const Totals = t.Object({
+  calls: t.Integer(),
+  errors: t.Integer(),
+  ...tokenCounts,
+  cost_usd: t.Number({ description: "Of the calls whose price is known." }),
+  calls_without_price: t.Integer({ description: "Calls that cost something that is not known." }),
+});
+export type Totals = Static<typeof Totals>;
+
+const grouped = <const N extends string>(name: N) =>
+  t.Array(t.Composite([t.Object({ [name]: t.String() } as Record<N, ReturnType<typeof t.String>>), Totals]));
+
+const breakdown = {
+  totals: Totals,
+  by_provider: grouped("provider"),
+  by_model: grouped("model"),
+  by_agent: grouped("agent_id"),
+};
+export const UsageSummary = t.Object({ ...breakdown, by_day: grouped("day") });
+export type UsageSummary = Static<typeof UsageSummary>;
+
+export const BudgetState = t.Object({
+  scope: t.String({ description: "run, agent_run, agent_day, user_day, user_month, instance_day, instance_month" }),
+  limit_usd: t.Number(),
+  spent_usd: t.Number(),
+  remaining_usd: t.Number(),
+  percent: t.Number(),
+  resets_at: orNull(t.String({ format: "date-time" })),
+});
+export type BudgetState = Static<typeof BudgetState>;
+
+export const Usage = t.Object({
+  user_id: orNull(t.String({ description: "Null: everybody." })),
+  from: t.String({ format: "date-time" }),
+  to: t.String({ format: "date-time" }),
+  ...breakdown,
+  budgets: t.Array(BudgetState),
+});
+
+export const Granularity = t.Union([t.Literal("hour"), t.Literal("day"), t.Literal("month")]);
+export type Granularity = Static<typeof Granularity>;
+export const HistoryBucket = t.Composite([
+  t.Object({ start_at: t.String({ format: "date-time" }), end_at: t.String({ format: "date-time" }) }),
+  Totals,
+]);
+export type HistoryBucket = Static<typeof HistoryBucket>;
+
+const Id = t.String({ maxLength: 128 });
+const Time = (description: string) => t.String({ maxLength: 40, description: `${description}: RFC 3339, or a day.` });
+const Filters = {
+  agent_id: t.Optional(Id),
+  run_id: t.Optional(Id),
+  session_id: t.Optional(Id),
+  provider: t.Optional(Id),
+  model: t.Optional(t.String({ maxLength: 256 })),
+  since: t.Optional(Time("Not before")),
+  until: t.Optional(Time("Before")),
+  user_id: t.Optional(t.String({ maxLength: 128, description: "Administrators only." })),
+};
+export const CallQuery = t.Object({
+  ...Filters,
+  ...PageQuery,
+  errors: t.Optional(t.Boolean({ description: "Failed calls only." })),
+});
+export const SummaryQuery = t.Object(Filters);
+const Period = {
+  from: t.Optional(Time("Not before")),
+  to: t.Optional(Time("Before")),
+  user_id: t.Optional(t.String({ maxLength: 128, description: "Administrators only; `all` for everybody." })),
+};
+export const UsageQuery = t.Object(Period);
+export const HistoryQuery = t.Object({ ...Period, granularity: t.Optional(Granularity) });

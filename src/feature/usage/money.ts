@@ -1,0 +1,13 @@
+/** US dollars as whole billionths: integers add up exactly, and stay safe up to nine million dollars. */
+const NANO = 1e9;
+
+/** @returns billionths, rounded to the nearest; null stays null. */
+export const toNano = (usd: number): number => Math.round(usd * NANO);
+export const toUsd = (nano: number): number => nano / NANO;
+
+/** The exact decimal, e.g. `0.000000125`; for exports. */
+export function nanoText(nano: number): string {
+  const digits = String(Math.abs(nano)).padStart(10, "0");
+  const fraction = digits.slice(-9).replace(/0+$/, "");
+  return `${nano < 0 ? "-" : ""}${digits.slice(0, -9)}${fraction === "" ? "" : `.${fraction}`}`;
+}

@@ -1,0 +1,57 @@
+/** Times as queries give them, and the buckets of a history. Days and months are UTC. */
+import { timestamp } from "../../core/clock.ts";
+import { invalidField } from "../../core/errors.ts";
+import type { Granularity } from "./model.ts";
+
+const HOUR_MS = 3_600_000;
+const DAY_MS = 24 * HOUR_MS;
+export const MAX_BUCKETS = 2_000;
+
+/** Milliseconds of RFC 3339 or YYYY-MM-DD. @throws Problem 422 naming the parameter. */
+export function timeOf(text: string, parameter: string): number {
+  const shape = /^\d{4}-\d{2}-\d{2}([T ]\d{2}:\d{2}(:\d{2}(\.\d{1,9})?)?(Z|[+-]\d{2}:?\d{2}))?$/i;
+  // A plus sign that was not percent-encoded arrives as a space.
+  const plain = text.replace(/ (\d{2}:?\d{2})$/, "+$1");
+  const ms = shape.test(plain) ? Date.parse(plain) : Number.NaN;
+  if (Number.isNaN(ms)) throw invalidField(parameter, "Must be a time as RFC 3339 writes it, or a day");
+  return ms;
+}
+
+export const startOfDay = (ms: number): number => ms - (((ms % DAY_MS) + DAY_MS) % DAY_MS);
+export function startOfMonth(ms: number, months = 0): number {
+  const date = new Date(ms);
+  return Date.UTC(date.getUTCFullYear(), date.getUTCMonth() + months, 1);
+}
+
+function startOf(granularity: Granularity, ms: number): number {
+  if (granularity === "month") return startOfMonth(ms);
+  return granularity === "day" ? startOfDay(ms) : Math.floor(ms / HOUR_MS) * HOUR_MS;
+}
+const next = (granularity: Granularity, start: number): number =>
+  granularity === "month" ? startOfMonth(start, 1) : start + (granularity === "day" ? DAY_MS : HOUR_MS);
+
+/** Where a history begins when nobody says: a day of hours, thirty days, a year of months. */
+export function defaultFrom(granularity: Granularity, to: number): number {
+  if (granularity === "month") return startOfMonth(to - 1, -11);
+  return granularity === "day" ? startOfDay(to - 1) - 29 * DAY_MS : to - DAY_MS;
+}
+
+/**
+ * Starts and ends of the buckets that cover [from, to), in order; the outer ones are whole.
+ * @throws Problem 422 when there are more than MAX_BUCKETS or the period is turned round.
+ */
+export function bucketsOf(granularity: Granularity, from: number, to: number): { start: number; end: number }[] {
+  if (to <= from) throw invalidField("to", "Must be later than from");
+  const buckets: { start: number; end: number }[] = [];
+  for (let start = startOf(granularity, from); start < to; start = next(granularity, start)) {
+    if (buckets.length >= MAX_BUCKETS)
+      throw invalidField("from", `More than ${MAX_BUCKETS} ${granularity}s; ask for fewer`);
+    buckets.push({ start, end: next(granularity, start) });
+  }
+  return buckets;
+}
+
+/** How many characters of a stored time name its bucket: `2026-05-01T13`, `2026-05-01`, `2026-05`. */
+export const PREFIX: Record<Granularity, number> = { hour: 13, day: 10, month: 7 };
+export const prefixOf = (granularity: Granularity, start: number): string =>
+  timestamp(start).slice(0, PREFIX[granularity]);

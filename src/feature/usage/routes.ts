@@ -1,0 +1,173 @@
+/** /v1/llm-calls and /v1/usage. Users see their own calls, administrators everybody's. `Accept: text/csv` exports. */
+import { Type as t } from "@sinclair/typebox";
+import { Elysia } from "elysia";
+import { type Clock, timestamp } from "../../core/clock.ts";
+import { forbidden, invalidField } from "../../core/errors.ts";
+import type { Base } from "../../http/base.ts";
+import type { Caller } from "../../http/caller.ts";
+import { listOf, pageOf } from "../../http/list.ts";
+import { type Cell, csvResponse, wantsCsv } from "./csv.ts";
+import {
+  type BudgetState,
+  CallQuery,
+  HistoryBucket,
+  HistoryQuery,
+  LlmCall,
+  SummaryQuery,
+  Usage,
+  UsageQuery,
+  UsageSummary,
+} from "./model.ts";
+import { nanoText, toNano } from "./money.ts";
+import { defaultFrom, startOfMonth, timeOf } from "./period.ts";
+import type { UsageLog } from "./service.ts";
+import type { CallFilter } from "./sums.ts";
+
+export interface UsageRoutesDeps {
+  usage: UsageLog;
+  clock: Clock;
+  /** Budgets of that user and of the instance. */
+  budgets(userId: string | undefined): BudgetState[];
+}
+
+const tags = ["usage"];
+const CSV = "With `Accept: text/csv` every matching row is exported.";
+
+/** Whose calls a caller sees. @throws Problem 403 when a user asks for another's. */
+function ownerOf(caller: Caller, asked: string | undefined, whenAdmin: string | undefined): string | undefined {
+  if (caller.admin) return asked === "all" ? undefined : (asked ?? whenAdmin);
+  if (asked !== undefined && asked !== caller.userId) throw forbidden("Only an administrator sees others' usage.");
+  return caller.userId ?? "";
+}
+
+function filterOf(query: (typeof CallQuery)["static"], caller: Caller): CallFilter {
+  const since = query.since === undefined ? undefined : timeOf(query.since, "since");
+  const until = query.until === undefined ? undefined : timeOf(query.until, "until");
+  return {
+    agentId: query.agent_id,
+    runId: query.run_id,
+    sessionId: query.session_id,
+    provider: query.provider,
+    model: query.model,
+    errors: query.errors,
+    userId: ownerOf(caller, query.user_id, undefined),
+    since,
+    until,
+  };
+}
+
+export function usageRoutes(base: Base, { usage, clock, budgets }: UsageRoutesDeps) {
+  return new Elysia({ name: "skep/usage" })
+    .use(base)
+    .use(callRoutes(base, usage))
+    .get(
+      "/v1/usage",
+      ({ query, caller }) => {
+        const userId = ownerOf(caller, query.user_id, caller.userId);
+        const to = query.to === undefined ? clock.now() : timeOf(query.to, "to");
+        const from = query.from === undefined ? startOfMonth(to) : timeOf(query.from, "from");
+        if (to < from) throw invalidField("to", "Must be later than from");
+        const filter = { userId, since: from, until: query.to === undefined ? undefined : to };
+        return {
+          user_id: userId ?? null,
+          from: timestamp(from),
+          to: timestamp(to),
+          ...usage.breakdown(filter),
+          budgets: budgets(userId),
+        };
+      },
+      {
+        access: "user",
+        query: UsageQuery,
+        response: { 200: Usage },
+        detail: {
+          tags,
+          summary: "Own usage in a period, and what is left of the budgets",
+          description: "This month (UTC) unless told. Where nobody logs in: everybody's.",
+        },
+      },
+    )
+    .get(
+      "/v1/usage/history",
+      ({ query, caller, request }) => {
+        const granularity = query.granularity ?? "day";
+        const to = query.to === undefined ? clock.now() + 1 : timeOf(query.to, "to");
+        const from = query.from === undefined ? defaultFrom(granularity, to) : timeOf(query.from, "from");
+        const userId = ownerOf(caller, query.user_id, caller.userId);
+        const items = usage.history(granularity, { from, to, userId });
+        if (wantsCsv(request)) return csvResponse(`usage-by-${granularity}`, BUCKET_COLUMNS, items.map(bucketCells));
+        return { items, next_cursor: null };
+      },
+      {
+        access: "user",
+        query: HistoryQuery,
+        response: { 200: listOf(HistoryBucket) },
+        detail: { tags, summary: "Usage by hour, day or month, oldest first", description: CSV },
+      },
+    );
+}
+
+function callRoutes(base: Base, usage: UsageLog) {
+  return new Elysia({ name: "skep/llm-calls" })
+    .use(base)
+    .get(
+      "/v1/llm-calls",
+      ({ query, caller, request }) => {
+        const filter = filterOf(query, caller);
+        if (wantsCsv(request)) return csvResponse("llm-calls", CALL_COLUMNS, callCells(usage.each(filter)));
+        return usage.list(pageOf(query), filter);
+      },
+      {
+        access: "user",
+        query: CallQuery,
+        response: { 200: listOf(LlmCall) },
+        detail: { tags, summary: "Model calls, newest first", description: CSV },
+      },
+    )
+    .get("/v1/llm-calls/summary", ({ query, caller }) => usage.summary(filterOf(query, caller)), {
+      access: "user",
+      query: SummaryQuery,
+      response: { 200: UsageSummary },
+      detail: { tags, summary: "Totals, and by provider, model, agent and day" },
+    })
+    .get(
+      "/v1/llm-calls/:id",
+      ({ params, caller }) => usage.get(params.id, caller.admin ? undefined : (caller.userId ?? "")),
+      {
+        access: "user",
+        params: t.Object({ id: t.String({ maxLength: 100 }) }),
+        response: { 200: LlmCall },
+        detail: { tags, summary: "One model call" },
+      },
+    );
+}
+
+const CALL_COLUMNS = Object.keys(LlmCall.properties)
+  .filter((name) => name !== "error")
+  .concat("error_code");
+
+function* callCells(calls: Iterable<LlmCall>): Generator<Cell[]> {
+  for (const call of calls) {
+    const cost = call.cost_usd === null ? null : nanoText(toNano(call.cost_usd));
+    const cells: Record<string, Cell> = { ...call, error: undefined, cost_usd: cost, error_code: call.error?.code };
+    yield CALL_COLUMNS.map((name) => cells[name]);
+  }
+}
+
+const BUCKET_COLUMNS = [
+  "start_at",
+  "end_at",
+  "calls",
+  "errors",
+  "input_tokens",
+  "output_tokens",
+  "cache_read_tokens",
+  "cache_write_tokens",
+  "reasoning_tokens",
+  "cost_usd",
+  "calls_without_price",
+];
+function bucketCells(bucket: HistoryBucket): Cell[] {
+  const cells: Record<string, Cell> = { ...bucket, cost_usd: nanoText(toNano(bucket.cost_usd)) };
+  return BUCKET_COLUMNS.map((name) => cells[name]);
+}

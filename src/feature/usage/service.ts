@@ -1,0 +1,170 @@
+/** The log of model calls: one row a call, written by who makes the call, in its transaction. */
+import { and, desc, eq, lt } from "drizzle-orm";
+import { type Clock, timestamp } from "../../core/clock.ts";
+import { notFound } from "../../core/errors.ts";
+import { newId } from "../../core/ids.ts";
+import type { Execution } from "../../engine/execution.ts";
+import type { ModelReply } from "../../engine/model.ts";
+import { type ListAnswer, listAnswer, type Page } from "../../http/list.ts";
+import type { Store, WriteTx } from "../../store/store.ts";
+import { llmCalls as table } from "../../store/tables/usage.ts";
+import type { Granularity, HistoryBucket, LlmCall, LlmCallRecord, UsageSummary } from "./model.ts";
+import { toNano, toUsd } from "./money.ts";
+import { bucketsOf, prefixOf } from "./period.ts";
+import { type CallFilter, conditionOf, createSums, NO_TOTALS } from "./sums.ts";
+
+export interface UsageDeps {
+  store: Store;
+  clock: Clock;
+  /** Told of every call inside its transaction: budgets, the watch over keys. */
+  onRecorded: readonly ((tx: WriteTx, call: LlmCall) => void)[];
+}
+
+export interface UsageLog {
+  /** Logs a call and tells of it (`llm_call`). Joins the transaction around it. */
+  record(call: LlmCallRecord): LlmCall;
+  /** The engine's way in: the reply of one call of an execution. */
+  recordCall(tx: WriteTx, execution: Execution, reply: ModelReply): void;
+  list(page: Page, filter: CallFilter): ListAnswer<LlmCall>;
+  /** @throws Problem 404 unknown, or another's when `userId` is given. */
+  get(id: string, userId?: string): LlmCall;
+  summary(filter: CallFilter): UsageSummary;
+  breakdown(filter: CallFilter): Omit<UsageSummary, "by_day">;
+  /** Every bucket of the period, the empty ones too, oldest first. @throws Problem 422 too many. */
+  history(granularity: Granularity, period: { from: number; to: number; userId?: string | undefined }): HistoryBucket[];
+  /** Every matching call, newest first, read in pages. */
+  each(filter: CallFilter): Generator<LlmCall>;
+  /** Removes calls made before that time. */
+  prune(before: number): void;
+}
+
+type Row = typeof table.$inferSelect;
+const EXPORT_PAGE = 500;
+const PRUNE_ROWS = 20_000;
+
+const present = ({ cost_nano, error_code, error_message, ...row }: Row): LlmCall => ({
+  ...row,
+  cost_usd: cost_nano === null ? null : toUsd(cost_nano),
+  error: error_code === null ? null : { code: error_code, message: error_message ?? "" },
+});
+
+function rowOf(call: LlmCallRecord, at: string): Row {
+  return {
+    id: newId("llmCall"),
+    agent_id: call.agentId,
+    run_id: call.runId ?? null,
+    step_id: call.stepId ?? null,
+    session_id: call.sessionId ?? null,
+    project_id: call.projectId ?? null,
+    user_id: call.userId ?? null,
+    purpose: call.purpose ?? "turn",
+    provider: call.provider,
+    model: call.model,
+    key_source: call.keySource,
+    ...call.usage,
+    cost_nano: call.costUsd === null ? null : toNano(call.costUsd),
+    cost_source: call.costSource,
+    duration_ms: Math.round(call.durationMs),
+    time_to_first_token_ms: call.timeToFirstTokenMs === null ? null : Math.round(call.timeToFirstTokenMs),
+    attempts: call.attempts,
+    finish_reason: call.finish,
+    error_code: call.error?.code ?? null,
+    error_message: call.error?.message ?? null,
+    created_at: at,
+  };
+}
+
+export const callOf = (execution: Execution, reply: ModelReply): LlmCallRecord => ({
+  agentId: execution.agentId,
+  runId: execution.runId,
+  stepId: execution.stepId,
+  sessionId: execution.id,
+  projectId: execution.projectId,
+  userId: execution.userId,
+  provider: reply.provider,
+  model: reply.model,
+  keySource: reply.key_source,
+  usage: reply.usage,
+  costUsd: reply.cost_usd,
+  costSource: reply.cost_source,
+  durationMs: reply.duration_ms,
+  timeToFirstTokenMs: reply.time_to_first_token_ms,
+  attempts: reply.attempts,
+  finish: reply.finish,
+  error: reply.error,
+});
+
+export function createUsageLog({ store, clock, onRecorded }: UsageDeps): UsageLog {
+  const { db } = store;
+  const sums = createSums(db);
+
+  function record(call: LlmCallRecord): LlmCall {
+    return store.write((tx) => {
+      const row = rowOf(call, timestamp(clock.now()));
+      db.insert(table).values(row).run();
+      const shown = present(row);
+      const { run_id, step_id, session_id, agent_id, project_id, user_id, ...data } = shown;
+      const refs = { run_id, step_id, session_id, agent_id, project_id, user_id };
+      const known = Object.fromEntries(Object.entries(refs).filter(([, value]) => value !== null));
+      tx.emit({ kind: "llm_call", ...known, data });
+      for (const hear of onRecorded) hear(tx, shown);
+      return shown;
+    });
+  }
+  const page = (filter: CallFilter, after: string | null, limit: number): Row[] =>
+    db
+      .select()
+      .from(table)
+      .where(and(conditionOf(filter), after === null ? undefined : lt(table.id, after)))
+      .orderBy(desc(table.id))
+      .limit(limit)
+      .all();
+  const breakdown = (filter: CallFilter): Omit<UsageSummary, "by_day"> => ({
+    totals: sums.totals(filter),
+    by_provider: sums.by("provider", filter).map(({ key, ...totals }) => ({ provider: key, ...totals })),
+    by_model: sums.by("model", filter).map(({ key, ...totals }) => ({ model: key, ...totals })),
+    by_agent: sums.by("agent_id", filter).map(({ key, ...totals }) => ({ agent_id: key, ...totals })),
+  });
+
+  return {
+    record,
+    recordCall: (_tx, execution, reply) => void record(callOf(execution, reply)),
+    list: (asked, filter) => listAnswer(page(filter, asked.after, asked.limit + 1), asked, (row) => row.id, present),
+    get(id, userId) {
+      const row = db.select().from(table).where(eq(table.id, id)).get();
+      if (!row || (userId !== undefined && row.user_id !== userId)) throw notFound("model call");
+      return present(row);
+    },
+    breakdown,
+    summary: (filter) => ({
+      ...breakdown(filter),
+      by_day: sums.over("day", filter).map(({ key, ...totals }) => ({ day: key, ...totals })),
+    }),
+    history(granularity, { from, to, userId }) {
+      const buckets = bucketsOf(granularity, from, to);
+      const [first, last] = [buckets[0]!, buckets.at(-1)!];
+      const found = sums.over(granularity, { userId, since: first.start, until: last.end });
+      const byPrefix = new Map(found.map(({ key, ...totals }) => [key, totals]));
+      return buckets.map(({ start, end }) => ({
+        start_at: timestamp(start),
+        end_at: timestamp(end),
+        ...(byPrefix.get(prefixOf(granularity, start)) ?? NO_TOTALS),
+      }));
+    },
+    *each(filter) {
+      let after: string | null = null;
+      for (;;) {
+        const rows = page(filter, after, EXPORT_PAGE);
+        yield* rows.map(present);
+        after = rows.at(-1)?.id ?? null;
+        if (rows.length < EXPORT_PAGE) return;
+      }
+    },
+    prune(before) {
+      const remove = store.sqlite.prepare(
+        `DELETE FROM llm_calls WHERE id IN (SELECT id FROM llm_calls WHERE created_at < ? LIMIT ${PRUNE_ROWS})`,
+      );
+      store.write(() => remove.run(timestamp(before)));
+    },
+  };
+}

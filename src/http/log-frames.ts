@@ -1,0 +1,74 @@
+/**
+ * Lines of a log as an event stream: `event: log`, one JSON object a frame, then `event: end`. JSON has no bare line
+ * break, so no text can forge a frame.
+ */
+import { isProblem } from "../core/errors.ts";
+import { LIMITS } from "../core/limits.ts";
+
+export interface LogLine {
+  stream: string;
+  text: string;
+  [member: string]: unknown;
+}
+
+const encoder = new TextEncoder();
+const frame = (event: string, data: unknown) => encoder.encode(`event: ${event}\ndata: ${JSON.stringify(data)}\n\n`);
+const BUFFER_BYTES = 256 * 1024;
+
+export interface LogStreamOptions {
+  /** False ends the stream: the reader's credential was revoked. Asked at each beat. */
+  stillValid(): boolean;
+  /** Called once, when the reader is gone or the lines are at their end. */
+  stop(): void;
+}
+
+/** Sends the lines as they come, no faster than the reader takes them. */
+export function logStream(lines: AsyncIterable<LogLine>, { stillValid, stop }: LogStreamOptions): Response {
+  let heart: ReturnType<typeof setInterval>;
+  let over = false;
+  const source = lines[Symbol.asyncIterator]();
+  const end = () => {
+    if (over) return;
+    over = true;
+    clearInterval(heart);
+    stop();
+    source.return?.(undefined).catch(() => {});
+  };
+  const body = new ReadableStream<Uint8Array>(
+    {
+      start(controller) {
+        controller.enqueue(encoder.encode("retry: 2000\n\n"));
+        heart = setInterval(() => {
+          if (over) return;
+          if (!stillValid()) {
+            end();
+            controller.close();
+          } else if ((controller.desiredSize ?? 0) > 0) controller.enqueue(encoder.encode(": beat\n\n"));
+        }, LIMITS.streamHeartbeatMs);
+      },
+      async pull(controller) {
+        try {
+          const { done, value } = await source.next();
+          if (over) return;
+          if (!done) return controller.enqueue(frame("log", value));
+          controller.enqueue(frame("end", {}));
+        } catch (error) {
+          if (over) return;
+          const code = isProblem(error) ? error.code : "internal";
+          controller.enqueue(frame("end", { error: code }));
+        }
+        end();
+        controller.close();
+      },
+      cancel: end,
+    },
+    new ByteLengthQueuingStrategy({ highWaterMark: BUFFER_BYTES }),
+  );
+  return new Response(body, {
+    headers: {
+      "Content-Type": "text/event-stream; charset=utf-8",
+      "Cache-Control": "no-store",
+      "X-Accel-Buffering": "no",
+    },
+  });
+}
