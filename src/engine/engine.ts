@@ -1,0 +1,190 @@
+/** The engine put together: its ports from what app.ts hands in, its scheduler, and what others may ask of it. */
+import type { Clock } from "../core/clock.ts";
+import { unavailable } from "../core/errors.ts";
+import type { EventDraft } from "../core/events.ts";
+import type { Logger } from "../core/log.ts";
+import { AGENT_DEFAULTS, type AgentFile } from "./agent-file.ts";
+import type { Execution, ExecutionRows } from "./execution.ts";
+import type { ModelPort } from "./model.ts";
+import type { EngineAgent, EnginePorts, Overdrawn } from "./ports.ts";
+import { assemblePrompt } from "./prompt.ts";
+import type { SandboxDriver } from "./sandbox/sandbox.ts";
+import { createScheduler, type Scheduler, type SchedulerLimits } from "./scheduler.ts";
+import { createExecutionTokens, type ExecutionTokens } from "./tokens.ts";
+import { createToolbox, type Toolbox, type ToolPorts } from "./tool/registry.ts";
+
+/** What of the instance's settings fills in for agents that say nothing. */
+export interface EngineDefaults {
+  model(kind: Execution["kind"]): string | null;
+  limits: { max_turns: number; timeout_seconds: number };
+  sandbox: { image: string | null; network: "none" | "bridge"; memory_mb: number; cpus: number };
+}
+
+export interface SkillSource {
+  /** Every enabled skill that the agent sees. */
+  manifest(agentId: string): { name: string; description: string; tags: readonly string[] }[];
+  content(agentId: string, name: string): string | undefined;
+}
+
+export interface EngineDeps {
+  clock: Clock;
+  log: Logger;
+  rows: ExecutionRows;
+  models: ModelPort;
+  sandboxes: SandboxDriver;
+  limits(): SchedulerLimits;
+  defaults(): EngineDefaults;
+  /** @throws Problem 404 unknown, 409 switched off or its file broken. */
+  agentOf(agentId: string): AgentFile;
+  overridesOf(agentId: string): ReadonlyMap<string, boolean>;
+  skills: SkillSource;
+  tools: ToolPorts;
+  secretsOf(execution: Execution): Record<string, string>;
+  projectOf(projectId: string): { name: string; description?: string | null; vision?: string | null } | undefined;
+  guidanceOf(runId: string): string | null;
+  /** What containers are told: the shared token when the operator chose it, and where this server is. */
+  sharedToken: string | undefined;
+  apiUrl(): string | undefined;
+  workspaces: {
+    prepare(run: { id: string; project_id?: string | undefined }, signal: AbortSignal): Promise<{ path: string }>;
+    commitStep(run: { id: string; project_id?: string | undefined }, message: string): Promise<unknown>;
+    /** Folder of an execution that belongs to no run. */
+    own(executionId: string): Promise<string>;
+  };
+  overdrawn(execution: Execution, estimateUsd: number): Overdrawn | undefined;
+  emitSoon(draft: EventDraft): void;
+  /** Transcript of the scripted model, from the configuration. */
+  script: string | undefined;
+  onTick(): void;
+}
+
+export interface Engine {
+  readonly tokens: ExecutionTokens;
+  readonly toolbox: Toolbox;
+  readonly scheduler: Scheduler;
+  /** Removes sandboxes that no execution owns, then takes up work. */
+  start(): Promise<void>;
+  stop(): Promise<void>;
+}
+
+const SWEEP_MS = 60_000;
+
+export function createEngine(deps: EngineDeps): Engine {
+  const { clock, log, sandboxes } = deps;
+  const toolbox = createToolbox(deps.tools);
+  const tokens = createExecutionTokens();
+  const scheduler = createScheduler(portsOf(deps, toolbox, tokens), deps.limits, log, deps.onTick);
+  let timer: ReturnType<typeof setInterval> | undefined;
+  const sweep = async (): Promise<void> => {
+    try {
+      const removed = await sandboxes.sweep((id) => scheduler.isActive(id));
+      if (removed > 0) log.info({ removed }, "sandboxes left behind were removed");
+    } catch (error) {
+      log.debug({ err: error }, "no sweep: the container engine does not answer");
+    }
+  };
+  return {
+    tokens,
+    toolbox,
+    scheduler,
+    async start() {
+      await sweep();
+      timer = setInterval(() => void sweep(), SWEEP_MS);
+      scheduler.start();
+      log.debug({ at: clock.now() }, "engine started");
+    },
+    async stop() {
+      clearInterval(timer);
+      await scheduler.stop();
+    },
+  };
+}
+
+function portsOf(deps: EngineDeps, toolbox: Toolbox, tokens: ExecutionTokens): EnginePorts {
+  const { clock, log, rows, models, sandboxes, skills, workspaces } = deps;
+  const runOf = ({ runId, projectId }: Execution) =>
+    runId === undefined ? undefined : { id: runId, project_id: projectId };
+  return {
+    rows,
+    models,
+    sandboxes,
+    clock,
+    log,
+    agentOf: (execution) => settingsOf(deps.agentOf(execution.agentId), deps.defaults()),
+    modelOf({ wantedModel, agentId, kind }) {
+      const model = wantedModel ?? deps.agentOf(agentId).config.model ?? deps.defaults().model(kind);
+      if (model) return model;
+      throw unavailable(
+        "no_model",
+        "No model is set. Name one with the run (--model), in the agent or in settings; demo/scripted is a dry run.",
+      );
+    },
+    scriptOf: () => deps.script,
+    toolsFor: ({ agentId, kind, contract }, { hasShell }) =>
+      toolbox.for({
+        kind,
+        listed: deps.agentOf(agentId).config.tools,
+        overrides: deps.overridesOf(agentId),
+        hasShell,
+        contract,
+      }),
+    promptFor(execution, tools, { kind }) {
+      const { agentId, projectId, runId } = execution;
+      const agent = deps.agentOf(agentId);
+      return assemblePrompt({
+        kind: execution.kind,
+        agent,
+        project: projectId === undefined ? undefined : deps.projectOf(projectId),
+        skills: skills.manifest(agentId),
+        injected: execution.skills.flatMap((name) => {
+          const content = skills.content(agentId, name);
+          return content === undefined ? [] : [{ name, content }];
+        }),
+        toolNames: tools.map(({ name }) => name),
+        sandbox: { kind, network: agent.config.network ?? deps.defaults().sandbox.network },
+        contract: execution.contract,
+        task: execution.prompt,
+        guidance: runId === undefined ? null : deps.guidanceOf(runId),
+      });
+    },
+    secretsOf: deps.secretsOf,
+    variablesOf({ id, agentId, runId }, token) {
+      const apiUrl = deps.apiUrl();
+      return {
+        ENGINE_INTERNAL_TOKEN: deps.sharedToken ?? token,
+        ...(apiUrl ? { API_BASE_URL: apiUrl } : {}),
+        SKEP_AGENT_ID: agentId,
+        SKEP_EXECUTION_ID: id,
+        ...(runId ? { SKEP_RUN_ID: runId } : {}),
+      };
+    },
+    tokens,
+    workspaces: {
+      async prepare(execution, signal) {
+        const run = runOf(execution);
+        return run ? (await workspaces.prepare(run, signal)).path : workspaces.own(execution.id);
+      },
+      async commit(execution, summary) {
+        const run = runOf(execution);
+        const firstLine = summary.split("\n")[0]?.slice(0, 72) || "work";
+        if (run) await workspaces.commitStep(run, `${execution.stepId ?? execution.agentId}: ${firstLine}`);
+      },
+    },
+    overdrawn: deps.overdrawn,
+    emitSoon: deps.emitSoon,
+  };
+}
+
+/** The agent's own settings, else the instance's, else the defaults of agents. */
+function settingsOf({ id, config }: AgentFile, { limits, sandbox }: EngineDefaults): EngineAgent {
+  return {
+    id,
+    thinkingLevel: config.thinking_level ?? AGENT_DEFAULTS.thinking_level,
+    temperature: config.temperature ?? undefined,
+    maxTurns: config.max_turns ?? limits.max_turns,
+    image: config.image ?? sandbox.image ?? undefined,
+    network: config.network ?? sandbox.network,
+    memoryMb: config.memory_mb ?? sandbox.memory_mb,
+    cpus: config.cpus ?? sandbox.cpus,
+  };
+}
