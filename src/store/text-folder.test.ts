@@ -1,0 +1,87 @@
+import { afterAll, beforeEach, describe, expect, test } from "bun:test";
+import {
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { createTextFolder, TEXT_FILE_BYTES, type TextFolder } from "./text-folder.ts";
+
+const home = mkdtempSync(join(tmpdir(), "skep-text-"));
+afterAll(() => rmSync(home, { recursive: true, force: true }));
+let root: string;
+let outside: string;
+let folder: TextFolder;
+beforeEach(() => {
+  root = mkdtempSync(join(home, "in-"));
+  outside = mkdtempSync(join(home, "out-"));
+  writeFileSync(join(outside, "secret.md"), "secret");
+  folder = createTextFolder(root);
+});
+const codeOf = (work: () => unknown): unknown => {
+  try {
+    return work();
+  } catch (error) {
+    return (error as { code?: string }).code;
+  }
+};
+
+describe("text folder", () => {
+  test("what is written is read back; an edit on disk counts at the next read, also one of equal length", () => {
+    folder.write("a/b/c.md", "one");
+    expect(folder.read("a/b/c.md")?.text).toBe("one");
+    writeFileSync(join(root, "a/b/c.md"), "two");
+    expect(folder.read("a/b/c.md")?.text).toBe("two");
+    rmSync(join(root, "a/b/c.md"));
+    expect(folder.read("a/b/c.md")).toBeUndefined();
+    expect(readdirSync(join(root, "a/b"))).toEqual([]);
+  });
+
+  test("an unchanged file is not read again", () => {
+    folder.write("x.md", "x");
+    expect(folder.read("x.md")).toBe(folder.read("x.md"));
+  });
+
+  test("links that lead out are not there: not listed, read, written, removed through", () => {
+    symlinkSync(join(outside, "secret.md"), join(root, "leak.md"));
+    symlinkSync(outside, join(root, "way"));
+    mkdirSync(join(root, "real"));
+    symlinkSync("real", join(root, "inner"));
+    expect(folder.list("")).toEqual([
+      { name: "inner", kind: "folder" },
+      { name: "real", kind: "folder" },
+    ]);
+    for (const path of ["leak.md", "way/secret.md", "../in", `../${outside.split("/").pop()}/secret.md`])
+      expect([path, folder.read(path)]).toEqual([path, undefined]);
+    expect(codeOf(() => folder.write("way/new.md", "x"))).toBe("outside_folder");
+    expect(codeOf(() => folder.write("../new.md", "x"))).toBe("outside_folder");
+    expect(codeOf(() => folder.remove("way/secret.md"))).toBe("outside_folder");
+    folder.write("leak.md", "mine");
+    expect(folder.remove("way")).toBe(true);
+    expect(readFileSync(join(outside, "secret.md"), "utf8")).toBe("secret");
+    expect(readdirSync(outside)).toEqual(["secret.md"]);
+  });
+
+  test("removing a folder leaves what its links lead to", () => {
+    folder.write("skill/SKILL.md", "x");
+    symlinkSync(outside, join(root, "skill/out"));
+    expect([folder.remove("skill"), folder.remove("skill")]).toEqual([true, false]);
+    expect(existsSync(join(outside, "secret.md"))).toBe(true);
+  });
+
+  test("files that cannot be text are named as problems", () => {
+    writeFileSync(join(root, "large.md"), "x".repeat(TEXT_FILE_BYTES + 1));
+    writeFileSync(join(root, "binary.md"), Uint8Array.from([0xff, 0xfe, 0x00]));
+    mkdirSync(join(root, "folder.md"));
+    expect(folder.read("large.md")?.problem).toContain("larger");
+    expect(folder.read("binary.md")?.problem).toContain("UTF-8");
+    expect(folder.read("folder.md")).toBeUndefined();
+    expect(codeOf(() => folder.write("x.md", "x".repeat(TEXT_FILE_BYTES + 1)))).toBe("too_large");
+  });
+});
