@@ -1,0 +1,65 @@
+/** The list of a `for_each`, and the outputs of its children put together. */
+import { LIMITS } from "../../core/limits.ts";
+import { declaredOutputs, type ForEachStep } from "./definition.ts";
+import { readPath } from "./path.ts";
+import type { StepError, StepRow } from "./rows.ts";
+import { soleVariable } from "./template.ts";
+
+export type Items = { items: unknown[]; error: null } | { items: null; error: StepError };
+
+/**
+ * The list: written out, the value of the variable, or JSON text of a list. A variable of a step that gave nothing
+ * because it did not succeed is an empty list; anything else that is no list is an error.
+ */
+export function itemsOf(step: ForEachStep, scope: Record<string, unknown>): Items {
+  if (Array.isArray(step.for_each)) return { items: step.for_each, error: null };
+  const path = soleVariable(step.for_each) ?? [];
+  const value = readPath(scope, path);
+  const items = listOf(value);
+  if (!items) {
+    const source = path[0] === "steps" ? readPath(scope, ["steps", path[1] ?? "", "status"]) : undefined;
+    if (value === undefined && source !== undefined && source !== "succeeded") return { items: [], error: null };
+    return failed("for_each_no_list", `${step.for_each} is no list.`);
+  }
+  if (items.length > LIMITS.forEachItems)
+    return failed(
+      "for_each_too_long",
+      `The list has ${items.length} items; at most ${LIMITS.forEachItems} are allowed.`,
+    );
+  return { items, error: null };
+}
+
+const failed = (code: string, message: string): Items => ({ items: null, error: { code, message } });
+
+function listOf(value: unknown): unknown[] | null {
+  if (Array.isArray(value)) return value;
+  if (typeof value !== "string" || !value.trim().startsWith("[")) return null;
+  try {
+    const parsed: unknown = JSON.parse(value);
+    return Array.isArray(parsed) ? parsed : null;
+  } catch {
+    return null;
+  }
+}
+
+/**
+ * Each output as a list in the order of the items, null where an item did not give it. Declared outputs are always
+ * there, as empty lists when there were no items.
+ */
+export function joinOutputs(
+  step: ForEachStep,
+  items: readonly unknown[],
+  children: ReadonlyMap<number, StepRow>,
+): Record<string, unknown> {
+  const outputsAt = (index: number): Record<string, unknown> => {
+    const child = children.get(index);
+    return child?.status === "succeeded" ? child.outputs : {};
+  };
+  const names = new Set(declaredOutputs(step) ?? []);
+  for (const index of items.keys()) for (const name of Object.keys(outputsAt(index))) names.add(name);
+  const outputAt = (index: number, name: string): unknown => {
+    const outputs = outputsAt(index);
+    return Object.hasOwn(outputs, name) ? outputs[name] : null;
+  };
+  return Object.fromEntries([...names].map((name) => [name, items.map((_, index) => outputAt(index, name))]));
+}

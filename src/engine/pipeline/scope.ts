@@ -1,0 +1,124 @@
+/** What templates and conditions see of a run, the rendered inputs of a step, and the outputs of a run. */
+import { DEFAULT_MAX_ATTEMPTS, isApproval, type PipelineDefinition, type PipelineStep } from "./definition.ts";
+import { type PipelineGraph, pipelineGraph } from "./graph.ts";
+import type { RunRow, StepRow } from "./rows.ts";
+import { RunState } from "./run-state.ts";
+import { renderTemplate } from "./template.ts";
+
+export interface ItemScope {
+  item: unknown;
+  index: number;
+}
+
+/** The variables of the language, by name. */
+export function scopeOf(definition: PipelineDefinition, state: RunState, item?: ItemScope): Record<string, unknown> {
+  const { run } = state;
+  return {
+    task_description: run.task_description,
+    human_context: run.human_context ?? "",
+    project: run.project ?? {},
+    run: { id: run.id, pipeline_id: run.pipeline_id, branch: run.branch },
+    inputs: run.inputs,
+    steps: Object.fromEntries(definition.steps.map(({ id }) => [id, stepScope(state.shown(id))])),
+    ...item,
+  };
+}
+
+function stepScope(row: StepRow | undefined): Record<string, unknown> {
+  if (!row) return { status: "pending", outputs: {}, error: "", attempt: 0, visit: 0 };
+  const { status, outputs, error, attempt, visit } = row;
+  return { status, outputs, error: error?.message ?? "", attempt, visit };
+}
+
+/** The inputs with which the step would begin now. */
+export function renderInputs(
+  definition: PipelineDefinition,
+  step: PipelineStep,
+  state: RunState,
+  item?: ItemScope,
+): Record<string, unknown> {
+  const scope = scopeOf(definition, state, item);
+  if (isApproval(step)) return { message: renderTemplate(step.approval.message, scope) };
+  return { input: renderTemplate(step.input, scope), ...item };
+}
+
+/** The same from rows. @param rows oldest first. */
+export const inputsOf = (
+  definition: PipelineDefinition,
+  step: PipelineStep,
+  run: RunRow,
+  rows: readonly StepRow[],
+  item?: ItemScope,
+): Record<string, unknown> => renderInputs(definition, step, new RunState(run, rows), item);
+
+/**
+ * Outputs of the last steps by step id: those nobody waits for, and where one of them gave nothing, the nearest before it
+ * that succeeded.
+ */
+export function outputsOf(graph: PipelineGraph, state: RunState): Record<string, unknown> {
+  const outputs = new Map<string, unknown>();
+  const open = graph.steps.filter(({ id }) => graph.downstream(id).size === 0).map(({ id }) => id);
+  const seen = new Set<string>();
+  for (let id = open.pop(); id !== undefined; id = open.pop()) {
+    if (seen.has(id)) continue;
+    seen.add(id);
+    const row = state.latest(id);
+    if (row?.status === "succeeded") outputs.set(id, row.outputs);
+    else open.push(...graph.needs(id));
+  }
+  return Object.fromEntries(graph.steps.filter(({ id }) => outputs.has(id)).map(({ id }) => [id, outputs.get(id)]));
+}
+
+/** The same from rows. */
+export const runOutputs = (
+  definition: PipelineDefinition,
+  run: RunRow,
+  rows: readonly StepRow[],
+): Record<string, unknown> => outputsOf(pipelineGraph(definition), new RunState(run, rows));
+
+export interface StepSettings {
+  /** Undefined: the agent's, else the instance's. */
+  model: string | undefined;
+  /** Undefined: the agent's. */
+  timeout_seconds: number | undefined;
+  /** Attempts in one visit; 1 unless the step says `on_failure: retry`. */
+  max_attempts: number;
+}
+
+/**
+ * What holds for the step: the run before the step before the pipeline.
+ * @param agentAttempts `max_attempts` of the step's agent, after the pipeline's.
+ */
+export function settingsOf(
+  definition: PipelineDefinition,
+  step: PipelineStep,
+  run: Pick<RunRow, "model">,
+  agentAttempts?: number,
+): StepSettings {
+  const { defaults } = definition;
+  if (isApproval(step)) return { model: undefined, timeout_seconds: undefined, max_attempts: 1 };
+  const attempts = step.max_attempts ?? defaults?.max_attempts ?? agentAttempts ?? DEFAULT_MAX_ATTEMPTS;
+  return {
+    model: run.model ?? step.model ?? defaults?.model,
+    timeout_seconds: step.timeout_seconds ?? defaults?.timeout_seconds,
+    max_attempts: step.on_failure === "retry" ? attempts : 1,
+  };
+}
+
+/** The inputs of a new run: defaults filled in, problems by name for what is missing or not declared. */
+export function checkInputs(
+  definition: PipelineDefinition,
+  given: Readonly<Record<string, string>>,
+): { values: Record<string, string>; problems: { name: string; message: string }[] } {
+  const declared = definition.inputs ?? {};
+  const problems = Object.keys(given)
+    .filter((name) => !Object.hasOwn(declared, name))
+    .map((name) => ({ name, message: "The pipeline declares no such input." }));
+  const values: [string, string][] = [];
+  for (const [name, input] of Object.entries(declared)) {
+    const value = Object.hasOwn(given, name) ? given[name] : undefined;
+    if (value === undefined && input.required) problems.push({ name, message: "This input is required." });
+    values.push([name, value ?? input.default ?? ""]);
+  }
+  return { values: Object.fromEntries(values), problems };
+}

@@ -1,0 +1,85 @@
+/** What people do to a run: cancel it, start it again, answer a question. Decisions as the planner gives them. */
+import type { Decision } from "./decisions.ts";
+import type { PipelineDefinition } from "./definition.ts";
+import { type PipelineGraph, pipelineGraph } from "./graph.ts";
+import { jumpOf, outcomeOf } from "./outcome.ts";
+import type { RunError, RunRow, StepRow } from "./rows.ts";
+import { RunState } from "./run-state.ts";
+import { outputsOf } from "./scope.ts";
+import { isRunEnd, isStepEnd } from "./states.ts";
+
+/**
+ * Cancels every step that has not ended, and the run. Empty when the run has ended.
+ * @param error why, when it was not a person's wish (a budget): the run is then failed.
+ */
+export function planStop(
+  definition: PipelineDefinition,
+  run: RunRow,
+  rows: readonly StepRow[],
+  error: RunError | null = null,
+): Decision[] {
+  if (isRunEnd(run.status)) return [];
+  const reason = error ? "run_failed" : "run_cancelled";
+  const cancelled: Decision[] = rows
+    .filter(({ status, superseded }) => !superseded && !isStepEnd(status))
+    .map(({ step_id, index, attempt }) => ({ kind: "cancel_step", step_id, index, attempt, reason }));
+  const outputs = outputsOf(pipelineGraph(definition), new RunState(run, rows));
+  return [...cancelled, { kind: "finish_run", status: error ? "failed" : "cancelled", outputs, error }];
+}
+
+/**
+ * Starts a failed or cancelled run again: from every step that has not succeeded, or from `fromStep` and those; whatever
+ * depends on them runs again too. Earlier outputs of steps that run again are dropped. A run that failed because it went
+ * back too often goes back once more, with its count begun anew. Empty when the run has not failed or been cancelled, or
+ * there is no such step.
+ */
+export function planRestart(
+  definition: PipelineDefinition,
+  run: RunRow,
+  rows: readonly StepRow[],
+  fromStep?: string,
+): Decision[] {
+  const graph = pipelineGraph(definition);
+  if (run.status !== "failed" && run.status !== "cancelled") return [];
+  if (fromStep !== undefined && !graph.step(fromStep)) return [];
+  const state = new RunState(run, rows);
+  const again = new Set<string>();
+  const add = (id: string) => {
+    again.add(id);
+    for (const other of graph.downstream(id)) again.add(other);
+  };
+  for (const step of graph.steps)
+    if (outcomeOf(step, state, graph).kind !== "settled" || isCancelled(step.id, state)) add(step.id);
+  if (fromStep !== undefined) add(fromStep);
+  for (const target of exhaustedTargets(run, state, graph)) add(target);
+  if (again.size === 0) for (const { id } of graph.steps) add(id);
+  const dropped: Decision[] = rows
+    .filter(({ step_id, superseded }) => !superseded && again.has(step_id))
+    .map(({ step_id, index, attempt }) => ({ kind: "supersede_step", step_id, index, attempt }));
+  return [...dropped, { kind: "move_run", to: "queued" }];
+}
+
+const isCancelled = (id: string, state: RunState): boolean => state.latest(id)?.status === "cancelled";
+
+/** Where the step that went back too often would have sent the run. */
+function exhaustedTargets(run: RunRow, state: RunState, graph: PipelineGraph): string[] {
+  const step = run.error?.code === "max_visits" && run.error.step_id ? graph.step(run.error.step_id) : undefined;
+  const row = step && state.latest(step.id);
+  const jump = step && row ? jumpOf(step, row) : null;
+  return jump ? [jump.to] : [];
+}
+
+/** A person's answer to an approval that is `waiting`. A refusal is a failure of the step. */
+export function answerApproval(row: StepRow, answer: { approved: boolean; comment?: string }): Decision {
+  const { approved, comment = "" } = answer;
+  const { step_id, index, attempt } = row;
+  return {
+    kind: "finish_step",
+    step_id,
+    index,
+    attempt,
+    status: approved ? "succeeded" : "failed",
+    outputs: { approved, comment, timed_out: false },
+    error: approved ? null : { code: "approval_rejected", message: comment || "It was refused." },
+  };
+}

@@ -1,0 +1,135 @@
+/** A run of a pipeline without an engine: the test says how each step ends, the planner says what comes next. */
+import type { Decision } from "../engine/pipeline/decisions.ts";
+import type { PipelineDefinition } from "../engine/pipeline/definition.ts";
+import { parsePipeline } from "../engine/pipeline/parse.ts";
+import { type PlanOptions, plan } from "../engine/pipeline/plan.ts";
+import type { RunRow, StepError, StepRow } from "../engine/pipeline/rows.ts";
+import { applyDecisions } from "../engine/pipeline/run-state.ts";
+import { assertMove, type StepStatus } from "../engine/pipeline/states.ts";
+import { answerApproval, planRestart, planStop } from "../engine/pipeline/steering.ts";
+
+/** `build`, or `each[2]` for the third item. */
+export const nameOf = ({ step_id, index }: Pick<StepRow, "step_id" | "index">): string =>
+  index === null ? step_id : `${step_id}[${index}]`;
+
+export class PipelineRun {
+  readonly definition: PipelineDefinition;
+  run: RunRow;
+  rows: StepRow[] = [];
+  /** Ms since the epoch; tests move it. */
+  now = Date.parse("2026-01-01T00:00:00.000Z");
+  /** Every decision so far. */
+  readonly log: Decision[] = [];
+
+  constructor(
+    pipeline: string | PipelineDefinition,
+    run: Partial<RunRow> = {},
+    readonly options: PlanOptions = {},
+  ) {
+    this.definition = typeof pipeline === "string" ? parsed(pipeline) : pipeline;
+    this.run = {
+      id: "run_1",
+      pipeline_id: this.definition.id,
+      status: "queued",
+      task_description: "the task",
+      human_context: null,
+      inputs: {},
+      model: null,
+      branch: null,
+      project: null,
+      error: null,
+      ...run,
+    };
+    this.next();
+  }
+
+  /** Plans and carries out; throws when the planner is not done after that. @returns the decisions. */
+  next(): Decision[] {
+    const { definition, run, rows, now, options } = this;
+    const decisions = plan(definition, run, rows, now, options);
+    this.#carryOut(decisions);
+    const more = plan(this.definition, this.run, this.rows, this.now, this.options);
+    if (more.length > 0) throw new Error(`Planned again, it decided more: ${JSON.stringify(more)}`);
+    return decisions;
+  }
+
+  /** What agents and people have before them, in the order of making: `build`, `each[0]`, `ship?` for an approval. */
+  get open(): string[] {
+    return this.leaves.map((row) => (row.status === "waiting" ? `${nameOf(row)}?` : nameOf(row)));
+  }
+
+  /** Rows that something outside the planner must end. */
+  get leaves(): StepRow[] {
+    const opened = new Set(this.definition.steps.filter((step) => "for_each" in step).map(({ id }) => id));
+    return this.rows.filter(
+      ({ status, index, step_id }) =>
+        status === "queued" ||
+        status === "waiting" ||
+        (status === "running" && (index !== null || !opened.has(step_id))),
+    );
+  }
+
+  /** Last attempt of the step or item. */
+  row(name: string): StepRow {
+    const row = this.rows.findLast((candidate) => nameOf(candidate) === name);
+    if (!row) throw new Error(`There is no ${name}.`);
+    return row;
+  }
+
+  /** Status of the last attempt of every step, as `a:succeeded b:pending`. */
+  get statuses(): string {
+    return this.definition.steps.map(({ id }) => `${id}:${this.row(id).status}`).join(" ");
+  }
+
+  start(name: string): void {
+    this.#move(this.row(name), "running", {});
+  }
+
+  succeed(name: string, outputs: Record<string, unknown> = {}): this {
+    if (this.row(name).status === "queued") this.start(name);
+    this.#move(this.row(name), "succeeded", { outputs });
+    this.next();
+    return this;
+  }
+
+  fail(name: string, error: StepError = { code: "agent_failed", message: `${name} failed` }): this {
+    if (this.row(name).status === "queued") this.start(name);
+    this.#move(this.row(name), "failed", { error });
+    this.next();
+    return this;
+  }
+
+  answer(name: string, approved: boolean, comment = ""): this {
+    this.#carryOut([answerApproval(this.row(name), { approved, comment })]);
+    this.next();
+    return this;
+  }
+
+  stop(): void {
+    this.#carryOut(planStop(this.definition, this.run, this.rows));
+  }
+
+  restart(fromStep?: string): this {
+    this.#carryOut(planRestart(this.definition, this.run, this.rows, fromStep));
+    this.next();
+    return this;
+  }
+
+  #carryOut(decisions: Decision[]): void {
+    const { run, rows } = applyDecisions(this.run, this.rows, decisions, this.now);
+    this.run = run;
+    this.rows = rows;
+    this.log.push(...decisions);
+  }
+
+  #move(row: StepRow, to: StepStatus, change: Partial<StepRow>): void {
+    assertMove("step", row.status, to);
+    this.rows = this.rows.map((other) => (other === row ? { ...row, ...change, status: to } : other));
+  }
+}
+
+function parsed(text: string): PipelineDefinition {
+  const { definition, problems } = parsePipeline(text);
+  if (!definition) throw new Error(problems.map(({ line, message }) => `${line}: ${message}`).join("\n"));
+  return definition;
+}
