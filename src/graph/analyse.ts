@@ -1,4 +1,4 @@
-/** From facts to a graph, in memory: structure and resolution of one repository. */
+/** From facts to edges, in memory: resolution of one repository, file by file. */
 import type { CodeGraph } from "./code-graph.ts";
 import { createProjectFiles } from "./parse/project-files.ts";
 import { createEdgeFinder, type RawEdge } from "./resolve/edges.ts";
@@ -13,8 +13,16 @@ export interface AnalyseInput {
   readConfig(path: string): string | undefined;
 }
 
-/** Resolves every file; `progress` is told how many files are done. */
-export function analyse(input: AnalyseInput, progress?: (done: number) => void): CodeGraph {
+export interface Resolution {
+  repo: Repository;
+  /** Edges found so far. */
+  found: RawEdge[];
+  /** Finds the edges that leave a file. */
+  resolve(file: number): void;
+}
+
+/** Prepares the resolution of a repository; call `resolve` for each file. */
+export function resolveFiles(input: AnalyseInput): Resolution {
   const repo = new Repository(input.files);
   const project = createProjectFiles({
     paths: input.files.map((file) => file.path),
@@ -22,15 +30,16 @@ export function analyse(input: AnalyseInput, progress?: (done: number) => void):
     readConfig: input.readConfig,
     spaceExists: (name) => repo.spaceExists(name),
   });
-  const engine = createEngine(repo, project);
-  const finder = createEdgeFinder(engine, createUniqueNames(repo));
+  const finder = createEdgeFinder(createEngine(repo, project), createUniqueNames(repo));
   const found: RawEdge[] = [];
-  for (let file = 0; file < input.files.length; file++) {
-    finder.edgesOf(file, found);
-    progress?.(file + 1);
-  }
+  return { repo, found, resolve: (file) => finder.edgesOf(file, found) };
+}
+
+/** Structure and resolved edges of a repository in one go. */
+export function analyse(input: AnalyseInput): CodeGraph {
+  const resolution = resolveFiles(input);
+  for (let file = 0; file < input.files.length; file++) resolution.resolve(file);
   const builder = new GraphBuilder();
-  const symbolNodes = addStructure(builder, repo);
-  addFoundEdges(builder, found, symbolNodes);
+  addFoundEdges(builder, resolution.found, addStructure(builder, resolution.repo));
   return builder.finish();
 }

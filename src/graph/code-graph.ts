@@ -31,6 +31,23 @@ export interface EdgeColumns {
   line: Int32Array;
 }
 
+/** A functional cluster. `members` are node rows, most connected first. */
+export interface Community {
+  node: number;
+  label: string;
+  /** Share of its members' edge weight that stays inside, 0–1. */
+  cohesion: number;
+  members: number[];
+}
+
+/** An execution flow. `steps` are node rows in the order they are reached. */
+export interface Process {
+  node: number;
+  label: string;
+  kind: "intra_community" | "cross_community";
+  steps: number[];
+}
+
 /** Neighbours by node: the edge rows of node n are `rows[start[n]] … rows[start[n + 1] - 1]`. */
 interface Adjacency {
   start: Int32Array;
@@ -42,6 +59,8 @@ export class CodeGraph {
   readonly edges: EdgeColumns;
   /** Language of each file node, by row. */
   readonly languages: string[];
+  communities: Community[] = [];
+  processes: Process[] = [];
   private outIndex: Adjacency | undefined;
   private inIndex: Adjacency | undefined;
   private idIndex: Map<string, number> | undefined;

@@ -4,7 +4,7 @@
  */
 import { CodeGraph, type EdgeColumns, type NodeColumns } from "./code-graph.ts";
 import { EDGE_TYPES, type EdgeType, NODE_LABELS, type NodeLabel, REASONS, type Reason } from "./model.ts";
-import { SYMBOL, SymbolFlag } from "./parse/fact-layout.ts";
+import { ATTACH, SYMBOL, SymbolFlag, TYPE, Type } from "./parse/fact-layout.ts";
 import { dirname } from "./parse/paths.ts";
 import type { RawEdge } from "./resolve/edges.ts";
 import type { Repository } from "./resolve/repository.ts";
@@ -118,10 +118,11 @@ function addSymbols(builder: GraphBuilder, repo: Repository, file: number, symbo
   const qualifiedOf: string[] = [];
   const text = (index: number) => (index < 0 ? "" : strings[index]!);
   const exported = exportedNames(repo, file);
+  const owners = writtenOwners(repo, file);
   for (let at = 0, row = 0; at < symbols.length; at += SYMBOL.size, row++) {
     const parent = symbols[at + SYMBOL.parent]!;
     const name = strings[symbols[at + SYMBOL.name]!]!;
-    const outer = parent < 0 ? "" : qualifiedOf[parent]!;
+    const outer = parent < 0 ? (owners.get(row) ?? "") : qualifiedOf[parent]!;
     const flags = symbols[at + SYMBOL.flags]!;
     if (flags & SymbolFlag.Hidden) {
       qualifiedOf.push(outer);
@@ -147,6 +148,24 @@ function addSymbols(builder: GraphBuilder, repo: Repository, file: number, symbo
     while (holder >= 0 && symbolNodes[base + holder]! < 0) holder = symbols[holder * SYMBOL.size + SYMBOL.parent]!;
     builder.addEdge("CONTAINS", holder < 0 ? file : symbolNodes[base + holder]!, node);
   }
+}
+
+/** The written names of the types that members declared outside them belong to, by symbol row. */
+function writtenOwners(repo: Repository, file: number): Map<number, string> {
+  const owners = new Map<number, string>();
+  const { attaches, types, strings } = repo.facts(file);
+  const nameOf = (row: number): string => {
+    const op = types[row * TYPE.size + TYPE.op];
+    if (op === Type.Ref) return strings[types[row * TYPE.size + TYPE.a]!]!;
+    if (op !== Type.Qualified) return "";
+    const left = types[row * TYPE.size + TYPE.a]!;
+    const outer = left < 0 ? "" : nameOf(left);
+    const name = strings[types[row * TYPE.size + TYPE.b]!]!;
+    return outer === "" ? name : `${outer}.${name}`;
+  };
+  for (let at = 0; at < attaches.length; at += ATTACH.size)
+    owners.set(attaches[at + ATTACH.symbol]!, nameOf(attaches[at + ATTACH.type]!));
+  return owners;
 }
 
 /** Names in the file's export list. */

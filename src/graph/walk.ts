@@ -7,6 +7,7 @@
 import { lstatSync, readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import ignore, { type Ignore } from "ignore";
+import { git } from "./git.ts";
 import { basename, dirname } from "./parse/paths.ts";
 
 /** Files over this many bytes are not source that people read. */
@@ -77,28 +78,8 @@ function addFile(root: string, path: string, walk: Walk): void {
 
 /** Tracked and untracked files as git sees them; undefined where there is no work tree. */
 async function listByGit(root: string): Promise<string[] | undefined> {
-  try {
-    const run = Bun.spawn(["git", "-C", root, "ls-files", "-z", "--cached", "--others", "--exclude-standard"], {
-      stdout: "pipe",
-      stderr: "ignore",
-      stdin: "ignore",
-      env: { ...gitEnvironment(), GIT_OPTIONAL_LOCKS: "0" },
-    });
-    const text = await new Response(run.stdout).text();
-    if ((await run.exited) !== 0) return undefined;
-    return text.split("\0").filter((path) => path !== "");
-  } catch {
-    return undefined;
-  }
-}
-
-/** What git needs from the environment: where programs and the user's own configuration are. */
-function gitEnvironment(): Record<string, string> {
-  return {
-    PATH: "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin:/opt/homebrew/bin",
-    HOME: "/nonexistent",
-    LC_ALL: "C",
-  };
+  const text = await git(root, ["ls-files", "-z", "--cached", "--others", "--exclude-standard"]);
+  return text?.split("\0").filter((path) => path !== "");
 }
 
 const IGNORE_FILES = [".gitignore", ".ignore"];

@@ -14,9 +14,9 @@ export const FACTS_VERSION = 1;
 export const Expr = {
   /** a = expression kind text or 0. Anything whose type is not known. */
   Unknown: 0,
-  /** a = name, b = scope it is looked up from. */
+  /** a = name, b = scope it is looked up from, c = 1 when it is called in a language whose methods have names of their own. */
   Name: 1,
-  /** a = object expression, b = member name. `obj.name`, `obj->name`, `Type::name`. */
+  /** a = object expression, b = member name, c = 1 when it is called. `obj.name`, `obj->name`, `Type::name`. */
   Member: 2,
   /** a = callee expression, b = list of argument expressions, c = list of type arguments. */
   Call: 3,
@@ -78,7 +78,7 @@ export const Type = {
   TypeOf: 9,
   /** a = scope. The type of the receiver: `this`, `Self`. */
   This: 10,
-  /** a = built-in type name. */
+  /** a = built-in type name, b = list of type arguments or -1. */
   Literal: 11,
   /** a = type, b = member name or -1. `T["x"]`. */
   Indexed: 12,
@@ -159,6 +159,8 @@ export const SymbolFlag = {
   Entry: 8192,
   /** The function's own type guards: returns `x is T`; `type` is T. */
   Guard: 16384,
+  /** A method that is called as if its first parameter's type had it (C#). */
+  Extension: 32768,
 } as const;
 
 /** Columns of each table. `SYMBOL.name` is the offset of a symbol's name in its row. */

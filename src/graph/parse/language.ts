@@ -31,6 +31,8 @@ export type ImportTarget =
   | { kind: "files"; files: readonly number[] }
   /** A namespace by its whole name: Java package, C# or PHP namespace. */
   | { kind: "space"; name: string }
+  /** What stands inside a file or space: a class by `path`, whose members are the module's names. */
+  | { kind: "inside"; file: number; space: string; path: readonly string[] }
   /** Outside the repository: nothing named through it can be one of ours. */
   | { kind: "external" };
 
@@ -62,6 +64,16 @@ export interface LanguageRules {
   constructorName: string;
   /** Languages whose names are visible to this one (C in C++). */
   compatible: readonly LanguageId[];
+  /** Calls reach functions and methods, and classes by `new` (or, with "constructors", by `C(x)`): never a field. */
+  strictCalls?: "functions" | "constructors";
+  /** Several functions of one name are told apart by their arguments: Java, C#, C++. */
+  overloads?: boolean;
+  /** What included files declare is visible, and a declaration stands for the definition of its name: C, C++. */
+  includes?: boolean;
+  /** A type may be declared in parts over several files of its name space: C#. */
+  partialTypes?: boolean;
+  /** A plain name that nothing explains may be the repository's only function of that name. */
+  guessNames?: boolean;
   /** Members of built-in types by result: see builtins.ts. */
   builtinFamily: "ecmascript" | "python" | "none";
 }

@@ -208,6 +208,10 @@ export function createCalls(engine: Engine): Calls {
   /** The overload that fits the arguments of a call, the symbol itself when it has no overloads. */
   function overload(symbol: number, site: CallSite | undefined): number {
     const file = repo.fileOf(symbol);
+    if (repo.rules(file).overloads) {
+      const fitting = engine.overloadFor(symbol, site);
+      return fitting < 0 ? symbol : fitting;
+    }
     const parent = repo.parent(symbol);
     const facts = repo.facts(file);
     const siblings =

@@ -3,7 +3,7 @@
  * Precision before recall: what could be several, or comes from outside, is no edge.
  */
 
-import type { EdgeType, Reason } from "../model.ts";
+import type { EdgeType, Reason, SymbolLabel } from "../model.ts";
 import {
   CALL,
   CallFlag,
@@ -18,7 +18,7 @@ import {
   Type,
   USE,
 } from "../parse/fact-layout.ts";
-import type { Engine, Entity } from "./engine.ts";
+import type { CallSite, Engine, Entity } from "./engine.ts";
 import type { UniqueNames } from "./unique-names.ts";
 import { partsOf } from "./value-type.ts";
 
@@ -37,6 +37,12 @@ export interface Target {
 }
 
 const MAX_TARGETS = 4;
+
+/** What calls reach where a language is strict about it. */
+function isCalled(label: SymbolLabel, constructing: boolean): boolean {
+  if (label === "Function" || label === "Method" || label === "Decorator") return true;
+  return constructing && (label === "Class" || label === "Struct" || label === "Enum");
+}
 
 export interface EdgeFinder {
   /** Appends the edges that leave a file. */
@@ -62,12 +68,13 @@ export function createEdgeFinder(engine: Engine, unique: UniqueNames): EdgeFinde
   /** The node that stands for a hidden overload signature, or -1. */
   function definitionOf(symbol: number): number {
     if (!repo.has(symbol, SymbolFlag.Signature)) return -1;
+    const file = repo.fileOf(symbol);
+    if (repo.rules(file).includes) return engine.definitionOf(symbol);
     const name = repo.name(symbol);
     const parent = repo.parent(symbol);
     if (name === "" || name === "()" || name === "new()") return -1;
     if (parent >= 0 && repo.label(symbol) === "Method")
       return repo.childrenNamed(parent, name).find((other) => !repo.has(other, SymbolFlag.Hidden)) ?? -1;
-    const file = repo.fileOf(symbol);
     const entity = engine.lookup(file, repo.column(symbol, "scope"), repo.column(symbol, "name"), "value");
     return entity?.kind === "symbol" && !repo.has(entity.symbol, SymbolFlag.Hidden) ? entity.symbol : -1;
   }
@@ -101,17 +108,20 @@ export function createEdgeFinder(engine: Engine, unique: UniqueNames): EdgeFinde
   }
 
   /** Targets named by a plain name. */
-  function nameTargets(file: number, expr: number): Target[] {
+  function nameTargets(file: number, expr: number, site: CallSite): Target[] {
     const { exprs } = repo.facts(file);
-    const entity = engine.lookup(file, exprs[expr * EXPR.size + EXPR.b]!, exprs[expr * EXPR.size + EXPR.a]!, "value");
+    const space = exprs[expr * EXPR.size + EXPR.c] === 1 ? "call" : "value";
+    const entity = engine.lookup(file, exprs[expr * EXPR.size + EXPR.b]!, exprs[expr * EXPR.size + EXPR.a]!, space);
     if (!entity) return unique.forName(file, repo.facts(file).strings[exprs[expr * EXPR.size + EXPR.a]!]!);
-    if (entity.kind === "symbol") return symbolTargets(entity.symbol, reasonOf(file, entity));
+    if (entity.kind === "symbol") return symbolTargets(entity.symbol, reasonOf(file, entity), site);
     if (entity.kind === "external") return [];
     return typeTargets(engine.entityType(entity), "receiver_type");
   }
 
   /** A called symbol; a constant that holds a known function stands for that function. */
-  function symbolTargets(symbol: number, reason: Reason): Target[] {
+  function symbolTargets(found: number, reason: Reason, site: CallSite): Target[] {
+    const symbol = repo.rules(repo.fileOf(found)).overloads ? engine.overloadFor(found, site) : found;
+    if (symbol < 0) return [];
     const label = repo.label(symbol);
     if (label === "Const" || label === "Variable" || (label === "Property" && repo.has(symbol, SymbolFlag.Hidden))) {
       const held = typeTargets(engine.symbolType(symbol), reason);
@@ -132,7 +142,7 @@ export function createEdgeFinder(engine: Engine, unique: UniqueNames): EdgeFinde
     return targets;
   }
 
-  function memberTargets(file: number, callee: number): Target[] {
+  function memberTargets(file: number, callee: number, site: CallSite): Target[] {
     const facts = repo.facts(file);
     const object = facts.exprs[callee * EXPR.size + EXPR.a]!;
     const name = facts.strings[facts.exprs[callee * EXPR.size + EXPR.b]!]!;
@@ -140,7 +150,8 @@ export function createEdgeFinder(engine: Engine, unique: UniqueNames): EdgeFinde
     if (!receiver) return unique.forMember(file, name);
     if (receiver.kind === "function" && (name === "call" || name === "apply"))
       return typeTargets(receiver, "receiver_type");
-    const search = engine.members(receiver, name);
+    const called = facts.exprs[callee * EXPR.size + EXPR.c] === 1 ? true : undefined;
+    const search = engine.members(receiver, name, 0, called);
     const direct = facts.exprs[object * EXPR.size + EXPR.op] === Expr.This;
     const targets = search.members.flatMap((member) => {
       const reason: Reason = member.inherited
@@ -150,7 +161,7 @@ export function createEdgeFinder(engine: Engine, unique: UniqueNames): EdgeFinde
           : receiver.kind === "module"
             ? "import"
             : "receiver_type";
-      return symbolTargets(member.symbol, reason);
+      return symbolTargets(member.symbol, reason, site);
     });
     return distinct(targets);
   }
@@ -181,9 +192,9 @@ export function createEdgeFinder(engine: Engine, unique: UniqueNames): EdgeFinde
     if (callee < 0) return [];
     switch (exprs[callee * EXPR.size + EXPR.op]) {
       case Expr.Name:
-        return distinct(nameTargets(file, callee));
+        return distinct(nameTargets(file, callee, { file, expr: row }));
       case Expr.Member:
-        return memberTargets(file, callee);
+        return memberTargets(file, callee, { file, expr: row });
       case Expr.Super:
         return superTargets(file, callee);
       default:
@@ -199,12 +210,14 @@ export function createEdgeFinder(engine: Engine, unique: UniqueNames): EdgeFinde
 
   function callEdges(file: number, into: RawEdge[]): void {
     const { calls } = repo.facts(file);
+    const strict = repo.rules(file).strictCalls;
     for (let at = 0, row = 0; at < calls.length; at += CALL.size, row++) {
       const from = ownerOf(file, calls[at + CALL.symbol]!);
       for (const target of callTargets(file, row)) {
         const label = repo.label(target.symbol);
         const isNew = (calls[at + CALL.flags]! & CallFlag.New) !== 0;
         if (label === "Interface" || label === "TypeAlias" || label === "Namespace") continue;
+        if (strict && !isCalled(label, isNew || strict === "constructors")) continue;
         if (isNew && (label === "Const" || label === "Variable")) continue;
         into.push({ type: "CALLS", from, to: target.symbol, line: calls[at + CALL.line]!, reason: target.reason });
       }

@@ -3,8 +3,11 @@ import type { ImportTarget, ProjectFiles } from "../parse/language.ts";
 import type { Repository } from "./repository.ts";
 import type { TypeEnv, ValueType } from "./value-type.ts";
 
-/** Whether a name stands for a value or for a type: a language may use one name for both. */
-export type NameSpaceOf = "value" | "type";
+/**
+ * Whether a name stands for a value or for a type: a language may use one name for both. "call" is a value that is
+ * called, where methods have names of their own.
+ */
+export type NameSpaceOf = "value" | "type" | "call";
 
 /** What a name stands for. */
 export type Entity =
@@ -51,8 +54,15 @@ export interface Engine {
   bindingType(file: number, binding: number): ValueType | undefined;
   /** Instance of a class-like symbol whose type parameters are given, in order. */
   instanceOf(symbol: number, args: readonly (ValueType | undefined)[]): ValueType;
-  members(type: ValueType | undefined, name: string, depth?: number): MemberSearch;
-  memberType(type: ValueType | undefined, name: string): ValueType | undefined;
+  /** `called`: a method rather than a field of that name. */
+  members(type: ValueType | undefined, name: string, depth?: number, called?: boolean): MemberSearch;
+  memberType(type: ValueType | undefined, name: string, called?: boolean): ValueType | undefined;
+  /** The symbol among its overloads that fits a call; -1 when several do. The symbol itself where it has none. */
+  overloadFor(symbol: number, site: CallSite | undefined): number;
+  /** What the files that a file includes declare under a name. */
+  included(file: number, name: string, space: NameSpaceOf): Entity | undefined;
+  /** The definition that a declaration without a body stands for, or -1. */
+  definitionOf(symbol: number): number;
   /** The bases of a class-like symbol, seen from an instance with that environment. */
   bases(symbol: number, env: TypeEnv | undefined): ValueType[];
   /** What calling a value yields; `site` gives the arguments. */

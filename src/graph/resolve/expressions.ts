@@ -30,8 +30,9 @@ export function createExpressions(engine: Engine): Expressions {
     const scope = facts.exprs[row * EXPR.size + EXPR.b]!;
     const narrow = narrowed(file, scope, facts.strings[name]!);
     if (narrow) return narrow;
-    const entity = engine.lookup(file, scope, name, "value");
+    const entity = engine.lookup(file, scope, name, facts.exprs[row * EXPR.size + EXPR.c] === 1 ? "call" : "value");
     if (entity) return engine.entityType(entity);
+    if (repo.spaceExists(facts.strings[name]!)) return { kind: "space", name: facts.strings[name]! };
     return repo.rules(file).builtinFamily === "ecmascript" ? EXTERNAL : undefined;
   }
 
@@ -106,7 +107,12 @@ export function createExpressions(engine: Engine): Expressions {
       if (narrow) return narrow;
     }
     const object = exprType(file, facts.exprs[row * EXPR.size + EXPR.a]!);
-    return engine.memberType(object, facts.strings[facts.exprs[row * EXPR.size + EXPR.b]!]!);
+    const called = facts.exprs[row * EXPR.size + EXPR.c]!;
+    return engine.memberType(
+      object,
+      facts.strings[facts.exprs[row * EXPR.size + EXPR.b]!]!,
+      called < 0 ? undefined : called === 1,
+    );
   }
 
   function thisType(file: number, scope: number): ValueType | undefined {

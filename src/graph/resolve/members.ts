@@ -1,5 +1,6 @@
 /** Members of types: own, attached from elsewhere, inherited. */
 import { ATTACH, BINDING, EXPR, HERITAGE, SymbolFlag } from "../parse/fact-layout.ts";
+import { listItems } from "../parse/facts.ts";
 import type { Engine, Member, MemberSearch } from "./engine.ts";
 import { pushTo } from "./repository.ts";
 import {
@@ -101,7 +102,10 @@ export function createMembers(engine: Engine): Members {
     const add = (type: ValueType | undefined) => {
       for (const part of partsOf(substitute(type, env))) found.push(part);
     };
-    for (const row of heritageRows(file).get(symbol - repo.base[file]!) ?? []) add(heritageType(file, row));
+    for (const part of repo.rules(file).partialTypes ? declarations(symbol) : [symbol]) {
+      const home = part === symbol ? file : repo.fileOf(part);
+      for (const row of heritageRows(home).get(part - repo.base[home]!) ?? []) add(heritageType(home, row));
+    }
     for (const { file: other, row } of outsideIndex().bases.get(symbol) ?? []) add(heritageType(other, row));
     return found;
   }
@@ -109,6 +113,7 @@ export function createMembers(engine: Engine): Members {
   /** Declarations of the same type under the same name: merged interfaces, partial classes. */
   function declarations(symbol: number): readonly number[] {
     const file = repo.fileOf(symbol);
+    if (repo.rules(file).partialTypes && repo.parent(symbol) < 0) return partsOfType(file, symbol);
     const rows = repo.bindingsOf(file, repo.column(symbol, "scope"), repo.column(symbol, "name"));
     if (rows.length < 2) return [symbol];
     const { bindings } = repo.facts(file);
@@ -120,8 +125,19 @@ export function createMembers(engine: Engine): Members {
     return [symbol, ...merged];
   }
 
+  /** A type declared in parts: the other declarations of its name in its name spaces, of as many type parameters. */
+  function partsOfType(file: number, symbol: number): readonly number[] {
+    const found = [symbol];
+    const count = (other: number) =>
+      listItems(repo.facts(repo.fileOf(other)), repo.column(other, "typeParameters")).length;
+    for (const space of repo.spacesAt(file, repo.column(symbol, "scope")))
+      for (const other of repo.inSpace(space, repo.name(symbol), file))
+        if (other !== symbol && repo.column(other, "inner") >= 0 && count(other) === count(symbol)) found.push(other);
+    return found;
+  }
+
   /** The declaration meant among several of one name: a definition before its signatures. */
-  function best(symbols: readonly number[], isStatic: boolean): number {
+  function best(symbols: readonly number[], isStatic: boolean, called: boolean | undefined): number {
     let found = -1;
     let rank = -1;
     for (const symbol of symbols) {
@@ -129,6 +145,7 @@ export function createMembers(engine: Engine): Members {
       const overload =
         (flags & (SymbolFlag.Hidden | SymbolFlag.Signature)) === (SymbolFlag.Hidden | SymbolFlag.Signature);
       const score =
+        (called !== undefined && (repo.label(symbol) === "Property") === called ? 0 : 8) +
         (overload ? 0 : 2) +
         (((flags & SymbolFlag.Static) !== 0) === isStatic ? 4 : 0) +
         ((flags & SymbolFlag.Signature) !== 0 ? 0 : 1);
@@ -140,18 +157,19 @@ export function createMembers(engine: Engine): Members {
     return found;
   }
 
-  function own(symbol: number, name: string, isStatic: boolean): number {
+  function own(symbol: number, name: string, isStatic: boolean, called: boolean | undefined): number {
     for (const part of declarations(symbol)) {
       const symbols = repo.childrenNamed(part, name);
-      if (symbols.length > 0) return best(symbols, isStatic);
+      if (symbols.length > 0) return best(symbols, isStatic, called);
     }
     const key = repo.rules(repo.fileOf(symbol)).ignoreCase ? name.toLowerCase() : name;
     const attached = outsideIndex().members.get(symbol)?.get(key);
-    return attached ? best(attached, isStatic) : -1;
+    return attached ? best(attached, isStatic, called) : -1;
   }
 
   interface Hunt {
     name: string;
+    called: boolean | undefined;
     isStatic: boolean;
     self: ValueType;
     seen: Set<number>;
@@ -161,7 +179,7 @@ export function createMembers(engine: Engine): Members {
   function hunt(symbol: number, env: TypeEnv | undefined, depth: number, by: Hunt): boolean {
     if (depth > MAX_INHERITANCE || by.seen.has(symbol)) return false;
     by.seen.add(symbol);
-    const found = own(symbol, by.name, by.isStatic);
+    const found = own(symbol, by.name, by.isStatic, by.called);
     if (found >= 0) {
       by.result.members.push({ symbol: found, env, self: by.self, inherited: depth > 0 });
       return true;
@@ -182,20 +200,21 @@ export function createMembers(engine: Engine): Members {
     return false;
   }
 
-  function members(type: ValueType | undefined, name: string, depth = 0): MemberSearch {
+  function members(type: ValueType | undefined, name: string, depth = 0, called?: boolean): MemberSearch {
     const result: MemberSearch = { members: [], known: type !== undefined };
     if (!type || depth > MAX_INHERITANCE) return result;
-    for (const part of partsOf(type)) membersOfPart(part, name, depth, result);
+    for (const part of partsOf(type)) membersOfPart(part, name, depth, result, called);
     return result;
   }
 
-  function membersOfPart(part: ValueType, name: string, depth: number, result: MemberSearch): void {
+  function membersOfPart(part: ValueType, name: string, depth: number, result: MemberSearch, called?: boolean): void {
     switch (part.kind) {
       case "instance":
       case "class":
       case "function":
         hunt(part.symbol, part.env, 0, {
           name,
+          called,
           isStatic: part.kind !== "instance",
           self: part,
           seen: new Set(),
@@ -216,7 +235,7 @@ export function createMembers(engine: Engine): Members {
         return;
       }
       case "parameter": {
-        const search = members(constraintOf(part), name, depth + 1);
+        const search = members(constraintOf(part), name, depth + 1, called);
         for (const member of search.members)
           result.members.push({ ...member, self: member.self && part.id === THIS_ID ? part : member.self });
         return;
@@ -230,7 +249,7 @@ export function createMembers(engine: Engine): Members {
     return engine.typeAt(part.file, repo.facts(part.file).bindings[part.binding * BINDING.size + BINDING.a]!);
   }
 
-  function memberType(type: ValueType | undefined, name: string): ValueType | undefined {
+  function memberType(type: ValueType | undefined, name: string, called?: boolean): ValueType | undefined {
     const types: (ValueType | undefined)[] = [];
     for (const part of partsOf(type)) {
       if (part.kind === "external") types.push(EXTERNAL);
@@ -248,7 +267,7 @@ export function createMembers(engine: Engine): Members {
         if (search.members.length > 0) types.push(memberAsType(search.members[0]!));
         else if (repo.spaceExists(inner)) types.push({ kind: "space", name: inner });
       } else {
-        const search = members(part, name);
+        const search = members(part, name, 0, called);
         if (search.members.length > 0) for (const member of search.members) types.push(memberAsType(member));
         else if (part.kind === "instance" && !SPECIAL.test(name)) types.push(throughIndex(part));
       }

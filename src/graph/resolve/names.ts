@@ -13,6 +13,7 @@ import {
 } from "../parse/fact-layout.ts";
 import type { ImportTarget } from "../parse/language.ts";
 import type { Engine, Entity, NameSpaceOf } from "./engine.ts";
+import type { ValueType } from "./value-type.ts";
 
 const TYPE_LABELS = new Set(["Class", "Interface", "Struct", "Enum", "Trait", "TypeAlias", "Namespace"]);
 const VALUE_LABELS = new Set([
@@ -29,8 +30,13 @@ const VALUE_LABELS = new Set([
   "Trait",
   "Interface",
 ]);
+const CALL_LABELS = new Set(["Function", "Method"]);
 const EXTERNAL_ENTITY: Entity = { kind: "external" };
 const MAX_SCOPES = 200;
+
+function labelsOf(space: NameSpaceOf): ReadonlySet<string> {
+  return space === "type" ? TYPE_LABELS : space === "call" ? CALL_LABELS : VALUE_LABELS;
+}
 
 type Names = Pick<Engine, "lookup" | "exported" | "followImport">;
 
@@ -52,18 +58,19 @@ export function createNames(engine: Engine): Names {
       if (kind === BindingKind.Symbol) {
         const symbol = repo.base[file]! + facts.bindings[at + BINDING.a]!;
         const label = repo.label(symbol);
-        const fits = space === "type" ? TYPE_LABELS.has(label) : VALUE_LABELS.has(label);
+        const fits = labelsOf(space).has(label);
         if (fits && !(repo.has(symbol, SymbolFlag.Hidden) && rows.length > 1)) {
           // An interface is a value only where nothing else of the name is one.
           if (space === "type" || label !== "Interface") return { kind: "symbol", symbol, via: "scope" };
           fallback ??= { kind: "symbol", symbol, via: "scope" };
-        } else fallback ??= space === "type" ? { kind: "symbol", symbol, via: "scope" } : undefined;
+        } else if (space !== "call")
+          fallback ??= space === "type" ? { kind: "symbol", symbol, via: "scope" } : undefined;
       } else if (kind === BindingKind.Import) {
         const found = followImport(file, facts.bindings[at + BINDING.a]!, space, seen);
         if (found) return found;
       } else if (kind === BindingKind.TypeParameter) {
         if (space === "type") return { kind: "binding", file, binding: rows[i]! };
-      } else return { kind: "binding", file, binding: rows[i]! };
+      } else if (space !== "call") return { kind: "binding", file, binding: rows[i]! };
     }
     return fallback;
   }
@@ -72,9 +79,10 @@ export function createNames(engine: Engine): Names {
     const owner = repo.facts(file).scopes[scope * SCOPE.size + SCOPE.symbol]!;
     if (owner < 0) return undefined;
     const instance = engine.instanceOf(repo.base[file]! + owner, []);
+    const called = repo.rules(file).overloads ? space === "call" : undefined;
     const found = engine
-      .members(instance, text)
-      .members.filter((member) => (space === "type" ? TYPE_LABELS.has(repo.label(member.symbol)) : true));
+      .members(instance, text, 0, called)
+      .members.filter((member) => space === "value" || labelsOf(space).has(repo.label(member.symbol)));
     const first = found[0];
     return first ? { kind: "symbol", symbol: first.symbol, via: "member" } : undefined;
   }
@@ -93,7 +101,7 @@ export function createNames(engine: Engine): Names {
     }
     for (const name of index.get(scope) ?? []) {
       for (let within = name; ; ) {
-        const found = pick(repo.inSpace(within, text, file), space);
+        const found = pick(repo.inSpace(within, text, file), space, file);
         if (found) return found;
         const cut = Math.max(within.lastIndexOf("."), within.lastIndexOf("\\"));
         if (!repo.rules(file).parentSpaces || cut <= 0) break;
@@ -103,13 +111,28 @@ export function createNames(engine: Engine): Names {
     return undefined;
   }
 
-  function pick(symbols: readonly number[], space: NameSpaceOf): Entity | undefined {
-    const wanted = space === "type" ? TYPE_LABELS : VALUE_LABELS;
+  /** How many characters of folders two files share; the same file above all. */
+  function likeness(a: number, b: number): number {
+    if (a === b) return 9_999;
+    const left = repo.files[a]!.path;
+    const right = repo.files[b]!.path;
+    let same = 0;
+    for (let i = 0; i < left.length && left[i] === right[i]; i++) if (left[i] === "/") same = i;
+    return same;
+  }
+
+  function pick(symbols: readonly number[], space: NameSpaceOf, file: number): Entity | undefined {
+    const wanted = labelsOf(space);
     let found = -1;
+    let near = -1;
     for (const symbol of symbols) {
       if (!wanted.has(repo.label(symbol))) continue;
-      // A definition before its declarations.
-      if (found < 0 || repo.has(found, SymbolFlag.Signature)) found = symbol;
+      // A definition before its declarations; of several the one whose path is most like the asking file's.
+      const bodiless = repo.has(symbol, SymbolFlag.Signature) && repo.label(symbol) !== "Method";
+      const score = (bodiless ? 0 : 10_000) + (symbols.length > 1 ? likeness(file, repo.fileOf(symbol)) : 0);
+      if (score <= near) continue;
+      near = score;
+      found = symbol;
     }
     return found < 0 ? undefined : { kind: "symbol", symbol: found, via: "scope" };
   }
@@ -162,7 +185,8 @@ export function createNames(engine: Engine): Names {
         const found = inSpaces(file, at, text, space);
         if (found) return found;
       }
-      const wild = inWildcards(file, at, text, space, new Set());
+      const wild =
+        rules.includes && at === 0 ? engine.included(file, text, space) : inWildcards(file, at, text, space, new Set());
       if (wild) return wild;
       at = facts.scopes[at * SCOPE.size + SCOPE.parent]!;
     }
@@ -189,12 +213,49 @@ export function createNames(engine: Engine): Names {
         }
         return undefined;
       case "space":
-        return pick(repo.inSpace(target.name, name, fromFile), space);
+        return pick(repo.inSpace(target.name, name, fromFile), space, fromFile);
+      case "inside":
+        return nameInside(target, name, space, fromFile, seen);
     }
   }
 
-  function moduleEntity(target: ImportTarget): Entity {
+  /** The class or module that an "inside" target leads to. */
+  function insideType(target: ImportTarget & { kind: "inside" }, fromFile: number): ValueType | undefined {
+    const [first = "", ...rest] = target.path;
+    const outer: ImportTarget =
+      target.file >= 0 ? { kind: "file", file: target.file } : { kind: "space", name: target.space };
+    const entity =
+      nameIn(outer, first, "type", fromFile, new Set()) ?? nameIn(outer, first, "value", fromFile, new Set());
+    let type = entity?.kind === "symbol" ? engine.symbolType(entity.symbol) : engine.entityType(entity);
+    for (const part of rest) type = engine.memberType(type, part);
+    return type;
+  }
+
+  function nameInside(
+    target: ImportTarget & { kind: "inside" },
+    name: string,
+    space: NameSpaceOf,
+    fromFile: number,
+    seen: Set<string>,
+  ): Entity | undefined {
+    const type = insideType(target, fromFile);
+    if (!type) return undefined;
+    if (type.kind === "external") return EXTERNAL_ENTITY;
+    if (type.kind === "module") return nameIn({ kind: "files", files: type.files }, name, space, fromFile, seen);
+    if (type.kind === "space") return pick(repo.inSpace(type.name, name, fromFile), space, fromFile);
+    const wanted = labelsOf(space);
+    const found = engine
+      .members(type, name, 0, space === "call" ? true : undefined)
+      .members.find((member) => wanted.has(repo.label(member.symbol)));
+    return found ? { kind: "symbol", symbol: found.symbol, via: "import" } : undefined;
+  }
+
+  function moduleEntity(target: ImportTarget, fromFile: number): Entity {
     switch (target.kind) {
+      case "inside": {
+        const type = insideType(target, fromFile);
+        return type ? { kind: "type", type } : EXTERNAL_ENTITY;
+      }
       case "external":
         return EXTERNAL_ENTITY;
       case "file":
@@ -216,7 +277,7 @@ export function createNames(engine: Engine): Names {
     const name = facts.strings[facts.imports[row * IMPORT.size + IMPORT.name]!]!;
     const target = engine.importTarget(file, row);
     if (kind === ImportKind.Module || kind === ImportKind.Path) {
-      const entity = moduleEntity(target);
+      const entity = moduleEntity(target, file);
       if (kind === ImportKind.Module && target.kind === "file") {
         // A CommonJS module that is one value: the module is that value.
         const value = exportedFrom(target.file, "=", space, seen);
@@ -297,7 +358,7 @@ export function createNames(engine: Engine): Names {
       case ExportKind.ReExport:
         return nameIn(engine.importTarget(file, importRow), facts.strings[from]!, space, file, seen);
       case ExportKind.Module:
-        return moduleEntity(engine.importTarget(file, importRow));
+        return moduleEntity(engine.importTarget(file, importRow), file);
       case ExportKind.Value: {
         const type = engine.exprType(file, from);
         if (!type) return undefined;

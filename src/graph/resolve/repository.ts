@@ -25,6 +25,12 @@ export function pushTo<K, V>(map: Map<K, V[]>, key: K, value: V): void {
 }
 
 const NONE: readonly number[] = [];
+const SEPARATOR = /[.\\]/;
+
+function nextCut(space: string, after: number): number {
+  const rest = space.slice(after + 1).search(SEPARATOR);
+  return rest < 0 ? -1 : after + 1 + rest;
+}
 
 export class Repository {
   readonly files: readonly SourceFile[];
@@ -199,7 +205,31 @@ export class Repository {
       }
     }
     for (const spaces of spaceOf.values())
-      for (const space of spaces) if (!this.spaceIndex.has(space)) this.spaceIndex.set(space, new Map());
+      for (const space of spaces) {
+        if (!this.spaceIndex.has(space)) this.spaceIndex.set(space, new Map());
+        // `a.b.c` makes `a` and `a.b` name spaces too.
+        for (let cut = space.search(SEPARATOR); cut > 0; cut = nextCut(space, cut))
+          if (!this.spaceIndex.has(space.slice(0, cut))) this.spaceIndex.set(space.slice(0, cut), new Map());
+      }
+  }
+
+  /** The name spaces that a scope shares its names with. */
+  spacesAt(file: number, scope: number): readonly string[] {
+    const facts = this.facts(file);
+    const found: string[] = [];
+    for (let at = 0; at < facts.spaces.length; at += SPACE.size)
+      if (facts.spaces[at + SPACE.scope] === scope) found.push(facts.strings[facts.spaces[at + SPACE.name]!]!);
+    return found;
+  }
+
+  /** The name space that a symbol's own scope is, or undefined. */
+  spaceOf(symbol: number): string | undefined {
+    const file = this.fileOf(symbol);
+    const facts = this.facts(file);
+    const inner = this.column(symbol, "inner");
+    for (let at = 0; at < facts.spaces.length; at += SPACE.size)
+      if (facts.spaces[at + SPACE.scope] === inner) return facts.strings[facts.spaces[at + SPACE.name]!]!;
+    return undefined;
   }
 
   /** Symbols of a name in a name space; `file` says whose case rules hold. */

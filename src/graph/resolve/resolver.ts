@@ -4,8 +4,10 @@ import type { ImportResolver, ImportTarget, ProjectFiles } from "../parse/langua
 import { createCalls } from "./calls.ts";
 import type { Engine } from "./engine.ts";
 import { createExpressions } from "./expressions.ts";
+import { createIncludes } from "./includes.ts";
 import { createMembers } from "./members.ts";
 import { createNames } from "./names.ts";
+import { createOverloads } from "./overloads.ts";
 import type { Repository } from "./repository.ts";
 import { createTypes } from "./types.ts";
 
@@ -40,6 +42,8 @@ export function createEngine(repo: Repository, project: ProjectFiles): Engine {
     createExpressions(engine),
     createMembers(engine),
     createCalls(engine),
+    createIncludes(engine),
+    createOverloads(engine),
   );
   return engine;
 }

@@ -181,7 +181,10 @@ export function createTypes(engine: Engine): Types {
         return owner < 0 ? undefined : { kind: "parameter", id: THIS_ID, file: repo.base[file]! + owner, binding: -1 };
       }
       case Type.Literal:
-        return builtin(facts.strings[a]!);
+        return builtin(
+          facts.strings[a]!,
+          ...Array.from(listItems(facts, facts.types[at + TYPE.b]!), (item) => typeAt(file, item)),
+        );
       case Type.Indexed:
         return indexedType(file, row);
       case Type.KeyOf:
@@ -219,10 +222,22 @@ export function createTypes(engine: Engine): Types {
       case "Method":
       case "Decorator":
         return { kind: "function", symbol, env: undefined, self: undefined };
+      case "Namespace": {
+        const space = repo.spaceOf(symbol);
+        return space === undefined ? { kind: "class", symbol, env: undefined } : { kind: "space", name: space };
+      }
+      case "TypeAlias": {
+        // A type of its own with another's shape is a class; of an alias, what it stands for.
+        if (repo.column(symbol, "type") < 0) return { kind: "class", symbol, env: undefined };
+        return unionOf(
+          partsOf(typeAt(file, repo.column(symbol, "type"))).map((part) =>
+            part.kind === "instance" ? { kind: "class", symbol: part.symbol, env: part.env } : undefined,
+          ),
+        );
+      }
       case "Class":
       case "Struct":
       case "Enum":
-      case "Namespace":
       case "Trait":
       case "Interface":
         return { kind: "class", symbol, env: undefined };

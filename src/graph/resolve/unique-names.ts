@@ -5,6 +5,7 @@
 
 import { SYMBOL_LABELS } from "../model.ts";
 import { SYMBOL, SymbolFlag } from "../parse/fact-layout.ts";
+import { isTestPath } from "../test-paths.ts";
 import type { Target } from "./edges.ts";
 import type { Repository } from "./repository.ts";
 
@@ -19,14 +20,6 @@ const SEVERAL = -2;
 const MIN_LENGTH = 4;
 const METHOD = SYMBOL_LABELS.indexOf("Method");
 const FUNCTION = SYMBOL_LABELS.indexOf("Function");
-const TEST_PATH =
-  /(^|\/)(tests?|__tests__|specs?|examples?|fixtures?|benchmarks?|docs?|samples?)\/|[._-](test|spec)\.\w+$|(^|\/)test_[^/]*$|_test\.\w+$/i;
-
-/** Whether a path is of tests, examples or the like: product code does not call into it. */
-export function isTestPath(path: string): boolean {
-  return TEST_PATH.test(path);
-}
-
 export function createUniqueNames(repo: Repository): UniqueNames {
   const methods = new Map<string, number>();
   const functions = new Map<string, number>();

@@ -1,0 +1,288 @@
+/**
+ * An index job: the six phases in order, from a folder to a new generation of its graph. Only changed files are parsed;
+ * everything after parsing is worked out from the facts of all files, so an incremental index equals a full one.
+ */
+import { readFileSync, statSync, writeFileSync } from "node:fs";
+import { availableParallelism } from "node:os";
+import { join } from "node:path";
+import { resolveFiles } from "./analyse.ts";
+import { findCommunities } from "./cluster.ts";
+import type { CodeGraph } from "./code-graph.ts";
+import { findProcesses } from "./flows.ts";
+import { headCommit } from "./git.ts";
+import { EDGE_TYPES, NODE_LABELS, PHASES, type PhaseName } from "./model.ts";
+import { unpackFacts } from "./parse/facts.ts";
+import { LANGUAGES, languageOf } from "./parse/languages.ts";
+import { parseAll } from "./parse-pool.ts";
+import type { SourceFile } from "./resolve/repository.ts";
+import { type CachedFile, packFactCache, readFactCache } from "./store/fact-cache.ts";
+import type { GraphStore, Manifest } from "./store/graph-store.ts";
+import { writeKuzu } from "./store/kuzu.ts";
+import { writeSearchIndex } from "./store/search-index.ts";
+import { packGraph } from "./store/snapshot.ts";
+import { addFoundEdges, addStructure, GraphBuilder } from "./structure.ts";
+import { type Walk, walkFolder } from "./walk.ts";
+
+export interface PhaseReport {
+  name: PhaseName;
+  state: "pending" | "running" | "done" | "failed";
+  /** 0–100. */
+  percent: number;
+  done: number;
+  total: number;
+  /** Milliseconds since 1970. */
+  started_at?: number;
+  finished_at?: number;
+}
+
+export interface IndexOptions {
+  /** Absolute path of the repository or folder. */
+  root: string;
+  store: GraphStore;
+  /** Parse everything again. */
+  force: boolean;
+  /** Told whenever a phase moves. */
+  progress?: ((phases: readonly PhaseReport[]) => void) | undefined;
+  signal?: AbortSignal | undefined;
+  threads?: number | undefined;
+  createThread?: (() => Worker) | undefined;
+}
+
+export interface IndexReport {
+  manifest: Manifest;
+  phases: PhaseReport[];
+  /** Files parsed in this job; the rest was known. */
+  parsed: number;
+  /** False when nothing had changed and the old graph stands. */
+  changed: boolean;
+}
+
+const MAX_THREADS = 8;
+
+export function createParseThread(): Worker {
+  return new Worker(new URL("./parse-worker.ts", import.meta.url).href);
+}
+
+/** Runs an index job. Throws when the folder cannot be read or the job is aborted; the old graph then stands. */
+export async function indexRepository(options: IndexOptions): Promise<IndexReport> {
+  const started = Date.now();
+  const phases = createPhases(options.progress);
+  statSync(options.root);
+  const known = options.store.manifest();
+  const walk = await walkRepository(options, phases);
+  const fingerprint = fingerprintOf(options.root, walk);
+  const commit = await headCommit(options.root);
+  if (!options.force && known && known.fingerprint === fingerprint) {
+    for (const name of PHASES) phases.end(name);
+    return { manifest: known, phases: phases.list, parsed: 0, changed: false };
+  }
+  const { files, parsed } = await parseChanged(options, walk, phases);
+  options.signal?.throwIfAborted();
+  const graph = buildGraph(options, walk, files, phases);
+  options.signal?.throwIfAborted();
+  const generation = options.store.begin();
+  try {
+    writeFileSync(generation.snapshot, packGraph(graph));
+    const { table, data } = packFactCache(files);
+    writeFileSync(generation.factTable, table);
+    writeFileSync(generation.factData, data);
+    writeSearchIndex(generation.search, graph);
+    if (!known) writeKuzu(generation.kuzu, graph);
+    phases.end("process_discovery");
+    const manifest = options.store.commit(generation, {
+      ...countsOf(graph),
+      indexedAt: Date.now(),
+      durationMs: Date.now() - started,
+      commit,
+      fingerprint,
+      files: files.filter((file) => file.note === "").length,
+      skipped: [
+        ...walk.skipped,
+        ...files
+          .filter((file) => file.note === "generated")
+          .map((file) => ({ path: file.path, reason: "generated" as const })),
+      ],
+      failed: files
+        .filter((file) => file.note !== "" && file.note !== "generated")
+        .map((file) => ({ path: file.path, error: file.note })),
+    });
+    return { manifest, phases: phases.list, parsed, changed: true };
+  } catch (error) {
+    options.store.discard(generation);
+    throw error;
+  }
+}
+
+interface Phases {
+  list: PhaseReport[];
+  start(name: PhaseName, total: number): void;
+  step(name: PhaseName, done: number): void;
+  end(name: PhaseName): void;
+}
+
+function createPhases(progress: IndexOptions["progress"]): Phases {
+  const list = PHASES.map((name): PhaseReport => ({ name, state: "pending", percent: 0, done: 0, total: 0 }));
+  const find = (name: PhaseName) => list[PHASES.indexOf(name)]!;
+  let lastTold = 0;
+  const tell = (always: boolean) => {
+    const now = Date.now();
+    if (!always && now - lastTold < 50) return;
+    lastTold = now;
+    progress?.(list);
+  };
+  return {
+    list,
+    start(name, total) {
+      Object.assign(find(name), { state: "running", total, done: 0, percent: 0, started_at: Date.now() });
+      tell(true);
+    },
+    step(name, done) {
+      const phase = find(name);
+      phase.done = done;
+      phase.percent = phase.total === 0 ? 100 : Math.floor((100 * done) / phase.total);
+      tell(false);
+    },
+    end(name) {
+      const phase = find(name);
+      phase.started_at ??= Date.now();
+      Object.assign(phase, { state: "done", done: phase.total, percent: 100, finished_at: Date.now() });
+      tell(true);
+    },
+  };
+}
+
+const CONFIG_NAMES = new Set(LANGUAGES.flatMap((language) => language.configNames));
+
+async function walkRepository(options: IndexOptions, phases: Phases): Promise<Walk> {
+  phases.start("filesystem_walk", 1);
+  const walk = await walkFolder({
+    root: options.root,
+    supported: (path) => languageOf(path) !== undefined,
+    configNames: CONFIG_NAMES,
+  });
+  phases.end("filesystem_walk");
+  return walk;
+}
+
+/** What tells whether anything changed: which files there are, their sizes and times, and the configurations' content. */
+export function fingerprintOf(root: string, walk: Walk): string {
+  let text = "";
+  for (const { path, size, modified } of walk.files) text += `${path}\n${size} ${modified}\n`;
+  for (const path of walk.configs) text += `${path}\n${Bun.hash(readConfig(root, path) ?? "")}\n`;
+  return Bun.hash(text).toString(36);
+}
+
+function readConfig(root: string, path: string): string | undefined {
+  try {
+    return readFileSync(join(root, path), "utf8");
+  } catch {
+    return undefined;
+  }
+}
+
+async function parseChanged(
+  options: IndexOptions,
+  walk: Walk,
+  phases: Phases,
+): Promise<{ files: CachedFile[]; parsed: number }> {
+  phases.start("parsing", walk.files.length);
+  const current = options.force ? undefined : options.store.current();
+  const cached = current ? readFactCache(current.factTable, current.factData) : new Map<string, CachedFile>();
+  const wanted: { path: string; hash: string; size: number }[] = [];
+  const files = new Map<string, CachedFile>();
+  for (const file of walk.files) {
+    const old = cached.get(file.path);
+    if (old && old.size === file.size && old.modified === file.modified) files.set(file.path, old);
+    else wanted.push({ path: file.path, size: file.size, hash: old?.hash ?? "" });
+  }
+  const reused = files.size;
+  const results = await parseAll({
+    root: options.root,
+    files: wanted,
+    threads: Math.min(MAX_THREADS, options.threads ?? availableParallelism()),
+    progress: (done) => phases.step("parsing", reused + done),
+    createThread: options.createThread ?? createParseThread,
+    signal: options.signal,
+  });
+  let parsed = 0;
+  for (const result of results) {
+    const { path, size, modified, hash, note, facts } = result;
+    const old = cached.get(path);
+    if (result.same && old) files.set(path, { ...old, size, modified });
+    else {
+      parsed++;
+      // A file that vanished between listing and reading is simply not there.
+      if (note.startsWith("ENOENT")) continue;
+      files.set(path, { path, size, modified, hash, note, facts: () => facts });
+    }
+  }
+  phases.end("parsing");
+  const sorted = [...files.values()].sort((a, b) => (a.path < b.path ? -1 : 1));
+  return { files: sorted, parsed };
+}
+
+function buildGraph(options: IndexOptions, walk: Walk, files: readonly CachedFile[], phases: Phases): CodeGraph {
+  const sources: SourceFile[] = [];
+  for (const file of files) {
+    if (file.note !== "") continue;
+    const language = languageOf(file.path)!;
+    const facts = unpackFacts(file.facts(), language.id);
+    if (facts) sources.push({ path: file.path, language, facts });
+  }
+  phases.start("structure", 1);
+  const builder = new GraphBuilder();
+  const resolution = resolveFiles({
+    files: sources,
+    configs: walk.configs,
+    readConfig: (path) => readConfig(options.root, path),
+  });
+  const symbolNodes = addStructure(builder, resolution.repo);
+  phases.end("structure");
+  phases.start("resolution", sources.length);
+  for (let file = 0; file < sources.length; file++) {
+    resolution.resolve(file);
+    phases.step("resolution", file + 1);
+    if (file % 256 === 0) options.signal?.throwIfAborted();
+  }
+  addFoundEdges(builder, resolution.found, symbolNodes);
+  phases.end("resolution");
+  phases.start("community_detection", 1);
+  const structure = builder.finish();
+  const communities = findCommunities(structure);
+  for (const [i, community] of communities.entries()) {
+    community.node = builder.addNode("Community", community.label, String(i + 1), -1);
+    for (const member of community.members) builder.addEdge("BELONGS_TO", member, community.node);
+  }
+  phases.end("community_detection");
+  phases.start("process_discovery", 1);
+  const processes = findProcesses(structure, communities);
+  for (const [i, process] of processes.entries()) {
+    process.node = builder.addNode("Process", process.label, String(i + 1), -1);
+    for (const [step, node] of process.steps.entries())
+      builder.addEdge("PARTICIPATES_IN", node, process.node, step + 1);
+  }
+  const graph = builder.finish();
+  graph.communities = communities;
+  graph.processes = processes;
+  return graph;
+}
+
+function countsOf(
+  graph: CodeGraph,
+): Pick<Manifest, "nodes" | "relationships" | "communities" | "processes" | "byLabel" | "byType" | "languages"> {
+  const byLabel: Record<string, number> = {};
+  const byType: Record<string, number> = {};
+  const languages: Record<string, number> = {};
+  for (const row of graph.nodes.label) byLabel[NODE_LABELS[row]!] = (byLabel[NODE_LABELS[row]!] ?? 0) + 1;
+  for (const row of graph.edges.type) byType[EDGE_TYPES[row]!] = (byType[EDGE_TYPES[row]!] ?? 0) + 1;
+  for (const language of graph.languages) if (language) languages[language] = (languages[language] ?? 0) + 1;
+  return {
+    nodes: graph.nodeCount,
+    relationships: graph.edgeCount,
+    communities: graph.communities.length,
+    processes: graph.processes.length,
+    byLabel,
+    byType,
+    languages,
+  };
+}

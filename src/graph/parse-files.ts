@@ -1,0 +1,65 @@
+/** Reads and parses a list of files one after another: what a parse worker does, and small indexes do in place. */
+import { readFileSync, statSync } from "node:fs";
+import { join } from "node:path";
+import { packFacts } from "./parse/facts.ts";
+import { createGrammars } from "./parse/grammar.ts";
+import { endingOf, languageOf } from "./parse/languages.ts";
+import { factsOf, isMachineMade, sourceText } from "./parse/parse-file.ts";
+
+/** One file as read: facts, or why there are none. */
+export interface ParsedFile {
+  path: string;
+  size: number;
+  modified: number;
+  hash: string;
+  /** "" when facts were made; "generated" when skipped; otherwise what went wrong. */
+  note: string;
+  /** Packed facts; empty with a note. */
+  facts: Uint8Array;
+  /** True when the content is the known one: no facts were made. */
+  same: boolean;
+}
+
+export interface ParseRequest {
+  root: string;
+  /** Paths relative to the root, each with the hash of the content already known ("" for none). */
+  files: readonly { path: string; hash: string }[];
+}
+
+const EMPTY = new Uint8Array(0);
+
+/** Parses files; a file that fails is a note, never an error of the whole. */
+export async function parseFiles(request: ParseRequest, done?: (path: string) => void): Promise<ParsedFile[]> {
+  const grammars = await createGrammars();
+  const parsed: ParsedFile[] = [];
+  for (const { path, hash } of request.files) {
+    const grammar = languageOf(path)?.grammars.get(endingOf(path));
+    if (grammar) await grammars.load(grammar);
+    parsed.push(parseOne(request.root, path, hash, grammars));
+    done?.(path);
+  }
+  return parsed;
+}
+
+function parseOne(
+  root: string,
+  path: string,
+  known: string,
+  grammars: Awaited<ReturnType<typeof createGrammars>>,
+): ParsedFile {
+  const result: ParsedFile = { path, size: 0, modified: 0, hash: "", note: "", facts: EMPTY, same: false };
+  try {
+    const full = join(root, path);
+    const stat = statSync(full);
+    const bytes = readFileSync(full);
+    result.size = stat.size;
+    result.modified = stat.mtimeMs;
+    result.hash = Bun.hash(bytes).toString(36);
+    if (result.hash === known) return { ...result, same: true };
+    const text = sourceText(bytes);
+    if (isMachineMade(text)) return { ...result, note: "generated" };
+    return { ...result, facts: packFacts(factsOf(path, text, grammars)) };
+  } catch (error) {
+    return { ...result, note: error instanceof Error ? error.message : String(error) };
+  }
+}

@@ -1,0 +1,13 @@
+/** Entry of a parsing thread: answers each request with the parsed files, their facts moved rather than copied. */
+import { type ParsedFile, type ParseRequest, parseFiles } from "./parse-files.ts";
+
+declare const self: {
+  onmessage: ((event: { data: ParseRequest }) => void) | null;
+  postMessage(message: ParsedFile[], transfer: ArrayBuffer[]): void;
+};
+
+self.onmessage = async ({ data }) => {
+  const parsed = await parseFiles(data);
+  const buffers = parsed.flatMap((file) => (file.facts.length > 0 ? [file.facts.buffer as ArrayBuffer] : []));
+  self.postMessage(parsed, buffers);
+};

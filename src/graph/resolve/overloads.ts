@@ -1,0 +1,220 @@
+/**
+ * Several functions of one name, told apart by their arguments: by how many there are, then by the types that are
+ * known. What still could be several is no answer.
+ */
+import { ATTACH, BINDING, BindingKind, EXPR, Expr, SymbolFlag } from "../parse/fact-layout.ts";
+import { listItems } from "../parse/facts.ts";
+import type { CallSite, Engine } from "./engine.ts";
+import { pushTo } from "./repository.ts";
+import { partsOf, type ValueType } from "./value-type.ts";
+
+const MAX_BASES = 40;
+
+/** A candidate and how far up the inheritance it stands. */
+interface Candidate {
+  symbol: number;
+  depth: number;
+}
+
+type Overloads = Pick<Engine, "overloadFor">;
+
+export function createOverloads(engine: Engine): Overloads {
+  const { repo } = engine;
+  const memo = new Map<number, readonly Candidate[]>();
+  let attachedTo: Map<number, number> | undefined;
+  let attached: Map<number, number[]> | undefined;
+
+  /** Types that members stand outside of, and those members. */
+  function outside(): { owners: Map<number, number>; members: Map<number, number[]> } {
+    if (!attachedTo || !attached) {
+      attachedTo = new Map();
+      attached = new Map();
+      for (let file = 0; file < repo.files.length; file++) {
+        if (!repo.rules(file).overloads) continue;
+        const { attaches } = repo.facts(file);
+        for (let at = 0; at < attaches.length; at += ATTACH.size) {
+          const symbol = repo.base[file]! + attaches[at + ATTACH.symbol]!;
+          for (const part of partsOf(engine.typeAt(file, attaches[at + ATTACH.type]!))) {
+            if (part.kind !== "instance") continue;
+            if (!repo.has(symbol, SymbolFlag.Extension)) attachedTo.set(symbol, part.symbol);
+            pushTo(attached, part.symbol, symbol);
+          }
+        }
+      }
+    }
+    return { owners: attachedTo, members: attached };
+  }
+
+  function functionLike(symbol: number): boolean {
+    const label = repo.label(symbol);
+    return label === "Function" || label === "Method";
+  }
+
+  /** Every function that the name may mean where this one was found. */
+  function candidates(symbol: number): readonly Candidate[] {
+    const known = memo.get(symbol);
+    if (known) return known;
+    const found: Candidate[] = [];
+    const { owners } = outside();
+    const owner = owners.get(symbol) ?? repo.parent(symbol);
+    const label = owner < 0 ? "" : repo.label(owner);
+    if (owner >= 0 && label !== "Namespace" && label !== "Function" && label !== "Method")
+      fromType(owner, repo.name(symbol), found);
+    else for (const other of inScope(symbol)) found.push({ symbol: other, depth: 0 });
+    const kept = found.filter((one) => functionLike(one.symbol));
+    const all = kept.some((one) => one.symbol === symbol) ? kept : [{ symbol, depth: 0 }, ...kept];
+    memo.set(symbol, all);
+    return all;
+  }
+
+  function fromType(owner: number, name: string, into: Candidate[]): void {
+    const { members } = outside();
+    const queue: { type: ValueType; depth: number }[] = [{ type: engine.instanceOf(owner, []), depth: 0 }];
+    const seen = new Set<number>();
+    for (let next = queue.shift(); next && seen.size < MAX_BASES; next = queue.shift()) {
+      if (next.type.kind !== "instance" || seen.has(next.type.symbol)) continue;
+      const { symbol, env } = next.type;
+      seen.add(symbol);
+      for (const own of ownNamed(symbol, name)) into.push({ symbol: own, depth: next.depth });
+      for (const other of members.get(symbol) ?? [])
+        if (repo.name(other) === name) into.push({ symbol: other, depth: next.depth });
+      for (const base of engine.bases(symbol, env)) queue.push({ type: base, depth: next.depth + 1 });
+    }
+  }
+
+  /** Own members of a name, those of a type's other parts included. */
+  function ownNamed(symbol: number, name: string): readonly number[] {
+    const file = repo.fileOf(symbol);
+    const own = repo.childrenNamed(symbol, name);
+    if (!repo.rules(file).partialTypes || repo.parent(symbol) >= 0) return own;
+    const all = [...own];
+    for (const space of repo.spacesAt(file, repo.column(symbol, "scope")))
+      for (const part of repo.inSpace(space, repo.name(symbol), file))
+        if (part !== symbol) all.push(...repo.childrenNamed(part, name));
+    return all;
+  }
+
+  function inScope(symbol: number): readonly number[] {
+    const file = repo.fileOf(symbol);
+    const scope = repo.column(symbol, "scope");
+    const facts = repo.facts(file);
+    const found = new Set<number>();
+    for (const row of repo.bindingsOf(file, scope, repo.column(symbol, "name")))
+      if (facts.bindings[row * BINDING.size + BINDING.kind] === BindingKind.Symbol)
+        found.add(repo.base[file]! + facts.bindings[row * BINDING.size + BINDING.a]!);
+    for (const space of repo.spacesAt(file, scope))
+      for (const other of repo.inSpace(space, repo.name(symbol), file)) found.add(other);
+    return [...found];
+  }
+
+  function countFits(symbol: number, count: number): boolean {
+    const known = repo.column(symbol, "arity");
+    if (known < 0) return true;
+    return count >= Math.floor(known / 1000) && (known % 1000 === 999 || count <= known % 1000);
+  }
+
+  /** How well arguments fit: -1 not at all, else how many are known to be just what is declared. */
+  function typeFit(symbol: number, site: CallSite, args: Int32Array, skip: number): number {
+    const file = repo.fileOf(symbol);
+    const { bindings } = repo.facts(file);
+    const rows = listItems(repo.facts(file), repo.column(symbol, "parameters"));
+    let sure = 0;
+    for (let i = 0; i < args.length; i++) {
+      const row = rows[Math.min(i + skip, rows.length - 1)];
+      if (row === undefined) break;
+      const wanted = engine.typeAt(file, bindings[row * BINDING.size + BINDING.a]!);
+      const fit = argumentFit(wanted, site.file, args[i]!);
+      if (fit < 0) return -1;
+      sure += fit;
+    }
+    return sure;
+  }
+
+  /** -1 certainly not, 0 perhaps, 1 a base of it, 2 just that type. */
+  function argumentFit(wanted: ValueType | undefined, file: number, argument: number): number {
+    const { exprs } = repo.facts(file);
+    const lambda = exprs[argument * EXPR.size + EXPR.op] === Expr.Function;
+    if (!wanted || wanted.kind === "parameter" || wanted.kind === "union") return 0;
+    if (lambda) return wanted.kind === "builtin" ? -1 : 0;
+    const given = engine.exprType(file, argument);
+    if (!given || given.kind === "union" || given.kind === "parameter") return 0;
+    if (given.kind === "builtin") {
+      if (given.name === "null") return wanted.kind === "builtin" && isScalar(wanted.name) ? -1 : 0;
+      if (wanted.kind === "instance") return isScalar(given.name) || given.name === "string" ? -1 : 0;
+      if (wanted.kind !== "builtin") return 0;
+      if (wanted.name === given.name) return 2;
+      if (isScalar(wanted.name) && isScalar(given.name))
+        return wanted.name === "bool" || given.name === "bool" ? -1 : 0;
+      return isScalar(wanted.name) || isScalar(given.name) || wanted.name === "string" ? -1 : 0;
+    }
+    if (given.kind === "instance") {
+      if (wanted.kind === "builtin") return isScalar(wanted.name) || wanted.name === "string" ? -1 : 0;
+      if (wanted.kind === "instance") return derives(given, wanted.symbol);
+    }
+    return 0;
+  }
+
+  /** 2 the same type, 1 derived, -1 neither while all bases are known, else 0. */
+  function derives(given: ValueType & { kind: "instance" }, wanted: number): number {
+    if (given.symbol === wanted) return 2;
+    const seen = new Set<number>();
+    const queue: ValueType[] = [given];
+    let unknown = false;
+    for (let next = queue.shift(); next && seen.size < MAX_BASES; next = queue.shift()) {
+      if (next.kind !== "instance") {
+        unknown = true;
+        continue;
+      }
+      if (next.symbol === wanted) return 1;
+      if (seen.has(next.symbol)) continue;
+      seen.add(next.symbol);
+      queue.push(...engine.bases(next.symbol, next.env));
+    }
+    return unknown ? 0 : -1;
+  }
+
+  function overloadFor(symbol: number, site: CallSite | undefined): number {
+    if (!functionLike(symbol)) return symbol;
+    const all = candidates(symbol);
+    if (all.length < 2 || !site) return defined(symbol);
+    const facts = repo.facts(site.file);
+    const args = listItems(facts, facts.exprs[site.expr * EXPR.size + EXPR.b]!);
+    const callee = facts.exprs[site.expr * EXPR.size + EXPR.a]!;
+    const receiver =
+      facts.exprs[callee * EXPR.size + EXPR.op] === Expr.Member
+        ? engine.exprType(site.file, facts.exprs[callee * EXPR.size + EXPR.a]!)
+        : undefined;
+    const skipOf = (one: number) => (repo.has(one, SymbolFlag.Extension) && receiver?.kind !== "class" ? 1 : 0);
+    const counted = all.filter((one) => countFits(one.symbol, args.length + skipOf(one.symbol)));
+    if (counted.length < 2) return counted[0] ? defined(counted[0].symbol) : -1;
+    const scored = counted
+      .map((one) => ({ ...one, sure: typeFit(one.symbol, site, args, skipOf(one.symbol)) }))
+      .filter((one) => one.sure >= 0);
+    const most = Math.max(...scored.map((one) => one.sure));
+    const best = scored.filter((one) => one.sure === most);
+    const depth = Math.min(...best.map((one) => one.depth));
+    const nearest = new Set(best.filter((one) => one.depth === depth).map((one) => defined(one.symbol)));
+    if (nearest.size !== 1) return preferred([...nearest]);
+    return [...nearest][0]!;
+  }
+
+  /** Of several that fit: the one that is no declaration of another, -1 when there is none such. */
+  function preferred(symbols: readonly number[]): number {
+    const bodies = symbols.filter((symbol) => !repo.has(symbol, SymbolFlag.Hidden));
+    return bodies.length === 1 ? bodies[0]! : -1;
+  }
+
+  function defined(symbol: number): number {
+    const definition = engine.definitionOf(symbol);
+    return definition >= 0 ? definition : symbol;
+  }
+
+  return { overloadFor };
+}
+
+/** Values without members: numbers, truth values, characters. */
+function isScalar(name: string): boolean {
+  return /^(u?int(8|16|32|64)?(_t)?|[su]?byte|u?short|u?long|float|double|char|bool|boolean|size_t|decimal|number|nint|wchar_t)$/.test(
+    name,
+  );
+}

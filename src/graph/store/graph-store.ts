@@ -1,0 +1,114 @@
+/**
+ * A project's graph on disk. Each index is a generation folder, written aside; `manifest.json` names the current one
+ * and is replaced in one rename, so readers see the old graph or the new, never half. All of it can be rebuilt.
+ */
+import { existsSync, mkdirSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { FACTS_VERSION } from "../parse/fact-layout.ts";
+import type { SkippedFile } from "../walk.ts";
+import { SNAPSHOT_FORMAT } from "./snapshot.ts";
+
+/** What is known of the current graph without opening it. */
+export interface Manifest {
+  /** Versions of snapshot and facts, joined: another one means rebuild. */
+  format: string;
+  generation: number;
+  /** Milliseconds since 1970. */
+  indexedAt: number;
+  durationMs: number;
+  /** Commit the working tree was on; "" outside git. */
+  commit: string;
+  /** Hash over the listed files' paths, sizes and times, and over configuration files. */
+  fingerprint: string;
+  files: number;
+  nodes: number;
+  relationships: number;
+  communities: number;
+  processes: number;
+  byLabel: Record<string, number>;
+  byType: Record<string, number>;
+  languages: Record<string, number>;
+  skipped: SkippedFile[];
+  failed: { path: string; error: string }[];
+}
+
+const FORMAT = `${SNAPSHOT_FORMAT}.${FACTS_VERSION}`;
+
+export interface Generation {
+  folder: string;
+  snapshot: string;
+  search: string;
+  kuzu: string;
+  factTable: string;
+  factData: string;
+}
+
+export interface GraphStore {
+  /** The current manifest; undefined when there is none that this version can use. */
+  manifest(): Manifest | undefined;
+  current(): Generation | undefined;
+  /** A new, empty generation folder beside the current one. */
+  begin(): Generation & { number: number };
+  /** Makes a generation the current one and removes the others. */
+  commit(generation: Generation & { number: number }, manifest: Omit<Manifest, "format" | "generation">): Manifest;
+  /** Removes a generation that will not be used. */
+  discard(generation: Generation): void;
+}
+
+function generationAt(root: string, number: number): Generation & { number: number } {
+  const folder = join(root, `g${number}`);
+  const at = (name: string) => join(folder, name);
+  return {
+    number,
+    folder,
+    snapshot: at("graph.bin"),
+    search: at("search.db"),
+    kuzu: at("graph.kuzu"),
+    factTable: at("files.bin"),
+    factData: at("facts.bin"),
+  };
+}
+
+/** The store in a folder, made when missing. */
+export function createGraphStore(root: string): GraphStore {
+  mkdirSync(root, { recursive: true });
+  const manifestPath = join(root, "manifest.json");
+
+  function manifest(): Manifest | undefined {
+    try {
+      const read = JSON.parse(readFileSync(manifestPath, "utf8")) as Manifest;
+      if (read.format !== FORMAT || !existsSync(generationAt(root, read.generation).snapshot)) return undefined;
+      return read;
+    } catch {
+      return undefined;
+    }
+  }
+
+  return {
+    manifest,
+    current() {
+      const known = manifest();
+      return known && generationAt(root, known.generation);
+    },
+    begin() {
+      const numbers = readdirSync(root).flatMap((name) => (/^g\d+$/.test(name) ? [Number(name.slice(1))] : []));
+      const generation = generationAt(root, Math.max(0, ...numbers) + 1);
+      mkdirSync(generation.folder);
+      return generation;
+    },
+    commit(generation, fields) {
+      const next: Manifest = { ...fields, format: FORMAT, generation: generation.number };
+      const aside = `${manifestPath}.${generation.number}`;
+      writeFileSync(aside, JSON.stringify(next));
+      renameSync(aside, manifestPath);
+      for (const name of readdirSync(root)) {
+        if (/^g\d+$/.test(name) && Number(name.slice(1)) < generation.number)
+          rmSync(join(root, name), { recursive: true, force: true });
+      }
+      return next;
+    },
+    discard(generation) {
+      rmSync(generation.folder, { recursive: true, force: true });
+    },
+  };
+}
