@@ -12,9 +12,11 @@ import { unpackAddonsTo } from "./core/addons.ts";
 import { systemClock } from "./core/clock.ts";
 import type { Config } from "./core/config.ts";
 import { createLog } from "./core/log.ts";
+import { RELEASE_KEY } from "./core/release-key.ts";
 import { createSealer } from "./core/sealing.ts";
 import { BUILD } from "./core/version.ts";
 import { LABELS } from "./engine/sandbox/docker-spec.ts";
+import { createImages } from "./engine/sandbox/image.ts";
 import { createAdministration } from "./feature/admin/feature.ts";
 import { createNotifications } from "./feature/admin/notifications.ts";
 import { adminRoutes } from "./feature/admin/routes.ts";
@@ -24,6 +26,7 @@ import { authRoutes } from "./feature/auth/routes.ts";
 import { createAuth } from "./feature/auth/service.ts";
 import { createBudgets } from "./feature/budgets/service.ts";
 import { docsRoutes } from "./feature/docs/routes.ts";
+import { createDoctor, type DoctorDeps } from "./feature/doctor/service.ts";
 import { eventRoutes } from "./feature/events/routes.ts";
 import { jobRoutes } from "./feature/jobs/routes.ts";
 import { createJobs } from "./feature/jobs/service.ts";
@@ -39,6 +42,8 @@ import { createSecrets } from "./feature/secrets/service.ts";
 import { settingsRoutes } from "./feature/settings/routes.ts";
 import { createSettings } from "./feature/settings/service.ts";
 import { statusRoutes } from "./feature/status/routes.ts";
+import { updateRoutes } from "./feature/updates/routes.ts";
+import { createUpdates } from "./feature/updates/service.ts";
 import { usageRoutes } from "./feature/usage/routes.ts";
 import { createUsageLog } from "./feature/usage/service.ts";
 import { userRoutes } from "./feature/users/routes.ts";
@@ -68,6 +73,16 @@ import { databasePath, openStore } from "./store/store.ts";
 
 export type App = Awaited<ReturnType<typeof createApp>>;
 
+const engineOf = ({ dockerHost: host, dockerCertPath: certPath, hostEnv }: Config) =>
+  connectDocker(dockerEndpoint({ host, certPath, home: hostEnv["HOME"], runtimeDir: hostEnv["XDG_RUNTIME_DIR"] }));
+
+/** The agents' images, for commands that need no server. */
+export const openImages = (config: Config) => createImages({ docker: engineOf(config) });
+
+/** Looks at what a server would need. `server` finds the one that runs. */
+export const openDoctor = (config: Config, server: DoctorDeps["server"]) =>
+  createDoctor({ config, engine: engineOf(config), gitVersion: createGit({ env: config.hostEnv }).version, server });
+
 /** Opens everything and listens. @throws Problem with the remedy when a part cannot start. */
 export async function createApp(config: Config) {
   const clock = systemClock;
@@ -95,7 +110,7 @@ export async function createApp(config: Config) {
     dataRoot: folder.root,
     signingKey: keys.signingKey(),
   });
-  const docker = config.sandbox === "process" ? undefined : connectDocker(dockerEndpoint({ host: config.dockerHost }));
+  const docker = config.sandbox === "process" ? undefined : engineOf(config);
   const settings = createSettings({ store, clock, audit });
   const jobs = createJobs({ store, clock, log });
   jobs.recover();
@@ -145,6 +160,11 @@ export async function createApp(config: Config) {
   const metrics = createMetrics();
   const limits = createRateLimits(clock, config.rateLimit);
   const base = createBase({ store, idempotency, facts });
+  const updates = createUpdates({
+    ...{ build: BUILD, clock, notices: notifications, manifestUrl: config.updateCheckUrl },
+    publicKey: config.updatePublicKey ?? RELEASE_KEY,
+    settings: () => settings.get().updates,
+  });
   const administration = createAdministration({
     ...{ store, clock, log, docker, notifications, stored: settings, startJob: jobs.start },
     data: folder.root,
@@ -152,7 +172,7 @@ export async function createApp(config: Config) {
     labels: LABELS,
     agentImage: () => settings.get().sandbox.image ?? config.agentImage,
     retention: { keep: () => settings.get().retention, usage, jobs, budgets, others: [eventLog, idempotency, auth] },
-    duties: [],
+    duties: [updates.duty],
   });
   const status = async () => ({
     status: "ok" as const,
@@ -195,6 +215,7 @@ export async function createApp(config: Config) {
     .use(providerRoutes(base, providers))
     .use(usageRoutes(base, { usage, clock, budgets: budgets.states }))
     .use(adminRoutes(base, administration))
+    .use(updateRoutes(base, updates))
     .use(docsRoutes(base, { document: () => document }));
   const table = createRouteTable(routes);
   const document = openApiDocument(routes, table, BUILD.version);

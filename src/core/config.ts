@@ -146,6 +146,13 @@ export const OPTIONS = {
     default: undefined,
     read: (v) => (/^(unix|tcp|https?):\/\//.test(v) ? v : undefined),
   }),
+  dockerCertPath: option<string | undefined>({
+    env: "DOCKER_CERT_PATH",
+    about: "Folder with ca.pem, cert.pem and key.pem, for a Docker engine over TLS.",
+    accepts: "a path",
+    default: undefined,
+    read: text,
+  }),
   agentImage: option<string>({
     env: "AGENT_IMAGE",
     about: "Container image of agents that name none; any image with sh.",
@@ -198,6 +205,13 @@ export const OPTIONS = {
     default: undefined,
     read: url,
   }),
+  updatePublicKey: option<string | undefined>({
+    env: "UPDATE_PUBLIC_KEY",
+    about: "Ed25519 key that updates are signed with; unset: the one built in.",
+    accepts: "32 bytes in base64",
+    default: undefined,
+    read: (v) => (/^[A-Za-z0-9+/]{43}=$/.test(v) ? v : undefined),
+  }),
   modelCassette: option<string | undefined>({
     env: "MODEL_CASSETTE",
     about: "Record model calls to, or replay them from, this folder: record:DIR or replay:DIR.",
@@ -230,7 +244,7 @@ export interface Config extends Readonly<Values> {
 }
 
 const HOST_VARIABLE =
-  /^(PATH|HOME|USER|LOGNAME|TMPDIR|SSH_AUTH_SOCK|SSL_CERT_FILE|SSL_CERT_DIR|(https?|no|all)_proxy|(HTTPS?|NO|ALL)_PROXY)$/;
+  /^(PATH|HOME|USER|LOGNAME|TMPDIR|XDG_RUNTIME_DIR|SSH_AUTH_SOCK|SSL_CERT_FILE|SSL_CERT_DIR|(https?|no|all)_proxy|(HTTPS?|NO|ALL)_PROXY)$/;
 
 export const flagOf = (env: string): string => `--${env.toLowerCase().replaceAll("_", "-")}`;
 

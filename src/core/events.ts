@@ -71,6 +71,9 @@ export interface SkepEvent extends EventDraft {
   at: string;
 }
 
+/** Owner of events for administrators alone: streams show an event to its owner and to them; this is nobody's id. */
+export const ADMINISTRATORS = "administrators";
+
 export const isEventKind = (text: string): text is EventKind => Object.hasOwn(EVENT_KINDS, text);
 
 /** The kinds after which a run has ended. */

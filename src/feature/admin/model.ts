@@ -5,9 +5,6 @@ import { LIMITS } from "../../core/limits.ts";
 const orNull = <T extends TSchema>(schema: T) => t.Union([schema, t.Null()]);
 const Time = t.String({ format: "date-time" });
 
-/** Owner of events for administrators alone: streams show an event to its owner and to them; this is nobody's id. */
-export const ADMINISTRATORS = "administrators";
-
 export const NotificationLevel = t.Union([t.Literal("info"), t.Literal("warning"), t.Literal("error")]);
 export const Notification = t.Object({
   id: t.String(),

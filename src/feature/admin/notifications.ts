@@ -5,12 +5,13 @@
 import { and, desc, eq, gt, isNotNull, isNull, lt, or } from "drizzle-orm";
 import { type Clock, timestamp } from "../../core/clock.ts";
 import { notFound } from "../../core/errors.ts";
+import { ADMINISTRATORS } from "../../core/events.ts";
 import { newId } from "../../core/ids.ts";
 import type { Caller } from "../../http/caller.ts";
 import { type ListAnswer, listAnswer, type Page } from "../../http/list.ts";
 import type { Store } from "../../store/store.ts";
 import { notifications as table } from "../../store/tables/admin.ts";
-import { ADMINISTRATORS, type Notification } from "./model.ts";
+import type { Notification } from "./model.ts";
 
 export interface Notice {
   level: Notification["level"];

@@ -2,6 +2,7 @@
 import { statfs } from "node:fs/promises";
 import type { DockerClient } from "../../adapter/docker.ts";
 import { isProblem } from "../../core/errors.ts";
+import { LIMITS } from "../../core/limits.ts";
 import type { Notifications } from "./notifications.ts";
 
 export interface SystemWatchDeps {
@@ -22,10 +23,8 @@ export interface SystemWatch {
   imageIsThere(image: string): void;
 }
 
-/** Low: less than this, and less than this part of the disk. Little: writing will fail soon. */
-const LOW_BYTES = 2 * 1024 ** 3;
+/** Low: less than the limit, and less than this part of the disk. Little: writing will fail soon. */
 const LOW_PART = 0.1;
-const LITTLE_BYTES = 256 * 1024 ** 2;
 const DISK = "disk-low";
 const imageKey = (image: string): string => `image-missing:${image}`;
 
@@ -40,8 +39,8 @@ export function createSystemWatch(deps: SystemWatchDeps): SystemWatch {
 
   async function lookAtDisk(): Promise<void> {
     const { free, size } = await diskSpace(data);
-    const little = free < LITTLE_BYTES;
-    if (!little && !(free < LOW_BYTES && free < size * LOW_PART)) return notifications.resolve(DISK);
+    const little = free < LIMITS.diskLittleBytes;
+    if (!little && !(free < LIMITS.diskLowBytes && free < size * LOW_PART)) return notifications.resolve(DISK);
     notifications.notify({
       level: little ? "error" : "warning",
       title: little ? "The disk is almost full" : "The disk is getting full",

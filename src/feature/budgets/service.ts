@@ -5,10 +5,9 @@
  */
 import { lt } from "drizzle-orm";
 import { type Clock, timestamp } from "../../core/clock.ts";
-import type { EventRefs } from "../../core/events.ts";
+import { ADMINISTRATORS, type EventRefs } from "../../core/events.ts";
 import type { Store, WriteTx } from "../../store/store.ts";
 import { budgetNotices } from "../../store/tables/usage.ts";
-import { ADMINISTRATORS } from "../admin/model.ts";
 import type { Settings } from "../settings/model.ts";
 import type { BudgetState, LlmCall } from "../usage/model.ts";
 import { type Budget, type BudgetScope, budgetsOf, countsTowards, type OwnLimits, type Spender } from "./scopes.ts";

@@ -5,13 +5,13 @@
 import { and, desc, eq, isNull, lt } from "drizzle-orm";
 import { type Clock, timestamp } from "../../core/clock.ts";
 import { isProblem, messageOf, notFound } from "../../core/errors.ts";
+import { ADMINISTRATORS } from "../../core/events.ts";
 import { newId } from "../../core/ids.ts";
 import type { Logger } from "../../core/log.ts";
 import type { Caller } from "../../http/caller.ts";
 import { type ListAnswer, listAnswer, type Page } from "../../http/list.ts";
 import type { Store } from "../../store/store.ts";
 import { jobs as table } from "../../store/tables/settings.ts";
-import { ADMINISTRATORS } from "../admin/model.ts";
 import type { Job, JobState } from "./model.ts";
 
 export interface JobProgress {

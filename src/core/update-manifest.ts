@@ -1,0 +1,79 @@
+/**
+ * Update manifests: which version there is, and the digest of its executable for each platform, signed with Ed25519.
+ * The file holds the manifest's bytes in base64 beside the signature, so that what is parsed is what was signed.
+ */
+import { createPublicKey, type KeyObject, sign, verify } from "node:crypto";
+import { type Static, Type as t } from "@sinclair/typebox";
+import { Value } from "@sinclair/typebox/value";
+import { Problem } from "./errors.ts";
+
+const FORMAT = "skep-update-1";
+/** Signed together with the manifest, so that no other thing signed with this key passes for one. */
+const DOMAIN = Buffer.from(`${FORMAT}\n`);
+export const MANIFEST_BYTES = 256 * 1024;
+export const EXECUTABLE_BYTES = 1024 * 1024 * 1024;
+
+const Envelope = t.Object({ format: t.Literal(FORMAT), manifest: t.String(), signature: t.String() });
+
+export const UpdateFile = t.Object({
+  /** Name beside the manifest, or an address. */
+  path: t.String({ minLength: 1, maxLength: 2_048 }),
+  size: t.Integer({ minimum: 1, maximum: EXECUTABLE_BYTES }),
+  sha256: t.String({ pattern: "^[0-9a-f]{64}$" }),
+});
+export type UpdateFile = Static<typeof UpdateFile>;
+
+export const UpdateManifest = t.Object({
+  version: t.String({ pattern: "^(0|[1-9]\\d{0,8})(\\.(0|[1-9]\\d{0,8})){2}(-[0-9A-Za-z.-]{1,64})?$" }),
+  released_at: t.String({ maxLength: 40 }),
+  notes_url: t.Optional(t.String({ maxLength: 2_048, pattern: "^https?://" })),
+  /** By platform, e.g. `linux-x64`. */
+  files: t.Record(t.String({ maxLength: 64 }), UpdateFile),
+});
+export type UpdateManifest = Static<typeof UpdateManifest>;
+
+const untrusted = (why: string) => new Problem(422, "update_untrusted", why);
+
+/** @param key 32 bytes in base64. @throws Problem 422 `update_untrusted` when it is no key. */
+export function publicKeyOf(key: string): KeyObject {
+  const bytes = Buffer.from(key, "base64");
+  if (bytes.byteLength !== 32)
+    throw untrusted("This build holds no release key. Give the publisher's with UPDATE_PUBLIC_KEY.");
+  return createPublicKey({ format: "jwk", key: { kty: "OKP", crv: "Ed25519", x: bytes.toString("base64url") } });
+}
+
+/**
+ * The manifest, once its signature is checked; nothing of it is read before.
+ * @throws Problem 422 `update_untrusted`.
+ */
+export function openManifest(text: string, key: string): UpdateManifest {
+  const publicKey = publicKeyOf(key);
+  const envelope = parse(text);
+  if (!Value.Check(Envelope, envelope)) throw untrusted("This is no update manifest.");
+  const bytes = Buffer.from(envelope.manifest, "base64");
+  const signature = Buffer.from(envelope.signature, "base64");
+  if (signature.byteLength !== 64 || !verify(null, Buffer.concat([DOMAIN, bytes]), publicKey, signature))
+    throw untrusted("The update's signature is not by the release key. Nothing was changed.");
+  const manifest = parse(bytes.toString("utf8"));
+  if (!Value.Check(UpdateManifest, manifest)) throw untrusted("The update manifest is signed but not of a known form.");
+  return manifest;
+}
+
+/** The manifest file's text. */
+export function sealManifest(manifest: UpdateManifest, privateKey: KeyObject): string {
+  const bytes = Buffer.from(JSON.stringify(manifest));
+  const signature = sign(null, Buffer.concat([DOMAIN, bytes]), privateKey);
+  const envelope = { format: FORMAT, manifest: bytes.toString("base64"), signature: signature.toString("base64") };
+  return `${JSON.stringify(envelope, null, 2)}\n`;
+}
+
+/** Negative when `a` is older than `b`, as semantic versioning orders them. */
+export const compareVersions = (a: string, b: string): number => Bun.semver.order(a, b);
+
+function parse(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+}

@@ -1,0 +1,26 @@
+/** What this build is, and whether there is a newer one. */
+import { type Static, Type as t } from "@sinclair/typebox";
+
+const orNull = t.Union([t.String(), t.Null()]);
+
+export const Version = t.Object({
+  version: t.String(),
+  api_version: t.Literal("v1"),
+  commit: t.String(),
+  built_at: orNull,
+  runtime: t.String(),
+  platform: t.String(),
+});
+export type Version = Static<typeof Version>;
+
+export const UpdateCheck = t.Object({
+  checked: t.Boolean({ description: "False: nothing was contacted, `reason` says why." }),
+  current: t.String(),
+  latest: t.Optional(t.String()),
+  update_available: t.Boolean(),
+  url: t.Optional(t.String({ description: "Notes of the release." })),
+  released_at: t.Optional(t.String()),
+  checked_at: t.Optional(t.String({ format: "date-time" })),
+  reason: t.Optional(t.String()),
+});
+export type UpdateCheck = Static<typeof UpdateCheck>;
