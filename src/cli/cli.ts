@@ -1,8 +1,11 @@
 /** The command line: one file a command. A wrong use or an expected failure is one line with the remedy. */
 import { Command, CommanderError } from "commander";
+import { isProblem } from "../core/errors.ts";
 import { BUILD } from "../core/version.ts";
+import { doctorCommand } from "./doctor.ts";
 import { failureText } from "./failure.ts";
 import { healthCommands } from "./health.ts";
+import { imageCommand } from "./image.ts";
 import { runCommand } from "./run.ts";
 import { runsCommand } from "./runs.ts";
 import { serveCommand } from "./serve.ts";
@@ -22,12 +25,14 @@ export async function runCli(args: string[]): Promise<number> {
   runCommand(program, exit);
   runsCommand(program, exit);
   healthCommands(program);
+  doctorCommand(program, exit);
+  imageCommand(program);
   try {
     await program.parseAsync(args, { from: "user" });
     return code;
   } catch (error) {
     if (error instanceof CommanderError) return error.exitCode === 0 ? 0 : 2;
     console.error(failureText(error));
-    return 1;
+    return isProblem(error) && error.code === "bad_configuration" ? 2 : 1;
   }
 }

@@ -11,6 +11,8 @@ export const LIMITS = {
   idempotencyKeyCharacters: 255,
   requestIdCharacters: 128,
   drainMs: 10_000,
+  diskLowBytes: 2 * 1024 ** 3,
+  diskLittleBytes: 256 * 1024 ** 2,
   eventKeepRows: 500_000,
   eventKeepMs: 14 * 24 * 3_600_000,
   eventDataBytes: 256 * 1024,

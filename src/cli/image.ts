@@ -1,0 +1,87 @@
+/** `skep image`: the agents' container images without a registry: from a file, made on the spot, listed. */
+import { createReadStream, statSync } from "node:fs";
+import type { Readable } from "node:stream";
+import type { Command } from "commander";
+import { openImages } from "../app.ts";
+import { type Config, readConfig } from "../core/config.ts";
+import { Problem } from "../core/errors.ts";
+
+interface Flags {
+  json?: boolean;
+  dockerHost?: string;
+}
+
+export function imageCommand(program: Command): void {
+  const image = program.command("image").description("container images of agents, without a registry");
+  const add = (name: string, about: string) =>
+    image
+      .command(name)
+      .description(about)
+      .option("--docker-host <address>", "Docker engine [DOCKER_HOST]")
+      .option("--json", "JSON instead of words");
+
+  add("load", "load a file that `docker save` wrote (tar, tar.gz)")
+    .argument("<file>", "path of the file, or - for standard input")
+    .action(async (file: string, flags: Flags) => {
+      const config = configOf(flags);
+      const names = await openImages(config).load(openInput(file));
+      if (flags.json) return console.log(JSON.stringify({ loaded: names }));
+      for (const name of names) console.log(`loaded ${name}`);
+      tellUse(names, config);
+    });
+
+  add("build", "make a small image out of a static busybox, or of a root file system")
+    .option("--rootfs <file>", "tar or tar.gz of a root file system with sh in it; - for standard input")
+    .option("--name <name>", "name of the image [AGENT_IMAGE]")
+    .action(async ({ rootfs, name, ...flags }: Flags & { rootfs?: string; name?: string }) => {
+      const config = configOf(flags);
+      const wanted = { name: name ?? config.agentImage, ...(rootfs ? { rootfs: openInput(rootfs) } : {}) };
+      const built = await openImages(config).build(wanted);
+      if (flags.json) return console.log(JSON.stringify(built));
+      console.log(`built ${built.name} ${built.id}`);
+      tellUse([built.name], config);
+    });
+
+  add("list", "images of the engine").action(async (flags: Flags) => {
+    const config = configOf(flags);
+    const rows = await openImages(config).list();
+    if (flags.json)
+      return console.log(
+        JSON.stringify({
+          items: rows.map(({ id, tags, sizeBytes, createdAt }) => ({
+            ...{ id, tags, size_bytes: sizeBytes, created_at: new Date(createdAt).toISOString() },
+            default: tags.includes(config.agentImage),
+          })),
+        }),
+      );
+    for (const { tags, id, sizeBytes } of rows)
+      for (const tag of tags.length > 0 ? tags : [id.slice(0, 19)])
+        console.log(
+          `${tag.padEnd(48)} ${(sizeBytes / 1e6).toFixed(1).padStart(9)} MB${tag === config.agentImage ? "  used by agents that name none" : ""}`,
+        );
+    if (!rows.some(({ tags }) => tags.includes(config.agentImage)))
+      console.log(`${config.agentImage}, which agents use that name none, is not there: skep image build`);
+  });
+}
+
+const configOf = ({ dockerHost }: Flags): Config =>
+  readConfig(process.env, dockerHost === undefined ? {} : { dockerHost });
+
+function tellUse(names: readonly string[], { agentImage }: Config): void {
+  if (!names.includes(agentImage))
+    console.log(
+      `Agents use ${agentImage} unless their file names another; to change that: AGENT_IMAGE=${names[0] ?? "NAME"}`,
+    );
+}
+
+/** @throws Problem 422 `unreadable` when there is nothing to read. */
+function openInput(file: string): Readable {
+  if (file === "-") {
+    if (process.stdin.isTTY) throw new Problem(422, "unreadable", "Nothing comes on standard input: pipe the file in.");
+    return process.stdin;
+  }
+  const found = statSync(file, { throwIfNoEntry: false });
+  if (!found || found.isDirectory())
+    throw new Problem(422, "unreadable", `Cannot read ${file}: ${found ? "it is a folder" : "there is no such file"}.`);
+  return createReadStream(file);
+}

@@ -1,0 +1,115 @@
+/** The machine as `skep doctor` sees it: programs, containers, bounds that the kernel sets. */
+import { readFileSync } from "node:fs";
+import type { DockerClient } from "../../adapter/docker.ts";
+import type { Config } from "../../core/config.ts";
+import { messageOf } from "../../core/errors.ts";
+import { amount, type Finding, fail, ok, warn } from "./model.ts";
+
+const MEMORY_WANTED_BYTES = 512 * 1024 ** 2;
+const FILES_WANTED = 4_096;
+
+export type Engine = Pick<DockerClient, "address" | "info" | "ping"> & {
+  images: Pick<DockerClient["images"], "inspect">;
+};
+
+/** The container engine and the agents' image. */
+export async function checkEngine(config: Config, engine: Engine): Promise<Finding[]> {
+  if (config.sandbox === "process")
+    return [
+      ok("sandbox", `process, as SANDBOX says; commands of agents are ${config.allowHostShell ? "run" : "refused"}`),
+    ];
+  try {
+    await engine.ping();
+    const { engine: name, version, apiVersion, rootless } = await engine.info();
+    const found = `${name} ${version}, API ${apiVersion}${rootless ? ", rootless" : ""}, at ${engine.address}`;
+    return [ok("container engine", found), await checkImage(config.agentImage, engine)];
+  } catch (error) {
+    const detail = messageOf(error);
+    return config.sandbox === "docker"
+      ? [fail("container engine", detail, "start Docker or Podman, name it in DOCKER_HOST, or set SANDBOX=process")]
+      : [
+          warn(
+            "container engine",
+            `${detail} Agents get files, but no commands`,
+            "start Docker or Podman, or name it in DOCKER_HOST",
+          ),
+        ];
+  }
+}
+
+async function checkImage(image: string, engine: Engine): Promise<Finding> {
+  const found = await engine.images.inspect(image);
+  return found
+    ? ok("agent image", `${image} is there`)
+    : warn("agent image", `${image} is not on this engine`, "skep image build, or skep image load FILE");
+}
+
+/** @param version answers git's version, or fails. */
+export async function checkGit(version: () => Promise<string>): Promise<Finding> {
+  try {
+    return ok("git", await version());
+  } catch (error) {
+    return warn("git", messageOf(error), "install git: projects need it; runs without a project do not");
+  }
+}
+
+/** @param server where a server works on this data folder, if one does. */
+export function checkServer(config: Config, server: { url: string; pid: number } | undefined): Finding[] {
+  const running = ok("server", server ? `runs at ${server.url} (process ${server.pid})` : "is not running");
+  const isOpen = !config.authRequired && !/^(127\.|localhost$|::1$|\[::1\]$)/.test(config.host);
+  if (!isOpen) return [running];
+  return [
+    running,
+    warn(
+      "access",
+      `HOST ${config.host} lets others in, and credentials are not asked for`,
+      "unset AUTH_ENABLED, or set it to true",
+    ),
+  ];
+}
+
+/** Bounds of the process's own control group and its file descriptors; what being inside a container asks for. */
+export function checkBounds(config: Config, root = "/"): Finding[] {
+  const findings: Finding[] = [];
+  const memory = number(
+    text(root, "sys/fs/cgroup/memory.max") ?? text(root, "sys/fs/cgroup/memory/memory.limit_in_bytes"),
+  );
+  if (memory !== undefined && memory < 2 ** 50)
+    findings.push(
+      memory < MEMORY_WANTED_BYTES
+        ? warn(
+            "memory",
+            `limited to ${amount(memory, "Bytes")}`,
+            `allow at least ${amount(MEMORY_WANTED_BYTES, "Bytes")}`,
+          )
+        : ok("memory", `limited to ${amount(memory, "Bytes")}`),
+    );
+  const files = number(/^Max open files\s+(\S+)/m.exec(text(root, "proc/self/limits") ?? "")?.[1]);
+  if (files !== undefined)
+    findings.push(
+      files < FILES_WANTED
+        ? warn("open files", String(files), `raise the limit: ulimit -n ${FILES_WANTED}, or LimitNOFILE= of the unit`)
+        : ok("open files", String(files)),
+    );
+  const hostEngine = /\s\S*\/(docker|podman)\.sock\s/.test(text(root, "proc/self/mountinfo") ?? "");
+  if (hostEngine && config.sandbox !== "process")
+    findings.push(
+      warn(
+        "container",
+        "the container engine outside mounts workspaces by their path there",
+        `mount the data folder at the same path inside and outside: -v ${config.data}:${config.data}`,
+      ),
+    );
+  return findings;
+}
+
+function text(root: string, path: string): string | undefined {
+  try {
+    return readFileSync(`${root}${path}`, "utf8").trim();
+  } catch {
+    return undefined;
+  }
+}
+
+const number = (value: string | undefined): number | undefined =>
+  value !== undefined && /^\d+$/.test(value) ? Number(value) : undefined;

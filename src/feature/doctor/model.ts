@@ -1,0 +1,70 @@
+/** What `skep doctor` says: one finding a check, with the remedy where there is one. */
+
+export type Verdict = "ok" | "warn" | "fail";
+
+export interface Finding {
+  /** Stable word, e.g. `docker`. */
+  check: string;
+  verdict: Verdict;
+  /** What was found, in one line. */
+  detail: string;
+  /** What to do about it, a command where one helps. */
+  remedy?: string;
+}
+
+export interface Report {
+  /** The worst of the findings. */
+  verdict: Verdict;
+  findings: Finding[];
+  /** Bounds of this build; the unit is the end of the name. */
+  limits: { name: string; value: number; text: string }[];
+}
+
+export const ok = (check: string, detail: string): Finding => ({ check, verdict: "ok", detail });
+export const warn = (check: string, detail: string, remedy: string): Finding => ({
+  check,
+  verdict: "warn",
+  detail,
+  remedy,
+});
+export const fail = (check: string, detail: string, remedy: string): Finding => ({
+  check,
+  verdict: "fail",
+  detail,
+  remedy,
+});
+
+export function worst(findings: readonly Finding[]): Verdict {
+  const has = (verdict: Verdict) => findings.some((finding) => finding.verdict === verdict);
+  return has("fail") ? "fail" : has("warn") ? "warn" : "ok";
+}
+
+const STEPS: Readonly<Record<string, readonly [size: number, unit: string][]>> = {
+  Bytes: [
+    [1024 ** 3, "GiB"],
+    [1024 ** 2, "MiB"],
+    [1024, "KiB"],
+    [1, "bytes"],
+  ],
+  Ms: [
+    [24 * 3_600_000, "days"],
+    [3_600_000, "h"],
+    [60_000, "min"],
+    [1_000, "s"],
+    [1, "ms"],
+  ],
+};
+
+/** A size for people: the largest unit that gives at most one decimal, e.g. `1.5 GiB`. */
+export function amount(value: number, unit: "Bytes" | "Ms"): string {
+  const [size, word] = STEPS[unit]!.find(([step]) => value >= step) ?? [1, STEPS[unit]!.at(-1)![1]];
+  return `${Number((value / size).toFixed(1))} ${word}`;
+}
+
+/** A limit in words; its unit is the end of its name. */
+export function limitText(name: string, value: number): string {
+  if (name.endsWith("Bytes")) return amount(value, "Bytes");
+  if (name.endsWith("Ms")) return amount(value, "Ms");
+  if (name.endsWith("Seconds")) return amount(value * 1_000, "Ms");
+  return value.toLocaleString("en-US");
+}

@@ -1,0 +1,52 @@
+/** `skep doctor`: looks at everything a server here would need, and says what to do about what is wrong. */
+import { existsSync } from "node:fs";
+import { join } from "node:path";
+import { unpackAddonsTo } from "../../core/addons.ts";
+import type { Config } from "../../core/config.ts";
+import { LIMITS } from "../../core/limits.ts";
+import { BUILD } from "../../core/version.ts";
+import { checkBounds, checkEngine, checkGit, checkServer, type Engine } from "./machine.ts";
+import { limitText, ok, type Report, worst } from "./model.ts";
+import { checkDatabase, checkDisk, checkFolder, checkKeys } from "./storage.ts";
+
+export interface DoctorDeps {
+  config: Config;
+  engine: Engine;
+  /** Version of git; fails when there is none. */
+  gitVersion(): Promise<string>;
+  /** The server that works on the data folder, if one answers. */
+  server(): Promise<{ url: string; pid: number } | undefined>;
+}
+
+export interface Doctor {
+  /** Changes nothing, and never throws for what it finds. */
+  examine(): Promise<Report>;
+}
+
+export function createDoctor({ config, engine, gitVersion, server }: DoctorDeps): Doctor {
+  return {
+    async examine() {
+      const { data } = config;
+      const cache = join(data, "cache");
+      if (existsSync(cache)) unpackAddonsTo(cache);
+      const [engineFindings, git, running] = await Promise.all([
+        checkEngine(config, engine),
+        checkGit(gitVersion),
+        server(),
+      ]);
+      const findings = [
+        ok("skep", `${BUILD.version} (${BUILD.commit}, ${BUILD.runtime}, ${BUILD.platform})`),
+        ...checkServer(config, running),
+        checkFolder(data),
+        checkKeys(data),
+        checkDisk(data),
+        ...checkDatabase(data),
+        ...engineFindings,
+        git,
+        ...checkBounds(config),
+      ];
+      const limits = Object.entries(LIMITS).map(([name, value]) => ({ name, value, text: limitText(name, value) }));
+      return { verdict: worst(findings), findings, limits };
+    },
+  };
+}

@@ -1,0 +1,117 @@
+/** The data folder as `skep doctor` sees it: rights, room, keys, database. Looks only; changes nothing. */
+import { accessSync, constants, existsSync, readdirSync, readFileSync, statfsSync, statSync } from "node:fs";
+import { dirname, join } from "node:path";
+import Database from "better-sqlite3";
+import { messageOf } from "../../core/errors.ts";
+import { LIMITS } from "../../core/limits.ts";
+import { MIGRATIONS } from "../../store/migrations/list.ts";
+import { databasePath } from "../../store/store.ts";
+import { amount, type Finding, fail, ok, warn } from "./model.ts";
+
+const OTHERS = 0o077;
+const mode = (path: string): number => statSync(path).mode & 0o777;
+const octal = (bits: number): string => `0${bits.toString(8)}`;
+const writable = (path: string): boolean => {
+  try {
+    accessSync(path, constants.W_OK | constants.X_OK);
+    return true;
+  } catch {
+    return false;
+  }
+};
+
+/** The folder, or the nearest one above it that exists. */
+function nearest(path: string): string {
+  return existsSync(path) || dirname(path) === path ? path : nearest(dirname(path));
+}
+
+export function checkFolder(data: string): Finding {
+  const there = nearest(data);
+  if (!writable(there))
+    return fail(
+      "data folder",
+      `${data} cannot be written by this user`,
+      there === data ? "give its owner the rights, or name another folder with --data" : "name a folder with --data",
+    );
+  if (there !== data) return ok("data folder", `${data} is made at the first start`);
+  if (!statSync(data).isDirectory()) return fail("data folder", `${data} is no folder`, "name another with --data");
+  if (mode(data) & OTHERS)
+    return warn("data folder", `${data} is open to other users (${octal(mode(data))})`, `chmod 700 ${data}`);
+  return ok("data folder", `${data} is writable`);
+}
+
+export function checkKeys(data: string): Finding {
+  const folder = join(data, "keys");
+  const files = existsSync(folder) && writable(folder) ? readdirSync(folder).map((name) => join(folder, name)) : [];
+  const paths = [...files, join(data, "setup-token"), join(data, "server.json")].filter((path) => existsSync(path));
+  const open = paths.filter((path) => mode(path) & OTHERS);
+  if (open.length > 0)
+    return fail(
+      "keys",
+      `others can read ${open.join(", ")}`,
+      `chmod 600 ${open.join(" ")}; then think of who read them`,
+    );
+  const bad = files.filter((path) => !/^[0-9a-f]{64}\s*$/i.test(readFileSync(path, "utf8")));
+  if (bad.length > 0)
+    return fail("keys", `${bad.join(", ")} holds no key of 64 hexadecimal digits`, "put it back from a copy");
+  return ok(
+    "keys",
+    files.length === 0 ? "none yet; made when they are needed" : `${files.length}, for the owner alone`,
+  );
+}
+
+export function checkDisk(data: string): Finding {
+  const { bavail, bsize } = statfsSync(nearest(data));
+  const free = bavail * bsize;
+  const text = `${amount(free, "Bytes")} free`;
+  if (free < LIMITS.diskLittleBytes) return fail("disk", text, "make room: writing will fail soon");
+  if (free < LIMITS.diskLowBytes) return warn("disk", text, "make room, or move the data folder to a larger disk");
+  return ok("disk", text);
+}
+
+/** Reads the database beside a running server, too: nothing is locked for longer than a read. */
+export function checkDatabase(data: string): Finding[] {
+  const path = databasePath(data);
+  let db: Database.Database | undefined;
+  try {
+    const version = sqliteVersion();
+    if (!existsSync(path)) return [ok("database", `SQLite ${version}; made at the first start`)];
+    db = new Database(path, { readonly: true, timeout: 5_000 });
+    const problems = (db.pragma("integrity_check(3)") as { integrity_check: string }[]).map(
+      (row) => row.integrity_check,
+    );
+    const size = amount(statSync(path).size, "Bytes");
+    const health =
+      problems.join() === "ok"
+        ? ok("database", `SQLite ${version}, ${size}, sound`)
+        : fail("database", `damaged: ${problems.join("; ")}`, "stop the server and restore a copy of skep.db");
+    return [health, checkMigrations(db)];
+  } catch (error) {
+    return [
+      fail("database", `cannot be read: ${messageOf(error)}`, "see who owns skep.db, and whether it is a database"),
+    ];
+  } finally {
+    db?.close();
+  }
+}
+
+function sqliteVersion(): string {
+  const db = new Database(":memory:");
+  try {
+    return String(db.prepare("SELECT sqlite_version()").pluck().get());
+  } finally {
+    db.close();
+  }
+}
+
+function checkMigrations(db: Database.Database): Finding {
+  const applied = db.prepare("SELECT name FROM migrations ORDER BY name").pluck().all() as string[];
+  const known = MIGRATIONS.map(({ name }) => name);
+  const foreign = applied.filter((name) => !known.includes(name));
+  const missing = known.filter((name) => !applied.includes(name));
+  if (foreign.length > 0)
+    return fail("migrations", `written by a newer skep (${foreign.join(", ")})`, "use that version, or restore a copy");
+  if (missing.length > 0)
+    return ok("migrations", `${missing.length} of ${known.length} come at the next start, after a copy`);
+  return ok("migrations", `all ${known.length} applied`);
+}
