@@ -19,8 +19,6 @@ export interface ExecutionOwner {
 export interface ExecutionsDeps {
   store: Store;
   clock: Clock;
-  /** By kind of execution. */
-  owners: Partial<Record<string, ExecutionOwner>>;
   /** Writes the model call's row and event. */
   recordCall(tx: WriteTx, execution: Execution, reply: ModelReply): void;
 }
@@ -30,6 +28,8 @@ export interface Executions {
   /** Queues an agent's work; call inside the transaction that needs it. */
   create(draft: ExecutionDraft): ExecutionRow;
   find(id: string): ExecutionRow | undefined;
+  /** Makes the owner hear of executions of that kind. */
+  own(kind: ExecutionDraft["kind"], owner: ExecutionOwner): void;
   /** Asks a live execution to end: a queued one ends here and now, a running one as soon as its loop hears of it. */
   requestCancel(id: string): void;
   /** Hears the ids of running executions that are to stop. */
@@ -37,10 +37,11 @@ export interface Executions {
   live(): ExecutionRow[];
 }
 
-export function createExecutions({ store, clock, owners, recordCall }: ExecutionsDeps): Executions {
+export function createExecutions({ store, clock, recordCall }: ExecutionsDeps): Executions {
   const table = createExecutionStore(store, clock);
   const owner = newId("instance");
   const now = () => timestamp(clock.now());
+  const owners = new Map<string, ExecutionOwner>();
   const listeners = new Set<(id: string) => void>();
   const lines = (text: string, most: number) => (text.length > most ? `${text.slice(0, most)}…` : text);
 
@@ -63,7 +64,7 @@ export function createExecutions({ store, clock, owners, recordCall }: Execution
       ...executionRefs(toExecution(after)),
       data: { status: ending.status, ...(error ? { error } : {}) },
     });
-    owners[row.kind]?.finished(after, ending, tx);
+    owners.get(row.kind)?.finished(after, ending, tx);
   };
 
   /** Adds a model call to the log and to the execution's sums. */
@@ -76,7 +77,7 @@ export function createExecutions({ store, clock, owners, recordCall }: Execution
       cost_nano: row.cost_nano + Math.round((reply.cost_usd ?? 0) * 1e9),
     });
     recordCall(tx, execution, reply);
-    owners[row.kind]?.replied?.(table.find(execution.id)!, tx);
+    owners.get(row.kind)?.replied?.(table.find(execution.id)!, tx);
   };
   const rows: ExecutionRows = {
     take(limit, busyAgents, perAgent) {
@@ -91,7 +92,7 @@ export function createExecutions({ store, clock, owners, recordCall }: Execution
           table.update(id, { status: "running", lease_owner: owner, ...(first ? { started_at: now() } : {}) });
           const row = table.find(id)!;
           if (first) tx.emit({ kind: "session_started", ...executionRefs(toExecution(row)), data: { kind: row.kind } });
-          owners[row.kind]?.started?.(row, tx);
+          owners.get(row.kind)?.started?.(row, tx);
           taken.push(toExecution(row));
         }
         return taken;
@@ -174,6 +175,7 @@ export function createExecutions({ store, clock, owners, recordCall }: Execution
   return {
     rows,
     find: table.find,
+    own: (kind, owner) => void owners.set(kind, owner),
     live: table.live,
     create: (draft) => store.write(() => table.insert(draft)),
     requestCancel(id) {

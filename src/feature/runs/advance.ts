@@ -214,21 +214,20 @@ export function createAdvance(deps: AdvanceDeps): Advance {
     }
   }
 
-  const stateOf = (runId: string): [PipelineDefinition, PlanRun, PlanStep[], number] => {
+  const planned = (runId: string): [PipelineDefinition, PlanRun, PlanStep[]] => {
     const run = store.run(runId)!;
-    return [definitionOf(run), planRun(run, deps.projectOf(run)), store.stepsOf(runId).map(planStep), clock.now()];
+    return [definitionOf(run), planRun(run, deps.projectOf(run)), store.stepsOf(runId).map(planStep)];
   };
   const carryAll = (tx: WriteTx, runId: string, decisions: readonly Decision[]) => {
     for (const decision of decisions) carryOut(tx, runId, decision);
   };
-  const run = (tx: WriteTx, runId: string): void => carryAll(tx, runId, planner.plan(...stateOf(runId)));
+  const run = (tx: WriteTx, runId: string): void => carryAll(tx, runId, planner.plan(...planned(runId), clock.now()));
   return {
     run,
     moveStep,
-    cancel: (tx, runId) => carryAll(tx, runId, planner.cancel(...stateOf(runId))),
+    cancel: (tx, runId) => carryAll(tx, runId, planner.cancel(...planned(runId))),
     restart(tx, runId, fromStep) {
-      const [definition, planned, rows, at] = stateOf(runId);
-      carryAll(tx, runId, planner.restart(definition, planned, rows, fromStep, at));
+      carryAll(tx, runId, planner.restart(...planned(runId), fromStep));
       run(tx, runId);
     },
   };

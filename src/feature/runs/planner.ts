@@ -9,15 +9,9 @@ export interface Planner {
   /** What happens next; nothing for a run that has ended. */
   plan(definition: PipelineDefinition, run: PlanRun, rows: readonly PlanStep[], now: number): Decision[];
   /** Cancels what is open and the run. */
-  cancel(definition: PipelineDefinition, run: PlanRun, rows: readonly PlanStep[], now: number): Decision[];
-  /** Takes a failed or cancelled run up again. @throws Error never for a known step. */
-  restart(
-    definition: PipelineDefinition,
-    run: PlanRun,
-    rows: readonly PlanStep[],
-    fromStep: string | undefined,
-    now: number,
-  ): Decision[];
+  cancel(definition: PipelineDefinition, run: PlanRun, rows: readonly PlanStep[]): Decision[];
+  /** Takes a failed or cancelled run up again. */
+  restart(definition: PipelineDefinition, run: PlanRun, rows: readonly PlanStep[], fromStep?: string): Decision[];
   settingsOf(definition: PipelineDefinition, step: PipelineStep, run: Pick<PlanRun, "model">): StepSettings;
   checkInputs(
     definition: PipelineDefinition,

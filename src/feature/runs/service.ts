@@ -24,7 +24,6 @@ export interface RunsDeps {
   pipelineOf(id: string): PipelineDefinition;
   /** @throws Problem 404. */
   projectNamed(name: string): { id: string; name: string };
-  projectById(id: string): { id: string; name: string } | undefined;
   /** @throws Problem 422 when the pipeline names an agent that there is not, or one that is switched off. */
   assertAgents(definition: PipelineDefinition): void;
 }

@@ -1,0 +1,266 @@
+import { afterEach, describe, expect, test } from "bun:test";
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
+import { createRig, type Rig, type RigOptions } from "../testing/engine-rig.ts";
+
+const rigs: Rig[] = [];
+afterEach(async () => {
+  for (const rig of rigs.splice(0)) await rig.close();
+});
+async function started(options: RigOptions): Promise<Rig> {
+  const rig = createRig(options);
+  rigs.push(rig);
+  await rig.engine.start();
+  return rig;
+}
+
+const TWO_STEPS = `
+id: two
+name: Two
+steps:
+  - id: write
+    agent: worker
+    input: "Write {{ task_description }}"
+    outputs: [path]
+  - id: check
+    agent: worker
+    input: "Check {{ steps.write.outputs.path }}"
+    outputs: [verdict]
+`;
+const TWO_SCRIPT = `
+steps:
+  write:
+    - text: I write it.
+      tool_calls: [{ tool: write, input: { path: a.txt, content: hello } }]
+    - tool_calls: [{ tool: complete, input: { outputs: { path: a.txt }, summary: written } }]
+  check:
+    - tool_calls: [{ tool: read, input: { path: a.txt } }]
+    - tool_calls: [{ tool: complete, input: { outputs: { verdict: good }, summary: checked } }]
+`;
+
+describe("engine", () => {
+  test("a run of two steps ends with the outputs of the last, its files written, its events in order", async () => {
+    const rig = await started({ pipelines: { two: TWO_STEPS }, script: TWO_SCRIPT });
+    const run = rig.create("two", "a greeting");
+    expect(run.status).toBe("running");
+    const ended = await rig.ended(run.id);
+    expect(ended).toMatchObject({ status: "succeeded", error: null, outputs: { check: { verdict: "good" } } });
+    expect(readFileSync(join(rig.workspaceOf(run.id), "a.txt"), "utf8")).toBe("hello");
+    expect(rig.steps(run.id).map(({ step_id, status, inputs }) => [step_id, status, inputs["input"]])).toEqual([
+      ["write", "succeeded", "Write a greeting"],
+      ["check", "succeeded", "Check a.txt"],
+    ]);
+    const kinds = rig
+      .events()
+      .filter(({ run_id }) => run_id === run.id)
+      .map(({ kind }) => kind)
+      .filter((kind) => kind !== "agent_output");
+    const step = [
+      "step_queued",
+      "session_started",
+      "step_started",
+      "tool_call_start",
+      "tool_call_end",
+      "tool_call_start",
+      "tool_call_end",
+      "session_ended",
+      "step_complete",
+    ];
+    expect(kinds).toEqual(["run_created", ...step, ...step, "run_complete"] as typeof kinds);
+    expect(rig.calls).toHaveLength(4);
+  });
+
+  test("complete without the outputs that the step owes is refused, and the agent may try again", async () => {
+    const script = `
+steps:
+  write:
+    - tool_calls: [{ tool: complete, input: { summary: no outputs } }]
+    - tool_calls: [{ tool: complete, input: { outputs: { path: b.txt }, summary: now } }]
+  check:
+    - tool_calls: [{ tool: complete, input: { outputs: { verdict: good }, summary: checked } }]
+`;
+    const rig = await started({ pipelines: { two: TWO_STEPS }, script });
+    const run = rig.create("two");
+    expect(await rig.ended(run.id)).toMatchObject({ status: "succeeded" });
+    const refused = rig.events().find(({ kind, data }) => kind === "tool_call_end" && data["tool"] === "complete");
+    expect(refused?.data).toMatchObject({ ok: false });
+  });
+
+  test("a step whose agent fails fails the run, and a restart goes on from that step only", async () => {
+    const fails = TWO_SCRIPT.replace(
+      / {2}check:[\s\S]*/,
+      "  check:\n    - tool_calls: [{ tool: fail, input: { reason: it is bad } }]\n",
+    );
+    const rig = await started({ pipelines: { two: TWO_STEPS }, script: fails });
+    const run = rig.create("two");
+    const failed = await rig.ended(run.id);
+    expect(failed).toMatchObject({
+      status: "failed",
+      error: { code: "agent_failed", message: "it is bad", step_id: "check" },
+    });
+    const again = rig.runs.service.restart(run.id, { human_context: "look again" }, { kind: "local", admin: true });
+    expect(again).toMatchObject({ status: "running", restarted_from: "check", human_context: "look again" });
+    const sessions = await rig.event(
+      ({ kind, id, run_id }) =>
+        kind === "run_failed" && run_id === run.id && id > rig.events().find((one) => one.kind === "run_restarted")!.id,
+    );
+    expect(sessions).toBeDefined();
+    expect(rig.steps(run.id).map(({ step_id, attempt, superseded }) => [step_id, attempt, superseded])).toEqual([
+      ["write", 1, false],
+      ["check", 1, true],
+      ["check", 2, false],
+    ]);
+  });
+
+  test("cancelling stops a running tool within a second and leaves everything cancelled", async () => {
+    const script = "default:\n  - tool_calls: [{ tool: bash, input: { command: sleep 60 } }]\n";
+    const rig = await started({ pipelines: { two: TWO_STEPS }, script, allowHostShell: true });
+    const run = rig.create("two");
+    await rig.event(({ kind, data }) => kind === "tool_call_start" && data["tool"] === "bash");
+    const asked = performance.now();
+    rig.runs.service.cancel(run.id, { kind: "local", admin: true });
+    expect(await rig.ended(run.id)).toMatchObject({ status: "cancelled" });
+    while (rig.engine.scheduler.active > 0) await Bun.sleep(5);
+    expect(performance.now() - asked).toBeLessThan(1_000);
+    expect(rig.steps(run.id).map(({ status }) => status)).toEqual(["cancelled", "cancelled"]);
+    expect(() => rig.runs.service.cancel(run.id, { kind: "local", admin: true })).toThrow("already");
+  });
+
+  test("a granted secret's value never reaches transcript, events or outputs", async () => {
+    const secret = "s3cret-value-0123456789";
+    const script = `
+steps:
+  write:
+    - tool_calls: [{ tool: bash, input: { command: "echo $MY_SECRET; printf %s $MY_SECRET | cut -c1-10; printf %s $MY_SECRET | cut -c11-" } }]
+    - text: "It says {{ last_tool_output }}"
+      tool_calls: [{ tool: complete, input: { outputs: { path: "{{ last_tool_output }}" }, summary: done } }]
+  check:
+    - tool_calls: [{ tool: complete, input: { outputs: { verdict: good }, summary: checked } }]
+`;
+    const rig = await started({
+      pipelines: { two: TWO_STEPS },
+      script,
+      allowHostShell: true,
+      secrets: { MY_SECRET: secret },
+    });
+    const run = rig.create("two");
+    const ended = await rig.ended(run.id);
+    expect(ended.status).toBe("succeeded");
+    const rows = ["executions", "messages", "tool_calls", "steps", "runs", "events"].map((table) =>
+      rig.store.sqlite.prepare(`SELECT * FROM ${table}`).all(),
+    );
+    expect(JSON.stringify([rows, ended])).not.toContain(secret);
+    expect(JSON.stringify(rows)).toContain("[secret:MY_SECRET]");
+  });
+
+  test("an approval waits for a person, whose answer the next step sees", async () => {
+    const pipeline = `
+id: asks
+name: Asks
+steps:
+  - id: ask
+    approval: { message: "Ship {{ task_description }}?" }
+  - id: ship
+    agent: worker
+    input: "Ship: {{ steps.ask.outputs.comment }}"
+`;
+    const rig = await started({ pipelines: { asks: pipeline }, script: "default:\n  - text: shipped\n" });
+    const run = rig.create("asks", "it");
+    expect(run.status).toBe("waiting");
+    const asked = await rig.event(({ kind }) => kind === "approval_requested");
+    expect(asked.data["message"]).toBe("Ship it?");
+    rig.runs.service.approve(
+      run.id,
+      { step_id: "ask", approved: true, comment: "gently" },
+      { kind: "local", admin: true },
+    );
+    expect(await rig.ended(run.id)).toMatchObject({ status: "succeeded" });
+    expect(rig.steps(run.id).at(-1)).toMatchObject({ inputs: { input: "Ship: gently" }, text: "shipped" });
+    expect(() =>
+      rig.runs.service.approve(run.id, { step_id: "ask", approved: true }, { kind: "local", admin: true }),
+    ).toThrow("does not wait");
+  });
+
+  test("for_each runs an agent for every item and joins what they give", async () => {
+    const pipeline = `
+id: each
+name: Each
+steps:
+  - id: items
+    agent: worker
+    for_each: [a, b, c]
+    max_parallel: 2
+    input: "Do {{ item }} ({{ index }})"
+    outputs: [done]
+`;
+    const script =
+      "steps:\n  items:\n    - tool_calls: [{ tool: complete, input: { outputs: { done: '{{ user }}' }, summary: ok } }]\n";
+    const rig = await started({ pipelines: { each: pipeline }, script });
+    const run = rig.create("each");
+    const ended = await rig.ended(run.id);
+    expect(ended.status).toBe("succeeded");
+    expect(JSON.stringify(ended.outputs)).toContain("Do c (2)");
+    expect(rig.steps(run.id).filter(({ item_index }) => item_index !== null)).toHaveLength(3);
+  });
+
+  test("a budget that is used up stops the run before the next call and says which", async () => {
+    let calls = 0;
+    const rig = await started({
+      pipelines: { two: TWO_STEPS },
+      script: TWO_SCRIPT,
+      overdrawn: () => (++calls > 1 ? { scope: "run", limitUsd: 1, spentUsd: 0.99 } : undefined),
+    });
+    const run = rig.create("two");
+    expect(await rig.ended(run.id)).toMatchObject({
+      status: "failed",
+      error: { code: "budget_exceeded", step_id: "write" },
+    });
+    expect(rig.calls).toHaveLength(1);
+  });
+
+  test("a step takes no longer than its time, and more turns than allowed are a failure", async () => {
+    const slow = TWO_STEPS.replace("outputs: [path]", "outputs: [path]\n    timeout_seconds: 1");
+    const rig = await started({
+      pipelines: { slow: slow.replace("id: two", "id: slow"), two: TWO_STEPS },
+      script: "default:\n  - text: hm\n    delay_ms: 30000\n",
+      agents: { worker: "---\nmax_turns: 3\n---\nYou work." },
+    });
+    const late = await rig.ended(rig.create("slow").id);
+    expect(late).toMatchObject({ status: "failed", error: { code: "timeout" } });
+    const endless = await started({
+      pipelines: { two: TWO_STEPS },
+      script:
+        "default:\n  - tool_calls: [{ tool: ls, input: { path: . } }]\n  - tool_calls: [{ tool: ls, input: { path: . } }]\n  - tool_calls: [{ tool: ls, input: { path: . } }]\n  - text: x\n",
+      agents: { worker: "---\nmax_turns: 3\n---\nYou work." },
+    });
+    expect(await endless.ended(endless.create("two").id)).toMatchObject({
+      status: "failed",
+      error: { code: "turns_exceeded" },
+    });
+  });
+
+  test("a stop gives work back, and the next start goes on without running a finished tool again", async () => {
+    const script = `
+steps:
+  write:
+    - tool_calls: [{ tool: bash, input: { command: "echo once >> log; sleep 0.1" } }]
+    - tool_calls: [{ tool: bash, input: { command: "touch started; sleep 1" } }]
+    - tool_calls: [{ tool: complete, input: { outputs: { path: log }, summary: ok } }]
+  check:
+    - tool_calls: [{ tool: complete, input: { outputs: { verdict: good }, summary: checked } }]
+`;
+    const rig = await started({ pipelines: { two: TWO_STEPS }, script, allowHostShell: true });
+    const run = rig.create("two");
+    await rig.event(
+      ({ kind, data }) => kind === "tool_call_start" && JSON.stringify(data["input"]).includes("started"),
+    );
+    await rig.engine.stop();
+    expect(rig.executions.live().map(({ status }) => status)).toEqual(["queued"]);
+    const second = rig.second();
+    await second.start();
+    expect(await rig.ended(run.id)).toMatchObject({ status: "succeeded" });
+    expect(readFileSync(join(rig.workspaceOf(run.id), "log"), "utf8")).toBe("once\n");
+    expect(rig.events().filter(({ data }) => data["interrupted"])).toHaveLength(1);
+    await second.stop();
+  });
+});

@@ -1,0 +1,82 @@
+/** Runs put together: rows, views, the carrying out of decisions, the service, and their place among the executions. */
+import type { Clock } from "../../core/clock.ts";
+import { invalid, isProblem } from "../../core/errors.ts";
+import type { Audit } from "../../store/audit.ts";
+import type { Store } from "../../store/store.ts";
+import type { ExecutionDraft } from "../executions/model.ts";
+import type { ExecutionOwner } from "../executions/service.ts";
+import { createAdvance } from "./advance.ts";
+import type { PipelineDefinition, Planner, PlanRun } from "./planner.ts";
+import { createRuns } from "./service.ts";
+import { createRunStore, type RunRow } from "./store.ts";
+import { createRunViews } from "./views.ts";
+
+export interface OpenRunsDeps {
+  store: Store;
+  clock: Clock;
+  audit: Audit;
+  planner: Planner;
+  executions: {
+    create(draft: ExecutionDraft): { id: string };
+    requestCancel(id: string): void;
+    /** Makes the owner hear of executions of that kind. */
+    own(kind: ExecutionDraft["kind"], owner: ExecutionOwner): void;
+  };
+  /** @throws Problem 404 unknown, 422 with its problems when it is invalid. */
+  pipelineOf(id: string): PipelineDefinition;
+  /** @throws Problem 404. */
+  projectNamed(name: string): { id: string; name: string };
+  projectById(id: string): NonNullable<PlanRun["project"]> | undefined;
+  /** @throws Problem 404 unknown, 409 switched off. */
+  agentOf(agentId: string): { config: { timeout_seconds?: number | undefined } };
+  skillsFor(agentId: string, input: string, always: readonly string[]): string[];
+  /** Called in the transaction in which a run ends. */
+  ended(run: RunRow): void;
+  defaultTimeoutSeconds?(): number;
+}
+
+export type OpenRuns = ReturnType<typeof openRuns>;
+
+export function openRuns(deps: OpenRunsDeps) {
+  const { store, clock, audit, planner, executions, agentOf } = deps;
+  const rows = createRunStore(store);
+  const views = createRunViews(rows);
+  const advance = createAdvance({
+    store: rows,
+    clock,
+    planner,
+    projectOf: ({ project_id }) => (project_id === null ? null : (deps.projectById(project_id) ?? null)),
+    execute: (draft) => executions.create(draft).id,
+    cancelExecution: (id) => executions.requestCancel(id),
+    skillsFor: deps.skillsFor,
+    agentTimeout: (agentId) => agentOf(agentId).config.timeout_seconds ?? deps.defaultTimeoutSeconds?.() ?? 1_800,
+    ended: deps.ended,
+  });
+  const assertAgents = (definition: PipelineDefinition): void => {
+    const errors = definition.steps.flatMap((step, at) => {
+      if (!("agent" in step)) return [];
+      try {
+        agentOf(step.agent);
+        return [];
+      } catch (error) {
+        if (!isProblem(error)) throw error;
+        return [{ pointer: `/steps/${at}/agent`, message: `${step.agent}: ${error.detail}` }];
+      }
+    });
+    if (errors.length > 0) throw invalid("The pipeline names an agent that cannot work.", errors);
+  };
+  const service = createRuns({
+    store,
+    rows,
+    views,
+    clock,
+    planner,
+    advance,
+    audit,
+    pipelineOf: deps.pipelineOf,
+    projectNamed: deps.projectNamed,
+    assertAgents,
+  });
+  executions.own("pipeline", service.owner);
+  return { rows, views, service };
+}
