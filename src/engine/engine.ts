@@ -22,8 +22,7 @@ export interface EngineDefaults {
 
 export interface SkillSource {
   /** Every enabled skill that the agent sees. */
-  manifest(agentId: string): { name: string; description: string; tags: readonly string[] }[];
-  content(agentId: string, name: string): string | undefined;
+  available(agentId: string): { name: string; description: string; content: string }[];
 }
 
 export interface EngineDeps {
@@ -36,7 +35,8 @@ export interface EngineDeps {
   defaults(): EngineDefaults;
   /** @throws Problem 404 unknown, 409 switched off or its file broken. */
   agentOf(agentId: string): AgentFile;
-  overridesOf(agentId: string): ReadonlyMap<string, boolean>;
+  /** Asked before every turn. */
+  allowsTool(agentId: string): (tool: string) => boolean;
   skills: SkillSource;
   tools: ToolPorts;
   secretsOf(execution: Execution): Record<string, string>;
@@ -121,25 +121,17 @@ function portsOf(deps: EngineDeps, toolbox: Toolbox, tokens: ExecutionTokens): E
     },
     scriptOf: () => deps.script,
     toolsFor: ({ agentId, kind, contract }, { hasShell }) =>
-      toolbox.for({
-        kind,
-        listed: deps.agentOf(agentId).config.tools,
-        overrides: deps.overridesOf(agentId),
-        hasShell,
-        contract,
-      }),
+      toolbox.for({ kind, allows: deps.allowsTool(agentId), hasShell, contract }),
     promptFor(execution, tools, { kind }) {
       const { agentId, projectId, runId } = execution;
       const agent = deps.agentOf(agentId);
+      const available = skills.available(agentId);
       return assemblePrompt({
         kind: execution.kind,
         agent,
         project: projectId === undefined ? undefined : deps.projectOf(projectId),
-        skills: skills.manifest(agentId),
-        injected: execution.skills.flatMap((name) => {
-          const content = skills.content(agentId, name);
-          return content === undefined ? [] : [{ name, content }];
-        }),
+        skills: available,
+        injected: available.filter(({ name }) => execution.skills.includes(name)),
         toolNames: tools.map(({ name }) => name),
         sandbox: { kind, network: agent.config.network ?? deps.defaults().sandbox.network },
         contract: execution.contract,

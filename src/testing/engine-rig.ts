@@ -113,8 +113,8 @@ export function createRig(options: RigOptions) {
         sandbox: { image: null, network: "none", memory_mb: 256, cpus: 1 },
       }),
       agentOf,
-      overridesOf: () => new Map(),
-      skills: { manifest: () => [], content: () => undefined },
+      allowsTool: () => () => true,
+      skills: { available: () => [] },
       tools: {
         loadSkill: () => {
           throw notFound("skill");

@@ -20,10 +20,8 @@ export type ToolPorts = LoadSkillPorts & CreateSkillPorts & FetchUrlPorts & RunH
 
 export interface Wanted {
   kind: ExecutionKind;
-  /** The agent's own list; every tool when undefined. */
-  listed: readonly string[] | undefined;
-  /** Overrides of an administrator, by name: these win. */
-  overrides: ReadonlyMap<string, boolean>;
+  /** Whether the agent has the tool: its own list, and what an administrator switched. */
+  allows(tool: string): boolean;
   hasShell: boolean;
   contract: Contract;
 }
@@ -55,11 +53,11 @@ export function createToolbox(ports: ToolPorts): Toolbox {
   ] as Tool[];
   return {
     names: tools.map(({ name }) => name),
-    for({ kind, listed, overrides, hasShell, contract }) {
+    for({ kind, allows, hasShell, contract }) {
       const has = (tool: Tool): boolean => {
         if (tool.group === "end") return !OPEN_ENDED.has(kind);
         if (tool.group === "shell" && !hasShell) return false;
-        return overrides.get(tool.name) ?? (listed === undefined || listed.includes(tool.name));
+        return allows(tool.name);
       };
       return tools.filter(has).map((tool) => (tool.name === "complete" ? withContract(tool, contract) : tool));
     },
