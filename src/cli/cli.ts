@@ -2,13 +2,17 @@
 import { Command, CommanderError } from "commander";
 import { isProblem } from "../core/errors.ts";
 import { BUILD } from "../core/version.ts";
+import { completionCommand } from "./completion.ts";
 import { doctorCommand } from "./doctor.ts";
 import { failureText } from "./failure.ts";
 import { healthCommands } from "./health.ts";
 import { imageCommand } from "./image.ts";
+import { providersCommand } from "./providers.ts";
 import { runCommand } from "./run.ts";
 import { runsCommand } from "./runs.ts";
 import { serveCommand } from "./serve.ts";
+import { updateCommand } from "./update.ts";
+import { usageCommand } from "./usage.ts";
 
 /** @returns the exit code: 0 done, 1 failed, 2 wrong use. */
 export async function runCli(args: string[]): Promise<number> {
@@ -27,12 +31,16 @@ export async function runCli(args: string[]): Promise<number> {
   healthCommands(program);
   doctorCommand(program, exit);
   imageCommand(program);
+  completionCommand(program);
+  providersCommand(program, exit);
+  usageCommand(program, exit);
+  updateCommand(program, exit);
   try {
     await program.parseAsync(args, { from: "user" });
     return code;
   } catch (error) {
     if (error instanceof CommanderError) return error.exitCode === 0 ? 0 : 2;
     console.error(failureText(error));
-    return isProblem(error) && error.code === "bad_configuration" ? 2 : 1;
+    return isProblem(error) && /^bad_(configuration|usage)$/.test(error.code) ? 2 : 1;
   }
 }

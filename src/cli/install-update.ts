@@ -1,0 +1,203 @@
+/**
+ * Installing an update over the running executable: signature and digest first, the old file kept, one atomic rename,
+ * then the new one has to start and answer, or the old one is put back.
+ */
+import { createHash } from "node:crypto";
+import { copyFileSync, existsSync, linkSync, realpathSync, renameSync, rmSync } from "node:fs";
+import { type FileHandle, open, readFile, stat } from "node:fs/promises";
+import { dirname, join } from "node:path";
+import { isProblem, messageOf, Problem } from "../core/errors.ts";
+import {
+  compareVersions,
+  MANIFEST_BYTES,
+  openManifest,
+  type UpdateFile,
+  type UpdateManifest,
+} from "../core/update-manifest.ts";
+import { assertHealthy } from "./trial-start.ts";
+
+export interface UpdateRequest {
+  /** Path or address of the manifest, or a folder that holds `update.json`. */
+  source: string;
+  /** Path of the executable to replace. */
+  executable: string;
+  current: string;
+  platform: string;
+  /** Ed25519, 32 bytes in base64. */
+  publicKey: string;
+  /** An older or the same version is installed too. */
+  force: boolean;
+  /** How long the new one may take to answer, ms. */
+  healthMs: number;
+  say(text: string): void;
+}
+
+const MANIFEST_NAME = "update.json";
+const DOWNLOAD_MS = 30 * 60_000;
+const MANIFEST_MS = 30_000;
+const isAddress = (text: string): boolean => /^https?:\/\//i.test(text);
+const failed = (code: string, detail: string) => new Problem(422, code, detail);
+
+/** Where the version that was replaced is kept. */
+export const previousPath = (executable: string): string => `${executable}.previous`;
+
+export async function readManifest(
+  source: string,
+  publicKey: string,
+): Promise<{ manifest: UpdateManifest; at: string }> {
+  if (isAddress(source)) {
+    const answer = await reach(source, MANIFEST_MS);
+    const text = Buffer.concat(await Array.fromAsync(bounded(answer, MANIFEST_BYTES))).toString("utf8");
+    return { manifest: openManifest(text, publicKey), at: source };
+  }
+  const found = await stat(source).catch(() => undefined);
+  const at = found?.isDirectory() ? join(source, MANIFEST_NAME) : source;
+  const file = found?.isDirectory() ? await stat(at).catch(() => undefined) : found;
+  if (!file?.isFile()) throw failed("no_update", `There is no update manifest at ${at}.`);
+  if (file.size > MANIFEST_BYTES) throw failed("update_untrusted", "This is no update manifest.");
+  return { manifest: openManifest(await readFile(at, "utf8"), publicKey), at };
+}
+
+/** Replaces the executable. @returns the version installed, or null when there is nothing to do. @throws Problem. */
+export async function installUpdate(request: UpdateRequest): Promise<string | null> {
+  const { source, current, platform, publicKey, force, healthMs, say } = request;
+  const executable = realpathSync(request.executable);
+  const { manifest, at } = await readManifest(source, publicKey);
+  const { version } = manifest;
+  if (compareVersions(version, current) <= 0 && !force) {
+    if (version === current) return null;
+    throw failed("update_older", `${version} is older than ${current}. Install it anyway with --force.`);
+  }
+  const file = Object.hasOwn(manifest.files, platform) ? manifest.files[platform] : undefined;
+  if (!file) throw failed("no_update", `Version ${version} holds nothing for ${platform}.`);
+  const staged = `${executable}.new`;
+  say(`Version ${version}: reading ${(file.size / 1e6).toFixed(1)} MB`);
+  await stage(staged, file, locate(file.path, at));
+  try {
+    keepPrevious(executable);
+    renameSync(staged, executable);
+  } catch (error) {
+    rmSync(staged, { force: true });
+    throw unwritable(executable, error);
+  }
+  say("Replaced; waiting for the new one to answer");
+  try {
+    await assertHealthy(executable, version, healthMs);
+  } catch (error) {
+    putBack(executable);
+    const why = isProblem(error) ? error.detail : messageOf(error);
+    throw failed(
+      "update_unhealthy",
+      `Version ${version} did not become healthy (${why}). ${current} is back in place.`,
+    );
+  }
+  return version;
+}
+
+/** Puts the kept version back in place and keeps the present one instead. @throws Problem when none is kept. */
+export function rollBack(path: string): void {
+  const executable = realpathSync(path);
+  const previous = previousPath(executable);
+  if (!existsSync(previous)) throw failed("no_previous", `No former version is kept at ${previous}.`);
+  const aside = `${executable}.aside`;
+  try {
+    cloneFile(executable, aside);
+    renameSync(previous, executable);
+    renameSync(aside, previous);
+  } catch (error) {
+    rmSync(aside, { force: true });
+    throw unwritable(executable, error);
+  }
+}
+
+/** The executable's own address: beside the manifest, unless the manifest names another. */
+function locate(path: string, manifestAt: string): string {
+  if (isAddress(manifestAt)) {
+    const url = URL.parse(path, manifestAt);
+    if (url && isAddress(url.href)) return url.href;
+  } else if (isAddress(path) || /^[\w][\w.+-]*$/.test(path)) {
+    return isAddress(path) ? path : join(dirname(manifestAt), path);
+  }
+  throw failed("update_untrusted", "The manifest names its executable in a way that is not understood.");
+}
+
+/** Writes the checked executable. Nothing is left when it fails. */
+async function stage(staged: string, file: UpdateFile, from: string): Promise<void> {
+  let handle: FileHandle;
+  try {
+    handle = await open(staged, "wx", 0o755);
+  } catch (error) {
+    if ((error as { code?: string }).code === "EEXIST")
+      throw new Problem(409, "update_running", `Another update is at work. If none is, remove ${staged}.`);
+    throw unwritable(staged, error);
+  }
+  try {
+    const hash = createHash("sha256");
+    let size = 0;
+    for await (const chunk of await chunksOf(from, file.size)) {
+      size += chunk.byteLength;
+      hash.update(chunk);
+      await handle.write(chunk);
+    }
+    if (size !== file.size || hash.digest("hex") !== file.sha256)
+      throw failed("update_damaged", "The executable is not the one that was signed. Nothing was changed.");
+    await handle.sync();
+    await handle.close();
+  } catch (error) {
+    await handle.close().catch(() => {});
+    rmSync(staged, { force: true });
+    if (isProblem(error)) throw error;
+    throw failed("no_update", `The executable could not be read: ${messageOf(error)}. Nothing was changed.`);
+  }
+}
+
+async function chunksOf(from: string, size: number): Promise<AsyncIterable<Uint8Array>> {
+  if (isAddress(from)) return bounded(await reach(from, DOWNLOAD_MS), size);
+  const found = await stat(from).catch(() => undefined);
+  if (!found?.isFile()) throw failed("no_update", `${from} is missing; it belongs beside the manifest.`);
+  return bounded(Bun.file(from).stream(), size);
+}
+
+async function reach(url: string, timeoutMs: number): Promise<ReadableStream<Uint8Array>> {
+  const answer = await fetch(url, { signal: AbortSignal.timeout(timeoutMs), headers: { "User-Agent": "skep" } }).catch(
+    (error: unknown) => {
+      throw failed("no_update", `${new URL(url).origin} does not answer: ${messageOf(error)}.`);
+    },
+  );
+  if (!answer.ok || !answer.body) throw failed("no_update", `${new URL(url).origin} answered ${answer.status}.`);
+  return answer.body;
+}
+
+async function* bounded(stream: ReadableStream<Uint8Array>, limit: number): AsyncGenerator<Uint8Array> {
+  let size = 0;
+  for await (const chunk of stream) {
+    size += chunk.byteLength;
+    if (size > limit) throw failed("update_damaged", "There is more than was signed. Nothing was changed.");
+    yield chunk;
+  }
+}
+
+function keepPrevious(executable: string): void {
+  const draft = `${executable}.keep`;
+  cloneFile(executable, draft);
+  renameSync(draft, previousPath(executable));
+}
+
+function putBack(executable: string): void {
+  const draft = `${executable}.keep`;
+  cloneFile(previousPath(executable), draft);
+  renameSync(draft, executable);
+}
+
+/** A second name for the file; a copy where the file system has no hard links. */
+function cloneFile(from: string, to: string): void {
+  rmSync(to, { force: true });
+  try {
+    linkSync(from, to);
+  } catch {
+    copyFileSync(from, to);
+  }
+}
+
+const unwritable = (path: string, error: unknown) =>
+  failed("update_unwritable", `${path} cannot be replaced (${messageOf(error)}). Run this as the owner of the file.`);

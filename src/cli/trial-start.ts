@@ -1,0 +1,102 @@
+/** Whether an executable works on this machine: it says its version, and a server of it answers over an empty folder. */
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { Problem } from "../core/errors.ts";
+
+const unhealthy = (why: string) => new Problem(422, "update_unhealthy", why);
+/** Of what it wrote, for the report. */
+const TAIL_CHARACTERS = 400;
+const STOP_MS = 10_000;
+
+/** @param timeoutMs for all of it. @throws Problem that says what it did not do. */
+export async function assertHealthy(executable: string, version: string, timeoutMs: number): Promise<void> {
+  const folder = mkdtempSync(join(tmpdir(), "skep-trial-"));
+  const deadline = AbortSignal.timeout(timeoutMs);
+  try {
+    await assertVersion(executable, version, folder, deadline);
+    await assertServes(executable, version, folder, deadline);
+  } finally {
+    rmSync(folder, { recursive: true, force: true });
+  }
+}
+
+/** Nothing of the operator's configuration: the trial touches neither the data nor the port of the real server. */
+const trialEnv = (folder: string): Record<string, string> => ({
+  PATH: process.env["PATH"] ?? "",
+  HOME: folder,
+  TMPDIR: tmpdir(),
+  DATA: join(folder, "data"),
+  HOST: "127.0.0.1",
+  PORT: "0",
+  SANDBOX: "process",
+  LOG_LEVEL: "warn",
+});
+
+function spawn(executable: string, args: string[], folder: string) {
+  try {
+    return Bun.spawn([executable, ...args], {
+      env: trialEnv(folder),
+      cwd: folder,
+      stdin: "ignore",
+      stdout: "pipe",
+      stderr: "pipe",
+    });
+  } catch {
+    throw unhealthy("it cannot be run on this machine");
+  }
+}
+
+async function assertVersion(executable: string, version: string, folder: string, deadline: AbortSignal) {
+  const child = spawn(executable, ["--version"], folder);
+  const kill = () => child.kill("SIGKILL");
+  deadline.addEventListener("abort", kill, { once: true });
+  const [said, code] = await Promise.all([new Response(child.stdout).text(), child.exited]);
+  deadline.removeEventListener("abort", kill);
+  if (code !== 0) throw unhealthy(`--version ended with ${code ?? "a signal"}`);
+  if (said.trim() !== version) throw unhealthy(`it says it is another version than ${version}`);
+}
+
+async function assertServes(executable: string, version: string, folder: string, deadline: AbortSignal) {
+  const child = spawn(executable, ["serve"], folder);
+  let text = "";
+  const heard = Promise.withResolvers<string>();
+  const follow = async (stream: ReadableStream<Uint8Array>) => {
+    const decoder = new TextDecoder();
+    for await (const chunk of stream) {
+      text += decoder.decode(chunk, { stream: true });
+      const [, url] = /Listening on (http:\/\/\S+)/.exec(text) ?? [];
+      if (url) heard.resolve(url);
+    }
+  };
+  const reading = Promise.all([follow(child.stdout), follow(child.stderr)]);
+  const said = () => text.trim().slice(-TAIL_CHARACTERS);
+  void child.exited.then(() => reading).then(() => heard.reject(unhealthy(`it ended at once: ${said()}`)));
+  const late = Promise.withResolvers<never>();
+  const onLate = () => late.reject(unhealthy(`it did not answer in time: ${said()}`));
+  deadline.addEventListener("abort", onLate, { once: true });
+  if (deadline.aborted) onLate();
+  heard.promise.catch(() => {});
+  late.promise.catch(() => {});
+  try {
+    const url = await Promise.race([heard.promise, late.promise]);
+    await Promise.race([assertAnswers(url, version, deadline), late.promise]);
+  } finally {
+    deadline.removeEventListener("abort", onLate);
+    child.kill("SIGTERM");
+    const kill = setTimeout(() => child.kill("SIGKILL"), STOP_MS);
+    await child.exited;
+    clearTimeout(kill);
+  }
+}
+
+async function assertAnswers(url: string, version: string, signal: AbortSignal): Promise<void> {
+  const ask = async (path: string): Promise<Record<string, unknown>> => {
+    const answer = await fetch(`${url}${path}`, { signal });
+    if (!answer.ok) throw unhealthy(`${path} answered ${answer.status}`);
+    return (await answer.json()) as Record<string, unknown>;
+  };
+  await ask("/readyz");
+  const status = await ask("/v1/status");
+  if (status["version"] !== version) throw unhealthy("its server says it is another version");
+}

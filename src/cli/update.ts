@@ -1,0 +1,84 @@
+/** `skep update`: looks for a newer version, installs one from a file or an address, goes back to the former one. */
+import type { Command } from "commander";
+import { readConfig } from "../core/config.ts";
+import { Problem } from "../core/errors.ts";
+import { RELEASE_KEY } from "../core/release-key.ts";
+import { compareVersions } from "../core/update-manifest.ts";
+import { BUILD } from "../core/version.ts";
+import { installUpdate, previousPath, readManifest, rollBack } from "./install-update.ts";
+import { runningServer } from "./start.ts";
+
+interface Flags {
+  from?: string;
+  check?: boolean;
+  rollback?: boolean;
+  force?: boolean;
+  executable?: string;
+  healthSeconds: string;
+  data?: string;
+}
+
+const usage = (detail: string) => new Problem(422, "bad_usage", detail);
+
+export function updateCommand(program: Command, exit: (code: number) => void): void {
+  program
+    .command("update")
+    .description("install a newer version, or go back to the former one")
+    .option("--from <place>", "manifest: a file, a folder with update.json, or an address [UPDATE_CHECK_URL]")
+    .option("--check", "only say whether there is a newer version; exit 1 when there is")
+    .option("--rollback", "put the version back that the last update replaced")
+    .option("--force", "install an older or the same version too")
+    .option("--executable <path>", "executable to replace (default: this one)")
+    .option("--health-seconds <n>", "how long the new version may take to answer", "60")
+    .option("--data <dir>", "data folder, to tell whether a server has to be restarted [DATA]")
+    .action(async (flags: Flags) => exit(await update(flags)));
+}
+
+/** @returns the exit code. */
+async function update(flags: Flags): Promise<number> {
+  const config = readConfig(process.env, flags.data === undefined ? {} : { data: flags.data });
+  const executable = flags.executable ?? (BUILD.compiled ? process.execPath : undefined);
+  if (executable === undefined && !flags.check) throw usage("This runs from source. Name a file with --executable.");
+  if (flags.rollback && executable) {
+    rollBack(executable);
+    console.log("The former version is back in place.");
+    return sayRestart(config.data);
+  }
+  const source = flags.from ?? config.updateCheckUrl;
+  if (source === undefined)
+    throw usage("Where from? Name a manifest with --from FILE or --from ADDRESS, or set UPDATE_CHECK_URL.");
+  const publicKey = config.updatePublicKey ?? RELEASE_KEY;
+  if (flags.check) {
+    const { manifest } = await readManifest(source, publicKey);
+    const newer = compareVersions(manifest.version, BUILD.version) > 0;
+    console.log(
+      newer ? `${manifest.version} is available; this is ${BUILD.version}.` : `${BUILD.version} is up to date.`,
+    );
+    if (newer && manifest.notes_url) console.log(manifest.notes_url);
+    return newer ? 1 : 0;
+  }
+  const seconds = Number(flags.healthSeconds);
+  if (!(seconds >= 1 && seconds <= 3_600)) throw usage("--health-seconds accepts a number from 1 to 3600.");
+  const installed = await installUpdate({
+    source,
+    executable: executable!,
+    current: BUILD.version,
+    platform: BUILD.platform,
+    publicKey,
+    force: flags.force ?? false,
+    healthMs: seconds * 1_000,
+    say: console.log,
+  });
+  if (installed === null) {
+    console.log(`${BUILD.version} is installed already.`);
+    return 0;
+  }
+  console.log(`Version ${installed} is installed; the former one is kept at ${previousPath(executable!)}.`);
+  return sayRestart(config.data);
+}
+
+async function sayRestart(data: string): Promise<number> {
+  if (await runningServer(data))
+    console.log("A server is running with the version before. Restart it to take the change up.");
+  return 0;
+}

@@ -1,0 +1,100 @@
+/** `skep usage`: what was spent, on what, and what is left of the budgets. */
+import { type Command, Option } from "commander";
+import { readConfig } from "../core/config.ts";
+import { findServer } from "./client.ts";
+
+interface Flags {
+  url?: string;
+  data?: string;
+  json?: boolean;
+  from?: string;
+  to?: string;
+  user?: string;
+  by: "provider" | "model" | "agent" | "hour" | "day" | "month";
+}
+
+interface Totals {
+  calls: number;
+  errors: number;
+  input_tokens: number;
+  output_tokens: number;
+  cost_usd: number;
+  calls_without_price: number;
+}
+
+interface UsageView {
+  from: string;
+  to: string;
+  totals: Totals;
+  by_provider: (Totals & { provider: string })[];
+  by_model: (Totals & { model: string })[];
+  by_agent: (Totals & { agent_id: string })[];
+  budgets: { scope: string; limit_usd: number; spent_usd: number; percent: number; resets_at: string | null }[];
+}
+
+export function usageCommand(program: Command, _exit: (code: number) => void): void {
+  program
+    .command("usage")
+    .description("what model calls cost, and what is left of the budgets")
+    .option("--from <time>", "not before: a day or RFC 3339 (default: this month)")
+    .option("--to <time>", "before")
+    .option("--user <id>", "another user's, or `all` (administrators)")
+    .addOption(
+      new Option("--by <what>", "how to break it down")
+        .choices(["provider", "model", "agent", "hour", "day", "month"])
+        .default("model"),
+    )
+    .option("--url <url>", "server to use [SKEP_URL]")
+    .option("--data <dir>", "data folder [DATA]")
+    .option("--json", "JSON instead of words")
+    .action(async (flags: Flags) => {
+      const { url, data, by, json } = flags;
+      const client = await findServer({ url, data: readConfig(process.env, data === undefined ? {} : { data }).data });
+      const query = new URLSearchParams();
+      for (const [name, value] of [
+        ["from", flags.from],
+        ["to", flags.to],
+        ["user_id", flags.user],
+      ] as const)
+        if (value !== undefined) query.set(name, value);
+      if (by === "hour" || by === "day" || by === "month") {
+        query.set("granularity", by);
+        const history = await client.call<{ items: (Totals & { start_at: string })[] }>(
+          "GET",
+          `/v1/usage/history?${query}`,
+        );
+        if (json) return console.log(JSON.stringify(history.items));
+        const length = { hour: 16, day: 10, month: 7 }[by];
+        return print(history.items.map((bucket) => [bucket.start_at.slice(0, length).replace("T", " "), bucket]));
+      }
+      const usage = await client.call<UsageView>("GET", `/v1/usage?${query}`);
+      if (json) return console.log(JSON.stringify(usage));
+      report(usage, by);
+    });
+}
+
+function report(usage: UsageView, by: "provider" | "model" | "agent"): void {
+  const rows: [string, Totals][] =
+    by === "provider"
+      ? usage.by_provider.map((row) => [row.provider, row])
+      : by === "model"
+        ? usage.by_model.map((row) => [row.model, row])
+        : usage.by_agent.map((row) => [row.agent_id, row]);
+  console.log(`${usage.from.slice(0, 10)} to ${usage.to.slice(0, 10)} (UTC)`);
+  print([...rows, ["total", usage.totals]]);
+  for (const { scope, limit_usd, spent_usd, percent, resets_at } of usage.budgets) {
+    const reset = resets_at === null ? "" : `, anew ${resets_at.slice(0, 10)}`;
+    console.log(`budget ${scope.replace("_", " ")}: $${spent_usd.toFixed(2)} of $${limit_usd} (${percent} %)${reset}`);
+  }
+}
+
+function print(rows: readonly (readonly [string, Totals])[]): void {
+  const width = Math.max(12, ...rows.map(([name]) => name.length));
+  for (const [name, totals] of rows) {
+    const unknown = totals.calls_without_price > 0 ? `  (${totals.calls_without_price} calls without a price)` : "";
+    const tokens = `${totals.input_tokens} in  ${totals.output_tokens} out`;
+    console.log(
+      `${name.padEnd(width)}  ${String(totals.calls).padStart(6)} calls  ${tokens.padStart(24)}  $${totals.cost_usd.toFixed(4)}${unknown}`,
+    );
+  }
+}
