@@ -11,6 +11,7 @@ import providers from "./0021-providers.sql" with { type: "text" };
 import usage from "./0022-usage.sql" with { type: "text" };
 import admin from "./0023-admin.sql" with { type: "text" };
 import projects from "./0030-projects.sql" with { type: "text" };
+import toolOverrides from "./0031-tool-overrides.sql" with { type: "text" };
 
 export interface Migration {
   name: string;
@@ -30,4 +31,5 @@ export const MIGRATIONS: readonly Migration[] = [
   { name: "0022-usage", sql: usage },
   { name: "0023-admin", sql: admin },
   { name: "0030-projects", sql: projects },
+  { name: "0031-tool-overrides", sql: toolOverrides },
 ];

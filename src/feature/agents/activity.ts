@@ -1,0 +1,39 @@
+/** What an agent did and does, and what it was given, by the rows of others. */
+import { and, count, countDistinct, eq, isNull } from "drizzle-orm";
+import type { Store } from "../../store/store.ts";
+import { executions } from "../../store/tables/executions.ts";
+import { steps } from "../../store/tables/runs.ts";
+import { secretGrants } from "../../store/tables/secrets.ts";
+
+export interface AgentActivity {
+  /** Runs in which it took a step. */
+  runs(agentId: string): number;
+  secrets(agentId: string): number;
+  /** True while an execution of it is queued or at work. */
+  isWorking(agentId: string): boolean;
+  /** Takes back what a deleted agent was granted. */
+  forget(agentId: string): void;
+}
+
+export function createAgentActivity(store: Store): AgentActivity {
+  const { db } = store;
+  return {
+    runs: (agentId) =>
+      db
+        .select({ rows: countDistinct(steps.run_id) })
+        .from(steps)
+        .where(eq(steps.agent_id, agentId))
+        .get()!.rows,
+    secrets: (agentId) =>
+      db.select({ rows: count() }).from(secretGrants).where(eq(secretGrants.agent_id, agentId)).get()!.rows,
+    isWorking: (agentId) =>
+      db
+        .select({ id: executions.id })
+        .from(executions)
+        .where(and(eq(executions.agent_id, agentId), isNull(executions.finished_at)))
+        .limit(1)
+        .get() !== undefined,
+    forget: (agentId) =>
+      store.write(() => void db.delete(secretGrants).where(eq(secretGrants.agent_id, agentId)).run()),
+  };
+}

@@ -1,0 +1,58 @@
+/** Agents as they lie on disk: `<id>/AGENT.md`. A broken file is an agent with problems, whose good fields count. */
+import { timestamp } from "../../core/clock.ts";
+import { isSlug } from "../../core/ids.ts";
+import type { AgentFile } from "../../engine/agent-file.ts";
+import type { SourceProblem } from "../../engine/yaml-text.ts";
+import type { TextFile, TextFolder } from "../../store/text-folder.ts";
+
+export interface StoredAgent extends AgentFile {
+  problems: SourceProblem[];
+  /** Below the folder of agents. */
+  sourceFile: string;
+  /** The whole file. */
+  text: string;
+  /** RFC 3339. */
+  updatedAt: string;
+}
+
+export interface AgentFiles {
+  /** In order of names. */
+  ids(): string[];
+  find(id: string): StoredAgent | undefined;
+  write(id: string, text: string): void;
+  /** Removes the agent's whole folder, its skills too. */
+  remove(id: string): void;
+}
+
+/** What `engine/agent-file.ts` gives. */
+export type ParseAgentFile = (id: string, text: string) => { agent: AgentFile; problems: SourceProblem[] };
+
+const fileOf = (id: string): string => `${id}/AGENT.md`;
+
+export function createAgentFiles(folder: TextFolder, parse: ParseAgentFile): AgentFiles {
+  const parsed = new WeakMap<TextFile, ReturnType<ParseAgentFile>>();
+  const find = (id: string): StoredAgent | undefined => {
+    const file = isSlug(id) ? folder.read(fileOf(id)) : undefined;
+    if (!file) return undefined;
+    let result = parsed.get(file);
+    if (!result) {
+      result = parse(id, file.text);
+      if (file.problem !== undefined)
+        result = { ...result, problems: [{ line: 1, column: 1, pointer: "", message: file.problem }] };
+      parsed.set(file, result);
+    }
+    const { agent, problems } = result;
+    const updatedAt = timestamp(Math.trunc(file.modifiedAt));
+    return { ...agent, problems, sourceFile: fileOf(id), text: file.text, updatedAt };
+  };
+  return {
+    find,
+    ids: () =>
+      folder
+        .list("")
+        .filter(({ name, kind }) => kind === "folder" && isSlug(name) && folder.read(fileOf(name)) !== undefined)
+        .map(({ name }) => name),
+    write: (id, text) => folder.write(fileOf(id), text),
+    remove: (id) => void folder.remove(id),
+  };
+}

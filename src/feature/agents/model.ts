@@ -1,0 +1,87 @@
+/** What an agent looks like from outside. */
+import { type Static, type TObject, type TSchema, Type as t } from "@sinclair/typebox";
+import { SLUG } from "../../core/ids.ts";
+import { LIMITS } from "../../core/limits.ts";
+import { oneOf, orNull, Time } from "../../core/schema.ts";
+import { FileProblem } from "../skills/model.ts";
+
+export const AgentSettings = t.Object({
+  model: orNull(t.String({ description: "provider/model; null: the instance's default." })),
+  thinking_level: oneOf("off", "low", "medium", "high"),
+  temperature: orNull(t.Number()),
+  max_turns: t.Integer(),
+  timeout_seconds: t.Integer(),
+  max_attempts: t.Integer(),
+  tools: orNull(t.Array(t.String(), { description: "Null: every tool." })),
+  image: orNull(t.String()),
+  network: oneOf("none", "bridge"),
+  memory_mb: t.Integer(),
+  cpus: t.Number(),
+  budget_usd_per_run: orNull(t.Number()),
+  budget_usd_per_day: orNull(t.Number()),
+  pulse_enabled: t.Boolean(),
+});
+export type AgentSettings = Static<typeof AgentSettings>;
+
+export const Agent = t.Object({
+  id: t.String(),
+  name: t.String(),
+  emoji: orNull(t.String()),
+  role: orNull(t.String()),
+  description: t.String(),
+  model: orNull(t.String()),
+  tools: t.Array(t.String(), { description: "What it has in effect, overrides counted." }),
+  enabled: t.Boolean(),
+  config: AgentSettings,
+  skills: t.Array(t.String(), { description: "What it may load." }),
+  counts: t.Object({ runs: t.Integer(), memories: t.Integer(), secrets: t.Integer() }),
+  status: oneOf("idle", "working"),
+  source_file: t.String(),
+  problems: t.Array(FileProblem),
+  updated_at: Time,
+});
+export type Agent = Static<typeof Agent>;
+
+export const AgentDetail = t.Object({ ...Agent.properties, prompt: t.String({ description: "System prompt." }) });
+export type AgentDetail = Static<typeof AgentDetail>;
+
+const identity = {
+  name: t.Optional(orNull(t.String({ minLength: 1, maxLength: LIMITS.nameCharacters }))),
+  emoji: t.Optional(orNull(t.String({ maxLength: 16 }))),
+  role: t.Optional(orNull(t.String({ maxLength: LIMITS.nameCharacters }))),
+  description: t.Optional(orNull(t.String({ maxLength: 2_000 }))),
+  enabled: t.Optional(t.Boolean()),
+};
+const Prompt = t.String({ minLength: 1, maxLength: LIMITS.textCharacters, pattern: "\\S" });
+
+export type AgentChange = Record<string, unknown> & { prompt?: string };
+export type AgentCreate = AgentChange & { id: string; prompt: string };
+
+/**
+ * Bodies of agents, made of the fields that agent files take; null clears a field.
+ * @param fields what `engine/agent-file.ts` declares.
+ */
+export function agentBodies(fields: TObject) {
+  const clearing = Object.fromEntries(
+    Object.entries(fields.properties as Record<string, TSchema>).map(([name, schema]) => [
+      name,
+      t.Optional(orNull(schema)),
+    ]),
+  );
+  const change = { ...identity, ...clearing, prompt: t.Optional(Prompt) };
+  return {
+    change: t.Unsafe<AgentChange>(t.Object(change)),
+    create: t.Unsafe<AgentCreate>(t.Object({ ...change, id: t.String({ pattern: SLUG.source }), prompt: Prompt })),
+    /** Names of front matter fields that a body may set. */
+    names: [...Object.keys(identity), ...Object.keys(clearing)],
+  };
+}
+
+export const ToolOverride = t.Object({
+  agent_id: t.String(),
+  tool: t.String(),
+  enabled: t.Boolean(),
+  updated_at: Time,
+  updated_by: t.String(),
+});
+export type ToolOverride = Static<typeof ToolOverride>;

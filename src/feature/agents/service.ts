@@ -1,0 +1,195 @@
+/** Agents: their files as an API, with what the rest knows of them. */
+import { conflict, invalid, invalidField, notFound } from "../../core/errors.ts";
+import { isSlug } from "../../core/ids.ts";
+import type { AgentConfig } from "../../engine/agent-file.ts";
+import { actorOf, type Caller } from "../../http/caller.ts";
+import { type ListAnswer, type Page, pageOfArray } from "../../http/list.ts";
+import type { Audit } from "../../store/audit.ts";
+import type { Store } from "../../store/store.ts";
+import type { Run } from "../runs/model.ts";
+import type { AgentFiles, ParseAgentFile, StoredAgent } from "./files.ts";
+import type { Agent, AgentChange, AgentCreate, AgentDetail, AgentSettings } from "./model.ts";
+import type { ToolOverrides } from "./tool-overrides.ts";
+
+/** What other parts know of an agent. */
+export interface AgentPorts {
+  toolNames(): string[];
+  skillsOf(agentId: string): string[];
+  countsOf(agentId: string): { runs: number; memories: number; secrets: number };
+  isWorking(agentId: string): boolean;
+  runsOf(agentId: string, page: Page, caller: Caller): ListAnswer<Run>;
+  /** Forgets what others keep for a deleted agent (grants). */
+  forget(agentId: string): void;
+}
+
+export interface AgentsDeps {
+  store: Store;
+  audit: Audit;
+  files: AgentFiles;
+  overrides: ToolOverrides;
+  ports: AgentPorts;
+  /** From `engine/agent-file.ts`. */
+  parse: ParseAgentFile;
+  defaults: Omit<
+    AgentSettings,
+    "model" | "temperature" | "tools" | "image" | "budget_usd_per_run" | "budget_usd_per_day"
+  >;
+  /** From `engine/front-matter.ts`. @throws Error when the front matter is broken. */
+  updateFrontMatter(text: string, patch: Readonly<Record<string, unknown>>, body?: string): string;
+  /** Front matter fields that a body may set. */
+  fields: readonly string[];
+}
+
+export interface Agents {
+  ids(): string[];
+  exists(id: string): boolean;
+  list(page: Page): ListAnswer<Agent>;
+  /** @throws Problem 404. */
+  get(id: string): AgentDetail;
+  /** What an entity tag stands for: the file, not what the agent does at the moment. */
+  version(id: string): string;
+  runs(id: string, page: Page, caller: Caller): ListAnswer<Run>;
+  /** @throws Problem 404, 409 broken file, 422. */
+  configure(id: string, change: AgentChange, caller: Caller): AgentDetail;
+  /** @throws Problem 409 same id, 422. */
+  create(input: AgentCreate, caller: Caller): AgentDetail;
+  /** @throws Problem 409 while it works. */
+  remove(id: string, caller: Caller): void;
+  /** For the engine. @throws Problem 404 unknown, 409 `agent_broken`, 409 `agent_disabled`. */
+  ready(id: string): { agent: StoredAgent; settings: AgentSettings };
+}
+
+export function createAgents(deps: AgentsDeps): Agents {
+  const { store, audit, files, overrides, ports, parse, defaults, updateFrontMatter, fields } = deps;
+  const find = (id: string): StoredAgent => {
+    const agent = files.find(id);
+    if (!agent) throw notFound("agent");
+    return agent;
+  };
+  const settingsOf = ({ config }: StoredAgent): AgentSettings => withDefaults(config, defaults);
+  const present = (agent: StoredAgent): Agent => {
+    const { id, name, emoji, role, description, enabled, config, problems, sourceFile, updatedAt } = agent;
+    return {
+      id,
+      name,
+      emoji,
+      role,
+      description,
+      model: config.model ?? null,
+      tools: ports.toolNames().filter(overrides.allows(id, config.tools)),
+      enabled,
+      config: settingsOf(agent),
+      skills: ports.skillsOf(id),
+      counts: ports.countsOf(id),
+      status: ports.isWorking(id) ? "working" : "idle",
+      source_file: sourceFile,
+      problems,
+      updated_at: updatedAt,
+    };
+  };
+  const detail = (id: string): AgentDetail => {
+    const agent = find(id);
+    return { ...present(agent), prompt: agent.prompt };
+  };
+  const assertTools = ({ tools }: AgentChange): void => {
+    const known = ports.toolNames();
+    const unknown = Array.isArray(tools) ? tools.filter((tool) => !known.includes(tool)) : [];
+    if (unknown.length > 0) throw invalidField("/tools", "A tool of this list does not exist");
+  };
+  /** Writes only what reads back without a problem that was not there before. */
+  const save = (id: string, text: string, before: readonly { message: string }[]): void => {
+    const known = new Set(before.map((problem) => problem.message));
+    const { problems } = parse(id, text);
+    const fresh = problems.filter((problem) => !known.has(problem.message));
+    if (fresh.length > 0) throw invalid("The agent would not be valid.", fresh);
+    files.write(id, text);
+  };
+  const record = (action: string, id: string, caller: Caller, data: Record<string, unknown> = {}): void =>
+    store.write(({ emit }) => {
+      audit({ action: `agent.${action}`, actor: actorOf(caller), subject: id, address: caller.address, data });
+      emit({ kind: "activity", agent_id: id, data: { title: `agent ${action}`, ...data } });
+    });
+  const patchOf = (change: AgentChange): Record<string, unknown> =>
+    Object.fromEntries(
+      fields.filter((name) => Object.hasOwn(change, name)).map((name) => [name, change[name] ?? undefined]),
+    );
+
+  return {
+    ids: files.ids,
+    exists: (id) => files.find(id) !== undefined,
+    list(page) {
+      const ids = files.ids().map((id) => ({ id }));
+      const { items, next_cursor } = pageOfArray(ids, page, ({ id }) => id);
+      return { items: items.flatMap(({ id }) => files.find(id) ?? []).map(present), next_cursor };
+    },
+    get: detail,
+    version: (id) => find(id).text,
+    runs(id, page, caller) {
+      find(id);
+      return ports.runsOf(id, page, caller);
+    },
+    configure(id, change, caller) {
+      const agent = find(id);
+      assertTools(change);
+      const patch = patchOf(change);
+      save(id, rewritten(agent, patch, change.prompt, updateFrontMatter), agent.problems);
+      record("configured", id, caller, { fields: [...Object.keys(patch), ...(change.prompt ? ["prompt"] : [])] });
+      return detail(id);
+    },
+    create({ id, ...input }, caller) {
+      if (!isSlug(id)) throw invalidField("/id", "This word is reserved; choose another id");
+      assertTools(input);
+      if (files.find(id)) throw conflict("An agent of this id exists. Change it, or choose another id.");
+      save(id, updateFrontMatter("", { name: id, ...patchOf(input) }, `\n${String(input.prompt).trim()}\n`), []);
+      record("created", id, caller);
+      return detail(id);
+    },
+    remove(id, caller) {
+      find(id);
+      if (ports.isWorking(id)) throw conflict("The agent is at work. Wait, or cancel what it does.", "agent_working");
+      store.write(() => {
+        overrides.removeAll(id);
+        ports.forget(id);
+        record("deleted", id, caller);
+      });
+      files.remove(id);
+    },
+    ready(id) {
+      const agent = find(id);
+      const [problem] = agent.problems;
+      if (problem)
+        throw conflict(`${agent.sourceFile}, line ${problem.line}: ${problem.message}`, "agent_broken", {
+          agent_id: id,
+        });
+      if (!agent.enabled) throw conflict("The agent is switched off.", "agent_disabled", { agent_id: id });
+      return { agent, settings: settingsOf(agent) };
+    },
+  };
+}
+
+function withDefaults(config: AgentConfig, defaults: AgentsDeps["defaults"]): AgentSettings {
+  const given = Object.fromEntries(Object.entries(config).filter(([, value]) => value !== null));
+  return {
+    model: null,
+    temperature: null,
+    tools: null,
+    image: null,
+    budget_usd_per_run: null,
+    budget_usd_per_day: null,
+    ...defaults,
+    ...given,
+  };
+}
+
+function rewritten(
+  agent: StoredAgent,
+  patch: Record<string, unknown>,
+  prompt: string | undefined,
+  update: AgentsDeps["updateFrontMatter"],
+): string {
+  try {
+    return update(agent.text, patch, prompt === undefined ? undefined : `\n${prompt.trim()}\n`);
+  } catch {
+    throw conflict(`The front matter of ${agent.sourceFile} is broken; mend it in the file.`, "agent_broken");
+  }
+}

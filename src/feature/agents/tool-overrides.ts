@@ -1,0 +1,82 @@
+/** Tools of an agent: what its file names (every tool when it names none), then what was switched on or off for it. */
+import { and, asc, eq } from "drizzle-orm";
+import { type Clock, timestamp } from "../../core/clock.ts";
+import { notFound } from "../../core/errors.ts";
+import { actorOf, type Caller } from "../../http/caller.ts";
+import { type ListAnswer, type Page, pageOfArray } from "../../http/list.ts";
+import type { Store } from "../../store/store.ts";
+import { toolOverrides } from "../../store/tables/agents.ts";
+import type { ToolOverride } from "./model.ts";
+
+export interface ToolOverrides {
+  list(agentId: string, page: Page): ListAnswer<ToolOverride>;
+  /** @throws Problem 404 unknown tool. */
+  set(agentId: string, tool: string, enabled: boolean, caller: Caller): ToolOverride;
+  /** @throws Problem 404 when there is none. */
+  remove(agentId: string, tool: string): void;
+  removeAll(agentId: string): void;
+  /** Tool → on or off, for the engine. */
+  of(agentId: string): ReadonlyMap<string, boolean>;
+  /** Whether the agent has a tool: `listed` is what its file names, undefined for all. */
+  allows(agentId: string, listed: readonly string[] | undefined): (tool: string) => boolean;
+}
+
+export interface ToolOverridesDeps {
+  store: Store;
+  clock: Clock;
+  /** Every tool there is at this moment. */
+  toolNames(): string[];
+}
+
+export function createToolOverrides({ store, clock, toolNames }: ToolOverridesDeps): ToolOverrides {
+  const { db } = store;
+  const rowsOf = (agentId: string): ToolOverride[] =>
+    db.select().from(toolOverrides).where(eq(toolOverrides.agent_id, agentId)).orderBy(asc(toolOverrides.tool)).all();
+  const of = (agentId: string) => new Map(rowsOf(agentId).map((row) => [row.tool, row.enabled]));
+  const one = (agentId: string, tool: string) => and(eq(toolOverrides.agent_id, agentId), eq(toolOverrides.tool, tool));
+  const tell = (agentId: string, tool: string, enabled: boolean | null) =>
+    store.write(({ emit }) =>
+      emit({
+        kind: "activity",
+        agent_id: agentId,
+        data: {
+          title: `tool ${tool} ${enabled === null ? "as its file says" : enabled ? "switched on" : "switched off"}`,
+          tool,
+          enabled,
+        },
+      }),
+    );
+  return {
+    list: (agentId, page) => pageOfArray(rowsOf(agentId), page, (row) => row.tool),
+    set(agentId, tool, enabled, caller) {
+      if (!toolNames().includes(tool)) throw notFound("tool");
+      const row = {
+        agent_id: agentId,
+        tool,
+        enabled,
+        updated_at: timestamp(clock.now()),
+        updated_by: actorOf(caller),
+      };
+      const target = [toolOverrides.agent_id, toolOverrides.tool];
+      store.write(() => {
+        db.insert(toolOverrides).values(row).onConflictDoUpdate({ target, set: row }).run();
+        tell(agentId, tool, enabled);
+      });
+      return row;
+    },
+    remove(agentId, tool) {
+      store.write(() => {
+        if (db.delete(toolOverrides).where(one(agentId, tool)).run().changes === 0) throw notFound("override");
+        tell(agentId, tool, null);
+      });
+    },
+    removeAll(agentId) {
+      store.write(() => db.delete(toolOverrides).where(eq(toolOverrides.agent_id, agentId)).run());
+    },
+    of,
+    allows(agentId, listed) {
+      const switched = of(agentId);
+      return (tool) => switched.get(tool) ?? (listed === undefined || listed.includes(tool));
+    },
+  };
+}

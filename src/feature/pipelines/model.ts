@@ -1,0 +1,45 @@
+/** What a pipeline looks like from outside. The format itself is the engine's. */
+import { type Static, Type as t } from "@sinclair/typebox";
+import { LIMITS } from "../../core/limits.ts";
+import { Time } from "../../core/schema.ts";
+import { FileProblem } from "../skills/model.ts";
+
+const Loose = t.Record(t.String(), t.Unknown());
+
+export const Pipeline = t.Object({
+  id: t.String(),
+  name: t.String(),
+  description: t.String(),
+  version: t.Integer(),
+  steps: t.Array(Loose),
+  agents: t.Array(t.String(), { description: "Every agent that it names." }),
+  inputs: Loose,
+  defaults: Loose,
+  source_file: t.String({ description: "Below the folder of agents." }),
+  valid: t.Boolean(),
+  problems: t.Array(FileProblem),
+  updated_at: Time,
+});
+export type Pipeline = Static<typeof Pipeline>;
+
+export const PipelineDetail = t.Object({
+  ...Pipeline.properties,
+  source: t.String({ description: "The file's text." }),
+});
+export type PipelineDetail = Static<typeof PipelineDetail>;
+
+/** Either the file's text, or the definition's fields. */
+export const PipelineBody = t.Object({
+  source: t.Optional(t.String({ minLength: 1, maxLength: LIMITS.textCharacters, description: "YAML, whole." })),
+  id: t.Optional(t.String({ maxLength: 64 })),
+  name: t.Optional(t.String({ maxLength: LIMITS.nameCharacters })),
+  description: t.Optional(t.Union([t.String(), t.Null()])),
+  version: t.Optional(t.Union([t.Integer(), t.Null()])),
+  defaults: t.Optional(t.Union([Loose, t.Null()])),
+  inputs: t.Optional(t.Union([Loose, t.Null()])),
+  steps: t.Optional(t.Array(Loose, { description: "As in the file; see /v1/pipelines/schema.json." })),
+});
+export type PipelineBody = Static<typeof PipelineBody>;
+
+export const Validation = t.Object({ valid: t.Boolean(), problems: t.Array(FileProblem) });
+export type Validation = Static<typeof Validation>;

@@ -1,0 +1,62 @@
+/** What a skill looks like from outside. */
+import { type Static, Type as t } from "@sinclair/typebox";
+import { RESERVED_SLUGS, SLUG } from "../../core/ids.ts";
+import { LIMITS } from "../../core/limits.ts";
+import { oneOf, orNull, Time } from "../../core/schema.ts";
+
+export const SkillScope = oneOf("global", "agent");
+
+/** A problem of a file that people wrote. */
+export const FileProblem = t.Object({
+  line: t.Integer(),
+  column: t.Integer(),
+  pointer: t.String({ description: "JSON pointer into the file's values." }),
+  message: t.String(),
+});
+export type FileProblem = Static<typeof FileProblem>;
+
+export const Skill = t.Object({
+  name: t.String(),
+  description: t.String(),
+  tags: t.Array(t.String()),
+  enabled: t.Boolean(),
+  content: t.String({ description: "Markdown." }),
+  scope: SkillScope,
+  agent_id: orNull(t.String()),
+  overrides_global: t.Boolean(),
+  source_file: t.String({ description: "Below the folder of agents." }),
+  has_files: t.Boolean({ description: "More files come with it." }),
+  problems: t.Array(FileProblem),
+  updated_at: Time,
+});
+export type Skill = Static<typeof Skill>;
+
+const Description = t.String({
+  minLength: 1,
+  maxLength: 2_000,
+  description: "What agents see of it before they load it.",
+});
+const Tags = t.Array(t.String({ minLength: 1, maxLength: 100 }), { maxItems: 50 });
+const Content = t.String({ minLength: 1, maxLength: LIMITS.textCharacters });
+
+export const SkillCreate = t.Object({
+  name: t.String({
+    pattern: SLUG.source,
+    description: `Small letters, digits and hyphens; not ${[...RESERVED_SLUGS].join(", ")}.`,
+  }),
+  description: Description,
+  tags: t.Optional(Tags),
+  content: Content,
+  scope: t.Optional(SkillScope),
+  agent_id: t.Optional(orNull(t.String({ maxLength: 64, description: "With scope agent." }))),
+  enabled: t.Optional(t.Boolean()),
+});
+export type SkillCreate = Static<typeof SkillCreate>;
+
+export const SkillUpdate = t.Object({
+  description: t.Optional(Description),
+  tags: t.Optional(orNull(Tags)),
+  content: t.Optional(Content),
+  enabled: t.Optional(t.Boolean()),
+});
+export type SkillUpdate = Static<typeof SkillUpdate>;

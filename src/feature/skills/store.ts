@@ -1,0 +1,181 @@
+/**
+ * Skills as they lie on disk: `_skills/<name>.md` for everybody, `<agent>/skills/<name>.md` for one agent; or a folder
+ * `<name>/SKILL.md` with further files. A broken file is a skill with problems.
+ */
+import { timestamp } from "../../core/clock.ts";
+import { isSlug } from "../../core/ids.ts";
+import type { FrontMatter } from "../../engine/front-matter.ts";
+import type { FolderEntry, TextFile, TextFolder } from "../../store/text-folder.ts";
+import type { FileProblem, Skill } from "./model.ts";
+
+/** What `engine/front-matter.ts` gives. */
+export interface FrontMatterFormat {
+  read(text: string): FrontMatter;
+  /** @throws Error when the front matter is broken. */
+  update(text: string, patch: Readonly<Record<string, unknown>>, body?: string): string;
+}
+
+export interface SkillFile extends Skill {
+  /** False: it is listed with its problems and never given to an agent. */
+  usable: boolean;
+  /** The whole file. */
+  text: string;
+}
+
+export interface SkillFiles {
+  /** Skills of one level by name: everybody's (null) or an agent's own. */
+  level(agentId: string | null): SkillFile[];
+  /** The usable one of that name, else a broken one. */
+  find(name: string, agentId: string | null): SkillFile | undefined;
+  /** Further files of a folder skill, relative to it. */
+  filesOf(skill: SkillFile): string[];
+  readFile(skill: SkillFile, file: string): TextFile | undefined;
+  write(path: string, text: string): void;
+  remove(skill: SkillFile): void;
+}
+
+const FOLDER_FILE = "SKILL.md";
+const MAX_FILES = 200;
+const MAX_DEPTH = 3;
+export const levelFolder = (agentId: string | null): string => (agentId === null ? "_skills" : `${agentId}/skills`);
+
+export function createSkillFiles(folder: TextFolder, format: FrontMatterFormat): SkillFiles {
+  const parsed = new WeakMap<TextFile, Parsed>();
+  const parse = (file: TextFile): Parsed => {
+    let result = parsed.get(file);
+    if (!result) {
+      result = file.problem === undefined ? parseSkill(file.text, format) : broken(file.problem);
+      parsed.set(file, result);
+    }
+    return result;
+  };
+  const load = (agentId: string | null, entry: FolderEntry): SkillFile | undefined => {
+    const path = `${levelFolder(agentId)}/${entry.name}`;
+    const isFolder = entry.kind === "folder";
+    if (entry.name.startsWith(".") || (!isFolder && !entry.name.endsWith(".md"))) return undefined;
+    const source = isFolder ? `${path}/${FOLDER_FILE}` : path;
+    const file = folder.read(source);
+    if (!file) return undefined;
+    const { fields, problems, usable } = parse(file);
+    const stem = isFolder ? entry.name : entry.name.slice(0, -3);
+    const name = fields.name ?? stem;
+    const named = isSlug(name);
+    const misnamed = problemAt(`"${name}" is no name: small letters, digits and hyphens.`, "/name");
+    return {
+      ...fields,
+      name,
+      enabled: fields.enabled,
+      scope: agentId === null ? "global" : "agent",
+      agent_id: agentId,
+      overrides_global: false,
+      source_file: source,
+      has_files: isFolder && folder.list(path).some((one) => one.name !== FOLDER_FILE),
+      problems: named ? problems : [...problems, misnamed],
+      updated_at: timestamp(Math.trunc(file.modifiedAt)),
+      usable: usable && named,
+      text: file.text,
+    };
+  };
+  const level = (agentId: string | null): SkillFile[] => {
+    const taken = new Map<string, string>();
+    const found = folder.list(levelFolder(agentId)).flatMap((entry) => load(agentId, entry) ?? []);
+    return found
+      .map((skill) => {
+        const first = skill.usable ? taken.get(skill.name) : undefined;
+        if (skill.usable && first === undefined) taken.set(skill.name, skill.source_file);
+        if (first === undefined) return skill;
+        const problem = problemAt(`${first} has this name already.`, "/name");
+        return { ...skill, usable: false, problems: [...skill.problems, problem] };
+      })
+      .sort((a, b) => compare(a.name, b.name) || compare(a.source_file, b.source_file));
+  };
+  const homeOf = ({ source_file }: SkillFile): string | undefined =>
+    source_file.endsWith(`/${FOLDER_FILE}`) ? source_file.slice(0, -FOLDER_FILE.length - 1) : undefined;
+  const filesOf = (skill: SkillFile): string[] => {
+    const home = homeOf(skill);
+    return home === undefined ? [] : filesBelow(folder, home);
+  };
+  return {
+    level,
+    find(name, agentId) {
+      const same = level(agentId).filter((skill) => skill.name === name);
+      return same.find((skill) => skill.usable) ?? same[0];
+    },
+    filesOf,
+    readFile: (skill, file) => (filesOf(skill).includes(file) ? folder.read(`${homeOf(skill)}/${file}`) : undefined),
+    write: folder.write,
+    remove: (skill) => void folder.remove(homeOf(skill) ?? skill.source_file),
+  };
+}
+
+const compare = (a: string, b: string): number => (a < b ? -1 : a > b ? 1 : 0);
+
+function filesBelow(folder: TextFolder, home: string): string[] {
+  const found: string[] = [];
+  const walk = (path: string, depth: number): void => {
+    for (const { name, kind } of folder.list(`${home}${path}`)) {
+      if (found.length >= MAX_FILES || name.startsWith(".")) continue;
+      const here = `${path}/${name}`;
+      if (kind === "folder" && depth < MAX_DEPTH) walk(here, depth + 1);
+      else if (kind === "file" && here !== `/${FOLDER_FILE}`) found.push(here.slice(1));
+    }
+  };
+  walk("", 1);
+  return found;
+}
+
+interface Parsed {
+  fields: { name?: string; description: string; tags: string[]; enabled: boolean; content: string };
+  problems: FileProblem[];
+  usable: boolean;
+}
+
+const problemAt = (message: string, pointer = ""): FileProblem => ({ line: 1, column: 1, pointer, message });
+const broken = (message: string): Parsed => ({
+  fields: { description: "", tags: [], enabled: false, content: "" },
+  problems: [problemAt(message)],
+  usable: false,
+});
+
+function parseSkill(text: string, format: FrontMatterFormat): Parsed {
+  const { data, body, problems: found, yaml } = format.read(text);
+  const problems: FileProblem[] = found.map(({ line, column, pointer, message }) => ({
+    line,
+    column,
+    pointer,
+    message,
+  }));
+  const fault = (key: string, message: string): void => {
+    const { line, column } = yaml?.locate([key]) ?? { line: 1, column: 1 };
+    problems.push({ line, column, pointer: `/${key}`, message });
+  };
+  const { name, description, tags, enabled } = data;
+  if (name !== undefined && typeof name !== "string") fault("name", "The name is a text.");
+  if (typeof description !== "string" || description.trim() === "")
+    fault("description", "A description is missing: agents see nothing else before they load the skill.");
+  if (tags !== undefined && tags !== null && tagsOf(tags) === undefined) fault("tags", "Tags are a list of texts.");
+  if (enabled !== undefined && typeof enabled !== "boolean") fault("enabled", "This is true or false.");
+  if (body.trim() === "") fault("", "The skill has no text.");
+  return {
+    fields: {
+      ...(typeof name === "string" ? { name } : {}),
+      description: typeof description === "string" ? description.trim() : "",
+      tags: tagsOf(tags) ?? [],
+      enabled: found.length === 0 && enabled !== false,
+      content: body.trim(),
+    },
+    problems,
+    usable: found.length === 0 && body.trim() !== "",
+  };
+}
+
+/** A list of texts, or one text with commas. */
+function tagsOf(tags: unknown): string[] | undefined {
+  if (typeof tags === "string")
+    return tags
+      .split(",")
+      .map((tag) => tag.trim())
+      .filter(Boolean);
+  if (!Array.isArray(tags)) return undefined;
+  return tags.every((tag) => typeof tag === "string" || typeof tag === "number") ? tags.map(String) : undefined;
+}

@@ -1,0 +1,49 @@
+/**
+ * Shipped agents, skills and pipelines, put into the data folder at the first start. Later versions add what is new and
+ * renew what nobody touched; a file that was edited or deleted stays so.
+ */
+import { createHash } from "node:crypto";
+import { eq } from "drizzle-orm";
+import type { Store } from "./store.ts";
+import { facts } from "./tables/foundation.ts";
+import type { TextFolder } from "./text-folder.ts";
+
+/** Path below the folder of agents → content. */
+export type ShippedFiles = Readonly<Record<string, string>>;
+
+const FACT = "shipped_files";
+const digest = (text: string): string => createHash("sha256").update(text).digest("hex");
+
+/** @returns the paths written, in order. */
+export function installShipped(store: Store, folder: TextFolder, files: ShippedFiles): string[] {
+  const row = store.db.select().from(facts).where(eq(facts.name, FACT)).get();
+  /** Path → digest of what was shipped there last. */
+  const known = new Map(Object.entries(row ? (JSON.parse(row.value) as Record<string, string>) : {}));
+  const written: string[] = [];
+  for (const [path, text] of Object.entries(files)) {
+    if (shouldWrite(path, text, known, folder)) {
+      folder.write(path, text);
+      written.push(path);
+    }
+    known.set(path, digest(text));
+  }
+  const value = JSON.stringify(Object.fromEntries(known));
+  if (value !== row?.value)
+    store.write(({ db }) =>
+      db.insert(facts).values({ name: FACT, value }).onConflictDoUpdate({ target: facts.name, set: { value } }).run(),
+    );
+  return written;
+}
+
+function shouldWrite(path: string, text: string, known: ReadonlyMap<string, string>, folder: TextFolder): boolean {
+  const shipped = known.get(path);
+  const present = folder.read(path);
+  if (shipped === undefined) return present === undefined && !isOfDeletedAgent(path, known, folder);
+  return present !== undefined && present.text !== text && digest(present.text) === shipped;
+}
+
+/** A new file for an agent that the user has deleted would bring back half of it. */
+function isOfDeletedAgent(path: string, known: ReadonlyMap<string, string>, folder: TextFolder): boolean {
+  const own = `${path.split("/")[0]}/AGENT.md`;
+  return path !== own && known.has(own) && folder.read(own) === undefined;
+}
