@@ -60,6 +60,7 @@ function describe(operation: Operation, table: RouteTable, method: string, path:
     responses["403"] ??= problem("Not allowed.");
   }
   operation["x-access"] = route?.access ?? "none";
+  operation["x-execution"] = route?.execution ?? false;
   if (path.includes("{")) responses["404"] ??= problem("Unknown, or another user's.");
   if (method !== "get") responses["409"] ??= problem("In conflict with the present state.");
   if (operation.requestBody) {

@@ -35,7 +35,7 @@ export interface UserKeys {
 export function keyOwner(caller: Caller): string {
   if (caller.userId !== undefined) return caller.userId;
   if (caller.kind === "local") return LOCAL_USER;
-  throw forbidden("This credential belongs to no user, who alone has personal keys.");
+  throw forbidden("This credential belongs to no user, who alone has personal keys.", "account_needed");
 }
 
 export function createUserKeys({ store, clock, sealer, audit, catalogue, keys, keyChanged }: UserKeysDeps): UserKeys {
