@@ -18,6 +18,8 @@ export interface PipelineGraph {
   isBack(from: string, to: string): boolean;
   /** Every backward jump that the file allows. */
   backJumps: readonly { from: string; to: string }[];
+  /** The steps that may send the run forward. */
+  forwardJumpers: readonly PipelineStep[];
 }
 
 /** What the file says: `needs`, or the step above. */
@@ -74,6 +76,7 @@ export function pipelineGraph(definition: PipelineDefinition): PipelineGraph {
         .filter((to) => isBack(step.id, to))
         .map((to) => ({ from: step.id, to })),
     ),
+    forwardJumpers: steps.filter((step) => jumpTargets(step).some((to) => !isBack(step.id, to))),
   };
 }
 

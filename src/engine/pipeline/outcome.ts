@@ -65,7 +65,7 @@ function goingBack(step: PipelineStep, { to, maxVisits }: Jump, state: RunState)
  */
 export function isRoutedPast(id: string, state: RunState, graph: PipelineGraph): boolean {
   const leadsHere = (to: string) => to === id || graph.downstream(to).has(id);
-  const choices = graph.steps.flatMap((step) => {
+  const choices = graph.forwardJumpers.flatMap((step) => {
     const outcome = outcomeOf(step, state, graph);
     return outcome.kind === "settled" && outcome.to !== undefined ? [{ from: step.id, to: outcome.to }] : [];
   });

@@ -244,6 +244,18 @@ describe("route", () => {
     expect(feature.succeed("design").open).toEqual(["build"]);
   });
 
+  test("forward: an earlier choice of the whole way does not undo a later one", () => {
+    const run = start(
+      step("first", "route: { on: v, to: { go: second } }") +
+        step("between") +
+        step("second", "route: { on: v, to: { skip: last } }") +
+        step("left") +
+        step("last"),
+    );
+    run.succeed("first", { v: "go" }).succeed("second", { v: "skip" });
+    expect(run.statuses).toBe("first:succeeded between:skipped second:succeeded left:skipped last:queued");
+  });
+
   test("forward by two steps side by side: a step that one of them chose runs", () => {
     const run = start(
       step("r1", "needs: [], route: { on: v, to: { x: x, y: y } }") +

@@ -96,8 +96,9 @@ class Planner {
     for (const outcome of outcomes.values()) if (outcome.kind === "fail") return this.#failRun(outcome.error);
     for (const outcome of outcomes.values()) if (outcome.kind === "back") return this.#goBack(outcome.to);
     for (const [step, outcome] of outcomes) if (outcome.kind === "retry") this.#retry(step);
-    const settled = (id: string) => outcomes.get(this.#graph.step(id) as PipelineStep)?.kind === "settled";
-    for (const step of this.#graph.steps) {
+    const settled = (id: string) =>
+      outcomeOf(this.#graph.step(id) as PipelineStep, this.state, this.#graph).kind === "settled";
+    for (const step of this.#ordered) {
       const row = this.state.latest(step.id);
       if (row?.status === "pending" && [...this.#graph.needs(step.id)].every(settled)) this.#begin(step, row);
     }
