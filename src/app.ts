@@ -4,6 +4,7 @@ import { createAddressGuard } from "./adapter/address-guard.ts";
 import { dockerEndpoint } from "./adapter/docker/endpoint.ts";
 import { connectDocker } from "./adapter/docker.ts";
 import { createGit } from "./adapter/git.ts";
+import { createGuardedFetch } from "./adapter/guarded-fetch.ts";
 import { createCatalogue } from "./adapter/model/catalogue.ts";
 import { listModels } from "./adapter/model/live-models.ts";
 import { normalizeBaseUrl, providerEntry } from "./adapter/model/providers.ts";
@@ -15,11 +16,20 @@ import { createLog } from "./core/log.ts";
 import { RELEASE_KEY } from "./core/release-key.ts";
 import { createSealer } from "./core/sealing.ts";
 import { BUILD } from "./core/version.ts";
+import { AGENT_CONFIG, AGENT_DEFAULTS, parseAgentFile } from "./engine/agent-file.ts";
+import { readFrontMatter, updateFrontMatter } from "./engine/front-matter.ts";
+import { agentsOf, pipelineJsonSchema } from "./engine/pipeline/definition.ts";
+import { parsePipeline } from "./engine/pipeline/parse.ts";
 import { LABELS } from "./engine/sandbox/docker-spec.ts";
 import { createImages } from "./engine/sandbox/image.ts";
+import { createToolbox } from "./engine/tool/registry.ts";
 import { createAdministration } from "./feature/admin/feature.ts";
 import { createNotifications } from "./feature/admin/notifications.ts";
 import { adminRoutes } from "./feature/admin/routes.ts";
+import { createAgentFiles } from "./feature/agents/files.ts";
+import { openAgents } from "./feature/agents/open.ts";
+import { agentRoutes } from "./feature/agents/routes.ts";
+import { agentToolRoutes } from "./feature/agents/tool-routes.ts";
 import { auditRoutes } from "./feature/audit/routes.ts";
 import { apiKeyRoutes } from "./feature/auth/key-routes.ts";
 import { authRoutes } from "./feature/auth/routes.ts";
@@ -32,15 +42,21 @@ import { jobRoutes } from "./feature/jobs/routes.ts";
 import { createJobs } from "./feature/jobs/service.ts";
 import { oidcRoutes } from "./feature/oidc/routes.ts";
 import { createOidc } from "./feature/oidc/service.ts";
+import { pipelineRoutes } from "./feature/pipelines/routes.ts";
+import { createPipelines } from "./feature/pipelines/service.ts";
 import { openProjects } from "./feature/projects/open.ts";
 import { projectRoutes } from "./feature/projects/routes.ts";
 import { createProviderFeature } from "./feature/providers/feature.ts";
 import { providerRoutes } from "./feature/providers/routes.ts";
 import { providerOverrides } from "./feature/providers/service.ts";
+import { createRunStore } from "./feature/runs/store.ts";
+import { createRunViews } from "./feature/runs/views.ts";
 import { secretRoutes } from "./feature/secrets/routes.ts";
 import { createSecrets } from "./feature/secrets/service.ts";
 import { settingsRoutes } from "./feature/settings/routes.ts";
 import { createSettings } from "./feature/settings/service.ts";
+import { skillRoutes } from "./feature/skills/routes.ts";
+import { createSkills } from "./feature/skills/service.ts";
 import { statusRoutes } from "./feature/status/routes.ts";
 import { updateRoutes } from "./feature/updates/routes.ts";
 import { createUpdates } from "./feature/updates/service.ts";
@@ -51,6 +67,7 @@ import { createUsers, type HandOver } from "./feature/users/service.ts";
 import { waitlistRoutes } from "./feature/waitlist/routes.ts";
 import { createAuthenticate } from "./http/authenticate.ts";
 import { base as createBase, type RequestFacts } from "./http/base.ts";
+import { LOCAL_ADMIN } from "./http/caller.ts";
 import { createEventStreams } from "./http/event-stream.ts";
 import { createGate } from "./http/gate.ts";
 import { createIdempotency } from "./http/idempotency.ts";
@@ -70,6 +87,7 @@ import { instanceId } from "./store/instance-id.ts";
 import { instanceKeys } from "./store/instance-keys.ts";
 import { lockDataFolder } from "./store/lock.ts";
 import { databasePath, openStore } from "./store/store.ts";
+import { createTextFolder } from "./store/text-folder.ts";
 
 export type App = Awaited<ReturnType<typeof createApp>>;
 
@@ -134,21 +152,35 @@ export async function createApp(config: Config) {
   const oidc = createOidc({ store, clock, sealer, audit, client: oidcClient, endSessions: auth.forUsers.endSessions });
   const users = createUsers({ store, clock, audit, ...auth.forUsers, handOvers });
 
-  const secrets = createSecrets({
-    store,
-    clock,
-    sealer,
-    audit,
-    agentExists: () => true,
-  });
+  const secrets = createSecrets({ store, clock, sealer, audit, agentExists: () => true });
 
   const git = createGit({ env: config.hostEnv });
   const guard = createAddressGuard(config.fetchAllow);
+  const agentFolder = createTextFolder(folder.agents);
+  const agentFiles = createAgentFiles(agentFolder, parseAgentFile);
+  const agentIds = agentFiles.ids;
+  const format = { read: readFrontMatter, update: updateFrontMatter };
+  const skills = createSkills({ store, folder: agentFolder, format, agentIds });
+  const pipelines = createPipelines({ store, audit, folder: agentFolder, parse: parsePipeline, agentsOf, agentIds });
+  const runViews = createRunViews(createRunStore(store));
+  const toolbox = createToolbox({
+    ...skills.forAgents,
+    fetchPage: createGuardedFetch({ resolve: guard.resolve, userAgent: `Skep/${BUILD.version}` }),
+    runHistory: ({ agentId }, { limit, ...query }) =>
+      runViews.history({ ...query, agent_id: agentId }, { limit, after: null }, LOCAL_ADMIN).items,
+  });
+  const { agents, overrides, bodies } = openAgents({
+    ...{ store, clock, audit, files: agentFiles, parse: parseAgentFile, updateFrontMatter },
+    ...{ fields: AGENT_CONFIG, defaults: AGENT_DEFAULTS, skillsOf: skills.namesOf },
+    toolNames: () => [...toolbox.names],
+    runsOf: runViews.ofAgent,
+    memoriesOf: () => 0,
+  });
   const { projects, stop: stopClones } = openProjects({
     ...{ store, clock, log, audit, git, guard },
     data: folder,
     allowLocal: config.allowLocalRepositories,
-    pipelineExists: () => true,
+    pipelineExists: pipelines.exists,
     activeRuns: () => 0,
   });
   await projects.recover();
@@ -209,6 +241,10 @@ export async function createApp(config: Config) {
     .use(userRoutes(base, users))
     .use(auditRoutes(base, store))
     .use(waitlistRoutes(base, { store, clock }))
+    .use(skillRoutes(base, skills))
+    .use(agentRoutes(base, agents, bodies))
+    .use(agentToolRoutes(base, agents, overrides))
+    .use(pipelineRoutes(base, pipelines, pipelineJsonSchema))
     .use(projectRoutes(base, projects))
     .use(settingsRoutes(base, settings))
     .use(jobRoutes(base, jobs))

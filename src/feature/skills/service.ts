@@ -1,5 +1,4 @@
 /** Skills on two levels. Files are the truth; an agent's own skill stands before everybody's of the same name. */
-import type { Clock } from "../../core/clock.ts";
 import { conflict, invalidField, notFound } from "../../core/errors.ts";
 import { isSlug } from "../../core/ids.ts";
 import { type ListAnswer, type Page, pageOfArray } from "../../http/list.ts";
@@ -10,7 +9,6 @@ import { createSkillFiles, type FrontMatterFormat, levelFolder, type SkillFile }
 
 export interface SkillsDeps {
   store: Store;
-  clock: Clock;
   /** The folder of agents. */
   folder: TextFolder;
   format: FrontMatterFormat;
@@ -22,9 +20,11 @@ export interface AgentSkills {
   /** Everything the agent may load, by name: the manifest, and what is matched against a step's input. */
   available(agentId: string): Pick<Skill, "name" | "description" | "tags" | "content">[];
   /** @throws Problem 404. */
-  load(agentId: string, name: string): { name: string; content: string; files: string[] };
+  loadSkill(agentId: string, name: string): { name: string; content: string; files: string[] };
   /** @throws Problem 404. */
-  readFile(agentId: string, name: string, file: string): string;
+  readSkillFile(agentId: string, name: string, file: string): string;
+  /** Writes a skill of the agent's own. @throws Problem 409 same name, 422. */
+  createSkill(agentId: string, skill: Pick<SkillCreate, "name" | "description" | "content"> & { tags: string[] }): void;
 }
 
 export interface Skills {
@@ -86,6 +86,31 @@ export function createSkills({ store, folder, format, agentIds }: SkillsDeps): S
       }),
     );
 
+  const create = ({
+    name,
+    description,
+    tags = [],
+    content,
+    scope = "global",
+    agent_id,
+    enabled = true,
+  }: SkillCreate): Skill => {
+    const agentId = scope === "agent" ? (agent_id ?? undefined) : undefined;
+    if (scope === "agent" && agentId === undefined)
+      throw invalidField("/agent_id", "A skill of one agent needs agent_id");
+    if (agentId !== undefined) assertAgent(agentId);
+    if (!isSlug(name)) throw invalidField("/name", "This word is reserved; choose another name");
+    const path = `${levelFolder(agentId ?? null)}/${name}.md`;
+    if (files.find(name, agentId ?? null) || files.isTaken(path))
+      throw conflict("A skill of this name exists at this level. Update it, or choose another name.");
+    const { extra, body } = bodyOf(content, format);
+    const fields = { name, description, tags, ...(enabled ? {} : { enabled }), ...extra };
+    files.write(path, format.update("", fields, `\n${body}\n`));
+    const skill = present(find(name, agentId));
+    tell("created", skill);
+    return skill;
+  };
+
   return {
     list(page, agentId) {
       if (agentId !== undefined) assertAgent(agentId);
@@ -102,21 +127,7 @@ export function createSkills({ store, folder, format, agentIds }: SkillsDeps): S
       return present(seen);
     },
     own: (name, agentId) => present(find(name, agentId)),
-    create({ name, description, tags = [], content, scope = "global", agent_id, enabled = true }) {
-      const agentId = scope === "agent" ? (agent_id ?? undefined) : undefined;
-      if (scope === "agent" && agentId === undefined)
-        throw invalidField("/agent_id", "A skill of one agent needs agent_id");
-      if (agentId !== undefined) assertAgent(agentId);
-      if (!isSlug(name)) throw invalidField("/name", "This word is reserved; choose another name");
-      if (files.find(name, agentId ?? null))
-        throw conflict("A skill of this name exists at this level. Update it, or choose another name.");
-      const { extra, body } = bodyOf(content, format);
-      const fields = { name, description, tags, ...(enabled ? {} : { enabled }), ...extra };
-      files.write(`${levelFolder(agentId ?? null)}/${name}.md`, format.update("", fields, `\n${body}\n`));
-      const skill = present(find(name, agentId));
-      tell("created", skill);
-      return skill;
-    },
+    create,
     update(name, { content, tags, ...fields }, agentId) {
       const skill = find(name, agentId);
       const patch: Record<string, unknown> = { ...fields, ...(tags === undefined ? {} : { tags: tags ?? undefined }) };
@@ -134,11 +145,12 @@ export function createSkills({ store, folder, format, agentIds }: SkillsDeps): S
     forAgents: {
       available: (agentId) =>
         available(agentId).map(({ name, description, tags, content }) => ({ name, description, tags, content })),
-      load(agentId, name) {
+      loadSkill(agentId, name) {
         const skill = loadable(agentId, name);
         return { name, content: skill.content, files: files.filesOf(skill) };
       },
-      readFile(agentId, name, file) {
+      createSkill: (agentId, skill) => void create({ ...skill, scope: "agent", agent_id: agentId }),
+      readSkillFile(agentId, name, file) {
         const read = files.readFile(loadable(agentId, name), file);
         if (!read || read.problem !== undefined) throw notFound("file of this skill");
         return read.text;

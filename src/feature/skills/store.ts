@@ -30,6 +30,8 @@ export interface SkillFiles {
   /** Further files of a folder skill, relative to it. */
   filesOf(skill: SkillFile): string[];
   readFile(skill: SkillFile, file: string): TextFile | undefined;
+  /** True if there is a file of that path, whatever name it gives its skill. */
+  isTaken(path: string): boolean;
   write(path: string, text: string): void;
   remove(skill: SkillFile): void;
 }
@@ -103,6 +105,7 @@ export function createSkillFiles(folder: TextFolder, format: FrontMatterFormat):
     },
     filesOf,
     readFile: (skill, file) => (filesOf(skill).includes(file) ? folder.read(`${homeOf(skill)}/${file}`) : undefined),
+    isTaken: (path) => folder.read(path) !== undefined,
     write: folder.write,
     remove: (skill) => void folder.remove(homeOf(skill) ?? skill.source_file),
   };
