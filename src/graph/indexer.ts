@@ -17,7 +17,6 @@ import { parseAll } from "./parse-pool.ts";
 import type { SourceFile } from "./resolve/repository.ts";
 import { type CachedFile, packFactCache, readFactCache } from "./store/fact-cache.ts";
 import type { GraphStore, Manifest } from "./store/graph-store.ts";
-import { writeKuzu } from "./store/kuzu.ts";
 import { writeSearchIndex } from "./store/search-index.ts";
 import { packGraph } from "./store/snapshot.ts";
 import { addFoundEdges, addStructure, GraphBuilder } from "./structure.ts";
@@ -87,7 +86,6 @@ export async function indexRepository(options: IndexOptions): Promise<IndexRepor
     writeFileSync(generation.factTable, table);
     writeFileSync(generation.factData, data);
     writeSearchIndex(generation.search, graph);
-    if (!known) writeKuzu(generation.kuzu, graph);
     phases.end("process_discovery");
     const manifest = options.store.commit(generation, {
       ...countsOf(graph),
@@ -151,7 +149,8 @@ function createPhases(progress: IndexOptions["progress"]): Phases {
   };
 }
 
-const CONFIG_NAMES = new Set(LANGUAGES.flatMap((language) => language.configNames));
+/** Base names of configuration files that some language reads. */
+export const CONFIG_NAMES = new Set(LANGUAGES.flatMap((language) => language.configNames));
 
 async function walkRepository(options: IndexOptions, phases: Phases): Promise<Walk> {
   phases.start("filesystem_walk", 1);

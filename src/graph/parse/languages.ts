@@ -1,10 +1,11 @@
 /** The registry: the one place that knows which languages there are. One line a language. */
 import { go } from "./go.ts";
+import { java } from "./java.ts";
 import { javascript } from "./javascript.ts";
 import type { LanguageModule } from "./language.ts";
 import { typescript } from "./typescript.ts";
 
-export const LANGUAGES: readonly LanguageModule[] = [typescript, javascript, go];
+export const LANGUAGES: readonly LanguageModule[] = [typescript, javascript, go, java];
 
 const byEnding = new Map<string, LanguageModule>();
 const byId = new Map(LANGUAGES.map((language) => [language.id, language]));

@@ -351,6 +351,20 @@ export function createCalls(engine: Engine): Calls {
     );
   }
 
+  /** The one abstract method of an interface that a lambda may stand for: Java. */
+  function onlyMethod(symbol: number, env: TypeEnv | undefined): ValueType | undefined {
+    if (!repo.rules(repo.fileOf(symbol)).overloads || repo.label(symbol) !== "Interface") return undefined;
+    let only = -1;
+    for (const children of repo.childrenOf(symbol)?.values() ?? []) {
+      for (const child of children) {
+        if (repo.label(child) !== "Method" || !repo.has(child, SymbolFlag.Abstract)) continue;
+        if (only >= 0) return undefined;
+        only = child;
+      }
+    }
+    return only < 0 ? undefined : { kind: "function", symbol: only, env, self: undefined };
+  }
+
   /** The type of a parameter of a function type, seen through an environment. */
   function parameterOf(type: ValueType | undefined, parameter: number): ValueType | undefined {
     return unionOf(
@@ -358,7 +372,7 @@ export function createCalls(engine: Engine): Calls {
         if (part.kind === "function")
           return substitute(declaredParameter(part.symbol, parameter), withSelf(part.env, part.self));
         if (part.kind === "instance") {
-          const callable = engine.memberType(part, "()");
+          const callable = engine.memberType(part, "()") ?? onlyMethod(part.symbol, part.env);
           return callable ? parameterOf(callable, parameter) : undefined;
         }
         return undefined;

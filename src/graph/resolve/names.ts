@@ -68,6 +68,8 @@ export function createNames(engine: Engine): Names {
       } else if (kind === BindingKind.Import) {
         const found = followImport(file, facts.bindings[at + BINDING.a]!, space, seen);
         if (found) return found;
+        // What is imported by name and is not of the repository is not what else has that name.
+        if (repo.rules(file).overloads && space !== "call") return EXTERNAL_ENTITY;
       } else if (kind === BindingKind.TypeParameter) {
         if (space === "type") return { kind: "binding", file, binding: rows[i]! };
       } else if (space !== "call") return { kind: "binding", file, binding: rows[i]! };

@@ -140,11 +140,14 @@ export function createOverloads(engine: Engine): Overloads {
     if (!given || given.kind === "union" || given.kind === "parameter") return 0;
     if (given.kind === "builtin") {
       if (given.name === "null") return wanted.kind === "builtin" && isScalar(wanted.name) ? -1 : 0;
-      if (wanted.kind === "instance") return isScalar(given.name) || given.name === "string" ? -1 : 0;
+      // What comes from a library cannot derive from what is here.
+      if (wanted.kind === "instance") return -1;
       if (wanted.kind !== "builtin") return 0;
       if (wanted.name === given.name) return 2;
-      if (isScalar(wanted.name) && isScalar(given.name))
-        return wanted.name === "bool" || given.name === "bool" ? -1 : 0;
+      if (isScalar(wanted.name) && isScalar(given.name)) {
+        if (wanted.name === "bool" || given.name === "bool") return -1;
+        return isFloat(wanted.name) === isFloat(given.name) ? 1 : 0;
+      }
       return isScalar(wanted.name) || isScalar(given.name) || wanted.name === "string" ? -1 : 0;
     }
     if (given.kind === "instance") {
@@ -210,6 +213,10 @@ export function createOverloads(engine: Engine): Overloads {
   }
 
   return { overloadFor };
+}
+
+function isFloat(name: string): boolean {
+  return name === "float" || name === "double" || name === "decimal";
 }
 
 /** Values without members: numbers, truth values, characters. */

@@ -73,6 +73,9 @@ export function createTypes(engine: Engine): Types {
     const args = listItems(facts, facts.types[at + TYPE.c]!);
     const argTypes = () => Array.from(args, (arg) => typeAt(file, arg));
     const entity = engine.lookup(file, facts.types[at + TYPE.b]!, facts.types[at + TYPE.a]!, "type");
+    // Where overloads are told apart, the names of library types tell something.
+    if (entity?.kind === "external" && repo.rules(file).overloads)
+      return builtin(facts.strings[facts.types[at + TYPE.a]!]!, ...argTypes());
     if (entity) return entityAsType(entity, argTypes());
     return namedBuiltin(repo.rules(file).builtinFamily, facts.strings[facts.types[at + TYPE.a]!]!, argTypes(), engine);
   }
@@ -142,7 +145,10 @@ export function createTypes(engine: Engine): Types {
     if (facts.types[at + TYPE.op] !== Type.Ref) return typeAt(file, row);
     const scope = facts.types[at + TYPE.b]!;
     const name = facts.types[at + TYPE.a]!;
-    return engine.entityType(engine.lookup(file, scope, name, "value") ?? engine.lookup(file, scope, name, "type"));
+    const entity = engine.lookup(file, scope, name, "value") ?? engine.lookup(file, scope, name, "type");
+    const text = facts.strings[name]!;
+    if (!entity && repo.spaceExists(text)) return { kind: "space", name: text };
+    return engine.entityType(entity);
   }
 
   function indexedType(file: number, row: number): ValueType | undefined {

@@ -10,10 +10,10 @@ import kuzu from "kuzu";
 import type { CodeGraph } from "../code-graph.ts";
 import { CONFIDENCE, EDGE_TYPES, NODE_LABELS, REASONS } from "../model.ts";
 
-const BUFFER_BYTES = 256 * 1024 * 1024;
+const BUFFER_BYTES = 64 * 1024 * 1024;
 /** Kuzu maps this much address space at once; its default of 8 TiB fails in containers. */
 const MAX_DATABASE_BYTES = 16 * 1024 * 1024 * 1024;
-const THREADS = 2;
+const THREADS = 1;
 
 const SYMBOL_COLUMNS =
   "key INT64 PRIMARY KEY, id STRING, name STRING, qualified_name STRING, file_path STRING, start_line INT64, end_line INT64, language STRING, exported BOOLEAN, signature STRING, doc STRING";
@@ -72,7 +72,7 @@ export interface KuzuReader {
 }
 
 function open(path: string, readOnly: boolean) {
-  const database = new kuzu.Database(path, BUFFER_BYTES, true, readOnly, MAX_DATABASE_BYTES);
+  const database = new kuzu.Database(path, BUFFER_BYTES, true, readOnly, MAX_DATABASE_BYTES, false);
   database.initSync();
   const connection = new kuzu.Connection(database, THREADS);
   connection.initSync();

@@ -1,0 +1,31 @@
+/** Where Java imports lead: packages of the repository, and classes inside them. */
+import type { ImportResolver, ImportTarget, ProjectFiles } from "../language.ts";
+
+export function createJavaResolver(project: ProjectFiles): ImportResolver {
+  const cache = new Map<string, ImportTarget>();
+
+  /** The longest package of the repository that a dotted name begins with; the rest are classes. */
+  function find(module: string): ImportTarget {
+    if (project.spaceExists(module)) return { kind: "space", name: module };
+    const parts = module.split(".");
+    for (let cut = parts.length - 1; cut > 0; cut--) {
+      const space = parts.slice(0, cut).join(".");
+      if (!project.spaceExists(space)) continue;
+      const path = parts.slice(cut);
+      // By convention packages are written small and classes are not: a small rest is a package of someone else.
+      return /^\p{Lu}/u.test(path[0]!) ? { kind: "inside", file: -1, space, path } : { kind: "external" };
+    }
+    return { kind: "external" };
+  }
+
+  return {
+    resolve(module) {
+      let target = cache.get(module);
+      if (!target) {
+        target = find(module);
+        cache.set(module, target);
+      }
+      return target;
+    },
+  };
+}

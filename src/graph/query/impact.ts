@@ -1,0 +1,150 @@
+/** What a change of a symbol reaches, by distance. */
+import type { CodeGraph } from "../code-graph.ts";
+import { CONFIDENCE, EDGE_TYPES, REASONS } from "../model.ts";
+import { isTestPath } from "../test-paths.ts";
+import {
+  type CommunityView,
+  communityOf,
+  communityView,
+  findSymbols,
+  nearNames,
+  type ProcessView,
+  processesOf,
+  processView,
+  type SymbolView,
+} from "./symbols.ts";
+
+export type Direction = "upstream" | "downstream";
+export type Risk = "low" | "medium" | "high" | "critical";
+
+export interface ImpactOptions {
+  target: string;
+  /** `upstream`: what depends on the target; `downstream`: what the target depends on. */
+  direction: Direction;
+  /** 1–10. */
+  maxDepth: number;
+  /** 0–1: edges less trusted are not followed. */
+  minConfidence: number;
+  filePath?: string | undefined;
+}
+
+export interface ImpactDepth {
+  depth: number;
+  label: "will break" | "likely affected" | "may be affected";
+  symbols: (SymbolView & { confidence: number; via: string })[];
+}
+
+export interface Impact {
+  target: SymbolView;
+  direction: Direction;
+  risk: Risk;
+  depths: ImpactDepth[];
+  processes: ProcessView[];
+  communities: CommunityView[];
+  /** Symbols beyond the limit that were left out. */
+  truncated: boolean;
+  total: number;
+}
+
+export type ImpactAnswer =
+  | { found: "one"; impact: Impact }
+  | { found: "several"; candidates: SymbolView[] }
+  | { found: "none"; near: string[] };
+
+const MAX_SYMBOLS = 1_000;
+const FOLLOWED = new Set(
+  ["CALLS", "USES", "EXTENDS", "IMPLEMENTS"].map((type) => EDGE_TYPES.indexOf(type as (typeof EDGE_TYPES)[number])),
+);
+const CONTAINS = EDGE_TYPES.indexOf("CONTAINS");
+
+export function impactOf(graph: CodeGraph, options: ImpactOptions): ImpactAnswer {
+  const rows = findSymbols(graph, options.target, options.filePath).filter((row) => graph.label(row) !== "Import");
+  if (rows.length === 0) return { found: "none", near: nearNames(graph, options.target, 8) };
+  if (rows.length > 1) return { found: "several", candidates: rows.slice(0, 50).map((row) => graph.node(row)) };
+  return { found: "one", impact: spread(graph, rows[0]!, options) };
+}
+
+function spread(graph: CodeGraph, target: number, options: ImpactOptions): Impact {
+  const reached = new Map<number, { depth: number; confidence: number; via: number }>();
+  let frontier = startOf(graph, target);
+  for (const row of frontier) reached.set(row, { depth: 0, confidence: 1, via: -1 });
+  for (let depth = 1; depth <= options.maxDepth && frontier.length > 0; depth++) {
+    const next: number[] = [];
+    for (const row of frontier) {
+      const edges = options.direction === "upstream" ? graph.incoming(row) : graph.outgoing(row);
+      for (const edge of edges) {
+        if (!FOLLOWED.has(graph.edges.type[edge]!)) continue;
+        const confidence = CONFIDENCE[REASONS[graph.edges.reason[edge]!]!];
+        if (confidence < options.minConfidence) continue;
+        const other = options.direction === "upstream" ? graph.edges.from[edge]! : graph.edges.to[edge]!;
+        if (reached.has(other)) continue;
+        reached.set(other, { depth, confidence, via: graph.edges.type[edge]! });
+        next.push(other);
+      }
+    }
+    frontier = next;
+  }
+  return describe(graph, target, options, reached);
+}
+
+/** A class is changed with its members: whoever calls a method depends on the class. */
+function startOf(graph: CodeGraph, target: number): number[] {
+  const start = [target];
+  if (!/^(Class|Struct|Trait|Interface|Enum|Impl)$/.test(graph.label(target))) return start;
+  for (const edge of graph.outgoing(target)) if (graph.edges.type[edge] === CONTAINS) start.push(graph.edges.to[edge]!);
+  return start;
+}
+
+function describe(
+  graph: CodeGraph,
+  target: number,
+  options: ImpactOptions,
+  reached: ReadonlyMap<number, { depth: number; confidence: number; via: number }>,
+): Impact {
+  const depths: ImpactDepth[] = [];
+  const processes = new Set<number>();
+  const communities = new Set<number>();
+  let total = 0;
+  let shown = 0;
+  let product = 0;
+  for (const [row, { depth, confidence, via }] of reached) {
+    for (const process of processesOf(graph, row)) processes.add(process);
+    if (depth === 0) continue;
+    total++;
+    if (!isTestPath(graph.filePath(row))) product++;
+    const community = communityOf(graph, row);
+    if (community >= 0) communities.add(community);
+    if (shown >= MAX_SYMBOLS) continue;
+    shown++;
+    depths[depth - 1] ??= {
+      depth,
+      label: depth === 1 ? "will break" : depth === 2 ? "likely affected" : "may be affected",
+      symbols: [],
+    };
+    depths[depth - 1]!.symbols.push({ ...graph.node(row), confidence, via: EDGE_TYPES[via]! });
+  }
+  return {
+    target: graph.node(target),
+    direction: options.direction,
+    risk: riskOf(depths[0]?.symbols.length ?? 0, product, processes.size, communities.size),
+    depths: depths.filter((depth) => depth !== undefined),
+    processes: [...processes]
+      .sort((a, b) => a - b)
+      .slice(0, 50)
+      .map((index) => processView(graph, index)),
+    communities: [...communities]
+      .sort((a, b) => a - b)
+      .slice(0, 50)
+      .map((index) => communityView(graph, index)),
+    truncated: shown < total,
+    total,
+  };
+}
+
+/** Low, medium, high, critical by how many break at once, how many in all, and how far apart they are. */
+export function riskOf(direct: number, product: number, processes: number, communities: number): Risk {
+  if (direct >= 30 || product >= 200 || processes >= 20) return "critical";
+  if (direct >= 10 || product >= 50 || processes >= 5 || communities >= 8) return "high";
+  if (direct >= 3 || product >= 10 || processes >= 1) return "medium";
+  return "low";
+}

@@ -1,0 +1,156 @@
+/** Symbols as answers show them, and finding them by what a person writes. */
+import type { CodeGraph } from "../code-graph.ts";
+import { CONFIDENCE, EDGE_TYPES, type EdgeType, type GraphNode, REASONS, type Reason } from "../model.ts";
+
+export type SymbolView = GraphNode;
+
+/** A neighbour: the symbol, and the line, trust and reason of the edge. */
+export interface RelatedSymbol extends SymbolView {
+  line?: number;
+  confidence: number;
+  reason: Reason;
+  via: EdgeType;
+}
+
+const ANALYSED = new Set(["Community", "Process"]);
+
+/** Rows of the symbols that a text names: an id, a qualified name or its end, or a plain name. Best first. */
+export function findSymbols(graph: CodeGraph, text: string, filePath?: string): number[] {
+  const wanted = text.trim();
+  const byId = graph.rowOf(wanted);
+  if (byId >= 0) return [byId];
+  const dotted = wanted.replaceAll("::", ".").replaceAll("\\", ".").replace(/\(\)$/, "");
+  const last = dotted.slice(dotted.lastIndexOf(".") + 1);
+  const found: { row: number; rank: number }[] = [];
+  for (let row = 0; row < graph.nodeCount; row++) {
+    const name = graph.nodes.name[row]!;
+    const qualified = graph.nodes.qualified[row]!;
+    if (name !== last && name !== dotted && qualified !== wanted) continue;
+    if (ANALYSED.has(graph.label(row))) continue;
+    const path = graph.filePath(row);
+    if (filePath && path !== filePath && !path.endsWith(`/${filePath}`)) continue;
+    const exact = qualified === dotted || qualified === wanted || name === dotted;
+    if (!exact && !qualified.endsWith(`.${dotted}`)) continue;
+    found.push({ row, rank: (qualified === wanted ? 4 : 0) + (exact ? 2 : 0) });
+  }
+  found.sort((a, b) => b.rank - a.rank || graph.incoming(b.row).length - graph.incoming(a.row).length || a.row - b.row);
+  const best = found[0]?.rank ?? 0;
+  return found.filter((entry) => entry.rank === best).map((entry) => entry.row);
+}
+
+/** Names near a text that names nothing, for the answer to a misspelling. At most `limit`. */
+export function nearNames(graph: CodeGraph, text: string, limit: number): string[] {
+  const wanted = text.toLowerCase().slice(0, 64);
+  const scored = new Map<string, number>();
+  for (let row = 0; row < graph.nodeCount; row++) {
+    if (ANALYSED.has(graph.label(row)) || graph.label(row) === "Folder") continue;
+    const name = graph.nodes.name[row]!;
+    if (scored.has(name)) continue;
+    const lower = name.toLowerCase();
+    const contains = lower.includes(wanted) || wanted.includes(lower);
+    if (!contains && Math.abs(lower.length - wanted.length) > 3) continue;
+    const distance = contains ? Math.abs(lower.length - wanted.length) / 4 : editDistance(lower.slice(0, 64), wanted);
+    if (distance <= Math.max(2, wanted.length / 3)) scored.set(name, distance);
+  }
+  return [...scored]
+    .sort((a, b) => a[1] - b[1] || (a[0] < b[0] ? -1 : 1))
+    .slice(0, limit)
+    .map(([name]) => name);
+}
+
+function editDistance(a: string, b: string): number {
+  let previous = Array.from({ length: b.length + 1 }, (_, i) => i);
+  for (let i = 1; i <= a.length; i++) {
+    const row = [i];
+    for (let j = 1; j <= b.length; j++) {
+      row.push(Math.min(previous[j]! + 1, row[j - 1]! + 1, previous[j - 1]! + (a[i - 1] === b[j - 1] ? 0 : 1)));
+    }
+    previous = row;
+  }
+  return previous[b.length]!;
+}
+
+/** Neighbours along edges of some types, in the order of edges, each once. */
+export function related(
+  graph: CodeGraph,
+  row: number,
+  direction: "in" | "out",
+  types: readonly EdgeType[],
+): RelatedSymbol[] {
+  const wanted = new Set(types.map((type) => EDGE_TYPES.indexOf(type)));
+  const edges = direction === "in" ? graph.incoming(row) : graph.outgoing(row);
+  const seen = new Set<number>();
+  const found: RelatedSymbol[] = [];
+  for (const edge of edges) {
+    if (!wanted.has(graph.edges.type[edge]!)) continue;
+    const other = direction === "in" ? graph.edges.from[edge]! : graph.edges.to[edge]!;
+    if (seen.has(other)) continue;
+    seen.add(other);
+    const reason = REASONS[graph.edges.reason[edge]!]!;
+    const line = graph.edges.line[edge]!;
+    found.push({
+      ...graph.node(other),
+      ...(line > 0 ? { line } : {}),
+      confidence: CONFIDENCE[reason],
+      reason,
+      via: EDGE_TYPES[graph.edges.type[edge]!]!,
+    });
+  }
+  return found;
+}
+
+export interface CommunityView {
+  id: string;
+  label: string;
+  cohesion: number;
+  symbol_count: number;
+}
+
+export interface ProcessView {
+  id: string;
+  label: string;
+  kind: "intra_community" | "cross_community";
+  step_count: number;
+  entry_id: string;
+  terminal_id: string;
+  /** The symbol's place in it, counted from 1, where one symbol was asked about. */
+  step?: number;
+}
+
+export function communityView(graph: CodeGraph, index: number): CommunityView {
+  const { node, label, cohesion, members } = graph.communities[index]!;
+  return { id: graph.id(node), label, cohesion, symbol_count: members.length };
+}
+
+export function processView(graph: CodeGraph, index: number, symbol = -1): ProcessView {
+  const { node, label, kind, steps } = graph.processes[index]!;
+  const step = steps.indexOf(symbol) + 1;
+  return {
+    id: graph.id(node),
+    label,
+    kind,
+    step_count: steps.length,
+    entry_id: graph.id(steps[0]!),
+    terminal_id: graph.id(steps.at(-1)!),
+    ...(step > 0 ? { step } : {}),
+  };
+}
+
+/** The community a symbol belongs to, by its index in `graph.communities`; -1 for none. */
+export function communityOf(graph: CodeGraph, row: number): number {
+  return membership(graph, row, "BELONGS_TO", graph.communities)[0] ?? -1;
+}
+
+/** The processes a symbol takes part in, by their index in `graph.processes`. */
+export function processesOf(graph: CodeGraph, row: number): number[] {
+  return membership(graph, row, "PARTICIPATES_IN", graph.processes);
+}
+
+function membership(graph: CodeGraph, row: number, type: EdgeType, groups: readonly { node: number }[]): number[] {
+  const wanted = EDGE_TYPES.indexOf(type);
+  const first = groups[0]?.node ?? 0;
+  const found: number[] = [];
+  for (const edge of graph.outgoing(row))
+    if (graph.edges.type[edge] === wanted) found.push(graph.edges.to[edge]! - first);
+  return found;
+}

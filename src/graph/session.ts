@@ -1,0 +1,295 @@
+/**
+ * One repository and its graph, opened for questions and indexing. Reads the current generation and notices a new one
+ * by itself; keeps nothing that cannot be read again.
+ */
+import { existsSync, readFileSync, renameSync, rmSync } from "node:fs";
+import { join, relative, resolve } from "node:path";
+import { resolveFiles } from "./analyse.ts";
+import type { CodeGraph } from "./code-graph.ts";
+import { headCommit } from "./git.ts";
+import { CONFIG_NAMES, fingerprintOf, type IndexReport, indexRepository, type PhaseReport } from "./indexer.ts";
+import { type EdgeType, NODE_LABELS, type NodeLabel } from "./model.ts";
+import { unpackFacts } from "./parse/facts.ts";
+import { languageOf } from "./parse/languages.ts";
+import { parseFiles } from "./parse-files.ts";
+import { type Changes, changesOf } from "./query/changes.ts";
+import { type ContextAnswer, contextOf } from "./query/context.ts";
+import { refusal } from "./query/cypher-guard.ts";
+import { type GraphData, type GraphDataOptions, graphData } from "./query/graph-data.ts";
+import { type ImpactAnswer, type ImpactOptions, impactOf } from "./query/impact.ts";
+import { type SearchAnswer, type SearchOptions, searchGraph } from "./query/search.ts";
+import {
+  type CommunityView,
+  communityView,
+  findSymbols,
+  type ProcessView,
+  processesOf,
+  processView,
+  type SymbolView,
+} from "./query/symbols.ts";
+import type { SourceFile } from "./resolve/repository.ts";
+import { createGraphStore, type Manifest } from "./store/graph-store.ts";
+import { type KuzuReader, openKuzu, writeKuzu } from "./store/kuzu.ts";
+import { openSearchIndex, type SearchIndex } from "./store/search-index.ts";
+import { unpackGraph } from "./store/snapshot.ts";
+import { addStructure, GraphBuilder } from "./structure.ts";
+import { walkFolder } from "./walk.ts";
+
+/** An expected failure, told to the caller as it is. */
+export class GraphError extends Error {
+  readonly code: "not_indexed" | "not_found" | "invalid" | "no_repository";
+  constructor(code: GraphError["code"], message: string) {
+    super(message);
+    this.code = code;
+  }
+}
+
+export interface GraphStatus {
+  state: "not_indexed" | "ready" | "stale";
+  nodes: number;
+  relationships: number;
+  by_label: Record<string, number>;
+  by_type: Record<string, number>;
+  communities: number;
+  processes: number;
+  files: number;
+  skipped: Manifest["skipped"];
+  failed: Manifest["failed"];
+  languages: Record<string, number>;
+  /** ISO time. */
+  indexed_at?: string;
+  /** Commit of the index, and of the working tree now. */
+  commit?: string;
+  head?: string;
+  /** True when files differ from what was indexed. */
+  dirty: boolean;
+  duration_ms?: number;
+}
+
+export interface CypherAnswer {
+  columns: string[];
+  rows: unknown[][];
+  truncated: boolean;
+  duration_ms: number;
+}
+
+export interface CommunityDetail extends CommunityView {
+  members: SymbolView[];
+}
+export interface ProcessDetail extends ProcessView {
+  steps: (SymbolView & { step: number })[];
+}
+
+export interface GraphSession {
+  index(options: {
+    force: boolean;
+    progress?: (phases: readonly PhaseReport[]) => void;
+    signal?: AbortSignal;
+  }): Promise<IndexReport>;
+  status(): Promise<GraphStatus>;
+  query(options: SearchOptions): SearchAnswer;
+  context(symbol: string, filePath?: string): ContextAnswer;
+  impact(options: ImpactOptions): ImpactAnswer;
+  changes(base?: string): Promise<Changes>;
+  cypher(query: string, params: Readonly<Record<string, unknown>>, limit: number): Promise<CypherAnswer>;
+  graphData(options: GraphDataOptions): GraphData;
+  communities(): CommunityDetail[];
+  processes(symbol?: string): ProcessDetail[];
+  /** The graph itself, for exports. Throws when there is none. */
+  graph(): CodeGraph;
+  /** Makes the Kuzu database of the current graph if it is missing. */
+  prepareCypher(): void;
+  close(): void;
+}
+
+const CYPHER_TIMEOUT_MS = 10_000;
+const MAX_ROWS = 1_000;
+const MAX_COMMUNITY_MEMBERS = 200;
+
+interface Opened {
+  generation: number;
+  graph: CodeGraph;
+  search: SearchIndex;
+  kuzuPath: string;
+  kuzu: KuzuReader | undefined;
+}
+
+/**
+ * @param root absolute path of the repository
+ * @param storeFolder where its graph is kept
+ */
+export function createGraphSession(root: string, storeFolder: string): GraphSession {
+  const store = createGraphStore(storeFolder);
+  let opened: Opened | undefined;
+
+  function open(): Opened {
+    const manifest = store.manifest();
+    const files = store.current();
+    if (!manifest || !files) throw new GraphError("not_indexed", "there is no index yet");
+    if (opened?.generation === manifest.generation) return opened;
+    opened?.search.close();
+    opened = undefined;
+    const graph = unpackGraph(readFileSync(files.snapshot));
+    if (!graph) throw new GraphError("not_indexed", "the index cannot be read: index again");
+    opened = {
+      generation: manifest.generation,
+      graph,
+      search: openSearchIndex(files.search, graph),
+      kuzuPath: files.kuzu,
+      kuzu: undefined,
+    };
+    return opened;
+  }
+
+  function readLines(path: string, from: number, to: number): string {
+    const full = resolve(root, path);
+    if (relative(root, full).startsWith("..")) return "";
+    try {
+      return readFileSync(full, "utf8")
+        .split("\n")
+        .slice(from - 1, to)
+        .join("\n");
+    } catch {
+      return "";
+    }
+  }
+
+  function prepareCypher(): void {
+    const { graph, kuzuPath } = open();
+    if (existsSync(kuzuPath)) return;
+    const aside = `${kuzuPath}.new`;
+    rmSync(aside, { recursive: true, force: true });
+    writeKuzu(aside, graph);
+    renameSync(aside, kuzuPath);
+  }
+
+  return {
+    index: ({ force, progress, signal }) => indexRepository({ root, store, force, progress, signal }),
+    async status() {
+      const manifest = store.manifest();
+      if (!manifest) return emptyStatus();
+      const head = await headCommit(root);
+      const walk = await walkFolder({
+        root,
+        supported: (path) => languageOf(path) !== undefined,
+        configNames: CONFIG_NAMES,
+      });
+      const dirty = fingerprintOf(root, walk) !== manifest.fingerprint;
+      return statusOf(manifest, head, dirty);
+    },
+    query: (options) => {
+      const { graph, search } = open();
+      return searchGraph(graph, search, options, readLines);
+    },
+    context: (symbol, filePath) => contextOf(open().graph, symbol, filePath, readLines),
+    impact: (options) => impactOf(open().graph, options),
+    async changes(base) {
+      const changes = await changesOf(open().graph, root, (paths) => structureOf(root, paths), base);
+      if (!changes) throw new GraphError("no_repository", "the project is not a git repository");
+      return changes;
+    },
+    async cypher(query, params, limit) {
+      const refused = refusal(query);
+      if (refused) throw new GraphError("invalid", refused);
+      prepareCypher();
+      const state = open();
+      state.kuzu ??= openKuzu(state.kuzuPath, CYPHER_TIMEOUT_MS);
+      const started = performance.now();
+      try {
+        const answer = await state.kuzu.query(query, params, Math.min(limit, MAX_ROWS));
+        return { ...answer, duration_ms: Math.round(performance.now() - started) };
+      } catch (error) {
+        throw new GraphError("invalid", error instanceof Error ? error.message : String(error));
+      }
+    },
+    graphData: (options) => graphData(open().graph, options),
+    communities() {
+      const { graph } = open();
+      return graph.communities.map((community, i) => ({
+        ...communityView(graph, i),
+        members: community.members.slice(0, MAX_COMMUNITY_MEMBERS).map((row) => graph.node(row)),
+      }));
+    },
+    processes(symbol) {
+      const { graph } = open();
+      const wanted =
+        symbol === undefined
+          ? undefined
+          : new Set(findSymbols(graph, symbol).flatMap((row) => processesOf(graph, row)));
+      return graph.processes.flatMap((process, i) => {
+        if (wanted && !wanted.has(i)) return [];
+        return [
+          {
+            ...processView(graph, i),
+            steps: process.steps.map((row, step) => ({ ...graph.node(row), step: step + 1 })),
+          },
+        ];
+      });
+    },
+    graph: () => open().graph,
+    prepareCypher,
+    close() {
+      opened?.search.close();
+      opened = undefined;
+    },
+  };
+}
+
+/** Nodes of some files as they are on disk now, edges left out. */
+async function structureOf(root: string, paths: readonly string[]): Promise<CodeGraph> {
+  const source = paths.filter((path) => languageOf(path) !== undefined && existsSync(join(root, path)));
+  const files: SourceFile[] = [];
+  for (const parsed of await parseFiles({ root, files: source.map((path) => ({ path, hash: "" })) })) {
+    const language = languageOf(parsed.path)!;
+    const facts = parsed.note === "" ? unpackFacts(parsed.facts, language.id) : undefined;
+    if (facts) files.push({ path: parsed.path, language, facts });
+  }
+  const builder = new GraphBuilder();
+  addStructure(builder, resolveFiles({ files, configs: [], readConfig: () => undefined }).repo);
+  return builder.finish();
+}
+
+function emptyStatus(): GraphStatus {
+  return {
+    state: "not_indexed",
+    nodes: 0,
+    relationships: 0,
+    by_label: {},
+    by_type: {},
+    communities: 0,
+    processes: 0,
+    files: 0,
+    skipped: [],
+    failed: [],
+    languages: {},
+    dirty: false,
+  };
+}
+
+function statusOf(manifest: Manifest, head: string, dirty: boolean): GraphStatus {
+  return {
+    state: dirty || head !== manifest.commit ? "stale" : "ready",
+    nodes: manifest.nodes,
+    relationships: manifest.relationships,
+    by_label: manifest.byLabel,
+    by_type: manifest.byType,
+    communities: manifest.communities,
+    processes: manifest.processes,
+    files: manifest.files,
+    skipped: manifest.skipped,
+    failed: manifest.failed,
+    languages: manifest.languages,
+    indexed_at: new Date(manifest.indexedAt).toISOString(),
+    ...(manifest.commit ? { commit: manifest.commit } : {}),
+    ...(head ? { head } : {}),
+    dirty,
+    duration_ms: manifest.durationMs,
+  };
+}
+
+/** The labels a caller may filter by. */
+export function isNodeLabel(text: string): text is NodeLabel {
+  return (NODE_LABELS as readonly string[]).includes(text);
+}
+
+export type { EdgeType, NodeLabel };

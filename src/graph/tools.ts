@@ -1,0 +1,210 @@
+/**
+ * The four agent tools: schemas, and answers as compact text made for a context window (at most 4 kB unless asked),
+ * with what was left out counted. The same data as the endpoints.
+ */
+import { isAbsolute } from "node:path";
+import type { Changes } from "./query/changes.ts";
+import type { ContextAnswer } from "./query/context.ts";
+import type { ImpactAnswer } from "./query/impact.ts";
+import type { SearchAnswer } from "./query/search.ts";
+import type { RelatedSymbol, SymbolView } from "./query/symbols.ts";
+
+/** Bytes of an answer unless the caller asks for more. */
+export const DEFAULT_ANSWER_BYTES = 4_000;
+
+export interface ToolSchema {
+  name: string;
+  description: string;
+  /** JSON Schema of the arguments. */
+  input: { type: "object"; properties: Record<string, unknown>; required: string[]; additionalProperties: false };
+}
+
+const PROJECT = { type: "string", description: "project id" };
+
+function schema(
+  name: string,
+  description: string,
+  properties: Record<string, unknown>,
+  required: string[],
+  project: boolean,
+): ToolSchema {
+  return {
+    name,
+    description,
+    input: {
+      type: "object",
+      properties: project ? { projectId: PROJECT, ...properties } : properties,
+      required: project ? ["projectId", ...required] : required,
+      additionalProperties: false,
+    },
+  };
+}
+
+/** The tools' schemas; with `project` false for a server of one repository, where no project is named. */
+export function toolSchemas(project: boolean): ToolSchema[] {
+  return [
+    schema(
+      "code_graph_query",
+      "Search the code graph by words or names: functions, classes and execution flows, with path:line.",
+      {
+        query: { type: "string", description: "words or a name" },
+        limit: { type: "integer", minimum: 1, maximum: 50, default: 10 },
+      },
+      ["query"],
+      project,
+    ),
+    schema(
+      "code_graph_context",
+      "One symbol: callers, callees, uses, flows and cluster, with path:line. Use before changing or calling it.",
+      {
+        symbol_name: { type: "string", description: "name, Class.method or id" },
+        file_path: { type: "string", description: "which one, if several" },
+      },
+      ["symbol_name"],
+      project,
+    ),
+    schema(
+      "code_graph_impact",
+      "What a change reaches, by depth (1 will break, 2 likely affected). upstream: what depends on the target; downstream: what it depends on.",
+      {
+        target: { type: "string" },
+        direction: { type: "string", enum: ["upstream", "downstream"], default: "upstream" },
+        max_depth: { type: "integer", minimum: 1, maximum: 10, default: 3 },
+      },
+      ["target"],
+      project,
+    ),
+    schema(
+      "code_graph_changes",
+      "Symbols and flows that the uncommitted changes touch, with the risk.",
+      {},
+      [],
+      project,
+    ),
+  ];
+}
+
+/** Lines joined until the limit; the rest is counted. */
+class Answer {
+  private readonly lines: string[] = [];
+  private left = 0;
+  private bytes = 0;
+  private readonly limit: number;
+  constructor(limit: number) {
+    this.limit = limit - 60;
+  }
+  add(line: string): void {
+    const size = Buffer.byteLength(line) + 1;
+    if (this.left > 0 || this.bytes + size > this.limit) {
+      this.left++;
+      return;
+    }
+    this.bytes += size;
+    this.lines.push(line);
+  }
+  text(): string {
+    return this.left === 0 ? this.lines.join("\n") : `${this.lines.join("\n")}\n… ${this.left} more lines left out`;
+  }
+}
+
+function place(symbol: SymbolView): string {
+  const path = symbol.file_path || symbol.qualified_name;
+  return isAbsolute(path) ? path : symbol.start_line > 0 ? `${path}:${symbol.start_line}` : path;
+}
+
+function head(symbol: SymbolView): string {
+  return `${symbol.label} ${symbol.qualified_name} ${place(symbol)}`;
+}
+
+const MAX_LIST = 25;
+
+function addList(answer: Answer, title: string, symbols: readonly RelatedSymbol[]): void {
+  if (symbols.length === 0) return;
+  answer.add(`${title} (${symbols.length}):`);
+  for (const symbol of symbols.slice(0, MAX_LIST)) {
+    const doubt = symbol.confidence < 0.9 ? ` ?${symbol.confidence}` : "";
+    answer.add(`  ${symbol.qualified_name} ${place(symbol)}${symbol.line ? ` at line ${symbol.line}` : ""}${doubt}`);
+  }
+  if (symbols.length > MAX_LIST) answer.add(`  … ${symbols.length - MAX_LIST} more`);
+}
+
+export function queryText(result: SearchAnswer, limit = DEFAULT_ANSWER_BYTES): string {
+  const answer = new Answer(limit);
+  if (result.items.length === 0) answer.add("nothing found");
+  for (const { symbol, community } of result.items) {
+    answer.add(`${head(symbol)}${community ? ` [${community.label}]` : ""}`);
+    if (symbol.doc) answer.add(`  ${symbol.doc.slice(0, 160)}`);
+  }
+  if (result.processes.length > 0) answer.add("flows:");
+  for (const process of result.processes) answer.add(`  ${process.label} (${process.step_count} steps)`);
+  return answer.text();
+}
+
+/** What to say when a name means none or several. */
+function unclear(
+  result: { found: "several"; candidates: readonly SymbolView[] } | { found: "none"; near: readonly string[] },
+  limit: number,
+): string {
+  const answer = new Answer(limit);
+  if (result.found === "none") {
+    answer.add("no such symbol");
+    if (result.near.length > 0) answer.add(`near names: ${result.near.join(", ")}`);
+  } else {
+    answer.add(`${result.candidates.length} symbols of that name; give file_path or the qualified name:`);
+    for (const symbol of result.candidates) answer.add(`  ${head(symbol)}`);
+  }
+  return answer.text();
+}
+
+export function contextText(result: ContextAnswer, limit = DEFAULT_ANSWER_BYTES): string {
+  if (result.found !== "one") return unclear(result, limit);
+  const { context } = result;
+  const answer = new Answer(limit);
+  const { symbol } = context;
+  answer.add(`${head(symbol)}-${symbol.end_line}`);
+  if (symbol.signature) answer.add(symbol.signature);
+  if (symbol.doc) answer.add(symbol.doc);
+  if (context.community) answer.add(`cluster: ${context.community.label} (${context.community.symbol_count} symbols)`);
+  addList(answer, "callers", context.callers);
+  addList(answer, "callees", context.callees);
+  addList(answer, "extends", context.extends);
+  addList(answer, "implemented or extended by", context.implemented_by);
+  addList(answer, "members", context.members);
+  addList(answer, "used by", context.used_by);
+  addList(answer, "uses", context.uses);
+  addList(answer, "imports", context.imports);
+  addList(answer, "imported by", context.imported_by);
+  if (context.processes.length > 0) answer.add(`flows (${context.processes.length}):`);
+  for (const process of context.processes.slice(0, MAX_LIST))
+    answer.add(`  ${process.label}, step ${process.step ?? "?"} of ${process.step_count}`);
+  return answer.text();
+}
+
+export function impactText(result: ImpactAnswer, limit = DEFAULT_ANSWER_BYTES): string {
+  if (result.found !== "one") return unclear(result, limit);
+  const { impact } = result;
+  const answer = new Answer(limit);
+  const what = impact.direction === "upstream" ? "depend on it" : "it depends on";
+  answer.add(`${head(impact.target)}: risk ${impact.risk}; ${impact.total} symbols ${what}`);
+  for (const depth of impact.depths) {
+    answer.add(`depth ${depth.depth}, ${depth.label} (${depth.symbols.length}):`);
+    for (const symbol of depth.symbols) answer.add(`  ${symbol.qualified_name} ${place(symbol)}`);
+  }
+  if (impact.processes.length > 0) answer.add(`flows: ${impact.processes.map((process) => process.label).join("; ")}`);
+  return answer.text();
+}
+
+export function changesText(changes: Changes, limit = DEFAULT_ANSWER_BYTES): string {
+  const answer = new Answer(limit);
+  if (changes.files.length === 0) return "no uncommitted changes";
+  answer.add(`risk ${changes.risk}; ${changes.files.length} files, ${changes.symbols.length} symbols`);
+  for (const { symbol, change, lines } of changes.symbols) {
+    answer.add(
+      `${change} ${symbol.qualified_name} ${place(symbol)} lines ${lines.map(([from, to]) => (from === to ? from : `${from}-${to}`)).join(", ")}`,
+    );
+  }
+  if (changes.processes.length > 0)
+    answer.add(`flows: ${changes.processes.map((process) => process.label).join("; ")}`);
+  for (const file of changes.files) answer.add(`${file.status} ${file.path}`);
+  return answer.text();
+}
