@@ -84,7 +84,11 @@ export function createNames(engine: Engine): Names {
     const called = repo.rules(file).overloads ? space === "call" : undefined;
     const found = engine
       .members(instance, text, 0, called)
-      .members.filter((member) => space === "value" || labelsOf(space).has(repo.label(member.symbol)));
+      .members.filter(
+        (member) =>
+          !repo.has(member.symbol, SymbolFlag.Constructor) &&
+          (space === "value" || labelsOf(space).has(repo.label(member.symbol))),
+      );
     const first = found[0];
     return first ? { kind: "symbol", symbol: first.symbol, via: "member" } : undefined;
   }
