@@ -1,4 +1,7 @@
-/** US dollars as whole billionths: integers add up exactly, and stay safe up to nine million dollars. */
+/**
+ * US dollars as whole billionths: integers add up exactly. As a number of dollars an amount keeps its billionths up to
+ * four million; beyond, only the stored integer has them.
+ */
 const NANO = 1e9;
 
 /** @returns billionths, rounded to the nearest; null stays null. */

@@ -1,0 +1,340 @@
+import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import fc from "fast-check";
+import { systemClock } from "../../core/clock.ts";
+import { databasePath, openStore, type Store } from "../../store/store.ts";
+import { type Account, makeUser, setupAdmin } from "../../testing/accounts.ts";
+import { startServer, type TestServer } from "../../testing/server.ts";
+import type { HistoryBucket, LlmCall, LlmCallRecord, Totals, UsageSummary } from "./model.ts";
+import { nanoText, toNano } from "./money.ts";
+import { createUsageLog, type UsageLog } from "./service.ts";
+
+const USAGE = { input_tokens: 10, output_tokens: 5, cache_read_tokens: 2, cache_write_tokens: 1, reasoning_tokens: 3 };
+const call = (fields: Partial<LlmCallRecord> = {}): LlmCallRecord => ({
+  agentId: "engineer",
+  provider: "openai",
+  model: "openai/gpt-4o-mini",
+  keySource: "instance",
+  usage: USAGE,
+  costUsd: 0.1,
+  costSource: "table",
+  durationMs: 12.6,
+  timeToFirstTokenMs: 3.4,
+  attempts: 1,
+  finish: "stop",
+  ...fields,
+});
+
+interface Log {
+  usage: UsageLog;
+  store: Store;
+  at(time: string | number): void;
+}
+function openLog(path = ":memory:"): Log {
+  let now = Date.parse("2026-03-01T00:00:00Z");
+  const clock = { now: () => now, monotonic: systemClock.monotonic };
+  const store = openStore({ path, clock });
+  return {
+    store,
+    usage: createUsageLog({ store, clock, onRecorded: [] }),
+    at(time) {
+      now = typeof time === "number" ? time : Date.parse(time);
+    },
+  };
+}
+
+const NUMBERS = [
+  "input_tokens",
+  "output_tokens",
+  "cache_read_tokens",
+  "cache_write_tokens",
+  "reasoning_tokens",
+] as const;
+/** What rows add up to, reckoned here in whole billionths. */
+function reckon(rows: readonly LlmCall[]) {
+  const sum = { calls: rows.length, errors: 0, calls_without_price: 0, nano: 0n };
+  const tokens = Object.fromEntries(NUMBERS.map((name) => [name, 0]));
+  for (const row of rows) {
+    if (row.error) sum.errors++;
+    if (row.cost_usd === null) sum.calls_without_price++;
+    else sum.nano += BigInt(Math.round(row.cost_usd * 1e9));
+    for (const name of NUMBERS) tokens[name]! += row[name];
+  }
+  return { ...sum, ...tokens };
+}
+function shown(totals: Totals) {
+  const { calls, errors, calls_without_price, cost_usd } = totals;
+  const tokens = Object.fromEntries(NUMBERS.map((name) => [name, totals[name]]));
+  return { calls, errors, calls_without_price, nano: BigInt(Math.round(cost_usd * 1e9)), ...tokens };
+}
+
+describe("sums", () => {
+  const tokens = fc.integer({ min: 0, max: 2_000_000 });
+  const anyCall = fc.record({
+    agentId: fc.constantFrom("a", "b", "c"),
+    provider: fc.constantFrom("openai", "ollama"),
+    userId: fc.constantFrom("usr_1", "usr_2", undefined),
+    usage: fc.record({
+      input_tokens: tokens,
+      output_tokens: tokens,
+      cache_read_tokens: tokens,
+      cache_write_tokens: tokens,
+      reasoning_tokens: tokens,
+    }),
+    // Amounts whose sum as floating point drifts: 0.1, 0.2, tiny and large ones.
+    costUsd: fc.oneof(
+      fc.constantFrom(0.1, 0.2, 0.3, 0.000_000_125, 19.99, null),
+      fc.integer({ min: 0, max: 10 ** 12 }).map((nano) => nano / 1e9),
+    ),
+    error: fc.constantFrom(undefined, { code: "provider_error", message: "no" }),
+    at: fc.integer({ min: Date.parse("2026-01-30T00:00:00Z"), max: Date.parse("2026-03-02T00:00:00Z") }),
+  });
+
+  test("totals, groups, days and history equal the rows exactly, whoever asks", () => {
+    fc.assert(
+      fc.property(fc.array(anyCall, { maxLength: 40 }), fc.constantFrom("usr_1", undefined), (calls, userId) => {
+        const { usage, store, at } = openLog();
+        for (const { at: time, ...fields } of calls) {
+          at(time);
+          usage.record(call(fields));
+        }
+        const rows = [...usage.each({ userId })];
+        expect(rows.length).toBe(calls.filter((one) => userId === undefined || one.userId === userId).length);
+        const wanted = reckon(rows);
+        const summary = usage.summary({ userId });
+        expect(shown(summary.totals)).toEqual(wanted);
+        const groups = {
+          provider: summary.by_provider,
+          model: summary.by_model,
+          agent_id: summary.by_agent,
+          day: summary.by_day,
+        };
+        for (const [name, parts] of Object.entries(groups)) {
+          for (const part of parts as (Totals & Record<string, string>)[]) {
+            const key = part[name]!;
+            const own = rows.filter((row) =>
+              name === "day" ? row.created_at.startsWith(key) : row[name as "provider" | "model" | "agent_id"] === key,
+            );
+            expect(shown(part)).toEqual(reckon(own));
+          }
+          expect(parts.reduce((sum, part) => sum + part.calls, 0)).toBe(rows.length);
+        }
+        const period = { from: Date.parse("2026-01-30"), to: Date.parse("2026-03-03"), userId };
+        for (const granularity of ["hour", "day", "month"] as const) {
+          const buckets = usage.history(granularity, period);
+          for (const bucket of buckets)
+            expect(shown(bucket)).toEqual(
+              reckon(rows.filter((row) => row.created_at >= bucket.start_at && row.created_at < bucket.end_at)),
+            );
+          expect(buckets.reduce((sum, bucket) => sum + bucket.calls, 0)).toBe(rows.length);
+        }
+        store.close();
+      }),
+      { numRuns: 60 },
+    );
+  });
+
+  test("a stored amount comes back as it was, to the billionth, and reads as its exact decimal", () => {
+    fc.assert(
+      fc.property(fc.integer({ min: 0, max: 4 * 10 ** 15 }), (nano) => {
+        expect(toNano(nano / 1e9)).toBe(nano);
+        expect(nanoText(nano).includes("e")).toBe(false);
+        const [whole, fraction = ""] = nanoText(nano).split(".");
+        expect(BigInt(whole! + fraction.padEnd(9, "0"))).toBe(BigInt(nano));
+      }),
+    );
+    expect([nanoText(125), nanoText(1_500_000_000), nanoText(0)]).toEqual(["0.000000125", "1.5", "0"]);
+  });
+
+  test("history has every bucket, across months of different length, and refuses too many", () => {
+    const { usage, store } = openLog();
+    const months = usage.history("month", { from: Date.parse("2025-11-15"), to: Date.parse("2026-03-01") });
+    expect(months.map((bucket) => bucket.start_at.slice(0, 10))).toEqual([
+      "2025-11-01",
+      "2025-12-01",
+      "2026-01-01",
+      "2026-02-01",
+    ]);
+    expect(() => usage.history("hour", { from: 0, to: Date.parse("2026-01-01") })).toThrow("More than 2000");
+    expect(() => usage.history("day", { from: 5, to: 5 })).toThrow();
+    store.close();
+  });
+
+  test("the row, its event and a rolled-back transaction agree", () => {
+    const { usage, store } = openLog();
+    const told: unknown[] = [];
+    store.onCommit((events) => told.push(...events.map((event) => [event.kind, event.agent_id, event.data["id"]])));
+    const made = usage.record(call({ runId: "run_1", sessionId: "sess_1" }));
+    expect(() =>
+      store.write(() => {
+        usage.record(call());
+        throw new Error("undone");
+      }),
+    ).toThrow("undone");
+    expect(usage.list({ limit: 10, after: null }, {}).items).toEqual([made]);
+    expect(told).toEqual([["llm_call", "engineer", made.id]]);
+    expect(made).toMatchObject({ duration_ms: 13, time_to_first_token_ms: 3, cost_usd: 0.1, run_id: "run_1" });
+    store.close();
+  });
+
+  test("what is older than the limit goes, the rest stays", () => {
+    const { usage, store, at } = openLog();
+    at("2026-01-01T00:00:00Z");
+    usage.record(call());
+    at("2026-02-01T00:00:00Z");
+    usage.record(call());
+    usage.prune(Date.parse("2026-01-15"));
+    expect(usage.summary({}).totals.calls).toBe(1);
+    store.close();
+  });
+});
+
+describe("routes", () => {
+  let server: TestServer;
+  let admin: Account;
+  let user: Account;
+  const get = <T = Record<string, unknown>>(path: string, who: Account = admin, headers: Record<string, string> = {}) =>
+    server.request<T>("GET", path, { token: who.token, headers });
+  type List = { items: LlmCall[]; next_cursor: string | null };
+
+  beforeAll(async () => {
+    const first = await startServer({ env: { AUTH_ENABLED: "true" } });
+    admin = await setupAdmin(first);
+    user = await makeUser(first, admin, "user@example.test");
+    await first.stop();
+    const { usage, store, at } = openLog(databasePath(first.data));
+    at("2026-02-27T10:30:00Z");
+    usage.record(call({ userId: user.id, runId: "run_u", sessionId: "sess_u", costUsd: 0.1 }));
+    at("2026-02-28T23:59:59.999Z");
+    usage.record(call({ userId: user.id, agentId: "=cmd()", model: 'openai/"quoted", name', costUsd: 0.2 }));
+    at("2026-03-01T00:00:00Z");
+    usage.record(call({ userId: admin.id, provider: "ollama", model: "ollama/qwen3", costUsd: 0, keySource: "none" }));
+    usage.record(call({ userId: admin.id, costUsd: null, costSource: "unknown", runId: "run_a" }));
+    at("2026-03-02T12:00:00Z");
+    const error = { code: "provider_auth", message: "refused" };
+    usage.record(call({ userId: user.id, costUsd: 0, finish: "error", error }));
+    store.close();
+    server = await startServer({ env: { AUTH_ENABLED: "true" }, data: first.data });
+  });
+  afterAll(() => server.remove());
+
+  test("administrators see every call, users their own, newest first", async () => {
+    const all = (await get<List>("/v1/llm-calls")).body.items;
+    expect(all.map((item) => item.created_at.slice(0, 10))).toEqual([
+      "2026-03-02",
+      "2026-03-01",
+      "2026-03-01",
+      "2026-02-28",
+      "2026-02-27",
+    ]);
+    expect((await get<List>("/v1/llm-calls", user)).body.items.every((item) => item.user_id === user.id)).toBe(true);
+    const theirs = all.find((item) => item.user_id === admin.id)!;
+    expect((await get(`/v1/llm-calls/${theirs.id}`)).status).toBe(200);
+    expect((await get(`/v1/llm-calls/${theirs.id}`, user)).status).toBe(404);
+    expect((await get("/v1/llm-calls/llm_nothing")).status).toBe(404);
+    for (const path of ["/v1/llm-calls", "/v1/llm-calls/summary", "/v1/usage", "/v1/usage/history"]) {
+      expect([path, (await get(`${path}?user_id=${admin.id}`, user)).status]).toEqual([path, 403]);
+      expect([path, (await server.request("GET", path)).status]).toEqual([path, 401]);
+    }
+  });
+
+  test.each([
+    ["agent_id=engineer", 4],
+    ["run_id=run_u", 1],
+    ["session_id=sess_u", 1],
+    ["provider=ollama", 1],
+    ["model=ollama/qwen3", 1],
+    ["since=2026-03-01", 3],
+    ["since=2026-03-01T00:00:00Z&until=2026-03-02", 2],
+    ["since=2026-03-01T01:00:00%2B01:00&until=2026-03-02", 2],
+    ["errors=true", 1],
+    ["agent_id=nobody", 0],
+    ["provider=openai&run_id=run_a", 1],
+    ["limit=2", 2],
+    ["limit=1000", 5],
+  ])("%s finds %p", async (query, found) => {
+    expect((await get<List>(`/v1/llm-calls?${query}`)).body.items.length).toBe(found);
+  });
+
+  test.each(["limit=0", "limit=x", "since=yesterday", "since=2026-13-01", "errors=maybe"])(
+    "%s is 422",
+    async (query) => {
+      expect((await get(`/v1/llm-calls?${query}`)).status).toBe(422);
+    },
+  );
+
+  test("pages follow each other without gap or repeat", async () => {
+    const seen: string[] = [];
+    let cursor: string | null = null;
+    do {
+      const path: string = `/v1/llm-calls?limit=2${cursor ? `&cursor=${cursor}` : ""}`;
+      const { body } = await get<List>(path);
+      seen.push(...body.items.map((item) => item.id));
+      cursor = body.next_cursor;
+    } while (cursor);
+    expect(seen.length).toBe(5);
+    expect(new Set(seen).size).toBe(5);
+  });
+
+  test("the summary adds up and counts calls without a price apart", async () => {
+    const { body } = await get<UsageSummary>("/v1/llm-calls/summary");
+    expect(body.totals).toMatchObject({ calls: 5, errors: 1, cost_usd: 0.3, calls_without_price: 1, input_tokens: 50 });
+    expect(body.by_provider.map((part) => [part.provider, part.calls])).toEqual([
+      ["openai", 4],
+      ["ollama", 1],
+    ]);
+    expect(body.by_day.map((part) => part.day)).toEqual(["2026-02-27", "2026-02-28", "2026-03-01", "2026-03-02"]);
+    const own = await get<UsageSummary>("/v1/llm-calls/summary?since=2026-02-28", user);
+    expect(own.body.totals).toMatchObject({ calls: 2, cost_usd: 0.2 });
+  });
+
+  test("usage is one's own; an administrator may ask for another's or everybody's", async () => {
+    const period = "from=2026-02-01&to=2026-04-01";
+    type Usage = { user_id: string | null; totals: Totals };
+    expect((await get<Usage>(`/v1/usage?${period}`, user)).body).toMatchObject({
+      user_id: user.id,
+      totals: { calls: 3 },
+    });
+    expect((await get<Usage>(`/v1/usage?${period}`)).body).toMatchObject({ user_id: admin.id, totals: { calls: 2 } });
+    expect((await get<Usage>(`/v1/usage?${period}&user_id=all`)).body).toMatchObject({
+      user_id: null,
+      totals: { calls: 5 },
+    });
+    expect((await get<Usage>(`/v1/usage?${period}&user_id=${user.id}`)).body.totals.calls).toBe(3);
+    expect((await get("/v1/usage?from=2026-03-01&to=2026-02-01")).status).toBe(422);
+  });
+
+  test("history by day has the empty days too, by hour and month the same sums", async () => {
+    const path = "/v1/usage/history?user_id=all&from=2026-02-26&to=2026-03-03";
+    const items = async (granularity: string) =>
+      (await get<{ items: HistoryBucket[] }>(`${path}&granularity=${granularity}`)).body.items;
+    expect((await items("day")).map((bucket) => [bucket.start_at.slice(0, 10), bucket.calls])).toEqual([
+      ["2026-02-26", 0],
+      ["2026-02-27", 1],
+      ["2026-02-28", 1],
+      ["2026-03-01", 2],
+      ["2026-03-02", 1],
+    ]);
+    expect((await items("month")).map((bucket) => bucket.calls)).toEqual([2, 3]);
+    expect((await items("hour")).length).toBe(120);
+    expect((await get(`${path}&granularity=week`)).status).toBe(422);
+  });
+
+  test("Accept: text/csv exports every matching row with exact amounts and nothing that a spreadsheet would run", async () => {
+    const answer = await get<string>("/v1/llm-calls?limit=1", user, { Accept: "text/csv" });
+    expect(answer.headers.get("content-type")).toStartWith("text/csv");
+    expect(answer.headers.get("content-disposition")).toBe('attachment; filename="llm-calls.csv"');
+    const lines = answer.body.trimEnd().split("\r\n");
+    expect(lines.length).toBe(4);
+    expect(lines[0]).toStartWith("id,agent_id,run_id,");
+    expect(answer.body).toContain(",'=cmd(),");
+    expect(answer.body).toContain('"openai/""quoted"", name"');
+    expect(answer.body).toContain(",0.2,table,");
+    expect(answer.body).not.toContain(admin.id);
+    const history = await get<string>("/v1/usage/history?granularity=month&from=2026-02-01&to=2026-03-03", user, {
+      Accept: "text/csv",
+    });
+    expect(history.body.split("\r\n")[1]).toBe(
+      "2026-02-01T00:00:00.000Z,2026-03-01T00:00:00.000Z,2,0,20,10,4,2,6,0.3,0",
+    );
+  });
+});
