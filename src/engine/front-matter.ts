@@ -1,5 +1,5 @@
 /** Files that people write: YAML front matter between `---` lines, then markdown. Changes keep their comments. Pure. */
-import { parseDocument } from "yaml";
+import { type Document, isCollection, isNode, parseDocument } from "yaml";
 import { readYaml, type SourceProblem, type YamlText } from "./yaml-text.ts";
 
 export interface FrontMatter {
@@ -57,15 +57,33 @@ export function readFrontMatter(text: string): FrontMatter {
  */
 export function updateFrontMatter(text: string, patch: Readonly<Record<string, unknown>>, body?: string): string {
   const parts = split(text);
-  const document = parseDocument(parts?.yaml ?? "", { logLevel: "error" });
-  if (document.errors.length > 0) throw new Error("the front matter is broken");
-  if (document.contents === null) document.contents = document.createNode({}) as never;
-  for (const [key, value] of Object.entries(patch)) {
-    if (value === undefined) document.delete(key);
-    else document.set(key, document.createNode(value));
-  }
-  const empty = (document.toJS() ?? {}) as object;
-  const yaml = Object.keys(empty).length === 0 ? "" : document.toString({ lineWidth: 0 });
+  if (readFrontMatter(text).problems.length > 0) throw new Error("the front matter is broken");
+  const changes = Object.entries(patch);
   const newline = parts?.newline ?? "\n";
-  return `---\n${yaml}---\n`.replaceAll("\n", newline) + (body ?? parts?.body ?? text);
+  const head = parts && changes.length === 0 ? parts.yaml : changed(parts?.yaml ?? "", changes, newline);
+  return `---${newline}${head}---${newline}${body ?? parts?.body ?? text}`;
+}
+
+function changed(yaml: string, changes: [string, unknown][], newline: string): string {
+  const document: Document = parseDocument(yaml.replaceAll("\r\n", "\n"), { logLevel: "error" });
+  if (document.contents === null) document.contents = document.createNode({});
+  for (const [key, value] of changes) {
+    if (value === undefined) document.delete(key);
+    else setKeepingStyle(document, key, value);
+  }
+  const empty = isCollection(document.contents) && document.contents.items.length === 0;
+  const out = empty ? "" : document.toString({ lineWidth: 0, flowCollectionPadding: false });
+  return out.replaceAll("\n", newline);
+}
+
+/** The new value in the place of the old one: its comments, and its list in brackets or with dashes. */
+function setKeepingStyle(document: Document, key: string, value: unknown): void {
+  const before: unknown = document.get(key, true);
+  const node = document.createNode(value);
+  if (isNode(before) && isNode(node)) {
+    node.comment = before.comment ?? null;
+    node.commentBefore = before.commentBefore ?? null;
+    if (isCollection(before) && isCollection(node)) node.flow = before.flow ?? false;
+  }
+  document.set(key, node);
 }
