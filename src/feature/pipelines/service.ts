@@ -42,6 +42,7 @@ export interface Pipelines {
 
 const FOLDER = "_pipelines";
 const ENDING = /\.ya?ml$/;
+const NO_ALIASES = { aliasDuplicateObjects: false };
 const FIELDS = ["id", "name", "description", "version", "defaults", "inputs", "steps"] as const;
 
 export function createPipelines({ store, audit, folder, parse, agentsOf, agentIds }: PipelinesDeps): Pipelines {
@@ -174,7 +175,8 @@ function written(text: string, body: PipelineBody): string {
     const value = body[name];
     if (value === undefined) continue;
     if (value === null) document.delete(name);
-    else document.set(name, document.createNode(value, { aliasDuplicateObjects: false }));
+    // A plain value is put into the node that is there, so the comment behind it stays.
+    else document.set(name, typeof value === "object" ? document.createNode(value, NO_ALIASES) : value);
   }
   return document.toString({ lineWidth: 0 });
 }
