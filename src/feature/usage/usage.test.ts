@@ -109,7 +109,7 @@ describe("sums", () => {
           day: summary.by_day,
         };
         for (const [name, parts] of Object.entries(groups)) {
-          for (const part of parts as (Totals & Record<string, string>)[]) {
+          for (const part of parts as unknown as (Totals & Record<string, string>)[]) {
             const key = part[name]!;
             const own = rows.filter((row) =>
               name === "day" ? row.created_at.startsWith(key) : row[name as "provider" | "model" | "agent_id"] === key,
