@@ -2,29 +2,28 @@
 import { Command, CommanderError } from "commander";
 import { isProblem } from "../core/errors.ts";
 import { BUILD } from "../core/version.ts";
+import { adminCommand } from "./admin.ts";
 import { completionCommand } from "./completion.ts";
 import { doctorCommand } from "./doctor.ts";
 import { failureText } from "./failure.ts";
 import { healthCommands } from "./health.ts";
 import { imageCommand } from "./image.ts";
+import { loginCommands } from "./login.ts";
 import { providersCommand } from "./providers.ts";
 import { runCommand } from "./run.ts";
 import { runsCommand } from "./runs.ts";
 import { serveCommand } from "./serve.ts";
 import { updateCommand } from "./update.ts";
 import { usageCommand } from "./usage.ts";
+import { usersCommand } from "./users.ts";
 
-/** @returns the exit code: 0 done, 1 failed, 2 wrong use. */
-export async function runCli(args: string[]): Promise<number> {
+/** All commands. `exit` hears the exit code of one that did not fail by throwing. */
+export function createProgram(exit: (code: number) => void): Command {
   const program = new Command("skep")
     .description("A team of AI agents in one file.")
     .version(BUILD.version, "-v, --version")
     .exitOverride()
     .configureOutput({ outputError: (text, write) => write(text.replace(/^error: /, "skep: ")) });
-  let code = 0;
-  const exit = (value: number) => {
-    code = value;
-  };
   serveCommand(program, exit);
   runCommand(program, exit);
   runsCommand(program, exit);
@@ -32,9 +31,28 @@ export async function runCli(args: string[]): Promise<number> {
   doctorCommand(program, exit);
   imageCommand(program);
   completionCommand(program);
+  adminCommand(program);
+  loginCommands(program);
+  usersCommand(program);
   providersCommand(program, exit);
   usageCommand(program, exit);
   updateCommand(program, exit);
+  return program;
+}
+
+/** @returns the exit code: 0 done, 1 failed, 2 wrong use. */
+export async function runCli(args: string[]): Promise<number> {
+  let code = 0;
+  const program = createProgram((value) => {
+    code = value;
+  });
+  const [first] = args;
+  const known = (name: string) => name === "help" || program.commands.some((one) => one.name() === name);
+  // Without this, `serve` would take it for an argument of its own, since it is the default.
+  if (first !== undefined && !first.startsWith("-") && !known(first)) {
+    console.error(`skep: there is no command '${first}'. See: skep help`);
+    return 2;
+  }
   try {
     await program.parseAsync(args, { from: "user" });
     return code;

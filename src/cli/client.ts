@@ -95,7 +95,7 @@ export function createClient(url: string, token?: string): Client {
 
 async function problemOf(answer: Response): Promise<Problem> {
   const body = (await answer.json().catch(() => ({}))) as { code?: string; detail?: string };
-  const hint = answer.status === 401 ? " Set SKEP_TOKEN to a key of this server." : "";
+  const hint = answer.status === 401 ? " Log in with: skep login, or set SKEP_TOKEN to a key of this server." : "";
   return new Problem(
     answer.status,
     body.code ?? "error",

@@ -11,10 +11,12 @@ export function serveCommand(program: Command, exit: (code: number) => void): vo
     async (flags) => {
       const config = configFrom(flags);
       const { app, stop } = await startServer(config);
-      console.log(startText(app, config).join("\n"));
-      const signal = await new Promise<NodeJS.Signals>((resolve) => {
+      // Listened for before anybody is told the address: whoever reads it may stop us at once.
+      const told = new Promise<NodeJS.Signals>((resolve) => {
         for (const name of ["SIGINT", "SIGTERM"] as const) process.once(name, () => resolve(name));
       });
+      console.log(startText(app, config).join("\n"));
+      const signal = await told;
       console.log(`Stopping (${signal}).`);
       await stop();
       exit(0);

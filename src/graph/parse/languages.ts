@@ -1,11 +1,12 @@
 /** The registry: the one place that knows which languages there are. One line a language. */
+import { csharp } from "./c-sharp.ts";
 import { go } from "./go.ts";
 import { java } from "./java.ts";
 import { javascript } from "./javascript.ts";
 import type { LanguageModule } from "./language.ts";
 import { typescript } from "./typescript.ts";
 
-export const LANGUAGES: readonly LanguageModule[] = [typescript, javascript, go, java];
+export const LANGUAGES: readonly LanguageModule[] = [typescript, javascript, go, java, csharp];
 
 const byEnding = new Map<string, LanguageModule>();
 const byId = new Map(LANGUAGES.map((language) => [language.id, language]));

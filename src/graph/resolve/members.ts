@@ -113,7 +113,7 @@ export function createMembers(engine: Engine): Members {
   /** Declarations of the same type under the same name: merged interfaces, partial classes. */
   function declarations(symbol: number): readonly number[] {
     const file = repo.fileOf(symbol);
-    if (repo.rules(file).partialTypes && repo.parent(symbol) < 0) return partsOfType(file, symbol);
+    if (repo.rules(file).partialTypes && repo.isTopLevel(symbol)) return partsOfType(file, symbol);
     const rows = repo.bindingsOf(file, repo.column(symbol, "scope"), repo.column(symbol, "name"));
     if (rows.length < 2) return [symbol];
     const { bindings } = repo.facts(file);

@@ -86,7 +86,7 @@ export function createOverloads(engine: Engine): Overloads {
   function ownNamed(symbol: number, name: string): readonly number[] {
     const file = repo.fileOf(symbol);
     const own = repo.childrenNamed(symbol, name);
-    if (!repo.rules(file).partialTypes || repo.parent(symbol) >= 0) return own;
+    if (!repo.rules(file).partialTypes || !repo.isTopLevel(symbol)) return own;
     const all = [...own];
     for (const space of repo.spacesAt(file, repo.column(symbol, "scope")))
       for (const part of repo.inSpace(space, repo.name(symbol), file))

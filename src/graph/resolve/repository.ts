@@ -213,6 +213,12 @@ export class Repository {
       }
   }
 
+  /** Whether a symbol stands in a file or name space rather than in a type or function. */
+  isTopLevel(symbol: number): boolean {
+    const parent = this.parent(symbol);
+    return parent < 0 || this.label(parent) === "Namespace";
+  }
+
   /** The name spaces that a scope shares its names with. */
   spacesAt(file: number, scope: number): readonly string[] {
     const facts = this.facts(file);

@@ -100,7 +100,7 @@ export class GoWalk extends GoExpressions {
   }
 
   private functionDeclaration(node: number, at: Place): void {
-    const { tree, facts } = this;
+    const { tree } = this;
     const name = this.field(node, "name");
     const receiver = tree.child(node, "receiver");
     const body = tree.child(node, "body");

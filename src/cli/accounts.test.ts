@@ -1,0 +1,124 @@
+import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { existsSync, mkdtempSync, readFileSync, rmSync, statSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { enableTwoFactor, logIn, PASSWORD, steadyStep, totp } from "../testing/accounts.ts";
+import { skepCommand, startServer, type TestServer } from "../testing/server.ts";
+
+let home: string;
+let server: TestServer;
+beforeAll(async () => {
+  home = mkdtempSync(join(tmpdir(), "skep-cli-"));
+  server = await startServer({ env: { AUTH_ENABLED: "true" } });
+});
+afterAll(async () => {
+  await server.remove();
+  rmSync(home, { recursive: true });
+});
+
+/** Runs a command with these lines on standard input. */
+async function skep(args: string[], input: string[] = [], more: Record<string, string> = {}) {
+  const env = { PATH: process.env["PATH"] ?? "", HOME: home, XDG_CONFIG_HOME: home, LOG_LEVEL: "silent", ...more };
+  const child = Bun.spawn(skepCommand(...args), {
+    env,
+    stdin: new Blob([input.join("\n")]),
+    stdout: "pipe",
+    stderr: "pipe",
+  });
+  const [out, err, code] = await Promise.all([
+    new Response(child.stdout).text(),
+    new Response(child.stderr).text(),
+    child.exited,
+  ]);
+  return { out: out.trim(), err: err.trim(), code };
+}
+const here = () => ["--data", server.data];
+const there = () => ["--url", server.url];
+
+describe("lost access, beside a running server", () => {
+  test("an administrator is made from the machine, and set-up over the network is closed at once", async () => {
+    const made = await skep(["admin", "create", ...here(), "--email", "Boss@example.test"], [PASSWORD]);
+    expect(made).toEqual({ out: expect.stringContaining("is an administrator"), err: "", code: 0 });
+    expect((await logIn(server, "boss@example.test")).id).toStartWith("usr_");
+    const body = { email: "b@example.test", password: PASSWORD };
+    expect((await server.request("POST", "/v1/auth/setup", { body })).status).toBe(409);
+    const again = await skep(["admin", "create", ...here(), "--email", "boss@example.test"], [PASSWORD]);
+    expect([again.code, again.err]).toEqual([1, expect.stringContaining("reset-password")]);
+    const short = await skep(["admin", "create", ...here(), "--email", "s@example.test"], ["short"]);
+    expect([short.code, short.err]).toEqual([2, expect.stringContaining("10 characters")]);
+  });
+
+  test("a reset password ends sessions and the lock; a lost second factor is switched off", async () => {
+    const before = await logIn(server, "boss@example.test");
+    await enableTwoFactor(server, before);
+    expect((await skep(["admin", "reset-password", "boss@example.test", ...here()], ["another battery"])).code).toBe(0);
+    expect((await server.request("GET", "/v1/auth/me", { token: before.token })).status).toBe(401);
+    expect((await skep(["admin", "disable-2fa", "boss@example.test", ...here()])).code).toBe(0);
+    await logIn(server, "boss@example.test", "another battery");
+    const unknown = await skep(["admin", "disable-2fa", "nobody@example.test", ...here()]);
+    expect([unknown.code, unknown.err.split("\n").length]).toEqual([1, 1]);
+  });
+
+  test("a token goes to standard output alone, and is held to its scope", async () => {
+    const { out, err, code } = await skep(["admin", "token", ...here(), "--days", "1", "--scope", "read"]);
+    expect([code, out, err]).toEqual([0, expect.stringMatching(/^skep_[\w-]{43}$/), expect.stringContaining("boss@")]);
+    expect((await server.request("GET", "/v1/auth/me", { token: out })).status).toBe(200);
+    expect((await server.request("POST", "/v1/events/ticket", { token: out })).status).toBe(200);
+    expect((await server.request("GET", "/v1/users", { token: out })).status).toBe(403);
+    expect((await skep(["admin", "token", ...here(), "--scope", "root"])).code).toBe(2);
+  });
+
+  test("it works on a folder that no server has used yet", async () => {
+    const data = join(home, "fresh");
+    expect((await skep(["admin", "token", "--data", data])).err).toContain("skep admin create");
+    expect((await skep(["admin", "create", "--data", data, "--email", "a@example.test"], [PASSWORD])).code).toBe(0);
+    const { out } = await skep(["admin", "token", "--data", data]);
+    const fresh = await startServer({ env: { AUTH_ENABLED: "true" }, data });
+    expect((await fresh.request("GET", "/v1/users", { token: out })).status).toBe(200);
+    expect(existsSync(join(data, "setup-token"))).toBe(false);
+    await fresh.stop();
+  });
+});
+
+describe("login, whoami, users", () => {
+  const path = () => join(home, "skep/credentials.json");
+
+  test("a log-in with a second factor is kept as a key, 0600, and used by the commands after it", async () => {
+    const account = await logIn(server, "boss@example.test", "another battery");
+    const { secret } = await enableTwoFactor(server, account);
+    await steadyStep();
+    const login = await skep(["login", ...there()], ["boss@example.test", "another battery", totp(secret, 1)]);
+    expect([login.code, login.out]).toEqual([0, `Logged in to ${server.url} as boss@example.test (admin).`]);
+    expect(statSync(path()).mode & 0o777).toBe(0o600);
+    expect(readFileSync(path(), "utf8")).not.toContain("another battery");
+    const me = await skep(["whoami", ...there()]);
+    expect(me.out).toBe(`boss <boss@example.test>, admin, at ${server.url}`);
+  });
+
+  test("users are made, changed, listed and deleted", async () => {
+    const made = await skep(
+      ["users", "create", "ann@example.test", "--password", "--name", "Ann", ...there()],
+      [PASSWORD],
+    );
+    expect([made.code, made.out]).toEqual([0, expect.stringContaining("ann@example.test")]);
+    await logIn(server, "ann@example.test");
+    const raised = await skep(["users", "update", "ann@example.test", "--role", "admin", "--json", ...there()]);
+    expect(JSON.parse(raised.out)).toMatchObject({ email: "ann@example.test", role: "admin" });
+    expect((await skep(["users", ...there()])).out.split("\n").length).toBe(2);
+    expect((await skep(["users", "delete", "ann@example.test", ...there()])).code).toBe(0);
+    const gone = await skep(["users", "delete", "ann@example.test", ...there()]);
+    expect([gone.code, gone.err]).toEqual([1, expect.stringContaining("skep users")]);
+    expect((await skep(["users", "update", "x", "--role", "root", ...there()])).code).toBe(2);
+  });
+
+  test("log-out revokes the key and forgets it", async () => {
+    const kept = JSON.parse(readFileSync(path(), "utf8")) as Record<string, { access_token: string }>;
+    const token = kept[server.url]!.access_token;
+    expect((await skep(["logout", ...there()])).code).toBe(0);
+    expect((await server.request("GET", "/v1/auth/me", { token })).status).toBe(401);
+    const me = await skep(["whoami", ...there()]);
+    expect([me.code, me.err]).toEqual([1, expect.stringContaining("skep login")]);
+    const wrong = await skep(["login", ...there()], ["boss@example.test", "wrong password"]);
+    expect([wrong.code, wrong.err]).toEqual([1, expect.stringContaining("wrong")]);
+  });
+});

@@ -1,0 +1,85 @@
+/** `skep admin`: what the owner of the data folder may do to accounts, without logging in and without a server. */
+import type { Command } from "commander";
+import { openLostAccess } from "../app.ts";
+import { readConfig } from "../core/config.ts";
+import { Problem } from "../core/errors.ts";
+import { ask, askHidden } from "./ask.ts";
+
+interface Flags {
+  data?: string;
+  email?: string;
+  name?: string;
+  days?: string;
+  scope?: string[];
+}
+
+const SCOPES = ["read", "runs", "write", "admin"] as const;
+type Scope = (typeof SCOPES)[number];
+
+const open = ({ data }: Flags) => openLostAccess(readConfig(process.env, data === undefined ? {} : { data }));
+
+export function adminCommand(program: Command): void {
+  const admin = program
+    .command("admin")
+    .description("accounts, from the machine itself: for the first start and for lost access");
+  const command = (name: string, about: string) =>
+    admin.command(name).description(about).option("--data <dir>", "data folder [DATA]");
+
+  command("create", "make an administrator; the password is asked for, or read from standard input")
+    .option("--email <address>")
+    .option("--name <text>", "name to show")
+    .action(async (flags: Flags) => {
+      const email = flags.email ?? (await ask("e-mail address"));
+      const password = await newPassword();
+      await using(flags, (accounts) => accounts.createAdmin(email, password, flags.name));
+      console.log(`${email} is an administrator. Log in in the browser, or with: skep login`);
+    });
+  command("reset-password", "set an account's password, end its sessions and locks, switch it on")
+    .argument("<email>")
+    .action(async (email: string, flags: Flags) => {
+      const password = await newPassword();
+      await using(flags, (accounts) => accounts.resetPassword(email, password));
+      console.log(`${email}: new password; all sessions have ended`);
+    });
+  command("disable-2fa", "switch off an account's two-factor verification")
+    .argument("<email>")
+    .action(async (email: string, flags: Flags) => {
+      await using(flags, (accounts) => accounts.disableTwoFactor(email));
+      console.log(`${email}: two-factor verification is off`);
+    });
+  command("token", "print a new API key, of the first administrator unless an account is named")
+    .option("--email <address>")
+    .option("--days <n>", "how long it holds", "30")
+    .option("--scope <word...>", `hold it to: ${SCOPES.join(", ")}`)
+    .action(async (flags: Flags) => {
+      const days = Number(flags.days);
+      if (!(days > 0 && days <= 3_650)) throw new Problem(422, "bad_usage", "--days takes a number from 1 to 3650.");
+      const scopes = flags.scope?.map(scopeOf);
+      const made = await using(flags, (accounts) => accounts.token({ email: flags.email, days, scopes }));
+      console.error(`For ${made.user.email}, until ${made.expires_at}:`);
+      console.log(made.key);
+    });
+}
+
+function scopeOf(word: string): Scope {
+  const scope = SCOPES.find((known) => known === word);
+  if (!scope) throw new Problem(422, "bad_usage", `--scope takes ${SCOPES.join(", ")}.`);
+  return scope;
+}
+
+async function using<T>(flags: Flags, work: (accounts: ReturnType<typeof open>) => T | Promise<T>): Promise<T> {
+  const accounts = open(flags);
+  try {
+    return await work(accounts);
+  } finally {
+    accounts.close();
+  }
+}
+
+async function newPassword(): Promise<string> {
+  const password = await askHidden("new password");
+  if (process.stdin.isTTY && password !== (await askHidden("the same again")))
+    throw new Problem(422, "bad_usage", "The two are not the same.");
+  if (password.length < 10) throw new Problem(422, "bad_usage", "A password has at least 10 characters.");
+  return password;
+}

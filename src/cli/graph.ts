@@ -1,0 +1,306 @@
+/** `skep graph …` and `skep mcp`: the code graph of any folder, without a server. */
+import { createHash } from "node:crypto";
+import { existsSync, statSync } from "node:fs";
+import { basename, join, resolve } from "node:path";
+import { type Command, InvalidArgumentError, Option } from "commander";
+import { Problem } from "../core/errors.ts";
+import { BUILD } from "../core/version.ts";
+import { type ExportFormat, exportLines } from "../graph/export.ts";
+import type { PhaseReport } from "../graph/indexer.ts";
+import { serveMcp } from "../graph/mcp.ts";
+import { createGraphSession, GraphError, type GraphSession } from "../graph/session.ts";
+import { changesText, contextText, impactText, queryText } from "../graph/tools.ts";
+import { runGraphWorker } from "../graph/worker.ts";
+
+interface Common {
+  store?: string;
+  json?: boolean;
+}
+
+/** Answers of the terminal are longer than those for a model. */
+const TERMINAL_BYTES = 64_000;
+
+/** Adds the `graph` commands, `mcp` and the hidden `graph-worker` to a program. */
+export function graphCommands(program: Command): void {
+  const graph = program.command("graph").description("The code graph of a folder: index it, ask it");
+  indexCommand(graph);
+  questionCommands(graph);
+  exportCommand(graph);
+  program
+    .command("mcp")
+    .description("Serve the code graph of a folder to an editor's assistant (MCP on standard input and output)")
+    .argument("[path]", "repository or folder", ".")
+    .option("--store <dir>", "where the graph is kept")
+    .action(async (path: string, options: Common) => {
+      const session = open(path, options);
+      if ((await session.status()).state !== "ready") await session.index({ force: false });
+      await serveMcp({
+        session,
+        version: BUILD.version,
+        input: process.stdin,
+        write: (line) => process.stdout.write(`${line}\n`),
+      });
+      leave(0);
+    });
+  program.command("graph-worker", { hidden: true }).action(() => {
+    runGraphWorker();
+    return new Promise<never>(() => undefined);
+  });
+}
+
+function withCommon(command: Command): Command {
+  return command
+    .addOption(new Option("--store <dir>", "where the graph is kept (default: the user's cache folder)"))
+    .option("--json", "print what the API answers");
+}
+
+function open(path: string, options: Common): GraphSession {
+  const root = resolve(path);
+  if (!existsSync(root) || !statSync(root).isDirectory())
+    throw new Problem(404, "bad_usage", `There is no folder ${root}.`);
+  return createGraphSession(root, options.store ? resolve(options.store) : defaultStore(root));
+}
+
+/** A folder of the user's cache for a repository: its name and a hash of its path. */
+function defaultStore(root: string): string {
+  const home = Bun.env["XDG_CACHE_HOME"] || join(Bun.env["HOME"] || "/tmp", ".cache");
+  const hash = createHash("sha256").update(root).digest("hex").slice(0, 12);
+  return join(home, "skep", "graph", `${basename(root)}-${hash}`);
+}
+
+/** Ends at once, when everything is written: the graph database is not closed in order. */
+function leave(code: number): never {
+  const { reallyExit } = process as unknown as { reallyExit: (code: number) => never };
+  return reallyExit(code);
+}
+
+function print(text: string): Promise<void> {
+  return new Promise((done) => process.stdout.write(`${text}\n`, () => done()));
+}
+
+/** Runs a command's work; an expected failure is one line. */
+function acting<Args extends unknown[]>(work: (...args: Args) => Promise<void>): (...args: Args) => Promise<void> {
+  return async (...args) => {
+    try {
+      await work(...args);
+    } catch (error) {
+      if (error instanceof GraphError)
+        throw new Problem(422, error.code, `${error.message[0]?.toUpperCase()}${error.message.slice(1)}.`);
+      throw error;
+    }
+    leave(0);
+  };
+}
+
+function indexCommand(graph: Command): void {
+  withCommon(graph.command("index").description("Index a folder, or bring its index up to date"))
+    .argument("[path]", "repository or folder", ".")
+    .option("--force", "parse everything again")
+    .action(
+      acting(async (path: string, options: Common & { force?: boolean }) => {
+        const session = open(path, options);
+        const show = !options.json && process.stderr.isTTY ? createProgressBars() : undefined;
+        const report = await session.index({ force: options.force === true, ...(show ? { progress: show } : {}) });
+        const { manifest } = report;
+        const { files, skipped, failed } = manifest;
+        if (options.json) {
+          const state = {
+            state: "done",
+            percent: 100,
+            phases: report.phases,
+            parsed: report.parsed,
+            changed: report.changed,
+          };
+          await print(JSON.stringify({ ...state, report: { files, skipped, failed }, status: await session.status() }));
+          return;
+        }
+        await print(
+          report.changed
+            ? `${files} files (${report.parsed} parsed), ${manifest.nodes} nodes, ${manifest.relationships} relationships, ${manifest.communities} communities, ${manifest.processes} processes in ${(manifest.durationMs / 1000).toFixed(1)} s`
+            : `${files} files, nothing changed`,
+        );
+        for (const file of failed) await print(`failed: ${file.path}: ${file.error}`);
+        if (skipped.length > 0)
+          await print(
+            `skipped: ${skipped.length} files (${[...new Set(skipped.map((file) => file.reason))].join(", ")})`,
+          );
+      }),
+    );
+}
+
+const BAR_WIDTH = 24;
+
+/** A line a phase, drawn again in place. */
+function createProgressBars(): (phases: readonly PhaseReport[]) => void {
+  let drawn = 0;
+  return (phases) => {
+    const lines = phases.map((phase) => {
+      const filled = Math.round((phase.percent / 100) * BAR_WIDTH);
+      const count = phase.total > 1 ? ` ${phase.done}/${phase.total}` : "";
+      return `${phase.name.replaceAll("_", " ").padEnd(20)} ${"█".repeat(filled)}${"░".repeat(BAR_WIDTH - filled)} ${String(phase.percent).padStart(3)} %${count}\u001b[K`;
+    });
+    process.stderr.write(`${drawn > 0 ? `\u001b[${drawn}A` : ""}${lines.join("\n")}\n`);
+    drawn = lines.length;
+  };
+}
+
+function whole(min: number, max: number): (text: string) => number {
+  return (text) => {
+    const value = Number(text);
+    if (!Number.isInteger(value) || value < min || value > max)
+      throw new InvalidArgumentError(`a whole number from ${min} to ${max} is wanted`);
+    return value;
+  };
+}
+
+function questionCommands(graph: Command): void {
+  withCommon(graph.command("status").description("What is indexed, and whether it is up to date"))
+    .argument("[path]", "repository or folder", ".")
+    .action(
+      acting(async (path: string, options: Common) => {
+        const status = await open(path, options).status();
+        const counts = `${status.files} files, ${status.nodes} nodes, ${status.relationships} relationships`;
+        await print(
+          options.json
+            ? JSON.stringify(status)
+            : `${status.state.replace("_", " ")}${status.state === "not_indexed" ? "" : `: ${counts}`}`,
+        );
+      }),
+    );
+  withCommon(graph.command("query").description("Search symbols and flows"))
+    .argument("<path>", "repository or folder")
+    .argument("<words...>", "what to look for")
+    .option("--limit <n>", "most results", whole(1, 100), 10)
+    .option("--code", "with the first lines of each")
+    .action(
+      acting(async (path: string, words: string[], options: Common & { limit: number; code?: boolean }) => {
+        const answer = open(path, options).query({
+          query: words.join(" "),
+          limit: options.limit,
+          includeCode: options.code === true,
+        });
+        await print(options.json ? JSON.stringify(answer) : queryText(answer, TERMINAL_BYTES));
+      }),
+    );
+  withCommon(graph.command("context").description("Callers, callees, flows and cluster of a symbol"))
+    .argument("<path>", "repository or folder")
+    .argument("<symbol>", "name, qualified name or id")
+    .option("--file <path>", "the file it is in, when several have the name")
+    .action(
+      acting(async (path: string, symbol: string, options: Common & { file?: string }) => {
+        const answer = open(path, options).context(symbol, options.file);
+        if (answer.found === "none") throw notFound(symbol, answer.near);
+        const json = answer.found === "one" ? answer.context : { candidates: answer.candidates };
+        await print(options.json ? JSON.stringify(json) : contextText(answer, TERMINAL_BYTES));
+      }),
+    );
+  impactCommand(graph);
+  withCommon(graph.command("changes").description("Symbols and flows that uncommitted changes touch"))
+    .argument("[path]", "repository", ".")
+    .option("--base <commit>", "compare with this commit instead of HEAD")
+    .action(
+      acting(async (path: string, options: Common & { base?: string }) => {
+        const changes = await open(path, options).changes(options.base);
+        await print(options.json ? JSON.stringify(changes) : changesText(changes, TERMINAL_BYTES));
+      }),
+    );
+  cypherCommand(graph);
+}
+
+function notFound(symbol: string, near: readonly string[]): Problem {
+  return new Problem(
+    404,
+    "not_found",
+    `There is no symbol ${symbol}.${near.length > 0 ? ` Near names: ${near.join(", ")}.` : ""}`,
+  );
+}
+
+function impactCommand(graph: Command): void {
+  withCommon(graph.command("impact").description("What a change of a symbol reaches"))
+    .argument("<path>", "repository or folder")
+    .argument("<symbol>", "name, qualified name or id")
+    .addOption(
+      new Option("--direction <direction>", "who depends on it, or what it depends on")
+        .choices(["upstream", "downstream"])
+        .default("upstream"),
+    )
+    .option("--depth <n>", "how far", whole(1, 10), 3)
+    .option("--min-confidence <n>", "least trust of an edge, 0 to 1", Number, 0)
+    .option("--file <path>", "the file it is in, when several have the name")
+    .action(
+      acting(
+        async (
+          path: string,
+          symbol: string,
+          options: Common & {
+            direction: "upstream" | "downstream";
+            depth: number;
+            minConfidence: number;
+            file?: string;
+          },
+        ) => {
+          const answer = open(path, options).impact({
+            target: symbol,
+            direction: options.direction,
+            maxDepth: options.depth,
+            minConfidence: options.minConfidence,
+            filePath: options.file,
+          });
+          if (answer.found === "none") throw notFound(symbol, answer.near);
+          const json = answer.found === "one" ? answer.impact : { candidates: answer.candidates };
+          await print(options.json ? JSON.stringify(json) : impactText(answer, TERMINAL_BYTES));
+        },
+      ),
+    );
+}
+
+function cypherCommand(graph: Command): void {
+  withCommon(graph.command("cypher").description("Ask in Cypher; queries only read"))
+    .argument("<path>", "repository or folder")
+    .argument("<query>", "the query")
+    .option("--limit <n>", "most rows", whole(1, 1000), 100)
+    .option("--params <json>", "parameters as a JSON object")
+    .action(
+      acting(async (path: string, query: string, options: Common & { limit: number; params?: string }) => {
+        const params = options.params ? (JSON.parse(options.params) as Record<string, unknown>) : {};
+        const answer = await open(path, options).cypher(query, params, options.limit);
+        if (options.json)
+          await print(
+            JSON.stringify(answer, (_, value: unknown) => (typeof value === "bigint" ? Number(value) : value)),
+          );
+        else {
+          await print(answer.columns.join("\t"));
+          for (const row of answer.rows)
+            await print(
+              row
+                .map((cell) => (typeof cell === "object" && cell !== null ? JSON.stringify(cell) : String(cell)))
+                .join("\t"),
+            );
+          if (answer.truncated) await print("… more rows left out");
+        }
+      }),
+    );
+}
+
+function exportCommand(graph: Command): void {
+  graph
+    .command("export")
+    .description("Write the whole graph to standard output")
+    .argument("[path]", "repository or folder", ".")
+    .addOption(new Option("--format <format>", "form of the output").choices(["jsonl", "graphml"]).default("jsonl"))
+    .option("--store <dir>", "where the graph is kept")
+    .action(
+      acting(async (path: string, options: Common & { format: ExportFormat }) => {
+        const session = open(path, options);
+        if ((await session.status()).state === "not_indexed") await session.index({ force: false });
+        let chunk: string[] = [];
+        for (const line of exportLines(session.graph(), options.format)) {
+          chunk.push(line);
+          if (chunk.length < 2_000) continue;
+          await print(chunk.join("\n"));
+          chunk = [];
+        }
+        if (chunk.length > 0) await print(chunk.join("\n"));
+      }),
+    );
+}

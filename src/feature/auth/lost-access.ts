@@ -1,0 +1,142 @@
+/**
+ * What the owner of the machine may do to accounts without logging in: rights over the data folder are rights over
+ * everything in it. Works beside a running server, which reads accounts anew at each request.
+ */
+import { existsSync } from "node:fs";
+import Database from "better-sqlite3";
+import { asc, eq } from "drizzle-orm";
+import { systemClock, timestamp } from "../../core/clock.ts";
+import type { Config } from "../../core/config.ts";
+import { normalEmail } from "../../core/email.ts";
+import { conflict, isProblem, notFound } from "../../core/errors.ts";
+import { newId } from "../../core/ids.ts";
+import type { Scope } from "../../http/scopes.ts";
+import { createAudit } from "../../store/audit.ts";
+import { openDataFolder } from "../../store/data-folder.ts";
+import { lockDataFolder } from "../../store/lock.ts";
+import { MIGRATIONS } from "../../store/migrations/list.ts";
+import { databasePath, openStore } from "../../store/store.ts";
+import { authSessions, loginFailures, recoveryCodes, users } from "../../store/tables/accounts.ts";
+import { newUserRow, presentUser, type User, type UserRow } from "../users/model.ts";
+import { createApiKeys } from "./api-keys.ts";
+import { attemptKey } from "./attempts.ts";
+import { assertGoodPassword, createPasswords } from "./passwords.ts";
+
+export interface LostAccess {
+  /** Makes an administrator, or makes one of the account that has this address. */
+  createAdmin(email: string, password: string, displayName?: string): Promise<User>;
+  /** Sets a password, ends all sessions and locks, switches the account on. @throws Problem 404, 422. */
+  resetPassword(email: string, password: string): Promise<User>;
+  /** @throws Problem 404. */
+  disableTwoFactor(email: string): User;
+  /** An API key. @param email of an active user; undefined takes the first administrator. */
+  token(options: { email?: string | undefined; days: number; scopes?: Scope[] | undefined }): {
+    key: string;
+    user: User;
+    expires_at: string;
+  };
+  close(): void;
+}
+
+/** @throws Problem 409 `data_in_use` when a server of another version works on the folder. */
+export function openLostAccess(config: Pick<Config, "data">): LostAccess {
+  const folder = openDataFolder(config.data);
+  const unlock = lockOrShare(folder.root);
+  const clock = systemClock;
+  const store = openStore({ path: databasePath(folder.root), clock, copies: folder.backups });
+  const { db } = store;
+  const audit = createAudit(store, clock);
+  const passwords = createPasswords(1);
+  const record = (action: string, subject: string) => audit({ action, actor: "command-line", subject });
+  const byEmail = (email: string): UserRow | undefined =>
+    db
+      .select()
+      .from(users)
+      .where(eq(users.email, normalEmail(email)))
+      .get();
+  const known = (email: string): UserRow => {
+    const row = byEmail(email);
+    if (!row) throw notFound("account with that address");
+    return row;
+  };
+  const change = (row: UserRow, changes: Partial<UserRow>): User => {
+    const next = { ...row, ...changes, updated_at: timestamp(clock.now()) };
+    db.update(users).set(next).where(eq(users.id, row.id)).run();
+    return presentUser(next);
+  };
+  function freed(row: UserRow, changes: Partial<UserRow>): User {
+    db.delete(authSessions).where(eq(authSessions.user_id, row.id)).run();
+    for (const key of [attemptKey("password", row.email), attemptKey("second-factor", row.id)])
+      db.delete(loginFailures).where(eq(loginFailures.key, key)).run();
+    return change(row, { active: true, ...changes });
+  }
+
+  return {
+    async createAdmin(given, password, displayName) {
+      const email = normalEmail(given);
+      assertGoodPassword(password, email);
+      const password_hash = await passwords.hash(password);
+      const at = timestamp(clock.now());
+      return store.write(() => {
+        const existing = byEmail(email);
+        if (existing?.role === "admin" && existing.active)
+          throw conflict("This account is an administrator already. Use: skep admin reset-password");
+        const id = existing?.id ?? newId("user");
+        record("user.made_admin", id);
+        if (existing) return freed(existing, { role: "admin", password_hash });
+        const row = newUserRow({ id, email, display_name: displayName, role: "admin", password_hash, at });
+        db.insert(users).values(row).run();
+        return presentUser(row);
+      });
+    },
+    async resetPassword(email, password) {
+      assertGoodPassword(password, normalEmail(email));
+      known(email);
+      const password_hash = await passwords.hash(password);
+      return store.write(() => {
+        const row = known(email);
+        record("user.password_reset", row.id);
+        return freed(row, { password_hash });
+      });
+    },
+    disableTwoFactor: (email) =>
+      store.write(() => {
+        const row = known(email);
+        db.delete(recoveryCodes).where(eq(recoveryCodes.user_id, row.id)).run();
+        record("second_factor.disabled", row.id);
+        return change(row, { totp_enabled: false, totp_sealed: null });
+      }),
+    token({ email, days, scopes }) {
+      const first = () =>
+        db.select().from(users).where(eq(users.role, "admin")).orderBy(asc(users.created_at)).limit(1).get();
+      const row = email === undefined ? first() : known(email);
+      if (!row) throw notFound("administrator; make one with: skep admin create");
+      const expires_at = timestamp(clock.now() + days * 24 * 3_600_000);
+      const input = { name: "skep admin token", expires_at, ...(scopes ? { scopes } : {}) };
+      const { key } = createApiKeys({ store, clock, audit }).create(row.id, input, "command-line");
+      return { key: key ?? "", user: presentUser(row), expires_at };
+    },
+    close() {
+      store.close();
+      unlock();
+    },
+  };
+}
+
+/** The folder for itself, or beside a server of this very version: another's database must not be migrated under it. */
+function lockOrShare(root: string): () => void {
+  try {
+    return lockDataFolder(root);
+  } catch (error) {
+    if (!isProblem(error) || error.code !== "data_in_use" || !existsSync(databasePath(root))) throw error;
+    const db = new Database(databasePath(root), { readonly: true });
+    try {
+      const applied = db.prepare("SELECT name FROM migrations ORDER BY name").pluck().all() as string[];
+      const same = JSON.stringify(applied) === JSON.stringify(MIGRATIONS.map(({ name }) => name).sort());
+      if (!same) throw error;
+    } finally {
+      db.close();
+    }
+    return () => {};
+  }
+}

@@ -1,0 +1,27 @@
+/** C#: name spaces and usings, partial types, extension methods, overloads by arguments. */
+import csharpWasm from "tree-sitter-c-sharp/tree-sitter-c_sharp.wasm" with { type: "file" };
+import { createCSharpResolver } from "./c-sharp/resolver.ts";
+import { CSharpWalk } from "./c-sharp/walk.ts";
+import type { LanguageModule } from "./language.ts";
+
+export const csharp: LanguageModule = {
+  id: "csharp",
+  grammars: new Map([[".cs", csharpWasm]]),
+  rules: {
+    implicitMembers: true,
+    exportLists: false,
+    parentSpaces: true,
+    callConstructs: false,
+    submodules: false,
+    ignoreCase: false,
+    constructorName: "",
+    compatible: ["csharp"],
+    strictCalls: "functions",
+    overloads: true,
+    partialTypes: true,
+    builtinFamily: "none",
+  },
+  configNames: [],
+  extract: (tree, facts) => new CSharpWalk(tree, facts).file(),
+  createResolver: createCSharpResolver,
+};

@@ -1,0 +1,471 @@
+/** C#'s types and expressions. */
+import { arity, BlockWalk, type Place } from "../block-walk.ts";
+import { BindingKind, CallFlag, Expr, SymbolFlag, Type } from "../fact-layout.ts";
+
+const SEQUENCES =
+  /^(I?List|IEnumerable|IEnumerator|I?Collection|IReadOnlyList|IReadOnlyCollection|ReadOnlyCollection|HashSet|ISet|Queue|Stack|LinkedList|SortedSet|IQueryable|IAsyncEnumerable|Span|ReadOnlySpan|Memory|ConcurrentBag|ConcurrentQueue|ImmutableArray|ImmutableList|ObservableCollection|IOrderedEnumerable)$/;
+const MAPS =
+  /^(I?Dictionary|SortedDictionary|ConcurrentDictionary|IReadOnlyDictionary|ReadOnlyDictionary|SortedList|ImmutableDictionary)$/;
+
+export abstract class CSharpExpressions extends BlockWalk {
+  /** What the `?.` around a member binding was asked of. */
+  private conditional = -1;
+
+  protected abstract switchSections(node: number, at: Place): void;
+
+  protected isLambda(kind: string): boolean {
+    return kind === "lambda_expression" || kind === "anonymous_method_expression";
+  }
+
+  /** The child that is the operand: named, or one of the keywords that are expressions. */
+  protected inner(node: number): number {
+    const { tree } = this;
+    let found = -1;
+    for (let child = tree.first(node); child !== -1; child = tree.next(child)) {
+      const kind = tree.kind(child);
+      if (tree.fieldName(child) === "name" && tree.kind(node) === "argument") continue;
+      if (kind === "this" || kind === "base" || (tree.named(child) && kind !== "comment")) found = child;
+    }
+    return found;
+  }
+
+  protected typeOf(node: number, at: Place): number {
+    const { tree, facts } = this;
+    switch (tree.kind(node)) {
+      case "identifier":
+        return this.text(node) === "var" || this.text(node) === "dynamic"
+          ? -1
+          : this.ref(this.text(node), at, tree.line(node));
+      case "implicit_type":
+        return -1;
+      case "predefined_type":
+        return this.builtinType(this.text(node));
+      case "generic_name":
+        return this.genericName(node, at);
+      case "qualified_name":
+      case "alias_qualified_name":
+        return this.qualifiedName(node, at);
+      case "array_type":
+        return facts.type(Type.Array, this.type(tree.child(node, "type"), at));
+      case "nullable_type":
+      case "ref_type":
+      case "pointer_type":
+      case "scoped_type":
+        return this.type(tree.namedChildren(node).at(-1) ?? -1, at);
+      case "tuple_type": {
+        const rows = tree.namedChildren(node).map((child) => this.type(tree.child(child, "type"), at));
+        return facts.type(Type.Tuple, facts.list(rows));
+      }
+      default:
+        for (const child of tree.namedChildren(node)) this.type(child, at);
+        return facts.type(Type.Unknown);
+    }
+  }
+
+  protected typeArguments(node: number, at: Place): number[] {
+    const list = this.tree.childOfKind(node, "type_argument_list");
+    return list < 0 ? [] : this.tree.namedChildren(list).map((child) => this.type(child, at));
+  }
+
+  private genericName(node: number, at: Place): number {
+    const { tree, facts } = this;
+    const name = this.text(tree.firstNamed(node));
+    const args = this.typeArguments(node, at);
+    if (SEQUENCES.test(name)) return this.builtinType("Array", args);
+    if (MAPS.test(name)) return this.builtinType("Map", args);
+    if (name === "Task" || name === "ValueTask") return this.builtinType("Promise", args);
+    if (name === "Nullable" || name === "Lazy" || name === "Func" || name === "ThreadLocal")
+      return name === "Nullable" ? (args[0] ?? facts.type(Type.Unknown)) : this.builtinType("Option", args.slice(-1));
+    return this.ref(name, at, tree.line(node), args);
+  }
+
+  private qualifiedName(node: number, at: Place): number {
+    const { tree, facts } = this;
+    const nameNode = tree.child(node, "name");
+    const qualifier = tree.child(node, "qualifier");
+    const generic = tree.kind(nameNode) === "generic_name";
+    const name = generic ? this.text(tree.firstNamed(nameNode)) : this.text(nameNode);
+    const args = generic ? this.typeArguments(nameNode, at) : [];
+    if (qualifier < 0) return this.ref(name, at, tree.line(node), args);
+    const row = facts.type(Type.Qualified, this.qualifier(qualifier, at), facts.name(name), facts.list(args));
+    facts.useType(row, at.symbol, tree.line(node));
+    return row;
+  }
+
+  private qualifier(node: number, at: Place): number {
+    const { tree, facts } = this;
+    if (tree.kind(node) === "qualified_name") {
+      const left = this.qualifier(tree.child(node, "qualifier"), at);
+      return facts.type(Type.Qualified, left, facts.name(this.field(node, "name")), -1);
+    }
+    if (tree.kind(node) === "generic_name") return this.genericName(node, at);
+    return facts.typeRef(this.text(node), at.scope);
+  }
+
+  /** Parameters of a function-like node; `extension` is told the type of a `this` parameter. */
+  protected parameters(list: number, symbol: number, inside: Place, contextual?: (parameter: number) => number): void {
+    const { tree, facts } = this;
+    if (list < 0) return;
+    const rows: number[] = [];
+    let required = 0;
+    const single = tree.kind(list) === "implicit_parameter" || tree.kind(list) === "identifier";
+    for (const parameter of single ? [list] : tree.namedChildren(list)) {
+      const kind = tree.kind(parameter);
+      if (kind !== "parameter" && kind !== "implicit_parameter" && kind !== "identifier") continue;
+      const named = tree.child(parameter, "name");
+      const type = this.type(tree.child(parameter, "type"), inside);
+      const value = type < 0 && contextual ? contextual(rows.length) : -1;
+      rows.push(this.local(this.text(named >= 0 ? named : parameter), inside, type, value, true));
+      if (/^this\b/.test(this.text(parameter)) && rows.length === 1 && type >= 0) {
+        facts.addFlag(symbol, SymbolFlag.Extension);
+        facts.attach(symbol, type);
+      }
+      const children = tree.namedChildren(parameter);
+      const optional = tree.childOfKind(parameter, "=") >= 0 || tree.fieldName(children.at(-1) ?? -1) === "default";
+      if (!optional) required = rows.length;
+    }
+    // `params T[] rest` has no node of its own in this grammar: type and name are children of the list.
+    const variadic = !single && tree.childOfKind(list, "params") >= 0;
+    if (variadic) {
+      const type = this.type(tree.child(list, "type"), inside);
+      rows.push(this.local(this.field(list, "name"), inside, type, -1, true));
+    }
+    facts.setSymbol(symbol, "parameters", facts.list(rows));
+    facts.setSymbol(symbol, "arity", arity(required, rows.length, variadic));
+  }
+
+  protected typeParameters(node: number, symbol: number, at: Place): void {
+    const { tree, facts } = this;
+    const list = tree.childOfKind(node, "type_parameter_list");
+    if (list < 0) return;
+    const names = new Map<string, number>();
+    for (const parameter of tree.namedChildren(list)) {
+      const name = this.field(parameter, "name");
+      names.set(name, facts.local(at.scope, name, -1, -1, BindingKind.TypeParameter));
+    }
+    facts.setSymbol(symbol, "typeParameters", facts.list([...names.values()]));
+    for (const clause of tree.namedChildren(node)) {
+      if (tree.kind(clause) !== "type_parameter_constraints_clause") continue;
+      const row = names.get(this.text(tree.firstNamed(clause)));
+      const types = tree
+        .namedChildren(clause)
+        .map((child) => this.type(tree.child(child, "type"), at))
+        .filter((type) => type >= 0);
+      if (row !== undefined && types.length > 0)
+        facts.setBinding(row, "a", types.length === 1 ? types[0]! : facts.type(Type.Union, facts.list(types)));
+    }
+  }
+
+  protected lambda(node: number, at: Place, contextual?: (parameter: number) => number): number {
+    const { tree, facts } = this;
+    const async = tree.childOfKind(node, "async") >= 0 || /^async\b/.test(this.text(node).slice(0, 6));
+    const symbol = this.hiddenFunction(node, at, async ? SymbolFlag.Async : 0);
+    const inside = this.open(symbol, at);
+    this.parameters(tree.child(node, "parameters"), symbol, inside, contextual);
+    const body = tree.child(node, "body");
+    const block = body >= 0 ? body : tree.childOfKind(node, "block");
+    if (tree.kind(block) === "block") this.statements(block, inside);
+    else if (block >= 0) inside.returns?.push(this.expression(block, inside));
+    this.close(symbol, inside);
+    return facts.expr(Expr.Function, symbol);
+  }
+
+  protected expressionOf(node: number, at: Place): number {
+    const { tree, facts } = this;
+    switch (tree.kind(node)) {
+      case "identifier":
+        return this.name(node, at);
+      case "this":
+        return facts.expr(Expr.This, at.thisScope);
+      case "base":
+        return facts.expr(Expr.Super, at.thisScope);
+      case "generic_name":
+        this.typeArguments(node, at);
+        return facts.exprName(this.text(tree.firstNamed(node)), at.scope);
+      case "qualified_name":
+        return facts.exprMember(this.expression(tree.child(node, "qualifier"), at), this.field(node, "name"));
+      case "predefined_type":
+        return facts.expr(Expr.Typed, this.type(node, at));
+      case "member_access_expression":
+      case "member_binding_expression":
+        return this.member(node, at);
+      case "conditional_access_expression":
+        return this.conditionalAccess(node, at);
+      case "invocation_expression":
+        return this.invocation(node, at);
+      case "object_creation_expression":
+        return this.creation(node, at);
+      case "implicit_object_creation_expression":
+        return this.implicitCreation(node, at, -1);
+      case "lambda_expression":
+      case "anonymous_method_expression":
+        return this.lambda(node, at);
+      case "await_expression":
+        return facts.expr(Expr.Await, this.expression(this.inner(node), at));
+      case "cast_expression": {
+        const value = this.expression(tree.child(node, "value"), at);
+        return facts.expr(Expr.Typed, this.type(tree.child(node, "type"), at), value);
+      }
+      case "as_expression": {
+        const value = this.expression(tree.child(node, "left"), at);
+        return facts.expr(Expr.Typed, this.type(tree.child(node, "right"), at), value);
+      }
+      case "is_expression":
+      case "is_pattern_expression":
+        return this.isExpression(node, at);
+      case "conditional_expression": {
+        this.expression(tree.child(node, "condition"), at);
+        const yes = this.expression(tree.child(node, "consequence"), at);
+        return facts.expr(Expr.Either, facts.list([yes, this.expression(tree.child(node, "alternative"), at)]));
+      }
+      case "assignment_expression":
+        return this.assignment(node, at);
+      case "element_access_expression": {
+        this.expression(tree.child(node, "subscript"), at);
+        return facts.expr(Expr.Index, this.expression(tree.child(node, "expression"), at), -1);
+      }
+      case "parenthesized_expression":
+      case "ref_expression":
+      case "checked_expression":
+      case "postfix_unary_expression":
+        return this.expression(this.inner(node), at);
+      case "argument":
+        return this.expression(this.inner(node), at);
+      case "prefix_unary_expression": {
+        const value = this.expression(this.inner(node), at);
+        return tree.childOfKind(node, "!") >= 0 ? facts.exprLiteral("bool") : value;
+      }
+      case "declaration_expression":
+        this.local(this.field(node, "name"), at, this.type(tree.child(node, "type"), at), -1);
+        return facts.expr(Expr.Unknown);
+      case "switch_expression":
+        return this.switchExpression(node, at);
+      case "binary_expression":
+        return this.binary(node, at);
+      case "throw_expression":
+        this.expression(this.inner(node), at);
+        return facts.exprLiteral("null");
+      default:
+        return this.otherExpression(node, at);
+    }
+  }
+
+  private otherExpression(node: number, at: Place): number {
+    const { tree, facts } = this;
+    switch (tree.kind(node)) {
+      case "string_literal":
+      case "verbatim_string_literal":
+      case "raw_string_literal":
+        return facts.exprLiteral("string");
+      case "interpolated_string_expression":
+        this.unknown(node, at);
+        return facts.exprLiteral("string");
+      case "integer_literal":
+        return facts.exprLiteral("int");
+      case "real_literal":
+        return facts.exprLiteral("double");
+      case "boolean_literal":
+        return facts.exprLiteral("bool");
+      case "character_literal":
+        return facts.exprLiteral("char");
+      case "null_literal":
+        return facts.exprLiteral("null");
+      case "typeof_expression":
+        this.type(tree.child(node, "type"), at);
+        return facts.exprLiteral("Type");
+      case "default_expression":
+        return facts.expr(Expr.Typed, this.type(tree.child(node, "type"), at));
+      case "tuple_expression":
+        return facts.expr(Expr.Array, facts.list(tree.namedChildren(node).map((child) => this.expression(child, at))));
+      case "array_creation_expression": {
+        for (const child of tree.namedChildren(node)) if (tree.fieldName(child) !== "type") this.expression(child, at);
+        return facts.expr(Expr.Typed, this.type(tree.child(node, "type"), at));
+      }
+      case "initializer_expression":
+        this.initializer(node, at);
+        return facts.expr(Expr.Unknown);
+      case "from_clause": {
+        const over = this.expression(tree.namedChildren(node).at(-1) ?? -1, at);
+        this.local(
+          this.field(node, "name"),
+          at,
+          this.type(tree.child(node, "type"), at),
+          facts.expr(Expr.Iterate, over),
+        );
+        return over;
+      }
+      case "block":
+        this.statement(node, at);
+        return facts.expr(Expr.Unknown);
+      default:
+        for (let child = tree.first(node); child !== -1; child = tree.next(child))
+          if (tree.named(child) && tree.kind(child) !== "comment") this.expression(child, at);
+        return facts.expr(Expr.Unknown);
+    }
+  }
+
+  private member(node: number, at: Place): number {
+    const { tree, facts } = this;
+    const nameNode = tree.child(node, "name");
+    const generic = tree.kind(nameNode) === "generic_name";
+    const binding = tree.kind(node) === "member_binding_expression";
+    const object = binding ? this.conditional : this.expression(tree.child(node, "expression"), at);
+    return facts.exprMember(object, this.text(generic ? tree.firstNamed(nameNode) : nameNode));
+  }
+
+  private conditionalAccess(node: number, at: Place): number {
+    const { tree } = this;
+    const condition = tree.child(node, "condition");
+    const before = this.conditional;
+    this.conditional = this.expression(condition, at);
+    const rest = tree.namedChildren(node).find((child) => child !== condition) ?? -1;
+    const row = this.expression(rest, at);
+    this.conditional = before;
+    return row;
+  }
+
+  protected argumentsOf(node: number): number[] {
+    const { tree } = this;
+    const named = tree.child(node, "arguments");
+    const list = named >= 0 ? named : tree.childOfKind(node, "argument_list");
+    return list < 0 ? [] : tree.namedChildren(list).map((argument) => this.inner(argument));
+  }
+
+  private invocation(node: number, at: Place): number {
+    const { tree } = this;
+    const calleeNode = tree.child(node, "function");
+    const callee = this.callee(calleeNode, at);
+    let nameNode = calleeNode;
+    let generic = calleeNode;
+    for (let kind = tree.kind(nameNode); /access|binding/.test(kind); kind = tree.kind(nameNode)) {
+      const next =
+        kind === "conditional_access_expression"
+          ? (tree.namedChildren(nameNode).at(-1) ?? -1)
+          : tree.child(nameNode, "name");
+      if (next < 0) break;
+      nameNode = next;
+      generic = next;
+    }
+    const typeArgs = tree.kind(generic) === "generic_name" ? this.typeArguments(generic, at) : [];
+    return this.callOf(callee, this.argumentsOf(node), at, tree.line(nameNode), typeArgs);
+  }
+
+  /** A called name is no use of it as a value. */
+  private callee(node: number, at: Place): number {
+    return this.tree.kind(node) === "identifier"
+      ? this.facts.exprName(this.text(node), at.scope)
+      : this.expression(node, at);
+  }
+
+  private creation(node: number, at: Place): number {
+    const { tree, facts } = this;
+    const typeNode = tree.child(node, "type");
+    const type = this.type(typeNode, at);
+    this.initializer(tree.child(node, "initializer"), at);
+    const args = this.argumentsOf(node);
+    if (facts.typeColumn(type, "op") === Type.Literal || type < 0) {
+      for (const argument of args) this.expression(argument, at);
+      return facts.expr(Expr.Typed, type);
+    }
+    const row = this.newOf(this.classExpression(type), args, at, tree.line(typeNode), CallFlag.New);
+    return this.text(typeNode).includes("<") ? facts.expr(Expr.Typed, type, row) : row;
+  }
+
+  /** `new(…)`: of the type that is declared where it stands. */
+  protected implicitCreation(node: number, at: Place, type: number): number {
+    const { tree, facts } = this;
+    this.initializer(tree.child(node, "initializer"), at);
+    const args = this.argumentsOf(node);
+    if (type >= 0 && facts.typeColumn(type, "op") !== Type.Literal)
+      return this.newOf(this.classExpression(type), args, at, tree.line(node), CallFlag.New);
+    for (const argument of args) this.expression(argument, at);
+    return facts.expr(Expr.Unknown);
+  }
+
+  /** A type row's class as a value: what `new` constructs. */
+  private classExpression(type: number): number {
+    const { facts } = this;
+    if (facts.typeColumn(type, "op") === Type.Qualified)
+      return facts.expr(Expr.Member, this.classExpression(facts.typeColumn(type, "a")), facts.typeColumn(type, "b"));
+    return facts.typeColumn(type, "op") === Type.Ref
+      ? facts.expr(Expr.Name, facts.typeColumn(type, "a"), facts.typeColumn(type, "b"))
+      : facts.expr(Expr.Unknown);
+  }
+
+  private initializer(node: number, at: Place): void {
+    const { tree } = this;
+    if (node < 0) return;
+    for (const child of tree.namedChildren(node)) {
+      if (tree.kind(child) === "assignment_expression") this.expression(tree.child(child, "right"), at);
+      else this.expression(child, at);
+    }
+  }
+
+  private isExpression(node: number, at: Place): number {
+    const { tree, facts } = this;
+    const left = tree.child(node, "expression");
+    this.expression(left >= 0 ? left : tree.child(node, "left"), at);
+    const pattern = tree.child(node, "pattern");
+    if (pattern >= 0) this.pattern(pattern, at);
+    else this.type(tree.child(node, "right"), at);
+    return facts.exprLiteral("bool");
+  }
+
+  /** Binds what a pattern names. */
+  protected pattern(node: number, at: Place): void {
+    const { tree } = this;
+    const kind = tree.kind(node);
+    if (kind === "declaration_pattern" || kind === "recursive_pattern") {
+      const type = this.type(tree.child(node, "type"), at);
+      const name = tree.child(node, "name");
+      if (name >= 0) this.local(this.text(name), at, type, -1);
+      if (kind === "declaration_pattern") return;
+    }
+    if (kind === "constant_pattern" || kind === "relational_pattern") this.expression(this.inner(node), at);
+    else if (kind === "type_pattern") this.type(tree.child(node, "type"), at);
+    else if (/pattern|subpattern/.test(kind))
+      for (const child of tree.namedChildren(node)) if (/pattern/.test(tree.kind(child))) this.pattern(child, at);
+  }
+
+  private switchExpression(node: number, at: Place): number {
+    const { tree, facts } = this;
+    const rows: number[] = [];
+    for (const child of tree.namedChildren(node)) {
+      if (tree.kind(child) !== "switch_expression_arm") {
+        this.expression(child, at);
+        continue;
+      }
+      const inside = this.block(at);
+      const parts = tree.namedChildren(child);
+      for (const part of parts.slice(0, -1))
+        if (/pattern/.test(tree.kind(part))) this.pattern(part, inside);
+        else if (tree.kind(part) !== "discard") this.expression(part, inside);
+      rows.push(this.expression(parts.at(-1) ?? -1, inside));
+    }
+    return facts.expr(Expr.Either, facts.list(rows));
+  }
+
+  private assignment(node: number, at: Place): number {
+    const { tree, facts } = this;
+    const left = tree.child(node, "left");
+    const target = this.expression(left, at);
+    const value = this.expression(tree.child(node, "right"), at);
+    facts.assign(target, value, at.scope);
+    return value;
+  }
+
+  private binary(node: number, at: Place): number {
+    const { tree, facts } = this;
+    const left = this.expression(tree.child(node, "left"), at);
+    const right = this.expression(tree.child(node, "right"), at);
+    const operator = tree.text.slice(
+      tree.endIndex(tree.child(node, "left")),
+      tree.startIndex(tree.child(node, "right")),
+    );
+    if (operator.includes("??")) return facts.expr(Expr.Either, facts.list([left, right]));
+    if (/[=!]=|&&|\|\||[<>]=?\s*$/.test(operator) && !/<<|>>/.test(operator)) return facts.exprLiteral("bool");
+    const isText = (row: number) =>
+      facts.exprColumn(row, "op") === Expr.Literal && facts.text(facts.exprColumn(row, "a")) === "string";
+    return isText(left) || isText(right) ? facts.exprLiteral("string") : left;
+  }
+}
