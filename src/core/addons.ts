@@ -24,21 +24,30 @@ export function unpackAddonsTo(folder: string): void {
   keptIn = folder;
 }
 
-/** Loads it, unpacked when the folder does not hold it yet. @throws Problem 503 `addon_unavailable` with the remedy. */
+/**
+ * Loads it, unpacked when the folder does not hold it yet.
+ * @throws Problem 503 `addon_unavailable` with the remedy; what the file system says when it cannot be unpacked.
+ */
 export function loadAddon(addon: EmbeddedAddon): unknown {
   const folder = keptIn ?? mkdtempSync(join(tmpdir(), "skep-"));
   const loaded = { exports: {} };
   try {
-    process.dlopen(loaded, unpack(addon, folder), constants.dlopen.RTLD_NOW);
-  } catch (error) {
-    throw unavailable(
-      "addon_unavailable",
-      `Cannot load the native part ${addon.name} from ${folder}: ${messageOf(error)}. The folder must be writable and not mounted noexec (name another data folder with --data); Linux needs glibc 2.34 and libstdc++ 11, or newer.`,
-    );
+    open(loaded, unpack(addon, folder));
   } finally {
     if (keptIn === undefined) rmSync(folder, { recursive: true, force: true });
   }
   return loaded.exports;
+}
+
+function open(into: object, path: string): void {
+  try {
+    process.dlopen(into, path, constants.dlopen.RTLD_NOW);
+  } catch (error) {
+    throw unavailable(
+      "addon_unavailable",
+      `Cannot load ${path}: ${messageOf(error)}. Its folder must not be mounted noexec (name another data folder with --data); Linux needs glibc 2.34 and libstdc++ 11, or newer.`,
+    );
+  }
 }
 
 /** @returns its path. Renamed into place, so that another process never sees half of it. */

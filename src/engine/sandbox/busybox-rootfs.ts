@@ -1,7 +1,7 @@
 /** A small root file system out of one static busybox: enough shell for an agent on a machine without a registry. */
 import { execFile } from "node:child_process";
 import { createHash } from "node:crypto";
-import { access, readFile } from "node:fs/promises";
+import { readFile } from "node:fs/promises";
 import type { Readable } from "node:stream";
 import { promisify } from "node:util";
 import { pack } from "tar-stream";
@@ -64,13 +64,8 @@ export async function busyboxRootfs(paths: readonly string[] = BUSYBOX_PATHS): P
 
 async function findBusybox(paths: readonly string[]): Promise<{ path: string; binary: Buffer }> {
   for (const path of paths) {
-    const present = await access(path).then(
-      () => true,
-      () => false,
-    );
-    if (!present) continue;
-    const binary = await readFile(path);
-    if (isStaticElf(binary)) return { path, binary };
+    const binary = await readFile(path).catch(() => undefined);
+    if (binary && isStaticElf(binary)) return { path, binary };
   }
   throw new Problem(
     422,

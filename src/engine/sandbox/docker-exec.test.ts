@@ -19,6 +19,8 @@ describe.skipIf(!docker)("commands in a container", () => {
 
   const sh = (script: string, changes: Partial<typeof EXEC> = {}) =>
     sandbox.exec(["sh", "-c", script], { ...EXEC, ...changes });
+  /** A second, or what six bare commands take where the machine is so busy that those take longer. */
+  const killLimitMs = async () => Math.max(1_000, 6 * (await sh("true")).durationMs);
   /** Command lines of what runs in the container, the looking itself left out. */
   const processes = async () => {
     const { output } = await sh("ps -o args | tail -n +2");
@@ -93,35 +95,44 @@ describe.skipIf(!docker)("commands in a container", () => {
       "sleep 301 & (sleep 302 & sleep 303) & setsid sh -c 'sleep 304; :' & (setsid sleep 305 &) ; echo up; sleep 306";
     const result = await sh(tree, { timeoutMs: 1_000 });
     expect(result).toMatchObject({ exitCode: null, timedOut: true, aborted: false, output: "up\n" });
-    expect(result.durationMs).toBeLessThan(2_000);
+    expect(result.durationMs).toBeLessThan(1_000 + (await killLimitMs()));
     expect(await processes()).toEqual(before);
   });
 
   test("an abort does the same, also one that comes while the command starts, and other commands go on", async () => {
-    const other = sh("sleep 2; echo survived");
+    const other = sh("sleep 4; echo survived");
     for (const delayMs of [0, 5, 30, 400]) {
+      const limitMs = await killLimitMs();
       const stop = new AbortController();
       const running = sh("trap '' TERM INT; sleep 311 & sleep 312", { signal: stop.signal });
       await Bun.sleep(delayMs);
       const at = performance.now();
       stop.abort();
       expect(await running).toMatchObject({ exitCode: null, aborted: true, timedOut: false });
-      expect(performance.now() - at).toBeLessThan(1_000);
+      expect(performance.now() - at).toBeLessThan(limitMs);
       expect((await processes()).filter((line) => line.includes("sleep 31"))).toEqual([]);
     }
     expect(await other).toMatchObject({ exitCode: 0, output: "survived\n" });
     expect(await sh("true", { signal: AbortSignal.abort() })).toMatchObject({ aborted: true, exitCode: null });
   });
 
-  test("a fork bomb is stopped with its sandbox, which then works again over the same files", async () => {
+  test("one that leaves no room for another process is stopped with its sandbox, which then works again over the same files", async () => {
     const bombed = await fixture.start();
     await bombed.writeFile("kept", Buffer.from("yes"));
-    const result = await bombed.exec(["sh", "-c", "f() { f | f & }; f; sleep 60"], { ...EXEC, timeoutMs: 1_500 });
-    expect(result).toMatchObject({ timedOut: true, exitCode: null });
-    expect(result.durationMs).toBeLessThan(8_000);
+    const startedAt = async () => (await engine.containers.inspect(bombed.containerId ?? "")).State.StartedAt;
+    const before = await startedAt();
+    const full = new AbortController();
+    const script = "(while :; do sleep 60 & done) 2>/dev/null; echo full; exec sleep 61";
+    const result = await bombed.exec(["sh", "-c", script], {
+      ...EXEC,
+      signal: full.signal,
+      onOutput: () => full.abort(),
+    });
+    expect(result).toMatchObject({ aborted: true, exitCode: null, output: "full\n" });
     const after = await bombed.exec(["sh", "-c", "cat kept; ps | wc -l"], EXEC);
     expect(after.output).toMatch(/^yes\d+\n$/);
     expect(Number(after.output.slice(3))).toBeLessThan(10);
+    expect(await startedAt()).not.toBe(before);
     await bombed.stop();
   });
 
@@ -148,9 +159,10 @@ describe.skipIf(!docker)("commands in a container", () => {
     await doomed.writeFile("kept", Buffer.from("still"));
     const up = Promise.withResolvers<void>();
     const running = doomed.exec(["sh", "-c", "echo up; sleep 60"], { ...EXEC, onOutput: () => up.resolve() });
+    const loss = running.catch((error) => error);
     await up.promise;
     await engine.containers.remove(doomed.containerId ?? "");
-    await expect(running).rejects.toMatchObject({ status: 503, code: "sandbox_lost" });
+    expect(await loss).toMatchObject({ status: 503, code: "sandbox_lost" });
     await expect(doomed.exec(["true"], EXEC)).rejects.toMatchObject({ status: 503, code: "sandbox_lost" });
     expect(Buffer.from(await doomed.readFile("kept")).toString()).toBe("still");
     await doomed.stop();

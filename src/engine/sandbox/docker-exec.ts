@@ -134,7 +134,12 @@ async function runToEnd(
       onOutput: call.frame.push,
     });
     if (call.ended) kill(call.running);
-    const exitCode = await Promise.race([commandEnd(deps, call, call.running), stopped.promise]);
+    // Killing may take the whole container: then its loss is our own doing.
+    const finished = commandEnd(deps, call, call.running).catch((error) => {
+      if (call.ended) return stopped.promise;
+      throw error;
+    });
+    const exitCode = await Promise.race([finished, stopped.promise]);
     return call.ended ? await stopped.promise : exitCode;
   } catch (error) {
     throw await lossOf(deps, error);

@@ -1,6 +1,6 @@
 /** What a sandbox's container may and may not: checked on real ones, from outside (inspect) and inside. */
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
-import { mkdir, stat, symlink } from "node:fs/promises";
+import { chown, mkdir, stat, symlink } from "node:fs/promises";
 import { join } from "node:path";
 import type Docker from "dockerode";
 import { dockerEndpoint } from "../../adapter/docker/endpoint.ts";
@@ -119,6 +119,15 @@ describe.skipIf(!docker)("a sandbox's container", () => {
     ).toBe("from outside\ngone");
     expect(Buffer.from(await sandbox.readFile("/workspace/a/d/e")).toString()).toBe("inside\n");
     await sandbox.stop();
+  });
+
+  test.skipIf(process.getuid?.() !== 0)("of a server that is not root runs as that server's user", async () => {
+    const own = sandboxFixture({ docker: engine, defaultImage: image, server: { uid: 1234, gid: 1235 } });
+    const workspace = await own.workspace();
+    await chown(workspace, 1234, 1235);
+    const sandbox = await own.start({ workspace });
+    expect(await sh(sandbox, "id -u; id -g; echo x > mine && stat -c %u mine")).toBe("1234\n1235\n1234");
+    await own.end();
   });
 
   test("takes over a workspace that others wrote: every file can be changed, links stay links", async () => {
