@@ -1,14 +1,13 @@
 /** The one place that knows everybody: configuration → store → bus → services → engine → HTTP. Reads like a map. */
 import { Elysia } from "elysia";
-import { createAddressGuard } from "./adapter/address-guard.ts";
 import { dockerEndpoint } from "./adapter/docker/endpoint.ts";
 import { connectDocker } from "./adapter/docker.ts";
 import { createGit } from "./adapter/git.ts";
-import { createGuardedFetch } from "./adapter/guarded-fetch.ts";
 import { createCatalogue } from "./adapter/model/catalogue.ts";
 import { listModels } from "./adapter/model/live-models.ts";
 import { normalizeBaseUrl, providerEntry } from "./adapter/model/providers.ts";
 import { createOidcClient } from "./adapter/oidc.ts";
+import { openWork } from "./app/work.ts";
 import { unpackAddonsTo } from "./core/addons.ts";
 import { systemClock } from "./core/clock.ts";
 import type { Config } from "./core/config.ts";
@@ -16,18 +15,12 @@ import { createLog } from "./core/log.ts";
 import { RELEASE_KEY } from "./core/release-key.ts";
 import { createSealer } from "./core/sealing.ts";
 import { BUILD } from "./core/version.ts";
-import { AGENT_CONFIG, AGENT_DEFAULTS, parseAgentFile } from "./engine/agent-file.ts";
-import { readFrontMatter, updateFrontMatter } from "./engine/front-matter.ts";
-import { agentsOf, pipelineJsonSchema } from "./engine/pipeline/definition.ts";
-import { parsePipeline } from "./engine/pipeline/parse.ts";
+import { pipelineJsonSchema } from "./engine/pipeline/definition.ts";
 import { LABELS } from "./engine/sandbox/docker-spec.ts";
 import { createImages } from "./engine/sandbox/image.ts";
-import { createToolbox } from "./engine/tool/registry.ts";
 import { createAdministration } from "./feature/admin/feature.ts";
 import { createNotifications } from "./feature/admin/notifications.ts";
 import { adminRoutes } from "./feature/admin/routes.ts";
-import { createAgentFiles } from "./feature/agents/files.ts";
-import { openAgents } from "./feature/agents/open.ts";
 import { agentRoutes } from "./feature/agents/routes.ts";
 import { agentToolRoutes } from "./feature/agents/tool-routes.ts";
 import { auditRoutes } from "./feature/audit/routes.ts";
@@ -43,21 +36,17 @@ import { createJobs } from "./feature/jobs/service.ts";
 import { oidcRoutes } from "./feature/oidc/routes.ts";
 import { createOidc } from "./feature/oidc/service.ts";
 import { pipelineRoutes } from "./feature/pipelines/routes.ts";
-import { createPipelines } from "./feature/pipelines/service.ts";
-import { openProjects } from "./feature/projects/open.ts";
 import { projectRoutes } from "./feature/projects/routes.ts";
 import { createProviderFeature } from "./feature/providers/feature.ts";
 import { providerRoutes } from "./feature/providers/routes.ts";
 import { providerOverrides } from "./feature/providers/service.ts";
-import { createRunStore } from "./feature/runs/store.ts";
-import { createRunViews } from "./feature/runs/views.ts";
+import { runRoutes } from "./feature/runs/routes.ts";
 import { secretRoutes } from "./feature/secrets/routes.ts";
-import { createSecrets } from "./feature/secrets/service.ts";
 import { settingsRoutes } from "./feature/settings/routes.ts";
 import { createSettings } from "./feature/settings/service.ts";
 import { skillRoutes } from "./feature/skills/routes.ts";
-import { createSkills } from "./feature/skills/service.ts";
 import { statusRoutes } from "./feature/status/routes.ts";
+import { createStatus } from "./feature/status/service.ts";
 import { updateRoutes } from "./feature/updates/routes.ts";
 import { createUpdates } from "./feature/updates/service.ts";
 import { usageRoutes } from "./feature/usage/routes.ts";
@@ -67,7 +56,6 @@ import { createUsers, type HandOver } from "./feature/users/service.ts";
 import { waitlistRoutes } from "./feature/waitlist/routes.ts";
 import { createAuthenticate } from "./http/authenticate.ts";
 import { base as createBase, type RequestFacts } from "./http/base.ts";
-import { LOCAL_ADMIN } from "./http/caller.ts";
 import { createEventStreams } from "./http/event-stream.ts";
 import { createGate } from "./http/gate.ts";
 import { createIdempotency } from "./http/idempotency.ts";
@@ -87,7 +75,8 @@ import { instanceId } from "./store/instance-id.ts";
 import { instanceKeys } from "./store/instance-keys.ts";
 import { lockDataFolder } from "./store/lock.ts";
 import { databasePath, openStore } from "./store/store.ts";
-import { createTextFolder } from "./store/text-folder.ts";
+
+export { openLostAccess } from "./feature/auth/lost-access.ts";
 
 export type App = Awaited<ReturnType<typeof createApp>>;
 
@@ -152,38 +141,15 @@ export async function createApp(config: Config) {
   const oidc = createOidc({ store, clock, sealer, audit, client: oidcClient, endSessions: auth.forUsers.endSessions });
   const users = createUsers({ store, clock, audit, ...auth.forUsers, handOvers });
 
-  const secrets = createSecrets({ store, clock, sealer, audit, agentExists: () => true });
-
-  const git = createGit({ env: config.hostEnv });
-  const guard = createAddressGuard(config.fetchAllow);
-  const agentFolder = createTextFolder(folder.agents);
-  const agentFiles = createAgentFiles(agentFolder, parseAgentFile);
-  const agentIds = agentFiles.ids;
-  const format = { read: readFrontMatter, update: updateFrontMatter };
-  const skills = createSkills({ store, folder: agentFolder, format, agentIds });
-  const pipelines = createPipelines({ store, audit, folder: agentFolder, parse: parsePipeline, agentsOf, agentIds });
-  const runViews = createRunViews(createRunStore(store));
-  const toolbox = createToolbox({
-    ...skills.forAgents,
-    fetchPage: createGuardedFetch({ resolve: guard.resolve, userAgent: `Skep/${BUILD.version}` }),
-    runHistory: ({ agentId }, { limit, ...query }) =>
-      runViews.history({ ...query, agent_id: agentId }, { limit, after: null }, LOCAL_ADMIN).items,
+  const instance = instanceId(store);
+  const work = await openWork({
+    ...{ config, clock, log, folder, store, bus, audit, sealer, docker, catalogue, settings, usage, budgets },
+    instanceId: instance,
+    keys: providers.keys,
+    engineToken: keys.engineToken,
+    url: () => undefined,
   });
-  const { agents, overrides, bodies } = openAgents({
-    ...{ store, clock, audit, files: agentFiles, parse: parseAgentFile, updateFrontMatter },
-    ...{ fields: AGENT_CONFIG, defaults: AGENT_DEFAULTS, skillsOf: skills.namesOf },
-    toolNames: () => [...toolbox.names],
-    runsOf: runViews.ofAgent,
-    memoriesOf: () => 0,
-  });
-  const { projects, stop: stopClones } = openProjects({
-    ...{ store, clock, log, audit, git, guard },
-    data: folder,
-    allowLocal: config.allowLocalRepositories,
-    pipelineExists: pipelines.exists,
-    activeRuns: () => 0,
-  });
-  await projects.recover();
+  const { secrets, skills, pipelines, agents, projects, runs } = work;
 
   const facts = new WeakMap<Request, RequestFacts>();
   const idempotency = createIdempotency(store, clock);
@@ -200,40 +166,26 @@ export async function createApp(config: Config) {
   const administration = createAdministration({
     ...{ store, clock, log, docker, notifications, stored: settings, startJob: jobs.start },
     data: folder.root,
-    instanceId: instanceId(store),
+    instanceId: instance,
     labels: LABELS,
     agentImage: () => settings.get().sandbox.image ?? config.agentImage,
     retention: { keep: () => settings.get().retention, usage, jobs, budgets, others: [eventLog, idempotency, auth] },
     duties: [updates.duty],
   });
-  const status = async () => ({
-    status: "ok" as const,
-    version: BUILD.version,
-    broker: {
-      kind: "in-process" as const,
-      connected: true,
-      subscribers: bus.subscribers,
-      last_event_id: eventLog.lastId(),
-      dropped: bus.dropped,
-    },
-    uptime_ms: Math.round(clock.monotonic()),
-    database: { connected: store.sqlite.open },
-    docker: { connected: false },
-    sandbox: { kind: "process" as const, shell: false },
-    counts: { agents: 0, pipelines: 0, projects: 0, active_runs: 0, active_sessions: 0, runs_last_hour: 0 },
+  const status = createStatus({
+    ...{ clock, bus, store, work, version: BUILD.version, lastEventId: eventLog.lastId },
+    dockerVersion: async () => (docker ? (await docker.info()).version : undefined),
+    counts: () => ({
+      agents: agents.agents.ids().length,
+      pipelines: pipelines.ids().length,
+      projects: projects.projects.count(),
+    }),
   });
 
   const routes = new Elysia()
     .use(problemErrors(facts, log))
-    .use(
-      statusRoutes(base, {
-        status,
-        notReady: () => undefined,
-        metrics: metrics.render,
-        metricsType: metrics.contentType,
-      }),
-    )
-    .use(eventRoutes(base, { streams, tickets, runExists: () => true }))
+    .use(statusRoutes(base, { ...status, metrics: metrics.render, metricsType: metrics.contentType }))
+    .use(eventRoutes(base, { streams, tickets, runExists: (id) => runs.rows.run(id) !== undefined }))
     .use(secretRoutes(base, secrets, { engineTokenSet: keys.engineToken !== undefined }))
     .use(authRoutes(base, { auth, store, site, providerLogout: oidc.signOn.logoutUrl }))
     .use(oidcRoutes(base, { ...oidc, site, open: auth.openSignOn }))
@@ -242,10 +194,11 @@ export async function createApp(config: Config) {
     .use(auditRoutes(base, store))
     .use(waitlistRoutes(base, { store, clock }))
     .use(skillRoutes(base, skills))
-    .use(agentRoutes(base, agents, bodies))
-    .use(agentToolRoutes(base, agents, overrides))
+    .use(agentRoutes(base, agents.agents, agents.bodies))
+    .use(agentToolRoutes(base, agents.agents, agents.overrides))
     .use(pipelineRoutes(base, pipelines, pipelineJsonSchema))
-    .use(projectRoutes(base, projects))
+    .use(projectRoutes(base, projects.projects))
+    .use(runRoutes(base, runs.service, runs.views))
     .use(settingsRoutes(base, settings))
     .use(jobRoutes(base, jobs))
     .use(providerRoutes(base, providers))
@@ -258,7 +211,7 @@ export async function createApp(config: Config) {
   const authenticate = createAuthenticate({
     authRequired: config.authRequired,
     engineToken: keys.engineToken,
-    executionOf: () => undefined,
+    executionOf: work.engine.tokens.find,
     accounts: auth.accounts,
     redeemTicket: tickets.redeem,
   });
@@ -276,6 +229,7 @@ export async function createApp(config: Config) {
     count: administration.apiUsage.count,
   });
   const server = listen(gate, config, streams.close);
+  await work.start();
 
   return {
     config,
@@ -286,10 +240,10 @@ export async function createApp(config: Config) {
     table,
     gate,
     async stop() {
+      await work.stop();
       await server.stop();
       await administration.stop();
       await jobs.stop();
-      await stopClones();
       store.close();
       unlock();
     },

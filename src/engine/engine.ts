@@ -11,7 +11,7 @@ import { assemblePrompt } from "./prompt.ts";
 import type { SandboxDriver } from "./sandbox/sandbox.ts";
 import { createScheduler, type Scheduler, type SchedulerLimits } from "./scheduler.ts";
 import { createExecutionTokens, type ExecutionTokens } from "./tokens.ts";
-import { createToolbox, type Toolbox, type ToolPorts } from "./tool/registry.ts";
+import type { Toolbox } from "./tool/registry.ts";
 
 /** What of the instance's settings fills in for agents that say nothing. */
 export interface EngineDefaults {
@@ -38,7 +38,7 @@ export interface EngineDeps {
   /** Asked before every turn. */
   allowsTool(agentId: string): (tool: string) => boolean;
   skills: SkillSource;
-  tools: ToolPorts;
+  toolbox: Toolbox;
   secretsOf(execution: Execution): Record<string, string>;
   projectOf(projectId: string): { name: string; description?: string | null; vision?: string | null } | undefined;
   guidanceOf(runId: string): string | null;
@@ -60,7 +60,6 @@ export interface EngineDeps {
 
 export interface Engine {
   readonly tokens: ExecutionTokens;
-  readonly toolbox: Toolbox;
   readonly scheduler: Scheduler;
   /** Removes sandboxes that no execution owns, then takes up work. */
   start(): Promise<void>;
@@ -71,9 +70,8 @@ const SWEEP_MS = 60_000;
 
 export function createEngine(deps: EngineDeps): Engine {
   const { clock, log, sandboxes } = deps;
-  const toolbox = createToolbox(deps.tools);
   const tokens = createExecutionTokens();
-  const scheduler = createScheduler(portsOf(deps, toolbox, tokens), deps.limits, log, deps.onTick);
+  const scheduler = createScheduler(portsOf(deps, tokens), deps.limits, log, deps.onTick);
   let timer: ReturnType<typeof setInterval> | undefined;
   const sweep = async (): Promise<void> => {
     try {
@@ -85,7 +83,6 @@ export function createEngine(deps: EngineDeps): Engine {
   };
   return {
     tokens,
-    toolbox,
     scheduler,
     async start() {
       await sweep();
@@ -100,8 +97,8 @@ export function createEngine(deps: EngineDeps): Engine {
   };
 }
 
-function portsOf(deps: EngineDeps, toolbox: Toolbox, tokens: ExecutionTokens): EnginePorts {
-  const { clock, log, rows, models, sandboxes, skills, workspaces } = deps;
+function portsOf(deps: EngineDeps, tokens: ExecutionTokens): EnginePorts {
+  const { clock, log, rows, models, sandboxes, skills, toolbox, workspaces } = deps;
   const runOf = ({ runId, projectId }: Execution) =>
     runId === undefined ? undefined : { id: runId, project_id: projectId };
   return {

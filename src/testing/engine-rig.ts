@@ -16,6 +16,7 @@ import { parsePipeline } from "../engine/pipeline/parse.ts";
 import { planner } from "../engine/pipeline/planner.ts";
 import { createProcessSandboxes } from "../engine/sandbox/process.ts";
 import type { SandboxDriver } from "../engine/sandbox/sandbox.ts";
+import { createToolbox } from "../engine/tool/registry.ts";
 import { createExecutions } from "../feature/executions/service.ts";
 import { openRuns } from "../feature/runs/open.ts";
 import { LOCAL_ADMIN } from "../http/caller.ts";
@@ -115,7 +116,7 @@ export function createRig(options: RigOptions) {
       agentOf,
       allowsTool: () => () => true,
       skills: { available: () => [] },
-      tools: {
+      toolbox: createToolbox({
         loadSkill: () => {
           throw notFound("skill");
         },
@@ -125,7 +126,7 @@ export function createRig(options: RigOptions) {
         createSkill: () => {},
         fetchPage: () => Promise.reject(notFound("page")),
         runHistory: () => [],
-      },
+      }),
       secretsOf: () => secrets,
       projectOf: () => undefined,
       guidanceOf: () => null,

@@ -82,6 +82,8 @@ export function createRunStore({ db }: Store) {
       return db.select().from(runs).where(where).orderBy(desc(runs.id)).limit(limit).all();
     },
     count: (statuses: readonly string[]): number => counted(runs, inArray(runs.status, [...statuses])),
+    activeIn: (projectId: string): number =>
+      counted(runs, and(eq(runs.project_id, projectId), inArray(runs.status, ["queued", "running", "waiting"]))!),
     countSince: (at: string): number => counted(runs, gte(runs.created_at, at)),
     countByAgent: (agentId: string): number => counted(steps, eq(steps.agent_id, agentId)),
   };

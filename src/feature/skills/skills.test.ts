@@ -187,11 +187,12 @@ describe("skills", () => {
     const all = await names();
     const seen: string[] = [];
     for (let cursor: string | null = ""; cursor !== null; ) {
-      const query = `?limit=2${cursor ? `&cursor=${cursor}` : ""}`;
-      const { body } = await server.request<{ items: Skill[]; next_cursor: string | null }>(
+      const query: string = `?limit=2${cursor ? `&cursor=${cursor}` : ""}`;
+      const page: { body: { items: Skill[]; next_cursor: string | null } } = await server.request(
         "GET",
         `/v1/skills${query}`,
       );
+      const { body } = page;
       expect(body.items.length).toBeLessThanOrEqual(2);
       seen.push(...body.items.map((skill) => skill.name));
       cursor = body.next_cursor;

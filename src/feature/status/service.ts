@@ -1,0 +1,81 @@
+/** Whether the server is well, and what it holds. */
+import { statfsSync } from "node:fs";
+import { dirname } from "node:path";
+import { type Clock, timestamp } from "../../core/clock.ts";
+import { messageOf } from "../../core/errors.ts";
+import type { Bus } from "../../store/bus.ts";
+import type { Store } from "../../store/store.ts";
+import type { Status } from "./model.ts";
+
+export interface StatusSources {
+  store: Store;
+  bus: Bus;
+  clock: Clock;
+  version: string;
+  lastEventId(): number;
+  /** Undefined when no engine is used. Throws when it does not answer. */
+  dockerVersion(): Promise<string | undefined>;
+  counts(): Pick<Status["counts"], "agents" | "pipelines" | "projects">;
+  work: {
+    sandbox: { driver: { kind: "docker" | "process" }; shell: boolean };
+    runs: { rows: { count(statuses: readonly string[]): number; countSince(at: string): number } };
+    executions: { live(): readonly unknown[] };
+  };
+}
+
+/** The container engine is asked at most this often, in ms. */
+const DOCKER_EVERY_MS = 5_000;
+const MIN_FREE_BYTES = 32 * 1024 * 1024;
+
+export function createStatus(sources: StatusSources) {
+  const { store, bus, clock, version, work } = sources;
+  let docker: { at: number; state: Status["docker"] } | undefined;
+  const dockerState = async (): Promise<Status["docker"]> => {
+    if (docker && clock.monotonic() - docker.at < DOCKER_EVERY_MS) return docker.state;
+    const found = await sources.dockerVersion().catch(() => undefined);
+    docker = {
+      at: clock.monotonic(),
+      state: found === undefined ? { connected: false } : { connected: true, version: found },
+    };
+    return docker.state;
+  };
+  /** Why writes would fail, or undefined. */
+  const notReady = (): string | undefined => {
+    try {
+      store.sqlite.prepare("SELECT 1 FROM migrations LIMIT 1").get();
+      const { bavail, bsize } = statfsSync(dirname(store.sqlite.name));
+      return bavail * bsize < MIN_FREE_BYTES ? "The disk of the data folder is nearly full." : undefined;
+    } catch (error) {
+      return `The database does not answer: ${messageOf(error)}`;
+    }
+  };
+  return {
+    notReady,
+    async status(): Promise<Status> {
+      const dockerNow = await dockerState();
+      const { driver, shell } = work.sandbox;
+      const degraded = notReady() !== undefined || (driver.kind === "docker" && !dockerNow.connected);
+      return {
+        status: degraded ? "degraded" : "ok",
+        version,
+        broker: {
+          kind: "in-process",
+          connected: true,
+          subscribers: bus.subscribers,
+          last_event_id: sources.lastEventId(),
+          dropped: bus.dropped,
+        },
+        uptime_ms: Math.round(clock.monotonic()),
+        database: { connected: store.sqlite.open },
+        docker: dockerNow,
+        sandbox: { kind: driver.kind, shell },
+        counts: {
+          ...sources.counts(),
+          active_runs: work.runs.rows.count(["queued", "running", "waiting"]),
+          active_sessions: work.executions.live().length,
+          runs_last_hour: work.runs.rows.countSince(timestamp(clock.now() - 3_600_000)),
+        },
+      };
+    },
+  };
+}
