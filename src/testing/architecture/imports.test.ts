@@ -55,6 +55,8 @@ function allowed(from: string, to: string): boolean {
         ["core", "store", "http"].includes(target) ||
         (target.startsWith("feature/") && /\/(model|events)\.ts$/.test(to))
       );
+    case "app":
+      return !["cli", "web", "main.ts", "app.ts"].includes(target);
     case "app.ts":
       return !["cli", "web", "main.ts"].includes(target);
     case "cli":
@@ -104,7 +106,7 @@ describe("architecture", () => {
             (path) =>
               (/^(elysia|@elysiajs\/)/.test(path) &&
                 !(file.startsWith("http/") || /routes(\/|\.ts$)|-routes\.ts$/.test(file) || file === "app.ts")) ||
-              (path === "kuzu" && file !== "graph/kuzu.ts" && !file.startsWith("graph/kuzu/")),
+              (path === "kuzu" && file !== "graph/store/kuzu.ts"),
           )
           .map((path) => `${file} imports ${path}`),
       );
