@@ -3,6 +3,7 @@ import { BINDING, EXPR, Expr, SymbolFlag } from "../parse/fact-layout.ts";
 import { listItems } from "../parse/facts.ts";
 import { builtinCall, builtinCallback, builtinStatic } from "./builtins.ts";
 import type { CallSite, Engine } from "./engine.ts";
+import { createUnify } from "./unify.ts";
 import {
   builtin,
   mergeEnv,
@@ -16,13 +17,13 @@ import {
   withSelf,
 } from "./value-type.ts";
 
-const MAX_UNIFY = 6;
 const MAX_CALL_DEPTH = 40;
 
 type Calls = Pick<Engine, "callType" | "callResult" | "constructResult" | "returnType" | "contextual">;
 
 export function createCalls(engine: Engine): Calls {
   const { repo } = engine;
+  const unify = createUnify(engine);
   const returnMemo: (ValueType | undefined | null)[] = [];
 
   function argumentRows(site: CallSite): Int32Array {
@@ -48,94 +49,6 @@ export function createCalls(engine: Engine): Calls {
     if (row === undefined) return undefined;
     const type = engine.typeAt(file, repo.facts(file).bindings[row * BINDING.size + BINDING.a]!);
     return variadic ? engine.elementType(type) : type;
-  }
-
-  /** Matches a declared type with what was given, filling in type parameters. */
-  function unify(
-    pattern: ValueType | undefined,
-    given: ValueType | undefined,
-    env: Map<number, ValueType>,
-    ids: ReadonlySet<number>,
-    depth: number,
-  ): void {
-    if (!pattern || !given || depth > MAX_UNIFY || given.kind === "external") return;
-    if (pattern.kind === "parameter") {
-      if (ids.has(pattern.id) && !env.has(pattern.id)) env.set(pattern.id, given);
-      return;
-    }
-    if (pattern.kind === "union") {
-      for (const part of pattern.of) unify(part, given, env, ids, depth + 1);
-      return;
-    }
-    for (const part of partsOf(given)) unifyOne(pattern, part, env, ids, depth);
-  }
-
-  function unifyOne(
-    pattern: ValueType,
-    given: ValueType,
-    env: Map<number, ValueType>,
-    ids: ReadonlySet<number>,
-    depth: number,
-  ): void {
-    if (pattern.kind === "builtin" && given.kind === "builtin") {
-      if (given.name === "Tuple" && pattern.name !== "Tuple")
-        unify(pattern.args[0], unionOf(given.args), env, ids, depth + 1);
-      else for (let i = 0; i < pattern.args.length; i++) unify(pattern.args[i], given.args[i], env, ids, depth + 1);
-    } else if (pattern.kind === "instance") {
-      unifyInstance(pattern, given, env, ids, depth);
-    } else if (pattern.kind === "function") {
-      const wanted = engine.returnType(pattern.symbol);
-      if (given.kind === "function") unify(wanted, engine.callResult(given, undefined), env, ids, depth + 1);
-      else if (given.kind === "class") unify(wanted, engine.instanceOf(given.symbol, []), env, ids, depth + 1);
-    } else if (pattern.kind === "class" && given.kind === "class") {
-      for (const [id, value] of pattern.env ?? []) unify(value, given.env?.get(id), env, ids, depth + 1);
-    }
-  }
-
-  function unifyInstance(
-    pattern: ValueType & { kind: "instance" },
-    given: ValueType,
-    env: Map<number, ValueType>,
-    ids: ReadonlySet<number>,
-    depth: number,
-  ): void {
-    if (given.kind === "class" || given.kind === "function") {
-      for (const name of ["new()", "()"]) {
-        const [member] = repo.childrenNamed(pattern.symbol, name);
-        if (member !== undefined)
-          unify(
-            substitute(engine.returnType(member), pattern.env),
-            given.kind === "class" ? engine.instanceOf(given.symbol, []) : engine.callResult(given, undefined),
-            env,
-            ids,
-            depth + 1,
-          );
-      }
-      return;
-    }
-    if (given.kind !== "instance") return;
-    const seen = new Set<number>();
-    const queue: ValueType[] = [given];
-    for (let next = queue.shift(); next; next = queue.shift()) {
-      if (next.kind !== "instance" || seen.has(next.symbol)) continue;
-      seen.add(next.symbol);
-      if (next.symbol === pattern.symbol) {
-        for (const [id, value] of pattern.env ?? []) unify(value, next.env?.get(id), env, ids, depth + 1);
-        return;
-      }
-      queue.push(...engine.bases(next.symbol, next.env));
-    }
-    if (!pattern.open) return;
-    // Structural: an object literal given where a type literal is declared.
-    for (const [name, symbols] of repo.childrenOf(pattern.symbol) ?? []) {
-      unify(
-        substitute(engine.symbolType(symbols[0]!), pattern.env),
-        engine.memberType(given, name),
-        env,
-        ids,
-        depth + 1,
-      );
-    }
   }
 
   /** The environment of a call: what is written in `<…>`, else what the arguments tell. */

@@ -13,30 +13,11 @@ import {
 } from "../parse/fact-layout.ts";
 import type { ImportTarget } from "../parse/language.ts";
 import type { Engine, Entity, NameSpaceOf } from "./engine.ts";
+import { labelsOf } from "./name-labels.ts";
 import type { ValueType } from "./value-type.ts";
 
-const TYPE_LABELS = new Set(["Class", "Interface", "Struct", "Enum", "Trait", "TypeAlias", "Namespace"]);
-const VALUE_LABELS = new Set([
-  "Function",
-  "Method",
-  "Class",
-  "Struct",
-  "Enum",
-  "Namespace",
-  "Const",
-  "Variable",
-  "Property",
-  "Decorator",
-  "Trait",
-  "Interface",
-]);
-const CALL_LABELS = new Set(["Function", "Method"]);
 const EXTERNAL_ENTITY: Entity = { kind: "external" };
 const MAX_SCOPES = 200;
-
-function labelsOf(space: NameSpaceOf): ReadonlySet<string> {
-  return space === "type" ? TYPE_LABELS : space === "call" ? CALL_LABELS : VALUE_LABELS;
-}
 
 type Names = Pick<Engine, "lookup" | "exported" | "followImport">;
 

@@ -2,7 +2,7 @@
 import type { SymbolLabel } from "../../model.ts";
 import type { Place } from "../block-walk.ts";
 import { Expr, HeritageKind, ImportKind, ScopeKind, SymbolFlag, Type } from "../fact-layout.ts";
-import { CSharpExpressions } from "./expressions.ts";
+import { CSharpLocals } from "./locals.ts";
 
 const LABELS: Record<string, SymbolLabel> = {
   class_declaration: "Class",
@@ -13,7 +13,7 @@ const LABELS: Record<string, SymbolLabel> = {
   enum_declaration: "Enum",
 };
 
-export class CSharpWalk extends CSharpExpressions {
+export class CSharpWalk extends CSharpLocals {
   /** Name space of the place, by scope. */
   private readonly spaceNames = new Map<number, string>();
 
@@ -90,13 +90,6 @@ export class CSharpWalk extends CSharpExpressions {
     else if (/(_statement|_clause|_list|^compilation_unit|^ERROR|^preproc_)/.test(kind)) return this.children(node, at);
     else this.expression(node, at);
     return at;
-  }
-
-  /** Walks named children and keyword expressions; comments apart. */
-  private children(node: number, at: Place): Place {
-    let place = at;
-    for (const child of this.tree.namedChildren(node)) place = this.statement(child, place);
-    return place;
   }
 
   private using(node: number, at: Place): void {
@@ -349,67 +342,5 @@ export class CSharpWalk extends CSharpExpressions {
       const value = this.initial(this.valueNode(declarator), { ...at, symbol }, type);
       facts.setSymbol(symbol, "value", value);
     }
-  }
-
-  private valueNode(declarator: number): number {
-    const { tree } = this;
-    const equals = tree.childOfKind(declarator, "=");
-    return equals < 0 ? -1 : tree.next(equals);
-  }
-
-  private initial(node: number, at: Place, type: number): number {
-    if (node < 0) return -1;
-    const kind = this.tree.kind(node);
-    if (kind === "implicit_object_creation_expression") return this.implicitCreation(node, at, type);
-    if (!this.isLambda(kind) || type < 0) return this.expression(node, at);
-    const typed = this.facts.expr(Expr.Typed, type);
-    return this.lambda(node, at, (parameter) => this.facts.expr(Expr.Contextual, typed, -1, parameter));
-  }
-
-  private localVariables(declaration: number, at: Place): void {
-    const { tree, facts } = this;
-    if (declaration < 0) return;
-    const type = this.type(tree.child(declaration, "type"), at);
-    for (const declarator of tree.namedChildren(declaration)) {
-      if (tree.kind(declarator) !== "variable_declarator") continue;
-      const value = this.initial(this.valueNode(declarator), at, type);
-      const pattern = tree.childOfKind(declarator, "tuple_pattern");
-      if (pattern < 0) this.local(this.field(declarator, "name"), at, type, value);
-      else
-        for (const [i, name] of tree.namedChildren(pattern).entries())
-          this.local(this.text(name), at, -1, facts.expr(Expr.Index, value, facts.name(String(i))));
-    }
-  }
-
-  private forEach(node: number, at: Place): void {
-    const { tree, facts } = this;
-    const type = this.type(tree.child(node, "type"), at);
-    const over = this.expression(tree.child(node, "right"), at);
-    const left = tree.child(node, "left");
-    if (tree.kind(left) === "identifier") this.local(this.text(left), at, type, facts.expr(Expr.Iterate, over));
-    this.statement(tree.child(node, "body"), at);
-  }
-
-  protected switchSections(body: number, at: Place): void {
-    const { tree } = this;
-    if (body < 0) return;
-    for (const section of tree.namedChildren(body)) {
-      let place = this.block(at);
-      for (const child of tree.namedChildren(section)) {
-        if (/pattern$/.test(tree.kind(child))) this.pattern(child, place);
-        else place = this.statement(child, place);
-      }
-    }
-  }
-
-  private catchClause(node: number, at: Place): void {
-    const { tree } = this;
-    const declaration = tree.childOfKind(node, "catch_declaration");
-    if (declaration >= 0) {
-      const type = this.type(tree.child(declaration, "type"), at);
-      const name = tree.child(declaration, "name");
-      if (name >= 0) this.local(this.text(name), at, type, -1);
-    }
-    for (const child of tree.namedChildren(node)) if (child !== declaration) this.statement(child, at);
   }
 }

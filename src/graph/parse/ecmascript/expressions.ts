@@ -1,6 +1,8 @@
 /** Expressions of TypeScript and JavaScript, as expression facts; call sites and uses are noted on the way. */
 import { CallFlag, Expr, HeritageKind, ImportKind, ScopeKind, SymbolFlag } from "../fact-layout.ts";
 import { type Context, isLambda, signatureOf, stringValue, type Walk } from "./context.ts";
+import { jsx } from "./jsx.ts";
+import { narrowed } from "./narrowing.ts";
 import { memberName, typeArguments, typedExpression } from "./types.ts";
 
 /** Turns an expression node into an expression row; -1 for no node. */
@@ -224,64 +226,6 @@ function binary(walk: Walk, node: number, context: Context): number {
   return facts.exprLiteral(operator === "+" ? "string" : /^(-|\*)$/.test(operator) ? "number" : "boolean");
 }
 
-/**
- * A context in which what a condition tests is known: `x instanceof C`, `isC(x)`, joined by `&&`.
- * The context itself when the condition tests nothing of the kind.
- */
-export function narrowed(walk: Walk, condition: number, context: Context): Context {
-  const { tree, facts } = walk;
-  const tests: number[] = [];
-  collectTests(walk, condition, tests);
-  if (tests.length === 0) return context;
-  const scope = facts.scope(context.scope, ScopeKind.Block);
-  for (const test of tests) {
-    // The condition itself has been walked already; its parts are described again without noting calls or uses.
-    if (tree.kind(test) === "binary_expression") {
-      const right = tree.child(test, "right");
-      facts.narrow(scope, tree.source(tree.child(test, "left")), -1, describe(walk, right, context));
-    } else {
-      const args = tree.child(test, "arguments");
-      const callee = describe(walk, tree.child(test, "function"), context);
-      if (callee >= 0) facts.narrow(scope, tree.source(tree.firstNamed(args)), -1, facts.exprCall(callee, []));
-    }
-  }
-  return { ...context, scope };
-}
-
-function collectTests(walk: Walk, node: number, tests: number[]): void {
-  const { tree } = walk;
-  const kind = tree.kind(node);
-  if (kind === "parenthesized_expression") collectTests(walk, tree.firstNamed(node), tests);
-  else if (kind === "binary_expression") {
-    const operator = tree.kind(tree.child(node, "operator"));
-    if (operator === "&&") {
-      collectTests(walk, tree.child(node, "left"), tests);
-      collectTests(walk, tree.child(node, "right"), tests);
-    } else if (operator === "instanceof") tests.push(node);
-  } else if (kind === "call_expression") {
-    const args = tree.child(node, "arguments");
-    const first = args < 0 ? -1 : tree.firstNamed(args);
-    if (first >= 0 && /^(identifier|member_expression|this)$/.test(tree.kind(first))) tests.push(node);
-  }
-}
-
-/** A name or a path of members as an expression row, noting nothing; -1 for anything else. */
-function describe(walk: Walk, node: number, context: Context): number {
-  const { tree, facts } = walk;
-  switch (tree.kind(node)) {
-    case "identifier":
-      return facts.exprName(tree.source(node), context.scope);
-    case "this":
-      return facts.expr(Expr.This, context.thisScope);
-    case "member_expression": {
-      const object = describe(walk, tree.child(node, "object"), context);
-      return object < 0 ? -1 : facts.exprMember(object, tree.source(tree.child(node, "property")));
-    }
-    default:
-      return -1;
-  }
-}
-
 function assignment(walk: Walk, node: number, context: Context): number {
   const { tree, facts } = walk;
   const leftNode = tree.child(node, "left");
@@ -410,35 +354,4 @@ function objectMethod(walk: Walk, entry: number, key: number, node: number, cont
   const inside = name === "" ? context : { ...context, symbol };
   const arrow = tree.kind(node) === "arrow_function";
   walk.functionBody(node, symbol, inside, { arrow, thisScope: arrow ? context.thisScope : scope });
-}
-
-/** JSX: a component named in a tag is used, not called: its caller is the framework. */
-function jsx(walk: Walk, node: number, context: Context): void {
-  const { tree } = walk;
-  for (const child of tree.namedChildren(node)) {
-    const kind = tree.kind(child);
-    if (kind === "jsx_opening_element") jsx(walk, child, context);
-    else if (kind === "identifier") {
-      if (/^[A-Z]/.test(tree.source(child))) walk.expression(child, context);
-    } else if (kind === "member_expression") walk.expression(child, context);
-    else if (kind === "jsx_attribute") {
-      for (const part of tree.namedChildren(child))
-        if (/^jsx_(expression|element|self|frag)/.test(tree.kind(part))) jsxValue(walk, part, context);
-    } else if (
-      kind === "jsx_expression" ||
-      kind.startsWith("jsx_element") ||
-      kind === "jsx_self_closing_element" ||
-      kind === "jsx_fragment"
-    ) {
-      jsxValue(walk, child, context);
-    }
-  }
-}
-
-function jsxValue(walk: Walk, node: number, context: Context): void {
-  if (walk.tree.kind(node) === "jsx_expression") {
-    for (const child of walk.tree.namedChildren(node)) {
-      walk.expression(walk.tree.kind(child) === "spread_element" ? walk.tree.firstNamed(child) : child, context);
-    }
-  } else jsx(walk, node, context);
 }

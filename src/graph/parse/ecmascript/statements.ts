@@ -1,8 +1,9 @@
 /** Statements and declarations of TypeScript and JavaScript. */
 import { BindingKind, ExportKind, Expr, ScopeKind, SymbolFlag } from "../fact-layout.ts";
 import { type Context, docBefore, type FunctionOptions, isLambda, signatureOf, type Walk } from "./context.ts";
-import { lambda, narrowed } from "./expressions.ts";
+import { lambda } from "./expressions.ts";
 import { exportStatement, importAlias, importStatement } from "./modules.ts";
+import { narrowed } from "./narrowing.ts";
 import { bindPattern } from "./patterns.ts";
 import { memberName, typeMembers, typeParameters } from "./types.ts";
 

@@ -1,0 +1,61 @@
+/** What a condition tells of the names it tests, for the code that runs only when it holds. */
+import { Expr, ScopeKind } from "../fact-layout.ts";
+import type { Context, Walk } from "./context.ts";
+
+/**
+ * A context in which what a condition tests is known: `x instanceof C`, `isC(x)`, joined by `&&`.
+ * The context itself when the condition tests nothing of the kind.
+ */
+export function narrowed(walk: Walk, condition: number, context: Context): Context {
+  const { tree, facts } = walk;
+  const tests: number[] = [];
+  collectTests(walk, condition, tests);
+  if (tests.length === 0) return context;
+  const scope = facts.scope(context.scope, ScopeKind.Block);
+  for (const test of tests) {
+    // The condition itself has been walked already; its parts are described again without noting calls or uses.
+    if (tree.kind(test) === "binary_expression") {
+      const right = tree.child(test, "right");
+      facts.narrow(scope, tree.source(tree.child(test, "left")), -1, describe(walk, right, context));
+    } else {
+      const args = tree.child(test, "arguments");
+      const callee = describe(walk, tree.child(test, "function"), context);
+      if (callee >= 0) facts.narrow(scope, tree.source(tree.firstNamed(args)), -1, facts.exprCall(callee, []));
+    }
+  }
+  return { ...context, scope };
+}
+
+function collectTests(walk: Walk, node: number, tests: number[]): void {
+  const { tree } = walk;
+  const kind = tree.kind(node);
+  if (kind === "parenthesized_expression") collectTests(walk, tree.firstNamed(node), tests);
+  else if (kind === "binary_expression") {
+    const operator = tree.kind(tree.child(node, "operator"));
+    if (operator === "&&") {
+      collectTests(walk, tree.child(node, "left"), tests);
+      collectTests(walk, tree.child(node, "right"), tests);
+    } else if (operator === "instanceof") tests.push(node);
+  } else if (kind === "call_expression") {
+    const args = tree.child(node, "arguments");
+    const first = args < 0 ? -1 : tree.firstNamed(args);
+    if (first >= 0 && /^(identifier|member_expression|this)$/.test(tree.kind(first))) tests.push(node);
+  }
+}
+
+/** A name or a path of members as an expression row, noting nothing; -1 for anything else. */
+function describe(walk: Walk, node: number, context: Context): number {
+  const { tree, facts } = walk;
+  switch (tree.kind(node)) {
+    case "identifier":
+      return facts.exprName(tree.source(node), context.scope);
+    case "this":
+      return facts.expr(Expr.This, context.thisScope);
+    case "member_expression": {
+      const object = describe(walk, tree.child(node, "object"), context);
+      return object < 0 ? -1 : facts.exprMember(object, tree.source(tree.child(node, "property")));
+    }
+    default:
+      return -1;
+  }
+}
