@@ -43,6 +43,8 @@ import { LOCAL_ADMIN } from "../http/caller.ts";
 import type { Audit } from "../store/audit.ts";
 import type { Bus } from "../store/bus.ts";
 import type { DataFolder } from "../store/data-folder.ts";
+import { installShipped } from "../store/shipped.ts";
+import { SHIPPED_FILES } from "../store/shipped-files.ts";
 import type { Store } from "../store/store.ts";
 import { createTextFolder } from "../store/text-folder.ts";
 
@@ -73,6 +75,8 @@ export async function openWork(deps: WorkDeps) {
   const { clock, log, store, bus, audit, folder, config, settings } = deps;
   const guard = createAddressGuard(config.fetchAllow);
   const agentFolder = createTextFolder(folder.agents);
+  const installed = installShipped(store, agentFolder, SHIPPED_FILES);
+  if (installed.length > 0) log.info({ files: installed.length }, "shipped agents, skills and pipelines written");
   const agentFiles = createAgentFiles(agentFolder, parseAgentFile);
   const agentIds = agentFiles.ids;
   const format = { read: readFrontMatter, update: updateFrontMatter };
