@@ -142,12 +142,13 @@ export async function createApp(config: Config) {
   const users = createUsers({ store, clock, audit, ...auth.forUsers, handOvers });
 
   const instance = instanceId(store);
+  let address: string | undefined;
   const work = await openWork({
     ...{ config, clock, log, folder, store, bus, audit, sealer, docker, catalogue, settings, usage, budgets },
     instanceId: instance,
     keys: providers.keys,
     engineToken: keys.engineToken,
-    url: () => undefined,
+    url: () => address,
   });
   const { secrets, skills, pipelines, agents, projects, runs } = work;
 
@@ -229,6 +230,7 @@ export async function createApp(config: Config) {
     count: administration.apiUsage.count,
   });
   const server = listen(gate, config, streams.close);
+  address = server.url;
   await work.start();
 
   return {

@@ -65,7 +65,7 @@ export interface WorkDeps {
   usage: UsageLog;
   budgets: Budgets;
   engineToken: string | undefined;
-  /** Address under which containers reach this server, once it listens. */
+  /** Where this server listens, once it does. */
   url(): string | undefined;
 }
 
@@ -137,7 +137,8 @@ export async function openWork(deps: WorkDeps) {
     projectOf: (id) => (projects.projects.exists(id) ? projects.projects.get(id) : undefined),
     guidanceOf: (runId) => runs.rows.run(runId)?.human_context ?? null,
     sharedToken: config.agentToken === "shared" ? deps.engineToken : undefined,
-    apiUrl: () => config.agentApiUrl ?? deps.url(),
+    // A container reaches the server only where the operator says; a process of this host, where it listens.
+    apiUrl: () => config.agentApiUrl ?? (sandbox.driver.kind === "process" ? deps.url() : undefined),
     workspaces: {
       prepare: projects.workspaces.prepare,
       commitStep: projects.workspaces.commitStep,
