@@ -36,6 +36,18 @@ export const User = t.Object({
 });
 export type User = Static<typeof User>;
 
+/** A user as its administrator manages it. */
+export const ManagedUser = t.Composite([
+  User,
+  t.Object({
+    sessions: t.Integer({ description: "Log-ins that hold now." }),
+    api_keys: t.Integer({ description: "Keys that hold now." }),
+    providers: t.Array(t.String(), { description: "Issuers that it signs on through." }),
+    updated_at: Time,
+  }),
+]);
+export type ManagedUser = Static<typeof ManagedUser>;
+
 export const UserCreate = t.Object({
   email: Email,
   display_name: t.Optional(DisplayName),

@@ -1,22 +1,30 @@
-/** /v1/users: administrators manage all; everybody reads and edits itself. Another's account does not exist for others. */
+/** /v1/users and /v1/admin/users: administrators manage all; everybody reads and edits itself. Another's account does not exist for others. */
 import { Type as t } from "@sinclair/typebox";
 import { Elysia } from "elysia";
 import type { Base } from "../../http/base.ts";
 import { listOf, PageQuery, pageOf } from "../../http/list.ts";
-import { Role, User, UserCreate, UserUpdate } from "./model.ts";
+import { ManagedUser, Role, User, UserCreate, UserUpdate } from "./model.ts";
 import type { Users } from "./service.ts";
 
 const tags = ["users"];
 const params = t.Object({ id: t.String() });
+const filter = { ...PageQuery, role: t.Optional(Role), active: t.Optional(t.Boolean()) };
+const search = t.Optional(t.String({ maxLength: 256, description: "Part of an address or a name, in any case." }));
 
 export function userRoutes(base: Base, users: Users) {
   return new Elysia({ name: "skep/users" })
     .use(base)
     .get("/v1/users", ({ query }) => users.list(pageOf(query), query), {
       access: "admin",
-      query: t.Object({ ...PageQuery, role: t.Optional(Role), active: t.Optional(t.Boolean()) }),
+      query: t.Object(filter),
       response: { 200: listOf(User) },
       detail: { tags, summary: "List users" },
+    })
+    .get("/v1/admin/users", ({ query }) => users.manage(pageOf(query), query), {
+      access: "admin",
+      query: t.Object({ ...filter, search }),
+      response: { 200: listOf(ManagedUser) },
+      detail: { tags: ["admin"], summary: "Users with their log-ins, keys and providers" },
     })
     .post(
       "/v1/users",

@@ -3,17 +3,17 @@
  * sessions in the same transaction. What a deleted user owned goes to the administrator who deleted it, else to the
  * first one: nothing private becomes everybody's.
  */
-import { and, asc, eq, gt } from "drizzle-orm";
+import { eq } from "drizzle-orm";
 import { type Clock, timestamp } from "../../core/clock.ts";
 import { normalEmail } from "../../core/email.ts";
 import { conflict, invalidField, notFound } from "../../core/errors.ts";
 import { newId } from "../../core/ids.ts";
 import { actorOf, type Caller } from "../../http/caller.ts";
-import { type ListAnswer, listAnswer, type Page } from "../../http/list.ts";
 import { otherAdministrator } from "../../store/administrators.ts";
 import type { Audit } from "../../store/audit.ts";
 import type { Store } from "../../store/store.ts";
 import { recoveryCodes, users } from "../../store/tables/accounts.ts";
+import { createUserLists, type UserLists } from "./lists.ts";
 import { newUserRow, presentUser, type User, type UserCreate, type UserRow, type UserUpdate } from "./model.ts";
 
 /** Gives what one user owns to another (null: nobody is left); called in the deleting transaction. */
@@ -35,8 +35,7 @@ export interface UsersDeps {
   handOvers: readonly HandOver[];
 }
 
-export interface Users {
-  list(page: Page, filter?: { role?: "admin" | "user" | undefined; active?: boolean | undefined }): ListAnswer<User>;
+export interface Users extends UserLists {
   /** @throws Problem 404 for another's id unless the caller administers. */
   get(id: string, caller: Caller): User;
   /** Hashes beforehand; `commit` writes and is for the answering transaction. @throws Problem 422. */
@@ -115,21 +114,7 @@ export function createUsers(deps: UsersDeps): Users {
   }
 
   return {
-    list(page, { role, active } = {}) {
-      const where = and(
-        page.after === null ? undefined : gt(users.id, page.after),
-        role === undefined ? undefined : eq(users.role, role),
-        active === undefined ? undefined : eq(users.active, active),
-      );
-      const rows = db
-        .select()
-        .from(users)
-        .where(where)
-        .orderBy(asc(users.id))
-        .limit(page.limit + 1)
-        .all();
-      return listAnswer(rows, page, (row) => row.id, presentUser);
-    },
+    ...createUserLists(deps),
     get: (id, caller) => presentUser(visible(id, caller)),
     async prepare({ email: given, display_name, password, role = "user" }, caller) {
       const email = normalEmail(given);

@@ -74,6 +74,27 @@ describe("users", () => {
     expect(renamed.body["display_name"]).toBe("Renamed");
   });
 
+  test("who manages users finds them by part of name or address, with what hangs on each", async () => {
+    const one = await makeUser(server, admin, "Managed.One@example.test");
+    await logIn(server, one.email);
+    const soon = new Date(Date.now() + 3_600_000).toISOString();
+    await by(one, "POST", "/v1/auth/api-keys", { name: "k", expires_at: soon });
+    const found = await by(admin, "GET", "/v1/admin/users?search=aged.ONE&role=user&active=true");
+    expect(found.body["items"]).toEqual([
+      expect.objectContaining({
+        id: one.id,
+        email: "managed.one@example.test",
+        sessions: 2,
+        api_keys: 1,
+        providers: [],
+      }),
+    ]);
+    expect((await by(admin, "GET", "/v1/admin/users?search=%25")).body["items"]).toEqual([]);
+    const first = await by(admin, "GET", "/v1/admin/users?limit=1");
+    expect(first.body["next_cursor"]).toBeString();
+    expect((await by(one, "GET", "/v1/admin/users")).status).toBe(403);
+  });
+
   test("an administrator sets another's password and second factor; the old password is dead", async () => {
     const one = await makeUser(server, admin, "reset@example.test");
     await by(one, "POST", "/v1/auth/2fa/enable");
