@@ -31,6 +31,7 @@ import { createBudgets } from "./feature/budgets/service.ts";
 import { docsRoutes } from "./feature/docs/routes.ts";
 import { createDoctor, type DoctorDeps } from "./feature/doctor/service.ts";
 import { eventRoutes } from "./feature/events/routes.ts";
+import { homeRoutes } from "./feature/home/routes.ts";
 import { jobRoutes } from "./feature/jobs/routes.ts";
 import { createJobs } from "./feature/jobs/service.ts";
 import { oidcRoutes } from "./feature/oidc/routes.ts";
@@ -206,6 +207,7 @@ export async function createApp(config: Config) {
     .use(usageRoutes(base, { usage, clock, budgets: budgets.states }))
     .use(adminRoutes(base, administration))
     .use(updateRoutes(base, updates))
+    .use(homeRoutes(base, { version: BUILD.version }))
     .use(docsRoutes(base, { document: () => document }));
   const table = createRouteTable(routes);
   const document = openApiDocument(routes, table, BUILD.version);
