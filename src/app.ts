@@ -27,7 +27,7 @@ import { auditRoutes } from "./feature/audit/routes.ts";
 import { apiKeyRoutes } from "./feature/auth/key-routes.ts";
 import { authRoutes } from "./feature/auth/routes.ts";
 import { createAuth } from "./feature/auth/service.ts";
-import { createBudgets } from "./feature/budgets/service.ts";
+import { type Budgets, createBudgets } from "./feature/budgets/service.ts";
 import { docsRoutes } from "./feature/docs/routes.ts";
 import { createDoctor, type DoctorDeps } from "./feature/doctor/service.ts";
 import { eventRoutes } from "./feature/events/routes.ts";
@@ -134,7 +134,11 @@ export async function createApp(config: Config) {
     defaultModel: settings.defaultModel,
     listModels: (endpoint) => listModels(endpoint, { clock }),
   });
-  const budgets = createBudgets({ store, clock, limits: () => settings.get().budgets, notify: notifications.notify });
+  const budgets: Budgets = createBudgets({
+    ...{ store, clock, notify: notifications.notify },
+    limits: () => settings.get().budgets,
+    ownLimits: (spender) => work.ownLimits(spender),
+  });
   const usage = createUsageLog({ store, clock, onRecorded: [budgets.recorded, providers.watch] });
   // Every feature that keeps things of users gives them to somebody else when a user is deleted.
   const handOvers: HandOver[] = [eventLog.handOver, providers.handOver, notifications.handOver, jobs.handOver];

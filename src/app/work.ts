@@ -30,6 +30,7 @@ import { matchSkills } from "../engine/skill-match.ts";
 import { createToolbox } from "../engine/tool/registry.ts";
 import { createAgentFiles } from "../feature/agents/files.ts";
 import { openAgents } from "../feature/agents/open.ts";
+import type { OwnLimits, Spender } from "../feature/budgets/scopes.ts";
 import type { Budgets } from "../feature/budgets/service.ts";
 import { createExecutions } from "../feature/executions/service.ts";
 import { createPipelines } from "../feature/pipelines/service.ts";
@@ -118,6 +119,7 @@ export async function openWork(deps: WorkDeps) {
       return [...new Set([...always, ...matched])];
     },
     defaultTimeoutSeconds: () => settings.get().limits.timeout_seconds,
+    defaultBudgetUsd: () => settings.get().budgets.run_usd,
     ended: ({ id, project_id }) =>
       void projects.workspaces
         .release({ id, project_id })
@@ -149,6 +151,7 @@ export async function openWork(deps: WorkDeps) {
       },
     },
     overdrawn: (execution, estimateUsd) => deps.budgets.check({ ...spenderOf(execution), estimateUsd }),
+    reserve: (execution, amountUsd) => deps.budgets.reserve({ ...spenderOf(execution), amountUsd }),
     emitSoon: store.emitSoon,
     script: config.demoScript,
     onTick: runs.service.tick,
@@ -158,6 +161,12 @@ export async function openWork(deps: WorkDeps) {
   bus.subscribe(() => engine.scheduler.wake(), ["step_queued"]);
   return {
     ...{ secrets, skills, pipelines, projects, agents, executions, runs, engine, sandbox },
+    /** Budgets that the agent's file and the run bring along. */
+    ownLimits({ agentId, runId }: Spender): OwnLimits {
+      const { budget_usd_per_run, budget_usd_per_day } = (agentId && agentFiles.find(agentId)?.config) || {};
+      const run = runId === undefined ? null : runs.budgetUsd(runId);
+      return { run, agentPerRun: budget_usd_per_run, agentPerDay: budget_usd_per_day };
+    },
     /** Goes on with what the last process left. */
     async start() {
       await projects.projects.recover();

@@ -44,6 +44,7 @@ export const LIMITS = {
   modelIdleTimeoutMs: 120_000,
   modelAttempts: 5,
   replyTokensEstimate: 4_096,
+  replyTokensAmple: 32_768,
   turnsDefault: 50,
   turnsMax: 1_000,
   executionTimeoutSeconds: 3_600,

@@ -16,6 +16,7 @@ import type { Toolbox } from "./tool/registry.ts";
 /** What of the instance's settings fills in for agents that say nothing. */
 export interface EngineDefaults {
   model(kind: Execution["kind"]): string | null;
+  models?: { summary: string | null };
   limits: { max_turns: number; timeout_seconds: number };
   sandbox: { image: string | null; network: "none" | "bridge"; memory_mb: number; cpus: number };
 }
@@ -52,6 +53,7 @@ export interface EngineDeps {
     own(executionId: string): Promise<string>;
   };
   overdrawn(execution: Execution, estimateUsd: number): Overdrawn | undefined;
+  reserve(execution: Execution, amountUsd: number): boolean;
   emitSoon(draft: EventDraft): void;
   /** Transcript of the scripted model, from the configuration. */
   script: string | undefined;
@@ -116,6 +118,7 @@ function portsOf(deps: EngineDeps, tokens: ExecutionTokens): EnginePorts {
         "No model is set. Name one with the run (--model), in the agent or in settings; demo/scripted is a dry run.",
       );
     },
+    summaryModel: () => deps.defaults().models?.summary ?? undefined,
     scriptOf: () => deps.script,
     toolsFor: ({ agentId, kind, contract }, { hasShell }) =>
       toolbox.for({ kind, allows: deps.allowsTool(agentId), hasShell, contract }),
@@ -160,6 +163,7 @@ function portsOf(deps: EngineDeps, tokens: ExecutionTokens): EnginePorts {
       },
     },
     overdrawn: deps.overdrawn,
+    reserve: deps.reserve,
     emitSoon: deps.emitSoon,
   };
 }

@@ -50,6 +50,9 @@ export type Ending =
   | { status: "failed"; error: { code: string; message: string }; text: string }
   | { status: "cancelled"; text: string };
 
+/** What a model call was for. */
+export type CallPurpose = "turn" | "summary";
+
 /** The rows of executions. Each call is one transaction, on disk when it returns. */
 export interface ExecutionRows {
   /** Takes up to `limit` queued executions whose time has come, fairly between runs: queued → running, owned by us. */
@@ -65,7 +68,7 @@ export interface ExecutionRows {
   /** Stores a summary that stands for everything before it, and the call that made it. */
   addSummary(execution: Execution, content: string, reply: ModelReply): void;
   /** Logs a model call that gave no reply to store. */
-  logCall(execution: Execution, reply: ModelReply): void;
+  logCall(execution: Execution, reply: ModelReply, purpose?: CallPurpose): void;
   /** The reply, its tool calls as `requested`, its cost: before anything else happens. */
   addReply(execution: Execution, reply: ModelReply): void;
   startCall(execution: Execution, call: StoredCall, shownInput: unknown): void;

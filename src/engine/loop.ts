@@ -5,7 +5,7 @@
 import { type EventDraft, executionRefs } from "../core/events.ts";
 import { LIMITS } from "../core/limits.ts";
 import { settleCalls, type Turn } from "./calls.ts";
-import { estimateTokens, fitWindow, toModelMessages } from "./context.ts";
+import { estimateTokens, fitRoom, roomOf, toModelMessages, toSummaryRequest } from "./context.ts";
 import type { Ending, Execution, StoredMessage } from "./execution.ts";
 import type { AssistantPart, ModelMessage, ModelReply } from "./model.ts";
 import type { EngineAgent } from "./ports.ts";
@@ -22,7 +22,12 @@ const REMINDERS = 2;
 const REMINDER =
   "You have not ended the task. Call `complete` with the outputs it asks for, or `fail` with the reason.";
 const SUMMARISE =
-  "Your context is nearly full. Write a summary from which you can go on: the task, what is done and found (paths, names, numbers), what is left, decisions taken. No tool calls.";
+  "This is the conversation so far; it is too long to go on. Write a summary from which you can: the task, what is done and found (paths, names, numbers), what is left, decisions taken. No tool calls.";
+
+/** Calls for one reply, summaries and refused ones among them. */
+const CONTEXT_TRIES = 8;
+/** Part of what was refused that is tried next. */
+const SHORTER = 0.6;
 
 const textOf = (parts: readonly AssistantPart[]): string =>
   parts.flatMap((part) => (part.type === "text" ? [part.text] : [])).join("");
@@ -51,7 +56,7 @@ export async function runLoop(input: LoopInput): Promise<Ending> {
         "turns_exceeded",
         `It took ${turns} turns, the most this agent may. Raise max_turns, or ask for less.`,
       );
-    const reply = await ask(input, last?.role === "assistant" ? ports.rows.transcript(execution.id) : transcript);
+    const reply = await ask(input);
     if ("status" in reply) return reply;
     ports.rows.addReply(execution, reply);
   }
@@ -78,44 +83,69 @@ function endOfText(execution: Execution, transcript: readonly StoredMessage[], t
     : failed("no_completion", "The agent stopped without calling complete.", text);
 }
 
-/** One model call, inside window and budget. @returns the reply to store, or how the execution ends without one. */
-async function ask(input: LoopInput, transcript: readonly StoredMessage[]): Promise<ModelReply | Ending> {
+/**
+ * One model call, inside window and budget. A conversation that is too long, by our count or the provider's word, is
+ * shortened and asked again. @returns the reply to store, or how the execution ends without one.
+ */
+async function ask(input: LoopInput): Promise<ModelReply | Ending> {
   const { execution, ports, model, system, sandbox } = input;
   const tools = ports.toolsFor(execution, sandbox);
-  const window = ports.models.info(model).context_window;
-  let fitted = fitWindow(system, toModelMessages(transcript), window);
-  if (!fitted.fits && transcript.length > 2) {
-    const summary = await call(
-      input,
-      [...fitWindow(system, toModelMessages(transcript), window).messages, { role: "user", content: SUMMARISE }],
-      [],
-    );
-    if ("status" in summary) return summary;
-    if (summary.finish === "error")
-      return failed(
-        "context_exceeded",
-        "The conversation no longer fits the model's window and could not be summarised.",
-      );
-    ports.rows.addSummary(execution, `${execution.prompt}\n\n${textOf(summary.parts)}`, summary);
-    fitted = fitWindow(system, toModelMessages(ports.rows.transcript(execution.id)), window);
+  const summaryModel = ports.summaryModel() ?? model;
+  const windowOf = (one: string) => roomOf(ports.models.info(one).context_window);
+  let room = windowOf(model);
+  for (let tries = 1; ; tries++) {
+    const all = toModelMessages(ports.rows.transcript(execution.id));
+    const fitted = fitRoom(system, all, room);
+    const summarise = !fitted.fits && all.length > 1;
+    const reply = summarise
+      ? await call(input, [summaryRequest(system, all, Math.min(room, windowOf(summaryModel)))], [], summaryModel)
+      : await call(input, fitted.messages, tools, model);
+    if ("status" in reply) return reply;
+    if (reply.finish !== "error") {
+      if (!summarise) return reply;
+      ports.rows.addSummary(execution, `${execution.prompt}\n\n${textOf(reply.parts)}`, reply);
+      continue;
+    }
+    ports.rows.logCall(execution, reply, summarise ? "summary" : "turn");
+    const { code, message } = reply.error ?? { code: "provider_error", message: "The model gave no answer." };
+    if (code !== "context_too_long") return failed(code, message);
+    if (all.length <= 1 || tries >= CONTEXT_TRIES)
+      return failed(code, `${message} It does not fit shortened either: take a model with a larger window.`);
+    room = Math.floor(Math.min(room, fitted.tokens) * SHORTER);
   }
-  const reply = await call(input, fitted.messages, tools);
-  if ("status" in reply) return reply;
-  if (reply.finish !== "error") return reply;
-  ports.rows.logCall(execution, reply);
-  return failed(reply.error?.code ?? "provider_error", reply.error?.message ?? "The model gave no answer.");
 }
 
-async function call(input: LoopInput, messages: ModelMessage[], tools: readonly Tool[]): Promise<ModelReply | Ending> {
-  const { execution, ports, agent, model, system, masker, signal } = input;
-  const tokens = estimateTokens(system) + estimateTokens(JSON.stringify(messages));
-  const estimate = ports.models.estimateUsd(model, tokens, LIMITS.replyTokensEstimate);
-  const over = ports.overdrawn(execution, estimate ?? 0);
+const summaryRequest = (system: string, messages: ModelMessage[], room: number): ModelMessage => ({
+  role: "user",
+  content: toSummaryRequest(system, messages, room, SUMMARISE),
+});
+
+/** Asks the budgets. @returns how the execution ends when they are used up, else the most tokens of the reply. */
+function allowed({ execution, ports }: LoopInput, model: string, tokens: number): Ending | { most?: number } {
+  const costOf = (replyTokens: number) => ports.models.estimateUsd(model, tokens, replyTokens) ?? 0;
+  const over = ports.overdrawn(execution, costOf(LIMITS.replyTokensEstimate));
   if (over)
     return failed(
       "budget_exceeded",
       `The ${over.scope} budget of $${over.limitUsd} is used up ($${over.spentUsd.toFixed(4)} spent). Raise it, or wait for its reset.`,
     );
+  return ports.reserve(execution, costOf(LIMITS.replyTokensAmple)) ? {} : { most: LIMITS.replyTokensEstimate };
+}
+
+async function call(
+  input: LoopInput,
+  messages: ModelMessage[],
+  tools: readonly Tool[],
+  model: string,
+): Promise<ModelReply | Ending> {
+  const { execution, ports, agent, system, masker, signal } = input;
+  const shown = tools.map(({ name, description, parameters }) => ({
+    name,
+    description,
+    parameters: parameters as Record<string, unknown>,
+  }));
+  const budget = allowed(input, model, estimateTokens(system) + estimateTokens(JSON.stringify([messages, shown])));
+  if ("status" in budget) return budget;
   const [text, thinking] = [masker.stream(), masker.stream()];
   const say = (kind: EventDraft["kind"], piece: string) => {
     if (piece) ports.emitSoon({ kind, ...executionRefs(execution), data: { text: piece } });
@@ -124,11 +154,8 @@ async function call(input: LoopInput, messages: ModelMessage[], tools: readonly 
     model,
     system,
     messages,
-    tools: tools.map(({ name, description, parameters }) => ({
-      name,
-      description,
-      parameters: parameters as Record<string, unknown>,
-    })),
+    tools: shown,
+    maxOutputTokens: budget.most,
     thinkingLevel: agent.thinkingLevel,
     temperature: agent.temperature,
     userId: execution.userId,

@@ -35,6 +35,8 @@ export interface EnginePorts {
   agentOf(execution: Execution): EngineAgent;
   /** The model to use: run > step > pipeline > agent > settings. @throws Problem when none is set. */
   modelOf(execution: Execution): string;
+  /** Model that writes summaries; undefined: the execution's own. */
+  summaryModel(): string | undefined;
   /** Transcript file of the scripted model for this execution. */
   scriptOf(execution: Execution): string | undefined;
   /** Tools the execution has at this moment; asked before every turn. */
@@ -58,6 +60,8 @@ export interface EnginePorts {
   };
   /** Undefined when the next call fits every budget. */
   overdrawn(execution: Execution, estimateUsd: number): Overdrawn | undefined;
+  /** After that: whether the budgets have ample room for a call of this price; if not, its reply is kept short. */
+  reserve(execution: Execution, amountUsd: number): boolean;
   /** Queues an event of the lossy class. */
   emitSoon(draft: EventDraft): void;
 }

@@ -40,6 +40,7 @@ export interface RigOptions {
   clock?: Clock;
   allowHostShell?: boolean;
   overdrawn?: EngineDeps["overdrawn"];
+  reserve?: EngineDeps["reserve"];
 }
 
 export type Rig = ReturnType<typeof createRig>;
@@ -138,6 +139,7 @@ export function createRig(options: RigOptions) {
         own: async (id) => workspaceOf(id),
       },
       overdrawn: options.overdrawn ?? (() => undefined),
+      reserve: options.reserve ?? (() => true),
       emitSoon: store.emitSoon,
       script: options.script === undefined ? undefined : join(folder, "script.yml"),
       onTick: () => runs.service.tick(),

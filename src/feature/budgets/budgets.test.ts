@@ -256,6 +256,20 @@ describe("budgets", () => {
     expect(budgets.states(undefined).map((state) => state.scope)).toEqual(["instance_day"]);
   });
 
+  test("ample room is given to at most half of what is left, so that reservations never pass a limit together", () => {
+    limits.run_usd = 1;
+    const session = (n: number) => ({ ...SPENDER, sessionId: `sess_${n}` });
+    expect(budgets.reserve({ ...session(1), amountUsd: 0.5 })).toBe(true);
+    expect(budgets.reserve({ ...session(2), amountUsd: 0.26 })).toBe(false);
+    expect(budgets.reserve({ ...session(2), amountUsd: 0.25 })).toBe(true);
+    expect(check(0.25, session(3))).toBeUndefined();
+    expect(check(0.01, session(4))?.scope).toBe("run");
+    budgets.release("sess_1");
+    expect(check(0.5, session(4))).toBeUndefined();
+    limits.run_usd = null;
+    expect(budgets.reserve({ ...session(5), amountUsd: 1_000 })).toBe(true);
+  });
+
   test("a call of unknown price counts nothing, and is stopped once the rest is spent", () => {
     limits.run_usd = 1;
     spend(null);

@@ -40,6 +40,11 @@ export interface Budgets {
    * spender's session until `recorded` or `release`. The first refusal of a session is told (`budget_exceeded`).
    */
   check(spender: Spender & { estimateUsd: number }): Exceeded | undefined;
+  /**
+   * Holds that much for the spender's session instead of its estimate, where it is at most half of what every budget
+   * has left, so that calls beside it find room. @returns false: the call must stay inside its estimate.
+   */
+  reserve(spender: Spender & { amountUsd: number }): boolean;
   /** A call was logged: its hold ends, and budgets that it brought to the warning mark are told of, once a period. */
   recorded(tx: WriteTx, call: LlmCall): void;
   /** The session makes no call now. */
@@ -128,6 +133,15 @@ export function createBudgets({ store, clock, limits, ownLimits = () => ({}), no
       }
       if (spender.sessionId !== undefined && estimate > 0) holds.set(spender.sessionId, { spender, nano: estimate });
       return undefined;
+    },
+    reserve({ amountUsd, ...spender }) {
+      const amount = Math.max(0, Math.round(amountUsd * NANO));
+      for (const budget of of(spender)) {
+        const left = Math.round(budget.limitUsd * NANO) - spentBy(budget) - heldBy(budget, spender.sessionId);
+        if (amount > left / 2) return false;
+      }
+      if (spender.sessionId !== undefined && amount > 0) holds.set(spender.sessionId, { spender, nano: amount });
+      return true;
     },
     recorded({ emit }, call) {
       const { agent_id, run_id, session_id, user_id } = call;

@@ -2,7 +2,7 @@
 import { type Clock, timestamp } from "../../core/clock.ts";
 import { executionRefs } from "../../core/events.ts";
 import { newId } from "../../core/ids.ts";
-import type { Ending, Execution, ExecutionRows } from "../../engine/execution.ts";
+import type { CallPurpose, Ending, Execution, ExecutionRows } from "../../engine/execution.ts";
 import type { ModelReply } from "../../engine/model.ts";
 import type { Store, WriteTx } from "../../store/store.ts";
 import type { ExecutionDraft } from "./model.ts";
@@ -20,7 +20,7 @@ export interface ExecutionsDeps {
   store: Store;
   clock: Clock;
   /** Writes the model call's row and event. */
-  recordCall(tx: WriteTx, execution: Execution, reply: ModelReply): void;
+  recordCall(tx: WriteTx, execution: Execution, reply: ModelReply, purpose: CallPurpose): void;
 }
 
 export interface Executions {
@@ -68,7 +68,7 @@ export function createExecutions({ store, clock, recordCall }: ExecutionsDeps): 
   };
 
   /** Adds a model call to the log and to the execution's sums. */
-  const spend = (tx: WriteTx, execution: Execution, reply: ModelReply): void => {
+  const spend = (tx: WriteTx, execution: Execution, reply: ModelReply, purpose: CallPurpose = "turn"): void => {
     const row = table.find(execution.id)!;
     const { input_tokens, output_tokens } = reply.usage;
     table.update(execution.id, {
@@ -76,7 +76,7 @@ export function createExecutions({ store, clock, recordCall }: ExecutionsDeps): 
       tokens: row.tokens + input_tokens + output_tokens,
       cost_nano: row.cost_nano + Math.round((reply.cost_usd ?? 0) * 1e9),
     });
-    recordCall(tx, execution, reply);
+    recordCall(tx, execution, reply, purpose);
     owners.get(row.kind)?.replied?.(table.find(execution.id)!, tx);
   };
   const rows: ExecutionRows = {
@@ -119,9 +119,9 @@ export function createExecutions({ store, clock, recordCall }: ExecutionsDeps): 
     addSummary: (execution, content, reply) =>
       store.write((tx) => {
         table.addMessage(execution.id, "summary", content);
-        spend(tx, execution, reply);
+        spend(tx, execution, reply, "summary");
       }),
-    logCall: (execution, reply) => store.write((tx) => spend(tx, execution, reply)),
+    logCall: (execution, reply, purpose) => store.write((tx) => spend(tx, execution, reply, purpose)),
     addReply: (execution, reply) =>
       store.write((tx) => {
         const seq = table.addMessage(execution.id, "assistant", reply.parts);

@@ -33,6 +33,9 @@ export const Run = t.Object({
   model: orNull(t.String()),
   cost_usd: t.Number(),
   tokens: t.Integer(),
+  budget_usd: orNull(
+    t.Number({ description: "What it may cost, USD, by itself or its pipeline; null: as the settings say." }),
+  ),
   branch: orNull(t.String()),
   created_by: orNull(t.String()),
   created_at: Time,
@@ -42,6 +45,12 @@ export const Run = t.Object({
 });
 export type Run = Static<typeof Run>;
 
+const BudgetUsd = t.Number({
+  exclusiveMinimum: 0,
+  maximum: 100_000,
+  description: "What the run may cost, USD. Only an administrator may give more than pipeline and settings allow.",
+});
+
 export const RunCreate = t.Object({
   pipeline_id: t.String({ maxLength: 64 }),
   task_description: t.String({ minLength: 1, maxLength: LIMITS.textCharacters }),
@@ -50,12 +59,14 @@ export const RunCreate = t.Object({
   inputs: t.Optional(t.Record(t.String(), Text)),
   model: t.Optional(t.String({ maxLength: LIMITS.nameCharacters })),
   task_id: t.Optional(t.String({ maxLength: LIMITS.nameCharacters })),
+  budget_usd: t.Optional(BudgetUsd),
 });
 export type RunCreate = Static<typeof RunCreate>;
 
 export const RunRestart = t.Object({
   from_step: t.Optional(t.String({ maxLength: 64 })),
   human_context: t.Optional(Text),
+  budget_usd: t.Optional(BudgetUsd),
 });
 export type RunRestart = Static<typeof RunRestart>;
 

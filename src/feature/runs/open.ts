@@ -9,7 +9,7 @@ import { createAdvance } from "./advance.ts";
 import type { PipelineDefinition, Planner, PlanRun } from "./planner.ts";
 import { createRuns } from "./service.ts";
 import { createRunStore, type RunRow } from "./store.ts";
-import { createRunViews } from "./views.ts";
+import { budgetOf, createRunViews } from "./views.ts";
 
 export interface OpenRunsDeps {
   store: Store;
@@ -33,6 +33,8 @@ export interface OpenRunsDeps {
   /** Called in the transaction in which a run ends. */
   ended(run: RunRow): void;
   defaultTimeoutSeconds?(): number;
+  /** Budget of runs whose pipeline names none, USD; null: no limit. */
+  defaultBudgetUsd?(): number | null;
 }
 
 export type OpenRuns = ReturnType<typeof openRuns>;
@@ -76,7 +78,13 @@ export function openRuns(deps: OpenRunsDeps) {
     pipelineOf: deps.pipelineOf,
     projectNamed: deps.projectNamed,
     assertAgents,
+    defaultBudgetUsd: () => deps.defaultBudgetUsd?.() ?? null,
   });
   executions.own("pipeline", service.owner);
-  return { rows, views, service };
+  /** What that run may cost by itself or by its pipeline, USD. */
+  const budgetUsd = (runId: string): number | null => {
+    const row = rows.run(runId);
+    return row ? budgetOf(row) : null;
+  };
+  return { rows, views, service, budgetUsd };
 }

@@ -26,6 +26,8 @@ export interface RunsDeps {
   projectNamed(name: string): { id: string; name: string };
   /** @throws Problem 422 when the pipeline names an agent that there is not, or one that is switched off. */
   assertAgents(definition: PipelineDefinition): void;
+  /** Budget of runs whose pipeline names none, USD; null: no limit. */
+  defaultBudgetUsd(): number | null;
 }
 
 export interface Runs {
@@ -51,6 +53,13 @@ export function createRuns(deps: RunsDeps): Runs {
   const now = () => timestamp(clock.now());
   const shown = (id: string): Run => views.present(rows.run(id)!);
 
+  /** Users may bring a smaller budget along, administrators any. @throws Problem 422. */
+  const assertBudget = (wanted: number | undefined, { defaults }: PipelineDefinition, caller: Caller): void => {
+    const most = defaults?.budget_usd ?? deps.defaultBudgetUsd();
+    if (wanted !== undefined && !caller.admin && most !== null && wanted > most)
+      throw invalidField("/budget_usd", `Runs of this pipeline may cost $${most}`);
+  };
+
   const newRun = (input: RunCreate, definition: PipelineDefinition, caller: Caller): RunRow => {
     const project = input.project_name ? deps.projectNamed(input.project_name) : undefined;
     const { values, problems } = planner.checkInputs(definition, input.inputs ?? {});
@@ -59,6 +68,7 @@ export function createRuns(deps: RunsDeps): Runs {
         "The inputs do not fit the pipeline.",
         problems.map(({ name, message }) => ({ pointer: `/inputs/${name}`, message })),
       );
+    assertBudget(input.budget_usd, definition, caller);
     const id = newId("run");
     return {
       id,
@@ -76,6 +86,7 @@ export function createRuns(deps: RunsDeps): Runs {
       error: null,
       branch: project ? `run/${id}` : null,
       created_by: caller.userId ?? null,
+      budget_usd: input.budget_usd ?? null,
       restarted_from: null,
       created_at: now(),
       started_at: null,
@@ -129,16 +140,22 @@ export function createRuns(deps: RunsDeps): Runs {
         return shown(id);
       });
     },
-    restart(id, { from_step, human_context }, caller) {
+    restart(id, { from_step, human_context, budget_usd }, caller) {
       return store.write((tx) => {
         const row = views.rowFor(id, caller);
         if (row.status !== "failed" && row.status !== "cancelled")
           throw conflict(`The run is ${row.status}; only a failed or cancelled one is restarted.`, "run_not_ended");
-        const { steps } = row.definition as PipelineDefinition;
+        const definition = row.definition as PipelineDefinition;
+        const { steps } = definition;
+        assertBudget(budget_usd, definition, caller);
         if (from_step !== undefined && !steps.some((step) => step.id === from_step))
           throw invalidField("/from_step", "The pipeline has no such step");
         const guidance = [row.human_context, human_context].filter(Boolean).join("\n\n") || null;
-        rows.updateRun(id, { human_context: guidance, restarted_from: from_step ?? firstOpen(id, steps) });
+        rows.updateRun(id, {
+          human_context: guidance,
+          restarted_from: from_step ?? firstOpen(id, steps),
+          ...(budget_usd === undefined ? {} : { budget_usd }),
+        });
         advance.restart(tx, id, from_step);
         return shown(id);
       });

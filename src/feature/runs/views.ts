@@ -4,6 +4,7 @@ import { invalidField, notFound } from "../../core/errors.ts";
 import type { Caller } from "../../http/caller.ts";
 import { type ListAnswer, listAnswer, type Page, pageOfArray } from "../../http/list.ts";
 import type { HistoryItem, Run, Step, StepOutput } from "./model.ts";
+import type { PipelineDefinition } from "./planner.ts";
 import type { RunFilter, RunRow, RunStore, StepRow } from "./store.ts";
 
 const ENDED = ["succeeded", "failed", "cancelled"];
@@ -39,6 +40,10 @@ function sinceOf(text: string | undefined): string | undefined {
   return timestamp(ms);
 }
 
+/** What the run may cost by itself or by its pipeline, USD. */
+export const budgetOf = ({ budget_usd, definition }: Pick<RunRow, "budget_usd" | "definition">): number | null =>
+  budget_usd ?? (definition as PipelineDefinition).defaults?.budget_usd ?? null;
+
 export function createRunViews(store: RunStore): RunViews {
   const present = (row: RunRow): Run => {
     const {
@@ -69,6 +74,7 @@ export function createRunViews(store: RunStore): RunViews {
       error,
       model,
       ...spent,
+      budget_usd: budgetOf(row),
       branch,
       created_by,
       created_at,

@@ -3,7 +3,7 @@ import { and, desc, eq, lt } from "drizzle-orm";
 import { type Clock, timestamp } from "../../core/clock.ts";
 import { notFound } from "../../core/errors.ts";
 import { newId } from "../../core/ids.ts";
-import type { Execution } from "../../engine/execution.ts";
+import type { CallPurpose, Execution } from "../../engine/execution.ts";
 import type { ModelReply } from "../../engine/model.ts";
 import { type ListAnswer, listAnswer, type Page } from "../../http/list.ts";
 import type { Store, WriteTx } from "../../store/store.ts";
@@ -24,7 +24,7 @@ export interface UsageLog {
   /** Logs a call and tells of it (`llm_call`). Joins the transaction around it. */
   record(call: LlmCallRecord): LlmCall;
   /** The engine's way in: the reply of one call of an execution. */
-  recordCall(tx: WriteTx, execution: Execution, reply: ModelReply): void;
+  recordCall(tx: WriteTx, execution: Execution, reply: ModelReply, purpose?: CallPurpose): void;
   list(page: Page, filter: CallFilter): ListAnswer<LlmCall>;
   /** @throws Problem 404 unknown, or another's when `userId` is given. */
   get(id: string, userId?: string): LlmCall;
@@ -74,7 +74,8 @@ function rowOf(call: LlmCallRecord, at: string): Row {
   };
 }
 
-export const callOf = (execution: Execution, reply: ModelReply): LlmCallRecord => ({
+export const callOf = (execution: Execution, reply: ModelReply, purpose?: CallPurpose): LlmCallRecord => ({
+  purpose,
   agentId: execution.agentId,
   runId: execution.runId,
   stepId: execution.stepId,
@@ -128,7 +129,7 @@ export function createUsageLog({ store, clock, onRecorded }: UsageDeps): UsageLo
 
   return {
     record,
-    recordCall: (_tx, execution, reply) => void record(callOf(execution, reply)),
+    recordCall: (_tx, execution, reply, purpose) => void record(callOf(execution, reply, purpose)),
     list: (asked, filter) => listAnswer(page(filter, asked.after, asked.limit + 1), asked, (row) => row.id, present),
     get(id, userId) {
       const row = db.select().from(table).where(eq(table.id, id)).get();

@@ -1,5 +1,5 @@
 /** Runs and the steps of each, every attempt a row. */
-import { index, integer, sqliteTable, text } from "drizzle-orm/sqlite-core";
+import { index, integer, real, sqliteTable, text } from "drizzle-orm/sqlite-core";
 import type { RowError } from "./executions.ts";
 
 export const runs = sqliteTable(
@@ -21,6 +21,8 @@ export const runs = sqliteTable(
     error: text({ mode: "json" }).$type<(RowError & { step_id?: string }) | null>(),
     branch: text(),
     created_by: text(),
+    /** The run's own budget, USD; null: its pipeline's, else the settings'. */
+    budget_usd: real(),
     /** Step from which the last restart went on. */
     restarted_from: text(),
     created_at: text().notNull(),

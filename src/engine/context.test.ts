@@ -1,0 +1,150 @@
+import { afterEach, describe, expect, test } from "bun:test";
+import fc from "fast-check";
+import { createRig, type Rig } from "../testing/engine-rig.ts";
+import { estimateTokens, fitRoom, toSummaryRequest } from "./context.ts";
+import type { AssistantPart, ModelMessage, ModelPort, ModelReply, ModelRequest } from "./model.ts";
+
+const rigs: Rig[] = [];
+afterEach(async () => {
+  for (const rig of rigs.splice(0)) await rig.close();
+});
+
+const sizeOf = ({ system, messages }: Pick<ModelRequest, "system" | "messages">) =>
+  estimateTokens(system) + estimateTokens(JSON.stringify(messages));
+
+const REPLY: ModelReply = {
+  parts: [],
+  finish: "stop",
+  usage: { input_tokens: 1, output_tokens: 1, cache_read_tokens: 0, cache_write_tokens: 0, reasoning_tokens: 0 },
+  cost_usd: 0,
+  cost_source: "table",
+  key_source: "none",
+  provider: "custom-small",
+  model: "custom-small/m",
+  duration_ms: 1,
+  time_to_first_token_ms: 1,
+  attempts: 1,
+};
+const REFUSED: ModelReply = {
+  ...REPLY,
+  finish: "error",
+  error: { code: "context_too_long", message: "The prompt does not fit.", retryable: false },
+};
+
+/**
+ * A provider that knows its own window and tells nobody. Its agent reads a long file in each of the first turns, then
+ * completes.
+ */
+function narrowModel(windowTokens: number, reads: number) {
+  const heard: { request: ModelRequest; refused: boolean }[] = [];
+  let turns = 0;
+  const say = (part: AssistantPart): ModelReply => ({ ...REPLY, parts: [part], finish: "tool_calls" });
+  const port: ModelPort = {
+    async call(request) {
+      const refused = sizeOf(request) > windowTokens;
+      heard.push({ request, refused });
+      if (refused) return REFUSED;
+      if (request.tools.length === 0) return { ...REPLY, parts: [{ type: "text", text: "SUMMARY: read the files." }] };
+      turns++;
+      const call = turns <= reads ? { tool: "read", input: { path: "long.txt" } } : { tool: "complete", input: DONE };
+      return say({ type: "tool_call", call_id: `c${turns}`, ...call });
+    },
+    info: (id) => ({
+      ...{ id, context_window: 1_000_000, input_usd_per_mtok: 0, output_usd_per_mtok: 0 },
+      ...{ reasoning: false, tools: true },
+    }),
+    estimateUsd: () => 0,
+  };
+  return { port, heard };
+}
+const DONE = { outputs: {}, summary: "read" };
+const pipeline = (input: string) => `
+id: one
+name: One
+steps:
+  - { id: work, agent: worker, input: "${input}" }
+`;
+
+async function run(windowTokens: number, reads: number, input = "Read it.") {
+  const model = narrowModel(windowTokens, reads);
+  const rig = createRig({ pipelines: { one: pipeline(input) }, model: model.port });
+  rigs.push(rig);
+  const { id } = rig.create("one");
+  await Bun.write(`${rig.workspaceOf(id)}/long.txt`, "a line of the long file\n".repeat(600));
+  await rig.engine.start();
+  return { ended: await rig.ended(id), heard: model.heard, rig };
+}
+
+describe("a provider that refuses what is too long", () => {
+  test("is asked again with less, until it fits; the work goes on to its end", async () => {
+    const { ended, heard, rig } = await run(7_000, 8);
+    expect(ended).toMatchObject({ status: "succeeded", error: null });
+    expect(heard.filter(({ refused }) => refused).length).toBeGreaterThan(0);
+    // Every call is logged, the refused ones too.
+    expect(rig.calls.length).toBe(heard.length);
+  });
+
+  test("gets a summary with the task when shorter outputs are not enough", async () => {
+    const { ended, heard } = await run(3_600, 12, "Read it, says the marked task.");
+    expect(ended.status).toBe("succeeded");
+    const asked = heard.filter(({ request, refused }) => request.tools.length === 0 && !refused);
+    expect(asked.length).toBeGreaterThan(0);
+    const next = heard[heard.indexOf(asked[0]!) + 1]!.request.messages;
+    expect(next).toHaveLength(1);
+    expect(JSON.stringify(next)).toContain("Read it, says the marked task.");
+    expect(JSON.stringify(next)).toContain("SUMMARY: read the files.");
+  });
+
+  test("fails the work with context_too_long when nothing is left to shorten, after one call", async () => {
+    const { ended, heard } = await run(200, 1, "x".repeat(4_000));
+    expect(ended).toMatchObject({ status: "failed", error: { code: "context_too_long", step_id: "work" } });
+    expect(heard).toHaveLength(1);
+  });
+
+  test("ends in a bounded number of calls when it refuses everything after the first turn", async () => {
+    const model = narrowModel(1_000_000, 3);
+    const call: ModelPort["call"] = async (request) =>
+      request.messages.length > 1 || request.tools.length === 0 ? REFUSED : model.port.call(request);
+    const rig = createRig({ pipelines: { one: pipeline("Go.") }, model: { ...model.port, call } });
+    rigs.push(rig);
+    await rig.engine.start();
+    expect(await rig.ended(rig.create("one").id)).toMatchObject({ error: { code: "context_too_long" } });
+    expect(rig.calls.length).toBeLessThan(12);
+  });
+});
+
+describe("fitRoom", () => {
+  const tool = fc
+    .string({ maxLength: 9_000 })
+    .map((output): ModelMessage => ({ role: "tool", results: [{ call_id: "c", tool: "read", ok: true, output }] }));
+  const said = fc
+    .string({ maxLength: 300 })
+    .map((text): ModelMessage => ({ role: "assistant", parts: [{ type: "text", text }] }));
+
+  test("keeps every message and call in place, only shortens outputs, and says truly whether all fits", () => {
+    fc.assert(
+      fc.property(
+        fc.array(fc.oneof(tool, said), { maxLength: 14 }),
+        fc.integer({ min: 1, max: 9_000 }),
+        (all, room) => {
+          const { messages, fits, tokens } = fitRoom("system", all, room);
+          expect(tokens).toBe(sizeOf({ system: "system", messages }));
+          expect(fits).toBe(tokens <= room);
+          expect(messages.map(({ role }) => role)).toEqual(all.map(({ role }) => role));
+          expect(messages.filter(({ role }) => role !== "tool")).toEqual(all.filter(({ role }) => role !== "tool"));
+          if (sizeOf({ system: "system", messages: all }) <= room) expect(messages).toEqual(all);
+        },
+      ),
+      { numRuns: 80 },
+    );
+  });
+
+  test("a summary's request stays inside the room, ends with what is asked, and holds the newest words", () => {
+    const all: ModelMessage[] = Array.from({ length: 400 }, (_, at) => ({ role: "user", content: `message ${at} ` }));
+    const text = toSummaryRequest("system", all, 2_000, "ASKED");
+    expect(estimateTokens(text)).toBeLessThanOrEqual(2_000);
+    expect(text).toEndWith("ASKED");
+    expect(text).toContain("message 0 ");
+    expect(text).toContain("message 399 ");
+  });
+});
