@@ -7,6 +7,7 @@ import { createGit } from "../adapter/git.ts";
 import { createGuardedFetch } from "../adapter/guarded-fetch.ts";
 import type { Catalogue } from "../adapter/model/catalogue.ts";
 import { createModelPort, type ModelKeys } from "../adapter/model/model-port.ts";
+import { splitModel } from "../adapter/model/providers.ts";
 import { createRecorder, createReplay } from "../adapter/model/record.ts";
 import { createScriptedModel } from "../adapter/model/scripted.ts";
 import type { Clock } from "../core/clock.ts";
@@ -108,6 +109,7 @@ export async function openWork(deps: WorkDeps) {
   const runs = openRuns({
     ...{ store, clock, audit, planner, executions, agentOf },
     pipelineOf: pipelines.definitionOf,
+    isModel: (id) => deps.catalogue.provider(splitModel(id)?.provider ?? "") !== undefined,
     projectNamed(name) {
       const project = projects.projects.byName(name);
       if (!project) throw notFound("project of this name");

@@ -92,6 +92,7 @@ export function createRig(options: RigOptions) {
     },
     projectById: () => undefined,
     agentOf,
+    isModel: () => true,
     skillsFor: (_agent, _input, always) => [...always],
     ended: () => {},
   });

@@ -30,6 +30,8 @@ export interface OpenRunsDeps {
   /** @throws Problem 404 unknown, 409 switched off. */
   agentOf(agentId: string): { config: { timeout_seconds?: number | undefined } };
   skillsFor(agentId: string, input: string, always: readonly string[]): string[];
+  /** Whether a model id names a provider that there is; what models it has is the provider's to say. */
+  isModel(id: string): boolean;
   /** Called in the transaction in which a run ends. */
   ended(run: RunRow): void;
   defaultTimeoutSeconds?(): number;
@@ -76,6 +78,7 @@ export function openRuns(deps: OpenRunsDeps) {
     advance,
     audit,
     pipelineOf: deps.pipelineOf,
+    isModel: deps.isModel,
     projectNamed: deps.projectNamed,
     assertAgents,
     defaultBudgetUsd: () => deps.defaultBudgetUsd?.() ?? null,

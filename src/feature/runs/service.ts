@@ -24,6 +24,7 @@ export interface RunsDeps {
   pipelineOf(id: string): PipelineDefinition;
   /** @throws Problem 404. */
   projectNamed(name: string): { id: string; name: string };
+  isModel(id: string): boolean;
   /** @throws Problem 422 when the pipeline names an agent that there is not, or one that is switched off. */
   assertAgents(definition: PipelineDefinition): void;
   /** Budget of runs whose pipeline names none, USD; null: no limit. */
@@ -69,6 +70,8 @@ export function createRuns(deps: RunsDeps): Runs {
         problems.map(({ name, message }) => ({ pointer: `/inputs/${name}`, message })),
       );
     assertBudget(input.budget_usd, definition, caller);
+    if (input.model && !deps.isModel(input.model))
+      throw invalidField("/model", `No provider is named so; write provider/model, e.g. ollama/qwen3`);
     const id = newId("run");
     return {
       id,
