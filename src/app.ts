@@ -152,6 +152,7 @@ export async function createApp(config: Config) {
     ...{ config, clock, log, folder, store, bus, audit, sealer, docker, catalogue, settings, usage, budgets },
     instanceId: instance,
     keys: providers.keys,
+    hasProvider: providers.providers.anyConfigured,
     engineToken: keys.engineToken,
     url: () => address,
   });
@@ -191,7 +192,7 @@ export async function createApp(config: Config) {
   const routes = new Elysia()
     .use(problemErrors(facts, log))
     .use(statusRoutes(base, { ...status, metrics: metrics.render, metricsType: metrics.contentType }))
-    .use(eventRoutes(base, { streams, tickets, runExists: (id) => runs.rows.run(id) !== undefined }))
+    .use(eventRoutes(base, { streams, tickets, assertRun: runs.views.rowFor }))
     .use(secretRoutes(base, secrets, { engineTokenSet: keys.engineToken !== undefined }))
     .use(authRoutes(base, { auth, store, site, providerLogout: oidc.signOn.logoutUrl }))
     .use(oidcRoutes(base, { ...oidc, site, open: auth.openSignOn }))

@@ -9,7 +9,7 @@ import type { Catalogue } from "../adapter/model/catalogue.ts";
 import { createModelPort, type ModelKeys } from "../adapter/model/model-port.ts";
 import { splitModel } from "../adapter/model/providers.ts";
 import { createRecorder, createReplay } from "../adapter/model/record.ts";
-import { createScriptedModel } from "../adapter/model/scripted.ts";
+import { createScriptedModel, SCRIPTED_MODEL } from "../adapter/model/scripted.ts";
 import type { Clock } from "../core/clock.ts";
 import type { Config } from "../core/config.ts";
 import { notFound } from "../core/errors.ts";
@@ -66,6 +66,8 @@ export interface WorkDeps {
   settings: SettingsService;
   usage: UsageLog;
   budgets: Budgets;
+  /** Whether there is a provider besides the scripted one. */
+  hasProvider(): boolean;
   engineToken: string | undefined;
   /** Where this server listens, once it does. */
   url(): string | undefined;
@@ -102,7 +104,7 @@ export async function openWork(deps: WorkDeps) {
     ...{ store, clock, audit, files: agentFiles, parse: parseAgentFile, updateFrontMatter },
     ...{ fields: AGENT_CONFIG, defaults: AGENT_DEFAULTS, skillsOf: skills.namesOf },
     toolNames: () => [...toolbox.names],
-    runsOf: (agentId, page) => runs.views.ofAgent(agentId, page),
+    runsOf: (agentId, page, caller) => runs.views.ofAgent(agentId, page, caller),
     memoriesOf: () => 0,
   });
   const agentOf = (id: string) => agents.agents.ready(id).agent;
@@ -134,7 +136,10 @@ export async function openWork(deps: WorkDeps) {
     ...{ clock, log, rows: executions.rows, sandboxes: sandbox.driver, toolbox, agentOf },
     models: await modelsOf(deps),
     limits: () => ({ parallel: config.maxExecutions, perAgent: settings.get().limits.executions_per_agent }),
-    defaults: () => ({ ...settings.get(), model: (kind) => settings.modelFor(PURPOSES[kind]) }),
+    defaults: () => ({
+      ...settings.get(),
+      model: (kind) => settings.modelFor(PURPOSES[kind]) ?? (deps.hasProvider() ? null : SCRIPTED_MODEL),
+    }),
     allowsTool: (id) => agents.overrides.allows(id, agentOf(id).config.tools),
     skills: skills.forAgents,
     secretsOf: ({ agentId, id }) => secrets.envOf(agentId, { actor: `execution:${id}` }),

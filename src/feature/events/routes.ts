@@ -1,7 +1,7 @@
 /** GET /v1/events/stream, and the one-minute tickets by which a browser may open it without a token in the address. */
 import { Type as t } from "@sinclair/typebox";
 import { Elysia } from "elysia";
-import { invalidField, notFound } from "../../core/errors.ts";
+import { invalidField } from "../../core/errors.ts";
 import { type EventKind, isEventKind, type SkepEvent } from "../../core/events.ts";
 import type { Base } from "../../http/base.ts";
 import type { Caller } from "../../http/caller.ts";
@@ -14,7 +14,8 @@ const tags = ["events"];
 export interface EventDeps {
   streams: EventStreams;
   tickets: Tickets;
-  runExists(runId: string): boolean;
+  /** @throws Problem 404 for a run that there is not, or that the caller may not read. */
+  assertRun(runId: string, caller: Caller): unknown;
 }
 
 /** What a caller may see: users their own and what belongs to nobody, executions their own, administrators all. */
@@ -24,10 +25,10 @@ export function mayReadEvent(caller: Caller, event: SkepEvent): boolean {
   return event.user_id === undefined || event.user_id === caller.userId;
 }
 
-export function eventRoutes(base: Base, { streams, tickets, runExists }: EventDeps) {
+export function eventRoutes(base: Base, { streams, tickets, assertRun }: EventDeps) {
   const open = (caller: Caller, query: StreamQuery, lastEventId: string | null): Response => {
     const { run_id, session_id, agent_id, project_id } = query;
-    if (run_id !== undefined && !runExists(run_id)) throw notFound("run");
+    if (run_id !== undefined) assertRun(run_id, caller);
     const follows = run_id !== undefined || session_id !== undefined;
     const after = positionOf(lastEventId) ?? query.after ?? (follows ? 0 : undefined);
     return streams.open({

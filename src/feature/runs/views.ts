@@ -29,7 +29,7 @@ export interface RunViews {
   step(runId: string, step: string, attempt: number | undefined, caller: Caller): Step;
   output(runId: string, step: string, attempt: number | undefined, caller: Caller): StepOutput;
   history(query: ListQuery, page: Page, caller: Caller): ListAnswer<HistoryItem>;
-  ofAgent(agentId: string, page: Page): ListAnswer<Run>;
+  ofAgent(agentId: string, page: Page, caller: Caller): ListAnswer<Run>;
 }
 
 /** @throws Problem 422. @returns RFC 3339. */
@@ -197,7 +197,12 @@ export function createRunViews(store: RunStore): RunViews {
     },
     history: (query, page, caller) =>
       listAnswer(store.page(filterOf(query, caller), page.after, page.limit + 1), page, idOf, toHistory),
-    ofAgent: (agentId, page) =>
-      listAnswer(store.page({ agent_id: agentId }, page.after, page.limit + 1), page, idOf, present),
+    ofAgent: (agentId, page, caller) =>
+      listAnswer(
+        store.page({ ...ownership(caller), agent_id: agentId }, page.after, page.limit + 1),
+        page,
+        idOf,
+        present,
+      ),
   };
 }

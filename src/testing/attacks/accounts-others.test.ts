@@ -1,0 +1,203 @@
+/**
+ * A4–A6: two users. Every route that the matrix marks `own` is asked by B for an object of A, and answers as for one
+ * that there is not; B's streams hold nothing of A's; header, cookie, key and ticket get one and the same decision.
+ */
+import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
+import Database from "better-sqlite3";
+import { type Account, makeUser, PASSWORD, setupAdmin } from "../accounts.ts";
+import { startServer, type TestServer } from "../server.ts";
+
+interface OwnRoute {
+  method: string;
+  path: string;
+}
+const OWN: OwnRoute[] = readFileSync(join(import.meta.dir, "access-matrix.tsv"), "utf8")
+  .trim()
+  .split("\n")
+  .map((line) => line.split("\t"))
+  .filter((row) => row[4] === "own")
+  .map(([method = "", path = ""]) => ({ method, path }));
+
+let server: TestServer;
+let a: Account;
+let b: Account;
+/** Objects of A by the route's first words; the ids in the order of the path's parameters. */
+let objects: [prefix: string, ids: string[]][];
+const by = (who: Account, method: string, path: string, body?: unknown) =>
+  server.request(method, path, { token: who.token, body });
+const itemsOf = async (who: Account, path: string) =>
+  (await by(who, "GET", path)).body["items"] as Record<string, unknown>[];
+
+beforeAll(async () => {
+  server = await startServer({ env: { AUTH_ENABLED: "true", TRUSTED_PROXIES: "127.0.0.1" } });
+  const admin = await setupAdmin(server);
+  a = await makeUser(server, admin, "a@example.test");
+  b = await makeUser(server, admin, "b@example.test");
+  const run = await finishedRun(a);
+  const [call] = await itemsOf(a, "/v1/llm-calls");
+  const key = await by(a, "POST", "/v1/auth/api-keys", { name: "of a" });
+  const [session] = await itemsOf(a, "/v1/auth/sessions");
+  keepRows(a.id);
+  objects = [
+    ["/v1/auth/api-keys/", [key.body["id"] as string]],
+    ["/v1/auth/sessions/", [session!["id"] as string]],
+    ["/v1/users/", [a.id]],
+    ["/v1/jobs/", ["job_of_a"]],
+    ["/v1/admin/notifications/", ["ntf_of_a"]],
+    ["/v1/llm-calls/", [call!["id"] as string]],
+    ["/v1/runs/", [run]],
+    ["/v1/steps/", [run, "look"]],
+  ];
+});
+afterAll(() => server.remove());
+
+/** A run of the shipped example, followed to its end. @returns its id. */
+async function finishedRun(who: Account): Promise<string> {
+  const made = await by(who, "POST", "/v1/runs", { pipeline_id: "hello", task_description: `by ${who.email}` });
+  expect(made.status).toBe(201);
+  const id = made.body["id"] as string;
+  const stream = await by(who, "GET", `/v1/events/stream?run_id=${id}`);
+  expect(stream.body as unknown as string).toContain("event: run_complete");
+  return id;
+}
+
+/** Things that come about by time or chance, as they would be kept. */
+function keepRows(userId: string): void {
+  const db = new Database(join(server.data, "skep.db"));
+  const at = new Date().toISOString();
+  db.prepare(
+    "INSERT INTO jobs (id, kind, state, user_id, created_at, updated_at, finished_at) VALUES ('job_of_a', 'clone', 'failed', ?, ?, ?, ?)",
+  ).run(userId, at, at, at);
+  db.prepare(
+    "INSERT INTO notifications (id, key, level, title, user_id, times, created_at, updated_at) VALUES ('ntf_of_a', 'k', 'info', 'A notice', ?, 1, ?, ?)",
+  ).run(userId, at, at);
+  db.close();
+}
+
+function addressOf(path: string, made: boolean): string | undefined {
+  const found = objects.find(([prefix]) => path.startsWith(prefix));
+  const ids = found && [...found[1]];
+  return ids && path.replace(/\{[^}]+\}/g, () => (made ? (ids.shift() ?? "") : "made_up"));
+}
+const BODIES: Record<string, unknown> = {
+  "/v1/users/{id}": { display_name: "Taken" },
+  "/v1/runs/{id}/approve": { step_id: "look", approved: true },
+  "/v1/runs/{id}/restart": {},
+};
+
+describe("A4: another user's object is one that there is not", () => {
+  test("every route marked own has an object here, which its owner reaches", async () => {
+    expect(OWN.filter(({ path }) => addressOf(path, true) === undefined)).toEqual([]);
+    for (const { method, path } of OWN)
+      if (method === "GET") expect([path, (await by(a, method, addressOf(path, true)!)).status]).toEqual([path, 200]);
+  });
+
+  test.each(OWN)("$method $path", async ({ method, path }) => {
+    const ask = async (who: Account, address: string) => {
+      const { status, body } = await by(who, method, address, method === "GET" ? undefined : (BODIES[path] ?? {}));
+      const { request_id: _, instance: _i, ...rest } = body;
+      return { status, rest };
+    };
+    const theirs = await ask(b, addressOf(path, true)!);
+    expect(theirs.status).toBe(404);
+    expect(theirs).toEqual(await ask(b, addressOf(path, false)!));
+  });
+
+  test("nothing of A's was changed, and no list of B's holds any of it", async () => {
+    for (const { method, path } of OWN)
+      if (method === "GET") expect([path, (await by(a, method, addressOf(path, true)!)).status]).toEqual([path, 200]);
+    expect((await by(a, "GET", "/v1/auth/me")).body["display_name"]).toBe("a");
+    const known = objects.map(([, ids]) => ids[0]!);
+    const lists = ["/v1/runs", "/v1/jobs", "/v1/llm-calls", "/v1/auth/sessions", "/v1/auth/api-keys"];
+    for (const path of [
+      ...lists,
+      "/v1/admin/notifications",
+      "/v1/internal/run-history",
+      "/v1/agents/researcher/runs",
+    ]) {
+      const { status, body } = await by(b, "GET", `${path}?limit=200`);
+      const text = JSON.stringify(body);
+      expect([path, status, known.filter((id) => text.includes(id))]).toEqual([path, 200, []]);
+    }
+    expect((await by(b, "GET", `/v1/llm-calls?user_id=${a.id}`)).status).toBe(403);
+  });
+});
+
+describe("A5: another user's stream", () => {
+  test("B can neither follow A's run nor learn that there is one", async () => {
+    const [, [run]] = objects.find(([prefix]) => prefix === "/v1/runs/")!;
+    const follow = async (id: string) => {
+      const { status, body } = await by(b, "GET", `/v1/events/stream?run_id=${id}`);
+      return [status, body["detail"]];
+    };
+    expect(await follow(run!)).toEqual(await follow("run_made_up"));
+    expect((await follow(run!))[0]).toBe(404);
+  });
+
+  test("a replay from the first event holds B's own run and nothing of A's", async () => {
+    const own = await finishedRun(b);
+    const leave = new AbortController();
+    const headers = { Authorization: `Bearer ${b.token}`, "Last-Event-ID": "0" };
+    const answer = await fetch(`${server.url}/v1/events/stream`, { headers, signal: leave.signal });
+    let text = "";
+    for await (const chunk of answer.body!.pipeThrough(new TextDecoderStream())) {
+      text += chunk;
+      if (text.includes("event: run_complete")) break;
+    }
+    leave.abort();
+    expect(text).toContain(own);
+    for (const [, ids] of objects) expect(text).not.toContain(ids[0]!);
+  });
+});
+
+describe("A6: one decision, whatever carries the credential", () => {
+  interface Carrier {
+    name: string;
+    headers: Record<string, string>;
+    query: string;
+  }
+  async function carriersOf(who: Account): Promise<Carrier[]> {
+    const login = { email: who.email, password: PASSWORD, session: "cookie" };
+    const cookie = (await server.request("POST", "/v1/auth/login", { body: login })).headers.get("set-cookie");
+    const key = (await by(who, "POST", "/v1/auth/api-keys", { name: "carrier" })).body["key"];
+    const { ticket } = (await by(who, "POST", "/v1/events/ticket")).body;
+    return [
+      { name: "access token", headers: { Authorization: `Bearer ${who.token}` }, query: "" },
+      { name: "cookie", headers: { Cookie: cookie!.split(";")[0]! }, query: "" },
+      { name: "API key", headers: { Authorization: `Bearer ${key}` }, query: "" },
+      { name: "ticket", headers: {}, query: `&ticket=${ticket}` },
+    ];
+  }
+
+  test("A's run is open to A by each of the four, and to B by none; each is counted", async () => {
+    const [, [run]] = objects.find(([prefix]) => prefix === "/v1/runs/")!;
+    for (const [who, status] of [
+      [a, 200],
+      [b, 404],
+    ] as const)
+      for (const { name, headers, query } of await carriersOf(who)) {
+        const answer = await server.request("GET", `/v1/events/stream?run_id=${run}${query}`, { headers });
+        expect([who.email, name, answer.status]).toEqual([who.email, name, status]);
+        expect(answer.headers.get("ratelimit-policy")).toBe('"api";q=6000;w=60');
+      }
+  });
+
+  test("a ticket works once, on the stream alone, and dies with the session that asked for it", async () => {
+    const { ticket } = (await by(a, "POST", "/v1/events/ticket")).body;
+    expect((await server.request("GET", `/v1/auth/me?ticket=${ticket}`)).status).toBe(401);
+    const run = objects.find(([prefix]) => prefix === "/v1/runs/")![1][0];
+    const open = (which: unknown) => server.request("GET", `/v1/events/stream?run_id=${run}&ticket=${which}`);
+    expect((await open(ticket)).status).toBe(200);
+    expect((await open(ticket)).status).toBe(401);
+    const key = (await by(a, "POST", "/v1/auth/api-keys", { name: "short-lived" })).body as { key: string; id: string };
+    const late = (await server.request("POST", "/v1/events/ticket", { token: key.key })).body["ticket"];
+    await by(a, "DELETE", `/v1/auth/api-keys/${key.id}`);
+    const answer = await open(late);
+    expect([answer.status === 401 || answer.status === 200, String(answer.body).includes("event:")]).toEqual([
+      true,
+      false,
+    ]);
+  });
+});
