@@ -42,6 +42,8 @@ export interface Providers {
   allKeys(caller: Caller): ProviderKey[];
   /** Models of every configured provider that the caller can use. */
   usableModels(userId: string | undefined): (ProviderModel & { provider: string })[];
+  /** Whether anybody has configured a provider with models of its own, or given a key for one. */
+  anyConfigured(): boolean;
   /** Remembers what a server listed. */
   saw(id: string, models: SeenModel[]): void;
 }
@@ -209,6 +211,9 @@ export function createProviders(deps: ProvidersDeps): Providers {
         const usable = isConfigured(entry, row) || keys.resolve(entry.id, userId)?.source === "user";
         return usable ? modelsOf(entry.id).map((model) => ({ ...model, provider: entry.id })) : [];
       }),
+    anyConfigured: () =>
+      entries().some((entry) => entry.kind !== "scripted" && isConfigured(entry, keys.row(entry.id))) ||
+      db.select({ id: userProviderKeys.provider_id }).from(userProviderKeys).limit(1).get() !== undefined,
     saw(id, models) {
       changing(id, () => db.update(table).set({ seen_models: models }).where(eq(table.id, id)).run());
     },
