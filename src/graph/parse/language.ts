@@ -33,6 +33,8 @@ export type ImportTarget =
   | { kind: "space"; name: string }
   /** What stands inside a file or space: a class by `path`, whose members are the module's names. */
   | { kind: "inside"; file: number; space: string; path: readonly string[] }
+  /** A folder whose files and folders are the names: a Python package without a file of its own. */
+  | { kind: "folder"; folder: string }
   /** Outside the repository: nothing named through it can be one of ours. */
   | { kind: "external" };
 

@@ -4,9 +4,10 @@ import { go } from "./go.ts";
 import { java } from "./java.ts";
 import { javascript } from "./javascript.ts";
 import type { LanguageModule } from "./language.ts";
+import { python } from "./python.ts";
 import { typescript } from "./typescript.ts";
 
-export const LANGUAGES: readonly LanguageModule[] = [typescript, javascript, go, java, csharp];
+export const LANGUAGES: readonly LanguageModule[] = [typescript, javascript, go, java, csharp, python];
 
 const byEnding = new Map<string, LanguageModule>();
 const byId = new Map(LANGUAGES.map((language) => [language.id, language]));

@@ -135,6 +135,10 @@ export function createEdgeFinder(engine: Engine, unique: UniqueNames): EdgeFinde
   function typeTargets(type: ReturnType<Engine["exprType"]>, reason: Reason): Target[] {
     const targets: Target[] = [];
     for (const part of partsOf(type)) {
+      if (part.kind === "instance" && repo.rules(repo.fileOf(part.symbol)).callConstructs) {
+        const [called] = engine.members(part, "__call__").members;
+        if (called) targets.push({ symbol: called.symbol, reason });
+      }
       if (part.kind !== "function" && part.kind !== "class") continue;
       const node = callable(part.symbol);
       if (node >= 0) targets.push({ symbol: node, reason });
@@ -147,7 +151,8 @@ export function createEdgeFinder(engine: Engine, unique: UniqueNames): EdgeFinde
     const object = facts.exprs[callee * EXPR.size + EXPR.a]!;
     const name = facts.strings[facts.exprs[callee * EXPR.size + EXPR.b]!]!;
     const receiver = engine.exprType(file, object);
-    if (!receiver) return unique.forMember(file, name);
+    // The parent of a class whose bases are not known may be anything.
+    if (!receiver) return facts.exprs[object * EXPR.size + EXPR.op] === Expr.Super ? [] : unique.forMember(file, name);
     if (receiver.kind === "function" && (name === "call" || name === "apply"))
       return typeTargets(receiver, "receiver_type");
     const called = facts.exprs[callee * EXPR.size + EXPR.c] === 1 ? true : undefined;

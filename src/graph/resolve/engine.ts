@@ -44,6 +44,8 @@ export interface Engine {
   lookup(file: number, scope: number, name: number, space: NameSpaceOf): Entity | undefined;
   /** A name as another file sees it. */
   exported(file: number, name: string, space: NameSpaceOf): Entity | undefined;
+  /** A module by its place in a package folder. */
+  submodule(folder: string, name: string): Entity | undefined;
   followImport(file: number, importRow: number, space: NameSpaceOf): Entity | undefined;
   /** Type of a type row, type parameters standing for themselves. */
   typeAt(file: number, row: number): ValueType | undefined;

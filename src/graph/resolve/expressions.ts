@@ -33,7 +33,7 @@ export function createExpressions(engine: Engine): Expressions {
     const entity = engine.lookup(file, scope, name, facts.exprs[row * EXPR.size + EXPR.c] === 1 ? "call" : "value");
     if (entity) return engine.entityType(entity);
     if (repo.spaceExists(facts.strings[name]!)) return { kind: "space", name: facts.strings[name]! };
-    return repo.rules(file).builtinFamily === "ecmascript" ? EXTERNAL : undefined;
+    return repo.rules(file).builtinFamily === "none" ? undefined : EXTERNAL;
   }
 
   /** What tests around an expression say of a name or path. */
@@ -272,7 +272,11 @@ export function createExpressions(engine: Engine): Expressions {
 
   function indexed(type: ValueType | undefined, key: string | undefined): ValueType | undefined {
     return unionOf(
-      partsOf(type).map((part) => (part.kind === "builtin" ? builtinIndexed(part, key) : elementType(part))),
+      partsOf(type).map((part) => {
+        // `Generic[T]`: the class itself.
+        if (part.kind === "class") return part;
+        return part.kind === "builtin" ? builtinIndexed(part, key) : elementType(part);
+      }),
     );
   }
 

@@ -261,6 +261,7 @@ export function createMembers(engine: Engine): Members {
             break;
           }
         }
+        if (part.folder !== undefined) types.push(engine.entityType(engine.submodule(part.folder, name)));
       } else if (part.kind === "space") {
         const inner = `${part.name}.${name}`;
         const search = members(part, name);

@@ -8,26 +8,26 @@ import {
   ImportKind,
   SCOPE,
   ScopeKind,
-  SPACE,
   SymbolFlag,
 } from "../parse/fact-layout.ts";
 import type { ImportTarget } from "../parse/language.ts";
+import { basename, dirname, join } from "../parse/paths.ts";
 import type { Engine, Entity, NameSpaceOf } from "./engine.ts";
 import { labelsOf } from "./name-labels.ts";
+import { createScopeIndexes } from "./scope-indexes.ts";
 import type { ValueType } from "./value-type.ts";
 
 const EXTERNAL_ENTITY: Entity = { kind: "external" };
 const MAX_SCOPES = 200;
 
-type Names = Pick<Engine, "lookup" | "exported" | "followImport">;
+type Names = Pick<Engine, "lookup" | "exported" | "followImport" | "submodule">;
 
 export function createNames(engine: Engine): Names {
   const { repo } = engine;
   const exportCache = new Map<string, Entity | null>();
   const exportIndexes: (Map<string, number[]> | undefined)[] = [];
   const starRows: number[][] = [];
-  const wildcardRows: (Map<number, number[]> | undefined)[] = [];
-  const spaceRows: (Map<number, string[]> | undefined)[] = [];
+  const indexes = createScopeIndexes(repo);
 
   /** The binding that a name means among those of one scope, or undefined. */
   function choose(file: number, rows: readonly number[], space: NameSpaceOf, seen?: Set<string>): Entity | undefined {
@@ -48,7 +48,8 @@ export function createNames(engine: Engine): Names {
           fallback ??= space === "type" ? { kind: "symbol", symbol, via: "scope" } : undefined;
       } else if (kind === BindingKind.Import) {
         const found = followImport(file, facts.bindings[at + BINDING.a]!, space, seen);
-        if (found) return found;
+        if (found && (found.kind !== "external" || rows.length === 1)) return found;
+        fallback ??= found;
         // What is imported by name and is not of the repository is not what else has that name.
         if (repo.rules(file).overloads && space !== "call") return EXTERNAL_ENTITY;
       } else if (kind === BindingKind.TypeParameter) {
@@ -75,18 +76,7 @@ export function createNames(engine: Engine): Names {
   }
 
   function inSpaces(file: number, scope: number, text: string, space: NameSpaceOf): Entity | undefined {
-    let index = spaceRows[file];
-    const facts = repo.facts(file);
-    if (!index) {
-      index = new Map();
-      for (let at = 0; at < facts.spaces.length; at += SPACE.size) {
-        const key = facts.spaces[at + SPACE.scope]!;
-        const name = facts.strings[facts.spaces[at + SPACE.name]!]!;
-        index.set(key, [...(index.get(key) ?? []), name]);
-      }
-      spaceRows[file] = index;
-    }
-    for (const name of index.get(scope) ?? []) {
+    for (const name of indexes.spaces(file, scope)) {
       for (let within = name; ; ) {
         const found = pick(repo.inSpace(within, text, file), space, file);
         if (found) return found;
@@ -124,21 +114,6 @@ export function createNames(engine: Engine): Names {
     return found < 0 ? undefined : { kind: "symbol", symbol: found, via: "scope" };
   }
 
-  function wildcards(file: number, scope: number): readonly number[] {
-    let index = wildcardRows[file];
-    if (!index) {
-      index = new Map();
-      const { imports } = repo.facts(file);
-      for (let at = 0, row = 0; at < imports.length; at += IMPORT.size, row++) {
-        if (imports[at + IMPORT.kind] !== ImportKind.Wildcard) continue;
-        const key = imports[at + IMPORT.scope]!;
-        index.set(key, [...(index.get(key) ?? []), row]);
-      }
-      wildcardRows[file] = index;
-    }
-    return index.get(scope) ?? [];
-  }
-
   function inWildcards(
     file: number,
     scope: number,
@@ -146,7 +121,7 @@ export function createNames(engine: Engine): Names {
     space: NameSpaceOf,
     seen: Set<string>,
   ): Entity | undefined {
-    for (const row of wildcards(file, scope)) {
+    for (const row of indexes.wildcards(file, scope)) {
       const found = nameIn(engine.importTarget(file, row), text, space, file, seen);
       if (found && found.kind !== "external") return found;
     }
@@ -199,11 +174,25 @@ export function createNames(engine: Engine): Names {
           if (found) return found;
         }
         return undefined;
+      case "folder":
+        return submodule(target.folder, name);
       case "space":
         return pick(repo.inSpace(target.name, name, fromFile), space, fromFile);
       case "inside":
         return nameInside(target, name, space, fromFile, seen);
     }
+  }
+
+  /** A module by its place in a package: Python. */
+  function submodule(folder: string, name: string): Entity | undefined {
+    const { project } = engine;
+    const inside = join(folder, name);
+    for (const path of [join(inside, "__init__.py"), `${inside}.py`]) {
+      const file = project.fileAt(path);
+      if (file >= 0) return { kind: "type", type: { kind: "module", files: [file] } };
+    }
+    if (!project.folderExists(inside)) return undefined;
+    return { kind: "type", type: { kind: "module", files: [], folder: inside } };
   }
 
   /** The class or module that an "inside" target leads to. */
@@ -249,6 +238,8 @@ export function createNames(engine: Engine): Names {
         return { kind: "type", type: { kind: "module", files: [target.file] } };
       case "files":
         return { kind: "type", type: { kind: "module", files: target.files } };
+      case "folder":
+        return { kind: "type", type: { kind: "module", files: [], folder: target.folder } };
       case "space":
         return { kind: "type", type: { kind: "space", name: target.name } };
     }
@@ -372,12 +363,14 @@ export function createNames(engine: Engine): Names {
     }
     const wild = inWildcards(file, 0, name, space, seen);
     if (wild) return wild;
-    return undefined;
+    const { path, language } = repo.files[file]!;
+    return language.rules.submodules && basename(path) === "__init__.py" ? submodule(dirname(path), name) : undefined;
   }
 
   return {
     lookup,
     exported: (file, name, space) => exportedFrom(file, name, space, new Set()),
+    submodule,
     followImport: (file, row, space) => followImport(file, row, space),
   };
 }

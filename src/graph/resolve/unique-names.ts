@@ -77,5 +77,5 @@ const LIBRARY_MEMBERS = new Set<string>([
 ]);
 
 function isLibraryMember(name: string): boolean {
-  return LIBRARY_MEMBERS.has(name);
+  return LIBRARY_MEMBERS.has(name) || /^__\w+__$/.test(name);
 }

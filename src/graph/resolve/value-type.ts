@@ -21,8 +21,8 @@ type Shape =
   | { kind: "class"; symbol: number; env: TypeEnv | undefined }
   /** A function or method, with what is known of type parameters and of its receiver. */
   | { kind: "function"; symbol: number; env: TypeEnv | undefined; self: ValueType | undefined }
-  /** A module: its files share one set of names. */
-  | { kind: "module"; files: readonly number[] }
+  /** A module: its files share one set of names; `folder` when what lies there are its names as well. */
+  | { kind: "module"; files: readonly number[]; folder?: string }
   | { kind: "space"; name: string }
   /** A type of the language's own library. */
   | { kind: "builtin"; name: string; args: readonly (ValueType | undefined)[] }
@@ -58,7 +58,7 @@ function makeKey(type: ValueType, depth: number): string {
     case "function":
       return `f${type.symbol}${type.self ? `@${typeKey(type.self, depth + 1)}` : ""}`;
     case "module":
-      return `m${type.files.join()}`;
+      return `m${type.files.join()}${type.folder ?? ""}`;
     case "space":
       return `s${type.name}`;
     case "builtin":

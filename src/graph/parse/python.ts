@@ -1,0 +1,25 @@
+/** Python: modules and packages, classes called to construct, attributes told from what methods assign to `self`. */
+import pythonWasm from "tree-sitter-python/tree-sitter-python.wasm" with { type: "file" };
+import type { LanguageModule } from "./language.ts";
+import { createPythonResolver } from "./python/resolver.ts";
+import { PythonWalk } from "./python/walk.ts";
+
+export const python: LanguageModule = {
+  id: "python",
+  grammars: new Map([[".py", pythonWasm]]),
+  rules: {
+    implicitMembers: false,
+    exportLists: false,
+    parentSpaces: false,
+    callConstructs: true,
+    submodules: true,
+    ignoreCase: false,
+    constructorName: "__init__",
+    compatible: ["python"],
+    strictCalls: "constructors",
+    builtinFamily: "python",
+  },
+  configNames: [],
+  extract: (tree, facts) => new PythonWalk(tree, facts).file(),
+  createResolver: createPythonResolver,
+};

@@ -1,0 +1,75 @@
+/** Where Python's assignments bind names. */
+import type { Place } from "../block-walk.ts";
+import { Expr, ScopeKind } from "../fact-layout.ts";
+import { PythonTypes } from "./types.ts";
+
+export abstract class PythonBinding extends PythonTypes {
+  /** Scopes in which names are bound, though they are blocks: comprehensions. */
+  protected readonly comprehensions = new Set<number>();
+  /** Names that a scope's code binds, by scope. */
+  protected readonly bound = new Map<number, Set<string>>();
+
+  /** The scope that an assignment binds names in: blocks have none of their own. */
+  protected home(scope: number): number {
+    let at = scope;
+    while (this.facts.scopeColumn(at, "kind") === ScopeKind.Block && !this.comprehensions.has(at))
+      at = this.facts.scopeColumn(at, "parent");
+    return at;
+  }
+
+  /** Binds a name; a second binding in the scope is an assignment to the first. */
+  protected bindName(name: string, at: Place, type: number, value: number): void {
+    const { facts } = this;
+    const scope = this.home(at.scope);
+    const names = this.namesOf(scope);
+    if (names.has(name)) {
+      if (value >= 0) facts.assign(facts.exprName(name, at.scope), value, at.scope);
+      return;
+    }
+    names.add(name);
+    facts.local(scope, name, type, value);
+  }
+
+  protected namesOf(scope: number): Set<string> {
+    let names = this.bound.get(scope);
+    if (!names) {
+      names = new Set();
+      this.bound.set(scope, names);
+    }
+    return names;
+  }
+
+  /** Binds the names of a pattern to a value: `a, (b, *c) = value`. */
+  protected bindPattern(node: number, at: Place, value: number, type = -1): void {
+    const { tree, facts } = this;
+    switch (tree.kind(node)) {
+      case "identifier":
+        this.bindName(this.text(node), at, type, value);
+        return;
+      case "pattern_list":
+      case "tuple_pattern":
+      case "list_pattern":
+      case "tuple":
+      case "list":
+      case "expression_list":
+        for (const [i, child] of tree.namedChildren(node).entries()) {
+          const star = tree.kind(child) === "list_splat_pattern" || tree.kind(child) === "list_splat";
+          const part = star ? facts.expr(Expr.Rest, value, i) : facts.expr(Expr.Index, value, facts.name(String(i)));
+          this.bindPattern(star ? tree.firstNamed(child) : child, at, part);
+        }
+        return;
+      case "as_pattern_target":
+      case "parenthesized_expression":
+        this.bindPattern(tree.firstNamed(node), at, value);
+        return;
+      case "attribute":
+        this.assignAttribute(node, at, value, type);
+        return;
+      default:
+        this.expression(node, at);
+    }
+  }
+
+  /** `object.name = value`. */
+  protected abstract assignAttribute(node: number, at: Place, value: number, type: number): void;
+}

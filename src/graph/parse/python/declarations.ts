@@ -1,0 +1,239 @@
+/** Python's functions, classes, and the variables and attributes that assignments declare. */
+import { arity, type Place } from "../block-walk.ts";
+import { BindingKind, Expr, HeritageKind, ScopeKind, SymbolFlag, Type } from "../fact-layout.ts";
+import { PythonExpressions } from "./expressions.ts";
+
+const ENTRY = /\.(route|get|post|put|delete|patch|websocket|command|task|event|listener|handler)\b/;
+
+export abstract class PythonDeclarations extends PythonExpressions {
+  /** Attributes by class scope and name. */
+  private readonly attributes = new Map<string, number>();
+  private readonly enumScopes = new Set<number>();
+
+  private exportFlag(name: string): number {
+    return name.startsWith("_") ? 0 : SymbolFlag.Exported;
+  }
+
+  protected decorated(node: number, at: Place): void {
+    const { tree } = this;
+    const definition = tree.child(node, "definition");
+    const decorators = tree.namedChildren(node).filter((child) => tree.kind(child) === "decorator");
+    for (const decorator of decorators) this.expression(tree.firstNamed(decorator), at);
+    const texts = decorators.map((decorator) => this.text(tree.firstNamed(decorator)));
+    if (tree.kind(definition) === "class_definition") this.classDefinition(definition, node, at);
+    else this.functionDefinition(definition, node, texts, at);
+  }
+
+  protected functionDefinition(node: number, whole: number, decorators: readonly string[], at: Place): void {
+    const { tree, facts } = this;
+    const name = this.field(node, "name");
+    const body = tree.child(node, "body");
+    const inClass = facts.scopeColumn(this.home(at.scope), "kind") === ScopeKind.Class;
+    const has = (pattern: RegExp) => decorators.some((text) => pattern.test(text));
+    const getter = inClass && has(/(^|[._])property$|^property\b|\.(setter|deleter|getter)$/i);
+    let flags = this.exportFlag(name);
+    if (tree.childOfKind(node, "async") >= 0) flags |= SymbolFlag.Async;
+    if (getter) flags |= SymbolFlag.Getter;
+    if (inClass && has(/(^|\.)(static|class)method$/)) flags |= SymbolFlag.Static;
+    if (has(/(^|\.)abstractmethod$/)) flags |= SymbolFlag.Abstract;
+    if (has(/(^|\.)overload$/)) flags |= SymbolFlag.Hidden | SymbolFlag.Signature;
+    if (/^test(_|$)/.test(name) || has(ENTRY)) flags |= SymbolFlag.Entry;
+    if (inClass && name === "__init__") flags |= SymbolFlag.Constructor;
+    if (this.yields(body)) flags |= SymbolFlag.Generator;
+    const label = getter ? "Property" : inClass ? "Method" : "Function";
+    const home = this.home(at.scope);
+    const symbol = this.declare({ label, name, node: whole, body, flags }, { ...at, scope: home });
+    this.namesOf(home).add(name);
+    this.describe(symbol, node, body);
+    // Names of a class are not visible in its methods.
+    const outer = inClass ? facts.scopeColumn(home, "parent") : at.scope;
+    const inside = { ...this.open(symbol, { ...at, scope: outer }), thisScope: inClass ? home : at.thisScope };
+    this.typeParameters(tree.child(node, "type_parameters"), symbol, inside);
+    if (inClass && !has(/(^|\.)staticmethod$/)) this.receiverOf(node, home, inside, name, has(/(^|\.)classmethod$/));
+    this.parameters(tree.child(node, "parameters"), symbol, inside);
+    const result = tree.child(node, "return_type");
+    if (result >= 0) facts.setSymbol(symbol, "type", this.type(result, inside));
+    this.statements(body, inside);
+    this.close(symbol, inside);
+  }
+
+  /** Docstring and signature of a definition. */
+  private describe(symbol: number, node: number, body: number): void {
+    const { tree, facts } = this;
+    const text = tree.text
+      .slice(tree.startIndex(node), body >= 0 ? tree.startIndex(body) : tree.endIndex(node))
+      .replace(/#.*$/gm, "")
+      .replace(/\s+/g, " ")
+      .replace(/[\s:]+$/, "");
+    facts.setSymbol(symbol, "signature", facts.name(text.slice(0, 240)));
+    const first = body < 0 ? -1 : tree.firstNamed(body);
+    const string = tree.kind(first) === "expression_statement" ? tree.firstNamed(first) : -1;
+    if (tree.kind(string) !== "string") return;
+    const content = this.text(string)
+      .replace(/^[a-zA-Z]*("""|'''|"|')|("""|'''|"|')$/g, "")
+      .trim()
+      .split(/\n\s*\n/)[0]!
+      .replace(/\s+/g, " ");
+    const stop = content.search(/\.(\s|$)/);
+    const doc = (stop > 0 ? content.slice(0, stop) : content).slice(0, 240);
+    if (doc !== "") facts.setSymbol(symbol, "doc", facts.name(doc));
+  }
+
+  /** Whether a body yields, apart from functions and classes inside it. */
+  private yields(body: number): boolean {
+    const { tree } = this;
+    if (body < 0) return false;
+    for (let node = body + 1; node < tree.end(body); ) {
+      const kind = tree.kind(node);
+      if (kind === "yield" && tree.named(node)) return true;
+      node = /^(function_definition|class_definition|lambda)$/.test(kind) ? tree.end(node) : node + 1;
+    }
+    return false;
+  }
+
+  private receiverOf(node: number, thisScope: number, inside: Place, method: string, isClass: boolean): void {
+    const { tree } = this;
+    const list = tree.child(node, "parameters");
+    const first = list < 0 ? -1 : tree.firstNamed(list);
+    const nameNode = tree.kind(first) === "typed_parameter" ? tree.firstNamed(first) : first;
+    if (tree.kind(nameNode) !== "identifier") return;
+    const asClass = isClass || /^(__new__|__init_subclass__|__class_getitem__)$/.test(method);
+    this.receivers.set(inside.scope, { name: this.text(nameNode), isClass: asClass, thisScope });
+  }
+
+  private typeParameters(list: number, symbol: number, at: Place): void {
+    const { tree, facts } = this;
+    if (list < 0) return;
+    const rows: number[] = [];
+    for (const parameter of tree.namedChildren(list)) {
+      const constrained = tree.firstNamed(parameter);
+      const parts = tree.kind(constrained) === "constrained_type" ? tree.namedChildren(constrained) : [parameter];
+      const bound = parts[1] === undefined ? -1 : this.type(parts[1], at);
+      rows.push(facts.local(at.scope, this.text(parts[0]!), bound, -1, BindingKind.TypeParameter));
+    }
+    facts.setSymbol(symbol, "typeParameters", facts.list(rows));
+  }
+
+  protected parameters(list: number, symbol: number, inside: Place): void {
+    const { tree, facts } = this;
+    if (list < 0) return;
+    const rows: number[] = [];
+    let required = 0;
+    let variadic = false;
+    const receiver = this.receivers.get(inside.scope)?.name;
+    for (const [i, parameter] of tree.namedChildren(list).entries()) {
+      const kind = tree.kind(parameter);
+      if (kind === "keyword_separator" || kind === "positional_separator") continue;
+      let nameNode = tree.child(parameter, "name");
+      if (nameNode < 0) nameNode = kind === "identifier" ? parameter : tree.firstNamed(parameter);
+      const splat = /splat_pattern$/.test(tree.kind(nameNode)) || /splat_pattern$/.test(kind);
+      if (/splat_pattern$/.test(tree.kind(nameNode))) nameNode = tree.firstNamed(nameNode);
+      const name = this.text(nameNode);
+      if (i === 0 && name === receiver) continue;
+      let type = this.type(tree.child(parameter, "type"), inside);
+      if (splat && type >= 0)
+        type = this.text(parameter).startsWith("**")
+          ? this.builtinType("dict", [this.builtinType("string"), type])
+          : this.builtinType("list", [type]);
+      const value = tree.child(parameter, "value");
+      const given =
+        value < 0 ? -1 : this.expression(value, { ...inside, scope: facts.scopeColumn(inside.scope, "parent") });
+      this.namesOf(inside.scope).add(name);
+      rows.push(facts.local(inside.scope, name, type, given, BindingKind.Parameter));
+      if (splat) variadic = true;
+      else if (value < 0) required = rows.length;
+    }
+    facts.setSymbol(symbol, "parameters", facts.list(rows));
+    facts.setSymbol(symbol, "arity", arity(required, rows.length, variadic));
+  }
+
+  protected classDefinition(node: number, whole: number, at: Place): void {
+    const { tree, facts } = this;
+    const name = this.field(node, "name");
+    const body = tree.child(node, "body");
+    const home = this.home(at.scope);
+    const flags = this.exportFlag(name);
+    const symbol = this.declare({ label: "Class", name, node: whole, body, flags }, { ...at, scope: home });
+    this.namesOf(home).add(name);
+    this.describe(symbol, node, body);
+    // A class in a class sees what that class sees, not its members.
+    const inClass = facts.scopeColumn(home, "kind") === ScopeKind.Class;
+    const inside = this.openClass(symbol, { ...at, scope: inClass ? facts.scopeColumn(home, "parent") : at.scope });
+    this.typeParameters(tree.child(node, "type_parameters"), symbol, inside);
+    const bases = tree.child(node, "superclasses");
+    for (const base of bases < 0 ? [] : tree.namedChildren(bases)) this.base(base, symbol, at, inside);
+    this.statements(body, { ...inside, names: new Set() });
+  }
+
+  private base(node: number, symbol: number, at: Place, inside: Place): void {
+    const { tree, facts } = this;
+    const line = tree.line(node);
+    const kind = tree.kind(node);
+    if (kind === "keyword_argument") this.expression(tree.child(node, "value"), at);
+    else if (kind === "identifier" || kind === "attribute" || kind === "subscript") {
+      if (/(^|\.)\w*(Enum|Flag)$/.test(this.text(node))) this.enumScopes.add(inside.scope);
+      const type = this.type(node, at);
+      const op = facts.typeColumn(type, "op");
+      if (op === Type.Ref || op === Type.Qualified) facts.heritage(symbol, HeritageKind.Extends, type, line);
+    } else facts.heritage(symbol, HeritageKind.Extends, -1, line, this.expression(node, at));
+  }
+
+  /** The symbol that an assignment to a plain name declares: at the top of a file or of a class; -1 elsewhere. */
+  protected declaredVariable(nameNode: number, node: number, at: Place): number {
+    const { facts } = this;
+    const home = this.home(at.scope);
+    const kind = facts.scopeColumn(home, "kind");
+    if (kind !== ScopeKind.File && kind !== ScopeKind.Class) return -1;
+    const name = this.text(nameNode);
+    const key = `${home}.${name}`;
+    const known = this.attributes.get(key);
+    if (known !== undefined) return known;
+    if (kind === ScopeKind.File && this.namesOf(home).has(name)) return -1;
+    const inClass = kind === ScopeKind.Class;
+    let flags = this.exportFlag(name);
+    if (inClass && this.enumScopes.has(home)) flags |= SymbolFlag.EnumMember | SymbolFlag.Static;
+    const label = inClass ? "Property" : /^_*[A-Z][A-Z0-9_]*$/.test(name) ? "Const" : "Variable";
+    const symbol = this.declare({ label, name, node, body: -1, flags }, { ...at, scope: home });
+    this.namesOf(home).add(name);
+    this.attributes.set(key, symbol);
+    return symbol;
+  }
+
+  /** `self.name = value` declares an attribute of the class, once. */
+  protected assignAttribute(node: number, at: Place, value: number, type: number): void {
+    const { tree, facts } = this;
+    const object = this.expression(tree.child(node, "object"), at);
+    const name = this.field(node, "attribute");
+    const target = facts.exprMember(object, name);
+    if (facts.exprColumn(object, "op") === Expr.This) {
+      const scope = facts.exprColumn(object, "a");
+      const owner = facts.scopeColumn(scope, "symbol");
+      const key = `${scope}.${name}`;
+      if (!this.attributes.has(key) && !this.namesOf(scope).has(name)) {
+        const symbol = this.declare(
+          {
+            label: "Property",
+            name,
+            node: this.statementAround(node),
+            body: -1,
+            flags: this.exportFlag(name),
+            bound: false,
+          },
+          { ...at, scope, parent: owner },
+        );
+        if (type >= 0) facts.setSymbol(symbol, "type", type);
+        facts.setSymbol(symbol, "value", value);
+        this.attributes.set(key, symbol);
+      }
+    }
+    if (value >= 0) facts.assign(target, value, at.scope);
+  }
+
+  private statementAround(node: number): number {
+    const { tree } = this;
+    let found = node;
+    while (tree.parent(found) >= 0 && tree.kind(found) !== "assignment" && !tree.kind(found).endsWith("_statement"))
+      found = tree.parent(found);
+    return found;
+  }
+}

@@ -1,0 +1,95 @@
+/**
+ * Where Python imports lead: relative ones from the importing file's package, absolute ones from the folders that
+ * programs of the repository are started in: the importing file's own, the root, `src`, and wherever a package begins.
+ */
+import type { ImportResolver, ImportTarget, ProjectFiles } from "../language.ts";
+import { basename, dirname, join } from "../paths.ts";
+import { STANDARD_MODULES } from "./standard-modules.ts";
+
+const EXTERNAL: ImportTarget = { kind: "external" };
+
+export function createPythonResolver(project: ProjectFiles): ImportResolver {
+  const cache = new Map<string, ImportTarget>();
+  let packageRoots: Map<string, string[]> | undefined;
+
+  const isPackage = (folder: string) => project.fileAt(join(folder, "__init__.py")) >= 0;
+
+  /** Folders that hold a package that is no part of another, by the package's name. */
+  function rootsOf(name: string): readonly string[] {
+    if (!packageRoots) {
+      packageRoots = new Map();
+      for (const file of project.filesNamed("__init__.py")) {
+        const folder = dirname(project.pathOf(file));
+        const root = dirname(folder);
+        if (folder === "" || (root !== "" && isPackage(root))) continue;
+        packageRoots.set(basename(folder), [...(packageRoots.get(basename(folder)) ?? []), root]);
+      }
+    }
+    return packageRoots.get(name) ?? [];
+  }
+
+  /** The nearest folder above a file that is no package: where its program's modules are found. */
+  function ownRoot(path: string): string {
+    let folder = dirname(path);
+    while (folder !== "" && isPackage(folder)) folder = dirname(folder);
+    return folder;
+  }
+
+  function at(root: string, parts: readonly string[]): ImportTarget | undefined {
+    const folder = join(root, parts.join("/"));
+    const init = project.fileAt(join(folder, "__init__.py"));
+    if (init >= 0) return { kind: "file", file: init };
+    const file = parts.length === 0 ? -1 : project.fileAt(`${folder}.py`);
+    if (file >= 0) return { kind: "file", file };
+    return project.folderExists(folder) ? { kind: "folder", folder } : undefined;
+  }
+
+  function likeness(a: string, b: string): number {
+    let same = 0;
+    for (let i = 0; i < a.length && a[i] === b[i]; i++) if (a[i] === "/") same = i + 1;
+    return same;
+  }
+
+  function absolute(parts: readonly string[], from: string): ImportTarget {
+    const first = [parts[0]!];
+    const roots = [ownRoot(from), "", "src", "lib"];
+    for (const root of roots) {
+      const top = at(root, first);
+      if (top && top.kind === "file") return at(root, parts) ?? EXTERNAL;
+    }
+    if (STANDARD_MODULES.has(parts[0]!)) return EXTERNAL;
+    const far = [...rootsOf(parts[0]!)].sort((a, b) => likeness(b, from) - likeness(a, from));
+    for (const root of far) {
+      const target = at(root, parts);
+      if (target) return target;
+    }
+    // A folder without __init__.py is a package too, if nothing better has the name.
+    for (const root of roots) {
+      const target = at(root, first) ? at(root, parts) : undefined;
+      if (target && (target.kind === "file" || parts.length === 1)) return target;
+    }
+    return EXTERNAL;
+  }
+
+  function find(module: string, from: string): ImportTarget {
+    const dots = /^\.*/.exec(module)![0].length;
+    const parts = module.slice(dots).split(".").filter(Boolean);
+    if (dots === 0) return parts.length === 0 ? EXTERNAL : absolute(parts, from);
+    let folder = dirname(from);
+    for (let i = 1; i < dots; i++) folder = dirname(folder);
+    return at(folder, parts) ?? EXTERNAL;
+  }
+
+  return {
+    resolve(module, _name, fromFile) {
+      const from = project.pathOf(fromFile);
+      const key = `${dirname(from)}\n${module}`;
+      let target = cache.get(key);
+      if (!target) {
+        target = find(module, from);
+        cache.set(key, target);
+      }
+      return target;
+    },
+  };
+}

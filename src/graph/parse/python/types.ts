@@ -1,0 +1,204 @@
+/** Python's annotations. */
+import { BlockWalk, type Place } from "../block-walk.ts";
+import { Expr, SymbolFlag, Type } from "../fact-layout.ts";
+import { BUILTIN_GENERICS, containerOf, plainValue, TRANSPARENT, TYPING_MODULES } from "./library.ts";
+
+export abstract class PythonTypes extends BlockWalk {
+  /** Names of `typing` by the name that the file gives them. */
+  protected readonly typingNames = new Map<string, string>();
+  /** Local names of modules like `typing`. */
+  protected readonly typingModules = new Set<string>();
+
+  protected noteTypingImport(module: string, name: string, local: string): void {
+    if (TYPING_MODULES.has(module)) this.typingNames.set(local, name);
+  }
+
+  protected typeOf(node: number, at: Place): number {
+    const { tree, facts } = this;
+    switch (tree.kind(node)) {
+      case "type":
+      case "parenthesized_expression":
+        return this.type(tree.firstNamed(node), at);
+      case "identifier":
+        return this.namedType(node, at);
+      case "attribute":
+      case "member_type":
+        return this.attributeType(node, at);
+      case "generic_type": {
+        const parameters = tree.childOfKind(node, "type_parameter");
+        return this.generic(tree.firstNamed(node), parameters < 0 ? [] : tree.namedChildren(parameters), at);
+      }
+      case "subscript": {
+        const value = tree.child(node, "value");
+        const args = tree.namedChildren(node).filter((child) => tree.fieldName(child) === "subscript");
+        const only = args.length === 1 ? args[0]! : -1;
+        return this.generic(value, tree.kind(only) === "tuple" ? tree.namedChildren(only) : args, at);
+      }
+      case "binary_operator":
+      case "union_type": {
+        const rows = tree.namedChildren(node).map((child) => this.type(child, at));
+        return facts.type(Type.Union, facts.list(rows.filter((row) => row >= 0)));
+      }
+      case "constrained_type":
+      case "splat_type":
+        return this.type(tree.firstNamed(node), at);
+      case "string":
+        return this.quoted(node, at);
+      case "none":
+        return this.builtinType("null");
+      default:
+        return -1;
+    }
+  }
+
+  /** The word of `typing` that a name or `module.name` is, or undefined. */
+  protected typingWord(node: number): string | undefined {
+    const { tree } = this;
+    if (tree.kind(node) === "identifier") {
+      const text = this.text(node);
+      return this.typingNames.get(text) ?? (BUILTIN_GENERICS.has(text) ? text : undefined);
+    }
+    if (tree.kind(node) !== "attribute" && tree.kind(node) !== "member_type") return undefined;
+    const parts = this.text(node).split(".");
+    const name = parts.pop()!;
+    return this.typingModules.has(parts.join(".")) ? name.trim() : undefined;
+  }
+
+  private namedType(node: number, at: Place): number {
+    const name = this.text(node);
+    const word = this.typingWord(node);
+    if (word !== undefined) return this.typingType(word, [], at);
+    const plain = plainValue(name);
+    return plain ? this.builtinType(plain) : this.ref(name, at, this.tree.line(node));
+  }
+
+  private attributeType(node: number, at: Place): number {
+    const word = this.typingWord(node);
+    if (word !== undefined) return this.typingType(word, [], at);
+    return this.dotted(this.text(node), at, this.tree.line(node), []);
+  }
+
+  private dotted(path: string, at: Place, line: number, args: readonly number[]): number {
+    const { facts } = this;
+    const parts = path.replace(/\s+/g, "").split(".");
+    let row = facts.typeRef(parts[0]!, at.scope, parts.length === 1 ? args : []);
+    for (const [i, part] of parts.slice(1).entries())
+      row = facts.type(Type.Qualified, row, facts.name(part), i === parts.length - 2 ? facts.list(args) : -1);
+    facts.useType(row, at.symbol, line);
+    return row;
+  }
+
+  private generic(base: number, args: readonly number[], at: Place): number {
+    const { tree, facts } = this;
+    const word = this.typingWord(base);
+    if (word === "Literal") return this.builtinType("string");
+    if (word === "Annotated") return this.type(args[0] ?? -1, at);
+    if (word === "Callable") return this.callableType(base, args, at);
+    if ((word === "Tuple" || word === "tuple") && args.length === 2 && this.text(args[1]!).includes("..."))
+      return this.builtinType("list", [this.type(args[0]!, at)]);
+    const rows = args.map((arg) => this.type(arg, at)).map((row) => (row < 0 ? facts.type(Type.Unknown) : row));
+    if (word !== undefined) return this.typingType(word, rows, at);
+    const kind = tree.kind(base);
+    if (kind === "identifier" || kind === "attribute") return this.dotted(this.text(base), at, tree.line(base), rows);
+    return -1;
+  }
+
+  private callableType(node: number, args: readonly number[], at: Place): number {
+    const { facts } = this;
+    const result = this.type(args[1] ?? -1, at);
+    const hidden = this.hiddenFunction(node, at, SymbolFlag.Signature);
+    facts.setSymbol(hidden, "type", result);
+    return facts.type(Type.Function, hidden);
+  }
+
+  private typingType(word: string, args: readonly number[], at: Place): number {
+    const { facts } = this;
+    if (TRANSPARENT.has(word)) return args[0] ?? -1;
+    if (word === "Union") return facts.type(Type.Union, facts.list(args));
+    if (word === "Tuple" || word === "tuple")
+      return args.length > 0 ? facts.type(Type.Tuple, facts.list(args)) : this.builtinType("list");
+    if (word === "Type" || word === "type") return facts.typeRef("type", at.scope, args);
+    if (word === "Self") return facts.type(Type.This, at.thisScope);
+    if (word === "Any") return -1;
+    const container = containerOf(word);
+    if (container) return this.builtinType(container, container === "Promise" ? args.slice(-1) : args);
+    return this.builtinType(word, args);
+  }
+
+  /** A type written as a string, because it is declared later. */
+  private quoted(node: number, at: Place): number {
+    const text = this.text(node).replace(/^[a-zA-Z]*("""|'''|"|')|("""|'''|"|')$/g, "");
+    return this.quotedType(text, at, this.tree.line(node), 0);
+  }
+
+  private quotedType(text: string, at: Place, line: number, depth: number): number {
+    const { facts } = this;
+    const parts = splitOutside(text, "|");
+    if (parts.length > 1 && depth < 8) {
+      const rows = parts.map((part) => this.quotedType(part, at, line, depth + 1));
+      return facts.type(Type.Union, facts.list(rows.filter((row) => row >= 0)));
+    }
+    const match = /^\s*([\w.]+)\s*(?:\[([\s\S]*)\])?\s*$/.exec(text);
+    if (!match || depth >= 8) return -1;
+    const name = match[1]!;
+    if (name === "None") return this.builtinType("null");
+    const args = splitOutside(match[2] ?? "", ",").filter((part) => part.trim() !== "");
+    const rows = args.map((arg) => {
+      const row = this.quotedType(arg, at, line, depth + 1);
+      return row < 0 ? facts.type(Type.Unknown) : row;
+    });
+    const last = name.split(".").pop()!;
+    const inTyping = last !== name && this.typingModules.has(name.slice(0, -last.length - 1));
+    const word = inTyping ? last : (this.typingNames.get(name) ?? (BUILTIN_GENERICS.has(name) ? name : undefined));
+    if (word === "Callable" || word === "Literal") return -1;
+    if (word !== undefined) return this.typingType(word, rows, at);
+    const plain = plainValue(name);
+    return plain ? this.builtinType(plain) : this.dotted(name, at, line, rows);
+  }
+
+  /** A class as it is named in an expression (`except E`, `isinstance(x, (A, B))`), as the type of its instances. */
+  protected namedClass(node: number, at: Place): number {
+    const { tree, facts } = this;
+    const kind = tree.kind(node);
+    if (kind === "tuple") {
+      const rows = tree.namedChildren(node).map((child) => this.namedClass(child, at));
+      return facts.type(Type.Union, facts.list(rows.filter((row) => row >= 0)));
+    }
+    if (kind === "binary_operator") return this.type(node, at);
+    if (kind === "identifier") {
+      const plain = plainValue(this.text(node)) ?? (BUILTIN_GENERICS.has(this.text(node)) ? "list" : undefined);
+      return plain ? this.builtinType(plain) : facts.typeRef(this.text(node), at.scope);
+    }
+    return kind === "attribute" && /^[\w.]+$/.test(this.text(node))
+      ? this.dotted(this.text(node), at, tree.line(node), [])
+      : -1;
+  }
+
+  /** A name that notes no use. */
+  protected plainName(name: string, at: Place): number {
+    return this.facts.exprName(name, at.scope);
+  }
+
+  /** What a value is, when its type alone is known. */
+  protected typed(type: number): number {
+    return this.facts.expr(Expr.Typed, type);
+  }
+}
+
+/** Splits a text where a separator stands outside brackets. */
+function splitOutside(text: string, separator: string): string[] {
+  const parts: string[] = [];
+  let depth = 0;
+  let from = 0;
+  for (let i = 0; i < text.length; i++) {
+    const letter = text[i]!;
+    if (letter === "[" || letter === "(") depth++;
+    else if (letter === "]" || letter === ")") depth--;
+    else if (letter === separator && depth === 0) {
+      parts.push(text.slice(from, i));
+      from = i + 1;
+    }
+  }
+  parts.push(text.slice(from));
+  return parts;
+}

@@ -1,0 +1,269 @@
+/** Python's statements. */
+import type { Place } from "../block-walk.ts";
+import { Expr, ImportKind, ScopeKind, Type } from "../fact-layout.ts";
+import { PythonDeclarations } from "./declarations.ts";
+import { TYPING_MODULES } from "./library.ts";
+
+export class PythonWalk extends PythonDeclarations {
+  file(): void {
+    const { tree } = this;
+    if (tree.count === 0) return;
+    this.statements(0, { ...this.top(), names: new Set() });
+  }
+
+  protected statementOf(node: number, at: Place): Place {
+    const { tree } = this;
+    const kind = tree.kind(node);
+    switch (kind) {
+      case "import_statement":
+        this.importStatement(node, at);
+        return at;
+      case "import_from_statement":
+        this.importFrom(node, at);
+        return at;
+      case "future_import_statement":
+      case "pass_statement":
+      case "comment":
+        return at;
+      case "function_definition":
+        this.functionDefinition(node, node, [], at);
+        return at;
+      case "class_definition":
+        this.classDefinition(node, node, at);
+        return at;
+      case "decorated_definition":
+        this.decorated(node, at);
+        return at;
+      case "type_alias_statement":
+        this.typeAlias(node, at);
+        return at;
+      case "expression_statement":
+        for (const child of tree.namedChildren(node)) this.statement(child, at);
+        return at;
+      case "assignment":
+        this.assignment(node, at);
+        return at;
+      case "augmented_assignment":
+        this.expression(tree.child(node, "left"), at);
+        this.expression(tree.child(node, "right"), at);
+        return at;
+      case "global_statement":
+      case "nonlocal_statement":
+        for (const name of tree.namedChildren(node)) this.namesOf(this.home(at.scope)).add(this.text(name));
+        return at;
+      case "return_statement": {
+        const value = this.expression(tree.firstNamed(node), at);
+        if (value >= 0) at.returns?.push(value);
+        return at;
+      }
+      case "if_statement":
+      case "elif_clause":
+      case "while_statement":
+        this.conditional(node, at);
+        return at;
+      case "for_statement":
+        this.bindLoop(node, at);
+        this.statement(tree.child(node, "body"), at);
+        this.statement(tree.child(node, "alternative"), at);
+        return at;
+      case "with_statement":
+        this.withStatement(node, at);
+        return at;
+      default:
+        return this.otherStatement(node, kind, at);
+    }
+  }
+
+  private otherStatement(node: number, kind: string, at: Place): Place {
+    switch (kind) {
+      case "except_clause":
+      case "except_group_clause":
+        this.exceptClause(node, at);
+        break;
+      case "match_statement":
+        this.matchStatement(node, at);
+        break;
+      case "assert_statement": {
+        const condition = this.tree.firstNamed(node);
+        this.unknown(node, at);
+        return this.narrowed(condition, at);
+      }
+      default:
+        if (/(_statement|_clause|^block|^module|^ERROR)$/.test(kind)) this.statements(node, at);
+        else this.expression(node, at);
+    }
+    return at;
+  }
+
+  private conditional(node: number, at: Place): void {
+    const { tree } = this;
+    const condition = tree.child(node, "condition");
+    this.expression(condition, at);
+    const inside = this.narrowed(condition, at);
+    for (const child of tree.namedChildren(node)) {
+      const field = tree.fieldName(child);
+      if (field === "consequence" || field === "body") this.statement(child, inside);
+      else if (child !== condition) this.statement(child, at);
+    }
+  }
+
+  private withStatement(node: number, at: Place): void {
+    const { tree, facts } = this;
+    const clause = tree.childOfKind(node, "with_clause");
+    for (const item of clause < 0 ? [] : tree.namedChildren(clause)) {
+      const value = tree.child(item, "value");
+      if (tree.kind(value) !== "as_pattern") {
+        this.expression(value, at);
+        continue;
+      }
+      const [managed = -1] = tree.namedChildren(value);
+      const manager = this.expression(managed, at);
+      const target = tree.child(value, "alias");
+      // What a context manager gives: what `__enter__` returns, or what a generator made into one yields.
+      const entered = facts.exprCall(facts.exprMember(manager, "__enter__"), []);
+      const asyncEntered = facts.expr(Expr.Await, facts.exprCall(facts.exprMember(manager, "__aenter__"), []));
+      const yielded = facts.expr(Expr.Iterate, manager);
+      this.bindPattern(target, at, facts.expr(Expr.Either, facts.list([entered, asyncEntered, yielded])));
+    }
+    this.statement(tree.child(node, "body"), at);
+  }
+
+  private exceptClause(node: number, at: Place): void {
+    const { tree } = this;
+    for (const child of tree.namedChildren(node)) {
+      if (tree.kind(child) === "as_pattern") {
+        const [caught = -1] = tree.namedChildren(child);
+        this.expression(caught, at);
+        this.bindPattern(tree.child(child, "alias"), at, -1, this.namedClass(caught, at));
+      } else this.statement(child, at);
+    }
+  }
+
+  private matchStatement(node: number, at: Place): void {
+    const { tree } = this;
+    const subject = tree.child(node, "subject");
+    this.expression(subject, at);
+    const body = tree.child(node, "body");
+    for (const clause of body < 0 ? [] : tree.namedChildren(body)) {
+      const inside = this.block(at);
+      for (const child of tree.namedChildren(clause)) {
+        if (tree.kind(child) === "case_pattern")
+          this.casePattern(child, inside, tree.kind(subject) === "identifier" ? this.text(subject) : "");
+        else this.statement(child, inside);
+      }
+    }
+  }
+
+  private casePattern(node: number, at: Place, subject: string): void {
+    const { tree, facts } = this;
+    switch (tree.kind(node)) {
+      case "as_pattern": {
+        const [pattern = -1, name = -1] = tree.namedChildren(node);
+        this.casePattern(pattern, at, subject);
+        if (tree.kind(name) === "identifier") this.bindName(this.text(name), at, this.patternClass(pattern, at), -1);
+        return;
+      }
+      case "class_pattern": {
+        const type = this.patternClass(node, at);
+        if (subject !== "" && type >= 0) facts.narrow(at.scope, subject, type);
+        for (const child of tree.namedChildren(node))
+          if (/pattern/.test(tree.kind(child))) this.casePattern(child, at, "");
+        return;
+      }
+      case "dotted_name": {
+        const names = tree.namedChildren(node);
+        if (names.length === 1 && this.text(node) !== "_") this.bindName(this.text(node), at, -1, -1);
+        return;
+      }
+      default:
+        for (const child of tree.namedChildren(node))
+          if (/pattern|dotted_name/.test(tree.kind(child))) this.casePattern(child, at, subject);
+    }
+  }
+
+  private patternClass(node: number, at: Place): number {
+    const { tree } = this;
+    let found = node;
+    while (tree.kind(found) === "case_pattern") found = tree.firstNamed(found);
+    if (tree.kind(found) !== "class_pattern") return -1;
+    const name = this.text(tree.firstNamed(found));
+    return name.includes(".") ? -1 : this.ref(name, at, tree.line(found));
+  }
+
+  private importStatement(node: number, at: Place): void {
+    const { tree, facts } = this;
+    const scope = this.home(at.scope);
+    const line = tree.line(node);
+    for (const child of tree.namedChildren(node)) {
+      const aliased = tree.kind(child) === "aliased_import";
+      const path = (aliased ? this.field(child, "name") : this.text(child)).replace(/\s+/g, "");
+      const local = aliased ? this.field(child, "alias") : path.split(".")[0]!;
+      if (TYPING_MODULES.has(path)) this.typingModules.add(aliased ? local : path);
+      this.namesOf(scope).add(local);
+      facts.import(ImportKind.Module, aliased ? path : local, "*", local, line, scope);
+      if (!aliased && path !== local) facts.import(ImportKind.Effect, path, "", "", line, scope);
+    }
+  }
+
+  private importFrom(node: number, at: Place): void {
+    const { tree, facts } = this;
+    const scope = this.home(at.scope);
+    const moduleNode = tree.child(node, "module_name");
+    const module = this.text(moduleNode).replace(/\s+/g, "");
+    for (const child of tree.namedChildren(node)) {
+      const line = tree.line(child);
+      if (child === moduleNode) continue;
+      if (tree.kind(child) === "wildcard_import") facts.import(ImportKind.Wildcard, module, "*", "", line, scope);
+      if (tree.fieldName(child) !== "name") continue;
+      const aliased = tree.kind(child) === "aliased_import";
+      const name = aliased ? this.field(child, "name") : this.text(child);
+      const local = aliased ? this.field(child, "alias") : name;
+      this.noteTypingImport(module, name, local);
+      this.namesOf(scope).add(local);
+      facts.import(ImportKind.Named, module, name, local, line, scope);
+    }
+  }
+
+  private typeAlias(node: number, at: Place): void {
+    const { tree, facts } = this;
+    const left = tree.child(node, "left");
+    const name = /^\w+/.exec(this.text(left))?.[0] ?? "";
+    const symbol = this.declare({ label: "TypeAlias", name, node, body: -1 }, at);
+    const scope = facts.scope(at.scope, ScopeKind.Block);
+    facts.setSymbol(symbol, "type", this.type(tree.child(node, "right"), { ...at, scope, symbol }));
+  }
+
+  private assignment(node: number, at: Place): void {
+    const { tree, facts } = this;
+    const left = tree.child(node, "left");
+    const right = tree.child(node, "right");
+    const annotation = tree.child(node, "type");
+    if (annotation >= 0 && /TypeAlias$/.test(this.text(annotation)) && tree.kind(left) === "identifier") {
+      const symbol = this.declare({ label: "TypeAlias", name: this.text(left), node, body: -1 }, at);
+      facts.setSymbol(symbol, "type", this.type(right, { ...at, symbol }));
+      return;
+    }
+    const type = annotation >= 0 ? this.type(annotation, at) : -1;
+    const owner = tree.kind(left) === "identifier" ? this.declaredVariable(left, node, at) : -1;
+    const inside = owner >= 0 ? { ...at, symbol: owner } : at;
+    const value = this.assigned(right, inside);
+    if (owner >= 0) {
+      if (type >= 0) facts.setSymbol(owner, "type", type);
+      if (this.facts.symbolColumn(owner, "value") < 0) facts.setSymbol(owner, "value", value);
+      else facts.assign(this.plainName(this.text(left), at), value, at.scope);
+    } else this.bindPattern(left, at, value, type);
+  }
+
+  /** The assigned value; `a = b = value` binds every one of them. */
+  private assigned(node: number, at: Place): number {
+    if (this.tree.kind(node) !== "assignment") return this.expression(node, at);
+    const value = this.assigned(this.tree.child(node, "right"), at);
+    this.bindPattern(this.tree.child(node, "left"), at, value);
+    return value;
+  }
+
+  /** Whether a type row is worth more than what is assigned. */
+  protected isKnownType(type: number): boolean {
+    return type >= 0 && this.facts.typeColumn(type, "op") !== Type.Unknown;
+  }
+}

@@ -1,0 +1,40 @@
+/** What scopes import whole and which name spaces they share, by scope; built for a file when it is first asked. */
+import { IMPORT, ImportKind, SPACE } from "../parse/fact-layout.ts";
+import { pushTo, type Repository } from "./repository.ts";
+
+export interface ScopeIndexes {
+  /** Import rows that make all names of something visible in a scope. */
+  wildcards(file: number, scope: number): readonly number[];
+  /** Name spaces that a scope shares its names with. */
+  spaces(file: number, scope: number): readonly string[];
+}
+
+export function createScopeIndexes(repo: Repository): ScopeIndexes {
+  const wildcardRows: (Map<number, number[]> | undefined)[] = [];
+  const spaceNames: (Map<number, string[]> | undefined)[] = [];
+
+  return {
+    wildcards(file, scope) {
+      let index = wildcardRows[file];
+      if (!index) {
+        index = new Map();
+        const { imports } = repo.facts(file);
+        for (let at = 0, row = 0; at < imports.length; at += IMPORT.size, row++)
+          if (imports[at + IMPORT.kind] === ImportKind.Wildcard) pushTo(index, imports[at + IMPORT.scope]!, row);
+        wildcardRows[file] = index;
+      }
+      return index.get(scope) ?? [];
+    },
+    spaces(file, scope) {
+      let index = spaceNames[file];
+      if (!index) {
+        index = new Map();
+        const { spaces, strings } = repo.facts(file);
+        for (let at = 0; at < spaces.length; at += SPACE.size)
+          pushTo(index, spaces[at + SPACE.scope]!, strings[spaces[at + SPACE.name]!]!);
+        spaceNames[file] = index;
+      }
+      return index.get(scope) ?? [];
+    },
+  };
+}
