@@ -20,15 +20,19 @@ export interface IdentityProvider {
 
 export const CLIENT = { client_id: "skep", client_secret: "a-client-secret-of-forty-characters-or-so" };
 
-/** A conforming provider. @param people by the log-in name typed into its page. */
+/**
+ * A conforming provider. @param people by the log-in name typed into its page.
+ * @param host `localhost` makes it another site than a server at 127.0.0.1, for browsers.
+ */
 export async function startIdentityProvider(
   redirectUris: string[],
   people: Record<string, Person>,
   logoutUris: string[] = [],
+  host: "127.0.0.1" | "localhost" = "127.0.0.1",
 ): Promise<IdentityProvider> {
   const server = createServer();
   await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
-  const issuer = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+  const issuer = `http://${host}:${(server.address() as AddressInfo).port}`;
   const provider = new Provider(issuer, {
     clients: [{ ...CLIENT, redirect_uris: redirectUris, post_logout_redirect_uris: logoutUris }],
     claims: { openid: ["sub"], email: ["email", "email_verified"], profile: ["groups"] },
