@@ -200,7 +200,7 @@ const PURPOSES = {
 const spenderOf = ({ id, agentId, runId, userId }: Execution) => ({ agentId, runId, userId, sessionId: id });
 
 async function sandboxOf({ config, clock, log, docker, instanceId, settings }: WorkDeps) {
-  const inProcess = createProcessSandboxes({ allowHostShell: config.allowHostShell, clock });
+  const inProcess = createProcessSandboxes({ allowHostShell: config.allowHostShell, instanceId, clock });
   const server = { uid: process.getuid?.() ?? 0, gid: process.getgid?.() ?? 0 };
   const onNotice = (message: string) => log.warn(message);
   const driver =

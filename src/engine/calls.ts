@@ -20,17 +20,22 @@ export interface Turn {
 
 /**
  * Brings every call of a reply to an end. A call that a dead process had begun is reported as interrupted, never run
- * again. @returns how the execution ends, if a call said so.
+ * again; except `complete` and `fail`, which touch nothing but our rows: those are taken as said.
+ * @returns how the execution ends, if a call said so.
  */
 export async function settleCalls(turn: Turn, calls: readonly StoredCall[]): Promise<ToolResult["end"]> {
   const { execution, ports, sandbox } = turn;
   const tools = new Map(ports.toolsFor(execution, sandbox).map((tool) => [tool.name, tool]));
   for (const call of calls) {
     if (call.ending) return call.ending;
-    if (call.status === "running") ports.rows.interruptCall(execution, call);
-    if (call.status !== "requested") continue;
+    const tool = tools.get(call.tool);
+    if (call.status === "done" || call.status === "interrupted") continue;
+    if (call.status === "running" && tool?.group !== "end") {
+      ports.rows.interruptCall(execution, call);
+      continue;
+    }
     turn.signal.throwIfAborted();
-    const result = await runCall(turn, call, tools.get(call.tool));
+    const result = await runCall(turn, call, tool);
     if (result.end) return result.end;
   }
   return undefined;
@@ -38,7 +43,7 @@ export async function settleCalls(turn: Turn, calls: readonly StoredCall[]): Pro
 
 async function runCall(turn: Turn, call: StoredCall, tool: Tool | undefined): Promise<ToolResult> {
   const { execution, ports, masker, sandbox } = turn;
-  ports.rows.startCall(execution, call, masker.json(call.input));
+  if (call.status === "requested") ports.rows.startCall(execution, call, masker.json(call.input));
   const started = ports.clock.monotonic();
   const raw = tool ? await guarded(turn, call, tool) : unknownTool(call, ports.toolsFor(execution, sandbox));
   turn.signal.throwIfAborted();

@@ -9,6 +9,8 @@ import type { Sandbox } from "./sandbox/sandbox.ts";
 /** Failures of the machine, not of the work: the execution goes back to the queue and waits. */
 const PASSING = new Set(["docker_unavailable", "sandbox_lost", "workspace_busy", "disk_full"]);
 const BACK_OFF_MS = 5_000;
+/** What the database and the file system say of a disk that is full or fails. */
+const DISK = /^(SQLITE_FULL|SQLITE_IOERR\w*|ENOSPC|EDQUOT)$/;
 
 /**
  * Works on a taken execution until it ends or is given back.
@@ -71,14 +73,22 @@ function leftMs({ startedAt, timeoutSeconds }: Execution, { clock }: EnginePorts
 function settle(execution: Execution, ports: EnginePorts, error: unknown): void {
   const { rows, clock, log } = ports;
   const stopped = error instanceof Stopped;
+  const passing = passingOf(error);
   if (stopped && error.why === "shutdown") rows.release(execution.id, 0, null);
-  else if (isProblem(error) && PASSING.has(error.code)) {
-    log.warn({ code: error.code, execution: execution.id }, error.detail);
-    rows.release(execution.id, clock.now() + BACK_OFF_MS, error.detail);
+  else if (passing) {
+    log.warn({ code: passing.code, execution: execution.id }, passing.detail);
+    rows.release(execution.id, clock.now() + BACK_OFF_MS, passing.detail);
   } else {
     if (!stopped && !isProblem(error)) log.error({ err: error, execution: execution.id }, "execution failed");
     rows.finish(execution, endingOf(error, execution));
   }
+}
+
+function passingOf(error: unknown): { code: string; detail: string } | undefined {
+  if (isProblem(error)) return PASSING.has(error.code) ? error : undefined;
+  const code = (error as { code?: unknown } | null)?.code;
+  if (typeof code !== "string" || !DISK.test(code)) return undefined;
+  return { code: "disk_full", detail: `The disk of the data folder is full or fails (${code}); it is tried again.` };
 }
 
 function endingOf(error: unknown, { timeoutSeconds }: Execution): Ending {

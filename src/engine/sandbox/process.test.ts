@@ -53,6 +53,7 @@ describe("the process sandbox", () => {
         "HOME",
         "LANG",
         "PATH",
+        "SKEP_SANDBOX",
       ]);
     } finally {
       delete process.env["SKEP_TEST_LEAK"];

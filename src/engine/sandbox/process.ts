@@ -9,6 +9,8 @@ import { constants } from "node:os";
 import { join } from "node:path";
 import { type Clock, systemClock } from "../../core/clock.ts";
 import { badRequest, forbidden, messageOf, Problem, unavailable } from "../../core/errors.ts";
+import { newId } from "../../core/ids.ts";
+import { killMarked, PROCESS_MARK } from "./marked-processes.ts";
 import { createOutputWindow } from "./output-window.ts";
 import type { ExecOptions, ExecResult, Sandbox, SandboxDriver, SandboxSpec } from "./sandbox.ts";
 import { createWorkspaceFiles } from "./workspace-files.ts";
@@ -16,6 +18,8 @@ import { MOUNT_POINT, outside } from "./workspace-path.ts";
 
 export interface ProcessSandboxDeps {
   allowHostShell: boolean;
+  /** Whose processes they are: what a dead server left running is found by it. One of its own when absent. */
+  instanceId?: string;
   clock?: Clock;
 }
 
@@ -23,7 +27,8 @@ const HOST_PATH = "/usr/local/bin:/usr/bin:/bin:/usr/local/sbin:/usr/sbin:/sbin"
 /** Output that is still in the pipe when the command has ended is waited for this long. */
 const DRAIN_MS = 200;
 
-export function createProcessSandboxes({ allowHostShell, clock = systemClock }: ProcessSandboxDeps): SandboxDriver {
+export function createProcessSandboxes(deps: ProcessSandboxDeps): SandboxDriver {
+  const { allowHostShell, instanceId = newId("instance"), clock = systemClock } = deps;
   return {
     kind: "process",
     start: async (spec, signal) => {
@@ -31,9 +36,10 @@ export function createProcessSandboxes({ allowHostShell, clock = systemClock }: 
       const root = await realpath(spec.workspace).catch(() => {
         throw unavailable("workspace_missing", "The workspace's folder is not there.");
       });
-      return createSandbox(spec, root, allowHostShell, clock);
+      const env = { ...spec.env, [PROCESS_MARK]: `${instanceId}/${spec.executionId}` };
+      return createSandbox({ ...spec, env }, root, allowHostShell, clock);
     },
-    sweep: async () => 0,
+    sweep: (isLive) => (allowHostShell ? killMarked(instanceId, isLive) : Promise.resolve(0)),
   };
 }
 

@@ -56,13 +56,16 @@ export function createExecutionStore(store: Store, clock: Clock) {
   const now = () => timestamp(clock.now());
   const ofCall = (id: string, call: StoredCall) =>
     and(eq(toolCalls.execution_id, id), eq(toolCalls.seq, call.seq), eq(toolCalls.position, call.position));
-  /** Queued rows, the oldest of each run first, so that one run of thousands does not hold up the others. */
+  /**
+   * Queued rows, the oldest of each run first, so that one run of thousands does not hold up the others. A wait that
+   * is longer than any we give means that the clock was set back: it counts as over.
+   */
   const queue = store.sqlite.prepare(`
     SELECT id, agent_id FROM (
       SELECT id, agent_id, created_at,
         row_number() OVER (PARTITION BY coalesce(run_id, id) ORDER BY id)
           + (SELECT count(*) FROM executions busy WHERE busy.status = 'running' AND busy.run_id = executions.run_id) AS turn
-      FROM executions WHERE status = 'queued' AND not_before <= @now
+      FROM executions WHERE status = 'queued' AND (not_before <= @now OR not_before > @now + 60000)
     ) ORDER BY turn, id LIMIT @most`);
 
   return {
