@@ -114,12 +114,12 @@ describe.skipIf(!hasBrowser())("a browser", () => {
   }
 
   test("sign-on goes to the provider and back to the page that was wanted, and ends at both", async () => {
-    await page.goto(`${server.url}/v1/auth/oidc/house/authorize?return_to=/docs`);
+    await page.goto(`${server.url}/v1/auth/oidc/house/authorize?return_to=/%3Fwelcome=1`);
     expect(new URL(page.url()).origin).toBe(provider.issuer);
     const flow = (await context.cookies(`${server.url}/v1/auth/oidc`)).filter(({ name }) => name.startsWith("skep_"));
     expect(flow).toEqual([expect.objectContaining({ httpOnly: true, sameSite: "Lax", path: "/v1/auth/oidc" })]);
     await throughProvider();
-    await page.waitForURL(`${server.url}/docs`);
+    await page.waitForURL(`${server.url}/?welcome=1`);
     const me = await ask("GET", "/v1/auth/me");
     expect([me.body["email"], me.body["role"]]).toEqual(["ada@example.test", "admin"]);
     const left = (await context.cookies(`${server.url}/v1/auth/oidc`)).map(({ name }) => name);
