@@ -1,0 +1,66 @@
+/** A model that ends every step at once with the answer the test gives for it. For tests of pipelines. */
+import type { ModelPort, ModelReply, ModelRequest } from "../engine/model.ts";
+
+export interface Asked {
+  stepId: string;
+  agentId: string;
+  /** Counts from 1 over the executions of the step. */
+  time: number;
+  /** The rendered input of the step. */
+  input: string;
+  system: string;
+  tools: string[];
+}
+
+/** Outputs for `complete`, or a reason for `fail`. */
+export type Answer = { outputs: Record<string, unknown> } | { fail: string };
+
+/** `asked` grows with every execution, in the order of their first call. */
+export function createAnsweringModel(answer: (asked: Asked) => Answer): { port: ModelPort; asked: Asked[] } {
+  const asked: Asked[] = [];
+  const call = async (request: ModelRequest): Promise<ModelReply> => {
+    const { stepId = "", agentId } = request.scope;
+    const [first] = request.messages;
+    if (request.messages.length > 1) throw new Error(`${stepId} was asked again: ${JSON.stringify(request.messages)}`);
+    const one: Asked = {
+      ...{ stepId, agentId, system: request.system },
+      time: asked.filter((other) => other.stepId === stepId).length + 1,
+      input: first?.role === "user" ? first.content : "",
+      tools: request.tools.map(({ name }) => name),
+    };
+    asked.push(one);
+    const given = answer(one);
+    const [tool, input] =
+      "fail" in given
+        ? ["fail", { reason: given.fail }]
+        : ["complete", { outputs: given.outputs, summary: `${stepId} done` }];
+    return {
+      parts: [{ type: "tool_call", call_id: `call-${asked.length}`, tool: String(tool), input }],
+      finish: "tool_calls",
+      usage: { input_tokens: 1, output_tokens: 1, cache_read_tokens: 0, cache_write_tokens: 0, reasoning_tokens: 0 },
+      cost_usd: 0,
+      cost_source: "table",
+      key_source: "none",
+      provider: "demo",
+      model: request.model,
+      duration_ms: 0,
+      time_to_first_token_ms: 0,
+      attempts: 1,
+    };
+  };
+  return {
+    asked,
+    port: {
+      call,
+      info: (id) => ({
+        id,
+        context_window: null,
+        input_usd_per_mtok: 0,
+        output_usd_per_mtok: 0,
+        reasoning: false,
+        tools: true,
+      }),
+      estimateUsd: () => 0,
+    },
+  };
+}
