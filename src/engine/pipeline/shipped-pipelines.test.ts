@@ -116,7 +116,7 @@ describe("feature", () => {
     expect(endsOf(rig, run, "repair")).toEqual(["repair skipped", "repair succeeded"]);
     expect(inputs("repair")[0]).toContain("The total is negative.");
     expect(inputs("review")[1]).toContain("clamped");
-    expect(inputs("summary")[0]).toContain("Review: approved, in round 2");
+    expect(inputs("summary")[0]).toContain("Verdict of the reviewer: approved, in round 2");
   });
 
   test("asks nobody when told so, and goes through without a repair when the first review accepts", async () => {
