@@ -6,6 +6,7 @@ import { adminCommand } from "./admin.ts";
 import { completionCommand } from "./completion.ts";
 import { doctorCommand } from "./doctor.ts";
 import { failureText } from "./failure.ts";
+import { graphCommands } from "./graph.ts";
 import { healthCommands } from "./health.ts";
 import { imageCommand } from "./image.ts";
 import { loginCommands } from "./login.ts";
@@ -27,6 +28,7 @@ export function createProgram(exit: (code: number) => void): Command {
   serveCommand(program, exit);
   runCommand(program, exit);
   runsCommand(program, exit);
+  graphCommands(program);
   healthCommands(program);
   doctorCommand(program, exit);
   imageCommand(program);

@@ -1,16 +1,19 @@
 /** `skep graph …` and `skep mcp`: the code graph of any folder, without a server. */
 import { createHash } from "node:crypto";
 import { existsSync, statSync } from "node:fs";
+import { homedir } from "node:os";
 import { basename, join, resolve } from "node:path";
 import { type Command, InvalidArgumentError, Option } from "commander";
-import { Problem } from "../core/errors.ts";
+import { unpackAddonsTo } from "../core/addons.ts";
+import { isProblem, Problem } from "../core/errors.ts";
+import { selfCommand } from "../core/self-command.ts";
 import { BUILD } from "../core/version.ts";
+import { createGraphClient } from "../graph/client.ts";
 import { type ExportFormat, exportLines } from "../graph/export.ts";
 import type { PhaseReport } from "../graph/indexer.ts";
 import { serveMcp } from "../graph/mcp.ts";
-import { createGraphSession, GraphError, type GraphSession } from "../graph/session.ts";
+import { createGraphSession, type GraphPlace, type GraphSession } from "../graph/session.ts";
 import { changesText, contextText, impactText, queryText } from "../graph/tools.ts";
-import { runGraphWorker } from "../graph/worker.ts";
 
 interface Common {
   store?: string;
@@ -19,33 +22,53 @@ interface Common {
 
 /** Answers of the terminal are longer than those for a model. */
 const TERMINAL_BYTES = 64_000;
+const MAX_NAMED_FAILURES = 20;
 
-/** Adds the `graph` commands, `mcp` and the hidden `graph-worker` to a program. */
+/** Adds the `graph` commands and `mcp` to a program. */
 export function graphCommands(program: Command): void {
-  const graph = program.command("graph").description("The code graph of a folder: index it, ask it");
+  const graph = program.command("graph").description("the code graph of a folder: index it, ask it");
   indexCommand(graph);
   questionCommands(graph);
   exportCommand(graph);
   program
     .command("mcp")
-    .description("Serve the code graph of a folder to an editor's assistant (MCP on standard input and output)")
+    .description("serve the code graph of a folder to an editor's assistant (MCP on standard input and output)")
     .argument("[path]", "repository or folder", ".")
     .option("--store <dir>", "where the graph is kept")
-    .action(async (path: string, options: Common) => {
-      const session = open(path, options);
-      if ((await session.status()).state !== "ready") await session.index({ force: false });
-      await serveMcp({
-        session,
-        version: BUILD.version,
-        input: process.stdin,
-        write: (line) => process.stdout.write(`${line}\n`),
-      });
-      leave(0);
-    });
-  program.command("graph-worker", { hidden: true }).action(() => {
-    runGraphWorker();
-    return new Promise<never>(() => undefined);
+    .action(serveFolder);
+}
+
+/** How long a look at the files counts as fresh. */
+const FRESH_MS = 2_000;
+
+/** Answers at once; the first tool call waits for the index, later ones for what changed since. */
+async function serveFolder(path: string, options: Common): Promise<void> {
+  const place = placeOf(path, options);
+  const client = createGraphClient({ command: selfCommand("graph-worker", addonsOf(options)) });
+  const graph = client.project(place);
+  let looked = 0;
+  let refreshing: Promise<unknown> = Promise.resolve();
+  const refresh = (): Promise<unknown> => {
+    if (Date.now() - looked < FRESH_MS) return refreshing;
+    looked = Date.now();
+    refreshing = graph
+      .status()
+      .then(({ state, dirty }) => (state === "not_indexed" || dirty ? graph.index({ force: false }) : undefined));
+    return refreshing;
+  };
+  // Begun before anybody asks; a failure is told to whoever does.
+  void refresh().catch(() => undefined);
+  await serveMcp({
+    version: BUILD.version,
+    input: process.stdin,
+    write: (line) => process.stdout.write(`${line}\n`),
+    async tool(name, args) {
+      await refresh();
+      return graph.tool(name, args);
+    },
   });
+  await client.close();
+  leave(0);
 }
 
 function withCommon(command: Command): Command {
@@ -54,18 +77,26 @@ function withCommon(command: Command): Command {
     .option("--json", "print what the API answers");
 }
 
-function open(path: string, options: Common): GraphSession {
+function placeOf(path: string, options: Common): GraphPlace {
   const root = resolve(path);
   if (!existsSync(root) || !statSync(root).isDirectory())
     throw new Problem(404, "bad_usage", `There is no folder ${root}.`);
-  return createGraphSession(root, options.store ? resolve(options.store) : defaultStore(root));
+  return { root, store: options.store ? resolve(options.store) : defaultStore(root) };
 }
+
+function open(path: string, options: Common): GraphSession {
+  const place = placeOf(path, options);
+  unpackAddonsTo(addonsOf(options));
+  return createGraphSession(place);
+}
+
+const cacheFolder = (): string => join(process.env["XDG_CACHE_HOME"] || join(homedir(), ".cache"), "skep");
+const addonsOf = ({ store }: Common): string => join(store ? resolve(store) : cacheFolder(), "addons");
 
 /** A folder of the user's cache for a repository: its name and a hash of its path. */
 function defaultStore(root: string): string {
-  const home = Bun.env["XDG_CACHE_HOME"] || join(Bun.env["HOME"] || "/tmp", ".cache");
   const hash = createHash("sha256").update(root).digest("hex").slice(0, 12);
-  return join(home, "skep", "graph", `${basename(root)}-${hash}`);
+  return join(cacheFolder(), "graph", `${basename(root)}-${hash}`);
 }
 
 /** Ends at once, when everything is written: the graph database is not closed in order. */
@@ -84,8 +115,8 @@ function acting<Args extends unknown[]>(work: (...args: Args) => Promise<void>):
     try {
       await work(...args);
     } catch (error) {
-      if (error instanceof GraphError)
-        throw new Problem(422, error.code, `${error.message[0]?.toUpperCase()}${error.message.slice(1)}.`);
+      if (isProblem(error) && error.code === "not_indexed")
+        throw new Problem(409, error.code, `${error.detail} Make one with: skep graph index PATH`);
       throw error;
     }
     leave(0);
@@ -93,7 +124,7 @@ function acting<Args extends unknown[]>(work: (...args: Args) => Promise<void>):
 }
 
 function indexCommand(graph: Command): void {
-  withCommon(graph.command("index").description("Index a folder, or bring its index up to date"))
+  withCommon(graph.command("index").description("index a folder, or bring its index up to date"))
     .argument("[path]", "repository or folder", ".")
     .option("--force", "parse everything again")
     .action(
@@ -119,7 +150,8 @@ function indexCommand(graph: Command): void {
             ? `${files} files (${report.parsed} parsed), ${manifest.nodes} nodes, ${manifest.relationships} relationships, ${manifest.communities} communities, ${manifest.processes} processes in ${(manifest.durationMs / 1000).toFixed(1)} s`
             : `${files} files, nothing changed`,
         );
-        for (const file of failed) await print(`failed: ${file.path}: ${file.error}`);
+        for (const file of failed.slice(0, MAX_NAMED_FAILURES)) await print(`failed: ${file.path}: ${file.error}`);
+        if (failed.length > MAX_NAMED_FAILURES) await print(`failed: ${failed.length - MAX_NAMED_FAILURES} more`);
         if (skipped.length > 0)
           await print(
             `skipped: ${skipped.length} files (${[...new Set(skipped.map((file) => file.reason))].join(", ")})`,
@@ -154,7 +186,7 @@ function whole(min: number, max: number): (text: string) => number {
 }
 
 function questionCommands(graph: Command): void {
-  withCommon(graph.command("status").description("What is indexed, and whether it is up to date"))
+  withCommon(graph.command("status").description("what is indexed, and whether it is up to date"))
     .argument("[path]", "repository or folder", ".")
     .action(
       acting(async (path: string, options: Common) => {
@@ -167,7 +199,7 @@ function questionCommands(graph: Command): void {
         );
       }),
     );
-  withCommon(graph.command("query").description("Search symbols and flows"))
+  withCommon(graph.command("query").description("search symbols and flows"))
     .argument("<path>", "repository or folder")
     .argument("<words...>", "what to look for")
     .option("--limit <n>", "most results", whole(1, 100), 10)
@@ -182,7 +214,7 @@ function questionCommands(graph: Command): void {
         await print(options.json ? JSON.stringify(answer) : queryText(answer, TERMINAL_BYTES));
       }),
     );
-  withCommon(graph.command("context").description("Callers, callees, flows and cluster of a symbol"))
+  withCommon(graph.command("context").description("callers, callees, flows and cluster of a symbol"))
     .argument("<path>", "repository or folder")
     .argument("<symbol>", "name, qualified name or id")
     .option("--file <path>", "the file it is in, when several have the name")
@@ -195,7 +227,7 @@ function questionCommands(graph: Command): void {
       }),
     );
   impactCommand(graph);
-  withCommon(graph.command("changes").description("Symbols and flows that uncommitted changes touch"))
+  withCommon(graph.command("changes").description("symbols and flows that uncommitted changes touch"))
     .argument("[path]", "repository", ".")
     .option("--base <commit>", "compare with this commit instead of HEAD")
     .action(
@@ -216,7 +248,7 @@ function notFound(symbol: string, near: readonly string[]): Problem {
 }
 
 function impactCommand(graph: Command): void {
-  withCommon(graph.command("impact").description("What a change of a symbol reaches"))
+  withCommon(graph.command("impact").description("what a change of a symbol reaches"))
     .argument("<path>", "repository or folder")
     .argument("<symbol>", "name, qualified name or id")
     .addOption(
@@ -255,19 +287,16 @@ function impactCommand(graph: Command): void {
 }
 
 function cypherCommand(graph: Command): void {
-  withCommon(graph.command("cypher").description("Ask in Cypher; queries only read"))
+  withCommon(graph.command("cypher").description("ask in Cypher; queries only read"))
     .argument("<path>", "repository or folder")
     .argument("<query>", "the query")
     .option("--limit <n>", "most rows", whole(1, 1000), 100)
     .option("--params <json>", "parameters as a JSON object")
     .action(
       acting(async (path: string, query: string, options: Common & { limit: number; params?: string }) => {
-        const params = options.params ? (JSON.parse(options.params) as Record<string, unknown>) : {};
+        const params = paramsOf(options.params);
         const answer = await open(path, options).cypher(query, params, options.limit);
-        if (options.json)
-          await print(
-            JSON.stringify(answer, (_, value: unknown) => (typeof value === "bigint" ? Number(value) : value)),
-          );
+        if (options.json) await print(JSON.stringify(answer));
         else {
           await print(answer.columns.join("\t"));
           for (const row of answer.rows)
@@ -282,10 +311,21 @@ function cypherCommand(graph: Command): void {
     );
 }
 
+function paramsOf(text: string | undefined): Record<string, unknown> {
+  if (text === undefined) return {};
+  try {
+    const params: unknown = JSON.parse(text);
+    if (typeof params === "object" && params !== null && !Array.isArray(params)) return { ...params };
+  } catch {
+    // Told below, as any other text that is no object.
+  }
+  throw new Problem(422, "bad_usage", "--params takes a JSON object.");
+}
+
 function exportCommand(graph: Command): void {
   graph
     .command("export")
-    .description("Write the whole graph to standard output")
+    .description("write the whole graph to standard output")
     .argument("[path]", "repository or folder", ".")
     .addOption(new Option("--format <format>", "form of the output").choices(["jsonl", "graphml"]).default("jsonl"))
     .option("--store <dir>", "where the graph is kept")

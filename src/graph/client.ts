@@ -5,9 +5,11 @@
  * new one is swapped in only when whole.
  */
 import { readFileSync } from "node:fs";
+import { unavailable } from "../core/errors.ts";
+import { GraphError, isGraphErrorCode } from "./graph-error.ts";
 import type { IndexReport, PhaseReport } from "./indexer.ts";
 import type { GraphOperation, GraphReply, GraphRequest } from "./protocol.ts";
-import { GraphError, type GraphSession } from "./session.ts";
+import type { GraphPlace, GraphSession } from "./session.ts";
 
 export interface GraphClientLimits {
   /** Longest a question may take. */
@@ -29,13 +31,18 @@ export const DEFAULT_GRAPH_LIMITS: GraphClientLimits = {
 
 type Remote<T> = T extends (...args: infer Args) => infer Result ? (...args: Args) => Promise<Awaited<Result>> : never;
 
-/** A project's graph; every call may throw GraphError, or Error when the worker failed twice. */
+/** A project's graph; every call may throw GraphError, or Problem 503 when the worker failed twice. */
 export interface RemoteGraph {
+  /** Rejects with the signal's reason when it is aborted; the old graph then stands. */
   index(options: {
     force: boolean;
-    progress?: (phases: readonly PhaseReport[]) => void;
-    signal?: AbortSignal;
+    progress?: ((phases: readonly PhaseReport[]) => void) | undefined;
+    signal?: AbortSignal | undefined;
+    /** Folder of another graph of the same sources, to start from when there is none yet. */
+    seed?: string | undefined;
   }): Promise<IndexReport>;
+  /** The text that an agent's tool answers. */
+  tool(name: string, args: Readonly<Record<string, unknown>>): Promise<string>;
   status: Remote<GraphSession["status"]>;
   query: Remote<GraphSession["query"]>;
   context: Remote<GraphSession["context"]>;
@@ -48,12 +55,11 @@ export interface RemoteGraph {
 }
 
 export interface GraphClient {
-  /** @param root absolute path of the repository; @param store folder of its graph */
-  project(root: string, store: string): RemoteGraph;
+  project(place: GraphPlace): RemoteGraph;
   /** Process ids of the children that run now. */
   pids(): number[];
-  /** Ends all children. Calls under way fail. */
-  close(): void;
+  /** Ends all children and waits for them. Calls under way fail. */
+  close(): Promise<void>;
 }
 
 export interface GraphClientOptions {
@@ -77,6 +83,25 @@ interface Call {
 
 /** The child died under a call: worth one more try. */
 class WorkerLost extends Error {}
+
+interface IndexRun {
+  report: IndexReport;
+  /** The child has nothing left to do. */
+  settled: Promise<unknown>;
+}
+
+const QUESTIONS = [
+  "status",
+  "query",
+  "context",
+  "impact",
+  "changes",
+  "cypher",
+  "graphData",
+  "communities",
+  "processes",
+  "tool",
+] as const satisfies readonly GraphOperation[];
 
 const MEMORY_CHECK_MS = 1_000;
 const PAGE_BYTES = 4096;
@@ -110,6 +135,10 @@ class Child {
 
   get pid(): number {
     return this.process.pid;
+  }
+
+  get exited(): Promise<unknown> {
+    return this.process.exited;
   }
 
   private reason = "";
@@ -159,8 +188,8 @@ class Child {
     clearTimeout(call.timer);
     this.calls.delete(message.id);
     if (message.kind === "value") call.resolve(message.value);
-    else if (message.code === "failed") call.reject(new Error(message.message));
-    else call.reject(new GraphError(message.code as GraphError["code"], message.message));
+    else if (isGraphErrorCode(message.code)) call.reject(new GraphError(message.code, message.message, message.data));
+    else call.reject(new Error(message.message));
   }
 }
 
@@ -182,7 +211,7 @@ export function createGraphClient(options: GraphClientOptions): GraphClient {
   let indexing: Promise<unknown> = Promise.resolve();
 
   function spawn(): Child {
-    if (closed) throw new Error("the graph client is closed");
+    if (closed) throw lost("the server stops");
     const child = new Child(options, limits, (ended) => {
       children.delete(ended);
       if (questions === ended) questions = undefined;
@@ -193,8 +222,7 @@ export function createGraphClient(options: GraphClientOptions): GraphClient {
 
   function send(
     child: Child,
-    root: string,
-    store: string,
+    place: GraphPlace,
     operation: GraphOperation,
     args: readonly unknown[],
     progress?: Call["progress"],
@@ -202,7 +230,7 @@ export function createGraphClient(options: GraphClientOptions): GraphClient {
     return new Promise((resolve, reject) => {
       const timeoutMs = operation === "index" ? limits.stallTimeoutMs : limits.questionTimeoutMs;
       child.ask({
-        request: { id: nextId++, operation, root, store, args },
+        request: { id: nextId++, operation, place, args },
         resolve,
         reject,
         progress,
@@ -216,71 +244,63 @@ export function createGraphClient(options: GraphClientOptions): GraphClient {
     try {
       return await attempt();
     } catch (error) {
-      if (!(error instanceof WorkerLost) || closed) throw error;
-      return await attempt();
+      if (!(error instanceof WorkerLost)) throw error;
+      return await attempt().catch((again: unknown) => {
+        throw again instanceof WorkerLost ? lost(again.message) : again;
+      });
     }
   }
 
-  function ask(root: string, store: string, operation: GraphOperation, args: readonly unknown[]): Promise<unknown> {
+  function ask(place: GraphPlace, operation: GraphOperation, args: readonly unknown[]): Promise<unknown> {
     return twice(() => {
       questions ??= spawn();
-      return send(questions, root, store, operation, args);
+      return send(questions, place, operation, args);
     });
   }
 
-  async function runIndex(
-    root: string,
-    store: string,
-    force: boolean,
-    progress: Call["progress"],
-    signal: AbortSignal | undefined,
-  ): Promise<unknown> {
+  async function runIndex(place: GraphPlace, options: Parameters<RemoteGraph["index"]>[0]): Promise<IndexRun> {
+    const { force, seed, signal, progress } = options;
     return twice(async () => {
       signal?.throwIfAborted();
       const child = spawn();
       const stop = () => child.kill("index job cancelled");
       signal?.addEventListener("abort", stop, { once: true });
       try {
-        return await send(child, root, store, "index", [force], progress);
+        const report = (await send(child, place, "index", [force, seed], progress)) as IndexReport;
+        // Made now and not at the first query in Cypher, which would wait for it; a failure shows there.
+        const rest = report.changed ? send(child, place, "prepareCypher", []).catch(() => undefined) : undefined;
+        return { report, settled: Promise.resolve(rest).finally(() => child.kill("")) };
+      } catch (error) {
+        child.kill("");
+        throw signal?.aborted ? signal.reason : error;
       } finally {
         signal?.removeEventListener("abort", stop);
-        child.kill("");
       }
     });
   }
 
   return {
-    project(root, store) {
-      const call =
-        (operation: GraphOperation) =>
-        (...args: unknown[]) =>
-          ask(root, store, operation, args);
+    project(place) {
       const remote: Record<string, unknown> = {
-        index({ force, progress, signal }: Parameters<RemoteGraph["index"]>[0]) {
+        async index(options: Parameters<RemoteGraph["index"]>[0]) {
           // One index at a time: its memory is bounded for the machine, not for the project.
-          const job = indexing.then(() => runIndex(root, store, force, progress, signal));
-          indexing = job.catch(() => undefined);
-          return job;
+          const run = indexing.then(() => runIndex(place, options));
+          indexing = run.then(({ settled }) => settled).catch(() => undefined);
+          return (await run).report;
         },
       };
-      for (const operation of [
-        "status",
-        "query",
-        "context",
-        "impact",
-        "changes",
-        "cypher",
-        "graphData",
-        "communities",
-        "processes",
-      ] as const)
-        remote[operation] = call(operation);
+      for (const operation of QUESTIONS) remote[operation] = (...args: unknown[]) => ask(place, operation, args);
       return remote as unknown as RemoteGraph;
     },
     pids: () => [...children].map((child) => child.pid),
-    close() {
+    async close() {
       closed = true;
-      for (const child of children) child.kill("");
+      const all = [...children];
+      for (const child of all) child.kill("");
+      await Promise.all(all.map((child) => child.exited));
     },
   };
 }
+
+const lost = (why: string) =>
+  unavailable("graph_unavailable", `The code graph cannot answer (${why}). Try again; the log has more.`);

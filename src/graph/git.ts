@@ -9,36 +9,59 @@ const ENVIRONMENT = {
   GIT_TERMINAL_PROMPT: "0",
 };
 const TIMEOUT_MS = 30_000;
-/** Nothing the checked folder configures may be run: no hooks, monitors, pagers or external diffs. */
+/** Nothing the checked folder configures may be run: no hooks, monitors, pagers, filters or external diffs. */
 const SAFE = [
-  "-c",
   "core.fsmonitor=false",
-  "-c",
   "core.hooksPath=/dev/null",
-  "-c",
   "core.quotepath=false",
-  "-c",
+  "core.untrackedCache=false",
+  "diff.ignoreSubmodules=all",
+  "submodule.recurse=false",
   "safe.directory=*",
 ];
 
+/** A working tree, and its repository where that must not be looked for inside the tree. */
+export interface GitPlace {
+  /** Absolute path of the working tree, or of a folder in it. */
+  root: string;
+  /** Git's own folder of this tree; found by git when absent. */
+  gitDir?: string | undefined;
+}
+
 /** Output of a git command in a folder; undefined when git fails or there is no repository. */
-export async function git(root: string, args: readonly string[]): Promise<string | undefined> {
+export function git(place: GitPlace, args: readonly string[]): Promise<string | undefined> {
+  return run(place, args, SAFE);
+}
+
+/** The same for commands that read files' content, which filters of the repository's configuration could see. */
+export async function gitWithoutFilters(place: GitPlace, args: readonly string[]): Promise<string | undefined> {
+  const names = (await git(place, ["config", "-z", "--name-only", "--get-regexp", "^filter\\."])) ?? "";
+  const drivers = new Set(names.split("\0").flatMap((name) => /^(filter\..*)\.\w+$/s.exec(name)?.[1] ?? []));
+  const off = [...drivers].flatMap((driver) => [`${driver}.clean=`, `${driver}.process=`, `${driver}.required=false`]);
+  return run(place, args, [...SAFE, ...off]);
+}
+
+async function run(
+  { root, gitDir }: GitPlace,
+  args: readonly string[],
+  settings: readonly string[],
+): Promise<string | undefined> {
   try {
-    const run = Bun.spawn(["git", ...SAFE, "-C", root, ...args], {
+    const child = Bun.spawn(["git", ...settings.flatMap((setting) => ["-c", setting]), "-C", root, ...args], {
       stdin: "ignore",
       stdout: "pipe",
       stderr: "ignore",
-      env: ENVIRONMENT,
+      env: gitDir === undefined ? ENVIRONMENT : { ...ENVIRONMENT, GIT_DIR: gitDir, GIT_WORK_TREE: root },
       timeout: TIMEOUT_MS,
     });
-    const text = await new Response(run.stdout).text();
-    return (await run.exited) === 0 ? text : undefined;
+    const text = await new Response(child.stdout).text();
+    return (await child.exited) === 0 ? text : undefined;
   } catch {
     return undefined;
   }
 }
 
 /** The commit a folder is on; "" outside git or before the first commit. */
-export async function headCommit(root: string): Promise<string> {
-  return ((await git(root, ["rev-parse", "HEAD"])) ?? "").trim();
+export async function headCommit(place: GitPlace): Promise<string> {
+  return ((await git(place, ["rev-parse", "HEAD"])) ?? "").trim();
 }

@@ -5,11 +5,12 @@
 import { readFileSync, statSync, writeFileSync } from "node:fs";
 import { availableParallelism } from "node:os";
 import { join } from "node:path";
+import { IS_COMPILED } from "../core/self-command.ts";
 import { resolveFiles } from "./analyse.ts";
 import { findCommunities } from "./cluster.ts";
 import type { CodeGraph } from "./code-graph.ts";
 import { findProcesses } from "./flows.ts";
-import { headCommit } from "./git.ts";
+import { type GitPlace, headCommit } from "./git.ts";
 import { EDGE_TYPES, NODE_LABELS, PHASES, type PhaseName } from "./model.ts";
 import { unpackFacts } from "./parse/facts.ts";
 import { LANGUAGES, languageOf } from "./parse/languages.ts";
@@ -34,9 +35,7 @@ export interface PhaseReport {
   finished_at?: number;
 }
 
-export interface IndexOptions {
-  /** Absolute path of the repository or folder. */
-  root: string;
+export interface IndexOptions extends GitPlace {
   store: GraphStore;
   /** Parse everything again. */
   force: boolean;
@@ -58,8 +57,11 @@ export interface IndexReport {
 
 const MAX_THREADS = 8;
 
+/** In the executable every module has the address of the whole; its second entry lies where build.ts put it. */
+const PARSE_WORKER = IS_COMPILED ? "./graph/parse-worker.ts" : "./parse-worker.ts";
+
 export function createParseThread(): Worker {
-  return new Worker(new URL("./parse-worker.ts", import.meta.url).href);
+  return new Worker(new URL(PARSE_WORKER, import.meta.url).href);
 }
 
 /** Runs an index job. Throws when the folder cannot be read or the job is aborted; the old graph then stands. */
@@ -70,7 +72,7 @@ export async function indexRepository(options: IndexOptions): Promise<IndexRepor
   const known = options.store.manifest();
   const walk = await walkRepository(options, phases);
   const fingerprint = fingerprintOf(options.root, walk);
-  const commit = await headCommit(options.root);
+  const commit = await headCommit(options);
   if (!options.force && known && known.fingerprint === fingerprint) {
     for (const name of PHASES) phases.end(name);
     return { manifest: known, phases: phases.list, parsed: 0, changed: false };
@@ -156,6 +158,7 @@ async function walkRepository(options: IndexOptions, phases: Phases): Promise<Wa
   phases.start("filesystem_walk", 1);
   const walk = await walkFolder({
     root: options.root,
+    gitDir: options.gitDir,
     supported: (path) => languageOf(path) !== undefined,
     configNames: CONFIG_NAMES,
   });

@@ -6,7 +6,8 @@ import { existsSync, readFileSync, renameSync, rmSync } from "node:fs";
 import { join, relative, resolve } from "node:path";
 import { resolveFiles } from "./analyse.ts";
 import type { CodeGraph } from "./code-graph.ts";
-import { headCommit } from "./git.ts";
+import { type GitPlace, headCommit } from "./git.ts";
+import { GraphError } from "./graph-error.ts";
 import { CONFIG_NAMES, fingerprintOf, type IndexReport, indexRepository, type PhaseReport } from "./indexer.ts";
 import { type EdgeType, NODE_LABELS, type NodeLabel } from "./model.ts";
 import { unpackFacts } from "./parse/facts.ts";
@@ -16,17 +17,16 @@ import { type Changes, changesOf } from "./query/changes.ts";
 import { type ContextAnswer, contextOf } from "./query/context.ts";
 import { refusal } from "./query/cypher-guard.ts";
 import { type GraphData, type GraphDataOptions, graphData } from "./query/graph-data.ts";
+import {
+  type CommunityDetail,
+  communityDetails,
+  type ProcessDetail,
+  processDetails,
+  type Window,
+  type Windowed,
+} from "./query/groups.ts";
 import { type ImpactAnswer, type ImpactOptions, impactOf } from "./query/impact.ts";
 import { type SearchAnswer, type SearchOptions, searchGraph } from "./query/search.ts";
-import {
-  type CommunityView,
-  communityView,
-  findSymbols,
-  type ProcessView,
-  processesOf,
-  processView,
-  type SymbolView,
-} from "./query/symbols.ts";
 import type { SourceFile } from "./resolve/repository.ts";
 import { createGraphStore, type Manifest } from "./store/graph-store.ts";
 import { type KuzuReader, openKuzu, writeKuzu } from "./store/kuzu.ts";
@@ -35,13 +35,10 @@ import { unpackGraph } from "./store/snapshot.ts";
 import { addStructure, GraphBuilder } from "./structure.ts";
 import { walkFolder } from "./walk.ts";
 
-/** An expected failure, told to the caller as it is. */
-export class GraphError extends Error {
-  readonly code: "not_indexed" | "not_found" | "invalid" | "no_repository";
-  constructor(code: GraphError["code"], message: string) {
-    super(message);
-    this.code = code;
-  }
+/** A repository and where its graph is kept. */
+export interface GraphPlace extends GitPlace {
+  /** Folder of the graph. */
+  store: string;
 }
 
 export interface GraphStatus {
@@ -73,18 +70,13 @@ export interface CypherAnswer {
   duration_ms: number;
 }
 
-export interface CommunityDetail extends CommunityView {
-  members: SymbolView[];
-}
-export interface ProcessDetail extends ProcessView {
-  steps: (SymbolView & { step: number })[];
-}
-
 export interface GraphSession {
   index(options: {
     force: boolean;
     progress?: (phases: readonly PhaseReport[]) => void;
     signal?: AbortSignal;
+    /** Folder of another graph of the same sources, to start from when there is none yet. */
+    seed?: string | undefined;
   }): Promise<IndexReport>;
   status(): Promise<GraphStatus>;
   query(options: SearchOptions): SearchAnswer;
@@ -93,8 +85,8 @@ export interface GraphSession {
   changes(base?: string): Promise<Changes>;
   cypher(query: string, params: Readonly<Record<string, unknown>>, limit: number): Promise<CypherAnswer>;
   graphData(options: GraphDataOptions): GraphData;
-  communities(): CommunityDetail[];
-  processes(symbol?: string): ProcessDetail[];
+  communities(window: Window): Windowed<CommunityDetail>;
+  processes(window: Window, symbol?: string): Windowed<ProcessDetail>;
   /** The graph itself, for exports. Throws when there is none. */
   graph(): CodeGraph;
   /** Makes the Kuzu database of the current graph if it is missing. */
@@ -104,7 +96,6 @@ export interface GraphSession {
 
 const CYPHER_TIMEOUT_MS = 10_000;
 const MAX_ROWS = 1_000;
-const MAX_COMMUNITY_MEMBERS = 200;
 
 interface Opened {
   generation: number;
@@ -114,31 +105,29 @@ interface Opened {
   kuzu: KuzuReader | undefined;
 }
 
-/**
- * @param root absolute path of the repository
- * @param storeFolder where its graph is kept
- */
-export function createGraphSession(root: string, storeFolder: string): GraphSession {
-  const store = createGraphStore(storeFolder);
+export function createGraphSession(place: GraphPlace): GraphSession {
+  const { root } = place;
+  const store = createGraphStore(place.store);
   let opened: Opened | undefined;
 
-  function open(): Opened {
+  /** The current generation; tried again when an index swapped it in between. */
+  function open(attempts = 3): Opened {
     const manifest = store.manifest();
     const files = store.current();
     if (!manifest || !files) throw new GraphError("not_indexed", "there is no index yet");
     if (opened?.generation === manifest.generation) return opened;
-    opened?.search.close();
-    opened = undefined;
-    const graph = unpackGraph(readFileSync(files.snapshot));
-    if (!graph) throw new GraphError("not_indexed", "the index cannot be read: index again");
-    opened = {
-      generation: manifest.generation,
-      graph,
-      search: openSearchIndex(files.search, graph),
-      kuzuPath: files.kuzu,
-      kuzu: undefined,
-    };
-    return opened;
+    try {
+      const graph = unpackGraph(readFileSync(files.snapshot));
+      if (!graph) throw new GraphError("not_indexed", "the index cannot be read: index again");
+      const search = openSearchIndex(files.search, graph);
+      opened?.search.close();
+      opened = { generation: manifest.generation, graph, search, kuzuPath: files.kuzu, kuzu: undefined };
+      return opened;
+    } catch (error) {
+      if (error instanceof GraphError) throw error;
+      if (attempts > 1) return open(attempts - 1);
+      throw new GraphError("not_indexed", "the index cannot be read: index again");
+    }
   }
 
   function readLines(path: string, from: number, to: number): string {
@@ -157,20 +146,27 @@ export function createGraphSession(root: string, storeFolder: string): GraphSess
   function prepareCypher(): void {
     const { graph, kuzuPath } = open();
     if (existsSync(kuzuPath)) return;
-    const aside = `${kuzuPath}.new`;
-    rmSync(aside, { recursive: true, force: true });
-    writeKuzu(aside, graph);
-    renameSync(aside, kuzuPath);
+    const aside = `${kuzuPath}.${process.pid}`;
+    try {
+      rmSync(aside, { recursive: true, force: true });
+      writeKuzu(aside, graph);
+      if (!existsSync(kuzuPath)) renameSync(aside, kuzuPath);
+    } finally {
+      rmSync(aside, { recursive: true, force: true });
+    }
   }
 
   return {
-    index: ({ force, progress, signal }) => indexRepository({ root, store, force, progress, signal }),
+    index({ force, progress, signal, seed }) {
+      if (seed !== undefined) store.seedFrom(seed);
+      return indexRepository({ ...place, store, force, progress, signal });
+    },
     async status() {
       const manifest = store.manifest();
       if (!manifest) return emptyStatus();
-      const head = await headCommit(root);
+      const head = await headCommit(place);
       const walk = await walkFolder({
-        root,
+        ...place,
         supported: (path) => languageOf(path) !== undefined,
         configNames: CONFIG_NAMES,
       });
@@ -184,7 +180,7 @@ export function createGraphSession(root: string, storeFolder: string): GraphSess
     context: (symbol, filePath) => contextOf(open().graph, symbol, filePath, readLines),
     impact: (options) => impactOf(open().graph, options),
     async changes(base) {
-      const changes = await changesOf(open().graph, root, (paths) => structureOf(root, paths), base);
+      const changes = await changesOf(open().graph, place, (paths) => structureOf(root, paths), base);
       if (!changes) throw new GraphError("no_repository", "the project is not a git repository");
       return changes;
     },
@@ -197,35 +193,18 @@ export function createGraphSession(root: string, storeFolder: string): GraphSess
       const started = performance.now();
       try {
         const answer = await state.kuzu.query(query, params, Math.min(limit, MAX_ROWS));
-        return { ...answer, duration_ms: Math.round(performance.now() - started) };
+        return {
+          ...answer,
+          rows: answer.rows.map((row) => row.map(plainValue)),
+          duration_ms: Math.round(performance.now() - started),
+        };
       } catch (error) {
         throw new GraphError("invalid", error instanceof Error ? error.message : String(error));
       }
     },
     graphData: (options) => graphData(open().graph, options),
-    communities() {
-      const { graph } = open();
-      return graph.communities.map((community, i) => ({
-        ...communityView(graph, i),
-        members: community.members.slice(0, MAX_COMMUNITY_MEMBERS).map((row) => graph.node(row)),
-      }));
-    },
-    processes(symbol) {
-      const { graph } = open();
-      const wanted =
-        symbol === undefined
-          ? undefined
-          : new Set(findSymbols(graph, symbol).flatMap((row) => processesOf(graph, row)));
-      return graph.processes.flatMap((process, i) => {
-        if (wanted && !wanted.has(i)) return [];
-        return [
-          {
-            ...processView(graph, i),
-            steps: process.steps.map((row, step) => ({ ...graph.node(row), step: step + 1 })),
-          },
-        ];
-      });
-    },
+    communities: (window) => communityDetails(open().graph, window),
+    processes: (window, symbol) => processDetails(open().graph, window, symbol),
     graph: () => open().graph,
     prepareCypher,
     close() {
@@ -285,6 +264,15 @@ function statusOf(manifest: Manifest, head: string, dirty: boolean): GraphStatus
     dirty,
     duration_ms: manifest.durationMs,
   };
+}
+
+/** A value of the graph database as JSON can hold it. */
+function plainValue(value: unknown): unknown {
+  if (typeof value === "bigint") return Number.isSafeInteger(Number(value)) ? Number(value) : String(value);
+  if (value instanceof Date) return value.toISOString();
+  if (Array.isArray(value)) return value.map(plainValue);
+  if (typeof value !== "object" || value === null) return value;
+  return Object.fromEntries(Object.entries(value).map(([name, member]) => [name, plainValue(member)]));
 }
 
 /** The labels a caller may filter by. */

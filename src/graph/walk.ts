@@ -7,7 +7,7 @@
 import { lstatSync, readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import ignore, { type Ignore } from "ignore";
-import { git } from "./git.ts";
+import { type GitPlace, git } from "./git.ts";
 import { basename, dirname } from "./parse/paths.ts";
 
 /** Files over this many bytes are not source that people read. */
@@ -35,8 +35,7 @@ export interface Walk {
   skipped: SkippedFile[];
 }
 
-export interface WalkOptions {
-  root: string;
+export interface WalkOptions extends GitPlace {
   /** True for a path whose ending a language claims. */
   supported(path: string): boolean;
   /** Base names of configuration files to list beside. */
@@ -48,14 +47,18 @@ const GENERATED =
 
 /** Lists the source files of a folder, sorted by path. Throws when the folder cannot be read. */
 export async function walkFolder(options: WalkOptions): Promise<Walk> {
-  const listed = (await listByGit(options.root)) ?? listByHand(options.root);
+  // Nothing listed: no repository, or a folder that a repository around it ignores.
+  const byGit = await listByGit(options);
+  const listed = byGit && byGit.length > 0 ? byGit : listByHand(options.root);
   const walk: Walk = { files: [], configs: [], skipped: [] };
+  const submodules = listed.includes(".gitmodules") ? submodulesOf(options.root) : new Set<string>();
   listed.sort((a, b) => (a < b ? -1 : a > b ? 1 : 0));
   let last = "";
   for (const path of listed) {
     if (path === last) continue;
     last = path;
     if (options.configNames.has(basename(path))) walk.configs.push(path);
+    if (submodules.has(path)) walk.skipped.push({ path, reason: "submodule" });
     if (!options.supported(path)) continue;
     if (GENERATED.test(path)) walk.skipped.push({ path, reason: "generated" });
     else if (walk.files.length >= MAX_FILES) walk.skipped.push({ path, reason: "too many files" });
@@ -76,9 +79,19 @@ function addFile(root: string, path: string, walk: Walk): void {
   }
 }
 
+/** Paths that `.gitmodules` names: their files belong to other repositories. */
+function submodulesOf(root: string): Set<string> {
+  try {
+    const text = readFileSync(join(root, ".gitmodules"), "utf8").slice(0, MAX_FILE_BYTES);
+    return new Set([...text.matchAll(/^\s*path\s*=\s*(.+?)\s*$/gm)].map(([, path]) => path!));
+  } catch {
+    return new Set();
+  }
+}
+
 /** Tracked and untracked files as git sees them; undefined where there is no work tree. */
-async function listByGit(root: string): Promise<string[] | undefined> {
-  const text = await git(root, ["ls-files", "-z", "--cached", "--others", "--exclude-standard"]);
+async function listByGit(place: GitPlace): Promise<string[] | undefined> {
+  const text = await git(place, ["ls-files", "-z", "--cached", "--others", "--exclude-standard"]);
   return text?.split("\0").filter((path) => path !== "");
 }
 

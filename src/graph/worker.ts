@@ -5,21 +5,34 @@
  * It leaves without running destructors: Kuzu may crash when it is closed late, and everything on disk is complete
  * before an answer is sent.
  */
+
+import { setPriority } from "node:os";
+import { unpackAddonsTo } from "../core/addons.ts";
+import { isProblem, messageOf } from "../core/errors.ts";
+import { isGraphErrorCode } from "./graph-error.ts";
 import type { GraphReply, GraphRequest } from "./protocol.ts";
-import { createGraphSession, GraphError, type GraphSession } from "./session.ts";
+import { createGraphSession, type GraphPlace, type GraphSession } from "./session.ts";
+import { toolText } from "./tool-calls.ts";
 
 const MAX_SESSIONS = 8;
 
-/** Runs until the parent disconnects. Throws when the process was not started with an IPC channel. */
-export function runGraphWorker(): void {
+/** So that an index never slows the server down that shares the machine; -20 to 19. */
+const INDEX_PRIORITY = 10;
+
+/**
+ * Runs until the parent disconnects. Throws when the process was not started with an IPC channel.
+ * @param addons folder where native add-ons are kept; a private one when not given
+ */
+export function runGraphWorker(addons?: string): void {
   if (!process.send) throw new Error("graph-worker is started by the server, over IPC");
+  if (addons !== undefined) unpackAddonsTo(addons);
   const reply = (message: GraphReply) => {
     process.send?.(message);
   };
   const sessions = new Map<string, GraphSession>();
 
-  function sessionOf(root: string, store: string): GraphSession {
-    const key = `${root}\n${store}`;
+  function sessionOf(place: GraphPlace): GraphSession {
+    const key = JSON.stringify([place.root, place.store, place.gitDir]);
     const known = sessions.get(key);
     if (known) {
       // The most recently asked stays longest.
@@ -27,7 +40,7 @@ export function runGraphWorker(): void {
       sessions.set(key, known);
       return known;
     }
-    const session = createGraphSession(root, store);
+    const session = createGraphSession(place);
     sessions.set(key, session);
     for (const [oldest, old] of sessions) {
       if (sessions.size <= MAX_SESSIONS) break;
@@ -39,11 +52,13 @@ export function runGraphWorker(): void {
 
   process.on("message", async (message: GraphRequest) => {
     try {
-      const value = await answer(sessionOf(message.root, message.store), message, reply);
+      const value = await answer(sessionOf(message.place), message, reply);
       reply({ id: message.id, kind: "value", value });
     } catch (error) {
-      const code = error instanceof GraphError ? error.code : "failed";
-      reply({ id: message.id, kind: "error", code, message: error instanceof Error ? error.message : String(error) });
+      const known = isProblem(error) && isGraphErrorCode(error.code) ? error : undefined;
+      const data = known?.extras.data;
+      const said = { message: messageOf(error), ...(data ? { data } : {}) };
+      reply({ id: message.id, kind: "error", code: known?.code ?? "failed", ...said });
     }
   });
   process.on("disconnect", () => leave());
@@ -56,9 +71,13 @@ async function answer(
 ): Promise<unknown> {
   const { operation, args, id } = message;
   if (operation === "index") {
-    const [force] = args as [boolean];
-    const report = await session.index({ force, progress: (phases) => reply({ id, kind: "progress", phases }) });
-    return report;
+    setPriority(INDEX_PRIORITY);
+    const [force, seed] = args as [boolean, string | undefined];
+    return session.index({ force, seed, progress: (phases) => reply({ id, kind: "progress", phases }) });
+  }
+  if (operation === "tool") {
+    const [name, values] = args as [string, Record<string, unknown>];
+    return toolText(session, name, values);
   }
   const method = session[operation] as (...values: unknown[]) => unknown;
   return method(...args);
@@ -71,5 +90,3 @@ function leave(): never {
   process.kill(process.pid, "SIGKILL");
   throw new Error("unreachable");
 }
-
-if (import.meta.main && process.argv[1]?.endsWith("worker.ts")) runGraphWorker();

@@ -2,7 +2,8 @@
 import { readFileSync, statSync } from "node:fs";
 import { join } from "node:path";
 import type { CodeGraph } from "../code-graph.ts";
-import { git } from "../git.ts";
+import { type GitPlace, git, gitWithoutFilters } from "../git.ts";
+import { GraphError } from "../graph-error.ts";
 import { type Risk, riskOf } from "./impact.ts";
 import { type ProcessView, processesOf, processView, type SymbolView } from "./symbols.ts";
 
@@ -44,16 +45,16 @@ const CALLS_IN = new Set(["CALLS", "USES"]);
  */
 export async function changesOf(
   graph: CodeGraph,
-  root: string,
+  place: GitPlace,
   structureOf: (paths: readonly string[]) => Promise<CodeGraph>,
   base?: string,
 ): Promise<Changes | undefined> {
   const against = base ?? "HEAD";
-  if (against.startsWith("-") || !/^[\w./~^@{}-]+$/.test(against)) throw new Error("base: not a commit");
-  const hasHead = (await git(root, ["rev-parse", "--verify", "--quiet", `${against}^{commit}`])) !== undefined;
-  if (!hasHead && base) throw new Error(`base: no commit ${base}`);
+  if (against.startsWith("-") || !/^[\w./~^@{}-]+$/.test(against)) throw new GraphError("invalid", "base is no commit");
+  const hasHead = (await git(place, ["rev-parse", "--verify", "--quiet", `${against}^{commit}`])) !== undefined;
+  if (!hasHead && base) throw new GraphError("invalid", "base is no commit of this repository");
   const diff = hasHead
-    ? await git(root, [
+    ? await gitWithoutFilters(place, [
         "diff",
         "--no-ext-diff",
         "--no-textconv",
@@ -65,7 +66,7 @@ export async function changesOf(
         "--",
       ])
     : "";
-  const untracked = await git(root, [
+  const untracked = await git(place, [
     "ls-files",
     "-z",
     "--others",
@@ -79,7 +80,7 @@ export async function changesOf(
   for (const path of untracked.split("\0")) {
     if (path === "") continue;
     files.push({ path, status: "untracked" });
-    hunks.set(path, [{ start: 1, end: lineCount(join(root, path)), added: true }]);
+    hunks.set(path, [{ start: 1, end: lineCount(join(place.root, path)), added: true }]);
   }
   files.sort((a, b) => (a.path < b.path ? -1 : 1));
   const now = await structureOf(files.filter((file) => file.status !== "deleted").map((file) => file.path));

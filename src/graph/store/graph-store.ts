@@ -2,7 +2,17 @@
  * A project's graph on disk. Each index is a generation folder, written aside; `manifest.json` names the current one
  * and is replaced in one rename, so readers see the old graph or the new, never half. All of it can be rebuilt.
  */
-import { existsSync, mkdirSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
+import {
+  existsSync,
+  linkSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from "node:fs";
 import { join } from "node:path";
 import { FACTS_VERSION } from "../parse/fact-layout.ts";
 import type { SkippedFile } from "../walk.ts";
@@ -51,6 +61,11 @@ export interface GraphStore {
   begin(): Generation & { number: number };
   /** Makes a generation the current one and removes the others. */
   commit(generation: Generation & { number: number }, manifest: Omit<Manifest, "format" | "generation">): Manifest;
+  /**
+   * Takes over the current generation of another store when this one has none: the files are linked, not copied, as
+   * they never change. What cannot be taken over is indexed anew.
+   */
+  seedFrom(other: string): void;
   /** Removes a generation that will not be used. */
   discard(generation: Generation): void;
 }
@@ -74,9 +89,16 @@ export function createGraphStore(root: string): GraphStore {
   mkdirSync(root, { recursive: true });
   const manifestPath = join(root, "manifest.json");
 
+  let lastRead: { stamp: string; manifest: Manifest } | undefined;
+
+  /** Asked before every answer: the text is parsed again only when the file is another one. */
   function manifest(): Manifest | undefined {
     try {
-      const read = JSON.parse(readFileSync(manifestPath, "utf8")) as Manifest;
+      const { ino, mtimeMs, size } = statSync(manifestPath);
+      const stamp = `${ino} ${mtimeMs} ${size}`;
+      if (lastRead?.stamp !== stamp)
+        lastRead = { stamp, manifest: JSON.parse(readFileSync(manifestPath, "utf8")) as Manifest };
+      const { manifest: read } = lastRead;
       if (read.format !== FORMAT || !existsSync(generationAt(root, read.generation).snapshot)) return undefined;
       return read;
     } catch {
@@ -91,6 +113,7 @@ export function createGraphStore(root: string): GraphStore {
       return known && generationAt(root, known.generation);
     },
     begin() {
+      mkdirSync(root, { recursive: true });
       const numbers = readdirSync(root).flatMap((name) => (/^g\d+$/.test(name) ? [Number(name.slice(1))] : []));
       const generation = generationAt(root, Math.max(0, ...numbers) + 1);
       mkdirSync(generation.folder);
@@ -106,6 +129,19 @@ export function createGraphStore(root: string): GraphStore {
           rmSync(join(root, name), { recursive: true, force: true });
       }
       return next;
+    },
+    seedFrom(other) {
+      if (manifest()) return;
+      const source = createGraphStore(other);
+      const [known, files] = [source.manifest(), source.current()];
+      if (!known || !files) return;
+      const { number, ...own } = this.begin();
+      try {
+        for (const name of ["snapshot", "search", "factTable", "factData"] as const) linkSync(files[name], own[name]);
+        this.commit({ number, ...own }, known);
+      } catch {
+        this.discard(own);
+      }
     },
     discard(generation) {
       rmSync(generation.folder, { recursive: true, force: true });

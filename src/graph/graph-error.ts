@@ -1,0 +1,15 @@
+/** Expected failures of the graph, as problems that the API and the command line tell as they are. */
+import { Problem } from "../core/errors.ts";
+
+const STATUS = { not_indexed: 409, not_found: 404, invalid: 422, no_repository: 409 } as const;
+export type GraphErrorCode = keyof typeof STATUS;
+
+export const isGraphErrorCode = (text: string): text is GraphErrorCode => Object.hasOwn(STATUS, text);
+
+export class GraphError extends Problem {
+  /** @param reason what is wrong, in words that go on after a capital letter. */
+  constructor(code: GraphErrorCode, reason: string, data?: Record<string, unknown>) {
+    const detail = `${reason[0]?.toUpperCase() ?? ""}${reason.slice(1)}${/[.?!]$/.test(reason) ? "" : "."}`;
+    super(STATUS[code], code, detail, data ? { data } : {});
+  }
+}
