@@ -77,7 +77,7 @@ export interface LanguageRules {
   /** A plain name that nothing explains may be the repository's only function of that name. */
   guessNames?: boolean;
   /** Members of built-in types by result: see builtins.ts. */
-  builtinFamily: "ecmascript" | "python" | "none";
+  builtinFamily: "ecmascript" | "python" | "rust" | "none";
 }
 
 export interface LanguageModule {

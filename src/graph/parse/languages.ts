@@ -5,9 +5,10 @@ import { java } from "./java.ts";
 import { javascript } from "./javascript.ts";
 import type { LanguageModule } from "./language.ts";
 import { python } from "./python.ts";
+import { rust } from "./rust.ts";
 import { typescript } from "./typescript.ts";
 
-export const LANGUAGES: readonly LanguageModule[] = [typescript, javascript, go, java, csharp, python];
+export const LANGUAGES: readonly LanguageModule[] = [typescript, javascript, go, java, csharp, python, rust];
 
 const byEnding = new Map<string, LanguageModule>();
 const byId = new Map(LANGUAGES.map((language) => [language.id, language]));

@@ -24,6 +24,7 @@ const TRANSPARENT: Record<LanguageRules["builtinFamily"], ReadonlySet<string>> =
     "WeakRef",
   ]),
   python: new Set(["Optional", "Final", "ClassVar", "Annotated", "Union", "Required", "NotRequired"]),
+  rust: new Set(),
   none: new Set(),
 };
 const ARRAYS = new Set([
@@ -50,6 +51,8 @@ const ARRAYS = new Set([
   "Collection",
   "Deque",
   "FrozenSet",
+  // What holds one value or none is a sequence of at most one.
+  "Option",
 ]);
 const MAPS = new Set([
   "Map",
@@ -63,6 +66,11 @@ const MAPS = new Set([
   "defaultdict",
   "OrderedDict",
 ]);
+const MAP_VALUES = new Set(
+  "get pop setdefault remove getOrDefault computeIfAbsent computeIfPresent put putIfAbsent merge get_mut entry GetValueOrDefault GetOrAdd AddOrUpdate insert".split(
+    " ",
+  ),
+);
 const PROMISES = new Set(["Promise", "PromiseLike", "Awaitable", "Coroutine", "Future", "Task"]);
 
 /** The type a name of the library stands for; never undefined: an unknown name is at least not ours. */
@@ -134,8 +142,30 @@ const SAME = new Set([
   "intersection",
   "difference",
   "copy",
+  // Rust
+  ..."iter iter_mut into_iter drain rev skip take chain cloned copied by_ref peekable skip_while take_while step_by collect to_vec as_slice as_mut_slice unwrap expect as_ref as_mut clone inspect into_boxed_slice".split(
+    " ",
+  ),
+  // Java
+  ..."iterator listIterator stream parallelStream sorted distinct limit peek collect toList subList descendingIterator".split(
+    " ",
+  ),
+  // C#
+  ..."Where OrderBy OrderByDescending ThenBy ThenByDescending Skip Take SkipWhile TakeWhile ToList ToArray ToHashSet ToImmutableArray ToImmutableList AsEnumerable AsQueryable Reverse Distinct DistinctBy Concat Union Except Intersect Append Prepend AsSpan AsReadOnly Cast".split(
+    " ",
+  ),
 ]);
-const ELEMENT = new Set(["find", "findLast", "pop", "shift", "at", "popleft"]);
+const ELEMENT = new Set(
+  [
+    "find findLast pop shift at popleft",
+    // Rust
+    "next last first get nth peek last_mut first_mut get_mut max_by_key min_by_key max_by min_by max min remove swap_remove pop_front pop_back front back front_mut back_mut next_back get_or_insert_with",
+    // Java
+    "getFirst getLast removeFirst removeLast poll pollFirst pollLast peekFirst peekLast element findFirst findAny take orElse orElseThrow orElseGet elementAt firstElement lastElement join call getNow",
+    // C#
+    "First FirstOrDefault Single SingleOrDefault Last LastOrDefault ElementAt ElementAtOrDefault Dequeue Peek Pop MinBy MaxBy",
+  ].flatMap((names) => names.split(" ")),
+);
 
 /** The result of calling a method of a built-in. `callback` is what a function argument returns. */
 export function builtinCall(
@@ -151,23 +181,28 @@ export function builtinCall(
     if (method === "catch" || method === "finally") return receiver;
   }
   if (MAPS.has(receiver.name)) {
-    if (method === "get" || method === "pop" || method === "setdefault") return receiver.args[1];
-    if (method === "values") return builtin("Array", receiver.args[1]);
-    if (method === "keys") return builtin("Array", receiver.args[0]);
-    if (method === "entries" || method === "items")
+    if (MAP_VALUES.has(method)) return receiver.args[1];
+    if (/^(values|values_mut|into_values|Values)$/.test(method)) return builtin("Array", receiver.args[1]);
+    if (/^(keys|keySet|Keys|into_keys)$/.test(method)) return builtin("Array", receiver.args[0]);
+    if (/^(entries|items|entrySet|iter|iter_mut|into_iter|drain)$/.test(method))
       return builtin("Array", builtin("Tuple", receiver.args[0], receiver.args[1]));
     if (method === "set" || method === "copy") return receiver;
   }
   if (ARRAYS.has(receiver.name)) {
     if (SAME.has(method)) return builtin("Array", element);
     if (ELEMENT.has(method)) return element;
-    if (method === "map") return builtin("Array", callback());
-    if (method === "flatMap") {
+    if (method === "map" || method === "Select" || method === "mapToObj" || method === "filter_map")
+      return builtin("Array", callback());
+    if (method === "flatMap" || method === "SelectMany" || method === "flat_map") {
       const result = callback();
       return builtin("Array", unionOf(partsOf(result).map((part) => builtinElement(part) ?? part)));
     }
     if (method === "flat") return builtin("Array", element ? (builtinElement(element) ?? element) : undefined);
-    if (method === "entries") return builtin("Array", builtin("Tuple", builtin("number"), element));
+    if (method === "entries" || method === "enumerate")
+      return builtin("Array", builtin("Tuple", builtin("number"), element));
+    if (method === "zip")
+      return builtin("Array", builtin("Tuple", element, argument(0) && builtinElement(argument(0)!)));
+    if (method === "fold" || method === "Aggregate") return argument(0);
     if (method === "reduce" || method === "reduceRight") return unionOf([argument(1), callback()]) ?? element;
     if (method === "join") return builtin("string");
     if (method === "add") return receiver;

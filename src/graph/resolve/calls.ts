@@ -16,6 +16,7 @@ import {
   type ValueType,
   withSelf,
 } from "./value-type.ts";
+import { givesInside, wrapperMethod } from "./wrappers.ts";
 
 const MAX_CALL_DEPTH = 40;
 
@@ -193,7 +194,11 @@ export function createCalls(engine: Engine): Calls {
           }
           case "instance": {
             const callable = engine.memberType(part, "()") ?? engine.memberType(part, "__call__");
-            return callable ? callResult(callable, site) : undefined;
+            if (callable) return callResult(callable, site);
+            // `Enum::Variant(payload)` is a value of the enum.
+            return repo.label(part.symbol) === "Enum" && repo.rules(repo.fileOf(part.symbol)).callConstructs
+              ? part
+              : undefined;
           }
           case "class":
             return site && repo.rules(repo.fileOf(part.symbol)).callConstructs
@@ -257,10 +262,17 @@ export function createCalls(engine: Engine): Calls {
     if (receiver?.kind === "function" && (method === "call" || method === "apply"))
       return callResult(receiver, undefined);
     if (receiver?.kind === "function" && method === "bind") return receiver;
+    const wrapper = repo.rules(site.file).builtinFamily === "rust" ? wrapperMethod(method) : undefined;
     return unionOf(
-      partsOf(receiver).map((part) =>
-        part.kind === "builtin" ? builtinCall(part, method, callback, argument) : undefined,
-      ),
+      partsOf(receiver).map((part) => {
+        if (part.kind === "builtin") {
+          const result = builtinCall(part, method, callback, argument);
+          return result ?? (wrapper === "inside" ? part : wrapper ? callback() : undefined);
+        }
+        if (!wrapper || (part.kind !== "instance" && part.kind !== "parameter")) return undefined;
+        if (engine.members(part, method, 0, true).members.length > 0) return undefined;
+        return wrapper === "inside" ? part : callback();
+      }),
     );
   }
 
@@ -314,7 +326,14 @@ export function createCalls(engine: Engine): Calls {
     if (facts.exprs[callee * EXPR.size + EXPR.op] === Expr.Member) {
       const receiver = engine.exprType(file, facts.exprs[callee * EXPR.size + EXPR.a]!);
       const method = facts.strings[facts.exprs[callee * EXPR.size + EXPR.b]!]!;
-      const found = unionOf(partsOf(receiver).map((part) => builtinCallback(part, method, parameter)));
+      const through = repo.rules(file).builtinFamily === "rust" && parameter === 0 && givesInside(method);
+      const found = unionOf(
+        partsOf(receiver).map((part) => {
+          if (part.kind === "builtin") return builtinCallback(part, method, parameter);
+          const own = through && part.kind === "instance" && engine.members(part, method, 0, true).members.length > 0;
+          return through && part.kind === "instance" && !own ? part : undefined;
+        }),
+      );
       if (found) return found;
       if ((method === "reduce" || method === "reduceRight") && parameter === 0) {
         const initial = argumentRows(site)[1];

@@ -158,13 +158,19 @@ export function createMembers(engine: Engine): Members {
   }
 
   function own(symbol: number, name: string, isStatic: boolean, called: boolean | undefined): number {
+    let kept = -1;
     for (const part of declarations(symbol)) {
       const symbols = repo.childrenNamed(part, name);
-      if (symbols.length > 0) return best(symbols, isStatic, called);
+      if (symbols.length === 0) continue;
+      const found = best(symbols, isStatic, called);
+      // Where fields and methods have names of their own, a method may still stand elsewhere.
+      if (called !== true || repo.label(found) !== "Property") return found;
+      kept = found;
+      break;
     }
     const key = repo.rules(repo.fileOf(symbol)).ignoreCase ? name.toLowerCase() : name;
     const attached = outsideIndex().members.get(symbol)?.get(key);
-    return attached ? best(attached, isStatic, called) : -1;
+    return attached ? best(kept < 0 ? attached : [kept, ...attached], isStatic, called) : kept;
   }
 
   interface Hunt {

@@ -28,6 +28,7 @@ export function createNames(engine: Engine): Names {
   const exportIndexes: (Map<string, number[]> | undefined)[] = [];
   const starRows: number[][] = [];
   const indexes = createScopeIndexes(repo);
+  const entered = new Set<ImportTarget>();
 
   /** The binding that a name means among those of one scope, or undefined. */
   function choose(file: number, rows: readonly number[], space: NameSpaceOf, seen?: Set<string>): Entity | undefined {
@@ -197,6 +198,15 @@ export function createNames(engine: Engine): Names {
 
   /** The class or module that an "inside" target leads to. */
   function insideType(target: ImportTarget & { kind: "inside" }, fromFile: number): ValueType | undefined {
+    // An import may lead through a name that it binds itself.
+    if (entered.has(target)) return undefined;
+    entered.add(target);
+    const type = findInside(target, fromFile);
+    entered.delete(target);
+    return type;
+  }
+
+  function findInside(target: ImportTarget & { kind: "inside" }, fromFile: number): ValueType | undefined {
     const [first = "", ...rest] = target.path;
     const outer: ImportTarget =
       target.file >= 0 ? { kind: "file", file: target.file } : { kind: "space", name: target.space };

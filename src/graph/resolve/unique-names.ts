@@ -51,9 +51,8 @@ export function createUniqueNames(repo: Repository): UniqueNames {
   }
 
   return {
-    // Modules say where every name comes from; a name nobody declared is the runtime's.
-    forName: (file, name) =>
-      repo.rules(file).exportLists || repo.rules(file).builtinFamily === "python" ? [] : accept(functions, file, name),
+    // Where modules say what every name is, one that nobody declared is the runtime's.
+    forName: (file, name) => (repo.rules(file).guessNames ? accept(functions, file, name) : []),
     forMember: (file, name) => (members.has(name) || isLibraryMember(name) ? [] : accept(methods, file, name)),
   };
 }

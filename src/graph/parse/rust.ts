@@ -1,0 +1,25 @@
+/** Rust: modules as files, members in impls, traits as bases, wrappers seen through. */
+import rustWasm from "tree-sitter-rust/tree-sitter-rust.wasm" with { type: "file" };
+import type { LanguageModule } from "./language.ts";
+import { createRustResolver } from "./rust/resolver.ts";
+import { RustWalk } from "./rust/walk.ts";
+
+export const rust: LanguageModule = {
+  id: "rust",
+  grammars: new Map([[".rs", rustWasm]]),
+  rules: {
+    implicitMembers: false,
+    exportLists: false,
+    parentSpaces: false,
+    callConstructs: true,
+    submodules: false,
+    ignoreCase: false,
+    constructorName: "",
+    compatible: ["rust"],
+    strictCalls: "functions",
+    builtinFamily: "rust",
+  },
+  configNames: ["Cargo.toml"],
+  extract: (tree, facts) => new RustWalk(tree, facts).file(),
+  createResolver: createRustResolver,
+};

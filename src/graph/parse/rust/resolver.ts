@@ -1,0 +1,101 @@
+/** Where Rust paths lead: modules of the crate by their files, other crates of the workspace by their manifests. */
+import type { ImportResolver, ImportTarget, ProjectFiles } from "../language.ts";
+import { basename, dirname, join } from "../paths.ts";
+
+const EXTERNAL: ImportTarget = { kind: "external" };
+const ROOTS = new Set(["lib.rs", "main.rs", "mod.rs"]);
+
+export function createRustResolver(project: ProjectFiles): ImportResolver {
+  const cache = new Map<string, ImportTarget>();
+  const crates = cratesOf(project);
+
+  /** The file of a module's child, or -1. */
+  function child(file: number, name: string): number {
+    const path = project.pathOf(file);
+    const folder = dirname(path);
+    const own = ROOTS.has(basename(path)) ? folder : path.replace(/\.rs$/, "");
+    for (const place of own === folder ? [folder] : [own, ...(isRoot(path) ? [folder] : [])])
+      for (const candidate of [join(place, `${name}.rs`), join(place, `${name}/mod.rs`)]) {
+        const found = project.fileAt(candidate);
+        if (found >= 0 && found !== file) return found;
+      }
+    return -1;
+  }
+
+  /** The file that a module file is declared in, or the file itself at a crate's root. */
+  function parent(file: number): number {
+    const path = project.pathOf(file);
+    let folder = dirname(path);
+    if (basename(path) === "mod.rs") folder = dirname(folder);
+    else if (isRoot(path)) return file;
+    for (const candidate of [join(folder, "mod.rs"), `${folder}.rs`, join(folder, "lib.rs"), join(folder, "main.rs")]) {
+      const found = project.fileAt(candidate);
+      if (found >= 0 && found !== file) return found;
+    }
+    return file;
+  }
+
+  /** Crates' first files: lib.rs, main.rs, and each file of tests, examples, benches and bin. */
+  function isRoot(path: string): boolean {
+    const name = basename(path);
+    if (name === "lib.rs" || name === "main.rs") return true;
+    return name !== "mod.rs" && /(^|\/)(tests|examples|benches|bin)$/.test(dirname(path));
+  }
+
+  function rootOf(file: number): number {
+    let at = file;
+    for (let steps = 0; steps < 30; steps++) {
+      const up = parent(at);
+      if (up === at) return at;
+      at = up;
+    }
+    return at;
+  }
+
+  /** Follows a path of modules from a file; what is no module is inside the last one. */
+  function walk(start: number, parts: readonly string[]): ImportTarget {
+    let file = start;
+    for (const [i, part] of parts.entries()) {
+      if (part === "self") continue;
+      const next = part === "super" ? parent(file) : child(file, part);
+      if (next < 0) return { kind: "inside", file, space: "", path: parts.slice(i) };
+      file = next;
+    }
+    return { kind: "file", file };
+  }
+
+  function find(module: string, from: number): ImportTarget {
+    const [first = "", ...rest] = module.split("::");
+    if (first === "crate") return walk(rootOf(from), rest);
+    if (first === "self" || first === "super") return walk(from, [first, ...rest]);
+    const known = crates.get(first.replace(/-/g, "_"));
+    if (known !== undefined) return walk(known, rest);
+    return child(from, first) >= 0 ? walk(from, [first, ...rest]) : EXTERNAL;
+  }
+
+  return {
+    resolve(module, _name, from) {
+      const key = `${from}\n${module}`;
+      let target = cache.get(key);
+      if (!target) {
+        target = find(module, from);
+        cache.set(key, target);
+      }
+      return target;
+    },
+  };
+}
+
+/** The library's first file of every crate that a manifest of the repository describes. */
+function cratesOf(project: ProjectFiles): Map<string, number> {
+  const found = new Map<string, number>();
+  for (const config of project.configsNamed("Cargo.toml")) {
+    const text = project.readConfig(config) ?? "";
+    const name = (section: string) => new RegExp(`^\\[${section}\\][^[]*?^name\\s*=\\s*"([^"]+)"`, "m").exec(text)?.[1];
+    const path = /^\[lib\][^[]*?^path\s*=\s*"([^"]+)"/m.exec(text)?.[1] ?? "src/lib.rs";
+    const file = project.fileAt(join(dirname(config), path));
+    if (file < 0) continue;
+    for (const one of [name("package"), name("lib")]) if (one) found.set(one.replace(/-/g, "_"), file);
+  }
+  return found;
+}

@@ -1,0 +1,208 @@
+/** Rust's types and paths. */
+import { BlockWalk, type Place } from "../block-walk.ts";
+import { BindingKind, Expr, ImportKind, SymbolFlag, Type } from "../fact-layout.ts";
+
+/** Wrappers that are seen through: what they hold is what counts. */
+const TRANSPARENT =
+  /^(Box|Rc|Arc|Weak|Cow|Pin|Option|Result|Mutex|RwLock|RefCell|Cell|OnceCell|OnceLock|LazyLock|Lazy|Ref|RefMut|MutexGuard|RwLockReadGuard|RwLockWriteGuard|ManuallyDrop|MaybeUninit|Saturating|Wrapping)$/;
+const SEQUENCES =
+  /^(Vec|VecDeque|HashSet|BTreeSet|LinkedList|BinaryHeap|Iterator|IntoIterator|DoubleEndedIterator|ExactSizeIterator|IndexSet|SmallVec|Stream)$/;
+const MAPS = /^(HashMap|BTreeMap|IndexMap)$/;
+
+export abstract class RustTypes extends BlockWalk {
+  /** Modules around the place, the file's first: the scope that holds its names, and its path from the file. */
+  protected readonly modules: { scope: number; path: string }[] = [];
+  /** Self's type row by the scope of the impl. */
+  protected readonly selfTypes = new Map<number, number>();
+  /** Names the file binds at its top, so that other first words of paths can be told to be crates. */
+  protected readonly topNames = new Set<string>();
+  private readonly roots = new Set<string>();
+
+  protected abstract functionTypeParts(node: number, symbol: number, inside: Place): void;
+
+  protected typeOf(node: number, at: Place): number {
+    const { tree, facts } = this;
+    switch (tree.kind(node)) {
+      case "type_identifier":
+      case "identifier":
+        return this.namedType(node, [], at);
+      case "primitive_type":
+        return this.builtinType(this.text(node) === "str" ? "string" : this.text(node));
+      case "scoped_type_identifier":
+        return this.scopedType(node, [], at);
+      case "generic_type":
+      case "generic_type_with_turbofish": {
+        const list = tree.child(node, "type_arguments");
+        const args = list < 0 ? [] : this.typeArguments(list, at);
+        const named = tree.child(node, "type");
+        return /scoped/.test(tree.kind(named)) ? this.scopedType(named, args, at) : this.namedType(named, args, at);
+      }
+      case "reference_type":
+      case "pointer_type":
+        return this.type(tree.child(node, "type"), at);
+      case "dynamic_type":
+      case "abstract_type":
+        return this.type(tree.child(node, "trait"), at);
+      case "bounded_type":
+      case "trait_bounds":
+      case "removed_trait_bound":
+      case "higher_ranked_trait_bound": {
+        const rows = tree
+          .namedChildren(node)
+          .filter((child) => !/lifetime|type_parameters/.test(tree.kind(child)))
+          .map((child) => this.type(child, at));
+        return rows.length === 1 ? rows[0]! : facts.type(Type.Union, facts.list(rows));
+      }
+      case "array_type":
+        return facts.type(Type.Array, this.type(tree.child(node, "element"), at));
+      case "tuple_type":
+        return facts.type(Type.Tuple, facts.list(tree.namedChildren(node).map((child) => this.type(child, at))));
+      case "function_type": {
+        const hidden = this.hiddenFunction(node, at, SymbolFlag.Signature);
+        this.functionTypeParts(node, hidden, this.open(hidden, at));
+        return facts.type(Type.Function, hidden);
+      }
+      case "bracketed_type":
+        return this.type(tree.firstNamed(node), at);
+      case "qualified_type":
+        return this.type(tree.child(node, "type"), at);
+      case "unit_type":
+      case "never_type":
+        return this.builtinType("void");
+      case "macro_invocation":
+      case "lifetime":
+        return facts.type(Type.Unknown);
+      default:
+        for (const child of tree.namedChildren(node)) this.type(child, at);
+        return facts.type(Type.Unknown);
+    }
+  }
+
+  protected typeArguments(list: number, at: Place): number[] {
+    const { tree } = this;
+    const rows: number[] = [];
+    for (const child of tree.namedChildren(list)) {
+      const kind = tree.kind(child);
+      if (kind === "lifetime" || kind === "block" || kind.endsWith("_literal")) continue;
+      rows.push(kind === "type_binding" ? this.type(tree.child(child, "type"), at) : this.type(child, at));
+    }
+    return rows;
+  }
+
+  private namedType(node: number, args: readonly number[], at: Place): number {
+    const name = this.text(node);
+    if (name === "Self") return this.selfType(at);
+    return this.libraryType(name, args) ?? this.ref(name, at, this.tree.line(node), args);
+  }
+
+  /** A wrapper or container of the standard library; undefined for any other name. */
+  private libraryType(name: string, args: readonly number[]): number | undefined {
+    if (args.length > 0 && !this.topNames.has(name)) {
+      if (TRANSPARENT.test(name) || name === "Result") return args[0]!;
+      if (SEQUENCES.test(name)) return this.facts.type(Type.Array, args[0]!);
+      if (MAPS.test(name)) return this.builtinType("Map", args);
+    }
+    // An alias of the crate or of a library (`io::Result<T>`).
+    if (name === "Result" && args.length > 0) return args[0]!;
+    return name === "String" ? this.builtinType("string") : undefined;
+  }
+
+  protected selfType(at: Place): number {
+    return this.selfTypes.get(at.thisScope) ?? this.facts.type(Type.This, at.thisScope);
+  }
+
+  private scopedType(node: number, args: readonly number[], at: Place): number {
+    const { tree, facts } = this;
+    const name = this.field(node, "name");
+    const path = tree.child(node, "path");
+    const library = this.libraryType(name, args);
+    if (library !== undefined && !/^(crate|self|super)\b/.test(this.text(path))) return library;
+    const left = path < 0 ? -1 : this.pathType(path, at);
+    if (left < 0) return this.ref(name, at, tree.line(node), args);
+    const row = facts.type(Type.Qualified, left, facts.name(name), facts.list(args));
+    facts.useType(row, at.symbol, tree.line(node));
+    return row;
+  }
+
+  private pathType(node: number, at: Place): number {
+    const { tree, facts } = this;
+    const kind = tree.kind(node);
+    if (kind === "scoped_identifier" || kind === "scoped_type_identifier") {
+      const inner = tree.child(node, "path");
+      const left = inner < 0 ? -1 : this.pathType(inner, at);
+      const name = this.field(node, "name");
+      return left < 0
+        ? facts.typeRef(this.root(name, at), at.scope)
+        : facts.type(Type.Qualified, left, facts.name(name), -1);
+    }
+    if (this.text(node) === "Self") return this.selfType(at);
+    if (kind === "crate" || kind === "super" || kind === "self" || kind === "identifier")
+      return facts.typeRef(this.root(this.text(node), at), at.scope);
+    return this.type(node, at);
+  }
+
+  /** The first word of a path: `crate`, `self`, `super` and other crates become imports when they are first used. */
+  protected root(word: string, at: Place): string {
+    const { facts } = this;
+    const module = this.modules.at(-1)!;
+    if (word === "crate" || word === "self" || word === "super") {
+      const key = `${module.scope}.${word}`;
+      if (!this.roots.has(key)) {
+        this.roots.add(key);
+        facts.import(ImportKind.Module, this.canonical(word), "*", word, 1, module.scope);
+      }
+    } else if (/^[a-z]/.test(word) && !at.names?.has(word)) this.pathRoots.add(word);
+    return word;
+  }
+  protected readonly pathRoots = new Set<string>();
+
+  /** A path's first words as seen from the file rather than from a module written inside it. */
+  protected canonical(path: string): string {
+    const inner = this.modules.length - 1;
+    if (inner === 0) return path;
+    const parts = path.split("::");
+    if (parts[0] === "crate") return path;
+    let depth = inner;
+    while (parts[0] === "super" && depth > 0) {
+      parts.shift();
+      depth--;
+    }
+    if (parts[0] === "super") return parts.join("::");
+    if (parts[0] === "self") parts.shift();
+    else if (depth === inner && path !== "") return path;
+    return ["self", ...this.modules.slice(1, depth + 1).map((module) => module.path), ...parts].join("::");
+  }
+
+  protected typeParameters(list: number, symbol: number, at: Place, where: number): void {
+    const { tree, facts } = this;
+    const rows = new Map<string, number>();
+    const bounds: [string, number][] = [];
+    for (const parameter of list < 0 ? [] : tree.namedChildren(list)) {
+      if (!/type_parameter|const_parameter/.test(tree.kind(parameter))) continue;
+      const name = this.field(parameter, "name");
+      rows.set(name, facts.local(at.scope, name, -1, -1, BindingKind.TypeParameter));
+      bounds.push([name, tree.child(parameter, "bounds")]);
+    }
+    for (const predicate of where < 0 ? [] : tree.namedChildren(where))
+      bounds.push([this.field(predicate, "left"), tree.child(predicate, "bounds")]);
+    for (const [name, node] of bounds) {
+      const row = rows.get(name);
+      const type = node < 0 ? -1 : this.type(node, at);
+      if (row !== undefined && type >= 0) facts.setBinding(row, "a", type);
+    }
+    if (rows.size > 0 && symbol >= 0) facts.setSymbol(symbol, "typeParameters", facts.list([...rows.values()]));
+  }
+
+  /** A type row's type as a value: what stands before `::`. */
+  protected classExpression(type: number): number {
+    const { facts } = this;
+    if (facts.typeColumn(type, "op") === Type.Qualified)
+      return facts.exprMember(
+        this.classExpression(facts.typeColumn(type, "a")),
+        facts.text(facts.typeColumn(type, "b")),
+      );
+    return facts.typeColumn(type, "op") === Type.Ref
+      ? facts.expr(Expr.Name, facts.typeColumn(type, "a"), facts.typeColumn(type, "b"))
+      : facts.expr(Expr.Typed, type);
+  }
+}
