@@ -120,7 +120,7 @@ export async function createApp(config: Config) {
   });
   const docker = config.sandbox === "process" ? undefined : engineOf(config);
   const settings = createSettings({ store, clock, audit });
-  const jobs = createJobs({ store, clock, log });
+  const jobs = createJobs({ store, clock, log, audit });
   jobs.recover();
   const notifications = createNotifications({ store, clock });
   const catalogue = createCatalogue({

@@ -8,7 +8,7 @@ import type { Container } from "./model.ts";
 
 export interface ContainersDeps {
   /** Undefined when agents work without Docker. */
-  docker: Pick<DockerClient, "containers"> | undefined;
+  docker: Pick<DockerClient, "containers" | "images"> | undefined;
   clock: Clock;
   instanceId: string;
   /** Names of the labels that sandboxes carry. */
@@ -36,6 +36,12 @@ export function createContainers({ docker, clock, instanceId, labels }: Containe
   const engine = () => {
     if (!docker) throw unavailable("docker_unavailable", "Agents work without Docker here; there are no containers.");
     return docker.containers;
+  };
+  /** Names of images by their ids, for containers that were made by id. */
+  const imageNames = async (rows: readonly ContainerRow[]): Promise<Map<string, string>> => {
+    if (!docker || !rows.some(({ image }) => image.startsWith("sha256:"))) return new Map();
+    const images = await docker.images.list();
+    return new Map(images.flatMap(({ id, tags: [name] }) => (name === undefined ? [] : [[id, name]])));
   };
   const own = () => engine().list([`${labels.instance}=${instanceId}`]);
 
@@ -66,11 +72,12 @@ export function createContainers({ docker, clock, instanceId, labels }: Containe
   return {
     async list() {
       const rows = (await own()).sort((a, b) => b.createdAt - a.createdAt || a.id.localeCompare(b.id));
+      const names = await imageNames(rows);
       return Promise.all(
         rows.map(async (row) => ({
           id: row.id,
           name: row.name,
-          image: row.image,
+          image: names.get(row.image) ?? row.image,
           state: row.state,
           status: row.status,
           agent_id: row.labels[labels.agent] ?? null,

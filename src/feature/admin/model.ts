@@ -34,12 +34,12 @@ export const Container = t.Object({
 });
 export type Container = Static<typeof Container>;
 
+const PART = "[a-z0-9]+(?:(?:[.]|__?|-+)[a-z0-9]+)*";
 /** A name as registries take it: optional host, path, tag or digest. It never begins with a dash. */
 export const ImageName = t.String({
   minLength: 1,
   maxLength: LIMITS.nameCharacters,
-  pattern:
-    "^[a-zA-Z0-9][a-zA-Z0-9._-]*(:[0-9]+)?(/[a-z0-9._-]+)*(:[A-Za-z0-9_][A-Za-z0-9._-]{0,127})?(@sha256:[0-9a-f]{64})?$",
+  pattern: `^(?:(?:localhost|[A-Za-z0-9-]+(?:[.][A-Za-z0-9-]+)+|[A-Za-z0-9-]+(?=:))(?::[0-9]{1,5})?/)?${PART}(?:/${PART})*(?::[A-Za-z0-9_][A-Za-z0-9._-]{0,127})?(?:@sha256:[0-9a-f]{64})?$`,
 });
 export const PullImage = t.Object({ image: ImageName });
 

@@ -48,18 +48,9 @@ export function createPullImage({ docker, startJob, pulled }: PullDeps): PullIma
         async work(report, signal) {
           const layers = createLayers();
           const onProgress = (progress: ImageProgress) => {
-            const { layer, status, currentBytes, totalBytes } = progress;
-            const detail = layer ? `${status} ${layer}` : status;
-            report({
-              percent: layers.take(progress),
-              detail,
-              data: {
-                layer: layer ?? null,
-                status,
-                current_bytes: currentBytes ?? null,
-                total_bytes: totalBytes ?? null,
-              },
-            });
+            const { layer, status } = progress;
+            const percent = layers.take(progress);
+            report({ percent, detail: layer ? `${status} ${layer}` : status, data: { layers: layers.all() } });
           };
           await images.pull(image, { onProgress, signal });
           pulled(image);
@@ -71,12 +62,30 @@ export function createPullImage({ docker, startJob, pulled }: PullDeps): PullIma
   };
 }
 
+/** As the events of the job carry it. */
+export interface LayerState {
+  layer: string;
+  status: string;
+  current_bytes: number | null;
+  total_bytes: number | null;
+}
+
 /** How far a pull is: bytes fetched of the layers known so far. Never goes back and reaches 100 only at the end. */
 export function createLayers() {
   const layers = new Map<string, { current: number; total: number }>();
+  const states = new Map<string, LayerState>();
   let shown: number | undefined;
+  const show = ({ layer, status, currentBytes, totalBytes }: ImageProgress): void => {
+    // The engine writes "Pulling from NAME" with the tag as its id.
+    if (layer === undefined || /^Pulling from/.test(status)) return;
+    states.set(layer, { layer, status, current_bytes: currentBytes ?? null, total_bytes: totalBytes ?? null });
+  };
   return {
-    take({ layer, status, currentBytes = 0, totalBytes = 0 }: ImageProgress): number | undefined {
+    /** Every layer as it was last told of, in the order of the image. */
+    all: (): LayerState[] => [...states.values()],
+    take(progress: ImageProgress): number | undefined {
+      show(progress);
+      const { layer, status, currentBytes = 0, totalBytes = 0 } = progress;
       if (layer && status === "Downloading" && totalBytes > 0)
         layers.set(layer, { current: currentBytes, total: totalBytes });
       const known = layer === undefined ? undefined : layers.get(layer);

@@ -3,7 +3,7 @@ import { Type as t } from "@sinclair/typebox";
 import { Elysia } from "elysia";
 import type { Base } from "../../http/base.ts";
 import { assertIfMatch } from "../../http/etag.ts";
-import { listOf, PageQuery, pageOf, pageOfArray } from "../../http/list.ts";
+import { listOf, PageQuery, pageOf, pageOfArray, queryInteger } from "../../http/list.ts";
 import { logStream } from "../../http/log-frames.ts";
 import { readStrict, strictBody } from "../../http/strict-body.ts";
 import { Job } from "../jobs/model.ts";
@@ -101,7 +101,9 @@ function containerRoutes(base: Base, { containers, pullImage }: Pick<AdminRoutes
         access: "admin",
         params: IdPath,
         query: t.Object({
-          tail: t.Optional(t.Integer({ minimum: 0, maximum: 10_000, description: "Last lines to begin with; 200." })),
+          tail: t.Optional(
+            queryInteger({ minimum: 0, maximum: 10_000, description: "Last lines to begin with; 200." }),
+          ),
           follow: t.Optional(t.Boolean({ description: "Go on as lines come; true." })),
         }),
         detail: {

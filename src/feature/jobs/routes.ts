@@ -1,4 +1,4 @@
-/** GET /v1/jobs: the status of what was started with 202. */
+/** /v1/jobs: the status of what was started with 202, and its end before its time. */
 import { Type as t } from "@sinclair/typebox";
 import { Elysia } from "elysia";
 import type { Base } from "../../http/base.ts";
@@ -22,5 +22,19 @@ export function jobRoutes(base: Base, jobs: Jobs) {
       params: t.Object({ id: t.String({ maxLength: 100 }) }),
       response: { 200: Job },
       detail: { tags, summary: "One background job" },
-    });
+    })
+    .post(
+      "/v1/jobs/:id/cancel",
+      ({ params, caller, answer }) =>
+        answer.accepted(
+          (job) => `/v1/jobs/${job.id}`,
+          () => jobs.cancel(params.id, caller),
+        ),
+      {
+        access: "user",
+        params: t.Object({ id: t.String({ maxLength: 100 }) }),
+        response: { 202: Job },
+        detail: { tags, summary: "Cancel a background job" },
+      },
+    );
 }

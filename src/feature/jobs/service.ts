@@ -4,12 +4,13 @@
  */
 import { and, desc, eq, isNull, lt } from "drizzle-orm";
 import { type Clock, timestamp } from "../../core/clock.ts";
-import { isProblem, messageOf, notFound } from "../../core/errors.ts";
+import { conflict, isProblem, messageOf, notFound } from "../../core/errors.ts";
 import { ADMINISTRATORS } from "../../core/events.ts";
 import { newId } from "../../core/ids.ts";
 import type { Logger } from "../../core/log.ts";
-import type { Caller } from "../../http/caller.ts";
+import { actorOf, type Caller } from "../../http/caller.ts";
 import { type ListAnswer, listAnswer, type Page } from "../../http/list.ts";
+import type { Audit } from "../../store/audit.ts";
 import type { Store } from "../../store/store.ts";
 import { jobs as table } from "../../store/tables/settings.ts";
 import type { Job, JobState } from "./model.ts";
@@ -18,7 +19,7 @@ export interface JobProgress {
   /** 0–100. */
   percent?: number | undefined;
   detail?: string | undefined;
-  /** Further members of the `job_progress` event, e.g. a layer. */
+  /** Further members of the `job_progress` event, e.g. the layers of an image; the latest counts. */
   data?: Record<string, unknown>;
 }
 
@@ -26,7 +27,7 @@ export interface JobRequest {
   kind: string;
   subject: string;
   userId?: string | undefined;
-  /** The work. What it throws fails the job; `signal` aborts when the server stops. @returns the job's result. */
+  /** The work. What it throws fails the job; `signal` aborts when it is cancelled or the server stops. @returns the job's result. */
   work(report: (progress: JobProgress) => void, signal: AbortSignal): Promise<Record<string, unknown> | undefined>;
 }
 
@@ -36,6 +37,8 @@ export interface Jobs {
   /** @throws Problem 404, also for another user's. */
   get(id: string, caller: Caller): Job;
   list(page: Page, caller: Caller): ListAnswer<Job>;
+  /** Asks it to stop; its state tells when it has. @throws Problem 404, 409 when it has ended. */
+  cancel(id: string, caller: Caller): Job;
   /** Marks what an earlier process left unfinished as failed. */
   recover(): number;
   /** A deleted user's jobs go to the heir, or to the administrators. */
@@ -46,8 +49,15 @@ export interface Jobs {
   stop(): Promise<void>;
 }
 
+export interface JobsDeps {
+  store: Store;
+  clock: Clock;
+  log: Logger;
+  audit: Audit;
+}
+
 type Row = typeof table.$inferSelect;
-/** Progress is written and told at most this often per job. */
+/** Progress is written and told at most this often per job; the last one always is. */
 const REPORT_MS = 200;
 
 const present = ({ error_code, error_message, user_id: _, ...row }: Row): Job => ({
@@ -55,10 +65,40 @@ const present = ({ error_code, error_message, user_id: _, ...row }: Row): Job =>
   error: error_code === null ? null : { code: error_code, message: error_message ?? "" },
 });
 
-export function createJobs({ store, clock, log }: { store: Store; clock: Clock; log: Logger }): Jobs {
+/** Passes reports on at most every REPORT_MS, the latest one also after a pause. One that cannot be written is left out. */
+function createReports(tell: (progress: JobProgress) => void) {
+  let held: JobProgress | undefined;
+  let timer: ReturnType<typeof setTimeout> | undefined;
+  const next = (): void => {
+    timer = undefined;
+    if (held === undefined) return;
+    const one = held;
+    held = undefined;
+    timer = setTimeout(next, REPORT_MS);
+    try {
+      tell(one);
+    } catch {
+      // A full disk: the work goes on, and its end says how it went.
+    }
+  };
+  return {
+    take(progress: JobProgress) {
+      held = { ...held, ...progress };
+      if (timer === undefined) next();
+    },
+    end: () => clearTimeout(timer),
+  };
+}
+
+export function createJobs({ store, clock, log, audit }: JobsDeps): Jobs {
   const { db } = store;
   const running = new Map<string, { abort: AbortController; done: Promise<void> }>();
   const find = (id: string): Row | undefined => db.select().from(table).where(eq(table.id, id)).get();
+  const rowFor = (id: string, caller: Caller): Row => {
+    const row = find(id);
+    if (!row || !(caller.admin || (row.user_id !== null && row.user_id === caller.userId))) throw notFound("job");
+    return row;
+  };
   const mine = (caller: Caller) => (caller.admin ? undefined : eq(table.user_id, caller.userId ?? ""));
 
   function change(id: string, fields: Partial<Row>, data: Record<string, unknown> = {}): void {
@@ -80,18 +120,18 @@ export function createJobs({ store, clock, log }: { store: Store; clock: Clock; 
   }
 
   async function run(id: string, { work }: JobRequest, signal: AbortSignal): Promise<void> {
-    let last = Number.NEGATIVE_INFINITY;
-    const report = ({ percent, detail, data }: JobProgress) => {
-      if (signal.aborted || clock.monotonic() - last < REPORT_MS) return;
-      last = clock.monotonic();
+    const progress = createReports(({ percent, detail, data }) => {
+      if (signal.aborted) return;
       change(id, { ...(percent === undefined ? {} : { percent }), ...(detail === undefined ? {} : { detail }) }, data);
-    };
+    });
     change(id, { state: "running" });
     try {
-      const result = await work(report, signal);
+      const result = await work(progress.take, signal);
+      progress.end();
       finish(id, "succeeded", { percent: 100, result: result ?? null });
     } catch (error) {
-      if (signal.aborted) return finish(id, "cancelled", { detail: "The server was stopped." });
+      progress.end();
+      if (signal.aborted) return finish(id, "cancelled", { detail: String(signal.reason) });
       const code = isProblem(error) ? error.code : "internal";
       if (code === "internal") log.error({ err: error, job: id }, "job failed");
       const message = isProblem(error) ? messageOf(error) : "Something went wrong here. The log has the details.";
@@ -134,9 +174,7 @@ export function createJobs({ store, clock, log }: { store: Store; clock: Clock; 
       return present(row);
     },
     get(id, caller) {
-      const row = find(id);
-      if (!row || !(caller.admin || (row.user_id !== null && row.user_id === caller.userId))) throw notFound("job");
-      return present(row);
+      return present(rowFor(id, caller));
     },
     list(page, caller) {
       const after = page.after === null ? undefined : lt(table.id, page.after);
@@ -148,6 +186,13 @@ export function createJobs({ store, clock, log }: { store: Store; clock: Clock; 
         .limit(page.limit + 1)
         .all();
       return listAnswer(rows, page, (row) => row.id, present);
+    },
+    cancel(id, caller) {
+      const row = rowFor(id, caller);
+      if (row.finished_at !== null) throw conflict(`The job has ${row.state} already.`, "job_ended");
+      running.get(id)?.abort.abort("It was cancelled.");
+      audit({ action: "job.cancelled", actor: actorOf(caller), subject: id, address: caller.address });
+      return present(row);
     },
     recover() {
       const unfinished = db.select({ id: table.id }).from(table).where(isNull(table.finished_at)).all();
@@ -167,7 +212,7 @@ export function createJobs({ store, clock, log }: { store: Store; clock: Clock; 
       );
     },
     async stop() {
-      for (const { abort } of running.values()) abort.abort();
+      for (const { abort } of running.values()) abort.abort("The server was stopped.");
       await Promise.all([...running.values()].map((job) => job.done));
     },
   };

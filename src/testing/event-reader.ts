@@ -1,0 +1,48 @@
+/** Reading a server's event streams in tests: frame by frame, until what is waited for has come. */
+import type { TestServer } from "./server.ts";
+
+export interface ReadFrame<T = Record<string, unknown>> {
+  event: string;
+  data: T;
+}
+
+/** Frames of a stream as they come; leaving the loop closes it. @throws Error when it is refused. */
+export async function* framesOf<T = Record<string, unknown>>(
+  server: TestServer,
+  path: string,
+  token?: string,
+): AsyncGenerator<ReadFrame<T>> {
+  const leave = new AbortController();
+  const headers: Record<string, string> = token ? { Authorization: `Bearer ${token}` } : {};
+  try {
+    const answer = await fetch(new URL(path, server.url), { headers, signal: leave.signal });
+    if (!answer.ok || !answer.body) throw new Error(`${path} answered ${answer.status}: ${await answer.text()}`);
+    const decoder = new TextDecoder();
+    let held = "";
+    for await (const chunk of answer.body) {
+      held += decoder.decode(chunk, { stream: true });
+      for (let end = held.indexOf("\n\n"); end >= 0; end = held.indexOf("\n\n")) {
+        const lines = held.slice(0, end).split("\n");
+        held = held.slice(end + 2);
+        const of = (field: string) => lines.find((line) => line.startsWith(`${field}: `))?.slice(field.length + 2);
+        const data = of("data");
+        if (data !== undefined) yield { event: of("event") ?? "message", data: JSON.parse(data) as T };
+      }
+    }
+  } finally {
+    leave.abort();
+  }
+}
+
+/** Every frame up to the first that fits. @throws Error when the stream ends before. */
+export async function framesUntil<T = Record<string, unknown>>(
+  frames: AsyncGenerator<ReadFrame<T>>,
+  fits: (frame: ReadFrame<T>) => boolean,
+): Promise<ReadFrame<T>[]> {
+  const read: ReadFrame<T>[] = [];
+  for await (const frame of frames) {
+    read.push(frame);
+    if (fits(frame)) return read;
+  }
+  throw new Error(`The stream ended before: ${JSON.stringify(read.slice(-5))}`);
+}
