@@ -134,6 +134,35 @@ describe("event stream", () => {
     expect(frames.map((frame) => frame.event)).toEqual(["run_created", "run_failed", "run_restarted", "run_complete"]);
   });
 
+  test("with a run the stream closes although something follows the end, whatever kinds it shows, and for who comes late", async () => {
+    const { emit, open } = rig();
+    emit(
+      { kind: "run_created", run_id: "a", data: {} },
+      { kind: "run_cancelled", run_id: "a", data: {} },
+      { kind: "session_ended", run_id: "a", data: {} },
+    );
+    const all = await readUntil(open({ filter: { run_id: "a" }, after: 0 }), () => false);
+    expect(all.map((frame) => frame.event)).toEqual(["run_created", "run_cancelled", "session_ended"]);
+    const some = await readUntil(open({ filter: { run_id: "a", kinds: ["run_created"] }, after: 0 }), () => false);
+    expect(some.map((frame) => frame.event)).toEqual(["run_created"]);
+    expect(idsOf(await readUntil(open({ filter: { run_id: "a" }, after: 3 }), () => false))).toEqual([]);
+  });
+
+  test("with a run the stream goes on over an end that is taken back meanwhile", async () => {
+    const { emit, open } = rig();
+    emit({ kind: "run_created", run_id: "a", data: {} });
+    const reading = readUntil(open({ filter: { run_id: "a" }, after: 0 }), () => false);
+    emit({ kind: "run_failed", run_id: "a", data: {} }, { kind: "run_restarted", run_id: "a", data: {} });
+    await Bun.sleep(50);
+    emit({ kind: "run_complete", run_id: "a", data: {} });
+    expect((await reading).map((frame) => frame.event)).toEqual([
+      "run_created",
+      "run_failed",
+      "run_restarted",
+      "run_complete",
+    ]);
+  });
+
   test("what is older than the log keeps is said first, as a gap", async () => {
     const { emit, open, store } = rig();
     for (let n = 1; n <= 20; n++) emit(activity(String(n)));

@@ -5,7 +5,7 @@
  * Frames are our own: a data line is one line of JSON, whose encoder escapes every line end, and the other fields are
  * a number and a word of a closed table. No text can forge a frame.
  */
-import { RUN_END_KINDS, type SkepEvent } from "../core/events.ts";
+import { type EventKind, RUN_END_KINDS, type SkepEvent } from "../core/events.ts";
 import { LIMITS } from "../core/limits.ts";
 import type { Bus } from "../store/bus.ts";
 import { type EventFilter, type EventLog, matches } from "../store/event-log.ts";
@@ -34,6 +34,8 @@ const PAGE = 500;
 /** Batches wake-ups: a reader hears of an event at most this much later, in ms. */
 const WAKE_MS = 10;
 const BUFFER_BYTES = 256 * 1024;
+const RUN_TURNS: readonly EventKind[] = [...RUN_END_KINDS, "run_restarted"];
+const RUNS_KNOWN = 1_000;
 
 /** One event as a frame. */
 export function encodeFrame(event: SkepEvent): string {
@@ -57,7 +59,21 @@ export function createEventStreams({ log, bus }: { log: EventLog; bus: Bus }): E
   let recent: SkepEvent[] = [];
   let waking: ReturnType<typeof setTimeout> | undefined;
 
+  /** Of runs that are followed: the position of their end, or null while they go on. */
+  const ends = new Map<string, number | null>();
+  const endAt = ({ id, kind }: SkepEvent): number | null => (kind === "run_restarted" ? null : id);
+  function endOf(runId: string): number | null {
+    const known = ends.get(runId);
+    if (known !== undefined) return known;
+    const last = log.read(0, PAGE, { run_id: runId, kinds: RUN_TURNS }).at(-1);
+    const end = last ? endAt(last) : null;
+    if (ends.size >= RUNS_KNOWN) ends.clear();
+    ends.set(runId, end);
+    return end;
+  }
+
   const unsubscribe = bus.subscribe((event) => {
+    if (event.run_id && ends.has(event.run_id) && RUN_TURNS.includes(event.kind)) ends.set(event.run_id, endAt(event));
     recent.push(event);
     if (recent.length > RECENT * 2) {
       for (const old of recent.slice(0, RECENT)) frames.delete(old.id);
@@ -108,19 +124,22 @@ export function createEventStreams({ log, bus }: { log: EventLog; bus: Bus }): E
         // The reader is gone already.
       }
     };
-    /** Sends what is new while the reader takes it. Ends after the run's last event when it follows one run. */
+    /** What still belongs to a run is written with its end or shortly after; a restart makes it go on. */
+    const isOver = (): boolean => {
+      if (filter.run_id === undefined) return false;
+      const end = endOf(filter.run_id);
+      return end !== null && position >= end;
+    };
+    /** Sends what is new while the reader takes it. Ends after the run's end when it follows one run. */
     const pump = () => {
       while (!ended) {
         if (!stillValid()) return end();
         if ((controller.desiredSize ?? 0) <= 0) return;
         const { events, reached } = next(position, filter);
-        if (reached === position) return;
+        if (reached === position) return isOver() ? end() : undefined;
         position = reached;
         const shown = events.filter(mayRead);
         if (shown.length > 0) send(shown.map(frameOf).join(""));
-        const lastOne = events.at(-1);
-        const over = filter.run_id !== undefined && lastOne && RUN_END_KINDS.includes(lastOne.kind);
-        if (over && log.read(lastOne.id, 1, { run_id: filter.run_id }).length === 0) return end();
       }
     };
     const reader: Reader = {
