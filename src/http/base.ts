@@ -7,6 +7,7 @@ import type { Store } from "../store/store.ts";
 import { type Access, ANONYMOUS, type Caller } from "./caller.ts";
 import { etagOf } from "./etag.ts";
 import type { Idempotency, PendingKey } from "./idempotency.ts";
+import { parseJson } from "./json-body.ts";
 import type { RateLimitName } from "./rate-limit.ts";
 
 /** What the gate found out about a request, by request. */
@@ -46,6 +47,12 @@ export function base({ store, idempotency, facts }: HttpDeps) {
       access: (_level: Access) => ({}),
       execution: (_allowed: boolean) => ({}),
       limit: (_name: RateLimitName) => ({}),
+    })
+    .onParse({ as: "global" }, ({ request, contentType }) => {
+      // From the gate's copy: routes with `parse: "none"` read the request themselves.
+      const raw = facts.get(request)?.rawBody;
+      const isJson = /^application\/([\w.+-]+\+)?json$/i.test(contentType.trim());
+      return raw && isJson ? parseJson(new TextDecoder().decode(raw)) : undefined;
     })
     .derive({ as: "global" }, ({ request, set }) => {
       const known = facts.get(request);

@@ -2,7 +2,7 @@
 import { toOpenAPISchema } from "@elysiajs/openapi";
 import type { AnyElysia } from "elysia";
 import { ProblemSchema } from "./problem.ts";
-import type { RouteTable } from "./route-table.ts";
+import type { RouteEntry, RouteTable } from "./route-table.ts";
 
 interface Operation {
   operationId?: string;
@@ -10,7 +10,7 @@ interface Operation {
   tags?: string[];
   security?: Record<string, string[]>[];
   responses?: Record<string, unknown>;
-  requestBody?: unknown;
+  requestBody?: { content?: Record<string, unknown> };
   [extension: `x-${string}`]: unknown;
 }
 
@@ -50,24 +50,43 @@ export function openApiDocument(app: AnyElysia, table: RouteTable, version: stri
   };
 }
 
+/** Answers that any operation of that kind may give: the gate's own, and what features answer by the conventions. */
+function problemsOf(route: RouteEntry | undefined, method: string, path: string, hasBody: boolean) {
+  const changes = method !== "get";
+  const open = route?.access === "public";
+  const named = path.includes("{") || hasBody || method === "get";
+  return {
+    400: "Malformed.",
+    401: open && !changes ? undefined : "No credential, or a bad one.",
+    403: open && !changes ? undefined : "Not allowed, or asked for by a foreign page.",
+    404: named ? "Unknown, or another user's: what the path, the query or the body names." : undefined,
+    409: changes ? "In conflict with the present state." : undefined,
+    412: changes && (method === "put" || path.includes("{")) ? "If-Match no longer holds." : undefined,
+    413: changes ? "Too large." : undefined,
+    415: changes ? "Of a type that this operation does not take." : undefined,
+    421: "This server does not answer to that name.",
+    422: "Not valid.",
+    429: "Too many requests; Retry-After says how long to wait.",
+    503: "A part that is needed is down or not set up; `code` says which.",
+    default: "Any other problem.",
+  };
+}
+
 function describe(operation: Operation, table: RouteTable, method: string, path: string): void {
   const route = table.find(method.toUpperCase(), path.replace(/\{([^}]+)\}/g, "x"));
+  if (operation.requestBody) takeOnly(operation.requestBody, route?.uploads === true);
   operation.responses ??= {};
   const responses = operation.responses as Record<string, unknown>;
   if (route?.access === "public") operation.security = [];
-  else {
-    responses["401"] ??= problem("No credential, or a bad one.");
-    responses["403"] ??= problem("Not allowed.");
-  }
   operation["x-access"] = route?.access ?? "none";
   operation["x-execution"] = route?.execution ?? false;
-  if (path.includes("{")) responses["404"] ??= problem("Unknown, or another user's.");
-  if (method !== "get") responses["409"] ??= problem("In conflict with the present state.");
-  if (operation.requestBody) {
-    responses["413"] ??= problem("Too large.");
-    responses["415"] ??= problem("Of a type that this operation does not take.");
-  }
-  responses["400"] ??= problem("Malformed.");
-  responses["422"] ??= problem("Not valid.");
-  responses["default"] ??= problem("Any other problem.");
+  const problems = problemsOf(route, method, path, operation.requestBody !== undefined);
+  for (const [status, description] of Object.entries(problems))
+    if (description !== undefined) responses[status] ??= problem(description);
+}
+
+/** The generator lists every type that the framework could parse; the gate lets in JSON, and forms where files go. */
+function takeOnly({ content }: { content?: Record<string, unknown> }, uploads: boolean): void {
+  for (const type of Object.keys(content ?? {}))
+    if (type !== "application/json" && !(uploads && type === "multipart/form-data")) delete content?.[type];
 }

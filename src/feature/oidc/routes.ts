@@ -159,7 +159,10 @@ export function oidcRoutes(base: Base, { providers, signOn, site, open }: OidcRo
       detail: {
         tags,
         summary: "The provider's answer, brought by a browser: session cookie, then 303",
-        responses: { 303: { description: "To the page asked for." } },
+        responses: {
+          303: { description: "To the page asked for." },
+          ...Object.fromEntries([400, 401, 403, 404, 409, 503].map((status) => [status, FAILED_PAGE])),
+        },
       },
     })
     .post(
@@ -183,6 +186,15 @@ export function oidcRoutes(base: Base, { providers, signOn, site, open }: OidcRo
       },
     );
 }
+
+/** A browser is shown a page; who asks for JSON gets a problem document. */
+const FAILED_PAGE = {
+  description: "Why the sign-on failed.",
+  content: {
+    "text/html": { schema: { type: "string" } },
+    "application/problem+json": { schema: { $ref: "#/components/schemas/Problem" } },
+  },
+} as const;
 
 const escaped = (text: string): string => text.replace(/[&<>"']/g, (one) => `&#${one.charCodeAt(0)};`);
 const page = (detail: string, code: string, home: string): string =>

@@ -54,7 +54,13 @@ export function statusRoutes(base: Base, deps: StatusDeps) {
       async () => new Response(await deps.metrics(), { headers: { "Content-Type": deps.metricsType } }),
       {
         access: "user",
-        detail: { tags, summary: "Prometheus metrics" },
+        detail: {
+          tags,
+          summary: "Prometheus metrics",
+          responses: {
+            200: { description: "Prometheus text.", content: { "text/plain": { schema: { type: "string" } } } },
+          },
+        },
       },
     );
 }

@@ -1,0 +1,19 @@
+/**
+ * Reading JSON that a stranger sent. Members by which plain values could be mistaken for something else are dropped,
+ * as unknown members are: `__proto__`, and `toString`, without which a value cannot even be told in a message.
+ */
+import { badRequest } from "../core/errors.ts";
+
+const DROPPED = new Set(["__proto__", "toString"]);
+/** Escapes can spell any name. */
+const SUSPECT = /__proto__|toString|\\u/;
+
+/** @throws Problem 400 `malformed` when it is not JSON. */
+export function parseJson(text: string): unknown {
+  try {
+    if (!SUSPECT.test(text)) return JSON.parse(text);
+    return JSON.parse(text, (name, value: unknown) => (DROPPED.has(name) ? undefined : value));
+  } catch {
+    throw badRequest("The body is not what its content type says.", "malformed");
+  }
+}

@@ -1,0 +1,323 @@
+/**
+ * Every operation that the server describes, with valid, nearly valid and garbage input, by every kind of credential,
+ * from a fixed seed: nothing breaks, nothing hangs, nothing is answered that the document does not announce.
+ */
+import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { type Account, elsewhere, logIn, makeUser, PASSWORD, setupAdmin } from "../accounts.ts";
+import { startServer, type TestServer } from "../server.ts";
+import { createDice, createInputs, garbage, type Inputs, type Known, type Schema, STRINGS } from "./fuzz-input.ts";
+import { createHeldRun, ended, type HeldRun, HOLD_STEP } from "./held-run.ts";
+
+const SEED = 20_260_101;
+const ENGINE = "engine-token-engine-token";
+const HANG_MS = 5_000;
+/** Requests for each operation; who gets further tries more. */
+const ROUNDS = { none: 2, garbage: 1, user: 3, key: 2, execution: 3, engine: 2, admin: 8 } as const;
+type Credential = keyof typeof ROUNDS;
+/** A part that this server does not have, said so: the only answers of 500 and above that are right. */
+const ABSENT = new Set([
+  "docker_unavailable",
+  "provider_not_configured",
+  "codehost_not_configured",
+  "localvoice_unreachable",
+  "identity_provider_unreachable",
+]);
+
+interface Parameter {
+  name: string;
+  in: string;
+  required?: boolean;
+  schema?: Schema;
+}
+interface Operation {
+  parameters?: Parameter[];
+  requestBody?: { content: Record<string, { schema?: Schema }> };
+  responses: Record<string, { content?: Record<string, unknown> } | undefined>;
+}
+interface Described {
+  method: string;
+  path: string;
+  operation: Operation;
+}
+interface Document {
+  paths: Record<string, Record<string, Operation>>;
+  components: { schemas: Record<string, Schema> };
+}
+interface Sent {
+  path: string;
+  headers: Record<string, string>;
+  body: string | FormData | null;
+}
+
+const pipeline = (id: string) =>
+  `id: ${id}\nname: Fuzzed\ndefaults: { model: demo/scripted }\nsteps:\n  - id: ask\n    agent: fuzzed\n    input: hi\n    outputs: [answer]\n`;
+const SCRIPT = JSON.stringify({
+  version: 1,
+  steps: HOLD_STEP,
+  default: [{ text: "Well.", tool_calls: [{ tool: "complete", input: { outputs: { answer: "a" }, summary: "s" } }] }],
+});
+
+const folder = mkdtempSync(join(tmpdir(), "skep-fuzz-"));
+let server: TestServer;
+let admin: Account;
+let user: Account;
+let key: string;
+let held: HeldRun;
+let document: Document;
+let known: Known;
+
+beforeAll(async () => {
+  writeFileSync(join(folder, "script.json"), SCRIPT);
+  server = await startServer({
+    env: {
+      ...{ AUTH_ENABLED: "true", ENGINE_INTERNAL_TOKEN: ENGINE, RATE_LIMIT: "0", TRUSTED_PROXIES: "127.0.0.1" },
+      ...{ DEMO_SCRIPT: join(folder, "script.json"), ALLOW_HOST_SHELL: "true" },
+    },
+  });
+  admin = await setupAdmin(server);
+  user = await makeUser(server, admin, "user@example.test");
+  held = await createHeldRun(server, admin.token);
+  document = (await server.request<Document>("GET", "/openapi.json")).body;
+  known = await furnish();
+}, 60_000);
+afterAll(async () => {
+  await server.remove();
+  rmSync(folder, { recursive: true, force: true });
+});
+
+const admins = async (method: string, path: string, body?: unknown): Promise<Record<string, unknown>> => {
+  const answer = await server.request(method, path, { token: admin.token, body });
+  if (answer.status >= 400) throw new Error(`${method} ${path}: ${answer.status} ${JSON.stringify(answer.body)}`);
+  return answer.body;
+};
+
+/** One of everything, so that requests reach what stands behind the first look-up. */
+async function furnish(): Promise<Known> {
+  await admins("POST", "/v1/agents", { id: "fuzzed", prompt: "You are fuzzed." });
+  await admins("POST", "/v1/skills", { name: "fuzzed", description: "d", content: "c" });
+  await admins("POST", "/v1/pipelines", { source: pipeline("fuzzed") });
+  const secret = await admins("POST", "/v1/secrets", { name: "FUZZED", value: "value-value-value" });
+  const project = await admins("POST", "/v1/projects", { name: "fuzzed" });
+  const run = await admins("POST", "/v1/runs", {
+    pipeline_id: "fuzzed",
+    task_description: "t",
+    project_name: "fuzzed",
+  });
+  const done = await ended(server, admin.token, run["id"] as string);
+  expect(done["status"]).toBe("succeeded");
+  const victim = await makeUser(server, admin, "victim@example.test");
+  await admins("POST", "/v1/auth/oidc", {
+    ...{ slug: "fuzzed", name: "F", issuer: "https://127.0.0.1:9/", client_id: "c", client_secret: "s" },
+  });
+  await admins("PUT", "/v1/settings/providers/custom-fuzzed", {
+    base_url: "http://127.0.0.1:9/v1",
+    api_key: "k".repeat(20),
+  });
+  const made = await server.request<{ key: string; id: string }>("POST", "/v1/auth/api-keys", {
+    token: user.token,
+    body: { name: "fuzz" },
+  });
+  key = made.body.key;
+  const spare = await server.request<{ id: string }>("POST", "/v1/auth/api-keys", {
+    token: user.token,
+    body: { name: "spare" },
+  });
+  const calls = await admins("GET", "/v1/llm-calls");
+  const call = (calls["items"] as { id: string }[])[0]!.id;
+  const steps = await admins("GET", `/v1/steps/${run["id"]}`);
+  const step = (steps["items"] as { id: string }[])[0]!.id;
+  return {
+    ...{
+      agent_id: ["fuzzed", "holder"],
+      agent: ["fuzzed"],
+      agents: ["fuzzed"],
+      name: ["fuzzed", "FUZZED"],
+      slug: ["fuzzed"],
+    },
+    ...{
+      pipeline_id: ["fuzzed"],
+      project_id: [project["id"] as string],
+      project_name: ["fuzzed"],
+      tool: ["bash", "read"],
+    },
+    ...{ run_id: [run["id"] as string, held.id], step_id: ["ask", step], session_id: [held.sessionId] },
+    ...{
+      provider: ["custom-fuzzed", "openai"],
+      model: ["demo/scripted"],
+      scope: ["global", "agent"],
+      user_id: [victim.id],
+    },
+    ...{ kinds: ["activity,run_created"], password: [PASSWORD], source: [pipeline("fuzzed"), pipeline("fresh")] },
+    ...{ "secrets/id": [secret["id"] as string, "FUZZED"], "agents/id": ["fuzzed"], "pipelines/id": ["fuzzed"] },
+    ...{ "runs/id": [run["id"] as string], "projects/id": [project["id"] as string], "users/id": [victim.id] },
+    ...{
+      "api-keys/id": [spare.body.id],
+      "llm-calls/id": [call],
+      "providers/id": ["custom-fuzzed", "openai", "ollama"],
+    },
+  };
+}
+
+/** `id` means another thing in every path: it goes by the word before it. */
+const nameIn = (path: string, name: string): string => {
+  const [, before] = new RegExp(`([^/]+)/\\{${name}\\}`).exec(path) ?? [];
+  return name === "id" ? `${before}/id` : name;
+};
+
+type Kind = "valid" | "nearly" | "garbage";
+
+/** The text of a value where only text fits: a path or a query. */
+const asText = (value: unknown): string => (typeof value === "string" ? value : JSON.stringify(value)) ?? "";
+
+function compose(
+  { path, operation }: Described,
+  kind: Kind,
+  inputs: Inputs,
+  dice: ReturnType<typeof createDice>,
+): Sent {
+  const query = new URLSearchParams();
+  let filled = path;
+  for (const { name, in: where, schema, required } of operation.parameters ?? []) {
+    const wild = kind === "garbage" || (kind === "nearly" && dice.chance(0.3));
+    const value = wild ? dice.pick(STRINGS) : asText(inputs.valid(schema ?? { type: "string" }, nameIn(path, name)));
+    const usable = value.toWellFormed();
+    if (where === "path") filled = filled.replace(`{${name}}`, encodeURIComponent(usable || "x"));
+    else if (required || dice.chance(0.5)) query.set(name, usable);
+  }
+  const headers: Record<string, string> = { ...elsewhere() };
+  if (dice.chance(0.1)) headers["Idempotency-Key"] = dice.pick(["fuzz-1", "fuzz-2", "é", "k".repeat(300)]);
+  if (dice.chance(0.1)) headers["If-Match"] = dice.pick(['"x"', "*", "W/", '"']);
+  if (dice.chance(0.1)) headers["Last-Event-ID"] = dice.pick(["0", "-1", "9".repeat(30), "x"]);
+  if (dice.chance(0.1)) headers["Accept"] = dice.pick(["text/plain", "text/csv", "application/json", "x/y"]);
+  const target = `${filled}${query.size > 0 ? `?${query}` : ""}`;
+  return { path: target, ...bodyOf(operation, kind, inputs, dice, headers) };
+}
+
+function bodyOf(
+  { requestBody }: Operation,
+  kind: Kind,
+  inputs: Inputs,
+  dice: ReturnType<typeof createDice>,
+  headers: Record<string, string>,
+): Omit<Sent, "path"> {
+  if (!requestBody) return { headers, body: null };
+  const schema = requestBody.content["application/json"]?.schema;
+  if (requestBody.content["multipart/form-data"] && (!schema || dice.chance(0.5))) {
+    const form = new FormData();
+    const bytes = kind === "valid" ? "text" : dice.pick(STRINGS);
+    form.set("file", new File([bytes], dice.pick(["a.txt", "../../x", "-x", "\u202egpj.exe"])));
+    if (dice.chance(0.7)) form.set("name", dice.pick(STRINGS).toWellFormed());
+    return { headers, body: form };
+  }
+  const typed = { ...headers, "Content-Type": "application/json" };
+  const value = kind === "garbage" ? garbage(dice) : inputs[kind](schema);
+  if (kind === "garbage" && dice.chance(0.4)) {
+    const text = dice.pick([
+      '{"a":',
+      "",
+      "[".repeat(5_000),
+      '{"__proto__":{"admin":true}}',
+      "\ufeff{}",
+      '{"a":1,"a":2}',
+    ]);
+    return {
+      headers: dice.chance(0.8) ? typed : { ...typed, "Content-Type": dice.pick(["text/xml", "x"]) },
+      body: text,
+    };
+  }
+  return { headers: typed, body: JSON.stringify(value) };
+}
+
+interface Heard {
+  status: number;
+  text: string;
+  /** Content type without parameters. */
+  type: string;
+  ms: number;
+}
+
+/** Sends and reads the answer; of a stream only its head. */
+async function ask(method: string, { path, headers, body }: Sent, token: string | undefined): Promise<Heard> {
+  const leave = new AbortController();
+  const timer = setTimeout(() => leave.abort(), HANG_MS);
+  const started = performance.now();
+  try {
+    const answer = await fetch(server.url + path, {
+      ...{ method, body, redirect: "manual" as const, signal: leave.signal },
+      headers: { ...headers, ...(token ? { Authorization: `Bearer ${token}` } : {}) },
+    });
+    const type = answer.headers.get("content-type")?.split(";")[0] ?? "";
+    const text = type === "text/event-stream" ? "" : await answer.text();
+    return { status: answer.status, text, type, ms: performance.now() - started };
+  } catch (error) {
+    return { status: 0, text: String(error), type: "", ms: performance.now() - started };
+  } finally {
+    clearTimeout(timer);
+    leave.abort();
+  }
+}
+
+/** What is wrong with an answer, or undefined. */
+function fault({ operation }: Described, { status, text, type, ms }: Heard): string | undefined {
+  if (status === 0) return `no answer after ${Math.round(ms)} ms: ${text}`;
+  if (ms > HANG_MS) return `answered after ${Math.round(ms)} ms`;
+  const code = type === "application/problem+json" ? ((JSON.parse(text) as { code: string }).code ?? "") : "";
+  if (status >= 500 && !ABSENT.has(code)) return `${status} ${text.slice(0, 200)}`;
+  const announced = operation.responses[status];
+  if (!announced) return `${status} ${code} is not in the document`;
+  const types = Object.keys(announced.content ?? {});
+  if (status >= 400 && !types.includes(type)) return `${status} is ${type}, not ${types}: ${text.slice(0, 100)}`;
+  return undefined;
+}
+
+/** Deletions last: what they take away others need. */
+const described = (): Described[] =>
+  Object.entries(document.paths)
+    .flatMap(([path, item]) =>
+      ["get", "post", "put", "patch", "delete"].flatMap((method) =>
+        item[method] ? [{ method: method.toUpperCase(), path, operation: item[method] }] : [],
+      ),
+    )
+    .sort((a, b) => Number(a.method === "DELETE") - Number(b.method === "DELETE"));
+
+describe("any input", () => {
+  test("gives an answer that the document announces, at once, and nothing breaks", async () => {
+    const dice = createDice(SEED);
+    const inputs = createInputs(dice, known, (ref) => document.components.schemas[ref.split("/").at(-1)!] ?? {});
+    const tokens = { none: () => undefined, garbage: () => "garbage", user: () => user.token, key: () => key };
+    const privileged = { execution: () => held.token, engine: () => ENGINE, admin: () => admin.token };
+    const findings: string[] = [];
+    let [requests, succeeded] = [0, 0];
+    for (const one of described())
+      for (const [who, token] of Object.entries({ ...tokens, ...privileged }))
+        for (let round = 0; round < ROUNDS[who as Credential]; round++) {
+          const kind = (["valid", "nearly", "garbage"] as const)[round % 3]!;
+          const sent = compose(one, kind, inputs, dice);
+          const heard = await ask(one.method, sent, token());
+          requests++;
+          if (heard.status < 300) succeeded++;
+          const wrong = fault(one, heard);
+          if (wrong)
+            findings.push(
+              `${one.method} ${sent.path.slice(0, 200)} by ${who}: ${wrong}\n  ${String(sent.body).slice(0, 300)}`,
+            );
+          // A log-out or a changed password ends the session that the rest goes on with.
+          if (heard.status < 300 && /auth\/(logout|sessions)|users\//.test(one.path)) await signInAgain();
+        }
+    expect(findings).toEqual([]);
+    // Else the input was never good enough to get past the first check.
+    expect(succeeded / requests).toBeGreaterThan(0.15);
+    expect((await server.request("GET", "/readyz")).status).toBe(200);
+    expect(server.output()).not.toContain("request failed");
+  }, 120_000);
+});
+
+async function signInAgain(): Promise<void> {
+  const from = elsewhere()["X-Forwarded-For"];
+  const alive = async (token: string) => (await server.request("GET", "/v1/auth/me", { token })).status === 200;
+  if (!(await alive(user.token))) user = await logIn(server, user.email, PASSWORD, from);
+  if (!(await alive(admin.token))) admin = await logIn(server, admin.email, PASSWORD, from);
+}
