@@ -20,7 +20,7 @@ describe.skipIf(!docker)("commands in a container", () => {
   const sh = (script: string, changes: Partial<typeof EXEC> = {}) =>
     sandbox.exec(["sh", "-c", script], { ...EXEC, ...changes });
   /** A second, or what six bare commands take where the machine is so busy that those take longer. */
-  const killLimitMs = async () => Math.max(1_000, 6 * (await sh("true")).durationMs);
+  const killLimitMs = async () => Math.max(3_000, 12 * (await sh("true")).durationMs);
   /** Command lines of what runs in the container, the looking itself left out. */
   const processes = async () => {
     const { output } = await sh("ps -o args | tail -n +2");

@@ -48,8 +48,8 @@ while [ $quiet -lt 2 ] && [ $rounds -lt 50 ]; do
 done
 exit 0`;
 
-/** After this long the container itself is killed. */
-const KILL_PATIENCE_MS = 700;
+/** After this long the container itself is killed. A kill takes a tenth of it; a busy machine is no reason to lose others' work. */
+const KILL_PATIENCE_MS = 1_500;
 /** Once the exit code is known, the rest of the output is waited for this long. */
 const DRAIN_MS = 100;
 /** A container that ended is not booked as such at once. */
