@@ -16,6 +16,8 @@ export abstract class RustTypes extends BlockWalk {
   protected readonly selfTypes = new Map<number, number>();
   /** Names the file binds at its top, so that other first words of paths can be told to be crates. */
   protected readonly topNames = new Set<string>();
+  /** Names that the file itself or its crate declares: not the library's. */
+  protected readonly ownNames = new Set<string>();
   private readonly roots = new Set<string>();
 
   protected abstract functionTypeParts(node: number, symbol: number, inside: Place): void;
@@ -97,7 +99,7 @@ export abstract class RustTypes extends BlockWalk {
 
   /** A wrapper or container of the standard library; undefined for any other name. */
   private libraryType(name: string, args: readonly number[]): number | undefined {
-    if (args.length > 0 && !this.topNames.has(name)) {
+    if (args.length > 0 && !this.ownNames.has(name)) {
       if (TRANSPARENT.test(name) || name === "Result") return args[0]!;
       if (SEQUENCES.test(name)) return this.facts.type(Type.Array, args[0]!);
       if (MAPS.test(name)) return this.builtinType("Map", args);

@@ -31,7 +31,9 @@ export class RustWalk extends RustExpressions {
     const { tree } = this;
     for (const child of tree.namedChildren(node)) {
       const name = tree.child(child, "name");
-      if (name >= 0) this.topNames.add(this.text(name));
+      if (name < 0) continue;
+      this.topNames.add(this.text(name));
+      this.ownNames.add(this.text(name));
     }
   }
 
@@ -133,6 +135,7 @@ export class RustWalk extends RustExpressions {
   private useName(path: string, local: string, at: Place, line: number): void {
     const cut = path.lastIndexOf("::");
     if (at.scope === 0) this.topNames.add(local);
+    if (/^(crate|self|super)\b/.test(path)) this.ownNames.add(local);
     const bound = local === "_" ? "" : local;
     if (cut < 0) this.facts.import(ImportKind.Module, this.usePath(path), "*", bound, line, at.scope);
     else {
