@@ -121,9 +121,12 @@ describe("words and JSON", () => {
   });
 
   test("every command that shows something has --json", () => {
-    // They run on, print a script, or ask a person something.
+    // They run on, print a script or a file in a format of its own, or ask a person something.
     const silent = new Set([
       "serve",
+      "mcp",
+      "graph-worker",
+      "export",
       "completion",
       "login",
       "logout",

@@ -4,6 +4,7 @@ import { isProblem } from "../core/errors.ts";
 import { BUILD } from "../core/version.ts";
 import { adminCommand } from "./admin.ts";
 import { completionCommand } from "./completion.ts";
+import { demoCommand } from "./demo.ts";
 import { doctorCommand } from "./doctor.ts";
 import { failureText } from "./failure.ts";
 import { graphCommands } from "./graph.ts";
@@ -26,6 +27,7 @@ export function createProgram(exit: (code: number) => void): Command {
     .exitOverride()
     .configureOutput({ outputError: (text, write) => write(text.replace(/^error: /, "skep: ")) });
   serveCommand(program, exit);
+  demoCommand(program, exit);
   runCommand(program, exit);
   runsCommand(program, exit);
   graphCommands(program);

@@ -1,8 +1,9 @@
 /** `skep run`: creates a run on the running server, or on one of its own for as long as the run takes; follows it. */
-import type { Command } from "commander";
+import { type Command, InvalidArgumentError } from "commander";
 import { readConfig } from "../core/config.ts";
 import { type Client, createClient, tokenFor } from "./client.ts";
 import { exitCodeOf, followRun, hasEnded, type RunView } from "./follow.ts";
+import { INTERRUPTED, onInterrupt } from "./interrupt.ts";
 import { runningServer, startServer } from "./start.ts";
 
 interface RunFlags {
@@ -19,7 +20,8 @@ interface RunFlags {
 
 const keyValue = (pair: string, all: Record<string, string>): Record<string, string> => {
   const at = pair.indexOf("=");
-  return at < 1 ? all : { ...all, [pair.slice(0, at)]: pair.slice(at + 1) };
+  if (at < 1) throw new InvalidArgumentError("It takes NAME=VALUE.");
+  return { ...all, [pair.slice(0, at)]: pair.slice(at + 1) };
 };
 
 export function runCommand(program: Command, exit: (code: number) => void): void {
@@ -37,7 +39,10 @@ export function runCommand(program: Command, exit: (code: number) => void): void
     .option("--url <url>", "server to use [SKEP_URL]")
     .option("--data <dir>", "data folder [DATA]")
     .option("--json", "one JSON line per event, the run last")
-    .addHelpText("after", "\nExit code: 0 succeeded, 1 failed, 2 wrong use, 3 cancelled.")
+    .addHelpText(
+      "after",
+      "\nExit code: 0 succeeded, 1 failed, 2 wrong use, 3 cancelled, 130 left with Ctrl-C.\nCtrl-C leaves a run on a server that runs anyway; it cancels a run whose server was started for it.",
+    )
     .action(async (pipeline: string, task: string, flags: RunFlags) => exit(await run(pipeline, task, flags)));
 }
 
@@ -57,8 +62,6 @@ export async function joinOrStart(flags: {
 
 async function run(pipeline: string, task: string, flags: RunFlags): Promise<number> {
   const { client, stop } = await joinOrStart(flags);
-  const abort = new AbortController();
-  process.once("SIGINT", () => abort.abort());
   try {
     const created = await client.call<RunView>("POST", "/v1/runs", {
       pipeline_id: pipeline,
@@ -74,9 +77,12 @@ async function run(pipeline: string, task: string, flags: RunFlags): Promise<num
       );
       return 0;
     }
-    const ended = await followRun(client, created.id, { json: flags.json ?? false, text: flags.text }, abort.signal);
-    report(ended, flags.json ?? false, stop !== undefined);
-    return hasEnded(ended) ? exitCodeOf(ended.status) : 130;
+    const interrupt = onInterrupt(client, created.id, stop !== undefined);
+    const options = { json: flags.json ?? false, text: flags.text };
+    const ended = await followRun(client, created.id, options, interrupt.signal);
+    interrupt.done();
+    report(ended, options.json, stop !== undefined);
+    return interrupt.asked ? INTERRUPTED : exitCodeOf(ended.status);
   } finally {
     await stop?.();
   }
@@ -97,6 +103,6 @@ function reportLines(run: RunView, ownServer: boolean): string[] {
     `${run.status}: ${run.id}${run.branch ? ` on branch ${run.branch}` : ""}`,
     ...(run.error ? [`  ${run.error.step_id ? `${run.error.step_id}: ` : ""}${run.error.message}`] : []),
     ...Object.entries(run.outputs).map(([name, value]) => `  ${name}: ${shown(value)}`),
-    `  ${run.tokens} tokens, $${run.cost_usd.toFixed(4)}`,
+    `  cost: $${run.cost_usd.toFixed(4)}, ${run.tokens} tokens`,
   ];
 }

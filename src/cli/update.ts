@@ -13,6 +13,7 @@ interface Flags {
   check?: boolean;
   rollback?: boolean;
   force?: boolean;
+  json?: boolean;
   executable?: string;
   healthSeconds: string;
   data?: string;
@@ -30,19 +31,23 @@ export function updateCommand(program: Command, exit: (code: number) => void): v
     .option("--force", "install an older or the same version too")
     .option("--executable <path>", "executable to replace (default: this one)")
     .option("--health-seconds <n>", "how long the new version may take to answer", "60")
+    .option("--json", "JSON instead of words")
     .option("--data <dir>", "data folder, to tell whether a server has to be restarted [DATA]")
     .action(async (flags: Flags) => exit(await update(flags)));
 }
 
 /** @returns the exit code. */
 async function update(flags: Flags): Promise<number> {
+  const say = flags.json ? () => {} : console.log;
+  const tell = (result: Record<string, unknown>) => flags.json && console.log(JSON.stringify(result));
   const config = readConfig(process.env, flags.data === undefined ? {} : { data: flags.data });
   const executable = flags.executable ?? (BUILD.compiled ? process.execPath : undefined);
   if (executable === undefined && !flags.check) throw usage("This runs from source. Name a file with --executable.");
   if (flags.rollback && executable) {
     rollBack(executable);
-    console.log("The former version is back in place.");
-    return sayRestart(config.data);
+    say("The former version is back in place.");
+    tell({ rolled_back: true, executable });
+    return sayRestart(config.data, say);
   }
   const source = flags.from ?? config.updateCheckUrl;
   if (source === undefined)
@@ -51,10 +56,9 @@ async function update(flags: Flags): Promise<number> {
   if (flags.check) {
     const { manifest } = await readManifest(source, publicKey);
     const newer = compareVersions(manifest.version, BUILD.version) > 0;
-    console.log(
-      newer ? `${manifest.version} is available; this is ${BUILD.version}.` : `${BUILD.version} is up to date.`,
-    );
-    if (newer && manifest.notes_url) console.log(manifest.notes_url);
+    tell({ current: BUILD.version, latest: manifest.version, update_available: newer, url: manifest.notes_url });
+    say(newer ? `${manifest.version} is available; this is ${BUILD.version}.` : `${BUILD.version} is up to date.`);
+    if (newer && manifest.notes_url) say(manifest.notes_url);
     return newer ? 1 : 0;
   }
   const seconds = Number(flags.healthSeconds);
@@ -67,18 +71,18 @@ async function update(flags: Flags): Promise<number> {
     publicKey,
     force: flags.force ?? false,
     healthMs: seconds * 1_000,
-    say: console.log,
+    say,
   });
+  tell({ current: BUILD.version, installed, previous: installed === null ? null : previousPath(executable!) });
   if (installed === null) {
-    console.log(`${BUILD.version} is installed already.`);
+    say(`${BUILD.version} is installed already.`);
     return 0;
   }
-  console.log(`Version ${installed} is installed; the former one is kept at ${previousPath(executable!)}.`);
-  return sayRestart(config.data);
+  say(`Version ${installed} is installed; the former one is kept at ${previousPath(executable!)}.`);
+  return sayRestart(config.data, say);
 }
 
-async function sayRestart(data: string): Promise<number> {
-  if (await runningServer(data))
-    console.log("A server is running with the version before. Restart it to take the change up.");
+async function sayRestart(data: string, say: (text: string) => void): Promise<number> {
+  if (await runningServer(data)) say("A server is running with the version before. Restart it to take the change up.");
   return 0;
 }

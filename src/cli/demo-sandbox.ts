@@ -1,0 +1,33 @@
+/** Where the demo's agents work: in containers when an engine answers and has an image or can be given one, else without. */
+import { openImages } from "../app.ts";
+import type { Config } from "../core/config.ts";
+import { messageOf } from "../core/errors.ts";
+
+export interface ChosenSandbox {
+  kind: "docker" | "process";
+  image?: string;
+  /** For the reader. */
+  why: string;
+}
+
+/** Of its own, so that the demo never becomes what real agents use. */
+const DEMO_IMAGE = "skep/demo:latest";
+
+export async function chooseDemoSandbox(config: Config): Promise<ChosenSandbox> {
+  if (config.sandbox === "process") return { kind: "process", why: "as SANDBOX says" };
+  const images = openImages(config);
+  let tags: string[];
+  try {
+    tags = (await images.list()).flatMap((image) => image.tags);
+  } catch (error) {
+    return { kind: "process", why: `no containers: ${messageOf(error)}` };
+  }
+  for (const image of [config.agentImage, DEMO_IMAGE])
+    if (tags.includes(image)) return { kind: "docker", image, why: `in containers of ${image}` };
+  try {
+    await images.build({ name: DEMO_IMAGE });
+    return { kind: "docker", image: DEMO_IMAGE, why: `in containers of ${DEMO_IMAGE}, made just now of busybox` };
+  } catch (error) {
+    return { kind: "process", why: `the container engine has no image: ${messageOf(error)}` };
+  }
+}

@@ -1,0 +1,202 @@
+/**
+ * `skep demo`: a whole first run with nothing set up. Makes a small git repository, starts a server of its own on the
+ * loopback address, lets the pipeline `hello` work on it, and shows what came of it. Touches nothing outside its folder.
+ */
+import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
+import { join, resolve } from "node:path";
+import type { Command } from "commander";
+import { type Config, type OptionName, readConfig } from "../core/config.ts";
+import { messageOf } from "../core/errors.ts";
+import { BUILD } from "../core/version.ts";
+import { type Client, createClient } from "./client.ts";
+import { type ChosenModel, chooseModel, SCRIPTED } from "./demo-model.ts";
+import { makeDemoRepository } from "./demo-repository.ts";
+import { type ChosenSandbox, chooseDemoSandbox } from "./demo-sandbox.ts";
+import script from "./demo-script.yml" with { type: "text" };
+import { exitCodeOf, followRun, type RunView } from "./follow.ts";
+import { INTERRUPTED, onInterrupt } from "./interrupt.ts";
+import { report } from "./run.ts";
+import { type Started, startServer } from "./start.ts";
+
+interface DemoFlags {
+  folder: string;
+  model?: string;
+  keep?: boolean;
+  json?: boolean;
+}
+
+const TASK = "Greet me, and tell me what this repository is.";
+/** Failures of the container engine rather than of the work. */
+const ENGINE_FAILED = /^(docker|image|sandbox)_/;
+
+export function demoCommand(program: Command, exit: (code: number) => void): void {
+  program
+    .command("demo")
+    .description("a first run on a sample repository; needs no key, no container engine and no network")
+    .option("--folder <dir>", "where the demo's repository and data are kept", "skep-demo")
+    .option("--model <provider/model>", "model to use (default: one of yours that answers, else demo/scripted)")
+    .option("--keep", "leave the server running afterwards, until Ctrl-C")
+    .option("--json", "one JSON line per event, the result last")
+    .action(async (flags: DemoFlags) => exit(await demo(flags)));
+}
+
+async function demo(flags: DemoFlags): Promise<number> {
+  const folder = resolve(flags.folder);
+  const say = flags.json ? () => {} : (text: string) => console.log(text);
+  const place = makePlace(folder);
+  say(`Skep ${BUILD.version}: a first run, kept in ${folder}`);
+  say(`Repository  ${place.repository ?? `none: ${place.why}; the agents work in an empty folder`}`);
+  const sandbox = await chooseDemoSandbox(configIn(place, {}));
+  const code = await attempt(flags, place, sandbox, say);
+  if (code !== "engine_failed") return code;
+  return (await attempt(flags, place, { kind: "process", why: "the container engine failed" }, say)) as number;
+}
+
+interface Place {
+  data: string;
+  script: string;
+  /** Undefined where there is no git. */
+  repository: string | undefined;
+  why: string;
+}
+
+/** The demo's folder; what an earlier demo left there is used again. */
+function makePlace(folder: string): Place {
+  mkdirSync(folder, { recursive: true });
+  const place = { data: join(folder, "data"), script: join(folder, "transcript.yml"), why: "" };
+  writeFileSync(place.script, script);
+  const repository = join(folder, "repository");
+  try {
+    if (!existsSync(join(repository, ".git"))) makeDemoRepository(repository);
+    return { ...place, repository };
+  } catch (error) {
+    return { ...place, repository: undefined, why: Bun.which("git") ? messageOf(error) : "git is not installed" };
+  }
+}
+
+/** The operator's configuration, but on the loopback address and over the demo's folder. */
+const configIn = ({ data }: Place, flags: Partial<Record<OptionName, string>>): Config =>
+  readConfig(
+    { LOG_LEVEL: "error", ...process.env },
+    { data, host: "127.0.0.1", authEnabled: "false", allowLocalRepositories: "true", ...flags },
+  );
+
+/** One run from start to end. @returns its exit code; `engine_failed` when it never got to work for the engine's sake. */
+async function attempt(
+  flags: DemoFlags,
+  place: Place,
+  sandbox: ChosenSandbox,
+  say: (text: string) => void,
+): Promise<number | "engine_failed"> {
+  const { started, client } = await startOn(place, sandbox);
+  const { url } = started.app;
+  try {
+    say(`Server      ${url}`);
+    say(`Sandbox     ${sandbox.kind}, ${sandbox.why}`);
+    const chosen = flags.model
+      ? { model: flags.model, scripted: flags.model === SCRIPTED, why: `${flags.model}, as you said` }
+      : await chooseModel(client);
+    say(`Model       ${chosen.why}\n`);
+    const { run, interrupted } = await work(client, place, chosen, flags.json ?? false);
+    if (run.error && ENGINE_FAILED.test(run.error.code) && sandbox.kind === "docker") {
+      say(`\n${run.error.message}\nOnce more without containers.\n`);
+      return "engine_failed";
+    }
+    const hello = readHello(place, run);
+    if (flags.json)
+      console.log(JSON.stringify({ run, url, sandbox: sandbox.kind, model: chosen.model ?? null, hello }));
+    else tellEnd(run, hello, chosen);
+    if (interrupted) return INTERRUPTED;
+    if (flags.keep) await keep(url, say);
+    else say(`\nThe server at ${url} stops now. To look at it: skep serve --data ${place.data}`);
+    return exitCodeOf(run.status);
+  } finally {
+    await started.stop();
+  }
+}
+
+async function startOn(place: Place, sandbox: ChosenSandbox): Promise<{ started: Started; client: Client }> {
+  const wanted = configIn(place, {});
+  const config = configIn(place, {
+    sandbox: sandbox.kind,
+    port: String(isFree(wanted.port) ? wanted.port : 0),
+    ...(sandbox.image ? { agentImage: sandbox.image } : {}),
+    ...(wanted.demoScript ? {} : { demoScript: place.script }),
+  });
+  const started = await startServer(config);
+  return { started, client: createClient(started.app.url) };
+}
+
+function isFree(port: number): boolean {
+  try {
+    Bun.listen({ hostname: "127.0.0.1", port, socket: { data() {} } }).stop(true);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+async function work(client: Client, place: Place, { model }: ChosenModel, json: boolean) {
+  const project_name = place.repository ? await projectOn(client, place.repository) : undefined;
+  const body = { pipeline_id: "hello", task_description: TASK, model, project_name };
+  const { id } = await client.call<RunView>("POST", "/v1/runs", body);
+  const interrupt = onInterrupt(client, id, true);
+  const run = await followRun(client, id, { json, text: true }, interrupt.signal);
+  interrupt.done();
+  return { run, interrupted: interrupt.asked };
+}
+
+interface ProjectView {
+  id: string;
+  name: string;
+  workspace: { state: "none" | "cloning" | "ready" | "failed"; error: string | null };
+}
+
+/** The name of the demo's project, once its clone is ready. */
+async function projectOn(client: Client, repository: string): Promise<string> {
+  const name = "demo";
+  const { items } = await client.call<{ items: ProjectView[] }>("GET", "/v1/projects?limit=200");
+  const found = items.find((project) => project.name === name);
+  let project = found ?? (await client.call<ProjectView>("POST", "/v1/projects", { name, repository }));
+  while (project.workspace.state === "cloning") {
+    await Bun.sleep(50);
+    project = await client.call<ProjectView>("GET", `/v1/projects/${project.id}`);
+  }
+  return name;
+}
+
+/** What the agents wrote, from the run's branch or its folder. */
+function readHello({ data, repository }: Place, run: RunView & { project_id?: string | null }): string | null {
+  if (repository && run.project_id && run.branch) {
+    const gitDir = join(data, "projects", run.project_id, "git");
+    const shown = Bun.spawnSync(["git", `--git-dir=${gitDir}`, "show", `${run.branch}:HELLO.md`], { stderr: "ignore" });
+    return shown.exitCode === 0 ? shown.stdout.toString() : null;
+  }
+  const path = join(data, "workspaces", run.id, "HELLO.md");
+  return existsSync(path) ? readFileSync(path, "utf8") : null;
+}
+
+function tellEnd(run: RunView, hello: string | null, { scripted }: ChosenModel): void {
+  console.log("");
+  report(run, false, true);
+  if (hello !== null) console.log(`\nHELLO.md${run.branch ? ` on branch ${run.branch}` : ""}:\n\n${indented(hello)}`);
+  if (scripted)
+    console.log(
+      "\nWith a model of your own: OLLAMA_BASE_URL=http://127.0.0.1:11434 skep demo, or ANTHROPIC_API_KEY=… skep demo",
+    );
+  else if (run.status !== "succeeded") console.log(`\nWithout a model: skep demo --model ${SCRIPTED}`);
+}
+
+const indented = (text: string): string =>
+  text
+    .trimEnd()
+    .split("\n")
+    .map((line) => `    ${line}`.trimEnd())
+    .join("\n");
+
+function keep(url: string, say: (text: string) => void): Promise<void> {
+  say(`\nThe server goes on at ${url} until Ctrl-C.`);
+  return new Promise((done) => {
+    for (const name of ["SIGINT", "SIGTERM"] as const) process.once(name, () => done());
+  });
+}
