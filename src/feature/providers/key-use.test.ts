@@ -29,8 +29,14 @@ const keysSent = () => metered.models.requests.map(({ headers }) => headers["aut
 const callsOf = async (run: EndedRun, who: Account) =>
   (await metered.call<{ items: LlmCall[] }>("GET", `/v1/llm-calls?run_id=${run.id}`, undefined, who)).body.items;
 const notices = async (who: Account) =>
-  (await metered.call<{ items: { title: string; detail: string }[] }>("GET", "/v1/admin/notifications", undefined, who))
-    .body.items;
+  (
+    await metered.call<{ items: { id: string; title: string; detail: string }[] }>(
+      "GET",
+      "/v1/admin/notifications",
+      undefined,
+      who,
+    )
+  ).body.items;
 
 describe("a run", () => {
   test("calls with its starter's own key in every turn, and is billed to that user alone", async () => {
@@ -135,8 +141,20 @@ describe("a key that the provider refuses", () => {
     await metered.call("DELETE", PATH, undefined, user);
     models.next(REFUSED);
     await metered.run(pipeline, user);
-    expect((await notices(admin)).map(({ title }) => title)).toEqual([TITLE]);
+    const [notice, ...more] = await notices(admin);
+    expect([notice?.title, more]).toEqual([TITLE, []]);
     expect(await notices(user)).toEqual([]);
+    const dismiss = (who: Account) =>
+      metered.call("POST", `/v1/admin/notifications/${notice?.id}/dismiss`, undefined, who);
+    expect((await dismiss(user)).status).toBe(404);
+    const first = await dismiss(admin);
+    expect(first.body["dismissed_at"]).toBeString();
+    expect(await dismiss(admin)).toMatchObject({ status: 200, body: first.body });
+    expect(await notices(admin)).toEqual([]);
+    // Dismissed, it stays quiet while the cause goes on.
+    models.next(REFUSED);
+    await metered.run(pipeline, user);
+    expect(await notices(admin)).toEqual([]);
   });
 });
 
