@@ -37,7 +37,7 @@ describe("api-usage", () => {
       await call("GET", `/v1/secrets/agents/${agent}`, { who: user });
     await call("GET", "/v1/settings", { who: user });
     await server.request("GET", "/v1/settings");
-    await call("GET", "/v1/nowhere", { who: user });
+    await call("GET", "/v1/jobs/job_nothing", { who: user });
     const usage = await report(`?user=${user.id}`);
     expect(routeOf(usage, "/v1/secrets/agents/:agent_id")).toMatchObject({ method: "GET", requests: 3, refused: 0 });
     expect(routeOf(usage, "/v1/settings")).toMatchObject({ requests: 1, refused: 1, errors: 0 });
