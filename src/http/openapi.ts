@@ -74,7 +74,7 @@ function problemsOf(route: RouteEntry | undefined, method: string, path: string,
 
 function describe(operation: Operation, table: RouteTable, method: string, path: string): void {
   const route = table.find(method.toUpperCase(), path.replace(/\{([^}]+)\}/g, "x"));
-  if (operation.requestBody) takeOnly(operation.requestBody, route?.uploads === true);
+  if (operation.requestBody && route?.body) operation.requestBody.content = contentOf(route);
   operation.responses ??= {};
   const responses = operation.responses as Record<string, unknown>;
   if (route?.access === "public") operation.security = [];
@@ -85,8 +85,7 @@ function describe(operation: Operation, table: RouteTable, method: string, path:
     if (description !== undefined) responses[status] ??= problem(description);
 }
 
-/** The generator lists every type that the framework could parse; the gate lets in JSON, and forms where files go. */
-function takeOnly({ content }: { content?: Record<string, unknown> }, uploads: boolean): void {
-  for (const type of Object.keys(content ?? {}))
-    if (type !== "application/json" && !(uploads && type === "multipart/form-data")) delete content?.[type];
+/** The generator gives up on bodies where there is a parser of our own; the gate lets in JSON, and forms where files go. */
+function contentOf({ body, uploads }: RouteEntry): Record<string, unknown> {
+  return { [uploads ? "multipart/form-data" : "application/json"]: { schema: body } };
 }

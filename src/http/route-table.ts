@@ -10,6 +10,8 @@ export interface RouteEntry extends RouteAccess {
   path: string;
   /** Largest body in bytes that the route takes. */
   uploads: boolean;
+  /** Schema of the body that it takes. */
+  body?: unknown;
   /** A limit of its own, by address, before the credential is looked at. */
   limit?: RateLimitName | undefined;
 }
@@ -29,7 +31,13 @@ export function createRouteTable(app: AnyElysia): RouteTable {
   const entries: RouteEntry[] = [];
   const bare: string[] = [];
   for (const route of app.routes) {
-    const hooks = route.hooks as { access?: Access; execution?: boolean; type?: string; limit?: RateLimitName };
+    const hooks = route.hooks as {
+      access?: Access;
+      execution?: boolean;
+      type?: string;
+      limit?: RateLimitName;
+      body?: unknown;
+    };
     if (!hooks.access) {
       bare.push(`${route.method} ${route.path}`);
       continue;
@@ -41,6 +49,7 @@ export function createRouteTable(app: AnyElysia): RouteTable {
       access: hooks.access,
       execution: hooks.execution === true,
       uploads,
+      body: hooks.body,
       limit: hooks.limit,
     };
     entries.push(entry);

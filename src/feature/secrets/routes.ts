@@ -98,7 +98,7 @@ export function secretRoutes(base: Base, secrets: Secrets, { engineTokenSet }: {
         access: "env",
         execution: true,
         params: AgentPath,
-        response: { 200: t.Record(t.String(), t.String()) },
+        response: { 200: t.Object({}, { additionalProperties: t.String() }) },
         detail: { tags, summary: "Plaintext environment of an agent, for the engine" },
       },
     );
