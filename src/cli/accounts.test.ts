@@ -66,6 +66,18 @@ describe("lost access, beside a running server", () => {
     expect((await server.request("POST", "/v1/events/ticket", { token: out })).status).toBe(200);
     expect((await server.request("GET", "/v1/users", { token: out })).status).toBe(403);
     expect((await skep(["admin", "token", ...here(), "--scope", "root"])).code).toBe(2);
+    expect((await skep(["admin", "token", ...here(), "--days", "x"])).code).toBe(2);
+    const json = await skep(["admin", "token", ...here(), "--json"]);
+    expect([json.err, JSON.parse(json.out)]).toEqual([
+      "",
+      {
+        key: expect.stringMatching(/^skep_/),
+        user: expect.objectContaining({ role: "admin" }),
+        expires_at: expect.any(String),
+      },
+    ]);
+    const nobody = await skep(["admin", "token", ...here(), "--email", "nobody@example.test"]);
+    expect([nobody.code, nobody.out, nobody.err]).toEqual([1, "", expect.stringMatching(/^skep: There is no .*$/)]);
   });
 
   test("it works on a folder that no server has used yet", async () => {
@@ -93,6 +105,8 @@ describe("login, whoami, users", () => {
     expect(readFileSync(path(), "utf8")).not.toContain("another battery");
     const me = await skep(["whoami", ...there()]);
     expect(me.out).toBe(`boss <boss@example.test>, admin, at ${server.url}`);
+    const json = JSON.parse((await skep(["whoami", "--json", ...there()])).out);
+    expect(json).toMatchObject({ url: server.url, email: "boss@example.test", session: { kind: "user" } });
   });
 
   test("users are made, changed, listed and deleted", async () => {
@@ -116,9 +130,33 @@ describe("login, whoami, users", () => {
     const token = kept[server.url]!.access_token;
     expect((await skep(["logout", ...there()])).code).toBe(0);
     expect((await server.request("GET", "/v1/auth/me", { token })).status).toBe(401);
+    const twice = await skep(["logout", "--json", ...there()]);
+    expect([twice.code, JSON.parse(twice.out)]).toEqual([0, { url: server.url, logged_out: false }]);
     const me = await skep(["whoami", ...there()]);
     expect([me.code, me.err]).toEqual([1, expect.stringContaining("skep login")]);
     const wrong = await skep(["login", ...there()], ["boss@example.test", "wrong password"]);
     expect([wrong.code, wrong.err]).toEqual([1, expect.stringContaining("wrong")]);
+  });
+
+  test("a key that was revoked elsewhere is forgotten all the same; a key can be brought along", async () => {
+    const { out: key } = await skep(["admin", "token", ...here(), "--days", "1"]);
+    const login = await skep(["login", "--token", "--json", ...there()], [key]);
+    expect([login.code, JSON.parse(login.out)]).toEqual([0, expect.objectContaining({ email: "boss@example.test" })]);
+    expect((await skep(["users", "--json"], [], { SKEP_URL: server.url })).out).toStartWith('[{"id":"usr_');
+    const me = await server.request("GET", "/v1/auth/api-keys", { token: key });
+    for (const { id } of me.body["items"] as { id: string }[])
+      await server.request("DELETE", `/v1/auth/api-keys/${id}`, { token: key });
+    expect((await skep(["logout", ...there()])).code).toBe(0);
+    expect(readFileSync(path(), "utf8").trim()).toBe("{}");
+  });
+
+  test("what cannot be reached, or is no server, is said in one line", async () => {
+    for (const args of [["whoami"], ["users"], ["logout"], ["login"]]) {
+      const { code, err } = await skep([...args, "--url", "http://127.0.0.1:1"], ["a@example.test", PASSWORD]);
+      if (args[0] !== "logout")
+        expect([args, code, err.split("\n")]).toEqual([args, 1, [expect.stringContaining("does not answer")]]);
+    }
+    const none = await skep(["users", "--data", join(home, "nowhere")]);
+    expect([none.code, none.err.split("\n").length, none.err]).toEqual([1, 1, expect.stringContaining("skep serve")]);
   });
 });

@@ -11,6 +11,7 @@ interface Flags {
   name?: string;
   days?: string;
   scope?: string[];
+  json?: boolean;
 }
 
 const SCOPES = ["read", "runs", "write", "admin"] as const;
@@ -23,7 +24,11 @@ export function adminCommand(program: Command): void {
     .command("admin")
     .description("accounts, from the machine itself: for the first start and for lost access");
   const command = (name: string, about: string) =>
-    admin.command(name).description(about).option("--data <dir>", "data folder [DATA]");
+    admin
+      .command(name)
+      .description(about)
+      .option("--data <dir>", "data folder [DATA]")
+      .option("--json", "JSON instead of words");
 
   command("create", "make an administrator; the password is asked for, or read from standard input")
     .option("--email <address>")
@@ -31,21 +36,21 @@ export function adminCommand(program: Command): void {
     .action(async (flags: Flags) => {
       const email = flags.email ?? (await ask("e-mail address"));
       const password = await newPassword();
-      await using(flags, (accounts) => accounts.createAdmin(email, password, flags.name));
-      console.log(`${email} is an administrator. Log in in the browser, or with: skep login`);
+      const user = await using(flags, (accounts) => accounts.createAdmin(email, password, flags.name));
+      say(flags, user, `${user.email} is an administrator. Log in in the browser, or with: skep login`);
     });
   command("reset-password", "set an account's password, end its sessions and locks, switch it on")
     .argument("<email>")
     .action(async (email: string, flags: Flags) => {
       const password = await newPassword();
-      await using(flags, (accounts) => accounts.resetPassword(email, password));
-      console.log(`${email}: new password; all sessions have ended`);
+      const user = await using(flags, (accounts) => accounts.resetPassword(email, password));
+      say(flags, user, `${user.email}: new password; all sessions have ended`);
     });
   command("disable-2fa", "switch off an account's two-factor verification")
     .argument("<email>")
     .action(async (email: string, flags: Flags) => {
-      await using(flags, (accounts) => accounts.disableTwoFactor(email));
-      console.log(`${email}: two-factor verification is off`);
+      const user = await using(flags, (accounts) => accounts.disableTwoFactor(email));
+      say(flags, user, `${user.email}: two-factor verification is off`);
     });
   command("token", "print a new API key, of the first administrator unless an account is named")
     .option("--email <address>")
@@ -56,10 +61,13 @@ export function adminCommand(program: Command): void {
       if (!(days > 0 && days <= 3_650)) throw new Problem(422, "bad_usage", "--days takes a number from 1 to 3650.");
       const scopes = flags.scope?.map(scopeOf);
       const made = await using(flags, (accounts) => accounts.token({ email: flags.email, days, scopes }));
-      console.error(`For ${made.user.email}, until ${made.expires_at}:`);
-      console.log(made.key);
+      if (!flags.json) console.error(`For ${made.user.email}, until ${made.expires_at}:`);
+      say(flags, made, made.key);
     });
 }
+
+const say = ({ json }: Flags, object: unknown, words: string): void =>
+  console.log(json ? JSON.stringify(object) : words);
 
 function scopeOf(word: string): Scope {
   const scope = SCOPES.find((known) => known === word);

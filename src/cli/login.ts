@@ -7,7 +7,7 @@ import { hostname } from "node:os";
 import { dirname } from "node:path";
 import type { Command } from "commander";
 import { readConfig } from "../core/config.ts";
-import { Problem } from "../core/errors.ts";
+import { isProblem, Problem } from "../core/errors.ts";
 import { ask, askHidden } from "./ask.ts";
 import { type Client, createClient, credentialsPath, findServer } from "./client.ts";
 
@@ -39,7 +39,8 @@ export function loginCommands(program: Command): void {
       .command(name)
       .description(about)
       .option("--url <url>", "server to use [SKEP_URL]")
-      .option("--data <dir>", "data folder [DATA]");
+      .option("--data <dir>", "data folder [DATA]")
+      .option("--json", "JSON instead of words");
 
   command("login", "log in to a server, here or elsewhere, and keep a key for it")
     .option("--email <address>")
@@ -50,28 +51,26 @@ export function loginCommands(program: Command): void {
       const me = await createClient(server.url, kept.access_token).call<Me>("GET", "/v1/auth/me");
       if (me.session.kind !== "user") throw new Problem(401, "unauthorized", "The server does not know this key.");
       keep(server.url, kept);
-      console.log(`Logged in to ${server.url} as ${me.email} (${me.role}).`);
+      say(flags, { url: server.url, ...me }, `Logged in to ${server.url} as ${me.email} (${me.role}).`);
     });
   command("logout", "forget the key of a server, and revoke it there").action(async (flags: Flags) => {
     const server = await find(flags);
     const kept = all()[server.url];
-    if (!kept) return console.log(`Not logged in to ${server.url}.`);
+    if (!kept) return say(flags, { url: server.url, logged_out: false }, `Not logged in to ${server.url}.`);
+    if (kept.key_id) await revoked(createClient(server.url, kept.access_token), kept.key_id);
     keep(server.url, undefined);
-    if (kept.key_id)
-      await createClient(server.url, kept.access_token).call("DELETE", `/v1/auth/api-keys/${kept.key_id}`);
-    console.log(`Logged out of ${server.url}.`);
+    say(flags, { url: server.url, logged_out: true }, `Logged out of ${server.url}.`);
   });
-  command("whoami", "who a server takes me for")
-    .option("--json", "JSON instead of words")
-    .action(async (flags: Flags) => {
-      const server = await find(flags);
-      const me = await server.call<Me>("GET", "/v1/auth/me");
-      const held = me.session.scopes ? `, key held to ${me.session.scopes.join(", ")}` : "";
-      if (flags.json) return console.log(JSON.stringify({ url: server.url, ...me }));
-      console.log(`${me.display_name} <${me.email}>, ${me.role}${held}, at ${server.url}`);
-    });
+  command("whoami", "who a server takes me for").action(async (flags: Flags) => {
+    const server = await find(flags);
+    const me = await server.call<Me>("GET", "/v1/auth/me");
+    const held = me.session.scopes ? `, key held to ${me.session.scopes.join(", ")}` : "";
+    say(flags, { url: server.url, ...me }, `${me.display_name} <${me.email}>, ${me.role}${held}, at ${server.url}`);
+  });
 }
 
+const say = ({ json }: Flags, object: unknown, words: string): void =>
+  console.log(json ? JSON.stringify(object) : words);
 const find = ({ url, data }: Flags): Promise<Client> =>
   findServer({ url, data: readConfig(process.env, data === undefined ? {} : { data }).data });
 
@@ -91,6 +90,15 @@ async function traded(url: string, email: string | undefined): Promise<Kept> {
   const made = await session.call<{ key: string; id: string }>("POST", "/v1/auth/api-keys", { name, expires_at });
   await session.call("POST", "/v1/auth/logout");
   return { access_token: made.key, key_id: made.id };
+}
+
+/** A key that is dead already is revoked enough; one that cannot be revoked now is kept, so that this can be tried again. */
+async function revoked(client: Client, keyId: string): Promise<void> {
+  try {
+    await client.call("DELETE", `/v1/auth/api-keys/${keyId}`);
+  } catch (error) {
+    if (!isProblem(error) || (error.status !== 401 && error.status !== 404)) throw error;
+  }
 }
 
 function all(): Record<string, Kept> {

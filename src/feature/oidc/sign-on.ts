@@ -107,7 +107,9 @@ export function createSignOn({
     const known = identity && userOf(identity.user_id);
     if (known) return known;
     const email = normalEmail(person.email ?? "");
-    if (!person.emailVerified || !isEmail(email))
+    // What only becomes somebody's address by folding (full-width letters, say) was verified as another mailbox.
+    const folded = email !== person.email?.replace(/[A-Z]/g, (letter) => letter.toLowerCase());
+    if (!person.emailVerified || !isEmail(email) || folded)
       throw forbidden("The provider does not vouch for an e-mail address of yours.", "email_not_verified");
     const domains = provider.allowed_domains;
     const domainAllowed = domains.includes("*") || domains.includes(domainOf(email));

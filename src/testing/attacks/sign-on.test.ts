@@ -136,6 +136,14 @@ describe("the ID token", () => {
     expect([answer.status, answer.body["code"]]).toEqual([403, "email_not_verified"]);
   });
 
+  test.each(["\uff42oss@example.test", "boss@e\uff58ample.test", " boss@example.test", "bo\u017f\u017f@example.test"])(
+    "cannot link to an account by an address that only looks like its own: %p",
+    async (email) => {
+      const answer = await tell({ claims: { sub: `like-${email}`, email } });
+      expect([answer.status, answer.body["code"]]).toEqual([403, "email_not_verified"]);
+    },
+  );
+
   test.each(["someone@example.test.evil.test", "someone@evil.test", "x@sub.example.test", "a@evil.test@example.test "])(
     "makes no account for %s",
     async (email) => {
