@@ -82,7 +82,7 @@ export const OPTIONS = {
   }),
   authEnabled: option<boolean | undefined>({
     env: "AUTH_ENABLED",
-    about: "Ask for credentials. Unset: off on a loopback address, on otherwise.",
+    about: "Ask for credentials. Unset: off where only this machine gets in (a loopback address, no proxy), else on.",
     accepts: "true or false",
     default: undefined,
     read: boolean,
@@ -251,6 +251,10 @@ export const flagOf = (env: string): string => `--${env.toLowerCase().replaceAll
 export const isLoopback = (host: string): boolean =>
   host === "localhost" || host === "::1" || host === "[::1]" || /^127(\.\d{1,3}){3}$/.test(host);
 
+/** Whether a proxy lets others in: then a loopback address does not mean that only this machine reaches us. */
+const behindProxy = ({ publicUrl, trustedProxies }: Pick<Values, "publicUrl" | "trustedProxies">): boolean =>
+  trustedProxies.length > 0 || (publicUrl !== undefined && !isLoopback(new URL(publicUrl).hostname));
+
 /**
  * Reads the configuration. `flags` holds what the command line gave, by option name.
  * @throws Problem 422, one line that says what is accepted.
@@ -284,7 +288,7 @@ export function readConfig(
     ...config,
     data: resolve(config.data),
     sources: sources as Record<OptionName, Source>,
-    authRequired: config.authEnabled ?? !isLoopback(config.host),
+    authRequired: config.authEnabled ?? (!isLoopback(config.host) || behindProxy(config)),
     providerEnv: environment(/^[A-Z0-9_]+_(API_KEY|BASE_URL)$/),
     hostEnv: environment(HOST_VARIABLE),
   });

@@ -280,6 +280,21 @@ describe("first administrator", () => {
     }
   });
 
+  test.each([{ PUBLIC_URL: "https://skep.example.test" }, { TRUSTED_PROXIES: "127.0.0.1" }])(
+    "a proxy before a loopback address lets others in, so credentials are asked for: %p",
+    async (env) => {
+      const server = await startServer({ env });
+      try {
+        expect((await server.request("GET", "/v1/auth/me")).status).toBe(401);
+        const body = { email: "a@example.test", password: PASSWORD };
+        expect((await server.request("POST", "/v1/auth/setup", { body })).status).toBe(403);
+        expect(server.output()).toContain("Setup token");
+      } finally {
+        await server.remove();
+      }
+    },
+  );
+
   test("without credentials asked for, who-am-I answers the local administrator", async () => {
     const server = await startServer();
     try {
