@@ -1,0 +1,40 @@
+/** A container image that holds the executable, the shared libraries it and its add-ons link to, and nothing else. */
+import { createReadStream, readFileSync, realpathSync, statSync } from "node:fs";
+import type { Readable } from "node:stream";
+import { pipeline } from "node:stream/promises";
+import { pack } from "tar-stream";
+import type { DockerClient } from "../../adapter/docker.ts";
+
+/** What the SQLite and graph add-ons need beyond what the executable itself names. */
+const ADDON_LIBRARIES = ["libstdc++.so.6", "libgcc_s.so.1"];
+
+/**
+ * The libraries by the path at which a loader looks for them. glibc alone for the executable; the add-ons are C++.
+ * @throws Error when this machine lacks one.
+ */
+export function sharedLibraries(binary: string): string[] {
+  const told = Bun.spawnSync(["ldd", binary]).stdout.toString();
+  const named = [...told.matchAll(/(?:=> )?(\/\S+) \(0x/g)].map(([, path]) => path!);
+  const folder = named.find((path) => path.includes("libc.so."))!.replace(/\/[^/]+$/, "");
+  return [...new Set([...named, ...ADDON_LIBRARIES.map((name) => `${folder}/${name}`)])];
+}
+
+/** Imports the image as `name`. It has no shell, no /tmp and no user database. */
+export async function importScratchImage(docker: DockerClient, binary: string, name: string): Promise<void> {
+  const tar = pack();
+  const filled = fill(tar, binary);
+  await docker.images.importRootfs(tar as unknown as Readable, name, ['ENTRYPOINT ["/skep"]', "USER 10001:10001"]);
+  await filled;
+}
+
+async function fill(tar: ReturnType<typeof pack>, binary: string): Promise<void> {
+  for (const path of sharedLibraries(binary)) {
+    const data = readFileSync(realpathSync(path));
+    await new Promise<void>((done, fail) =>
+      tar.entry({ name: path.slice(1), mode: 0o755 }, data, (error) => (error ? fail(error) : done())),
+    );
+  }
+  const entry = tar.entry({ name: "skep", mode: 0o755, size: statSync(binary).size });
+  await pipeline(createReadStream(binary), entry);
+  tar.finalize();
+}
