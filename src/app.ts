@@ -34,6 +34,7 @@ import { eventRoutes } from "./feature/events/routes.ts";
 import { homeRoutes } from "./feature/home/routes.ts";
 import { jobRoutes } from "./feature/jobs/routes.ts";
 import { createJobs } from "./feature/jobs/service.ts";
+import { knowledgeGraphRoutes } from "./feature/knowledge-graph/routes.ts";
 import { oidcRoutes } from "./feature/oidc/routes.ts";
 import { createOidc } from "./feature/oidc/service.ts";
 import { pipelineRoutes } from "./feature/pipelines/routes.ts";
@@ -149,7 +150,7 @@ export async function createApp(config: Config) {
   const instance = instanceId(store);
   let address: string | undefined;
   const work = await openWork({
-    ...{ config, clock, log, folder, store, bus, audit, sealer, docker, catalogue, settings, usage, budgets },
+    ...{ config, clock, log, folder, store, bus, audit, sealer, docker, catalogue, settings, usage, budgets, jobs },
     instanceId: instance,
     keys: providers.keys,
     hasProvider: providers.providers.anyConfigured,
@@ -205,6 +206,7 @@ export async function createApp(config: Config) {
     .use(agentToolRoutes(base, agents.agents, agents.overrides))
     .use(pipelineRoutes(base, pipelines, pipelineJsonSchema))
     .use(projectRoutes(base, projects.projects))
+    .use(knowledgeGraphRoutes(base, work.codeGraph.service))
     .use(runRoutes(base, runs.service, runs.views))
     .use(settingsRoutes(base, settings))
     .use(jobRoutes(base, jobs))
@@ -253,6 +255,7 @@ export async function createApp(config: Config) {
       await server.stop();
       await administration.stop();
       await jobs.stop();
+      await work.codeGraph.close();
       store.close();
       unlock();
     },

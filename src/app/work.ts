@@ -34,6 +34,7 @@ import { openAgents } from "../feature/agents/open.ts";
 import type { OwnLimits, Spender } from "../feature/budgets/scopes.ts";
 import type { Budgets } from "../feature/budgets/service.ts";
 import { createExecutions } from "../feature/executions/service.ts";
+import type { Jobs } from "../feature/jobs/service.ts";
 import { createPipelines } from "../feature/pipelines/service.ts";
 import { openProjects } from "../feature/projects/open.ts";
 import { openRuns } from "../feature/runs/open.ts";
@@ -49,6 +50,7 @@ import { installShipped } from "../store/shipped.ts";
 import { SHIPPED_FILES } from "../store/shipped-files.ts";
 import type { Store } from "../store/store.ts";
 import { createTextFolder } from "../store/text-folder.ts";
+import { openCodeGraph } from "./code-graph.ts";
 
 export interface WorkDeps {
   config: Config;
@@ -66,6 +68,7 @@ export interface WorkDeps {
   settings: SettingsService;
   usage: UsageLog;
   budgets: Budgets;
+  jobs: Jobs;
   /** Whether there is a provider besides the scripted one. */
   hasProvider(): boolean;
   engineToken: string | undefined;
@@ -93,12 +96,14 @@ export async function openWork(deps: WorkDeps) {
     pipelineExists: pipelines.exists,
     activeRuns: (projectId) => runs.rows.activeIn(projectId),
   });
+  const codeGraph = openCodeGraph({ store, bus, log, folder, jobs: deps.jobs, projects: projects.projects });
   const executions = createExecutions({ store, clock, recordCall: deps.usage.recordCall });
   const toolbox = createToolbox({
     ...skills.forAgents,
     fetchPage: createGuardedFetch({ resolve: guard.resolve, userAgent: `Skep/${BUILD.version}` }),
     runHistory: ({ agentId }, { limit, ...query }) =>
       runs.views.history({ ...query, agent_id: agentId }, { limit, after: null }, LOCAL_ADMIN).items,
+    codeGraph: codeGraph.service.toolText,
   });
   const agents = openAgents({
     ...{ store, clock, audit, files: agentFiles, parse: parseAgentFile, updateFrontMatter },
@@ -167,7 +172,7 @@ export async function openWork(deps: WorkDeps) {
   bus.subscribe(({ session_id }) => session_id && deps.budgets.release(session_id), ["session_ended"]);
   bus.subscribe(() => engine.scheduler.wake(), ["step_queued"]);
   return {
-    ...{ secrets, skills, pipelines, projects, agents, executions, runs, engine, sandbox },
+    ...{ secrets, skills, pipelines, projects, codeGraph, agents, executions, runs, engine, sandbox },
     /** Budgets that the agent's file and the run bring along. */
     ownLimits({ agentId, runId }: Spender): OwnLimits {
       const { budget_usd_per_run, budget_usd_per_day } = (agentId && agentFiles.find(agentId)?.config) || {};
@@ -178,9 +183,11 @@ export async function openWork(deps: WorkDeps) {
     async start() {
       await projects.projects.recover();
       runs.service.resume();
+      codeGraph.start();
       await engine.start();
     },
     async stop() {
+      codeGraph.stop();
       await engine.stop();
       await projects.stop();
     },

@@ -133,16 +133,11 @@ function indexCommand(graph: Command): void {
         const show = !options.json && process.stderr.isTTY ? createProgressBars() : undefined;
         const report = await session.index({ force: options.force === true, ...(show ? { progress: show } : {}) });
         const { manifest } = report;
-        const { files, skipped, failed } = manifest;
+        const { files, skipped, skippedCount, failed } = manifest;
         if (options.json) {
-          const state = {
-            state: "done",
-            percent: 100,
-            phases: report.phases,
-            parsed: report.parsed,
-            changed: report.changed,
-          };
-          await print(JSON.stringify({ ...state, report: { files, skipped, failed }, status: await session.status() }));
+          const { phases, parsed, changed } = report;
+          const named = { files, skipped, skipped_count: skippedCount, failed };
+          await print(JSON.stringify({ state: "succeeded", percent: 100, phases, parsed, changed, report: named }));
           return;
         }
         await print(
@@ -154,7 +149,7 @@ function indexCommand(graph: Command): void {
         if (failed.length > MAX_NAMED_FAILURES) await print(`failed: ${failed.length - MAX_NAMED_FAILURES} more`);
         if (skipped.length > 0)
           await print(
-            `skipped: ${skipped.length} files (${[...new Set(skipped.map((file) => file.reason))].join(", ")})`,
+            `skipped: ${skippedCount} files (${[...new Set(skipped.map((file) => file.reason))].join(", ")})`,
           );
       }),
     );

@@ -55,4 +55,6 @@ export const LIMITS = {
   fetchBytes: 2 * 1024 * 1024,
   fetchTimeoutMs: 30_000,
   fetchRedirects: 5,
+  indexDebounceMs: 1_000,
+  indexDebounceMaxMs: 10_000,
 } as const;

@@ -96,12 +96,7 @@ export async function indexRepository(options: IndexOptions): Promise<IndexRepor
       commit,
       fingerprint,
       files: files.filter((file) => file.note === "").length,
-      skipped: [
-        ...walk.skipped,
-        ...files
-          .filter((file) => file.note === "generated")
-          .map((file) => ({ path: file.path, reason: "generated" as const })),
-      ],
+      ...skippedOf(walk, files),
       failed: files
         .filter((file) => file.note !== "" && file.note !== "generated")
         .map((file) => ({ path: file.path, error: file.note })),
@@ -111,6 +106,15 @@ export async function indexRepository(options: IndexOptions): Promise<IndexRepor
     options.store.discard(generation);
     throw error;
   }
+}
+
+/** Skipped files that a report names; the others are counted. */
+const MAX_SKIPPED = 1_000;
+
+function skippedOf(walk: Walk, files: readonly CachedFile[]): Pick<Manifest, "skipped" | "skippedCount"> {
+  const generated = files.filter((file) => file.note === "generated");
+  const all = [...walk.skipped, ...generated.map(({ path }) => ({ path, reason: "generated" as const }))];
+  return { skipped: all.slice(0, MAX_SKIPPED), skippedCount: all.length };
 }
 
 interface Phases {

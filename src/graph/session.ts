@@ -51,6 +51,8 @@ export interface GraphStatus {
   processes: number;
   files: number;
   skipped: Manifest["skipped"];
+  /** How many were skipped, named or not. */
+  skipped_count: number;
   failed: Manifest["failed"];
   languages: Record<string, number>;
   /** ISO time. */
@@ -239,6 +241,7 @@ function emptyStatus(): GraphStatus {
     processes: 0,
     files: 0,
     skipped: [],
+    skipped_count: 0,
     failed: [],
     languages: {},
     dirty: false,
@@ -256,6 +259,7 @@ function statusOf(manifest: Manifest, head: string, dirty: boolean): GraphStatus
     processes: manifest.processes,
     files: manifest.files,
     skipped: manifest.skipped,
+    skipped_count: manifest.skippedCount,
     failed: manifest.failed,
     languages: manifest.languages,
     indexed_at: new Date(manifest.indexedAt).toISOString(),

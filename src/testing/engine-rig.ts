@@ -16,6 +16,7 @@ import { parsePipeline } from "../engine/pipeline/parse.ts";
 import { planner } from "../engine/pipeline/planner.ts";
 import { createProcessSandboxes } from "../engine/sandbox/process.ts";
 import type { SandboxDriver } from "../engine/sandbox/sandbox.ts";
+import type { CodeGraphPorts } from "../engine/tool/code-graph-port.ts";
 import { createToolbox } from "../engine/tool/registry.ts";
 import { createExecutions } from "../feature/executions/service.ts";
 import { openRuns } from "../feature/runs/open.ts";
@@ -40,6 +41,7 @@ export interface RigOptions {
   clock?: Clock;
   allowHostShell?: boolean;
   overdrawn?: EngineDeps["overdrawn"];
+  codeGraph?: CodeGraphPorts["codeGraph"];
   reserve?: EngineDeps["reserve"];
 }
 
@@ -128,6 +130,7 @@ export function createRig(options: RigOptions) {
         createSkill: () => {},
         fetchPage: () => Promise.reject(notFound("page")),
         runHistory: () => [],
+        codeGraph: options.codeGraph ?? (() => Promise.reject(notFound("project"))),
       }),
       secretsOf: () => secrets,
       projectOf: () => undefined,

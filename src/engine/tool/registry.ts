@@ -3,6 +3,11 @@ import { Type as t } from "@sinclair/typebox";
 import type { Contract } from "../execution.ts";
 import type { ExecutionKind, Tool } from "../tool.ts";
 import { createBashTool } from "./bash.ts";
+import { createCodeGraphChangesTool } from "./code-graph-changes.ts";
+import { createCodeGraphContextTool } from "./code-graph-context.ts";
+import { createCodeGraphImpactTool } from "./code-graph-impact.ts";
+import type { CodeGraphPorts } from "./code-graph-port.ts";
+import { createCodeGraphQueryTool } from "./code-graph-query.ts";
 import { createCompleteTool } from "./complete.ts";
 import { type CreateSkillPorts, createCreateSkillTool } from "./create-skill.ts";
 import { createEditTool } from "./edit.ts";
@@ -16,7 +21,7 @@ import { createLsTool } from "./ls.ts";
 import { createReadTool } from "./read.ts";
 import { createWriteTool } from "./write.ts";
 
-export type ToolPorts = LoadSkillPorts & CreateSkillPorts & FetchUrlPorts & RunHistoryPorts;
+export type ToolPorts = LoadSkillPorts & CreateSkillPorts & FetchUrlPorts & RunHistoryPorts & CodeGraphPorts;
 
 export interface Wanted {
   kind: ExecutionKind;
@@ -47,6 +52,10 @@ export function createToolbox(ports: ToolPorts): Toolbox {
     createLoadSkillTool(ports),
     createCreateSkillTool(ports),
     createGetRunHistoryTool(ports),
+    createCodeGraphQueryTool(ports),
+    createCodeGraphContextTool(ports),
+    createCodeGraphImpactTool(ports),
+    createCodeGraphChangesTool(ports),
     createFetchUrlTool(ports),
     createCompleteTool(),
     createFailTool(),

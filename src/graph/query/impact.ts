@@ -1,6 +1,6 @@
 /** What a change of a symbol reaches, by distance. */
 import type { CodeGraph } from "../code-graph.ts";
-import { CONFIDENCE, EDGE_TYPES, REASONS } from "../model.ts";
+import { CONFIDENCE, EDGE_TYPES, type EdgeType, REASONS } from "../model.ts";
 import { isTestPath } from "../test-paths.ts";
 import {
   type CommunityView,
@@ -31,7 +31,7 @@ export interface ImpactOptions {
 export interface ImpactDepth {
   depth: number;
   label: "will break" | "likely affected" | "may be affected";
-  symbols: (SymbolView & { confidence: number; via: string })[];
+  symbols: (SymbolView & { confidence: number; via: EdgeType })[];
 }
 
 export interface Impact {

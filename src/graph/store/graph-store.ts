@@ -20,7 +20,7 @@ import { SNAPSHOT_FORMAT } from "./snapshot.ts";
 
 /** What is known of the current graph without opening it. */
 export interface Manifest {
-  /** Versions of snapshot and facts, joined: another one means rebuild. */
+  /** Versions of manifest, snapshot and facts, joined: another one means rebuild. */
   format: string;
   generation: number;
   /** Milliseconds since 1970. */
@@ -38,11 +38,14 @@ export interface Manifest {
   byLabel: Record<string, number>;
   byType: Record<string, number>;
   languages: Record<string, number>;
+  /** The first of them; `skippedCount` counts all. */
   skipped: SkippedFile[];
+  skippedCount: number;
   failed: { path: string; error: string }[];
 }
 
-const FORMAT = `${SNAPSHOT_FORMAT}.${FACTS_VERSION}`;
+const MANIFEST_FORMAT = 2;
+const FORMAT = `${MANIFEST_FORMAT}.${SNAPSHOT_FORMAT}.${FACTS_VERSION}`;
 
 export interface Generation {
   folder: string;

@@ -13,6 +13,7 @@ import admin from "./0023-admin.sql" with { type: "text" };
 import runBudgets from "./0024-run-budgets.sql" with { type: "text" };
 import projects from "./0030-projects.sql" with { type: "text" };
 import toolOverrides from "./0031-tool-overrides.sql" with { type: "text" };
+import knowledgeGraph from "./0060-knowledge-graph.sql" with { type: "text" };
 
 export interface Migration {
   name: string;
@@ -34,4 +35,5 @@ export const MIGRATIONS: readonly Migration[] = [
   { name: "0024-run-budgets", sql: runBudgets },
   { name: "0030-projects", sql: projects },
   { name: "0031-tool-overrides", sql: toolOverrides },
+  { name: "0060-knowledge-graph", sql: knowledgeGraph },
 ];

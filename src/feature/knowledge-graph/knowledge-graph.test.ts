@@ -1,0 +1,261 @@
+/** The code graph over HTTP: index jobs, questions, what a change, a restart and a cancel do. */
+import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from "bun:test";
+import { startServer, type TestServer } from "../../testing/server.ts";
+import { createSourceTree, manyFiles, SHOP, type SourceTree } from "../../testing/source-tree.ts";
+import type { GraphStatus, IndexJob } from "./model.ts";
+
+setDefaultTimeout(60_000);
+const ENV = { ALLOW_LOCAL_REPOSITORIES: "true" };
+let server: TestServer;
+let shop: SourceTree;
+let project: string;
+const trees: SourceTree[] = [];
+
+beforeAll(async () => {
+  shop = createSourceTree(SHOP);
+  trees.push(shop);
+  server = await startServer({ env: ENV });
+  project = await projectOf("shop", shop.root);
+  await indexed(project);
+});
+afterAll(async () => {
+  await server.remove();
+  for (const tree of trees) tree.remove();
+});
+
+async function projectOf(name: string, repository?: string): Promise<string> {
+  const body = { name, ...(repository ? { repository } : {}) };
+  return (await server.request<{ id: string }>("POST", "/v1/projects", { body })).body.id;
+}
+
+interface Told {
+  id: number;
+  kind: string;
+  data: { job_id: string; state: string; phases?: IndexJob["phases"] };
+}
+
+/** Events of a project's graph until one fits, past ones first. */
+async function until(id: string, fits: (event: Told) => boolean, after = 0): Promise<Told[]> {
+  const stop = new AbortController();
+  const path = `/v1/events/stream?after=${after}&kinds=index_progress,index_complete`;
+  const stream = await fetch(server.url + path, { signal: stop.signal });
+  const decoder = new TextDecoder();
+  const events: Told[] = [];
+  let text = "";
+  try {
+    for await (const chunk of stream.body!) {
+      text += decoder.decode(chunk, { stream: true });
+      const frames = text.split("\n\n");
+      text = frames.pop() ?? "";
+      for (const frame of frames) {
+        const line = /^data: (.*)$/m.exec(frame)?.[1];
+        if (!line?.includes(id)) continue;
+        const event = JSON.parse(line) as Told;
+        events.push(event);
+        if (fits(event)) return events;
+      }
+    }
+    throw new Error("the stream ended");
+  } finally {
+    stop.abort();
+  }
+}
+
+const indexed = (id: string, after = 0) => until(id, ({ kind }) => kind === "index_complete", after);
+const at = (path: string, id = project) => `/v1/projects/${id}/knowledge-graph${path}`;
+const get = <T>(path: string, id = project) => server.request<T>("GET", at(path, id));
+const post = <T>(path: string, body: unknown, id = project) => server.request<T>("POST", at(path, id), { body });
+const names = (symbols: { name: string }[]) => symbols.map(({ name }) => name).sort();
+interface Named {
+  symbol: { id: string; name: string };
+}
+
+describe("an index", () => {
+  test("follows a clone by itself, with progress of every phase as events, and is ready", async () => {
+    const events = await indexed(project);
+    const last = events.at(-1)!;
+    expect(last.data).toMatchObject({ state: "succeeded", changed: true, parsed: 3 });
+    const job = (await get<IndexJob>(`/index/${last.data.job_id}`)).body;
+    expect(job).toMatchObject({ state: "succeeded", percent: 100, cause: "workspace", project_id: project });
+    expect(job.phases.map(({ name, state }) => `${name} ${state}`)).toEqual([
+      "filesystem_walk done",
+      "parsing done",
+      "structure done",
+      "resolution done",
+      "community_detection done",
+      "process_discovery done",
+    ]);
+    expect(job.report).toEqual({ files: 3, skipped: [], skipped_count: 0, failed: [] });
+    const status = (await get<GraphStatus>("/status")).body;
+    expect(status).toMatchObject({ state: "ready", files: 3, dirty: false, languages: { typescript: 3 } });
+    expect(status.commit).toBe(shop.git("rev-parse", "HEAD").trim());
+  });
+
+  test("asked for again finds nothing changed; forced, it parses everything", async () => {
+    const first = await post<IndexJob>("/index", {});
+    expect([first.status, first.headers.get("location")]).toEqual([202, at(`/index/${first.body.id}`)]);
+    await until(project, ({ kind, data }) => kind === "index_complete" && data.job_id === first.body.id);
+    expect((await get<IndexJob>(`/index/${first.body.id}`)).body).toMatchObject({ changed: false, parsed: 0 });
+    const forced = await post<IndexJob>("/index", { force: true });
+    await until(project, ({ kind, data }) => kind === "index_complete" && data.job_id === forced.body.id);
+    expect((await get<IndexJob>(`/index/${forced.body.id}`)).body).toMatchObject({ changed: true, parsed: 3 });
+  });
+
+  test("needs sources, a project and a job of that project", async () => {
+    const empty = await projectOf("empty");
+    const refused = await post("/index", {}, empty);
+    expect([refused.status, refused.body]).toMatchObject([409, { code: "no_workspace" }]);
+    expect((await get<GraphStatus>("/status", empty)).body.state).toBe("not_indexed");
+    const asked = await post("/query", { query: "x" }, empty);
+    expect([asked.status, asked.body]).toMatchObject([409, { code: "not_indexed" }]);
+    expect((await get("/status", "proj_none")).status).toBe(404);
+    const { body: job } = await post<IndexJob>("/index", {});
+    expect((await get(`/index/${job.id}`, empty)).status).toBe(404);
+  });
+
+  test("runs once for a project: later requests join it; cancelled, it ends and can be made again", async () => {
+    const tree = createSourceTree(manyFiles(150));
+    trees.push(tree);
+    const id = await projectOf("large", tree.root);
+    const [running] = await until(id, ({ kind }) => kind === "index_progress");
+    const jobId = running!.data.job_id;
+    expect((await get<GraphStatus>("/status", id)).body).toMatchObject({ state: "indexing", job_id: jobId });
+    const joined = await post<IndexJob>("/index", {}, id);
+    expect([joined.status, joined.body.id]).toEqual([202, jobId]);
+    expect((await post(`/index/${jobId}/cancel`, {}, id)).status).toBe(202);
+    const over = (await indexed(id)).at(-1)!;
+    expect(over.data).toMatchObject({ job_id: jobId, state: "cancelled" });
+    const job = (await get<IndexJob>(`/index/${jobId}`, id)).body;
+    expect(job.state).toBe("cancelled");
+    expect(job.phases.some(({ state }) => state === "running")).toBe(false);
+    const again = await post(`/index/${jobId}/cancel`, {}, id);
+    expect([again.status, again.body]).toMatchObject([409, { code: "job_ended" }]);
+    const anew = await post<IndexJob>("/index", {}, id);
+    expect(anew.body.id).not.toBe(jobId);
+    const done = await until(id, ({ kind, data }) => kind === "index_complete" && data.job_id === anew.body.id);
+    expect(done.at(-1)!.data.state).toBe("succeeded");
+    expect((await server.request("DELETE", `/v1/projects/${id}`)).status).toBe(204);
+  });
+
+  test("cut short by a killed server is marked so and made once more at the next start", async () => {
+    const tree = createSourceTree(manyFiles(150));
+    trees.push(tree);
+    const id = await projectOf("cut", tree.root);
+    const [running] = await until(id, ({ kind }) => kind === "index_progress");
+    const jobId = running!.data.job_id;
+    await server.stop("SIGKILL");
+    server = await startServer({ env: ENV, data: server.data });
+    expect((await get<IndexJob>(`/index/${jobId}`, id)).body).toMatchObject({
+      state: "failed",
+      error: { code: "interrupted" },
+    });
+    const resumed = (await until(id, ({ kind, data }) => kind === "index_complete" && data.job_id !== jobId)).at(-1)!;
+    expect(resumed.data.state).toBe("succeeded");
+    expect((await get<IndexJob>(`/index/${resumed.data.job_id}`, id)).body.cause).toBe("resumed");
+    expect((await get<GraphStatus>("/status", id)).body).toMatchObject({ state: "ready", files: 150 });
+    expect((await get<GraphStatus>("/status")).body.state).toBe("ready");
+  });
+});
+
+describe("questions", () => {
+  test("query finds by words, with flows, cluster and code", async () => {
+    const { status, body } = await post<{ items: (Named & { snippet?: string })[] }>("/query", {
+      query: "total of the cart",
+      include_code: true,
+      labels: ["Method"],
+    });
+    expect(status).toBe(200);
+    expect(body.items[0]?.symbol.name).toBe("total");
+    expect(body.items[0]?.snippet).toContain("withTax(");
+    expect((await post("/query", { query: "", limit: 0 })).status).toBe(422);
+  });
+
+  test("context shows both sides; a name of several gives candidates, a wrong one the near names", async () => {
+    const { body } = await get<Record<string, { name: string }[]>>("/context/withTax");
+    expect([names(body["callers"]!), names(body["callees"]!)]).toEqual([["total"], ["round"]]);
+    const id = encodeURIComponent("Method:src/cart.ts#Cart.add");
+    expect((await get<Named>(`/context/${id}`)).body.symbol.name).toBe("add");
+    const missing = await get<{ near: string[] }>("/context/withTaxx");
+    expect([missing.status, missing.body.near]).toEqual([404, ["withTax"]]);
+    const elsewhere = await get("/context/withTax?file_path=src/main.ts");
+    expect(elsewhere.status).toBe(404);
+  });
+
+  test("impact reaches callers by depth", async () => {
+    const { body } = await post<{ depths: { depth: number; label: string; symbols: { name: string }[] }[] }>(
+      "/impact",
+      { target: "round", direction: "upstream" },
+    );
+    expect(body.depths.map(({ label, symbols }) => [label, names(symbols)])).toEqual([
+      ["will break", ["withTax"]],
+      ["likely affected", ["total"]],
+      ["may be affected", ["main"]],
+    ]);
+    expect((await post("/impact", { target: "round", max_depth: 11 })).status).toBe(422);
+  });
+
+  test("graph data holds no edge without both ends, and filters", async () => {
+    const { body } = await get<{ nodes: { id: string; label: string }[]; edges: { from: string; to: string }[] }>(
+      "/graph-data?labels=Function,Method&types=CALLS",
+    );
+    expect(new Set(body.nodes.map(({ label }) => label))).toEqual(new Set(["Function", "Method"]));
+    const ids = new Set(body.nodes.map(({ id }) => id));
+    expect(body.edges.length).toBeGreaterThan(2);
+    expect(body.edges.filter(({ from, to }) => !ids.has(from) || !ids.has(to))).toEqual([]);
+    expect((await get("/graph-data?labels=Nonsense")).status).toBe(422);
+  });
+
+  test("communities and processes come in pages that join to the whole", async () => {
+    type List = {
+      items: { id: string; steps?: { step: number }[]; members?: unknown[] }[];
+      next_cursor: string | null;
+    };
+    for (const path of ["/communities", "/processes"]) {
+      const whole = (await get<List>(path)).body.items;
+      const joined: List["items"] = [];
+      for (let cursor: string | null = ""; cursor !== null; ) {
+        const page: List = (await get<List>(`${path}?limit=1${cursor ? `&cursor=${cursor}` : ""}`)).body;
+        joined.push(...page.items);
+        cursor = page.next_cursor;
+      }
+      expect(joined).toEqual(whole);
+    }
+    const flows = (await get<List>("/processes?symbol=withTax")).body.items;
+    expect(flows.length).toBeGreaterThan(0);
+    for (const { steps } of flows) expect(steps!.map(({ step }) => step)).toEqual(steps!.map((_, i) => i + 1));
+    expect((await get("/communities?cursor=nonsense")).status).toBe(400);
+  });
+
+  test("cypher reads with parameters, cuts at its limit, and tells the database's own words on a wrong query", async () => {
+    const query = "MATCH (a)-[:CALLS]->(b) WHERE b.name = $name RETURN a.name, b.start_line";
+    const { body } = await post("/cypher", { query, params: { name: "withTax" } });
+    expect(body).toMatchObject({ columns: ["a.name", "b.start_line"], rows: [["total", 1]], truncated: false });
+    const cut = await post("/cypher", { query: "MATCH (n) RETURN n.name", limit: 2 });
+    expect(cut.body).toMatchObject({ truncated: true });
+    const wrong = await post<{ detail: string; code: string }>("/cypher", { query: "MATCH (n RETURN n" });
+    expect([wrong.status, wrong.body.code]).toEqual([422, "invalid"]);
+    expect(wrong.body.detail).toContain("Parser exception");
+    const whole = await post<{ rows: { name: string }[][] }>("/cypher", { query: "MATCH (n:Class) RETURN n" });
+    expect(whole.body.rows[0]![0]!.name).toBe("Cart");
+  });
+
+  test("changes map what is not committed to symbols; a base that is none is refused", async () => {
+    const { body } = await get<{ files: unknown[] }>("/changes");
+    expect(body.files).toEqual([]);
+    expect((await get("/changes?base=--output=x")).status).toBe(422);
+    expect((await get("/changes?base=nothere")).status).toBe(422);
+  });
+
+  test("a workspace that changed on disk is stale until it is indexed again", async () => {
+    const { writeFileSync } = await import("node:fs");
+    const workspace = `${server.data}/projects/${project}/workspace`;
+    writeFileSync(`${workspace}/src/new.ts`, "export function brandNew() {}\n");
+    expect((await get<GraphStatus>("/status")).body).toMatchObject({ state: "stale", dirty: true });
+    const { body: changes } = await get<{ symbols: (Named & { change: string })[] }>("/changes");
+    expect(changes.symbols.map(({ symbol, change }) => [symbol.name, change])).toEqual([["brandNew", "added"]]);
+    const { body: job } = await post<IndexJob>("/index", {});
+    await until(project, ({ kind, data }) => kind === "index_complete" && data.job_id === job.id);
+    expect((await get<IndexJob>(`/index/${job.id}`)).body).toMatchObject({ parsed: 1, changed: true });
+    expect((await get<Named>("/context/brandNew")).body.symbol.name).toBe("brandNew");
+  });
+});

@@ -1,0 +1,278 @@
+/** What the code knowledge graph of a project looks like from outside. */
+import { type Static, type TProperties, Type as t } from "@sinclair/typebox";
+import { oneOf, orNull, Time } from "../../core/schema.ts";
+import { queryInteger } from "../../http/list.ts";
+
+export const NodeLabel = oneOf(
+  ...([
+    "Function",
+    "Class",
+    "Method",
+    "Interface",
+    "Struct",
+    "Enum",
+    "Trait",
+    "Impl",
+    "Namespace",
+    "TypeAlias",
+  ] as const),
+  ...(["Variable", "Decorator", "Import", "Const", "Property", "File", "Folder", "Community", "Process"] as const),
+);
+export const EdgeType = oneOf(
+  ...(["CONTAINS", "DEFINED_IN", "CALLS", "IMPORTS", "USES", "EXTENDS", "IMPLEMENTS", "BELONGS_TO"] as const),
+  "PARTICIPATES_IN",
+);
+const Reason = t.String({
+  description: "same_scope, import, receiver_type, inheritance, unique_name; empty where none.",
+});
+const Confidence = t.Number({ minimum: 0, maximum: 1 });
+const Line = t.Integer({ description: "Counts from 1." });
+
+const symbolFields = {
+  id: t.String({ description: "`Label:file#qualified.name`: stable over re-indexing." }),
+  label: NodeLabel,
+  name: t.String(),
+  qualified_name: t.String(),
+  file_path: t.String({ description: "Relative to the repository." }),
+  start_line: Line,
+  end_line: Line,
+  language: t.String(),
+  exported: t.Boolean(),
+  signature: t.String(),
+  doc: t.String(),
+} satisfies TProperties;
+export const GraphSymbol = t.Object(symbolFields);
+const Related = t.Object({
+  ...symbolFields,
+  line: t.Optional(Line),
+  confidence: Confidence,
+  reason: Reason,
+  via: EdgeType,
+});
+
+const communityFields = {
+  id: t.String(),
+  label: t.String(),
+  cohesion: t.Number({ description: "Share of the members' relationships that stay inside, 0–1." }),
+  symbol_count: t.Integer(),
+};
+const CommunityView = t.Object(communityFields);
+export const Community = t.Object({
+  ...communityFields,
+  members: t.Array(GraphSymbol, { description: "The most connected, at most 50." }),
+});
+const processFields = {
+  id: t.String(),
+  label: t.String(),
+  kind: oneOf("intra_community", "cross_community"),
+  step_count: t.Integer(),
+  entry_id: t.String(),
+  terminal_id: t.String(),
+  step: t.Optional(t.Integer({ description: "Place of the symbol that was asked about, from 1." })),
+};
+const ProcessView = t.Object(processFields);
+export const Process = t.Object({
+  ...processFields,
+  steps: t.Array(t.Object({ ...symbolFields, step: t.Integer() })),
+});
+
+const Skipped = t.Array(t.Object({ path: t.String(), reason: t.String() }), { description: "The first 1,000." });
+const Failed = t.Array(t.Object({ path: t.String(), error: t.String() }));
+const Counts = t.Record(t.String(), t.Integer());
+
+export const IndexState = oneOf("not_indexed", "indexing", "ready", "stale", "failed");
+export const GraphStatus = t.Object({
+  state: IndexState,
+  nodes: t.Integer(),
+  relationships: t.Integer(),
+  by_label: Counts,
+  by_type: Counts,
+  communities: t.Integer(),
+  processes: t.Integer(),
+  files: t.Integer(),
+  skipped: Skipped,
+  skipped_count: t.Integer(),
+  failed: Failed,
+  languages: Counts,
+  indexed_at: t.Optional(Time),
+  commit: t.Optional(t.String({ description: "Of the index." })),
+  head: t.Optional(t.String({ description: "Of the workspace now." })),
+  dirty: t.Boolean({ description: "Files differ from what was indexed." }),
+  duration_ms: t.Optional(t.Integer()),
+  error: t.Optional(t.Object({ code: t.String(), message: t.String() })),
+  job_id: t.Optional(t.String({ description: "The job that runs, or that failed." })),
+});
+export type GraphStatus = Static<typeof GraphStatus>;
+
+export const Phase = t.Object({
+  name: oneOf(
+    ...(["filesystem_walk", "parsing", "structure", "resolution", "community_detection", "process_discovery"] as const),
+  ),
+  state: oneOf("pending", "running", "done", "failed"),
+  percent: t.Number({ minimum: 0, maximum: 100 }),
+  done: t.Integer(),
+  total: t.Integer(),
+  started_at: t.Optional(t.Number({ description: "Milliseconds since 1970." })),
+  finished_at: t.Optional(t.Number()),
+});
+export type Phase = Static<typeof Phase>;
+
+export const IndexJob = t.Object({
+  id: t.String(),
+  project_id: t.String(),
+  state: oneOf("queued", "running", "succeeded", "failed", "cancelled"),
+  percent: t.Number({ minimum: 0, maximum: 100 }),
+  force: t.Boolean(),
+  cause: oneOf("request", "workspace", "resumed"),
+  phases: t.Array(Phase),
+  parsed: t.Optional(t.Integer({ description: "Files parsed by this job; the rest was known." })),
+  changed: t.Optional(t.Boolean({ description: "False when the index was up to date." })),
+  report: orNull(t.Object({ files: t.Integer(), skipped: Skipped, skipped_count: t.Integer(), failed: Failed })),
+  error: t.Optional(t.Object({ code: t.String(), message: t.String() })),
+  created_at: Time,
+  finished_at: orNull(Time),
+});
+export type IndexJob = Static<typeof IndexJob>;
+
+export const IndexRequest = t.Object({
+  force: t.Optional(t.Boolean({ default: false, description: "Rebuild from scratch." })),
+});
+
+const Words = (description: string) => t.Optional(t.String({ maxLength: 2_000, description }));
+export const GraphDataQuery = t.Object({
+  labels: Words("Node labels, separated by commas."),
+  types: Words("Relationship types, separated by commas."),
+  path: Words("Only what lies in this file or folder."),
+  limit: t.Optional(
+    queryInteger({ minimum: 1, description: "Most nodes; default 2,000, more than 20,000 counts as 20,000." }),
+  ),
+});
+export const GraphData = t.Object({
+  nodes: t.Array(t.Object({ ...symbolFields, degree: t.Integer() })),
+  edges: t.Array(
+    t.Object({
+      type: EdgeType,
+      from: t.String(),
+      to: t.String(),
+      line: t.Optional(Line),
+      confidence: Confidence,
+      reason: Reason,
+    }),
+  ),
+  communities: t.Array(CommunityView),
+  processes: t.Array(ProcessView),
+  truncated: t.Boolean(),
+  total: t.Integer({ description: "Nodes that the filter lets through." }),
+});
+
+export const SearchRequest = t.Object({
+  query: t.String({ minLength: 1, maxLength: 1_000, description: "Words or a name." }),
+  limit: t.Optional(t.Integer({ minimum: 1, maximum: 100, default: 10 })),
+  labels: t.Optional(t.Array(NodeLabel, { maxItems: 19 })),
+  include_code: t.Optional(t.Boolean({ default: false, description: "With the first lines of each." })),
+});
+export const SearchAnswer = t.Object({
+  items: t.Array(
+    t.Object({
+      symbol: GraphSymbol,
+      score: t.Number(),
+      processes: t.Array(ProcessView),
+      community: orNull(CommunityView),
+      snippet: t.Optional(t.String()),
+    }),
+  ),
+  processes: t.Array(ProcessView),
+});
+
+const Candidates = t.Object({
+  candidates: t.Array(GraphSymbol, { description: "Several have the name: ask again by id." }),
+});
+export const SymbolPath = t.Object({ id: t.String(), symbol: t.String({ minLength: 1, maxLength: 1_000 }) });
+const FilePath = t.Optional(t.String({ maxLength: 1_000, description: "Which one, when several have the name." }));
+export const ContextQuery = t.Object({ file_path: FilePath });
+export const Context = t.Union([
+  t.Object({
+    symbol: GraphSymbol,
+    callers: t.Array(Related),
+    callees: t.Array(Related),
+    uses: t.Array(Related),
+    used_by: t.Array(Related),
+    imports: t.Array(Related),
+    imported_by: t.Array(Related),
+    extends: t.Array(Related),
+    implemented_by: t.Array(Related),
+    members: t.Array(Related),
+    processes: t.Array(ProcessView),
+    community: orNull(CommunityView),
+    code: t.String(),
+  }),
+  Candidates,
+]);
+
+const Direction = oneOf("upstream", "downstream");
+const Risk = oneOf("low", "medium", "high", "critical");
+export const ImpactRequest = t.Object({
+  target: t.String({ minLength: 1, maxLength: 1_000, description: "Name, qualified name or id." }),
+  direction: t.Optional(
+    t.Union(Direction.anyOf, {
+      default: "upstream",
+      description: "upstream: what depends on the target; downstream: what it depends on.",
+    }),
+  ),
+  max_depth: t.Optional(t.Integer({ minimum: 1, maximum: 10, default: 3 })),
+  min_confidence: t.Optional(t.Number({ minimum: 0, maximum: 1, default: 0 })),
+  file_path: FilePath,
+});
+export const Impact = t.Union([
+  t.Object({
+    target: GraphSymbol,
+    direction: Direction,
+    risk: Risk,
+    depths: t.Array(
+      t.Object({
+        depth: t.Integer(),
+        label: oneOf("will break", "likely affected", "may be affected"),
+        symbols: t.Array(t.Object({ ...symbolFields, confidence: Confidence, via: EdgeType })),
+      }),
+    ),
+    processes: t.Array(ProcessView),
+    communities: t.Array(CommunityView),
+    truncated: t.Boolean(),
+    total: t.Integer(),
+  }),
+  Candidates,
+]);
+
+export const ChangesQuery = t.Object({
+  base: t.Optional(t.String({ minLength: 1, maxLength: 200, description: "A commit or branch; HEAD when absent." })),
+});
+export const Changes = t.Object({
+  files: t.Array(
+    t.Object({
+      path: t.String(),
+      status: oneOf("added", "modified", "deleted", "renamed", "untracked"),
+      from: t.Optional(t.String()),
+    }),
+  ),
+  symbols: t.Array(
+    t.Object({
+      symbol: GraphSymbol,
+      change: oneOf("added", "modified", "deleted"),
+      lines: t.Array(t.Array(t.Integer(), { minItems: 2, maxItems: 2 })),
+    }),
+  ),
+  processes: t.Array(ProcessView),
+  risk: Risk,
+});
+
+export const CypherRequest = t.Object({
+  query: t.String({ minLength: 1, maxLength: 20_000, description: "Reads only." }),
+  params: t.Optional(t.Record(t.String(), t.Unknown())),
+  limit: t.Optional(t.Integer({ minimum: 1, maximum: 1_000, default: 100 })),
+});
+export const CypherAnswer = t.Object({
+  columns: t.Array(t.String()),
+  rows: t.Array(t.Array(t.Unknown())),
+  truncated: t.Boolean(),
+  duration_ms: t.Integer(),
+});

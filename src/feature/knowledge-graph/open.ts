@@ -1,0 +1,55 @@
+/** Puts the parts of this feature together, and tells it what happens to projects. */
+import { rm } from "node:fs/promises";
+import type { Logger } from "../../core/log.ts";
+import type { Bus } from "../../store/bus.ts";
+import type { Store } from "../../store/store.ts";
+import type { Jobs } from "../jobs/service.ts";
+import { createIndexJobs } from "./index-jobs.ts";
+import { createKnowledgeGraph, type KnowledgeGraph, type KnowledgeGraphDeps } from "./service.ts";
+
+export interface OpenKnowledgeGraph extends Omit<KnowledgeGraphDeps, "jobs"> {
+  store: Store;
+  bus: Bus;
+  log: Logger;
+  jobs: Pick<Jobs, "start" | "cancel">;
+}
+
+export interface KnowledgeGraphFeature {
+  service: KnowledgeGraph;
+  /** Goes on with what the last process left. */
+  start(): void;
+  /** Nothing begins any more; running jobs are ended by whoever ends all jobs. */
+  stop(): void;
+}
+
+export function openKnowledgeGraph(deps: OpenKnowledgeGraph): KnowledgeGraphFeature {
+  const { store, bus, log, client, placeOf } = deps;
+  const graphOf = (projectId: string) => client.project(placeOf(projectId));
+  const jobs = createIndexJobs({ store, bus, jobs: deps.jobs, graphOf });
+  const service = createKnowledgeGraph({ ...deps, jobs });
+  const isReady = (id: string) => deps.project(id)?.workspace.state === "ready";
+
+  /** A job could write into the folder of a project that is gone. */
+  async function forget(projectId: string): Promise<void> {
+    const job = jobs.latest(projectId);
+    if (job?.finished_at === null) jobs.cancel(projectId, job.id, { kind: "local", admin: true });
+    await rm(placeOf(projectId).store, { recursive: true, force: true, maxRetries: 3 });
+  }
+  const unsubscribe = bus.subscribe(
+    ({ kind, project_id, data }) => {
+      if (project_id === undefined) return;
+      if (kind === "workspace_changed") return jobs.soon(project_id);
+      if (data["change"] === "deleted")
+        forget(project_id).catch((err) => log.warn({ err, project: project_id }, "graph of a project not removed"));
+    },
+    ["workspace_changed", "project_changed"],
+  );
+  return {
+    service,
+    start: () => jobs.resume(isReady),
+    stop() {
+      unsubscribe();
+      jobs.stop();
+    },
+  };
+}

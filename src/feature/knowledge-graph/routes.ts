@@ -1,0 +1,246 @@
+/** /v1/projects/{id}/knowledge-graph. */
+import { type Static, type TSchema, Type as t } from "@sinclair/typebox";
+import { Elysia } from "elysia";
+import { badRequest, invalidField, Problem } from "../../core/errors.ts";
+import type { Base } from "../../http/base.ts";
+import { listOf, PageQuery, pageOf } from "../../http/list.ts";
+import {
+  Changes,
+  ChangesQuery,
+  Community,
+  Context,
+  ContextQuery,
+  CypherAnswer,
+  CypherRequest,
+  EdgeType,
+  GraphData,
+  GraphDataQuery,
+  GraphStatus,
+  type GraphSymbol,
+  Impact,
+  ImpactRequest,
+  IndexJob,
+  IndexRequest,
+  NodeLabel,
+  Process,
+  SearchAnswer,
+  SearchRequest,
+  SymbolPath,
+} from "./model.ts";
+import type { KnowledgeGraph } from "./service.ts";
+
+const tags = ["knowledge graph"];
+const PATH = "/v1/projects/:id/knowledge-graph";
+const ProjectPath = t.Object({ id: t.String({ maxLength: 100 }) });
+const JobPath = t.Object({ id: t.String({ maxLength: 100 }), job_id: t.String({ maxLength: 100 }) });
+const locationOf = (job: IndexJob) => `/v1/projects/${job.project_id}/knowledge-graph/index/${job.id}`;
+/** Tokens of executions ask about their own project. */
+const asking = { access: "user", execution: true } as const;
+const described = (summary: string) => ({ detail: { tags, summary } });
+
+export function knowledgeGraphRoutes(base: Base, graphs: KnowledgeGraph) {
+  return new Elysia({ name: "skep/knowledge-graph" })
+    .use(base)
+    .use(indexRoutes(base, graphs))
+    .use(listRoutes(base, graphs))
+    .post(
+      `${PATH}/query`,
+      ({ params, body, caller }) =>
+        graphs.graph(params.id, caller).query({
+          query: body.query,
+          limit: body.limit ?? 10,
+          labels: body.labels,
+          includeCode: body.include_code ?? false,
+        }),
+      {
+        ...asking,
+        params: ProjectPath,
+        body: SearchRequest,
+        response: { 200: SearchAnswer },
+        ...described("Search symbols and flows"),
+      },
+    )
+    .get(
+      `${PATH}/context/:symbol`,
+      async ({ params, query, caller }) => {
+        const answer = await graphs.graph(params.id, caller).context(params.symbol, query.file_path);
+        if (answer.found === "one") return answer.context;
+        return several(answer);
+      },
+      {
+        ...asking,
+        params: SymbolPath,
+        query: ContextQuery,
+        response: { 200: Context },
+        ...described("Callers, callees, flows and cluster of a symbol; candidates when several have the name"),
+      },
+    )
+    .post(
+      `${PATH}/impact`,
+      async ({ params, body, caller }) => {
+        const answer = await graphs.graph(params.id, caller).impact({
+          target: body.target,
+          direction: body.direction ?? "upstream",
+          maxDepth: body.max_depth ?? 3,
+          minConfidence: body.min_confidence ?? 0,
+          filePath: body.file_path,
+        });
+        return answer.found === "one" ? answer.impact : several(answer);
+      },
+      {
+        ...asking,
+        params: ProjectPath,
+        body: ImpactRequest,
+        response: { 200: Impact },
+        ...described("What a change of a symbol reaches, by depth"),
+      },
+    )
+    .get(`${PATH}/changes`, ({ params, query, caller }) => graphs.graph(params.id, caller).changes(query.base), {
+      ...asking,
+      params: ProjectPath,
+      query: ChangesQuery,
+      response: { 200: Changes },
+      ...described("Symbols and flows that uncommitted changes touch"),
+    })
+    .post(
+      `${PATH}/cypher`,
+      ({ params, body, caller }) =>
+        graphs.graph(params.id, caller).cypher(body.query, body.params ?? {}, body.limit ?? 100),
+      {
+        ...asking,
+        params: ProjectPath,
+        body: CypherRequest,
+        response: { 200: CypherAnswer },
+        ...described("Ask in Cypher; queries only read"),
+      },
+    );
+}
+
+function indexRoutes(base: Base, graphs: KnowledgeGraph) {
+  return new Elysia()
+    .use(base)
+    .get(`${PATH}/status`, ({ params, caller }) => graphs.status(params.id, caller), {
+      ...asking,
+      params: ProjectPath,
+      response: { 200: GraphStatus },
+      ...described("What is indexed, and whether it is up to date"),
+    })
+    .post(
+      `${PATH}/index`,
+      ({ params, body, caller, answer }) =>
+        answer.accepted(locationOf, () => graphs.index(params.id, body?.force ?? false, caller)),
+      {
+        access: "user",
+        params: ProjectPath,
+        body: t.Optional(IndexRequest),
+        response: { 202: IndexJob },
+        ...described("Index in the background, or join the job that runs"),
+      },
+    )
+    .get(`${PATH}/index/:job_id`, ({ params, caller }) => graphs.job(params.id, params.job_id, caller), {
+      ...asking,
+      params: JobPath,
+      response: { 200: IndexJob },
+      ...described("Progress of an index job, by phase"),
+    })
+    .post(
+      `${PATH}/index/:job_id/cancel`,
+      ({ params, caller, answer }) =>
+        answer.accepted(locationOf, () => graphs.cancel(params.id, params.job_id, caller)),
+      {
+        access: "user",
+        params: JobPath,
+        response: { 202: IndexJob },
+        ...described("Stop an index job; the old graph stays"),
+      },
+    );
+}
+
+function listRoutes(base: Base, graphs: KnowledgeGraph) {
+  return new Elysia()
+    .use(base)
+    .get(
+      `${PATH}/graph-data`,
+      ({ params, query, caller }) =>
+        graphs.graph(params.id, caller).graphData({
+          labels: wordsOf("labels", query.labels, NodeLabel),
+          types: wordsOf("types", query.types, EdgeType),
+          path: query.path || undefined,
+          limit: Math.min(query.limit ?? 2_000, 20_000),
+        }),
+      {
+        ...asking,
+        params: ProjectPath,
+        query: GraphDataQuery,
+        response: { 200: GraphData },
+        ...described("Nodes and relationships for drawing, most connected first"),
+      },
+    )
+    .get(
+      `${PATH}/communities`,
+      async ({ params, query, caller }) => {
+        const { items, next } = await graphs.graph(params.id, caller).communities(windowOf(query));
+        return { items, next_cursor: cursorOf(next) };
+      },
+      {
+        ...asking,
+        params: ProjectPath,
+        query: t.Object(PageQuery),
+        response: { 200: listOf(Community) },
+        ...described("Clusters with their members, largest first"),
+      },
+    )
+    .get(
+      `${PATH}/processes`,
+      async ({ params, query, caller }) => {
+        const { items, next } = await graphs.graph(params.id, caller).processes(windowOf(query), query.symbol);
+        return { items, next_cursor: cursorOf(next) };
+      },
+      {
+        ...asking,
+        params: ProjectPath,
+        query: t.Object({
+          ...PageQuery,
+          symbol: t.Optional(t.String({ minLength: 1, maxLength: 1_000, description: "Only flows with this symbol." })),
+        }),
+        response: { 200: listOf(Process) },
+        ...described("Execution flows with their steps in order"),
+      },
+    );
+}
+
+/** Words of a list in a query. @throws Problem 422 for one that is none of the schema's. */
+function wordsOf<T extends string>(
+  name: string,
+  text: string | undefined,
+  schema: TSchema & { static: T; anyOf: TSchema[] },
+): T[] {
+  const known = new Set(schema.anyOf.map((one) => (one as TSchema & { const: T }).const));
+  const words = (text ?? "")
+    .split(",")
+    .map((word) => word.trim())
+    .filter(Boolean);
+  for (const word of words) if (!known.has(word as T)) throw invalidField(name, `One of ${[...known].join(", ")}`);
+  return words as T[];
+}
+
+type Candidate = Static<typeof GraphSymbol>;
+type Unclear = { found: "several"; candidates: Candidate[] } | { found: "none"; near: string[] };
+
+/** @throws Problem 404 with names that are near. */
+function several(answer: Unclear): { candidates: Candidate[] } {
+  if (answer.found === "several") return { candidates: answer.candidates };
+  const near = answer.near.length > 0 ? ` Near names: ${answer.near.join(", ")}.` : "";
+  throw new Problem(404, "not_found", `There is no such symbol.${near}`, { data: { near: answer.near } });
+}
+
+const cursorOf = (next: number | null): string | null =>
+  next === null ? null : Buffer.from(JSON.stringify([1, String(next)])).toString("base64url");
+
+function windowOf(query: { limit?: number | undefined; cursor?: string | undefined }) {
+  const { limit, after } = pageOf(query);
+  const start = Number(after ?? "0");
+  if (!Number.isSafeInteger(start) || start < 0)
+    throw badRequest("The cursor is not one that this server gave. Start again without it.", "bad_cursor");
+  return { start, count: limit };
+}

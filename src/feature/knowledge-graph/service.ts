@@ -1,0 +1,102 @@
+/** The code graph of projects: which place a question is about, how far its index is, and what agents may ask. */
+import { conflict, forbidden, notFound, unavailable } from "../../core/errors.ts";
+import type { ExecutionInfo } from "../../engine/tool.ts";
+import type { GraphClient, RemoteGraph } from "../../graph/client.ts";
+import type { GraphPlace } from "../../graph/session.ts";
+import type { Caller } from "../../http/caller.ts";
+import type { Project } from "../projects/model.ts";
+import type { IndexJobs } from "./index-jobs.ts";
+import type { GraphStatus, IndexJob } from "./model.ts";
+
+export interface KnowledgeGraphDeps {
+  client: Pick<GraphClient, "project">;
+  jobs: IndexJobs;
+  /** Undefined when there is no such project. */
+  project(id: string): Pick<Project, "workspace"> | undefined;
+  /** Where a project's sources and its graph are. */
+  placeOf(projectId: string): GraphPlace;
+  /** The working copy of a run, with a graph of its own; undefined when it has none. */
+  runPlaceOf(projectId: string, runId: string): GraphPlace | undefined;
+}
+
+export interface KnowledgeGraph {
+  /** @throws Problem 404, 403 for an execution of another project. */
+  status(projectId: string, caller: Caller): Promise<GraphStatus>;
+  /** @throws Problem 409 without sources, 503 while they are being cloned. */
+  index(projectId: string, force: boolean, caller: Caller): IndexJob;
+  job(projectId: string, jobId: string, caller: Caller): IndexJob;
+  cancel(projectId: string, jobId: string, caller: Caller): IndexJob;
+  /** For questions, whose answers come as the graph gives them. */
+  graph(projectId: string, caller: Caller): RemoteGraph;
+  /** What an agent's tool says: of the run's own working copy as it is now, else of the project's index. */
+  toolText(
+    execution: ExecutionInfo,
+    projectId: string | undefined,
+    tool: string,
+    args: Readonly<Record<string, unknown>>,
+    signal?: AbortSignal,
+  ): Promise<string>;
+}
+
+export function createKnowledgeGraph(deps: KnowledgeGraphDeps): KnowledgeGraph {
+  const { client, jobs } = deps;
+  const find = (id: string, caller: Caller) => {
+    const own = caller.execution;
+    if (own && own.projectId !== id) throw forbidden("An execution's token reaches only its own project.");
+    const project = deps.project(id);
+    if (!project) throw notFound("project");
+    return project;
+  };
+  const assertSources = ({ workspace }: Pick<Project, "workspace">): void => {
+    if (workspace.state === "cloning") throw unavailable("workspace_busy", "The project is still being cloned.");
+    if (workspace.state === "failed")
+      throw conflict("The project could not be cloned. Try that again first.", "workspace_failed");
+    if (workspace.state === "none")
+      throw conflict("The project has no sources yet: give it a repository, or let a run begin.", "no_workspace");
+  };
+  return {
+    async status(projectId, caller) {
+      find(projectId, caller);
+      const status = await client.project(deps.placeOf(projectId)).status();
+      const job = jobs.latest(projectId);
+      if (job && (job.state === "queued" || job.state === "running"))
+        return { ...status, state: "indexing", job_id: job.id };
+      if (job?.state !== "failed") return status;
+      const failed = status.state === "ready" ? status.state : "failed";
+      return { ...status, state: failed, job_id: job.id, ...(job.error ? { error: job.error } : {}) };
+    },
+    index(projectId, force, caller) {
+      assertSources(find(projectId, caller));
+      return jobs.start(projectId, { force, cause: "request", userId: caller.userId });
+    },
+    job(projectId, jobId, caller) {
+      find(projectId, caller);
+      return jobs.get(projectId, jobId);
+    },
+    cancel(projectId, jobId, caller) {
+      find(projectId, caller);
+      return jobs.cancel(projectId, jobId, caller);
+    },
+    graph(projectId, caller) {
+      find(projectId, caller);
+      return client.project(deps.placeOf(projectId));
+    },
+    async toolText(execution, wanted, tool, args, signal) {
+      const projectId = wanted ?? execution.projectId;
+      if (projectId === undefined) throw conflict("Name the project: this work belongs to none.", "no_project");
+      if (execution.projectId !== undefined && execution.projectId !== projectId)
+        throw forbidden("Only the graph of this work's own project can be asked.");
+      const project = deps.project(projectId);
+      if (!project) throw notFound("project");
+      const base = deps.placeOf(projectId);
+      const copy = execution.runId === undefined ? undefined : deps.runPlaceOf(projectId, execution.runId);
+      if (!copy) assertSources(project);
+      const graph = client.project(copy ?? base);
+      const { state, dirty } = await graph.status();
+      const missing = state === "not_indexed";
+      // A project's own index is brought up to date by its jobs; a run's working copy by whoever asks.
+      if (missing || (copy && dirty)) await graph.index({ force: false, signal, seed: copy && base.store });
+      return graph.tool(tool, args);
+    },
+  };
+}
