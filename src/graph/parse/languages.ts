@@ -1,5 +1,7 @@
 /** The registry: the one place that knows which languages there are. One line a language. */
+import { c } from "./c.ts";
 import { csharp } from "./c-sharp.ts";
+import { cpp } from "./cpp.ts";
 import { go } from "./go.ts";
 import { java } from "./java.ts";
 import { javascript } from "./javascript.ts";
@@ -8,7 +10,7 @@ import { python } from "./python.ts";
 import { rust } from "./rust.ts";
 import { typescript } from "./typescript.ts";
 
-export const LANGUAGES: readonly LanguageModule[] = [typescript, javascript, go, java, csharp, python, rust];
+export const LANGUAGES: readonly LanguageModule[] = [typescript, javascript, go, java, csharp, python, rust, c, cpp];
 
 const byEnding = new Map<string, LanguageModule>();
 const byId = new Map(LANGUAGES.map((language) => [language.id, language]));

@@ -163,8 +163,9 @@ export function createMembers(engine: Engine): Members {
       const symbols = repo.childrenNamed(part, name);
       if (symbols.length === 0) continue;
       const found = best(symbols, isStatic, called);
-      // Where fields and methods have names of their own, a method may still stand elsewhere.
-      if (called !== true || repo.label(found) !== "Property") return found;
+      // Where fields and methods have names of their own, a method may still stand elsewhere; so may its definition.
+      const elsewhere = repo.has(found, SymbolFlag.Signature) && repo.rules(repo.fileOf(found)).includes;
+      if (!elsewhere && (called !== true || repo.label(found) !== "Property")) return found;
       kept = found;
       break;
     }

@@ -13,6 +13,7 @@ import {
 import type { ImportTarget } from "../parse/language.ts";
 import { basename, dirname, join } from "../parse/paths.ts";
 import type { Engine, Entity, NameSpaceOf } from "./engine.ts";
+import { createImplicitMembers } from "./implicit-members.ts";
 import { labelsOf } from "./name-labels.ts";
 import { createScopeIndexes } from "./scope-indexes.ts";
 import type { ValueType } from "./value-type.ts";
@@ -28,6 +29,7 @@ export function createNames(engine: Engine): Names {
   const exportIndexes: (Map<string, number[]> | undefined)[] = [];
   const starRows: number[][] = [];
   const indexes = createScopeIndexes(repo);
+  const implicitMember = createImplicitMembers(engine);
   const entered = new Set<ImportTarget>();
 
   /** The binding that a name means among those of one scope, or undefined. */
@@ -58,22 +60,6 @@ export function createNames(engine: Engine): Names {
       } else if (space !== "call") return { kind: "binding", file, binding: rows[i]! };
     }
     return fallback;
-  }
-
-  function memberOfScopeOwner(file: number, scope: number, text: string, space: NameSpaceOf): Entity | undefined {
-    const owner = repo.facts(file).scopes[scope * SCOPE.size + SCOPE.symbol]!;
-    if (owner < 0) return undefined;
-    const instance = engine.instanceOf(repo.base[file]! + owner, []);
-    const called = repo.rules(file).overloads ? space === "call" : undefined;
-    const found = engine
-      .members(instance, text, 0, called)
-      .members.filter(
-        (member) =>
-          !repo.has(member.symbol, SymbolFlag.Constructor) &&
-          (space === "value" || labelsOf(space).has(repo.label(member.symbol))),
-      );
-    const first = found[0];
-    return first ? { kind: "symbol", symbol: first.symbol, via: "member" } : undefined;
   }
 
   function inSpaces(file: number, scope: number, text: string, space: NameSpaceOf): Entity | undefined {
@@ -123,7 +109,10 @@ export function createNames(engine: Engine): Names {
     seen: Set<string>,
   ): Entity | undefined {
     for (const row of indexes.wildcards(file, scope)) {
-      const found = nameIn(engine.importTarget(file, row), text, space, file, seen);
+      const target = engine.importTarget(file, row);
+      // Included files are seen all at once: see includes.ts.
+      if (target.kind === "file" && repo.rules(file).includes) continue;
+      const found = nameIn(target, text, space, file, seen);
       if (found && found.kind !== "external") return found;
     }
     return undefined;
@@ -140,8 +129,8 @@ export function createNames(engine: Engine): Names {
         const found = choose(file, rows, space);
         if (found) return found;
       }
-      if (kind === ScopeKind.Class && rules.implicitMembers) {
-        const member = memberOfScopeOwner(file, at, text, space);
+      if (rules.implicitMembers && (kind === ScopeKind.Class || (rules.includes && kind === ScopeKind.Function))) {
+        const member = implicitMember(file, at, text, space);
         if (member) return member;
       }
       if (facts.spaces.length > 0) {
@@ -149,7 +138,8 @@ export function createNames(engine: Engine): Names {
         if (found) return found;
       }
       const wild =
-        rules.includes && at === 0 ? engine.included(file, text, space) : inWildcards(file, at, text, space, new Set());
+        (rules.includes && at === 0 ? engine.included(file, text, space) : undefined) ??
+        inWildcards(file, at, text, space, new Set());
       if (wild) return wild;
       at = facts.scopes[at * SCOPE.size + SCOPE.parent]!;
     }

@@ -1,0 +1,294 @@
+/** What C and C++ declare: functions, classes, enums, fields, variables, aliases. */
+import type { SymbolLabel } from "../../model.ts";
+import { arity, type Place } from "../block-walk.ts";
+import { BindingKind, CallFlag, Expr, HeritageKind, SymbolFlag, Type } from "../fact-layout.ts";
+import { CFamilyExpressions } from "./expressions.ts";
+import type { Declarator } from "./types.ts";
+
+const LABELS: Record<string, SymbolLabel> = {
+  struct_specifier: "Struct",
+  union_specifier: "Struct",
+  class_specifier: "Class",
+};
+
+export abstract class CFamilyDeclarations extends CFamilyExpressions {
+  /** Inside a name space without a name: visible in this file only. */
+  protected hiddenSpace = 0;
+  /** The template parameters of the declaration that follows. */
+  protected template = -1;
+
+  private storage(node: number): number {
+    const { tree } = this;
+    let flags = 0;
+    for (let child = tree.first(node); child !== -1; child = tree.next(child))
+      if (tree.kind(child) === "storage_class_specifier" && this.text(child) === "static") flags |= SymbolFlag.Static;
+    return flags;
+  }
+
+  /** Whether members of a class are declared here. */
+  private inType(at: Place): boolean {
+    return at.thisScope >= 0 && at.thisScope === at.scope;
+  }
+
+  private fileLevel(at: Place): boolean {
+    return at.names === undefined && !this.inType(at);
+  }
+
+  protected takeTemplate(symbol: number, inside: Place): void {
+    if (this.template < 0) return;
+    const list = this.template;
+    this.template = -1;
+    this.templateParameters(list, symbol, inside);
+  }
+
+  protected functionDefinition(node: number, at: Place): void {
+    const { tree } = this;
+    const found = this.declarator(tree.child(node, "declarator"));
+    if (found.functionNode < 0 || found.name < 0) {
+      this.template = -1;
+      this.statements(tree.child(node, "body"), this.block(at));
+      return;
+    }
+    const body = tree.child(node, "body");
+    const given = body >= 0 || tree.childOfKind(node, "default_method_clause") >= 0;
+    this.functionSymbol(node, found, body, given, at);
+  }
+
+  private functionName(node: number): string {
+    const text =
+      this.tree.kind(node) === "operator_cast" ? `operator ${this.field(node, "type")}` : this.partName(node);
+    return text.replace(/\s+/g, " ");
+  }
+
+  protected functionSymbol(node: number, found: Declarator, body: number, given: boolean, at: Place): void {
+    const { tree, facts } = this;
+    const { names } = this.parts(found.name);
+    const name = this.functionName(names.at(-1) ?? found.name);
+    const member = this.inType(at);
+    const outside = !member && names.length > 1;
+    const pure = !given && /=\s*0\s*;?\s*$/.test(this.text(node));
+    let flags = this.storage(node) | (this.hiddenSpace > 0 ? SymbolFlag.FileLocal : SymbolFlag.Exported);
+    if (!member && flags & SymbolFlag.Static) flags ^= SymbolFlag.Static | SymbolFlag.FileLocal | SymbolFlag.Exported;
+    if (pure) flags |= SymbolFlag.Abstract;
+    else if (!given) flags |= SymbolFlag.Hidden | SymbolFlag.Signature;
+    if (name === "main") flags |= SymbolFlag.Entry;
+    const qualifier = outside ? names.slice(0, -1) : [];
+    const owner = member ? facts.text(facts.symbolColumn(at.parent, "name")) : this.partName(qualifier.at(-1) ?? -1);
+    if ((member || outside) && name === owner) flags |= SymbolFlag.Constructor;
+    // `Type::member` or `space::function`: by the name alone it cannot be told; members are attached, and found either way.
+    const label = member || outside ? "Method" : "Function";
+    const symbol = this.declare({ label, name, node, body, flags, bound: !member && !outside }, at);
+    const inside = this.open(symbol, outside ? { ...at, thisScope: -1 } : at);
+    this.takeTemplate(symbol, inside);
+    if (outside) this.attachTo(symbol, qualifier, at, inside);
+    this.parameters(found.functionNode, symbol, inside);
+    const trailing = tree.childOfKind(found.functionNode, "trailing_return_type");
+    const result = trailing >= 0 ? tree.firstNamed(trailing) : tree.child(node, "type");
+    const type = result < 0 || flags & SymbolFlag.Constructor ? -1 : this.type(result, inside);
+    if (type >= 0) facts.setSymbol(symbol, "type", type);
+    const initializers = tree.childOfKind(node, "field_initializer_list");
+    for (const one of initializers < 0 ? [] : tree.namedChildren(initializers)) this.initializer(one, inside);
+    this.statements(body, inside);
+    this.close(symbol, inside);
+  }
+
+  private attachTo(symbol: number, qualifier: readonly number[], at: Place, inside: Place): void {
+    const { facts } = this;
+    let type = facts.typeRef(this.partName(qualifier[0]!), at.scope);
+    for (const part of qualifier.slice(1)) type = facts.type(Type.Qualified, type, facts.name(this.partName(part)), -1);
+    facts.attach(symbol, type);
+    facts.local(inside.scope, "this", type, -1, BindingKind.Parameter);
+  }
+
+  /** `Base(x)` or `field(x)` before a constructor's body. */
+  private initializer(node: number, at: Place): void {
+    const { tree, facts } = this;
+    const [target = -1, list = -1] = tree.namedChildren(node);
+    const args = list < 0 ? [] : tree.namedChildren(list);
+    const kind = tree.kind(target);
+    if (kind === "field_identifier") {
+      // A base class or a field: resolution sees what the name stands for.
+      const row = facts.expr(Expr.New, facts.exprName(this.text(target), at.scope));
+      facts.setExpr(row, "b", facts.list(args.map((argument) => this.expression(argument, at))));
+      facts.call(row, at.symbol, tree.line(target), CallFlag.New);
+      return;
+    }
+    if (kind === "template_method" || kind === "qualified_identifier") {
+      const callee =
+        kind === "template_method" ? facts.exprName(this.field(target, "name"), at.scope) : this.path(target, at);
+      this.newOf(callee, args, at, tree.line(target), CallFlag.New);
+    } else for (const argument of args) this.expression(argument, at);
+  }
+
+  protected parameters(functionNode: number, symbol: number, inside: Place): void {
+    const { tree, facts } = this;
+    const list = tree.child(functionNode, "parameters");
+    const rows: number[] = [];
+    let required = 0;
+    let variadic = list >= 0 && this.text(list).includes("...");
+    for (const parameter of list < 0 ? [] : tree.namedChildren(list)) {
+      const kind = tree.kind(parameter);
+      if (!kind.endsWith("parameter_declaration")) continue;
+      if (kind === "variadic_parameter_declaration") variadic = true;
+      const declared = tree.child(parameter, "declarator");
+      const typeNode = tree.child(parameter, "type");
+      if (declared < 0 && this.text(typeNode) === "void") continue;
+      const found = this.declarator(declared);
+      const pointer = found.pointerTo >= 0 ? found : { ...found, pointerTo: found.functionNode };
+      const type = this.declaredType(pointer, this.type(typeNode, inside), inside);
+      const given = tree.child(parameter, "default_value");
+      const value = this.expression(given, inside);
+      rows.push(this.local(found.name < 0 ? "" : this.text(found.name), inside, type, value, true));
+      if (given < 0) required = rows.length;
+    }
+    facts.setSymbol(symbol, "parameters", facts.list(rows));
+    facts.setSymbol(
+      symbol,
+      "arity",
+      arity(variadic ? Math.min(required, rows.length) : required, rows.length, variadic),
+    );
+  }
+
+  /** A struct, class, union or enum where a type is written; `alias` names one that has no name of its own. */
+  protected specifier(node: number, at: Place, alias: string): number {
+    const { tree, facts } = this;
+    const body = tree.child(node, "body");
+    const nameNode = tree.child(node, "name");
+    const { names } = nameNode < 0 ? { names: [] } : this.parts(nameNode);
+    const last = names.at(-1);
+    const name = last === undefined ? alias : this.partName(last);
+    if (body < 0) return name === "" ? -1 : this.type(nameNode, at);
+    const isEnum = tree.kind(node) === "enum_specifier";
+    const label = isEnum ? "Enum" : LABELS[tree.kind(node)]!;
+    let flags = this.hiddenSpace > 0 ? SymbolFlag.FileLocal : SymbolFlag.Exported;
+    if (name === "") flags |= SymbolFlag.Hidden;
+    // In C a type declared inside a struct is visible outside; binding it there does no harm in C++.
+    const symbol = this.declare({ label, name, node, body, flags }, at);
+    const inside = this.openClass(symbol, at);
+    this.takeTemplate(symbol, inside);
+    if (isEnum) this.enumerators(body, symbol, at, tree.childOfKind(node, "class") < 0);
+    else {
+      const bases = tree.childOfKind(node, "base_class_clause");
+      for (const base of bases < 0 ? [] : tree.namedChildren(bases))
+        if (/type_identifier|qualified_identifier|template_type/.test(tree.kind(base)))
+          facts.heritage(symbol, HeritageKind.Extends, this.type(base, inside), tree.line(base));
+      this.statements(body, inside);
+    }
+    return name === "" ? facts.type(Type.Object, symbol) : facts.typeRef(name, at.scope);
+  }
+
+  private enumerators(body: number, owner: number, at: Place, visible: boolean): void {
+    const { tree } = this;
+    for (const node of tree.namedChildren(body)) {
+      if (tree.kind(node) !== "enumerator") continue;
+      const flags = SymbolFlag.Static | SymbolFlag.EnumMember | SymbolFlag.Exported;
+      const what = {
+        label: "Property" as const,
+        name: this.field(node, "name"),
+        node,
+        body: -1,
+        flags,
+        bound: visible,
+      };
+      const symbol = this.declare(what, { ...at, parent: owner });
+      this.expression(tree.child(node, "value"), { ...at, symbol });
+    }
+  }
+
+  /** `int a, *b = x, f(int);` at the top of a file, in a class or in a function. */
+  protected declaration(node: number, at: Place): void {
+    const { tree, facts } = this;
+    const typeNode = tree.child(node, "type");
+    const type = this.type(typeNode, at);
+    const declarators = tree.namedChildren(node).filter((child) => tree.fieldName(child) === "declarator");
+    const external = /^extern\b/.test(this.text(node));
+    for (const one of declarators) {
+      const found = this.declarator(one);
+      if (found.name < 0) continue;
+      if (found.functionNode >= 0 && !this.isConstruction(found, at)) {
+        this.functionSymbol(node, found, -1, false, at);
+        continue;
+      }
+      const name = this.partName(this.parts(found.name).names.at(-1) ?? found.name);
+      const declared = this.declaredType(found, type, at);
+      const initial = tree.kind(one) === "init_declarator" ? tree.child(one, "value") : tree.child(node, "value");
+      const fallback = tree.child(node, "default_value");
+      const valueNode = initial >= 0 ? initial : fallback;
+      if (this.inType(at)) this.fieldSymbol(node, name, declared, valueNode, at);
+      else if (!this.fileLevel(at))
+        this.local(name, at, declared, this.initialValue(valueNode, declared, typeNode, at));
+      else if (!external) {
+        const label = /^(static\s+)?(const|constexpr)\b/.test(this.text(node)) ? "Const" : "Variable";
+        const flags = this.storage(node) ? SymbolFlag.FileLocal : SymbolFlag.Exported;
+        const symbol = this.declare({ label, name, node, body: -1, flags }, at);
+        if (declared >= 0) facts.setSymbol(symbol, "type", declared);
+        facts.setSymbol(symbol, "value", this.initialValue(valueNode, declared, typeNode, { ...at, symbol }));
+      }
+    }
+    this.template = -1;
+  }
+
+  /** `Foo x(y);` in a function is read as a declaration of a function when its arguments could be types. */
+  private isConstruction(found: Declarator, at: Place): boolean {
+    if (at.names === undefined) return false;
+    const { tree } = this;
+    const list = tree.child(found.functionNode, "parameters");
+    const parameters = list < 0 ? [] : tree.namedChildren(list);
+    return parameters.some((one) => tree.child(one, "declarator") < 0 && at.names?.has(this.text(one)) === true);
+  }
+
+  private fieldSymbol(node: number, name: string, type: number, value: number, at: Place): void {
+    const { facts } = this;
+    const flags = this.storage(node) | SymbolFlag.Exported;
+    const symbol = this.declare({ label: "Property", name, node, body: -1, flags, bound: false }, at);
+    if (type >= 0) facts.setSymbol(symbol, "type", type);
+    if (value >= 0) facts.setSymbol(symbol, "value", this.expression(value, { ...at, symbol }));
+  }
+
+  /** `T x(a)`, `T x{a}` construct; `T x = v` has a value. */
+  private initialValue(node: number, type: number, typeNode: number, at: Place): number {
+    const { tree, facts } = this;
+    const kind = tree.kind(node);
+    if (kind !== "argument_list" && kind !== "initializer_list") return this.expression(node, at);
+    const args = tree.namedChildren(node);
+    const op = facts.typeColumn(type, "op");
+    const before = tree.text.slice(Math.max(0, tree.startIndex(node) - 3), tree.startIndex(node));
+    // `T x = {…}` fills in fields in C as in C++.
+    if (/=\s*$/.test(before) || (op !== Type.Ref && op !== Type.Qualified)) {
+      for (const argument of args) this.expression(argument, at);
+      return -1;
+    }
+    return this.newOf(this.classExpression(type), args, at, tree.line(typeNode), CallFlag.New);
+  }
+
+  protected typeDefinition(node: number, at: Place): void {
+    const { tree, facts } = this;
+    const typeNode = tree.child(node, "type");
+    const declarators = tree.namedChildren(node).filter((child) => tree.fieldName(child) === "declarator");
+    const plain = declarators.find((child) => tree.kind(child) === "type_identifier");
+    const anonymous =
+      /_specifier$/.test(tree.kind(typeNode)) && tree.child(typeNode, "body") >= 0 && tree.child(typeNode, "name") < 0;
+    const named = anonymous && plain !== undefined ? this.text(plain) : "";
+    const type = named === "" ? this.type(typeNode, at) : this.specifier(typeNode, at, named);
+    for (const one of declarators) {
+      const found = this.declarator(one);
+      if (found.name < 0 || (named !== "" && this.text(found.name) === named)) continue;
+      const name = this.text(found.name);
+      // `typedef struct s s;`: the struct has the name already.
+      const op = facts.typeColumn(type, "op");
+      if (op === Type.Ref && facts.text(facts.typeColumn(type, "a")) === name) continue;
+      const pointer = found.pointerTo >= 0 ? found : { ...found, pointerTo: found.functionNode };
+      const symbol = this.declare({ label: "TypeAlias", name, node, body: -1, flags: SymbolFlag.Exported }, at);
+      facts.setSymbol(symbol, "type", this.declaredType(pointer, type, { ...at, parent: symbol }));
+    }
+  }
+
+  protected aliasDeclaration(node: number, at: Place): void {
+    const { tree, facts } = this;
+    const flags = SymbolFlag.Exported;
+    const symbol = this.declare({ label: "TypeAlias", name: this.field(node, "name"), node, body: -1, flags }, at);
+    const inside = this.block(at);
+    this.takeTemplate(symbol, inside);
+    facts.setSymbol(symbol, "type", this.type(tree.child(node, "type"), inside));
+  }
+}

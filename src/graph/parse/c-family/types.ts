@@ -1,0 +1,215 @@
+/** Types and declarators of C and C++. */
+import { BlockWalk, type Place } from "../block-walk.ts";
+import { BindingKind, Expr, SymbolFlag, Type } from "../fact-layout.ts";
+
+const TRANSPARENT =
+  /^(unique_ptr|shared_ptr|weak_ptr|optional|reference_wrapper|atomic|add_const_t|decay_t|remove_reference_t|remove_cv_t|remove_cvref_t|intrusive_ptr|not_null|lock_guard)$/;
+const SEQUENCES =
+  /^(vector|list|deque|forward_list|set|multiset|unordered_set|array|span|initializer_list|stack|queue|priority_queue|valarray)$/;
+const MAPS = /^(map|multimap|unordered_map|unordered_multimap)$/;
+
+/** What a declarator declares. */
+export interface Declarator {
+  /** The node that names it, -1 when it has no name. */
+  name: number;
+  /** The `function_declarator` when it is a function, else -1. */
+  functionNode: number;
+  /** The `function_declarator` when it is a pointer to a function, else -1. */
+  pointerTo: number;
+  array: boolean;
+}
+
+export abstract class CFamilyTypes extends BlockWalk {
+  protected abstract specifier(node: number, at: Place, alias: string): number;
+  protected abstract parameters(functionNode: number, symbol: number, inside: Place): void;
+
+  protected typeOf(node: number, at: Place): number {
+    const { tree, facts } = this;
+    const kind = tree.kind(node);
+    switch (kind) {
+      case "primitive_type":
+      case "sized_type_specifier":
+        return this.builtinType(this.plain(this.text(node)));
+      case "type_identifier":
+      case "namespace_identifier":
+      case "identifier":
+        return this.ref(this.text(node), at, tree.line(node));
+      case "qualified_identifier":
+      case "template_type":
+      case "nested_namespace_specifier":
+        return this.namedType(node, at);
+      case "struct_specifier":
+      case "class_specifier":
+      case "union_specifier":
+      case "enum_specifier":
+        return this.specifier(node, at, "");
+      case "type_descriptor": {
+        const type = this.type(tree.child(node, "type"), at);
+        const declarator = tree.child(node, "declarator");
+        return declarator >= 0 && tree.kind(declarator).includes("array") ? facts.type(Type.Array, type) : type;
+      }
+      case "placeholder_type_specifier":
+      case "auto":
+        return -1;
+      case "decltype":
+        return facts.type(Type.TypeOf, this.expression(tree.firstNamed(node), at));
+      case "dependent_type":
+        return this.type(tree.firstNamed(node), at);
+      default:
+        for (const child of tree.namedChildren(node)) this.type(child, at);
+        return facts.type(Type.Unknown);
+    }
+  }
+
+  private plain(text: string): string {
+    const word = text.replace(/\s+/g, " ");
+    if (word === "void" || word === "bool" || word === "char" || word === "double" || word === "float") return word;
+    return /char/.test(word) ? "char" : /long long|int64|uint64/.test(word) ? "long" : "int";
+  }
+
+  /** A path of names, from the left: `a::B<C>::d`; `rooted` when it begins with `::`. */
+  protected parts(node: number): { names: number[]; rooted: boolean } {
+    const { tree } = this;
+    const names: number[] = [];
+    let rooted = false;
+    let at = node;
+    while (tree.kind(at) === "qualified_identifier") {
+      const scope = tree.child(at, "scope");
+      if (scope >= 0) names.push(scope);
+      else if (names.length === 0) rooted = true;
+      at = tree.child(at, "name");
+    }
+    if (tree.kind(at) === "nested_namespace_specifier") names.push(...tree.namedChildren(at));
+    else if (at >= 0) names.push(at);
+    return { names, rooted };
+  }
+
+  /** The plain name of a part of a path: of `B<C>` it is `B`. */
+  protected partName(node: number): string {
+    const { tree } = this;
+    const named = tree.child(node, "name");
+    return this.text(/template|dependent/.test(tree.kind(node)) && named >= 0 ? named : node).replace(
+      /^template\s+/,
+      "",
+    );
+  }
+
+  protected templateArguments(node: number, at: Place): number[] {
+    const { tree } = this;
+    const list = tree.child(node, "arguments");
+    if (list < 0 || tree.kind(list) !== "template_argument_list") return [];
+    return tree
+      .namedChildren(list)
+      .map((child) => (tree.kind(child) === "type_descriptor" ? this.type(child, at) : -1))
+      .map((row) => (row < 0 ? this.facts.type(Type.Unknown) : row));
+  }
+
+  private namedType(node: number, at: Place): number {
+    const { tree, facts } = this;
+    const { names, rooted } = this.parts(node);
+    const last = names.at(-1);
+    if (last === undefined) return -1;
+    const args = this.templateArguments(last, at);
+    const name = this.partName(last);
+    const qualified = names.length > 1 ? this.partName(names[0]!) : "";
+    if (qualified === "std" || (qualified === "" && args.length > 0)) {
+      const library = this.libraryType(name, args);
+      if (library !== undefined) return library;
+    }
+    if (qualified === "std") return this.builtinType(/string(_view)?$/.test(name) ? "string" : `std::${name}`, args);
+    let row = facts.typeRef(this.partName(names[0]!), rooted ? 0 : at.scope, names.length === 1 ? args : []);
+    for (const [i, part] of names.slice(1).entries())
+      row = facts.type(
+        Type.Qualified,
+        row,
+        facts.name(this.partName(part)),
+        i === names.length - 2 ? facts.list(args) : -1,
+      );
+    facts.useType(row, at.symbol, tree.line(node));
+    return row;
+  }
+
+  private libraryType(name: string, args: readonly number[]): number | undefined {
+    if (TRANSPARENT.test(name)) return args[0];
+    if (SEQUENCES.test(name)) return this.builtinType("Array", args.slice(0, 1));
+    return MAPS.test(name) ? this.builtinType("Map", args) : undefined;
+  }
+
+  protected declarator(node: number): Declarator {
+    const { tree } = this;
+    const found: Declarator = { name: -1, functionNode: -1, pointerTo: -1, array: false };
+    let pointed = false;
+    for (let at = node, steps = 0; at >= 0 && steps < 40; steps++) {
+      const kind = tree.kind(at);
+      if (kind === "function_declarator" || kind === "abstract_function_declarator") {
+        found.functionNode = at;
+        pointed = false;
+      } else if (kind === "pointer_declarator" || kind === "reference_declarator") pointed = found.functionNode >= 0;
+      else if (kind === "array_declarator") found.array = true;
+      else if (!/declarator$/.test(kind)) {
+        if (!kind.startsWith("abstract")) found.name = at;
+        break;
+      }
+      const inner = tree.child(at, "declarator");
+      at = inner >= 0 ? inner : kind.startsWith("abstract") ? -1 : this.declaratorChild(at);
+    }
+    if (pointed || found.array) {
+      found.pointerTo = found.functionNode;
+      found.functionNode = -1;
+    }
+    if (tree.kind(found.name) === "operator_cast" && found.functionNode < 0)
+      found.functionNode = tree.child(found.name, "declarator");
+    return found;
+  }
+
+  private declaratorChild(node: number): number {
+    const { tree } = this;
+    const children = tree
+      .namedChildren(node)
+      .filter((child) => !/^(ms_|type_qualifier|attribute)/.test(tree.kind(child)));
+    return children.at(-1) ?? -1;
+  }
+
+  /** The type that a declarator makes of the declared one. */
+  protected declaredType(found: Declarator, type: number, at: Place): number {
+    const { facts } = this;
+    if (found.pointerTo >= 0) {
+      const hidden = this.hiddenFunction(found.pointerTo, at, SymbolFlag.Signature);
+      this.parameters(found.pointerTo, hidden, this.open(hidden, at));
+      facts.setSymbol(hidden, "type", type);
+      return facts.type(Type.Function, hidden);
+    }
+    return found.array && type >= 0 ? facts.type(Type.Array, type) : type;
+  }
+
+  protected templateParameters(list: number, symbol: number, at: Place): void {
+    const { tree, facts } = this;
+    const rows: number[] = [];
+    for (const parameter of tree.namedChildren(list)) {
+      const kind = tree.kind(parameter);
+      if (!/type_parameter|template_template/.test(kind)) {
+        const found = this.declarator(tree.child(parameter, "declarator"));
+        if (found.name >= 0) facts.local(at.scope, this.text(found.name), -1, -1, BindingKind.Parameter);
+        continue;
+      }
+      const named = tree.child(parameter, "name");
+      const name = named >= 0 ? named : (tree.namedChildren(parameter).at(-1) ?? -1);
+      const fallback = this.type(tree.child(parameter, "default_type"), at);
+      rows.push(facts.local(at.scope, this.text(name), -1, fallback, BindingKind.TypeParameter));
+    }
+    facts.setSymbol(symbol, "typeParameters", facts.list(rows));
+  }
+
+  /** A type row's class as a value: what is constructed, or stands before `::`. */
+  protected classExpression(type: number): number {
+    const { facts } = this;
+    if (facts.typeColumn(type, "op") === Type.Qualified)
+      return facts.exprMember(
+        this.classExpression(facts.typeColumn(type, "a")),
+        facts.text(facts.typeColumn(type, "b")),
+      );
+    return facts.typeColumn(type, "op") === Type.Ref
+      ? facts.expr(Expr.Name, facts.typeColumn(type, "a"), facts.typeColumn(type, "b"))
+      : facts.expr(Expr.Typed, type);
+  }
+}

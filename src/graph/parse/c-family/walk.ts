@@ -1,0 +1,195 @@
+/** Statements, name spaces and preprocessor lines of C and C++. */
+import type { Place } from "../block-walk.ts";
+import { Expr, ImportKind, ScopeKind, SymbolFlag } from "../fact-layout.ts";
+import { CFamilyDeclarations } from "./declarations.ts";
+
+export class CFamilyWalk extends CFamilyDeclarations {
+  private readonly spaceNames = new Map<number, string>();
+
+  file(): void {
+    const at = this.top();
+    if (this.tree.count > 0) this.statements(0, at);
+  }
+
+  protected statementOf(node: number, at: Place): Place {
+    const { tree } = this;
+    const kind = tree.kind(node);
+    switch (kind) {
+      case "preproc_include":
+        this.include(node, at);
+        return at;
+      case "preproc_def":
+      case "preproc_function_def":
+        this.macro(node, kind, at);
+        return at;
+      case "namespace_definition":
+        this.nameSpace(node, at);
+        return at;
+      case "using_declaration":
+        this.using(node, at);
+        return at;
+      case "namespace_alias_definition":
+        this.spaceAlias(node, at);
+        return at;
+      case "template_declaration":
+        this.templateDeclaration(node, at);
+        return at;
+      case "function_definition":
+      case "inline_method_definition":
+        this.functionDefinition(node, at);
+        return at;
+      case "declaration":
+      case "field_declaration":
+        this.declaration(node, at);
+        return at;
+      case "type_definition":
+        this.typeDefinition(node, at);
+        return at;
+      case "alias_declaration":
+        this.aliasDeclaration(node, at);
+        return at;
+      case "struct_specifier":
+      case "class_specifier":
+      case "union_specifier":
+      case "enum_specifier":
+        this.specifier(node, at, "");
+        return at;
+      default:
+        return this.otherStatement(node, kind, at);
+    }
+  }
+
+  private otherStatement(node: number, kind: string, at: Place): Place {
+    const { tree, facts } = this;
+    switch (kind) {
+      case "compound_statement":
+      case "if_statement":
+      case "for_statement":
+      case "while_statement":
+      case "do_statement":
+      case "switch_statement":
+      case "case_statement":
+      case "try_statement":
+        this.statements(node, this.block(at));
+        return at;
+      case "for_range_loop": {
+        const inside = this.block(at);
+        const over = this.expression(tree.child(node, "right"), at);
+        const type = this.type(tree.child(node, "type"), inside);
+        const found = this.declarator(tree.child(node, "declarator"));
+        const value = facts.expr(Expr.Iterate, over);
+        if (tree.kind(found.name) === "structured_binding_declarator")
+          for (const [i, name] of tree.namedChildren(found.name).entries())
+            this.local(this.text(name), inside, -1, facts.expr(Expr.Index, value, facts.name(String(i))));
+        else if (found.name >= 0) this.local(this.text(found.name), inside, type, value);
+        this.statement(tree.child(node, "body"), inside);
+        return at;
+      }
+      case "catch_clause": {
+        const inside = this.block(at);
+        const list = tree.child(node, "parameters");
+        for (const one of list < 0 ? [] : tree.namedChildren(list)) {
+          const found = this.declarator(tree.child(one, "declarator"));
+          const type = this.type(tree.child(one, "type"), inside);
+          if (found.name >= 0) this.local(this.text(found.name), inside, type, -1);
+        }
+        this.statement(tree.child(node, "body"), inside);
+        return at;
+      }
+      case "return_statement":
+      case "co_return_statement": {
+        const value = this.expression(tree.firstNamed(node), at);
+        if (value >= 0) at.returns?.push(value);
+        return at;
+      }
+      case "access_specifier":
+      case "friend_declaration":
+      case "concept_definition":
+      case "static_assert_declaration":
+      case "preproc_call":
+        return at;
+      default:
+        if (/(_statement|_clause|_list|^ERROR|^preproc_|^linkage|^translation_unit)/.test(kind))
+          this.statements(node, at);
+        else if (/_type$|type_identifier|^type_/.test(kind)) this.type(node, at);
+        else this.expression(node, at);
+        return at;
+    }
+  }
+
+  private include(node: number, at: Place): void {
+    const path = this.field(node, "path");
+    if (/^["<]/.test(path)) this.facts.import(ImportKind.Wildcard, path, "*", "", this.tree.line(node), 0);
+    else this.expression(this.tree.child(node, "path"), at);
+  }
+
+  private macro(node: number, kind: string, at: Place): void {
+    const { tree, facts } = this;
+    const name = this.field(node, "name");
+    const value = this.field(node, "value").trim();
+    if (value === "" && kind === "preproc_def") return;
+    const label = kind === "preproc_def" ? "Const" : "Function";
+    const symbol = this.declare({ label, name, node, body: -1, flags: SymbolFlag.Exported }, { ...at, scope: 0 });
+    // A preprocessor line ends where the next begins.
+    facts.setSymbol(symbol, "endLine", tree.lineAt(tree.startIndex(node) + this.text(node).trimEnd().length - 1));
+  }
+
+  private nameSpace(node: number, at: Place): void {
+    const { tree, facts } = this;
+    const nameNode = tree.child(node, "name");
+    const body = tree.child(node, "body");
+    if (nameNode < 0) {
+      this.hiddenSpace++;
+      this.statements(body, at);
+      this.hiddenSpace--;
+      return;
+    }
+    let place = at;
+    for (const name of this.text(nameNode)
+      .replace(/\s+|\binline\b/g, "")
+      .split("::")) {
+      const symbol = this.declare({ label: "Namespace", name, node, body }, place);
+      const scope = facts.scope(place.scope, ScopeKind.Namespace, symbol);
+      const outer = this.spaceNames.get(place.scope);
+      const whole = outer ? `${outer}.${name}` : name;
+      this.spaceNames.set(scope, whole);
+      facts.space(scope, whole);
+      // What an inline name space declares, the one around it offers too.
+      if (outer && /^\s*inline\b/.test(this.text(node))) facts.space(scope, outer);
+      place = { ...place, scope, parent: symbol };
+    }
+    this.statements(body, place);
+  }
+
+  private using(node: number, at: Place): void {
+    const { tree, facts } = this;
+    const target = tree.namedChildren(node).at(-1) ?? -1;
+    const names = this.parts(target).names.map((part) => this.partName(part));
+    const line = tree.line(node);
+    if (tree.childOfKind(node, "namespace") >= 0)
+      facts.import(ImportKind.Wildcard, `::${names.join(".")}`, "*", "", line, at.scope);
+    else if (names.length > 1) {
+      const name = names.pop()!;
+      facts.import(ImportKind.Named, `::${names.join(".")}`, name, name, line, at.scope);
+    }
+  }
+
+  private spaceAlias(node: number, at: Place): void {
+    const { tree, facts } = this;
+    const local = this.field(node, "name");
+    const names = tree
+      .namedChildren(node)
+      .filter((child) => tree.fieldName(child) !== "name")
+      .flatMap((child) => this.parts(child).names.map((part) => this.partName(part)));
+    facts.import(ImportKind.Module, `::${names.join(".")}`, "*", local, tree.line(node), at.scope);
+  }
+
+  private templateDeclaration(node: number, at: Place): void {
+    const { tree } = this;
+    for (const child of tree.namedChildren(node)) {
+      if (tree.fieldName(child) === "parameters") this.template = child;
+      else if (tree.kind(child) !== "requires_clause") this.statement(child, at);
+    }
+    this.template = -1;
+  }
+}

@@ -1,0 +1,19 @@
+/** C: what headers declare, and the definitions it stands for. Headers may be C++'s too, and are read as such. */
+import cWasm from "tree-sitter-c/tree-sitter-c.wasm" with { type: "file" };
+import cppWasm from "tree-sitter-cpp/tree-sitter-cpp.wasm" with { type: "file" };
+import { createIncludeResolver } from "./c-family/resolver.ts";
+import { C_FAMILY_RULES } from "./c-family/rules.ts";
+import { CFamilyWalk } from "./c-family/walk.ts";
+import type { LanguageModule } from "./language.ts";
+
+export const c: LanguageModule = {
+  id: "c",
+  grammars: new Map([
+    [".c", cWasm],
+    [".h", cppWasm],
+  ]),
+  rules: C_FAMILY_RULES,
+  configNames: [],
+  extract: (tree, facts) => new CFamilyWalk(tree, facts).file(),
+  createResolver: createIncludeResolver,
+};
