@@ -31,6 +31,8 @@ export interface AdvanceDeps {
   skillsFor(agentId: string, input: string, always: readonly string[]): string[];
   /** Seconds an agent's execution may take when neither step nor pipeline says. */
   agentTimeout(agentId: string): number;
+  /** `max_attempts` of the agent's file; undefined when it says nothing, or is gone. */
+  agentAttempts(agentId: string): number | undefined;
   ended(run: RunRow): void;
 }
 
@@ -221,7 +223,20 @@ export function createAdvance(deps: AdvanceDeps): Advance {
   const carryAll = (tx: WriteTx, runId: string, decisions: readonly Decision[]) => {
     for (const decision of decisions) carryOut(tx, runId, decision);
   };
-  const run = (tx: WriteTx, runId: string): void => carryAll(tx, runId, planner.plan(...planned(runId), clock.now()));
+  const attemptsIn = ({ steps }: PipelineDefinition): Map<string, number> => {
+    const agents = new Set(steps.flatMap((step) => ("agent" in step ? [step.agent] : [])));
+    return new Map(
+      [...agents].flatMap((id) => {
+        const attempts = deps.agentAttempts(id);
+        return attempts === undefined ? [] : [[id, attempts] as const];
+      }),
+    );
+  };
+  const run = (tx: WriteTx, runId: string): void => {
+    const [definition, row, steps] = planned(runId);
+    const options = { agentAttempts: attemptsIn(definition) };
+    carryAll(tx, runId, planner.plan(definition, row, steps, clock.now(), options));
+  };
   return {
     run,
     moveStep,

@@ -28,7 +28,7 @@ export interface OpenRunsDeps {
   projectNamed(name: string): { id: string; name: string };
   projectById(id: string): NonNullable<PlanRun["project"]> | undefined;
   /** @throws Problem 404 unknown, 409 switched off. */
-  agentOf(agentId: string): { config: { timeout_seconds?: number | undefined } };
+  agentOf(agentId: string): { config: { timeout_seconds?: number | undefined; max_attempts?: number | undefined } };
   skillsFor(agentId: string, input: string, always: readonly string[]): string[];
   /** Whether a model id names a provider that there is; what models it has is the provider's to say. */
   isModel(id: string): boolean;
@@ -45,6 +45,15 @@ export function openRuns(deps: OpenRunsDeps) {
   const { store, clock, audit, planner, executions, agentOf } = deps;
   const rows = createRunStore(store);
   const views = createRunViews(rows);
+  /** Nothing of an agent that is gone, broken or switched off by now: the step's own execution will say so. */
+  const configOf = (agentId: string): ReturnType<typeof agentOf>["config"] => {
+    try {
+      return agentOf(agentId).config;
+    } catch (error) {
+      if (isProblem(error)) return {};
+      throw error;
+    }
+  };
   const advance = createAdvance({
     store: rows,
     clock,
@@ -53,7 +62,8 @@ export function openRuns(deps: OpenRunsDeps) {
     execute: (draft) => executions.create(draft).id,
     cancelExecution: (id) => executions.requestCancel(id),
     skillsFor: deps.skillsFor,
-    agentTimeout: (agentId) => agentOf(agentId).config.timeout_seconds ?? deps.defaultTimeoutSeconds?.() ?? 1_800,
+    agentTimeout: (agentId) => configOf(agentId).timeout_seconds ?? deps.defaultTimeoutSeconds?.() ?? 1_800,
+    agentAttempts: (agentId) => configOf(agentId).max_attempts,
     ended: deps.ended,
   });
   const assertAgents = (definition: PipelineDefinition): void => {

@@ -7,7 +7,13 @@ import type { RunStatus, StepStatus } from "../../engine/pipeline/states.ts";
 
 export interface Planner {
   /** What happens next; nothing for a run that has ended. */
-  plan(definition: PipelineDefinition, run: PlanRun, rows: readonly PlanStep[], now: number): Decision[];
+  plan(
+    definition: PipelineDefinition,
+    run: PlanRun,
+    rows: readonly PlanStep[],
+    now: number,
+    options: { agentAttempts: ReadonlyMap<string, number> },
+  ): Decision[];
   /** Cancels what is open and the run. */
   cancel(definition: PipelineDefinition, run: PlanRun, rows: readonly PlanStep[]): Decision[];
   /** Takes a failed or cancelled run up again. */
