@@ -95,7 +95,9 @@ function release(): void {
   // With the key that is built in, as an installed Skep will: a key that is not its other half is found here.
   openManifest(text, RELEASE_KEY);
   writeFileSync(join(values.out, "update.json"), text);
-  const sums = readdirSync(values.out).map((name) => `${digestOf(join(values.out, name))}  ${name}\n`);
+  const sums = readdirSync(values.out)
+    .sort()
+    .map((name) => `${digestOf(join(values.out, name))}  ${name}\n`);
   writeFileSync(join(values.out, "SHA256SUMS"), sums.join(""));
   console.log(`${values.out}: version ${version} for ${targets.join(", ")}`);
 }
