@@ -107,7 +107,13 @@ export async function openWork(deps: WorkDeps) {
   });
   const agents = openAgents({
     ...{ store, clock, audit, files: agentFiles, parse: parseAgentFile, updateFrontMatter },
-    ...{ fields: AGENT_CONFIG, defaults: AGENT_DEFAULTS, skillsOf: skills.namesOf },
+    ...{ fields: AGENT_CONFIG, skillsOf: skills.namesOf },
+    defaults() {
+      const { limits, sandbox } = settings.get();
+      const { max_turns, timeout_seconds } = limits;
+      const { network, memory_mb, cpus } = sandbox;
+      return { ...AGENT_DEFAULTS, max_turns, timeout_seconds, network, memory_mb, cpus };
+    },
     toolNames: () => [...toolbox.names],
     runsOf: (agentId, page, caller) => runs.views.ofAgent(agentId, page, caller),
     memoriesOf: () => 0,

@@ -59,14 +59,10 @@ const AGENT_FRONT_MATTER = t.Object(
   { additionalProperties: false },
 );
 
+/** Of what the instance's settings do not set. */
 export const AGENT_DEFAULTS = {
   thinking_level: "off",
-  max_turns: LIMITS.turnsDefault,
-  timeout_seconds: 1_800,
   max_attempts: 2,
-  network: "none",
-  memory_mb: 1_024,
-  cpus: 1,
   pulse_enabled: false,
 } as const satisfies Partial<AgentConfig>;
 

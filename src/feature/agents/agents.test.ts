@@ -58,6 +58,22 @@ describe("agents", () => {
     expect((await server.request("GET", "/v1/agents/ann/runs")).body).toEqual({ items: [], next_cursor: null });
   });
 
+  test("what its file leaves open follows the instance's settings", async () => {
+    const before = (await get("ann")).body.config;
+    const change = (limits: Record<string, unknown>, sandbox: Record<string, unknown>) =>
+      server.request("PUT", "/v1/settings", { body: { limits, sandbox } });
+    expect((await change({ max_turns: 33, timeout_seconds: 777 }, { memory_mb: 2048, cpus: 2 })).status).toBe(200);
+    expect((await get("ann")).body.config).toMatchObject({
+      max_turns: 7,
+      timeout_seconds: 777,
+      memory_mb: 2048,
+      cpus: 2,
+    });
+    const { max_turns: _own, timeout_seconds, memory_mb, cpus } = before;
+    await change({ max_turns: 50, timeout_seconds }, { memory_mb, cpus });
+    expect((await get("ann")).body.config).toEqual(before);
+  });
+
   test("configuring writes the file, keeps its comments, and null brings a default back", async () => {
     const changed = await configure("ann", {
       model: "ollama/qwen3",

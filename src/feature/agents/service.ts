@@ -30,7 +30,8 @@ export interface AgentsDeps {
   ports: AgentPorts;
   /** From `engine/agent-file.ts`. */
   parse: ParseAgentFile;
-  defaults: Omit<
+  /** What holds where a file says nothing: the instance's settings now, else `AGENT_DEFAULTS`. */
+  defaults(): Omit<
     AgentSettings,
     "model" | "temperature" | "tools" | "image" | "budget_usd_per_run" | "budget_usd_per_day"
   >;
@@ -66,7 +67,7 @@ export function createAgents(deps: AgentsDeps): Agents {
     if (!agent) throw notFound("agent");
     return agent;
   };
-  const settingsOf = ({ config }: StoredAgent): AgentSettings => withDefaults(config, defaults);
+  const settingsOf = ({ config }: StoredAgent): AgentSettings => withDefaults(config, defaults());
   const present = (agent: StoredAgent): Agent => {
     const { id, name, emoji, role, description, enabled, config, problems, sourceFile, updatedAt } = agent;
     return {
@@ -167,7 +168,7 @@ export function createAgents(deps: AgentsDeps): Agents {
   };
 }
 
-function withDefaults(config: AgentConfig, defaults: AgentsDeps["defaults"]): AgentSettings {
+function withDefaults(config: AgentConfig, defaults: ReturnType<AgentsDeps["defaults"]>): AgentSettings {
   const given = Object.fromEntries(Object.entries(config).filter(([, value]) => value !== null));
   return {
     model: null,
