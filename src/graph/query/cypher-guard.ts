@@ -68,8 +68,9 @@ function tokenise(query: string): Token[] | string {
     const char = query[at]!;
     if (/\s/.test(char)) at++;
     else if (rest === "//") {
-      const end = query.indexOf("\n", at);
-      at = end < 0 ? query.length : end;
+      // Either line end: what the database takes for a statement is never taken for a comment here.
+      const end = query.slice(at).search(/[\r\n]/);
+      at = end < 0 ? query.length : at + end;
     } else if (rest === "/*") {
       const end = query.indexOf("*/", at + 2);
       if (end < 0) return "a comment is not closed";
@@ -77,7 +78,11 @@ function tokenise(query: string): Token[] | string {
     } else if (char === "'" || char === '"' || char === "`") {
       const end = closing(query, at);
       if (end < 0) return "a string is not closed";
-      tokens.push({ kind: char === "`" ? "name" : "string", text: query.slice(at + 1, end) });
+      const text = query.slice(at + 1, end);
+      // Another escape would end the string elsewhere for the database than here.
+      if (char !== "`" && /\\(?![\\'"bfnrtuBFNRT])/.test(text.replaceAll("\\\\", "")))
+        return "a string holds an escape that is none";
+      tokens.push({ kind: char === "`" ? "name" : "string", text });
       at = end + 1;
     } else {
       const word = /^(?:[\p{L}_][\p{L}\p{N}_]*)/u.exec(query.slice(at, at + 256))?.[0];
