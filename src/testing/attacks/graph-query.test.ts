@@ -159,7 +159,7 @@ test("words of clauses are free as names, in strings and as parameters", async (
     "MATCH (n) WHERE n.name = 'COPY (RETURN 1) TO x' RETURN n",
     "MATCH (n) WHERE n.name = $name RETURN n /* CALL */ // DROP",
     "MATCH (n:File) RETURN n.name, '\\'; COPY (RETURN 1) TO x //'",
-    "MATCH (n:File) RETURN {set: 1, create: 2}",
+    "MATCH (n:File) RETURN {set: 1, load: 2}",
     "MATCH (n)-[:CALLS|IMPORTS]->(m) RETURN n.name, m.name ORDER BY n.name SKIP 1 LIMIT 2;",
   ]) {
     const { status, body } = await ask(query, query.includes("$name") ? { name: "x" } : {});
