@@ -112,6 +112,11 @@ export class FactsBuilder {
     return at;
   }
 
+  listItems(list: number): number[] {
+    const { data } = this.table("lists");
+    return list < 0 ? [] : Array.from(data.subarray(list + 1, list + 1 + data[list]!));
+  }
+
   scope(parent: number, kind: ValueOf<typeof ScopeKind>, symbol = -1): number {
     const row = this.table("scopes").add(parent, kind, symbol);
     if (symbol >= 0) this.setSymbol(symbol, "inner", row);

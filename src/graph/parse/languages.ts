@@ -6,11 +6,23 @@ import { go } from "./go.ts";
 import { java } from "./java.ts";
 import { javascript } from "./javascript.ts";
 import type { LanguageModule } from "./language.ts";
+import { php } from "./php.ts";
 import { python } from "./python.ts";
 import { rust } from "./rust.ts";
 import { typescript } from "./typescript.ts";
 
-export const LANGUAGES: readonly LanguageModule[] = [typescript, javascript, go, java, csharp, python, rust, c, cpp];
+export const LANGUAGES: readonly LanguageModule[] = [
+  typescript,
+  javascript,
+  go,
+  java,
+  csharp,
+  python,
+  rust,
+  c,
+  cpp,
+  php,
+];
 
 const byEnding = new Map<string, LanguageModule>();
 const byId = new Map(LANGUAGES.map((language) => [language.id, language]));

@@ -1,0 +1,343 @@
+/** PHP's expressions. */
+import type { Place } from "../block-walk.ts";
+import { CallFlag, Expr, SymbolFlag, Type } from "../fact-layout.ts";
+import { PhpTypes } from "./types.ts";
+
+export abstract class PhpExpressions extends PhpTypes {
+  private readonly bound = new Map<number, Set<string>>();
+
+  protected abstract parameters(list: number, symbol: number, inside: Place, doc: string): void;
+  protected abstract anonymousClass(node: number, at: Place): number;
+
+  protected isLambda(kind: string): boolean {
+    return (
+      kind === "anonymous_function" || kind === "arrow_function" || kind === "anonymous_function_creation_expression"
+    );
+  }
+
+  /** Binds a variable; a second binding is an assignment. */
+  protected bindVariable(name: string, at: Place, type: number, value: number): void {
+    const { facts } = this;
+    const scope = this.home(at.scope);
+    const names = this.bound.get(scope) ?? new Set<string>();
+    this.bound.set(scope, names);
+    if (!names.has(name)) facts.local(scope, name, type, value);
+    else if (value >= 0) facts.assign(facts.exprName(name, at.scope), value, at.scope);
+    names.add(name);
+  }
+
+  protected lambda(node: number, at: Place, contextual?: (parameter: number) => number): number {
+    const { tree, facts } = this;
+    const symbol = this.hiddenFunction(node, at);
+    const inside = this.open(symbol, at);
+    this.parameters(tree.child(node, "parameters"), symbol, inside, "");
+    if (contextual) this.giveContext(symbol, contextual);
+    const result = tree.child(node, "return_type");
+    if (result >= 0) facts.setSymbol(symbol, "type", this.type(result, inside));
+    const body = tree.child(node, "body");
+    if (tree.kind(body) === "compound_statement") this.statements(body, inside);
+    else inside.returns?.push(this.expression(body, inside));
+    this.close(symbol, inside);
+    return facts.expr(Expr.Function, symbol);
+  }
+
+  protected abstract giveContext(symbol: number, contextual: (parameter: number) => number): void;
+
+  protected expressionOf(node: number, at: Place): number {
+    const { tree, facts } = this;
+    const kind = tree.kind(node);
+    switch (kind) {
+      case "variable_name":
+        return this.text(node) === "$this" && at.thisScope >= 0
+          ? facts.expr(Expr.This, at.thisScope, at.scope)
+          : facts.exprName(this.text(node), at.scope);
+      case "name":
+      case "qualified_name": {
+        const row = facts.exprName(this.localName(this.text(node)), this.nameScope(at));
+        facts.useValue(row, at.symbol, tree.line(node));
+        return row;
+      }
+      case "member_access_expression":
+      case "nullsafe_member_access_expression":
+        return this.memberAccess(node, at);
+      case "member_call_expression":
+      case "nullsafe_member_call_expression":
+        return this.memberCall(node, at);
+      case "scoped_call_expression":
+        return this.scopedCall(node, at);
+      case "scoped_property_access_expression": {
+        const name = this.field(node, "name").replace(/^\$/, "");
+        return facts.expr(Expr.Member, this.scope(tree.child(node, "scope"), at), facts.name(name), 0);
+      }
+      case "class_constant_access_expression": {
+        const [scope = -1, name = -1] = tree.namedChildren(node);
+        const object = this.scope(scope, at);
+        return this.text(name) === "class"
+          ? facts.exprLiteral("string")
+          : facts.expr(Expr.Member, object, facts.name(this.text(name)), 0);
+      }
+      case "function_call_expression":
+        return this.functionCall(node, at);
+      case "object_creation_expression":
+        return this.creation(node, at);
+      case "assignment_expression":
+      case "reference_assignment_expression":
+        return this.assignment(node, at);
+      case "augmented_assignment_expression": {
+        const target = this.expression(tree.child(node, "left"), at);
+        const value = this.expression(tree.child(node, "right"), at);
+        if (this.text(node).includes("??=")) facts.assign(target, value, at.scope);
+        return facts.expr(Expr.Either, facts.list([target, value]));
+      }
+      case "parenthesized_expression":
+      case "clone_expression":
+      case "argument":
+      case "by_ref":
+      case "error_suppression_expression":
+        return this.expression(tree.namedChildren(node).at(-1) ?? -1, at);
+      case "conditional_expression": {
+        const condition = this.expression(tree.child(node, "condition"), at);
+        const body = tree.child(node, "body");
+        const yes = body < 0 ? condition : this.expression(body, this.narrowed(tree.child(node, "condition"), at));
+        return facts.expr(Expr.Either, facts.list([yes, this.expression(tree.child(node, "alternative"), at)]));
+      }
+      case "binary_expression":
+        return this.binary(node, at);
+      case "subscript_expression": {
+        const [object = -1, index = -1] = tree.namedChildren(node);
+        const row = this.expression(object, at);
+        this.expression(index, at);
+        return facts.expr(Expr.Index, row, -1);
+      }
+      default:
+        return this.otherExpression(node, kind, at);
+    }
+  }
+
+  private otherExpression(node: number, kind: string, at: Place): number {
+    const { tree, facts } = this;
+    switch (kind) {
+      case "string":
+      case "encapsed_string":
+      case "heredoc":
+      case "nowdoc":
+        this.unknown(node, at);
+        return facts.exprLiteral("string");
+      case "integer":
+        return facts.exprLiteral("int");
+      case "null":
+        return facts.exprLiteral("null");
+      case "boolean":
+        return facts.exprLiteral("bool");
+      case "array_creation_expression": {
+        const values: number[] = [];
+        for (const element of tree.namedChildren(node)) {
+          const parts = tree.namedChildren(element).map((part) => this.expression(part, at));
+          if (parts.length > 0) values.push(parts.at(-1)!);
+        }
+        return facts.expr(Expr.Rest, facts.expr(Expr.Array, facts.list(values)), 0);
+      }
+      case "match_expression":
+        return this.matchExpression(node, at);
+      case "anonymous_function":
+      case "arrow_function":
+        return this.lambda(node, at);
+      case "throw_expression":
+        this.unknown(node, at);
+        return facts.exprLiteral("never");
+      case "yield_expression":
+        this.unknown(node, at);
+        return facts.expr(Expr.Unknown);
+      case "cast_expression":
+        this.expression(tree.child(node, "value"), at);
+        return facts.exprLiteral(this.field(node, "type").toLowerCase());
+      case "compound_statement":
+        this.statement(node, at);
+        return facts.expr(Expr.Unknown);
+      default:
+        return this.unknown(node, at);
+    }
+  }
+
+  /** What stands before `::`. */
+  private scope(node: number, at: Place): number {
+    const kind = this.tree.kind(node);
+    return kind === "name" || kind === "qualified_name" || kind === "relative_scope"
+      ? this.classValue(this.text(node), at)
+      : this.expression(node, at);
+  }
+
+  private memberAccess(node: number, at: Place): number {
+    const { tree, facts } = this;
+    const object = this.expression(tree.child(node, "object"), at);
+    const name = tree.child(node, "name");
+    if (tree.kind(name) === "name") return facts.expr(Expr.Member, object, facts.name(this.text(name)), 0);
+    this.expression(name, at);
+    return facts.expr(Expr.Unknown);
+  }
+
+  private argumentsOf(node: number): number[] {
+    const { tree } = this;
+    const list = tree.child(node, "arguments");
+    const found = list >= 0 ? list : tree.childOfKind(node, "arguments");
+    if (found < 0) return [];
+    return tree.namedChildren(found).map((argument) => tree.namedChildren(argument).at(-1) ?? argument);
+  }
+
+  private memberCall(node: number, at: Place): number {
+    const { tree, facts } = this;
+    const object = this.expression(tree.child(node, "object"), at);
+    const name = tree.child(node, "name");
+    let callee = facts.expr(Expr.Unknown);
+    if (tree.kind(name) === "name") callee = this.calledMember(object, this.text(name));
+    else this.expression(name, at);
+    return this.callOf(callee, this.argumentsOf(node), at, tree.line(name));
+  }
+
+  private scopedCall(node: number, at: Place): number {
+    const { tree, facts } = this;
+    const scopeNode = tree.child(node, "scope");
+    const name = tree.child(node, "name");
+    const written = this.scope(scopeNode, at);
+    const named = /^(name|qualified_name)$/.test(tree.kind(scopeNode));
+    if (named) facts.useValue(written, at.symbol, tree.line(scopeNode));
+    const scope = named ? facts.expr(Expr.Either, facts.list([written, facts.exprLiteral("library")])) : written;
+    let callee = facts.expr(Expr.Unknown);
+    if (tree.kind(name) === "name") callee = this.calledMember(scope, this.text(name));
+    else this.expression(name, at);
+    return this.callOf(callee, this.argumentsOf(node), at, tree.line(name));
+  }
+
+  private functionCall(node: number, at: Place): number {
+    const { tree, facts } = this;
+    const nameNode = tree.child(node, "function");
+    const kind = tree.kind(nameNode);
+    const callee =
+      kind === "name" || kind === "qualified_name"
+        ? facts.expr(Expr.Name, facts.name(this.localName(this.text(nameNode))), this.nameScope(at), 1)
+        : this.expression(nameNode, at);
+    return this.callOf(callee, this.argumentsOf(node), at, tree.line(nameNode));
+  }
+
+  private creation(node: number, at: Place): number {
+    const { tree, facts } = this;
+    const anonymous = tree.childOfKind(node, "anonymous_class");
+    if (anonymous >= 0) {
+      const type = this.anonymousClass(anonymous, at);
+      for (const argument of this.argumentsOf(anonymous)) this.expression(argument, at);
+      return facts.expr(Expr.Typed, type);
+    }
+    const named = tree.firstNamed(node);
+    const text = this.text(named);
+    const args = this.argumentsOf(node);
+    if (!/^(name|qualified_name|relative_scope)$/.test(tree.kind(named))) {
+      this.expression(named, at);
+      for (const argument of args) this.expression(argument, at);
+      return facts.expr(Expr.Unknown);
+    }
+    if (/^(self|static)$/i.test(text) && at.thisScope >= 0) {
+      const owner = facts.scopeColumn(at.thisScope, "symbol");
+      const hidden = (facts.symbolColumn(owner, "flags") & SymbolFlag.Hidden) !== 0;
+      const typed = facts.expr(Expr.Typed, facts.type(Type.This, at.thisScope));
+      if (hidden) return typed;
+      const name = facts.expr(Expr.Name, facts.symbolColumn(owner, "name"), facts.symbolColumn(owner, "scope"));
+      this.newOf(name, args, at, tree.line(named), CallFlag.New);
+      return typed;
+    }
+    return this.newOf(this.classValue(text, at), args, at, tree.line(named), CallFlag.New);
+  }
+
+  private assignment(node: number, at: Place): number {
+    const { tree } = this;
+    const value = this.expression(tree.child(node, "right"), at);
+    this.bind(tree.child(node, "left"), at, value);
+    return value;
+  }
+
+  /** Assigns a value to what stands on the left. */
+  protected bind(node: number, at: Place, value: number): void {
+    const { tree, facts } = this;
+    const kind = tree.kind(node);
+    if (kind === "variable_name") this.bindVariable(this.text(node), at, this.varComment(node, at), value);
+    else if (kind === "by_ref") this.bind(tree.firstNamed(node), at, value);
+    else if (kind === "list_literal" || kind === "array_creation_expression")
+      for (const [i, child] of tree.namedChildren(node).entries()) {
+        const part = facts.expr(Expr.Index, value, facts.name(String(i)));
+        const inner = tree.kind(child) === "array_element_initializer" ? tree.namedChildren(child).at(-1) : child;
+        this.bind(inner ?? -1, at, part);
+      }
+    else if (node >= 0) facts.assign(this.expression(node, at), value, at.scope);
+  }
+
+  /** The type that a doc comment with `@var` gives to the variable that the statement after it sets. */
+  private varComment(node: number, at: Place): number {
+    const { tree } = this;
+    let statement = node;
+    while (tree.parent(statement) >= 0 && tree.kind(statement) !== "expression_statement")
+      statement = tree.parent(statement);
+    if (tree.kind(statement) !== "expression_statement") return -1;
+    const doc = this.docComment(statement);
+    if (!doc.includes("@var")) return -1;
+    const named = this.tagType(doc, "var", this.text(node).slice(1), at, tree.line(node));
+    return named >= 0 || /\$\w/.test(doc) ? named : this.tagType(doc, "var", "", at, tree.line(node));
+  }
+
+  private binary(node: number, at: Place): number {
+    const { tree, facts } = this;
+    const left = tree.child(node, "left");
+    const right = tree.child(node, "right");
+    const operator = tree.text.slice(tree.endIndex(left), tree.startIndex(right)).trim().toLowerCase();
+    const first = this.expression(left, at);
+    if (operator === "instanceof") {
+      if (/^(name|qualified_name)$/.test(tree.kind(right))) this.className(this.text(right), at, tree.line(right));
+      else this.expression(right, at);
+      return facts.exprLiteral("bool");
+    }
+    const second = this.expression(right, operator === "&&" || operator === "and" ? this.narrowed(left, at) : at);
+    if (operator === "??" || operator === "?:") return facts.expr(Expr.Either, facts.list([first, second]));
+    return facts.exprLiteral(operator === "." ? "string" : /^[-+*/%]|^\*\*$/.test(operator) ? "int" : "bool");
+  }
+
+  private matchExpression(node: number, at: Place): number {
+    const { tree, facts } = this;
+    this.expression(tree.child(node, "condition"), at);
+    const body = tree.child(node, "body");
+    const rows: number[] = [];
+    for (const arm of body < 0 ? [] : tree.namedChildren(body)) {
+      const conditions = tree.child(arm, "conditional_expressions");
+      if (conditions >= 0) this.unknown(conditions, at);
+      rows.push(this.expression(tree.child(arm, "return_expression"), at));
+    }
+    return facts.expr(Expr.Either, facts.list(rows.filter((row) => row >= 0)));
+  }
+
+  /** A place in which what a condition tests is known: `$x instanceof C`, joined by `&&`. */
+  protected narrowed(condition: number, at: Place): Place {
+    const tests: number[] = [];
+    this.collectTests(condition, tests);
+    if (tests.length === 0) return at;
+    const { tree, facts } = this;
+    const inside = this.block(at);
+    for (const test of tests) {
+      const path = this.text(tree.child(test, "left"))
+        .replace(/^\$this\b/, "this")
+        .replaceAll("->", ".");
+      const type = this.className(this.text(tree.child(test, "right")), at, tree.line(test));
+      if (type >= 0) facts.narrow(inside.scope, path, type);
+    }
+    return inside;
+  }
+
+  private collectTests(node: number, tests: number[]): void {
+    const { tree } = this;
+    const kind = tree.kind(node);
+    if (kind === "parenthesized_expression") this.collectTests(tree.firstNamed(node), tests);
+    if (kind !== "binary_expression") return;
+    const operator = this.text(tree.child(node, "operator")).toLowerCase();
+    if (operator === "&&" || operator === "and") {
+      this.collectTests(tree.child(node, "left"), tests);
+      this.collectTests(tree.child(node, "right"), tests);
+    } else if (operator === "instanceof" && /^(name|qualified_name)$/.test(tree.kind(tree.child(node, "right"))))
+      tests.push(node);
+  }
+}
