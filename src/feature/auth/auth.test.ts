@@ -280,7 +280,7 @@ describe("first administrator", () => {
     }
   });
 
-  test.each([{ PUBLIC_URL: "https://skep.example.test" }, { TRUSTED_PROXIES: "127.0.0.1" }])(
+  test.each<Record<string, string>>([{ PUBLIC_URL: "https://skep.example.test" }, { TRUSTED_PROXIES: "127.0.0.1" }])(
     "a proxy before a loopback address lets others in, so credentials are asked for: %p",
     async (env) => {
       const server = await startServer({ env });
