@@ -1,0 +1,108 @@
+/** What the documentation says is there: options with their defaults, commands, flags, pages that are linked to. */
+import { describe, expect, test } from "bun:test";
+import { existsSync, readdirSync, readFileSync } from "node:fs";
+import { dirname, join, resolve } from "node:path";
+import type { Command } from "commander";
+import { createProgram } from "../../cli/cli.ts";
+import { flagOf, OPTIONS } from "../../core/config.ts";
+
+const ROOT = resolve(import.meta.dir, "../../..");
+const pages = [
+  ...["README.md", "CONTRIBUTING.md", "CHANGELOG.md"],
+  ...readdirSync(join(ROOT, "docs"))
+    .filter((name) => name.endsWith(".md"))
+    .map((name) => `docs/${name}`),
+].map((path) => ({ path, text: readFileSync(join(ROOT, path), "utf8") }));
+
+const anchorOf = (heading: string) =>
+  heading
+    .toLowerCase()
+    .replace(/[^\p{L}\p{N} _-]/gu, "")
+    .replaceAll(" ", "-");
+
+describe("documentation", () => {
+  test("configuration.md lists every option with its default", () => {
+    const { text } = pages.find(({ path }) => path === "docs/configuration.md")!;
+    for (const { env, default: value } of Object.values(OPTIONS)) {
+      const shown = value === undefined || Array.isArray(value) ? "" : `\`${value}\``;
+      expect(text).toContain(`| \`${env}\` | ${shown} |`);
+    }
+    const named = [...text.matchAll(/^\| `([A-Z_]+)` \|/gm)].map(([, env]) => env!);
+    expect(named.sort()).toEqual(
+      Object.values(OPTIONS)
+        .map(({ env }) => env as string)
+        .sort(),
+    );
+  });
+
+  test("every link to a page, and to a place in it, leads somewhere", () => {
+    const dead = pages.flatMap(({ path, text }) =>
+      [...text.matchAll(/\]\((?!\w+:)([^)#\s]*)(?:#([^)\s]+))?\)/g)].flatMap(([whole, file, anchor]) => {
+        const target = file ? join(ROOT, dirname(path), file) : join(ROOT, path);
+        if (!existsSync(target)) return COMING.has(target) ? [] : [`${path}: ${whole}`];
+        if (anchor === undefined || !target.endsWith(".md")) return [];
+        const anchors = [...readFileSync(target, "utf8").matchAll(/^#+ (.+)$/gm)].map(([, heading]) =>
+          anchorOf(heading!),
+        );
+        return anchors.includes(anchor) ? [] : [`${path}: ${whole}`];
+      }),
+    );
+    expect(dead).toEqual([]);
+  });
+
+  test("every command that a page calls exists and takes the flags it is given", () => {
+    const program = createProgram(() => {});
+    const config = new Set(Object.values(OPTIONS).map(({ env }) => flagOf(env)));
+    const wrong = pages.flatMap(({ path, text }) =>
+      callsIn(text).flatMap((call) => faultsOf(program, config, call).map((fault) => `${path}: ${fault}`)),
+    );
+    expect(wrong).toEqual([]);
+    expect(pages.flatMap(({ text }) => callsIn(text)).length).toBeGreaterThan(80);
+  });
+
+  test("a command that is not there, and a flag that it does not take, would be found", () => {
+    const program = createProgram(() => {});
+    const faults = callsIn("```sh\nskep frobnicate\nSKEP_URL=x skep run hello x --nope | cat\n```").flatMap((call) =>
+      faultsOf(program, new Set(), call),
+    );
+    expect(faults).toEqual(["skep frobnicate: no command frobnicate", "skep run hello x --nope: --nope"]);
+  });
+});
+
+/** Pages that others link to and that are still to be written. */
+const COMING = new Set(["docs/security.md", "docs/benchmarks.md"].map((path) => join(ROOT, path)));
+
+/** Words after `skep` in code, one list a call. */
+function callsIn(text: string): string[][] {
+  const code = [...text.matchAll(/```\w*\n([\s\S]*?)```|`([^`\n]+)`|^ {4}(.+)$/gm)].map(
+    ([, block, span, line]) => block ?? span ?? line!,
+  );
+  return code
+    .flatMap((piece) => piece.split("\n"))
+    .map((line) => line.replace(/\s#.*$/, ""))
+    .flatMap((line) => {
+      const found = /^(?:[A-Z_]+=\S*\s+)*(?:docker exec (?:-\w+ )*skep )?(?:dist\/|\.\/)?skep\s+(.+)$/.exec(
+        line.trim(),
+      );
+      return found ? [found[1]!.split(/\s+[|>&;]/)[0]!.split(/\s+/)] : [];
+    });
+}
+
+function faultsOf(program: Command, config: Set<string>, words: string[]): string[] {
+  let at = program;
+  const faults: string[] = [];
+  const plain = words.map((word) => word.replace(/[[\]…,.)]+$/g, "").replace(/^\[+/, ""));
+  for (const [index, word] of plain.entries()) {
+    if (word.startsWith("--")) {
+      const flag = word.split("=")[0]!;
+      const known = [...at.options, ...(at.parent?.options ?? [])].some(({ long }) => long === flag);
+      if (!known && flag !== "--help" && !(config.has(flag) && at === program))
+        faults.push(`skep ${words.join(" ")}: ${flag}`);
+    } else if (at.commands.length > 0 && /^[a-z][\w-]*$/.test(word)) {
+      const next = at.commands.find((one) => one.name() === word);
+      if (next) at = next;
+      else if (index === 0 && word !== "help") faults.push(`skep ${words.join(" ")}: no command ${word}`);
+    }
+  }
+  return faults;
+}
