@@ -18,6 +18,7 @@ import { parsePipeline } from "../engine/pipeline/parse.ts";
 import { createToolbox } from "../engine/tool/registry.ts";
 import { DEFAULT_SETTINGS } from "../feature/settings/model.ts";
 import { SHIPPED_FILES } from "../store/shipped-files.ts";
+import { createRig } from "./engine-rig.ts";
 import { PipelineRun } from "./pipeline-run.ts";
 
 const DOCS = resolve(import.meta.dir, "../../docs");
@@ -39,7 +40,10 @@ const sorted = (names: readonly string[]): string[] => [...names].sort();
 
 describe("docs/pipelines.md", () => {
   const text = page("pipelines.md");
-  const examples = blocks(text, "yaml").map((source) => [/^id: (.+)$/m.exec(source)?.[1] ?? "?", source] as const);
+  const isTranscript = (source: string): boolean => source.startsWith("version: 1\n");
+  const examples = blocks(text, "yaml")
+    .filter((source) => !isTranscript(source))
+    .map((source) => [/^id: (.+)$/m.exec(source)?.[1] ?? "?", source] as const);
 
   test("has an example of everything the format has", () => {
     const steps = examples.flatMap(([, source]) => parsePipeline(source).definition?.steps ?? []);
@@ -107,6 +111,23 @@ describe("docs/pipelines.md", () => {
     for (let round = 1; round <= 3; round++)
       endless.succeed("build", { changed_files: [] }).succeed("review", review("changes"));
     expect(endless.run).toMatchObject({ status: "failed", error: { code: "max_visits" } });
+  });
+
+  test("its transcript plays its pipeline: past the documentation, to the report", async () => {
+    const script = (blocks(text, "yaml").find(isTranscript) ?? "").replace("version: 1\n", "");
+    const pipeline = examples.find(([id]) => id === "until-it-holds")?.[1] ?? "";
+    const team = Object.fromEntries(agents.map((id) => [id, SHIPPED_FILES[`${id}/AGENT.md`]!]));
+    const rig = createRig({ pipelines: { "until-it-holds": pipeline }, script, agents: team });
+    await rig.engine.start();
+    const run = rig.create("until-it-holds");
+    expect(await rig.ended(run.id)).toMatchObject({ status: "succeeded" });
+    expect(rig.steps(run.id).map(({ step_id, status }) => `${step_id} ${status}`)).toEqual([
+      "build succeeded",
+      "review succeeded",
+      "document skipped",
+      "report succeeded",
+    ]);
+    await rig.close();
   });
 
   test("names each shipped pipeline, and no other", () => {
