@@ -21,6 +21,7 @@ const OWN: OwnRoute[] = readFileSync(join(import.meta.dir, "access-matrix.tsv"),
   .map(([method = "", path = ""]) => ({ method, path }));
 
 let server: TestServer;
+let admin: Account;
 let a: Account;
 let b: Account;
 /** Objects of A by the route's first words; the ids in the order of the path's parameters. */
@@ -32,7 +33,7 @@ const itemsOf = async (who: Account, path: string) =>
 
 beforeAll(async () => {
   server = await startServer({ env: { AUTH_ENABLED: "true", TRUSTED_PROXIES: "127.0.0.1" } });
-  const admin = await setupAdmin(server);
+  admin = await setupAdmin(server);
   a = await makeUser(server, admin, "a@example.test");
   b = await makeUser(server, admin, "b@example.test");
   const run = await finishedRun(a);
@@ -199,5 +200,58 @@ describe("A6: one decision, whatever carries the credential", () => {
       true,
       false,
     ]);
+  });
+});
+
+/** What becomes of each table's rows that name a user, when that user is deleted. A table that is not here fails. */
+const LEFT: Record<string, "goes" | "handed over" | "kept"> = {
+  auth_sessions: "goes",
+  api_keys: "goes",
+  recovery_codes: "goes",
+  identities: "goes",
+  user_provider_keys: "goes",
+  notifications: "goes",
+  events: "handed over",
+  jobs: "handed over",
+  // Records: who started what, and what it cost. Others than administrators do not read them.
+  runs: "kept",
+  executions: "kept",
+  llm_calls: "kept",
+};
+
+describe("a deleted user", () => {
+  test("leaves nothing to strangers: everything that names them goes, is handed over, or is an administrator's to read", async () => {
+    await by(a, "PUT", "/v1/settings/user-providers/openai", { api_key: "sk-of-a-0123456789" });
+    const run = objects.find(([prefix]) => prefix === "/v1/runs/")![1][0]!;
+    const db = new Database(join(server.data, "skep.db"));
+    const columns = db
+      .prepare(
+        "SELECT m.name AS name, c.name AS column FROM sqlite_master m, pragma_table_info(m.name) c WHERE m.type = 'table' AND c.name IN ('user_id', 'owner_id', 'created_by')",
+      )
+      .all() as { name: string; column: string }[];
+    const count = (who: string) =>
+      Object.fromEntries(
+        columns.map(({ name, column }) => [
+          name,
+          Number(db.prepare(`SELECT count(*) FROM "${name}" WHERE "${column}" = ?`).pluck().get(who)),
+        ]),
+      );
+    try {
+      expect(columns.map(({ name }) => name).filter((name) => !LEFT[name])).toEqual([]);
+      const [before, heirBefore] = [count(a.id), count(admin.id)];
+      expect((await by(admin, "DELETE", `/v1/users/${a.id}`)).status).toBe(204);
+      const [after, heir] = [count(a.id), count(admin.id)];
+      for (const { name } of columns) {
+        const had = before[name]!;
+        expect([name, after[name]!]).toEqual([name, LEFT[name] === "kept" ? had : 0]);
+        if (LEFT[name] === "handed over") expect([name, heir[name]! - heirBefore[name]! >= had]).toEqual([name, true]);
+      }
+      expect([before["runs"], before["jobs"], before["user_provider_keys"]]).toEqual([1, 1, 1]);
+    } finally {
+      db.close();
+    }
+    expect((await by(a, "GET", "/v1/auth/me")).status).toBe(401);
+    expect((await by(admin, "GET", `/v1/runs/${run}`)).status).toBe(200);
+    expect((await by(b, "GET", `/v1/runs/${run}`)).status).toBe(404);
   });
 });
