@@ -28,7 +28,6 @@ export const Settings = t.Object(
         onboarding: ModelId,
         transcript: ModelId,
         summary: ModelId,
-        embedding: ModelId,
       },
       { ...strict, description: "Model where neither run, step, pipeline nor agent names one. Null: `default`." },
     ),
@@ -114,7 +113,6 @@ export const DEFAULT_SETTINGS: Settings = {
     onboarding: null,
     transcript: null,
     summary: null,
-    embedding: null,
   },
   limits: {
     max_turns: LIMITS.turnsDefault,
