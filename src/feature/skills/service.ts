@@ -71,6 +71,12 @@ export function createSkills({ store, folder, format, agentIds }: SkillsDeps): S
     if (!skill) throw notFound("skill");
     return agentId === undefined ? skill : { ...skill, overrides_global: files.find(name, null) !== undefined };
   };
+  /** The instructions with the names of further files, for a prompt: nobody calls load_skill for what is put in. */
+  const wholeOf = (skill: SkillFile): string => {
+    const further = skill.has_files ? files.filesOf(skill) : [];
+    if (further.length === 0) return skill.content;
+    return `${skill.content}\n\nFiles that come with it, read with load_skill: ${further.join(", ")}`;
+  };
   const available = (agentId: string): SkillFile[] => seenBy(agentId).filter((skill) => skill.usable && skill.enabled);
   const loadable = (agentId: string, name: string): SkillFile => {
     const skill = available(agentId).find((one) => one.name === name);
@@ -144,7 +150,10 @@ export function createSkills({ store, folder, format, agentIds }: SkillsDeps): S
     namesOf: (agentId) => available(agentId).map((skill) => skill.name),
     forAgents: {
       available: (agentId) =>
-        available(agentId).map(({ name, description, tags, content }) => ({ name, description, tags, content })),
+        available(agentId).map((skill) => {
+          const { name, description, tags } = skill;
+          return { name, description, tags, content: wholeOf(skill) };
+        }),
       loadSkill(agentId, name) {
         const skill = loadable(agentId, name);
         return { name, content: skill.content, files: files.filesOf(skill) };
