@@ -134,6 +134,7 @@ export async function openWork(deps: WorkDeps) {
       return [...new Set([...always, ...matched])];
     },
     defaultTimeoutSeconds: () => settings.get().limits.timeout_seconds,
+    defaultAttempts: () => settings.get().limits.max_attempts,
     defaultBudgetUsd: () => settings.get().budgets.run_usd,
     ended: ({ id, project_id }) =>
       void projects.workspaces

@@ -35,6 +35,8 @@ export interface OpenRunsDeps {
   /** Called in the transaction in which a run ends. */
   ended(run: RunRow): void;
   defaultTimeoutSeconds?(): number;
+  /** Attempts of steps that are tried again, where neither pipeline nor agent says how many. */
+  defaultAttempts?(): number;
   /** Budget of runs whose pipeline names none, USD; null: no limit. */
   defaultBudgetUsd?(): number | null;
 }
@@ -63,7 +65,7 @@ export function openRuns(deps: OpenRunsDeps) {
     cancelExecution: (id) => executions.requestCancel(id),
     skillsFor: deps.skillsFor,
     agentTimeout: (agentId) => configOf(agentId).timeout_seconds ?? deps.defaultTimeoutSeconds?.() ?? 1_800,
-    agentAttempts: (agentId) => configOf(agentId).max_attempts,
+    agentAttempts: (agentId) => configOf(agentId).max_attempts ?? deps.defaultAttempts?.(),
     ended: deps.ended,
   });
   const assertAgents = (definition: PipelineDefinition): void => {
