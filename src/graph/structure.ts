@@ -3,13 +3,22 @@
  * terms of nodes.
  */
 import { CodeGraph, type EdgeColumns, type NodeColumns } from "./code-graph.ts";
-import { EDGE_TYPES, type EdgeType, NODE_LABELS, type NodeLabel, REASONS, type Reason } from "./model.ts";
+import {
+  EDGE_TYPES,
+  type EdgeType,
+  NODE_LABELS,
+  type NodeLabel,
+  REASONS,
+  type Reason,
+  SYMBOL_LABELS,
+} from "./model.ts";
 import { ATTACH, SYMBOL, SymbolFlag, TYPE, Type } from "./parse/fact-layout.ts";
 import { dirname } from "./parse/paths.ts";
 import type { RawEdge } from "./resolve/edges.ts";
 import type { Repository } from "./resolve/repository.ts";
 
 export const LABEL_ROW = new Map<NodeLabel, number>(NODE_LABELS.map((label, i) => [label, i]));
+const NAMESPACE = SYMBOL_LABELS.indexOf("Namespace");
 export const TYPE_ROW = new Map<EdgeType, number>(EDGE_TYPES.map((type, i) => [type, i]));
 export const REASON_ROW = new Map<Reason, number>(REASONS.map((reason, i) => [reason, i]));
 
@@ -122,7 +131,11 @@ function addSymbols(builder: GraphBuilder, repo: Repository, file: number, symbo
   for (let at = 0, row = 0; at < symbols.length; at += SYMBOL.size, row++) {
     const parent = symbols[at + SYMBOL.parent]!;
     const name = strings[symbols[at + SYMBOL.name]!]!;
-    const outer = parent < 0 ? (owners.get(row) ?? "") : qualifiedOf[parent]!;
+    const around = parent < 0 ? "" : qualifiedOf[parent]!;
+    // A member that is defined in a name space rather than in its type is still called after its type.
+    const apart = parent < 0 || symbols[parent * SYMBOL.size + SYMBOL.label] === NAMESPACE;
+    const owner = apart ? (owners.get(row) ?? "") : "";
+    const outer = around !== "" && owner !== "" ? `${around}.${owner}` : around || owner;
     const flags = symbols[at + SYMBOL.flags]!;
     if (flags & SymbolFlag.Hidden) {
       qualifiedOf.push(outer);

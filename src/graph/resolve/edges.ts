@@ -146,13 +146,23 @@ export function createEdgeFinder(engine: Engine, unique: UniqueNames): EdgeFinde
     return targets;
   }
 
+  /** Whether a receiver of no known type is at least known not to be worth a guess. */
+  function isForeign(file: number, object: number): boolean {
+    const { exprs, strings } = repo.facts(file);
+    const at = object * EXPR.size;
+    // The parent of a class whose bases are not known may be anything.
+    if (exprs[at + EXPR.op] === Expr.Super) return true;
+    if (exprs[at + EXPR.op] !== Expr.Name || !/^\p{Lu}/u.test(strings[exprs[at + EXPR.a]!]!)) return false;
+    // A class, by its look, that nothing here declares.
+    return engine.lookup(file, exprs[at + EXPR.b]!, exprs[at + EXPR.a]!, "value") === undefined;
+  }
+
   function memberTargets(file: number, callee: number, site: CallSite): Target[] {
     const facts = repo.facts(file);
     const object = facts.exprs[callee * EXPR.size + EXPR.a]!;
     const name = facts.strings[facts.exprs[callee * EXPR.size + EXPR.b]!]!;
     const receiver = engine.exprType(file, object);
-    // The parent of a class whose bases are not known may be anything.
-    if (!receiver) return facts.exprs[object * EXPR.size + EXPR.op] === Expr.Super ? [] : unique.forMember(file, name);
+    if (!receiver) return isForeign(file, object) ? [] : unique.forMember(file, name);
     if (receiver.kind === "function" && (name === "call" || name === "apply"))
       return typeTargets(receiver, "receiver_type");
     const called = facts.exprs[callee * EXPR.size + EXPR.c] === 1 ? true : undefined;

@@ -13,6 +13,7 @@ import {
 import type { ImportTarget } from "../parse/language.ts";
 import { basename, dirname, join } from "../parse/paths.ts";
 import type { Engine, Entity, NameSpaceOf } from "./engine.ts";
+import { createGlobalUsings } from "./global-usings.ts";
 import { createImplicitMembers } from "./implicit-members.ts";
 import { labelsOf } from "./name-labels.ts";
 import { createScopeIndexes } from "./scope-indexes.ts";
@@ -30,6 +31,7 @@ export function createNames(engine: Engine): Names {
   const starRows: number[][] = [];
   const indexes = createScopeIndexes(repo);
   const implicitMember = createImplicitMembers(engine);
+  const globalUsings = createGlobalUsings(repo);
   const entered = new Set<ImportTarget>();
 
   /** The binding that a name means among those of one scope, or undefined. */
@@ -118,6 +120,14 @@ export function createNames(engine: Engine): Names {
     return undefined;
   }
 
+  function inGlobalUsings(file: number, text: string, space: NameSpaceOf): Entity | undefined {
+    for (const using of globalUsings(file)) {
+      const found = nameIn(engine.importTarget(using.file, using.row), text, space, using.file, new Set());
+      if (found && found.kind !== "external") return found;
+    }
+    return undefined;
+  }
+
   function lookup(file: number, scope: number, name: number, space: NameSpaceOf): Entity | undefined {
     const facts = repo.facts(file);
     const rules = repo.rules(file);
@@ -139,7 +149,8 @@ export function createNames(engine: Engine): Names {
       }
       const wild =
         (rules.includes && at === 0 ? engine.included(file, text, space) : undefined) ??
-        inWildcards(file, at, text, space, new Set());
+        inWildcards(file, at, text, space, new Set()) ??
+        (rules.partialTypes && at === 0 ? inGlobalUsings(file, text, space) : undefined);
       if (wild) return wild;
       at = facts.scopes[at * SCOPE.size + SCOPE.parent]!;
     }

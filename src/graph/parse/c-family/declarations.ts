@@ -5,6 +5,8 @@ import { BindingKind, CallFlag, Expr, HeritageKind, SymbolFlag, Type } from "../
 import { CFamilyExpressions } from "./expressions.ts";
 import type { Declarator } from "./types.ts";
 
+const KEYWORDS = /^(if|else|for|while|switch|return|do|case|sizeof|void|int|char|defined|case|goto)$/;
+
 const LABELS: Record<string, SymbolLabel> = {
   struct_specifier: "Struct",
   union_specifier: "Struct",
@@ -50,8 +52,34 @@ export abstract class CFamilyDeclarations extends CFamilyExpressions {
       return;
     }
     const body = tree.child(node, "body");
+    const name = this.text(found.name);
+    // `MACRO(x) if (…) {…}` is read as a function of that name.
+    if (KEYWORDS.test(name)) {
+      this.template = -1;
+      this.statements(body, this.block({ ...at, names: at.names ?? new Set() }));
+      return;
+    }
+    if (/^[A-Z][A-Z0-9_]*$/.test(name) && tree.child(node, "type") < 0) {
+      this.macroFunction(node, found, body, at);
+      return;
+    }
     const given = body >= 0 || tree.childOfKind(node, "default_method_clause") >= 0;
     this.functionSymbol(node, found, body, given, at);
+  }
+
+  /** `TEST(suite, name) { … }`: a function that a macro makes; it is called what the macro is told. */
+  private macroFunction(node: number, found: Declarator, body: number, at: Place): void {
+    const { tree } = this;
+    const list = tree.child(found.functionNode, "parameters");
+    const words = (list < 0 ? [] : tree.namedChildren(list))
+      .map((one) => this.text(one))
+      .filter((text) => /^\w+$/.test(text));
+    const name = words.length > 0 ? words.join("_") : this.text(found.name);
+    const flags = SymbolFlag.FileLocal | SymbolFlag.Entry;
+    const symbol = this.declare({ label: "Function", name, node, body, flags, bound: false }, at);
+    const inside = this.open(symbol, at);
+    this.statements(body, inside);
+    this.close(symbol, inside);
   }
 
   private functionName(node: number): string {

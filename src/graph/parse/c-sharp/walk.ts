@@ -101,7 +101,9 @@ export class CSharpWalk extends CSharpLocals {
       .replace(/<.*$/, "");
     if (path === "" || target === alias) return;
     const line = tree.line(node);
-    if (alias < 0) facts.import(ImportKind.Wildcard, path, "*", "", line, at.scope);
+    // `global using` holds for the whole project.
+    const everywhere = tree.childOfKind(node, "global") >= 0;
+    if (alias < 0) facts.import(ImportKind.Wildcard, path, everywhere ? "**" : "*", "", line, at.scope);
     else {
       const cut = path.lastIndexOf(".");
       facts.import(
