@@ -61,7 +61,8 @@ export interface ExecutionRows {
   reclaim(): number;
   /** Gives a running execution back to the queue, not to be taken up before `notBefore` (ms since the epoch). */
   release(id: string, notBefore: number, why: string | null): void;
-  begin(id: string, model: string, system: string): void;
+  /** Model, system prompt and first user message: all or nothing, or a crash between them would leave a task untold. */
+  begin(id: string, model: string, system: string, user: string): void;
   transcript(id: string): StoredMessage[];
   cancelRequested(id: string): boolean;
   addUserMessage(id: string, content: string): void;

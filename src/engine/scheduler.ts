@@ -56,7 +56,8 @@ export function createScheduler(
     const done = workOn(execution, ports, stop.signal)
       .catch((error) => log.error({ err: error, execution: execution.id }, "execution left; it goes back to the queue"))
       .finally(() => {
-        active.delete(execution.id);
+        // Given back, it may have been taken again while its sandbox was still being stopped.
+        if (active.get(execution.id)?.stop === stop) active.delete(execution.id);
         wake();
       });
     active.set(execution.id, { execution, stop, done });

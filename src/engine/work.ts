@@ -59,8 +59,7 @@ export async function workOn(execution: Execution, ports: EnginePorts, stop: Abo
 function begin(execution: Execution, ports: EnginePorts, model: string, sandbox: Sandbox): string {
   if (execution.system !== null) return execution.system;
   const { system, user } = ports.promptFor(execution, ports.toolsFor(execution, sandbox), sandbox);
-  ports.rows.begin(execution.id, model, system);
-  if (ports.rows.transcript(execution.id).length === 0) ports.rows.addUserMessage(execution.id, user);
+  ports.rows.begin(execution.id, model, system, user);
   return system;
 }
 

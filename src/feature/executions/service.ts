@@ -112,7 +112,12 @@ export function createExecutions({ store, clock, recordCall }: ExecutionsDeps): 
         if (why) tx.emit({ kind: "activity", ...executionRefs(toExecution(row)), data: { title: why } });
       });
     },
-    begin: (id, model, system) => store.write(() => table.update(id, { model, system })),
+    begin: (id, model, system, user) =>
+      store.write(() => {
+        table.update(id, { model, system });
+        // Chats and the like come with their messages.
+        if (table.messages(id).length === 0) table.addMessage(id, "user", user);
+      }),
     transcript: (id) => table.messages(id),
     cancelRequested: (id) => table.find(id)?.cancel_requested ?? true,
     addUserMessage: (id, content) => store.write(() => void table.addMessage(id, "user", content)),
