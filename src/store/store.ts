@@ -9,6 +9,7 @@ import { type Clock, timestamp } from "../core/clock.ts";
 import { EVENT_KINDS, type EventDraft, type SkepEvent } from "../core/events.ts";
 import { LIMITS } from "../core/limits.ts";
 import { migrate } from "./migrate.ts";
+import { withStatementCache } from "./statement-cache.ts";
 
 export type Db = BetterSQLite3Database<Record<string, never>>;
 
@@ -66,7 +67,7 @@ function tune(sqlite: Database.Database): void {
 }
 
 function createStore(sqlite: Database.Database, clock: Clock): Store {
-  const db = drizzle({ client: sqlite });
+  const db = drizzle({ client: withStatementCache(sqlite) });
   const insertEvent = sqlite.prepare(
     `INSERT INTO events (kind, at, run_id, step_id, session_id, agent_id, swarm_id, project_id, user_id, data)
      VALUES (@kind, @at, @run_id, @step_id, @session_id, @agent_id, @swarm_id, @project_id, @user_id, @data)`,
