@@ -1,0 +1,92 @@
+/**
+ * The promise of the engine, from outside: whenever the process is killed, a run ends as it would have. A failure
+ * prints the seed; CRASH_SEED takes it again, CRASH_POINTS changes how many points there are.
+ */
+import { afterAll, describe, expect, test } from "bun:test";
+import { existsSync, mkdtempSync, readFileSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import type { Run } from "../../feature/runs/model.ts";
+import { dockerForTests, testImage } from "../docker-image.ts";
+import { startServer } from "../server.ts";
+import { crashCampaign, type PointReport } from "./campaign.ts";
+import { layOut, sixSteps, twoSteps } from "./crash-pipeline.ts";
+import { readEvents } from "./event-reader.ts";
+import { programsOf } from "./lane.ts";
+import { seedFrom } from "./random.ts";
+
+const seed = seedFrom(process.env["CRASH_SEED"]);
+const points = Number(process.env["CRASH_POINTS"] ?? 50);
+const docker = await dockerForTests(process.env);
+const faulty = (reports: readonly PointReport[]) => reports.filter(({ faults }) => faults.length > 0);
+
+describe(`kill -9 of the server (CRASH_SEED=${seed})`, () => {
+  test("at any point of a run of six steps changes nothing of how it ends", async () => {
+    const run = sixSteps({ commandMs: 15, replyMs: 15 });
+    const { reports } = await crashCampaign({ run, points, lanes: 3, seed });
+    expect(faulty(reports)).toEqual([]);
+    expect(reports).toHaveLength(points);
+    // A campaign that never met a command at work, or never an answered write, would prove little.
+    expect(reports.some(({ interrupted }) => interrupted > 0)).toBe(true);
+    expect(reports.some(({ acknowledged }) => acknowledged > 0)).toBe(true);
+  }, 240_000);
+
+  test.skipIf(!docker)(
+    "leaves no container of a run behind, and the run ends as it would have",
+    async () => {
+      const env = { SANDBOX: "docker", AGENT_IMAGE: await testImage(docker!), IMAGE_PULL: "false" };
+      const run = twoSteps({ commandMs: 30, replyMs: 15 });
+      const { reports, runIds } = await crashCampaign({ run, points: 6, lanes: 2, seed, env, laterMs: 400 });
+      expect(faulty(reports)).toEqual([]);
+      for (const id of runIds) expect(await docker!.containers.list([`skep.run=${id}`])).toEqual([]);
+    },
+    120_000,
+  );
+});
+
+describe("a command that is under way when the server is killed", () => {
+  const data = mkdtempSync(join(tmpdir(), "skep-crash-"));
+  afterAll(() => rmSync(data, { recursive: true, force: true }));
+
+  test("has ended once the next one is there; the model hears that it was interrupted and goes on", async () => {
+    const script = layOut(data, {
+      id: "long",
+      steps: [{ id: "wait", agent: "noter", input: "Wait", outputs: ["said"] }],
+      script: {
+        version: 1,
+        steps: {
+          wait: [
+            { tool_calls: [{ tool: "bash", input: { command: "echo $$ > pid; sleep 300; echo late > late" } }] },
+            {
+              tool_calls: [{ tool: "complete", input: { outputs: { said: "{{ last_tool_output }}" }, summary: "ok" } }],
+            },
+          ],
+        },
+      },
+    });
+    const env = { DEMO_SCRIPT: script, ALLOW_HOST_SHELL: "true" };
+    const first = await startServer({ data, env });
+    const begun = Promise.withResolvers<void>();
+    readEvents(first.url, 0, ({ kind }) => kind === "tool_call_start" && begun.resolve());
+    const body = { pipeline_id: "long", task_description: "wait" };
+    const { body: run } = await first.request<Run>("POST", "/v1/runs", { body });
+    await begun.promise;
+    const pidFile = join(data, "workspaces", run.id, "pid");
+    while (!existsSync(pidFile) || readFileSync(pidFile, "utf8") === "") await Bun.sleep(5);
+    await first.stop("SIGKILL");
+    expect(programsOf(data).length).toBeGreaterThan(0);
+    const second = await startServer({ data, env });
+    try {
+      expect(programsOf(data)).toEqual([]);
+      const ended = Promise.withResolvers<void>();
+      readEvents(second.url, 0, ({ kind }) => kind === "run_complete" && ended.resolve());
+      await ended.promise;
+      const { body: after } = await second.request<Run>("GET", `/v1/runs/${run.id}`);
+      expect(after.status).toBe("succeeded");
+      expect(JSON.stringify(after.outputs)).toContain("Interrupted: the server stopped while this ran.");
+      expect(existsSync(join(data, "workspaces", run.id, "late"))).toBe(false);
+    } finally {
+      await second.stop("SIGKILL");
+    }
+  });
+});

@@ -1,0 +1,194 @@
+/**
+ * One server that is killed again and again over one data folder. Each disturbance starts a run, kills the process
+ * without warning at a chosen point, starts it again, and gives back what can be seen from outside.
+ */
+import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync } from "node:fs";
+import { join } from "node:path";
+import { RUN_END_KINDS, type SkepEvent } from "../../core/events.ts";
+import type { Run, Step } from "../../feature/runs/model.ts";
+import { startServer, type TestServer } from "../server.ts";
+import { type CrashRun, layOut } from "./crash-pipeline.ts";
+import { type EventReader, readEvents } from "./event-reader.ts";
+import { crashRoom } from "./room.ts";
+
+/** Where the server dies: that many events of the run after its start, and a little later. */
+export interface CrashPoint {
+  events: number;
+  laterMs: number;
+}
+
+export interface Disturbed {
+  run: Run;
+  steps: Step[];
+  /** What readers saw before and after the kill, one after another. */
+  seen: SkepEvent[];
+  /** The same stretch, read again from the log at the end. */
+  log: SkepEvent[];
+  /** Id before the first of them. */
+  from: number;
+  /** Lines of the run's journal. */
+  journal: string[];
+  /** Writes that were answered before the kill and are not there after it. */
+  lostWrites: string[];
+  /** Runs that answer to this point's task: one, however often it was asked for. */
+  runsOfTask: number;
+  /** Programs of agents that were alive when all was done. */
+  leftProcesses: string[];
+  acknowledged: number;
+}
+
+export interface Lane {
+  /** The run without a disturbance, and how many events it has. */
+  undisturbed(): Promise<Disturbed>;
+  disturb(point: CrashPoint): Promise<Disturbed>;
+  remove(): Promise<void>;
+}
+
+const within = <T>(ms: number, what: string, work: Promise<T>): Promise<T> =>
+  Promise.race([work, Bun.sleep(ms).then(() => Promise.reject(new Error(`${what} took more than ${ms} ms`)))]);
+
+/** Programs whose home is a workspace of that data folder. */
+export function programsOf(data: string): string[] {
+  if (!existsSync("/proc/self/environ")) return [];
+  return readdirSync("/proc").flatMap((pid) => {
+    if (!/^\d+$/.test(pid)) return [];
+    try {
+      const variables = readFileSync(`/proc/${pid}/environ`, "utf8");
+      const command = readFileSync(`/proc/${pid}/cmdline`, "utf8").replaceAll("\0", " ");
+      return variables.includes(`HOME=${data}/workspaces/`) ? [`${pid} ${command}`] : [];
+    } catch {
+      return [];
+    }
+  });
+}
+
+export async function openLane(run: CrashRun, env: Record<string, string>, timeoutMs = 40_000): Promise<Lane> {
+  const data = mkdtempSync(join(crashRoom(), "skep-crash-"));
+  const script = layOut(data, run);
+  const start = () => startServer({ data, env: { DEMO_SCRIPT: script, ALLOW_HOST_SHELL: "true", ...env } });
+  let server: TestServer = await start();
+  let last = 0;
+  let count = 0;
+
+  async function point(crash: CrashPoint | null): Promise<Disturbed> {
+    const from = last;
+    const task = `task ${++count}`;
+    const lastHeard = Promise.withResolvers<void>();
+    const hear = (event: SkepEvent) => {
+      if (RUN_END_KINDS.includes(event.kind)) lastHeard.resolve();
+    };
+    const create = () =>
+      server.request<Run>("POST", "/v1/runs", {
+        body: { pipeline_id: run.id, task_description: task },
+        headers: { "Idempotency-Key": task },
+      });
+    let seen: SkepEvent[] = [];
+    const writes: string[] = [];
+    if (crash) {
+      seen = await killAt(crash, from, task, create, writes, hear);
+      server = await start();
+    }
+    const reader = readEvents(server.url, seen.at(-1)?.id ?? from, hear);
+    const { status, body } = await create();
+    if (status !== 201) throw new Error(`POST /v1/runs answered ${status}: ${JSON.stringify(body)}`);
+    await within(timeoutMs, `${body.id} after ${JSON.stringify(crash)}\n${server.output()}`, lastHeard.promise);
+    // Once the run has ended its last sandbox is gone: it is stopped before the end is written.
+    const answer = await look(body.id, task);
+    reader.close();
+    seen = [...seen, ...reader.events];
+    last = seen.at(-1)!.id;
+    return {
+      ...answer,
+      ...{ seen, from, acknowledged: writes.length },
+      log: await readLog(from, last),
+      journal: readFileSync(join(data, "workspaces", body.id, "journal"), "utf8")
+        .trim()
+        .split("\n"),
+      lostWrites: await missing(writes),
+      leftProcesses: programsOf(data),
+    };
+  }
+
+  /** Starts the run and kills the server there. @returns what was seen of it. */
+  async function killAt(
+    { events, laterMs }: CrashPoint,
+    from: number,
+    task: string,
+    create: () => Promise<unknown>,
+    writes: string[],
+    hear: (event: SkepEvent) => void,
+  ): Promise<SkepEvent[]> {
+    const due = Promise.withResolvers<void>();
+    let heard = 0;
+    const reader: EventReader = readEvents(server.url, from, (event) => {
+      hear(event);
+      if (event.run_id !== undefined && ++heard === events) due.resolve();
+      if (RUN_END_KINDS.includes(event.kind)) due.resolve();
+    });
+    const asked = create().catch(() => {});
+    const writing = keepWriting(task, writes);
+    if (events === 0) due.resolve();
+    await within(timeoutMs, `event ${events} of ${task}`, due.promise);
+    await Bun.sleep(laterMs);
+    const code = server.stop("SIGKILL");
+    writing.stop();
+    await Promise.all([code, asked, writing.done, reader.ended]);
+    return reader.events;
+  }
+
+  /** Writes secrets one after another, and keeps the names of those that were answered. */
+  function keepWriting(task: string, writes: string[]): { stop(): void; done: Promise<void> } {
+    let going = true;
+    const write = async () => {
+      for (let n = 1; going && n <= 20; n++) {
+        const name = `${task.replace(" ", "_")}_${n}`;
+        const body = { name, value: `value of ${name}`, description: "" };
+        const { status } = await server.request("POST", "/v1/secrets", { body });
+        if (status !== 201) throw new Error(`POST /v1/secrets answered ${status}`);
+        writes.push(name);
+        await Bun.sleep(25);
+      }
+    };
+    return {
+      stop: () => {
+        going = false;
+      },
+      done: write().catch(() => {}),
+    };
+  }
+
+  async function look(runId: string, task: string) {
+    const [one, steps, all] = await Promise.all([
+      server.request<Run>("GET", `/v1/runs/${runId}`),
+      server.request<{ items: Step[] }>("GET", `/v1/steps/${runId}?limit=200`),
+      server.request<{ items: Run[] }>("GET", "/v1/runs?limit=200"),
+    ]);
+    const runsOfTask = all.body.items.filter(({ task_description }) => task_description === task).length;
+    return { run: one.body, steps: steps.body.items, runsOfTask };
+  }
+
+  /** The log once more, from the same start to the same end. */
+  async function readLog(from: number, to: number): Promise<SkepEvent[]> {
+    const done = Promise.withResolvers<void>();
+    const reader = readEvents(server.url, from, ({ id }) => id >= to && done.resolve());
+    await within(5_000, "the log", done.promise);
+    reader.close();
+    return reader.events.filter(({ id }) => id <= to);
+  }
+
+  async function missing(names: readonly string[]): Promise<string[]> {
+    if (names.length === 0) return [];
+    const { body } = await server.request<{ items: { name: string }[] }>("GET", "/v1/secrets?limit=200");
+    const there = new Set(body.items.map(({ name }) => name));
+    return names.filter((name) => !there.has(name));
+  }
+
+  return {
+    undisturbed: () => point(null),
+    disturb: point,
+    async remove() {
+      await server.remove();
+      rmSync(data, { recursive: true, force: true });
+    },
+  };
+}
