@@ -64,7 +64,7 @@ async function sendGuarded<T>(
   const guard = guardArchive(kind, limits);
   let fault: Error | undefined;
   const onEnd = (error: Error | null | undefined) => {
-    fault ??= error ?? undefined;
+    fault ??= error ? readable(error) : undefined;
   };
   const { first, rest } = await peek(file);
   if (first[0] === 0x1f && first[1] === 0x8b) pipeline(rest, createGunzip(), guard, onEnd);
@@ -76,6 +76,12 @@ async function sendGuarded<T>(
   } finally {
     guard.destroy();
   }
+}
+
+/** What zlib says of a damaged file is the giver's mistake, not ours. */
+function readable(error: NodeJS.ErrnoException): Error {
+  const damaged = /^Z_/.test(error.code ?? "");
+  return damaged ? new Problem(422, "archive_refused", `The gzip file is damaged: ${error.message}.`) : error;
 }
 
 /** The first chunk, and a source that begins with it again. */

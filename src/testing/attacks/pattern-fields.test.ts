@@ -1,0 +1,82 @@
+/** A31: 100 kB of what makes patterns backtrack, in every field of every operation that takes text; others are answered meanwhile. */
+import { afterAll, beforeAll, expect, test } from "bun:test";
+import { startServer, type TestServer } from "../server.ts";
+import { createDice, createInputs, type Schema } from "./fuzz-input.ts";
+
+interface Operation {
+  parameters?: { name: string; in: string; schema?: Schema }[];
+  requestBody?: { content: Record<string, { schema?: Schema }> };
+}
+interface Document {
+  paths: Record<string, Record<string, Operation>>;
+  components: { schemas: Record<string, Schema> };
+}
+
+const LENGTH = 100_000;
+/** Headers and addresses end at 16 kB: there the longest that fits. */
+const IN_ADDRESS = 7_000;
+/** Longest time that one request may hold up another, ms. A pattern that backtracks takes minutes, whatever the machine. */
+const LAG_MS = 5_000;
+const REPEATED = ["a", "a-", "A_", "0", "a.", "a@", " ", "/", "(", "a,", "\\", "${", "{{", "[[", "- a\n", "*", "é"];
+
+let server: TestServer;
+beforeAll(async () => {
+  server = await startServer();
+});
+afterAll(() => server.remove());
+
+const long = (piece: string, length: number): string =>
+  `${piece.repeat(Math.ceil(length / piece.length)).slice(0, length - 1)}!`;
+
+/** Names of the members of an object that take text, whatever else they take. */
+function textFields(schema: Schema | undefined, resolve: (ref: string) => Schema): string[] {
+  const whole = schema?.$ref ? resolve(schema.$ref) : schema;
+  const takesText = (one: Schema): boolean =>
+    one.type === "string" || [...(one.anyOf ?? []), ...(one.items ? [one.items] : [])].some(takesText);
+  return Object.entries(whole?.properties ?? {}).flatMap(([name, one]) => (takesText(one) ? [name] : []));
+}
+
+test("A31: no field of any operation lets long input stall the server", async () => {
+  const { body: document } = await server.request<Document>("GET", "/openapi.json");
+  const resolve = (ref: string) => document.components.schemas[ref.split("/").at(-1)!] ?? {};
+  const dice = createDice(31);
+  const inputs = createInputs(dice, {}, resolve);
+  let worst = { ms: 0, what: "" };
+  let sent = 0;
+  const timed = async (what: string, method: string, path: string, body?: unknown) => {
+    const started = performance.now();
+    const leave = new AbortController();
+    const answering = fetch(server.url + path, {
+      ...{ method, redirect: "manual" as const, signal: leave.signal },
+      ...(body === undefined ? {} : { body: JSON.stringify(body), headers: { "Content-Type": "application/json" } }),
+    });
+    // The neighbour: what somebody else would have to wait.
+    const [answer] = await Promise.all([answering, fetch(`${server.url}/healthz`)]);
+    const ms = performance.now() - started;
+    leave.abort();
+    sent++;
+    expect([what, answer.status < 500 || answer.status === 503]).toEqual([what, true]);
+    if (ms > worst.ms) worst = { ms, what };
+  };
+  for (const [path, item] of Object.entries(document.paths))
+    for (const [method, { parameters = [], requestBody }] of Object.entries(item)) {
+      if (path.startsWith("/v1/auth/login") || path === "/v1/auth/setup" || path === "/v1/users") continue;
+      const verb = method.toUpperCase();
+      const schema = requestBody?.content["application/json"]?.schema;
+      const plain = path.replace(/\{\w+\}/g, "x");
+      const body = () => (schema ? (inputs.valid(schema) as Record<string, unknown>) : undefined);
+      for (const { name, in: where } of parameters) {
+        const text = encodeURIComponent(long(dice.pick(REPEATED), IN_ADDRESS / 3))
+          .slice(0, IN_ADDRESS)
+          .replace(/%.?$/, "");
+        const address =
+          where === "path" ? path.replace(`{${name}}`, text).replace(/\{\w+\}/g, "x") : `${plain}?${name}=${text}`;
+        await timed(`${verb} ${path} ${where} ${name}`, verb, address, body());
+      }
+      for (const name of textFields(schema, resolve))
+        for (const piece of [dice.pick(REPEATED), dice.pick(REPEATED)])
+          await timed(`${verb} ${path} body ${name}`, verb, plain, { ...body(), [name]: long(piece, LENGTH) });
+    }
+  expect(sent).toBeGreaterThan(200);
+  expect([worst.what, worst.ms < LAG_MS]).toEqual([worst.what, true]);
+}, 60_000);
