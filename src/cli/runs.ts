@@ -1,8 +1,9 @@
 /** `skep runs`: lists runs, shows or follows one; `skep cancel`, `skep restart` and `skep approve` act on one. */
 import type { Command } from "commander";
 import { readConfig } from "../core/config.ts";
-import { findServer } from "./client.ts";
+import { type Client, findServer } from "./client.ts";
 import { exitCodeOf, followRun, hasEnded, type RunView } from "./follow.ts";
+import { INTERRUPTED, onInterrupt } from "./interrupt.ts";
 import { report } from "./run.ts";
 
 interface Flags {
@@ -18,6 +19,39 @@ const withServer = (command: Command) =>
     .option("--url <url>", "server to use [SKEP_URL]")
     .option("--data <dir>", "data folder [DATA]")
     .option("--json", "JSON instead of words");
+
+interface StepView {
+  step_id: string;
+  agent_id: string | null;
+  status: string;
+  attempt: number;
+  model: string | null;
+  cost_usd: number;
+  error: { message: string } | null;
+}
+
+/** A run and its steps, every attempt. */
+async function show(client: Client, id: string, json: boolean): Promise<void> {
+  const path = encodeURIComponent(id);
+  const run = await client.call<RunView>("GET", `/v1/runs/${path}`);
+  if (json) return console.log(JSON.stringify(run));
+  if (hasEnded(run)) report(run, false, false);
+  else console.log(`${run.status}: ${run.id}`);
+  const { items } = await client.call<{ items: StepView[] }>("GET", `/v1/steps/${path}?limit=200`);
+  for (const { step_id, agent_id, status, attempt, model, cost_usd, error } of items)
+    console.log(
+      [
+        `  ${step_id.padEnd(20)} ${status.padEnd(9)}`,
+        attempt > 1 ? `attempt ${attempt}` : undefined,
+        agent_id ?? undefined,
+        model ?? undefined,
+        cost_usd > 0 ? `$${cost_usd.toFixed(4)}` : undefined,
+        error?.message,
+      ]
+        .filter((part) => part !== undefined)
+        .join("  "),
+    );
+}
 
 export function runsCommand(program: Command, exit: (code: number) => void): void {
   withServer(program.command("runs"))
@@ -35,11 +69,12 @@ export function runsCommand(program: Command, exit: (code: number) => void): voi
         const client = await server(flags);
         const json = flags.json ?? false;
         if (run !== undefined) {
-          const shown = flags.follow
-            ? await followRun(client, run, { json, text: true }, new AbortController().signal)
-            : await client.call<RunView>("GET", `/v1/runs/${encodeURIComponent(run)}`);
+          if (!flags.follow) return show(client, run, json);
+          const interrupt = onInterrupt(client, run, false);
+          const shown = await followRun(client, run, { json, text: true }, interrupt.signal);
+          interrupt.done();
           report(shown, json, false);
-          return exit(flags.follow && hasEnded(shown) ? exitCodeOf(shown.status) : 0);
+          return exit(interrupt.asked ? INTERRUPTED : exitCodeOf(shown.status));
         }
         const query = new URLSearchParams({ limit: flags.limit });
         if (flags.pipeline) query.set("pipeline_id", flags.pipeline);
