@@ -74,7 +74,8 @@ function sha256(path: string): string {
 
 const WORKERS = ["src/graph/parse-worker.ts"].filter((path) => existsSync(path));
 
-const commit = Bun.spawnSync(["git", "rev-parse", "--short=12", "HEAD"]).stdout.toString().trim() || "unknown";
+const git = Bun.which("git");
+const commit = (git && Bun.spawnSync([git, "rev-parse", "--short=12", "HEAD"]).stdout.toString().trim()) || "unknown";
 mkdirSync(dirname(outfile), { recursive: true });
 const started = performance.now();
 const result = await Bun.build({
