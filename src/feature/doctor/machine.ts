@@ -1,5 +1,6 @@
 /** The machine as `skep doctor` sees it: programs, containers, bounds that the kernel sets. */
 import { readFileSync } from "node:fs";
+import { join } from "node:path";
 import type { DockerClient } from "../../adapter/docker.ts";
 import type { Config } from "../../core/config.ts";
 import { messageOf } from "../../core/errors.ts";
@@ -105,7 +106,7 @@ export function checkBounds(config: Config, root = "/"): Finding[] {
 
 function text(root: string, path: string): string | undefined {
   try {
-    return readFileSync(`${root}${path}`, "utf8").trim();
+    return readFileSync(join(root, path), "utf8").trim();
   } catch {
     return undefined;
   }

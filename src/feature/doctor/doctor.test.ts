@@ -1,0 +1,158 @@
+import { afterEach, beforeEach, describe, expect, test } from "bun:test";
+import { chmodSync, mkdirSync, mkdtempSync, readdirSync, rmSync, statSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import Database from "better-sqlite3";
+import { systemClock } from "../../core/clock.ts";
+import { readConfig } from "../../core/config.ts";
+import { unavailable } from "../../core/errors.ts";
+import { LIMITS } from "../../core/limits.ts";
+import { databasePath, openStore } from "../../store/store.ts";
+import { skep } from "../../testing/command.ts";
+import { checkBounds, checkEngine, checkGit, checkServer, type Engine } from "./machine.ts";
+import { amount, limitText, type Report } from "./model.ts";
+import { checkDatabase, checkFolder, checkKeys } from "./storage.ts";
+
+let folder: string;
+beforeEach(() => {
+  folder = mkdtempSync(join(tmpdir(), "skep-doctor-"));
+});
+afterEach(() => rmSync(folder, { recursive: true, force: true }));
+
+const config = (env: Record<string, string> = {}) => readConfig({ DATA: folder, ...env });
+const engine = (parts: Partial<Engine> = {}): Engine => ({
+  address: "unix:///nowhere.sock",
+  ping: async () => {},
+  info: async () => ({ engine: "Docker", version: "20.10", apiVersion: "1.41", rootless: false }) as never,
+  images: { inspect: async () => undefined },
+  ...parts,
+});
+
+describe("the data folder", () => {
+  test("is well when it is ours alone, made later when it is not there, warned of when others can look in", () => {
+    chmodSync(folder, 0o700);
+    expect(checkFolder(folder).verdict).toBe("ok");
+    expect(checkFolder(join(folder, "later/still"))).toMatchObject({
+      verdict: "ok",
+      detail: expect.stringContaining("first start"),
+    });
+    chmodSync(folder, 0o755);
+    expect(checkFolder(folder)).toMatchObject({ verdict: "warn", remedy: `chmod 700 ${folder}` });
+    writeFileSync(join(folder, "file"), "");
+    expect(checkFolder(join(folder, "file")).verdict).toBe("fail");
+  });
+
+  test("keys that others can read, or that are none, are failures with the remedy", () => {
+    expect(checkKeys(folder)).toMatchObject({ verdict: "ok", detail: expect.stringContaining("none yet") });
+    mkdirSync(join(folder, "keys"));
+    const key = join(folder, "keys/secrets.key");
+    writeFileSync(key, "0".repeat(64), { mode: 0o600 });
+    expect(checkKeys(folder)).toMatchObject({ verdict: "ok", detail: expect.stringContaining("1,") });
+    chmodSync(key, 0o644);
+    expect(checkKeys(folder)).toMatchObject({ verdict: "fail", remedy: expect.stringContaining(`chmod 600 ${key}`) });
+    writeFileSync(key, "not a key");
+    chmodSync(key, 0o600);
+    expect(checkKeys(folder)).toMatchObject({ verdict: "fail", remedy: expect.stringContaining("copy") });
+  });
+});
+
+describe("the database", () => {
+  test("is looked at, sound or damaged, from an older or a newer version", () => {
+    expect(checkDatabase(folder)).toMatchObject([{ verdict: "ok", detail: expect.stringContaining("first start") }]);
+    const path = databasePath(folder);
+    openStore({ path, clock: systemClock }).close();
+    expect(checkDatabase(folder).map(({ verdict }) => verdict)).toEqual(["ok", "ok"]);
+    const db = new Database(path);
+    db.prepare("INSERT INTO migrations SELECT '9999-later', applied_at FROM migrations LIMIT 1").run();
+    db.close();
+    expect(checkDatabase(folder)[1]).toMatchObject({ verdict: "fail", detail: expect.stringContaining("9999-later") });
+    writeFileSync(path, "this is no database, not even a little, and long enough to be looked at".repeat(40));
+    expect(checkDatabase(folder)).toMatchObject([{ check: "database", verdict: "fail" }]);
+  });
+});
+
+describe("the machine", () => {
+  const away = engine({ ping: () => Promise.reject(unavailable("docker_unavailable", "It does not answer.")) });
+
+  test("an engine that is away fails where it is asked for, is a warning where it may be, and nothing where it is not", async () => {
+    const verdicts = async (SANDBOX: string, one = away) =>
+      (await checkEngine(config({ SANDBOX }), one)).map(({ check, verdict }) => [check, verdict]);
+    expect(await verdicts("docker")).toEqual([["container engine", "fail"]]);
+    expect(await verdicts("auto")).toEqual([["container engine", "warn"]]);
+    expect(await verdicts("process")).toEqual([["sandbox", "ok"]]);
+    expect(await verdicts("docker", engine())).toEqual([
+      ["container engine", "ok"],
+      ["agent image", "warn"],
+    ]);
+    const loaded = engine({ images: { inspect: async () => ({ id: "sha256:1", tags: [], volumes: [], env: [] }) } });
+    expect((await verdicts("docker", loaded))[1]).toEqual(["agent image", "ok"]);
+  });
+
+  test("git, and a server that lets others in without asking", async () => {
+    expect(await checkGit(() => Promise.reject(new Error("not found")))).toMatchObject({ verdict: "warn" });
+    expect(await checkGit(async () => "git version 2")).toMatchObject({ verdict: "ok", detail: "git version 2" });
+    const open = { HOST: "0.0.0.0", AUTH_ENABLED: "false" };
+    expect(checkServer(config(open), undefined).map(({ verdict }) => verdict)).toEqual(["ok", "warn"]);
+    expect(checkServer(config({ HOST: "0.0.0.0" }), undefined).map(({ verdict }) => verdict)).toEqual(["ok"]);
+    expect(checkServer(config(), { url: "http://127.0.0.1:1", pid: 7 })[0]?.detail).toContain("process 7");
+  });
+
+  test("bounds of a container are seen: little memory, few files, an engine from outside", () => {
+    const put = (path: string, text: string) => {
+      mkdirSync(join(folder, path, ".."), { recursive: true });
+      writeFileSync(join(folder, path), text);
+    };
+    put("sys/fs/cgroup/memory.max", `${256 * 1024 ** 2}\n`);
+    put(
+      "proc/self/limits",
+      "Limit  Soft  Hard\nMax open files            1024                 1024                 files\n",
+    );
+    put("proc/self/mountinfo", "36 35 0:32 /docker.sock /var/run/docker.sock rw - tmpfs tmpfs rw\n");
+    const found = checkBounds(config(), folder);
+    expect(found.map(({ check, verdict }) => [check, verdict])).toEqual([
+      ["memory", "warn"],
+      ["open files", "warn"],
+      ["container", "warn"],
+    ]);
+    put("sys/fs/cgroup/memory.max", "max\n");
+    put("proc/self/limits", "Max open files            1048576              1048576              files\n");
+    put("proc/self/mountinfo", "");
+    expect(checkBounds(config(), folder).map(({ verdict }) => verdict)).toEqual(["ok"]);
+  });
+});
+
+describe("skep doctor", () => {
+  const listed = () =>
+    readdirSync(folder, { recursive: true }).map((name) => [name, statSync(join(folder, String(name))).mtimeMs]);
+
+  test("says all of it, changes nothing, and ends with 1 when something failed", async () => {
+    chmodSync(folder, 0o700);
+    const env = { DATA: folder, SANDBOX: "process" };
+    const before = listed();
+    const well = await skep(["doctor", "--json"], { env });
+    expect(listed()).toEqual(before);
+    const report = JSON.parse(well.stdout) as Report;
+    expect(report.findings.map(({ check }) => check)).toEqual(
+      expect.arrayContaining(["skep", "server", "data folder", "keys", "disk", "database", "sandbox", "git"]),
+    );
+    expect(report.limits).toHaveLength(Object.keys(LIMITS).length);
+    mkdirSync(join(folder, "keys"));
+    writeFileSync(join(folder, "keys/signing.key"), "0".repeat(64), { mode: 0o644 });
+    const bad = await skep(["doctor"], { env });
+    expect(bad.code).toBe(1);
+    expect(bad.stdout).toContain("chmod 600");
+  });
+
+  test("writes amounts as people do", () => {
+    expect([amount(1.5 * 1024 ** 3, "Bytes"), amount(90_000, "Ms"), amount(0, "Bytes")]).toEqual([
+      "1.5 GiB",
+      "1.5 min",
+      "0 bytes",
+    ]);
+    expect([
+      limitText("fetchTimeoutMs", 30_000),
+      limitText("bodyBytes", 1_048_576),
+      limitText("turnsMax", 1_000),
+    ]).toEqual(["30 s", "1 MiB", "1,000"]);
+  });
+});
