@@ -106,7 +106,10 @@ export async function startServer({ env = {}, data }: ServerOptions = {}): Promi
     },
     stop,
     async remove() {
-      await stop("SIGKILL");
+      // In order first: a server that is killed leaves the commands of its agents behind.
+      const patience = setTimeout(() => child.kill("SIGKILL"), 5_000);
+      await stop();
+      clearTimeout(patience);
       rmSync(folder, { recursive: true, force: true });
     },
   };
