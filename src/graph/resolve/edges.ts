@@ -152,6 +152,10 @@ export function createEdgeFinder(engine: Engine, unique: UniqueNames): EdgeFinde
     const at = object * EXPR.size;
     // The parent of a class whose bases are not known may be anything.
     if (exprs[at + EXPR.op] === Expr.Super) return true;
+    // What such a thing holds or gives is foreign too: `System.out.println()`.
+    const inner = exprs[at + EXPR.a]!;
+    if (exprs[at + EXPR.op] === Expr.Member || exprs[at + EXPR.op] === Expr.Call)
+      return inner >= 0 && engine.exprType(file, inner) === undefined && isForeign(file, inner);
     if (exprs[at + EXPR.op] !== Expr.Name || !/^\p{Lu}/u.test(strings[exprs[at + EXPR.a]!]!)) return false;
     // A class, by its look, that nothing here declares.
     return engine.lookup(file, exprs[at + EXPR.b]!, exprs[at + EXPR.a]!, "value") === undefined;
@@ -223,6 +227,13 @@ export function createEdgeFinder(engine: Engine, unique: UniqueNames): EdgeFinde
     return node < 0 ? -1 - file : node;
   }
 
+  /** `super(…)`, `base(…)`: the parent's constructor. */
+  function callsParent(file: number, callRow: number): boolean {
+    const { exprs, calls } = repo.facts(file);
+    const callee = exprs[calls[callRow * CALL.size + CALL.expr]! * EXPR.size + EXPR.a]!;
+    return callee >= 0 && exprs[callee * EXPR.size + EXPR.op] === Expr.Super;
+  }
+
   function callEdges(file: number, into: RawEdge[]): void {
     const { calls } = repo.facts(file);
     const strict = repo.rules(file).strictCalls;
@@ -232,7 +243,7 @@ export function createEdgeFinder(engine: Engine, unique: UniqueNames): EdgeFinde
         const label = repo.label(target.symbol);
         const isNew = (calls[at + CALL.flags]! & CallFlag.New) !== 0;
         if (label === "Interface" || label === "TypeAlias" || label === "Namespace") continue;
-        if (strict && !isCalled(label, isNew || strict === "constructors")) continue;
+        if (strict && !isCalled(label, isNew || strict === "constructors" || callsParent(file, row))) continue;
         if (isNew && (label === "Const" || label === "Variable")) continue;
         into.push({ type: "CALLS", from, to: target.symbol, line: calls[at + CALL.line]!, reason: target.reason });
       }

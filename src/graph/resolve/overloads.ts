@@ -197,7 +197,12 @@ export function createOverloads(engine: Engine): Overloads {
     const best = scored.filter((one) => one.sure === most);
     const depth = Math.min(...best.map((one) => one.depth));
     const nearest = new Set(best.filter((one) => one.depth === depth).map((one) => defined(one.symbol)));
-    if (nearest.size !== 1) return preferred([...nearest]);
+    if (nearest.size !== 1) {
+      // One that takes just so many arguments goes before one that takes any number of them.
+      const exact = best.filter((one) => one.depth === depth && repo.column(one.symbol, "arity") % 1000 !== 999);
+      const named = new Set(exact.map((one) => defined(one.symbol)));
+      return named.size === 1 ? [...named][0]! : preferred([...nearest]);
+    }
     return [...nearest][0]!;
   }
 
