@@ -2,7 +2,7 @@
  * A hostile agent in one whole run over a real repository, from the outside: A20 forged frames, A23 private addresses,
  * A28 templates and conditions, A29 what git could be made to run, A34 links that lead out of the workspace.
  */
-import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from "bun:test";
 import {
   existsSync,
   lstatSync,
@@ -19,6 +19,9 @@ import { join } from "node:path";
 import { startServer, type TestServer } from "../server.ts";
 import { ended } from "./held-run.ts";
 import { waitFor } from "./waiting.ts";
+
+// For machines that are busy with other things: none of this waits for a clock.
+setDefaultTimeout(60_000);
 
 interface Event {
   kind: string;

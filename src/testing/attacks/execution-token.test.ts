@@ -1,5 +1,5 @@
 /** A26: the token of an execution opens what its own agent may, while it runs, and nothing else. */
-import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from "bun:test";
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -7,6 +7,9 @@ import Database from "better-sqlite3";
 import { type Account, setupAdmin } from "../accounts.ts";
 import { startServer, type TestServer } from "../server.ts";
 import { createHeldRun, type HeldRun, HOLD_STEP } from "./held-run.ts";
+
+// For machines that are busy with other things: none of this waits for a clock.
+setDefaultTimeout(60_000);
 
 interface Document {
   paths: Record<string, Record<string, { "x-access": string; "x-execution": boolean }>>;

@@ -2,7 +2,7 @@
  * Every operation that the server describes, with valid, nearly valid and garbage input, by every kind of credential,
  * from a fixed seed: nothing breaks, nothing hangs, nothing is answered that the document does not announce.
  */
-import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from "bun:test";
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -10,6 +10,9 @@ import { type Account, elsewhere, logIn, makeUser, PASSWORD, setupAdmin } from "
 import { startServer, type TestServer } from "../server.ts";
 import { createDice, createInputs, garbage, type Inputs, type Known, type Schema, STRINGS } from "./fuzz-input.ts";
 import { createHeldRun, ended, type HeldRun, HOLD_STEP } from "./held-run.ts";
+
+// For machines that are busy with other things: none of this waits for a clock.
+setDefaultTimeout(60_000);
 
 const SEED = 20_260_101;
 const ENGINE = "engine-token-engine-token";

@@ -1,10 +1,13 @@
 /** A9: fields that only the server may set, sent along to every operation that takes a body, by a user and an administrator. */
-import { afterAll, beforeAll, expect, test } from "bun:test";
+import { afterAll, beforeAll, expect, setDefaultTimeout, test } from "bun:test";
 import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { type Account, elsewhere, makeUser, PASSWORD, setupAdmin } from "../accounts.ts";
 import { startServer, type TestServer } from "../server.ts";
 import { createDice, createInputs, type Schema } from "./fuzz-input.ts";
+
+// For machines that are busy with other things: none of this waits for a clock.
+setDefaultTimeout(60_000);
 
 interface Document {
   paths: Record<string, Record<string, { requestBody?: { content: Record<string, { schema?: Schema }> } }>>;

@@ -6,7 +6,7 @@
  * Where a canary may be: the container's environment (in `docker inspect` and in /proc of its processes), the two routes that give
  * plaintext to the engine's token, and answers that show a new credential once. Nowhere else.
  */
-import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from "bun:test";
 import { randomBytes } from "node:crypto";
 import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -19,6 +19,9 @@ import { dockerForTests, testImage } from "../docker-image.ts";
 import { startServer, type TestServer } from "../server.ts";
 import { ended } from "./held-run.ts";
 import { waitFor } from "./waiting.ts";
+
+// For machines that are busy with other things: none of this waits for a clock.
+setDefaultTimeout(60_000);
 
 const docker = await dockerForTests(process.env);
 const canary = (name: string) => `canary-${name}-${randomBytes(12).toString("hex")}`;

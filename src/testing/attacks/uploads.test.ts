@@ -1,5 +1,5 @@
 /** A21 as far as bodies go, and A22 for `skep image load`: what is too large, is no archive, or leads out of it. */
-import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from "bun:test";
 import { mkdtempSync, readdirSync, rmSync, writeFileSync } from "node:fs";
 import { Socket } from "node:net";
 import { tmpdir } from "node:os";
@@ -9,6 +9,9 @@ import { type Header, pack } from "tar-stream";
 import { skep } from "../command.ts";
 import { dockerForTests } from "../docker-image.ts";
 import { startServer, type TestServer } from "../server.ts";
+
+// For machines that are busy with other things: none of this waits for a clock.
+setDefaultTimeout(60_000);
 
 const docker = await dockerForTests(process.env);
 const folder = mkdtempSync(join(tmpdir(), "skep-uploads-"));
