@@ -1,0 +1,119 @@
+/** The promise of an incremental index: after any edits it equals one made from nothing. */
+import { afterEach, expect, test } from "bun:test";
+import { existsSync, readFileSync, renameSync, rmSync } from "node:fs";
+import { join } from "node:path";
+import { createSourceTree, SHOP, type SourceTree } from "../testing/source-tree.ts";
+import { exportLines } from "./export.ts";
+import { createGraphSession, type GraphSession } from "./session.ts";
+
+const trees: SourceTree[] = [];
+afterEach(() => {
+  for (const tree of trees.splice(0)) tree.remove();
+});
+
+/** Small numbers of one sequence, the same for the same seed (mulberry32). */
+function numbers(seed: number): (below: number) => number {
+  let state = seed;
+  return (below) => {
+    state = (state + 0x6d2b79f5) | 0;
+    let mixed = Math.imul(state ^ (state >>> 15), 1 | state);
+    mixed = (mixed + Math.imul(mixed ^ (mixed >>> 7), 61 | mixed)) ^ mixed;
+    return Math.floor((((mixed ^ (mixed >>> 14)) >>> 0) / 4_294_967_296) * below);
+  };
+}
+
+const START: Record<string, string> = {
+  ...SHOP,
+  "src/index.ts": 'export * from "./cart.ts";\nexport { withTax as taxed } from "./tax.ts";\n',
+  "src/shop.ts":
+    'import { Cart, taxed } from "./index.ts";\nexport class Shop extends Cart {\n  close() {\n    return taxed(super.total());\n  }\n}\n',
+  "py/bank.py": "from .money import Money\n\ndef pay(amount):\n    return Money(amount).round()\n",
+  "py/__init__.py": "",
+  "py/money.py":
+    "class Money:\n    def __init__(self, amount):\n        self.amount = amount\n    def round(self):\n        return self.amount\n",
+  "go/go.mod": "module example.test/shop\n",
+  "go/main.go": "package main\n\nfunc main() { help() }\n",
+  "go/help.go": "package main\n\nfunc help() int { return 1 }\n",
+};
+
+const everything = (session: GraphSession): string[] => [...exportLines(session.graph(), "jsonl")];
+
+/** One edit of a kind that changes what other files mean, not only their own text. */
+function edit(tree: SourceTree, paths: string[], random: (below: number) => number): string {
+  const path = paths[random(paths.length)]!;
+  const text = readFileSync(join(tree.root, path), "utf8");
+  const lines = text.split("\n");
+  switch (random(7)) {
+    case 0: {
+      tree.write(path, `${text}\n`);
+      return `touched ${path}`;
+    }
+    case 1: {
+      lines.splice(random(lines.length), 1);
+      tree.write(path, lines.join("\n"));
+      return `a line less in ${path}`;
+    }
+    case 2: {
+      const [from, to] = [
+        ["withTax", "round", "Cart", "total", "help", "Money"],
+        ["gross", "round", "Basket", "sum", "aid", "Coin"],
+      ];
+      const at = random(from.length);
+      tree.write(path, text.replaceAll(from[at]!, to[at]!));
+      return `${from[at]} → ${to[at]} in ${path}`;
+    }
+    case 3: {
+      const made = path.replace(/(\w+)\.(\w+)$/, `$1${random(100)}.$2`);
+      if (paths.includes(made) || path.endsWith("go.mod")) return "nothing";
+      renameSync(join(tree.root, path), join(tree.root, made));
+      return `${path} → ${made}`;
+    }
+    case 4: {
+      if (paths.length < 6) return "nothing";
+      rmSync(join(tree.root, path));
+      return `${path} deleted`;
+    }
+    case 5: {
+      const made = `src/new${random(1_000)}.ts`;
+      tree.write(
+        made,
+        `import { withTax } from "./tax.ts";\nexport function more${random(10)}() {\n  return withTax(${random(9)});\n}\n`,
+      );
+      return `${made} added`;
+    }
+    default: {
+      const known = Object.keys(START);
+      const back = known[random(known.length)]!;
+      tree.write(back, START[back]!);
+      return `${back} as it was`;
+    }
+  }
+}
+
+const seed = Number(process.env["SKEP_SEED"] || Date.now() % 1_000_000);
+
+test(`an incremental index equals a full one after random edits, renames and deletions (seed ${seed})`, async () => {
+  const random = numbers(seed);
+  const tree = createSourceTree(START);
+  trees.push(tree);
+  const place = { root: tree.root, store: tree.store };
+  const grown = createGraphSession(place);
+  await grown.index({ force: false });
+  const history: string[] = [];
+  for (let round = 0; round < 12; round++) {
+    for (let n = 0; n <= random(3); n++) {
+      const paths = tree.git("ls-files", "-z", "--cached", "--others").split("\0").filter(Boolean);
+      const there = paths.filter((path) => existsSync(join(tree.root, path)));
+      history.push(edit(tree, there, random));
+    }
+    if (random(3) === 0) {
+      tree.git("add", "-A");
+      tree.git("commit", "-q", "--allow-empty", "-m", "more");
+    }
+    await grown.index({ force: false });
+    const full = createGraphSession({ ...place, store: `${tree.store}-${round}` });
+    await full.index({ force: true });
+    expect({ seed, history, graph: everything(grown) }).toEqual({ seed, history, graph: everything(full) });
+    full.close();
+  }
+}, 120_000);
