@@ -1,0 +1,210 @@
+/** What breaks around the server: each fault has a clear state and message, and work goes on once it is mended. */
+import { afterEach, describe, expect, test } from "bun:test";
+import {
+  closeSync,
+  existsSync,
+  ftruncateSync,
+  mkdirSync,
+  mkdtempSync,
+  openSync,
+  readFileSync,
+  rmSync,
+  writeSync,
+} from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import Database from "better-sqlite3";
+import type { SkepEvent } from "../../core/events.ts";
+import type { Run } from "../../feature/runs/model.ts";
+import { skep } from "../command.ts";
+import { dockerForTests, testImage } from "../docker-image.ts";
+import { startServer, type TestServer } from "../server.ts";
+import { layOut, sixSteps, twoSteps } from "./crash-pipeline.ts";
+import { dockerCut } from "./docker-cut.ts";
+import { readEvents } from "./event-reader.ts";
+
+const docker = await dockerForTests(process.env);
+const isRoot = process.getuid?.() === 0;
+const clean: (() => unknown)[] = [];
+afterEach(async () => {
+  for (const one of clean.splice(0).reverse()) await one();
+});
+
+function folder(): string {
+  const path = mkdtempSync(join(tmpdir(), "skep-fault-"));
+  clean.push(() => rmSync(path, { recursive: true, force: true }));
+  return path;
+}
+
+async function served(data: string, env: Record<string, string> = {}): Promise<TestServer> {
+  const server = await startServer({ data, env: { ALLOW_HOST_SHELL: "true", ...env } });
+  clean.push(() => server.stop("SIGKILL"));
+  return server;
+}
+
+const heard = (server: TestServer, fits: (event: SkepEvent) => boolean) =>
+  new Promise<SkepEvent>((resolve) => {
+    const reader = readEvents(server.url, 0, (event) => {
+      if (!fits(event)) return;
+      resolve(event);
+      reader.close();
+    });
+  });
+
+const start = async (server: TestServer, pipeline_id: string) =>
+  (await server.request<Run>("POST", "/v1/runs", { body: { pipeline_id, task_description: "do it" } })).body;
+const runOf = async (server: TestServer, { id }: Run) => (await server.request<Run>("GET", `/v1/runs/${id}`)).body;
+const isEnd = ({ kind }: SkepEvent) => kind === "run_complete" || kind === "run_failed";
+
+describe("a data folder", () => {
+  test("that a server works on is refused to a second one, in one line with the remedy", async () => {
+    const data = folder();
+    const server = await served(data);
+    const second = await skep(["serve"], { env: { DATA: data, PORT: "0", SANDBOX: "process" } });
+    expect(second.code).not.toBe(0);
+    expect(second.stderr.trim().split("\n")).toEqual([
+      `skep: Another skep works on ${data}. Stop it, or name another folder with --data.`,
+    ]);
+    expect((await server.request("GET", "/healthz")).status).toBe(200);
+  }, 60_000);
+
+  test("of a newer version is refused, in one line with the remedy, and stays as it is", async () => {
+    const data = folder();
+    await (await served(data)).stop();
+    const db = new Database(join(data, "skep.db"));
+    db.exec("INSERT INTO migrations (name, applied_at) VALUES ('9999-from-the-future', '2030-01-01T00:00:00.000Z')");
+    db.close();
+    const before = readFileSync(join(data, "skep.db"));
+    const { code, stderr } = await skep(["serve"], { env: { DATA: data, PORT: "0", SANDBOX: "process" } });
+    expect(code).not.toBe(0);
+    expect(stderr.trim().split("\n")).toHaveLength(1);
+    expect(stderr).toContain(
+      "was written by a newer skep (9999-from-the-future). Use that version, or restore a backup.",
+    );
+    expect(readFileSync(join(data, "skep.db")).equals(before)).toBe(true);
+  }, 60_000);
+});
+
+describe("a full disk", () => {
+  const wanted = isRoot || process.env["CI"] === "true";
+  test.skipIf(!wanted)(
+    "is answered as such, loses nothing that was answered, and the run goes on when there is room again",
+    async () => {
+      const room = folder();
+      const mounted = Bun.spawnSync(["mount", "-t", "tmpfs", "-o", "size=192m", "tmpfs", room]);
+      expect(mounted.stderr.toString()).toBe("");
+      clean.push(() => Bun.spawnSync(["umount", "-l", room]));
+      const data = join(room, "data");
+      mkdirSync(data);
+      const script = layOut(data, sixSteps({ commandMs: 100, replyMs: 50 }));
+      const server = await served(data, { DEMO_SCRIPT: script });
+      const secret = (name: string, size = 20_000) => ({ name, value: "x".repeat(size), description: "" });
+      const write = (name: string) => server.request("POST", "/v1/secrets", { body: secret(name) });
+      expect((await write("BEFORE")).status).toBe(201);
+      const ended = heard(server, isEnd);
+      const run = await start(server, "six");
+      await heard(server, ({ kind }) => kind === "tool_call_start");
+
+      const filler = openSync(join(room, "filler"), "w");
+      clean.push(() => closeSync(filler));
+      fill(filler);
+      const kept: string[] = [];
+      let refused = await write("FIRST");
+      // What the log had room for already may still be written.
+      for (let n = 0; refused.status === 201 && n < 500; n++) {
+        kept.push(`KEPT_${n}`);
+        refused = await write(`KEPT_${n}`);
+        if (refused.status !== 201) kept.pop();
+      }
+      expect(refused).toMatchObject({ status: 503, body: { code: "disk_full", title: "Service Unavailable" } });
+      expect(refused.headers.get("content-type")).toBe("application/problem+json");
+      expect((await server.request("GET", "/v1/secrets")).status).toBe(200);
+      expect((await runOf(server, run)).status).toBe("running");
+
+      ftruncateSync(filler, 0);
+      expect((await ended).kind).toBe("run_complete");
+      expect((await write("AFTER")).status).toBe(201);
+      await server.stop("SIGKILL");
+      const next = await served(data, { DEMO_SCRIPT: script });
+      const names = (await next.request<{ items: { name: string }[] }>("GET", "/v1/secrets?limit=200")).body.items.map(
+        ({ name }) => name,
+      );
+      expect(names).toEqual(expect.arrayContaining(["BEFORE", ...kept.slice(-150), "AFTER"]));
+      expect((await runOf(next, run)).outputs).toEqual({ ship: { shipped: "yes" } });
+    },
+    60_000,
+  );
+});
+
+/** Writes until there is no room. */
+function fill(file: number): void {
+  for (const size of [1024 * 1024, 4_096, 1])
+    try {
+      for (const block = new Uint8Array(size); ; ) writeSync(file, block);
+    } catch (error) {
+      expect((error as { code?: string }).code).toBe("ENOSPC");
+    }
+}
+
+describe.skipIf(!docker)("the Docker engine", () => {
+  test("that goes away under a run and comes back costs the run nothing but time", async () => {
+    const data = folder();
+    const script = layOut(data, twoSteps({ commandMs: 700, replyMs: 20 }));
+    const way = await dockerCut(join(data, "docker.sock"));
+    clean.push(way.cut);
+    const image = { AGENT_IMAGE: await testImage(docker!), IMAGE_PULL: "false" };
+    const server = await served(data, { SANDBOX: "docker", DOCKER_HOST: way.address, DEMO_SCRIPT: script, ...image });
+    const ended = heard(server, isEnd);
+    const run = await start(server, "two");
+    await heard(server, ({ kind }) => kind === "tool_call_start");
+    await way.cut();
+    const told = await heard(
+      server,
+      ({ kind, data: { title } }) => kind === "activity" && /sandbox|Docker/.test(String(title)),
+    );
+    expect(String(told.data["title"])).toMatch(/Docker at unix:.* does not answer|The sandbox is gone/);
+    expect((await runOf(server, run)).status).toBe("running");
+    await way.mend();
+    expect((await ended).kind).toBe("run_complete");
+    expect((await runOf(server, run)).outputs).toEqual({ check: { checked: "M" } });
+    await server.stop();
+    await (await served(data, { SANDBOX: "docker", DEMO_SCRIPT: script, ...image })).stop();
+    expect(await docker!.containers.list([`skep.run=${run.id}`])).toEqual([]);
+  }, 60_000);
+
+  test("that loses a container under a command has the model told, and the run goes on in a new one", async () => {
+    const data = folder();
+    const script = layOut(data, twoSteps({ commandMs: 2_000, replyMs: 20 }));
+    const env = { SANDBOX: "docker", AGENT_IMAGE: await testImage(docker!), IMAGE_PULL: "false", DEMO_SCRIPT: script };
+    const server = await served(data, env);
+    const ended = heard(server, isEnd);
+    const run = await start(server, "two");
+    const journal = join(data, "workspaces", run.id, "journal");
+    while (!existsSync(journal)) await Bun.sleep(20);
+    const [container] = await docker!.containers.list([`skep.run=${run.id}`]);
+    await docker!.containers.kill(container!.id);
+    const told = await heard(server, ({ data: { interrupted } }) => interrupted === true);
+    expect(told.data).toMatchObject({ ok: false, tool: "bash" });
+    expect((await ended).kind).toBe("run_complete");
+    expect(readFileSync(journal, "utf8").match(/begin \S+ 1_1/g)).toHaveLength(2);
+    expect(await docker!.containers.list([`skep.run=${run.id}`])).toEqual([]);
+  }, 60_000);
+
+  test("without the agents' image fails the run with the commands that bring one, and notifies", async () => {
+    const data = folder();
+    const script = layOut(data, twoSteps({ commandMs: 10, replyMs: 10 }));
+    const env = { SANDBOX: "docker", AGENT_IMAGE: "skep/not-here:1", IMAGE_PULL: "false", DEMO_SCRIPT: script };
+    const server = await served(data, env);
+    const run = await start(server, "two");
+    await heard(server, isEnd);
+    const { status, error } = await runOf(server, run);
+    expect({ status, code: error?.code }).toEqual({ status: "failed", code: "image_missing" });
+    expect(error?.message).toContain("skep image load FILE");
+    expect(error?.message).toContain("skep image build");
+    const notice = await heard(
+      server,
+      ({ kind, data: { title } }) => kind === "notification" && title === "The agents' image is missing",
+    );
+    expect(notice.data["detail"]).toContain("skep image load");
+  }, 60_000);
+});
