@@ -92,6 +92,47 @@ describe("lost access, beside a running server", () => {
   });
 });
 
+describe("at a terminal", () => {
+  /** Runs a command at a terminal of its own, and types each answer when it is asked for. */
+  async function typed(args: string[], answers: string[]) {
+    let screen = "";
+    const child = Bun.spawn(skepCommand(...args), {
+      env: { PATH: process.env["PATH"] ?? "", HOME: home, XDG_CONFIG_HOME: home, LOG_LEVEL: "silent" },
+      terminal: {
+        data(terminal, chunk) {
+          screen += new TextDecoder().decode(chunk);
+          if (/: $/.test(screen) && answers.length > 0) terminal.write(answers.shift()!);
+        },
+      },
+    });
+    const code = await child.exited;
+    child.terminal?.close();
+    return { screen, code };
+  }
+
+  test("a password is asked for twice and never shown", async () => {
+    const typo = await typed(
+      ["admin", "reset-password", "boss@example.test", ...here()],
+      [`${PASSWORD}\r`, "another one\r"],
+    );
+    expect([typo.code, typo.screen]).toEqual([2, expect.stringContaining("not the same")]);
+    const set = await typed(
+      ["admin", "reset-password", "boss@example.test", ...here()],
+      ["another battery\r", "another battery\r"],
+    );
+    expect([set.code, set.screen]).toEqual([0, expect.stringContaining("new password")]);
+    expect(typo.screen + set.screen).not.toMatch(/horse|battery/);
+  });
+
+  test("Ctrl+C and Ctrl+D stop it, in one line", async () => {
+    for (const key of ["\x03", "\x04"]) {
+      const { screen, code } = await typed(["admin", "reset-password", "boss@example.test", ...here()], [key]);
+      expect([code, screen]).toEqual([1, expect.stringContaining("skep: Stopped; nothing was changed.")]);
+      expect(screen).not.toContain("at ");
+    }
+  });
+});
+
 describe("login, whoami, users", () => {
   const path = () => join(home, "skep/credentials.json");
 

@@ -12,7 +12,7 @@ async function nextLine(what: string): Promise<string> {
   return line;
 }
 
-/** @param what e.g. "e-mail address". @throws Problem 422 `bad_usage` when there is nobody to ask. */
+/** @param what e.g. "e-mail address". @throws Problem 422 `bad_usage` when there is nobody to ask, 400 `stopped`. */
 export async function ask(what: string): Promise<string> {
   return process.stdin.isTTY ? (await prompt(what, false)).trim() : nextLine(what);
 }
@@ -23,11 +23,17 @@ export async function askHidden(what: string): Promise<string> {
 }
 
 async function prompt(what: string, hidden: boolean): Promise<string> {
-  process.stderr.write(`${what[0]?.toUpperCase()}${what.slice(1)}: `);
   const silent = new Writable({ write: (_chunk, _encoding, done) => done() });
   const terminal = createInterface({ input: process.stdin, output: hidden ? silent : process.stderr, terminal: true });
+  // Asked only now that the terminal no longer echoes: who types ahead is not shown either.
+  process.stderr.write(`${what[0]?.toUpperCase()}${what.slice(1)}: `);
   try {
     return await terminal.question("");
+  } catch (error) {
+    // Ctrl+C and Ctrl+D.
+    if (error instanceof Error && error.name === "AbortError")
+      throw new Problem(400, "stopped", "Stopped; nothing was changed.");
+    throw error;
   } finally {
     terminal.close();
     if (hidden) process.stderr.write("\n");
