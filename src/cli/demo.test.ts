@@ -3,11 +3,13 @@ import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from "
 import { existsSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { skep, temporaryFolder } from "../testing/command.ts";
+import { dockerForTests, testImage } from "../testing/docker-image.ts";
 import { skepCommand } from "../testing/server.ts";
 import { preferred } from "./demo-model.ts";
 
 setDefaultTimeout(60_000);
 
+const docker = await dockerForTests(process.env);
 const folder = temporaryFolder();
 afterAll(folder.remove);
 /** The demo's own transcript without its pauses. */
@@ -73,6 +75,22 @@ describe("skep demo", () => {
     expect(stdout).toContain("# Hello from Skep");
   });
 
+  test.skipIf(!docker)(
+    "where a container engine answers, the agents work in its containers and run the sample's own test",
+    async () => {
+      const at = join(folder.path, "docker");
+      const inside = {
+        DEMO_SCRIPT: quick,
+        AGENT_IMAGE: await testImage(docker!),
+        DOCKER_HOST: process.env["DOCKER_HOST"] ?? "",
+      };
+      const { code, stdout } = await skep(["demo", "--folder", at], { env: inside, timeoutMs: 60_000 });
+      expect(stdout).toContain(`Sandbox     docker, in containers of ${inside.AGENT_IMAGE}`);
+      expect(stdout).toContain("24 hours greeted");
+      expect(code).toBe(0);
+    },
+  );
+
   test("a container engine that does not answer is no hindrance", async () => {
     const at = join(folder.path, "no-engine");
     const away = { DOCKER_HOST: "unix:///nonexistent/engine.sock", DEMO_SCRIPT: quick };
@@ -109,7 +127,7 @@ describe("skep demo", () => {
       expect(stdout).toContain("Model       ollama/qwen3:8b, which Ollama lists");
       expect(asked).toContain("/v1/chat/completions");
       expect(code).toBe(1);
-      expect(stdout).toContain("Without a model: skep demo --model demo/scripted");
+      expect(stdout).toMatch(/Without a model: \S*skep demo --model demo\/scripted/);
     });
 
     test("one that does not answer is named, and the scripted model plays", async () => {

@@ -3,7 +3,7 @@
  * loopback address, lets the pipeline `hello` work on it, and shows what came of it. Touches nothing outside its folder.
  */
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
-import { join, resolve } from "node:path";
+import { join, relative, resolve } from "node:path";
 import type { Command } from "commander";
 import { type Config, type OptionName, readConfig } from "../core/config.ts";
 import { messageOf } from "../core/errors.ts";
@@ -108,7 +108,7 @@ async function attempt(
     else tellEnd(run, hello, chosen);
     if (interrupted) return INTERRUPTED;
     if (flags.keep) await keep(url, say);
-    else say(`\nThe server at ${url} stops now. To look at it: skep serve --data ${place.data}`);
+    else say(`\nThe server at ${url} stops now. To look at it: ${ownName()} serve --data ${place.data}`);
     return exitCodeOf(run.status);
   } finally {
     await started.stop();
@@ -182,9 +182,16 @@ function tellEnd(run: RunView, hello: string | null, { scripted }: ChosenModel):
   if (hello !== null) console.log(`\nHELLO.md${run.branch ? ` on branch ${run.branch}` : ""}:\n\n${indented(hello)}`);
   if (scripted)
     console.log(
-      "\nWith a model of your own: OLLAMA_BASE_URL=http://127.0.0.1:11434 skep demo, or ANTHROPIC_API_KEY=… skep demo",
+      `\nWith a model of your own: OLLAMA_BASE_URL=http://127.0.0.1:11434 ${ownName()} demo, or ANTHROPIC_API_KEY=… ${ownName()} demo`,
     );
-  else if (run.status !== "succeeded") console.log(`\nWithout a model: skep demo --model ${SCRIPTED}`);
+  else if (run.status !== "succeeded") console.log(`\nWithout a model: ${ownName()} demo --model ${SCRIPTED}`);
+}
+
+/** How this program is called from here, for lines to copy. */
+function ownName(): string {
+  if (!BUILD.compiled || Bun.which("skep") === process.execPath) return "skep";
+  const path = relative(process.cwd(), process.execPath);
+  return path.startsWith("..") ? process.execPath : path.includes("/") ? path : `./${path}`;
 }
 
 const indented = (text: string): string =>
