@@ -196,6 +196,7 @@ export async function openWork(deps: WorkDeps) {
     async stop() {
       codeGraph.stop();
       await engine.stop();
+      await sandbox.close();
       await projects.stop();
     },
   };
@@ -229,7 +230,9 @@ async function sandboxOf({ config, clock, log, docker, instanceId, settings }: W
       onNotice,
     });
   const choice = await chooseSandbox(config.sandbox, docker && driver && { driver, ping: docker.ping }, inProcess);
-  return { ...choice, shell: choice.driver.kind === "docker" || config.allowHostShell };
+  /** Leaves nothing of this server in the container engine. */
+  const close = async () => (choice.driver === driver ? driver?.close() : undefined);
+  return { ...choice, close, shell: choice.driver.kind === "docker" || config.allowHostShell };
 }
 
 /** The real port, with MODEL_CASSETTE recorded to or replayed from a folder. */

@@ -11,7 +11,7 @@ export interface InstanceKeys {
   secretsKey(): Uint8Array;
   /** Key that signs access tokens. */
   signingKey(): Uint8Array;
-  /** Undefined only on a loopback address without ENGINE_INTERNAL_TOKEN. */
+  /** Undefined only where this machine alone gets in without a credential, and ENGINE_INTERNAL_TOKEN is not set. */
   engineToken: string | undefined;
 }
 
@@ -44,9 +44,11 @@ export function instanceKeys({
       return folder.key("secrets.key");
     },
     signingKey: () => folder.key("signing.key"),
-    // A server that others can reach never leaves the plaintext endpoint open for want of a token.
+    // A server that others can reach, through a proxy too, never leaves the plaintext endpoint open for want of a token.
     engineToken:
       config.engineInternalToken ??
-      (isLoopback(config.host) ? undefined : Buffer.from(folder.key("engine-token.key")).toString("base64url")),
+      (isLoopback(config.host) && !config.authRequired
+        ? undefined
+        : Buffer.from(folder.key("engine-token.key")).toString("base64url")),
   };
 }
