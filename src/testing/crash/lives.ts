@@ -126,6 +126,7 @@ export function createLives(pipelines: Record<string, string>) {
         ...{ loadSkill: refuse, readSkillFile: refuse, createSkill: refuse },
         fetchPage: refuse,
         runHistory: () => [],
+        codeGraph: refuse,
       }),
       secretsOf: () => ({}),
       projectOf: () => undefined,
