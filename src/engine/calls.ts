@@ -46,6 +46,7 @@ async function runCall(turn: Turn, call: StoredCall, tool: Tool | undefined): Pr
   if (call.status === "requested") ports.rows.startCall(execution, call, masker.json(call.input));
   const started = ports.clock.monotonic();
   const raw = tool ? await guarded(turn, call, tool) : unknownTool(call, ports.toolsFor(execution, sandbox));
+  await ports.turn();
   turn.signal.throwIfAborted();
   const checked = raw.end?.status === "succeeded" ? heldToContract(raw, execution.contract) : raw;
   const result = masker.json({ ...checked, output: keepEnds(checked.output, LIMITS.toolOutputBytes) });

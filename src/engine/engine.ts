@@ -5,6 +5,7 @@ import type { EventDraft } from "../core/events.ts";
 import type { Logger } from "../core/log.ts";
 import { AGENT_DEFAULTS, type AgentFile } from "./agent-file.ts";
 import type { Execution, ExecutionRows } from "./execution.ts";
+import { createFairTurns } from "./fair-turns.ts";
 import type { ModelPort } from "./model.ts";
 import type { EngineAgent, EnginePorts, Overdrawn } from "./ports.ts";
 import { assemblePrompt } from "./prompt.ts";
@@ -104,6 +105,7 @@ function portsOf(deps: EngineDeps, tokens: ExecutionTokens): EnginePorts {
   const runOf = ({ runId, projectId }: Execution) =>
     runId === undefined ? undefined : { id: runId, project_id: projectId };
   return {
+    turn: createFairTurns(),
     rows,
     models,
     sandboxes,

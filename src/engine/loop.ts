@@ -36,6 +36,7 @@ const textOf = (parts: readonly AssistantPart[]): string =>
 export async function runLoop(input: LoopInput): Promise<Ending> {
   const { execution, ports, agent, signal } = input;
   for (;;) {
+    await ports.turn();
     signal.throwIfAborted();
     const transcript = ports.rows.transcript(execution.id);
     const last = transcript.at(-1);
@@ -172,6 +173,7 @@ async function call(
   });
   say("agent_thinking", thinking.end());
   say("agent_output", text.end());
+  await ports.turn();
   signal.throwIfAborted();
   return { ...reply, parts: masker.json(reply.parts) };
 }

@@ -26,6 +26,8 @@ export interface Overdrawn {
 }
 
 export interface EnginePorts {
+  /** Awaited before every piece of work on the thread: `createFairTurns`. */
+  turn(): Promise<void>;
   rows: ExecutionRows;
   models: ModelPort;
   sandboxes: SandboxDriver;

@@ -20,22 +20,35 @@ export interface ScriptedDeps {
   scriptsDir?: string | undefined;
 }
 
-async function readScript(path: string, scriptsDir: string | undefined): Promise<ScriptFile> {
-  let real: string;
+/** Reads transcripts, and parses one again only when the file has changed. */
+function createScripts(scriptsDir: string | undefined): (path: string) => Promise<ScriptFile> {
+  const known = new Map<string, { version: string; script: ScriptFile }>();
+  return async (path) => {
+    const { real, version } = await findScript(path, scriptsDir);
+    const found = known.get(real);
+    if (found?.version === version) return found.script;
+    const script = parseScript(await readFile(real, "utf8"));
+    known.clear();
+    known.set(real, { version, script });
+    return script;
+  };
+}
+
+async function findScript(path: string, scriptsDir: string | undefined): Promise<{ real: string; version: string }> {
   try {
-    real = await realpath(scriptsDir === undefined || isAbsolute(path) ? path : join(scriptsDir, path));
+    const real = await realpath(scriptsDir === undefined || isAbsolute(path) ? path : join(scriptsDir, path));
     if (scriptsDir !== undefined) {
       const inside = relative(await realpath(scriptsDir), real);
       if (inside.startsWith("..") || isAbsolute(inside)) throw new Error("outside");
     }
     const found = await stat(real);
     if (!found.isFile() || found.size > SCRIPT_FILE_BYTES) throw new Error("no file");
+    return { real, version: `${found.ino} ${found.size} ${found.mtimeMs}` };
   } catch {
     throw new Error(
       "the transcript file cannot be read (missing, larger than 1 MiB, or outside the transcripts' folder)",
     );
   }
-  return parseScript(await readFile(real, "utf8"));
 }
 
 const own = <T>(record: Record<string, T> | undefined, key: string | undefined): T | undefined =>
@@ -171,6 +184,7 @@ function usageOf(request: ModelRequest, parts: AssistantPart[]) {
 
 /** The scripted model as a port; every model id is played as `demo/scripted`. */
 export function createScriptedModel({ clock, scriptsDir }: ScriptedDeps): ModelPort {
+  const scriptAt = createScripts(scriptsDir);
   async function call(request: ModelRequest): Promise<ModelReply> {
     const started = clock.monotonic();
     let firstAt: number | undefined;
@@ -178,7 +192,7 @@ export function createScriptedModel({ clock, scriptsDir }: ScriptedDeps): ModelP
     let error: ModelReply["error"];
     try {
       const { script } = request.scope;
-      const file = script === undefined ? BUILTIN_SCRIPT : await readScript(script, scriptsDir);
+      const file = script === undefined ? BUILTIN_SCRIPT : await scriptAt(script);
       parts = await play(turnFor(file, request), request, () => {
         firstAt ??= clock.monotonic();
       });

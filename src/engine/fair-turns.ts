@@ -1,0 +1,13 @@
+/**
+ * Executions take turns on the one thread: each goes on in a round of the event loop of its own, so that a hundred that
+ * become ready together do not keep requests and streams waiting for all of them.
+ */
+
+/** Resolves when it is the caller's turn; first come, first served. */
+export function createFairTurns(): () => Promise<void> {
+  let last = Promise.resolve();
+  return () => {
+    last = last.then(() => new Promise((go) => setImmediate(go)));
+    return last;
+  };
+}
