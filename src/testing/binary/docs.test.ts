@@ -39,7 +39,7 @@ describe("documentation", () => {
     const dead = pages.flatMap(({ path, text }) =>
       [...text.matchAll(/\]\((?!\w+:)([^)#\s]*)(?:#([^)\s]+))?\)/g)].flatMap(([whole, file, anchor]) => {
         const target = file ? join(ROOT, dirname(path), file) : join(ROOT, path);
-        if (!existsSync(target)) return COMING.has(target) ? [] : [`${path}: ${whole}`];
+        if (!existsSync(target)) return [`${path}: ${whole}`];
         if (anchor === undefined || !target.endsWith(".md")) return [];
         const anchors = [...readFileSync(target, "utf8").matchAll(/^#+ (.+)$/gm)].map(([, heading]) =>
           anchorOf(heading!),
@@ -68,9 +68,6 @@ describe("documentation", () => {
     expect(faults).toEqual(["skep frobnicate: no command frobnicate", "skep run hello x --nope: --nope"]);
   });
 });
-
-/** Pages that others link to and that are still to be written. */
-const COMING = new Set(["docs/security.md"].map((path) => join(ROOT, path)));
 
 /** Words after `skep` in code, one list a call. */
 function callsIn(text: string): string[][] {

@@ -1,0 +1,143 @@
+/**
+ * The event stream under load: readers of everything, while events come at a fixed rate. The server is the product's own
+ * stream over its own log, in a process of its own; the readers are another. Some readers are cut and come back.
+ *
+ *   bun scripts/bench-stream.ts [--readers 500] [--rate 1000] [--seconds 10]
+ */
+import { mkdtempSync, rmSync } from "node:fs";
+import { loadavg, tmpdir } from "node:os";
+import { join } from "node:path";
+import { parseArgs } from "node:util";
+import { systemClock } from "../src/core/clock.ts";
+import { createEventStreams } from "../src/http/event-stream.ts";
+import { createBus } from "../src/store/bus.ts";
+import { createEventLog } from "../src/store/event-log.ts";
+import { openStore } from "../src/store/store.ts";
+import { median, quantile } from "./bench-figures.ts";
+
+const { values } = parseArgs({
+  options: {
+    readers: { type: "string", default: "500" },
+    rate: { type: "string", default: "1000" },
+    seconds: { type: "string", default: "10" },
+    serve: { type: "string" },
+  },
+});
+const [readers, rate, seconds] = [Number(values.readers), Number(values.rate), Number(values.seconds)];
+/** Every so many readers one times its events; all check that ids follow each other. */
+const TIMED = 25;
+/** Every so many readers one is cut twice a second and goes on from its last event. */
+const CUT = 50;
+/** Milliseconds since the epoch, in fractions: the same in both processes. */
+const now = () => performance.timeOrigin + performance.now();
+
+/** Serves the stream of a store in `folder`, and emits when it is asked to. */
+function serve(folder: string): void {
+  const store = openStore({ path: join(folder, "skep.db"), clock: systemClock });
+  const bus = createBus((error) => {
+    throw error;
+  });
+  store.onCommit(bus.deliver);
+  const streams = createEventStreams({ log: createEventLog(store, systemClock), bus });
+  const emit = async () => {
+    const began = performance.now();
+    for (let sent = 0; sent < rate * seconds; ) {
+      const due = Math.min(rate * seconds, Math.floor(((performance.now() - began) / 1_000) * rate));
+      for (; sent < due; sent++)
+        store.write((tx) => tx.emit({ kind: "agent_output", data: { text: "a few words of an answer", t: now() } }));
+      await Bun.sleep(1);
+    }
+  };
+  const server = Bun.serve({
+    port: 0,
+    hostname: "127.0.0.1",
+    idleTimeout: 0,
+    fetch(request) {
+      if (new URL(request.url).pathname === "/emit") {
+        void emit();
+        return new Response();
+      }
+      const last = request.headers.get("last-event-id");
+      const after = last === null ? undefined : Number(last);
+      return streams.open({ filter: {}, after, mayRead: () => true, stillValid: () => true });
+    },
+  });
+  console.log(server.port);
+}
+
+/** One reader from the first event to the last. @returns how many ids were missed or came twice. */
+async function read(port: number, at: number, latencies: number[], opened: () => void): Promise<number> {
+  const total = rate * seconds;
+  let last = 0;
+  let faults = 0;
+  const cut = at % CUT === 1;
+  const timed = at % TIMED === 0;
+  while (last < total) {
+    const abort = new AbortController();
+    const timer = cut ? setTimeout(() => abort.abort(), 500) : undefined;
+    try {
+      const headers = { "Last-Event-ID": String(last) };
+      const answer = await fetch(`http://127.0.0.1:${port}/`, { headers, signal: abort.signal });
+      opened();
+      let rest = "";
+      for await (const chunk of answer.body!) {
+        const text = rest + Buffer.from(chunk).toString("latin1");
+        const end = text.lastIndexOf("\n\n");
+        rest = text.slice(end + 2);
+        const heard = timed ? now() : 0;
+        for (const [, id, t] of text.slice(0, end + 2).matchAll(/^id: (\d+)\n.*\ndata: .*"t":([\d.]+)/gm)) {
+          if (Number(id) !== last + 1) faults++;
+          last = Number(id);
+          if (timed && !cut) latencies.push(heard - Number(t));
+        }
+        if (last >= total) break;
+      }
+    } catch (error) {
+      if (!abort.signal.aborted) throw error;
+    } finally {
+      clearTimeout(timer);
+      abort.abort();
+    }
+  }
+  return faults;
+}
+
+async function measure(): Promise<void> {
+  const folder = mkdtempSync(join(tmpdir(), "skep-bench-"));
+  const load = loadavg()[0]!;
+  const argv = [process.execPath, import.meta.path, "--serve", folder, "--rate", `${rate}`, "--seconds", `${seconds}`];
+  const child = Bun.spawn(argv, { stdout: "pipe", stderr: "inherit" });
+  try {
+    const { value } = await child.stdout.getReader().read();
+    const port = Number(Buffer.from(value!).toString());
+    const latencies: number[] = [];
+    const ready = Promise.withResolvers<void>();
+    let open = 0;
+    const opened = () => {
+      if (++open === readers) ready.resolve();
+    };
+    const all = Array.from({ length: readers }, (_, at) => read(port, at, latencies, opened));
+    // A reader's answer begins with its first bytes; the comment that opens a stream is one.
+    await Promise.race([ready.promise, Bun.sleep(5_000)]);
+    const began = performance.now();
+    await fetch(`http://127.0.0.1:${port}/emit`);
+    const faults = (await Promise.all(all)).reduce((sum, one) => sum + one, 0);
+    const took = (performance.now() - began) / 1_000;
+    console.log(`## stream (load of the machine at the start ${load.toFixed(1)})`);
+    console.log(`${readers} readers, ${rate} events/s for ${seconds} s      all read after ${took.toFixed(1)} s`);
+    console.log(
+      `from emit to reader, p50 and p99 (target 100)  ${median(latencies).toFixed(0)} ms, ${quantile(latencies, 0.99).toFixed(0)} ms`,
+    );
+    console.log(`events missed or read twice, ${Math.ceil(readers / CUT)} readers cut and resumed  ${faults}`);
+  } finally {
+    child.kill();
+    await child.exited;
+    rmSync(folder, { recursive: true, force: true });
+  }
+}
+
+if (values.serve) serve(values.serve);
+else {
+  await measure();
+  process.exit(0);
+}
