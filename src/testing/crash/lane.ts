@@ -178,8 +178,15 @@ export async function openLane(run: CrashRun, env: Record<string, string>, timeo
 
   async function missing(names: readonly string[]): Promise<string[]> {
     if (names.length === 0) return [];
-    const { body } = await server.request<{ items: { name: string }[] }>("GET", "/v1/secrets?limit=200");
-    const there = new Set(body.items.map(({ name }) => name));
+    const there = new Set<string>();
+    for (let cursor: string | null = ""; cursor !== null; ) {
+      const page: { body: { items: { name: string }[]; next_cursor: string | null } } = await server.request(
+        "GET",
+        `/v1/secrets?limit=200${cursor && `&cursor=${cursor}`}`,
+      );
+      for (const { name } of page.body.items) there.add(name);
+      cursor = page.body.next_cursor;
+    }
     return names.filter((name) => !there.has(name));
   }
 
