@@ -1,6 +1,7 @@
 /**
- * The event stream under load: readers of everything, while events come at a fixed rate. The server is the product's own
- * stream over its own log, in a process of its own; the readers are another. Some readers are cut and come back.
+ * The event stream under load: each reader follows a run of its own, one in fifty follows everything, while events of all
+ * runs come at a fixed rate. The server is the product's own stream over its own log, in a process of its own; the
+ * readers are another. Some readers are cut and come back.
  *
  *   bun scripts/bench-stream.ts [--readers 500] [--rate 1000] [--seconds 10]
  */
@@ -24,10 +25,11 @@ const { values } = parseArgs({
   },
 });
 const [readers, rate, seconds] = [Number(values.readers), Number(values.rate), Number(values.seconds)];
-/** Every so many readers one times its events; all check that ids follow each other. */
-const TIMED = 25;
+/** Every so many readers one follows everything. */
+const ALL = 50;
 /** Every so many readers one is cut twice a second and goes on from its last event. */
-const CUT = 50;
+const CUT = 10;
+const runOf = (reader: number) => `run_${reader}`;
 /** Milliseconds since the epoch, in fractions: the same in both processes. */
 const now = () => performance.timeOrigin + performance.now();
 
@@ -44,7 +46,13 @@ function serve(folder: string): void {
     for (let sent = 0; sent < rate * seconds; ) {
       const due = Math.min(rate * seconds, Math.floor(((performance.now() - began) / 1_000) * rate));
       for (; sent < due; sent++)
-        store.write((tx) => tx.emit({ kind: "agent_output", data: { text: "a few words of an answer", t: now() } }));
+        store.write((tx) =>
+          tx.emit({
+            kind: "agent_output",
+            run_id: runOf(sent % readers),
+            data: { text: "a few words of an answer", n: Math.floor(sent / readers), t: now() },
+          }),
+        );
       await Bun.sleep(1);
     }
   };
@@ -57,40 +65,42 @@ function serve(folder: string): void {
         void emit();
         return new Response();
       }
-      const last = request.headers.get("last-event-id");
-      const after = last === null ? undefined : Number(last);
-      return streams.open({ filter: {}, after, mayRead: () => true, stillValid: () => true });
+      const after = Number(request.headers.get("last-event-id"));
+      const run_id = new URL(request.url).searchParams.get("run") ?? undefined;
+      return streams.open({ filter: run_id ? { run_id } : {}, after, mayRead: () => true, stillValid: () => true });
     },
   });
   console.log(server.port);
 }
 
-/** One reader from the first event to the last. @returns how many ids were missed or came twice. */
+/** One reader from the first event to the last. @returns how many events were missed or came twice. */
 async function read(port: number, at: number, latencies: number[], opened: () => void): Promise<number> {
-  const total = rate * seconds;
-  let last = 0;
-  let faults = 0;
+  const everything = at % ALL === 0;
+  const total = everything ? rate * seconds : Math.ceil((rate * seconds - at) / readers);
   const cut = at % CUT === 1;
-  const timed = at % TIMED === 0;
-  while (last < total) {
+  const address = `http://127.0.0.1:${port}/${everything ? "" : `?run=${runOf(at)}`}`;
+  let [seen, last, faults] = [0, 0, 0];
+  while (seen < total) {
     const abort = new AbortController();
     const timer = cut ? setTimeout(() => abort.abort(), 500) : undefined;
     try {
-      const headers = { "Last-Event-ID": String(last) };
-      const answer = await fetch(`http://127.0.0.1:${port}/`, { headers, signal: abort.signal });
+      const answer = await fetch(address, { headers: { "Last-Event-ID": String(last) }, signal: abort.signal });
       opened();
       let rest = "";
       for await (const chunk of answer.body!) {
+        const heard = now();
         const text = rest + Buffer.from(chunk).toString("latin1");
         const end = text.lastIndexOf("\n\n");
         rest = text.slice(end + 2);
-        const heard = timed ? now() : 0;
-        for (const [, id, t] of text.slice(0, end + 2).matchAll(/^id: (\d+)\n.*\ndata: .*"t":([\d.]+)/gm)) {
-          if (Number(id) !== last + 1) faults++;
+        for (const [, id, n, t] of text
+          .slice(0, end + 2)
+          .matchAll(/^id: (\d+)\n.*\ndata: .*"n":(\d+),"t":([\d.]+)/gm)) {
+          if (everything ? Number(id) !== last + 1 : Number(n) !== seen) faults++;
           last = Number(id);
-          if (timed && !cut) latencies.push(heard - Number(t));
+          seen++;
+          if (!cut) latencies.push(heard - Number(t));
         }
-        if (last >= total) break;
+        if (seen >= total) break;
       }
     } catch (error) {
       if (!abort.signal.aborted) throw error;
@@ -105,7 +115,8 @@ async function read(port: number, at: number, latencies: number[], opened: () =>
 async function measure(): Promise<void> {
   const folder = mkdtempSync(join(tmpdir(), "skep-bench-"));
   const load = loadavg()[0]!;
-  const argv = [process.execPath, import.meta.path, "--serve", folder, "--rate", `${rate}`, "--seconds", `${seconds}`];
+  const given = ["--readers", values.readers, "--rate", values.rate, "--seconds", values.seconds];
+  const argv = [process.execPath, import.meta.path, "--serve", folder, ...given];
   const child = Bun.spawn(argv, { stdout: "pipe", stderr: "inherit" });
   try {
     const { value } = await child.stdout.getReader().read();
