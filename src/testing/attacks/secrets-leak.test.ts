@@ -283,63 +283,64 @@ describe.each(["process", "docker"] as const)("a whole run in the %s sandbox", (
     });
   });
 
-  describe.skipIf(kind !== "docker" || !docker)("in its container", () => {
-    test("the environment is the one place, and holds nothing but what was granted and the execution's own token", () => {
-      const { Env, ...config } = inspected!.Config;
-      expect(found(JSON.stringify({ ...inspected, Config: config }))).toEqual([]);
-      expect(found(Env.join("\n")).sort()).toEqual(["execution", "granted", "one", "two"]);
-      const names = Env.map((pair) => pair.split("=")[0]).sort();
-      expect(names).toEqual([
-        ...["CANARY", "CANARY_LINES", "ENGINE_INTERNAL_TOKEN", "HOME", "LANG", "LOGNAME", "PATH", "SKEP_AGENT_ID"],
-        ...["SKEP_EXECUTION_ID", "SKEP_RUN_ID", "USER"],
-      ]);
-    });
-
-    test("its file system holds none of them, and nothing in it has changed", () => {
-      expect(exported.length).toBeGreaterThan(100_000);
-      expect(found(exported)).toEqual([]);
-      expect(found(logged)).toEqual([]);
-      expect(changes.filter((path) => !["/sbin", "/sbin/docker-init"].includes(path))).toEqual([]);
-    });
-
-    test("A25: the container that the server made is locked down, line by line", () => {
-      const { HostConfig: host, Config: config, Mounts, NetworkSettings } = inspected!;
-      expect(host).toMatchObject({
-        ...{
-          Privileged: false,
-          CapDrop: ["ALL"],
-          SecurityOpt: ["no-new-privileges"],
-          ReadonlyRootfs: true,
-          Init: true,
-        },
-        ...{
-          IpcMode: "private",
-          NetworkMode: "none",
-          Memory: 128 * 1024 ** 2,
-          MemorySwap: 128 * 1024 ** 2,
-          PidsLimit: 512,
-        },
-        ...{ PublishAllPorts: false, PidMode: "", UTSMode: "", UsernsMode: "" },
+  if (kind === "docker")
+    describe.skipIf(!docker)("in its container", () => {
+      test("the environment is the one place, and holds nothing but what was granted and the execution's own token", () => {
+        const { Env, ...config } = inspected!.Config;
+        expect(found(JSON.stringify({ ...inspected, Config: config }))).toEqual([]);
+        expect(found(Env.join("\n")).sort()).toEqual(["execution", "granted", "one", "two"]);
+        const names = Env.map((pair) => pair.split("=")[0]).sort();
+        expect(names).toEqual([
+          ...["CANARY", "CANARY_LINES", "ENGINE_INTERNAL_TOKEN", "HOME", "LANG", "LOGNAME", "PATH", "SKEP_AGENT_ID"],
+          ...["SKEP_EXECUTION_ID", "SKEP_RUN_ID", "USER"],
+        ]);
       });
-      expect(host.NanoCpus).toBeGreaterThan(0);
-      const none = [
-        host.CapAdd,
-        host.Devices,
-        host.Binds,
-        host.VolumesFrom,
-        host.GroupAdd,
-        host.DeviceRequests,
-        host.Links,
-      ];
-      expect(none.flatMap((one) => one ?? [])).toEqual([]);
-      expect(Number(config.User.split(":")[0])).toBeGreaterThan(0);
-      expect(Mounts.map(({ Type, Source, Destination }) => ({ Type: Type as string, Source, Destination }))).toEqual([
-        { Type: "bind", Source: join(server.data, "workspaces", run), Destination: "/workspace" },
-      ]);
-      expect(JSON.stringify(inspected)).not.toContain("docker.sock");
-      expect(Object.keys(NetworkSettings.Networks)).toEqual(["none"]);
-      expect(NetworkSettings.Ports).toEqual({});
-      expect(config.Labels).toMatchObject({ [LABELS.agent]: "leaker", [LABELS.run]: run });
+
+      test("its file system holds none of them, and nothing in it has changed", () => {
+        expect(exported.length).toBeGreaterThan(100_000);
+        expect(found(exported)).toEqual([]);
+        expect(found(logged)).toEqual([]);
+        expect(changes.filter((path) => !["/sbin", "/sbin/docker-init"].includes(path))).toEqual([]);
+      });
+
+      test("A25: the container that the server made is locked down, line by line", () => {
+        const { HostConfig: host, Config: config, Mounts, NetworkSettings } = inspected!;
+        expect(host).toMatchObject({
+          ...{
+            Privileged: false,
+            CapDrop: ["ALL"],
+            SecurityOpt: ["no-new-privileges"],
+            ReadonlyRootfs: true,
+            Init: true,
+          },
+          ...{
+            IpcMode: "private",
+            NetworkMode: "none",
+            Memory: 128 * 1024 ** 2,
+            MemorySwap: 128 * 1024 ** 2,
+            PidsLimit: 512,
+          },
+          ...{ PublishAllPorts: false, PidMode: "", UTSMode: "", UsernsMode: "" },
+        });
+        expect(host.NanoCpus).toBeGreaterThan(0);
+        const none = [
+          host.CapAdd,
+          host.Devices,
+          host.Binds,
+          host.VolumesFrom,
+          host.GroupAdd,
+          host.DeviceRequests,
+          host.Links,
+        ];
+        expect(none.flatMap((one) => one ?? [])).toEqual([]);
+        expect(Number(config.User.split(":")[0])).toBeGreaterThan(0);
+        expect(Mounts.map(({ Type, Source, Destination }) => ({ Type: Type as string, Source, Destination }))).toEqual([
+          { Type: "bind", Source: join(server.data, "workspaces", run), Destination: "/workspace" },
+        ]);
+        expect(JSON.stringify(inspected)).not.toContain("docker.sock");
+        expect(Object.keys(NetworkSettings.Networks)).toEqual(["none"]);
+        expect(NetworkSettings.Ports).toEqual({});
+        expect(config.Labels).toMatchObject({ [LABELS.agent]: "leaker", [LABELS.run]: run });
+      });
     });
-  });
 });
