@@ -2,7 +2,7 @@
 import { readFileSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { packFacts } from "./parse/facts.ts";
-import { createGrammars } from "./parse/grammar.ts";
+import type { Grammars } from "./parse/grammar.ts";
 import { endingOf, languageOf } from "./parse/languages.ts";
 import { factsOf, isMachineMade, sourceText } from "./parse/parse-file.ts";
 
@@ -28,9 +28,15 @@ export interface ParseRequest {
 
 const EMPTY = new Uint8Array(0);
 
-/** Parses files; a file that fails is a note, never an error of the whole. */
-export async function parseFiles(request: ParseRequest, done?: (path: string) => void): Promise<ParsedFile[]> {
-  const grammars = await createGrammars();
+/**
+ * Parses files; a file that fails is a note, never an error of the whole.
+ * @param grammars of this thread; loading one again costs as much as parsing hundreds of kilobytes.
+ */
+export async function parseFiles(
+  request: ParseRequest,
+  grammars: Grammars,
+  done?: (path: string) => void,
+): Promise<ParsedFile[]> {
   const parsed: ParsedFile[] = [];
   for (const { path, hash } of request.files) {
     const grammar = languageOf(path)?.grammars.get(endingOf(path));
@@ -41,12 +47,7 @@ export async function parseFiles(request: ParseRequest, done?: (path: string) =>
   return parsed;
 }
 
-function parseOne(
-  root: string,
-  path: string,
-  known: string,
-  grammars: Awaited<ReturnType<typeof createGrammars>>,
-): ParsedFile {
+function parseOne(root: string, path: string, known: string, grammars: Grammars): ParsedFile {
   const result: ParsedFile = { path, size: 0, modified: 0, hash: "", note: "", facts: EMPTY, same: false };
   try {
     const full = join(root, path);

@@ -2,6 +2,7 @@
  * Parses many files on several threads. A thread that dies or hangs on a batch is replaced and the batch's files are
  * tried again one by one, so that a single bad file is named and the rest is kept.
  */
+import { createGrammars } from "./parse/grammar.ts";
 import { type ParsedFile, type ParseRequest, parseFiles } from "./parse-files.ts";
 
 /** Below this many bytes of source threads cost more than they bring: each loads its own grammars. */
@@ -30,7 +31,7 @@ export async function parseAll(input: PoolInput): Promise<ParsedFile[]> {
   const bytes = input.files.reduce((sum, file) => sum + file.size, 0);
   if (bytes < MIN_BYTES_FOR_THREADS || input.threads < 2) {
     let done = 0;
-    const parsed = await parseFiles({ root: input.root, files: input.files }, () => {
+    const parsed = await parseFiles({ root: input.root, files: input.files }, await createGrammars(), () => {
       done++;
       if (done % BATCH_FILES === 0) input.progress(done);
     });

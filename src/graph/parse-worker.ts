@@ -1,4 +1,5 @@
 /** Entry of a parsing thread: answers each request with the parsed files, their facts moved rather than copied. */
+import { createGrammars } from "./parse/grammar.ts";
 import { type ParsedFile, type ParseRequest, parseFiles } from "./parse-files.ts";
 
 declare const self: {
@@ -6,8 +7,10 @@ declare const self: {
   postMessage(message: ParsedFile[], transfer: ArrayBuffer[]): void;
 };
 
+const grammars = createGrammars();
+
 self.onmessage = async ({ data }) => {
-  const parsed = await parseFiles(data);
+  const parsed = await parseFiles(data, await grammars);
   const buffers = parsed.flatMap((file) => (file.facts.length > 0 ? [file.facts.buffer as ArrayBuffer] : []));
   self.postMessage(parsed, buffers);
 };

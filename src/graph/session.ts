@@ -11,6 +11,7 @@ import { GraphError } from "./graph-error.ts";
 import { CONFIG_NAMES, fingerprintOf, type IndexReport, indexRepository, type PhaseReport } from "./indexer.ts";
 import { type EdgeType, NODE_LABELS, type NodeLabel } from "./model.ts";
 import { unpackFacts } from "./parse/facts.ts";
+import { createGrammars } from "./parse/grammar.ts";
 import { languageOf } from "./parse/languages.ts";
 import { parseFiles } from "./parse-files.ts";
 import { type Changes, changesOf } from "./query/changes.ts";
@@ -220,7 +221,10 @@ export function createGraphSession(place: GraphPlace): GraphSession {
 async function structureOf(root: string, paths: readonly string[]): Promise<CodeGraph> {
   const source = paths.filter((path) => languageOf(path) !== undefined && existsSync(join(root, path)));
   const files: SourceFile[] = [];
-  for (const parsed of await parseFiles({ root, files: source.map((path) => ({ path, hash: "" })) })) {
+  for (const parsed of await parseFiles(
+    { root, files: source.map((path) => ({ path, hash: "" })) },
+    await createGrammars(),
+  )) {
     const language = languageOf(parsed.path)!;
     const facts = parsed.note === "" ? unpackFacts(parsed.facts, language.id) : undefined;
     if (facts) files.push({ path: parsed.path, language, facts });
