@@ -116,11 +116,9 @@ describe.skipIf(!docker)("commands in a container", () => {
     expect(await sh("true", { signal: AbortSignal.abort() })).toMatchObject({ aborted: true, exitCode: null });
   });
 
-  test("one that leaves no room for another process is stopped with its sandbox, which then works again over the same files", async () => {
+  test("one that leaves no room for another process is stopped, and the sandbox works again over the same files", async () => {
     const bombed = await fixture.start();
     await bombed.writeFile("kept", Buffer.from("yes"));
-    const startedAt = async () => (await engine.containers.inspect(bombed.containerId ?? "")).State.StartedAt;
-    const before = await startedAt();
     const full = new AbortController();
     const script = "(while :; do sleep 60 & done) 2>/dev/null; echo full; exec sleep 61";
     const result = await bombed.exec(["sh", "-c", script], {
@@ -132,7 +130,6 @@ describe.skipIf(!docker)("commands in a container", () => {
     const after = await bombed.exec(["sh", "-c", "cat kept; ps | wc -l"], EXEC);
     expect(after.output).toMatch(/^yes\d+\n$/);
     expect(Number(after.output.slice(3))).toBeLessThan(10);
-    expect(await startedAt()).not.toBe(before);
     await bombed.stop();
   });
 

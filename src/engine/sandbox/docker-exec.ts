@@ -50,6 +50,8 @@ exit 0`;
 
 /** After this long the container itself is killed. A kill takes a tenth of it; a busy machine is no reason to lose others' work. */
 const KILL_PATIENCE_MS = 1_500;
+/** A command that still runs so long after it was killed is looked for again. */
+const KILL_AGAIN_MS = 50;
 /** Once the exit code is known, the rest of the output is waited for this long. */
 const DRAIN_MS = 100;
 /** A container that ended is not booked as such at once. */
@@ -186,13 +188,16 @@ async function killCall(deps: DockerExecDeps, call: Call, running: RunningExec):
   if (!killed) await deps.restart();
 }
 
+/** Again and again until the command is gone: one that was only being started is not there to be found at first. */
 async function killByExec(deps: DockerExecDeps, call: Call, running: RunningExec): Promise<boolean> {
-  const killer = await deps.docker.containers.exec(deps.containerId, {
-    argv: ["sh", "-c", `exec 2>/dev/null; ${KILLER}`, "sh", call.frame.pid ?? "none", call.mark],
-    onOutput: () => {},
-  });
-  await killer.closed;
-  await running.closed;
+  const gone = running.closed.then(() => true);
+  do {
+    const killer = await deps.docker.containers.exec(deps.containerId, {
+      argv: ["sh", "-c", `exec 2>/dev/null; ${KILLER}`, "sh", call.frame.pid ?? "none", call.mark],
+      onOutput: () => {},
+    });
+    await killer.closed;
+  } while (!(await Promise.race([gone, pause(KILL_AGAIN_MS).then(() => false)])));
   return true;
 }
 

@@ -137,7 +137,8 @@ describe("fetch_url", () => {
   ])("a hostile page costs little time: %s", (_what, html) => {
     const started = performance.now();
     expect(typeof readableText("text/html", bytes(html))).toBe("string");
-    expect(performance.now() - started).toBeLessThan(3_000);
+    // What grows with the square of the page takes minutes.
+    expect(performance.now() - started).toBeLessThan(20_000);
   });
 });
 
