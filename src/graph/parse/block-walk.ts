@@ -5,7 +5,7 @@
  * Depth is bounded, so that source nested without end is cut off instead of overflowing the stack.
  */
 import type { SymbolLabel } from "../model.ts";
-import { BindingKind, Expr, ScopeKind, SymbolFlag } from "./fact-layout.ts";
+import { BindingKind, Expr, ScopeKind, SymbolFlag, Type } from "./fact-layout.ts";
 import type { FactsBuilder } from "./facts-builder.ts";
 import type { FlatTree } from "./flat-tree.ts";
 
@@ -262,6 +262,16 @@ export abstract class BlockWalk {
     const before = tree.text.slice(Math.max(0, end - 800), end);
     if (/\n[ \t]*\r?\n[ \t]*$/.test(before)) return "";
     return firstSentence(commentAtEnd(before.trimEnd()));
+  }
+
+  /** A type row's class as a value: what is constructed, or stands before `::`. */
+  protected classExpression(type: number): number {
+    const { facts } = this;
+    if (facts.typeColumn(type, "op") === Type.Qualified)
+      return facts.expr(Expr.Member, this.classExpression(facts.typeColumn(type, "a")), facts.typeColumn(type, "b"));
+    return facts.typeColumn(type, "op") === Type.Ref
+      ? facts.expr(Expr.Name, facts.typeColumn(type, "a"), facts.typeColumn(type, "b"))
+      : facts.expr(Expr.Typed, type);
   }
 }
 

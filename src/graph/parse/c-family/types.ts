@@ -1,6 +1,6 @@
 /** Types and declarators of C and C++. */
 import { BlockWalk, type Place } from "../block-walk.ts";
-import { BindingKind, Expr, SymbolFlag, Type } from "../fact-layout.ts";
+import { BindingKind, SymbolFlag, Type } from "../fact-layout.ts";
 
 const TRANSPARENT =
   /^(unique_ptr|shared_ptr|weak_ptr|optional|reference_wrapper|atomic|add_const_t|decay_t|remove_reference_t|remove_cv_t|remove_cvref_t|intrusive_ptr|not_null|lock_guard)$/;
@@ -198,18 +198,5 @@ export abstract class CFamilyTypes extends BlockWalk {
       rows.push(facts.local(at.scope, this.text(name), -1, fallback, BindingKind.TypeParameter));
     }
     facts.setSymbol(symbol, "typeParameters", facts.list(rows));
-  }
-
-  /** A type row's class as a value: what is constructed, or stands before `::`. */
-  protected classExpression(type: number): number {
-    const { facts } = this;
-    if (facts.typeColumn(type, "op") === Type.Qualified)
-      return facts.exprMember(
-        this.classExpression(facts.typeColumn(type, "a")),
-        facts.text(facts.typeColumn(type, "b")),
-      );
-    return facts.typeColumn(type, "op") === Type.Ref
-      ? facts.expr(Expr.Name, facts.typeColumn(type, "a"), facts.typeColumn(type, "b"))
-      : facts.expr(Expr.Typed, type);
   }
 }

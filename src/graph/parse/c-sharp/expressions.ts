@@ -239,16 +239,6 @@ export abstract class CSharpExpressions extends CSharpTypes {
     return facts.expr(Expr.Unknown);
   }
 
-  /** A type row's class as a value: what `new` constructs. */
-  private classExpression(type: number): number {
-    const { facts } = this;
-    if (facts.typeColumn(type, "op") === Type.Qualified)
-      return facts.expr(Expr.Member, this.classExpression(facts.typeColumn(type, "a")), facts.typeColumn(type, "b"));
-    return facts.typeColumn(type, "op") === Type.Ref
-      ? facts.expr(Expr.Name, facts.typeColumn(type, "a"), facts.typeColumn(type, "b"))
-      : facts.expr(Expr.Unknown);
-  }
-
   private initializer(node: number, at: Place): void {
     const { tree } = this;
     if (node < 0) return;

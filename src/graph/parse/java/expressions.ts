@@ -255,16 +255,6 @@ export abstract class JavaExpressions extends BlockWalk {
     return /<\s*[^>\s]/.test(this.text(typeNode)) ? facts.expr(Expr.Typed, type, row) : row;
   }
 
-  /** A type row's class as a value: what `new` constructs. */
-  private classExpression(type: number): number {
-    const { facts } = this;
-    if (facts.typeColumn(type, "op") === Type.Qualified)
-      return facts.expr(Expr.Member, this.classExpression(facts.typeColumn(type, "a")), facts.typeColumn(type, "b"), 0);
-    return facts.typeColumn(type, "op") === Type.Ref
-      ? facts.expr(Expr.Name, facts.typeColumn(type, "a"), facts.typeColumn(type, "b"))
-      : facts.expr(Expr.Unknown);
-  }
-
   /** The body of an anonymous class or of an enum constant: a hidden class that extends its type. */
   protected anonymous(node: number, body: number, base: number, at: Place): void {
     const hidden = this.declare({ label: "Class", name: "", node, body, flags: SymbolFlag.Hidden }, at);

@@ -1,6 +1,6 @@
 /** Rust's types and paths. */
 import { BlockWalk, type Place } from "../block-walk.ts";
-import { BindingKind, Expr, ImportKind, SymbolFlag, Type } from "../fact-layout.ts";
+import { BindingKind, ImportKind, SymbolFlag, Type } from "../fact-layout.ts";
 
 /** Wrappers that are seen through: what they hold is what counts. */
 const TRANSPARENT =
@@ -193,18 +193,5 @@ export abstract class RustTypes extends BlockWalk {
       if (row !== undefined && type >= 0) facts.setBinding(row, "a", type);
     }
     if (rows.size > 0 && symbol >= 0) facts.setSymbol(symbol, "typeParameters", facts.list([...rows.values()]));
-  }
-
-  /** A type row's type as a value: what stands before `::`. */
-  protected classExpression(type: number): number {
-    const { facts } = this;
-    if (facts.typeColumn(type, "op") === Type.Qualified)
-      return facts.exprMember(
-        this.classExpression(facts.typeColumn(type, "a")),
-        facts.text(facts.typeColumn(type, "b")),
-      );
-    return facts.typeColumn(type, "op") === Type.Ref
-      ? facts.expr(Expr.Name, facts.typeColumn(type, "a"), facts.typeColumn(type, "b"))
-      : facts.expr(Expr.Typed, type);
   }
 }
