@@ -1,4 +1,5 @@
 /** The main job, from outside: a pipeline over a real git repository, its agents in real containers. */
+import { Database } from "bun:sqlite";
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { execFileSync } from "node:child_process";
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
@@ -55,7 +56,7 @@ describe.skipIf(!docker)("a run over a repository in containers", () => {
       },
     });
     for (const [path, body] of [
-      ["/v1/agents", { id: "builder", name: "Builder", prompt: "You build." }],
+      ["/v1/agents", { id: "builder", name: "Builder", prompt: "You build.", network: "bridge" }],
       ["/v1/pipelines", PIPELINE],
       ["/v1/projects", { name: "small", repository: upstream, default_branch: "main" }],
       ["/v1/secrets", { name: "DEPLOY_KEY", value: SECRET }],
@@ -99,5 +100,15 @@ describe.skipIf(!docker)("a run over a repository in containers", () => {
     const mine = () => docker!.containers.list([`${LABELS.run}=${id}`]);
     for (let tries = 0; (await mine()).length > 0 && tries < 100; tries++) await Bun.sleep(50);
     expect(await mine()).toEqual([]);
+  }, 60_000);
+
+  test("a server that is stopped leaves no network of its own in the engine", async () => {
+    const database = new Database(join(server.data, "skep.db"), { readonly: true });
+    const row = database.query("SELECT value FROM facts WHERE name = 'instance_id'").get() as { value: string };
+    database.close();
+    const ours = async () => (await docker!.networks.list([`${LABELS.instance}=${row.value}`])).map(({ name }) => name);
+    expect(await ours()).toHaveLength(1);
+    expect(await server.stop()).toBe(0);
+    expect(await ours()).toEqual([]);
   }, 60_000);
 });
