@@ -2,6 +2,7 @@
  * Writes dist/skep: one executable with server, database, graph, grammars, migrations, shipped agents and pages.
  *
  *   bun build.ts [--target linux-x64|linux-arm64|darwin-arm64|darwin-x64] [--outfile PATH]
+ *                [--version X.Y.Z]    default: package.json's
  */
 import { existsSync, mkdirSync, readFileSync, statSync } from "node:fs";
 import { dirname, resolve } from "node:path";
@@ -88,9 +89,12 @@ const result = await Bun.build({
   },
   minify: { whitespace: true, syntax: true, identifiers: false },
   sourcemap: "none",
+  // Parsed ahead, as start-up is mostly parsing otherwise; such code runs on the system it was made on only.
+  bytecode: target === host,
+  format: "esm",
   plugins: [natives],
   define: {
-    SKEP_VERSION: JSON.stringify(manifest.version),
+    SKEP_VERSION: JSON.stringify(option("version") ?? manifest.version),
     SKEP_COMMIT: JSON.stringify(commit),
     SKEP_BUILT_AT: JSON.stringify(new Date().toISOString()),
     "process.env.NODE_ENV": '"production"',

@@ -1,9 +1,9 @@
 /** `skep admin`: what the owner of the data folder may do to accounts, without logging in and without a server. */
 import type { Command } from "commander";
-import { openLostAccess } from "../app.ts";
 import { readConfig } from "../core/config.ts";
 import { Problem } from "../core/errors.ts";
 import { ask, askHidden } from "./ask.ts";
+import { loadApp } from "./load-app.ts";
 
 interface Flags {
   data?: string;
@@ -17,7 +17,8 @@ interface Flags {
 const SCOPES = ["read", "runs", "write", "admin"] as const;
 type Scope = (typeof SCOPES)[number];
 
-const open = ({ data }: Flags) => openLostAccess(readConfig(process.env, data === undefined ? {} : { data }));
+const open = async ({ data }: Flags) =>
+  (await loadApp()).openLostAccess(readConfig(process.env, data === undefined ? {} : { data }));
 
 export function adminCommand(program: Command): void {
   const admin = program
@@ -75,8 +76,11 @@ function scopeOf(word: string): Scope {
   return scope;
 }
 
-async function using<T>(flags: Flags, work: (accounts: ReturnType<typeof open>) => T | Promise<T>): Promise<T> {
-  const accounts = open(flags);
+async function using<T>(
+  flags: Flags,
+  work: (accounts: Awaited<ReturnType<typeof open>>) => T | Promise<T>,
+): Promise<T> {
+  const accounts = await open(flags);
   try {
     return await work(accounts);
   } finally {

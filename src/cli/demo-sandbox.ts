@@ -1,7 +1,7 @@
 /** Where the demo's agents work: in containers when an engine answers and has an image or can be given one, else without. */
-import { openImages } from "../app.ts";
 import type { Config } from "../core/config.ts";
 import { messageOf } from "../core/errors.ts";
+import { loadApp } from "./load-app.ts";
 
 export interface ChosenSandbox {
   kind: "docker" | "process";
@@ -15,7 +15,7 @@ const DEMO_IMAGE = "skep/demo:latest";
 
 export async function chooseDemoSandbox(config: Config): Promise<ChosenSandbox> {
   if (config.sandbox === "process") return { kind: "process", why: "as SANDBOX says" };
-  const images = openImages(config);
+  const images = (await loadApp()).openImages(config);
   let tags: string[];
   try {
     tags = (await images.list()).flatMap((image) => image.tags);

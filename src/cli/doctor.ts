@@ -1,7 +1,7 @@
 /** `skep doctor`: what this machine lacks for a server on this data folder, and how to get it. Exit 1 on a fail. */
 import type { Command } from "commander";
-import { openDoctor } from "../app.ts";
 import { addConfigFlags, configFrom } from "./config-flags.ts";
+import { loadApp } from "./load-app.ts";
 import { runningServer } from "./start.ts";
 
 const MARKS = { ok: "ok   ", warn: "warn ", fail: "FAIL " } as const;
@@ -12,6 +12,7 @@ export function doctorCommand(program: Command, exit: (code: number) => void): v
     .option("--json", "JSON instead of words")
     .action(async (flags: { json?: boolean; limits?: boolean }) => {
       const config = configFrom(flags);
+      const { openDoctor } = await loadApp();
       const report = await openDoctor(config, () => runningServer(config.data)).examine();
       exit(report.verdict === "fail" ? 1 : 0);
       if (flags.json) return console.log(JSON.stringify(report));

@@ -2,9 +2,9 @@
 import { createReadStream, statSync } from "node:fs";
 import type { Readable } from "node:stream";
 import type { Command } from "commander";
-import { openImages } from "../app.ts";
 import { type Config, readConfig } from "../core/config.ts";
 import { Problem } from "../core/errors.ts";
+import { loadApp } from "./load-app.ts";
 
 interface Flags {
   json?: boolean;
@@ -24,7 +24,7 @@ export function imageCommand(program: Command): void {
     .argument("<file>", "path of the file, or - for standard input")
     .action(async (file: string, flags: Flags) => {
       const config = configOf(flags);
-      const names = await openImages(config).load(openInput(file));
+      const names = await (await imagesOf(config)).load(openInput(file));
       if (flags.json) return console.log(JSON.stringify({ loaded: names }));
       for (const name of names) console.log(`loaded ${name}`);
       tellUse(names, config);
@@ -36,7 +36,7 @@ export function imageCommand(program: Command): void {
     .action(async ({ rootfs, name, ...flags }: Flags & { rootfs?: string; name?: string }) => {
       const config = configOf(flags);
       const wanted = { name: name ?? config.agentImage, ...(rootfs ? { rootfs: openInput(rootfs) } : {}) };
-      const built = await openImages(config).build(wanted);
+      const built = await (await imagesOf(config)).build(wanted);
       if (flags.json) return console.log(JSON.stringify(built));
       console.log(`built ${built.name} ${built.id}`);
       tellUse([built.name], config);
@@ -44,7 +44,7 @@ export function imageCommand(program: Command): void {
 
   add("list", "images of the engine").action(async (flags: Flags) => {
     const config = configOf(flags);
-    const rows = await openImages(config).list();
+    const rows = await (await imagesOf(config)).list();
     if (flags.json)
       return console.log(
         JSON.stringify({
@@ -63,6 +63,8 @@ export function imageCommand(program: Command): void {
       console.log(`${config.agentImage}, which agents use that name none, is not there: skep image build`);
   });
 }
+
+const imagesOf = async (config: Config) => (await loadApp()).openImages(config);
 
 const configOf = ({ dockerHost }: Flags): Config =>
   readConfig(process.env, dockerHost === undefined ? {} : { dockerHost });

@@ -1,8 +1,9 @@
 /** A server inside this process that other commands find: where it listens stands in its data folder while it runs. */
 import { existsSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { join, resolve } from "node:path";
-import { type App, createApp } from "../app.ts";
+import type { App } from "../app.ts";
 import type { Config } from "../core/config.ts";
+import { loadApp } from "./load-app.ts";
 
 /** Where a running server says how to reach it, in its data folder; 0600. */
 export interface ServerFile {
@@ -20,6 +21,7 @@ const serverFilePath = (data: string): string => join(resolve(data), "server.jso
 
 /** Opens everything and listens. @throws Problem with the remedy when a part cannot start. */
 export async function startServer(config: Config): Promise<Started> {
+  const { createApp } = await loadApp();
   const app = await createApp(config);
   const path = serverFilePath(config.data);
   const draft = `${path}.${process.pid}`;

@@ -8,7 +8,6 @@ import {
   mkdirSync,
   mkdtempSync,
   readdirSync,
-  readFileSync,
   rmSync,
   writeFileSync,
 } from "node:fs";
@@ -55,14 +54,11 @@ const versionOf = async () => (await run(["--version"])).stdout.trim();
 /** What lies beside the executable. */
 const beside = () => readdirSync(join(folder, "bin")).toSorted();
 
-/** The same program that calls itself by another version of the same length. */
-function renamed(program: Buffer, from: string, to: string): Buffer {
-  const copy = Buffer.from(program);
-  let found = 0;
-  for (let at = copy.indexOf(`"${from}"`); at >= 0; at = copy.indexOf(`"${from}"`, at + 1), found++)
-    copy.write(`"${to}"`, at, "latin1");
-  if (found === 0) throw new Error(`The executable does not hold its version ${from}.`);
-  return copy;
+/** Builds the same program under another version. */
+function buildAs(version: string, file: string): void {
+  const root = resolve(import.meta.dir, "../..");
+  const built = Bun.spawnSync([process.execPath, "build.ts", "--version", version, "--outfile", file], { cwd: root });
+  if (!built.success) throw new Error(`The next version was not built: ${built.stderr}`);
 }
 
 /** Puts an executable out as that version. @param spoil changes it after it was signed. */
@@ -99,7 +95,7 @@ describe.skipIf(!BINARY)("skep update", () => {
     putInstalled();
     current = await versionOf();
     next = current.replace(/\d$/, (digit) => String((Number(digit) + 1) % 10));
-    writeFileSync(join(folder, "next"), renamed(readFileSync(installed), current, next));
+    buildAs(next, join(folder, "next"));
   });
   afterAll(() => rmSync(folder, { recursive: true, force: true }));
   beforeEach(putInstalled);
