@@ -2,6 +2,7 @@
 import type { CodeGraph } from "./code-graph.ts";
 import { createProjectFiles } from "./parse/project-files.ts";
 import { createEdgeFinder, type RawEdge } from "./resolve/edges.ts";
+import type { Engine } from "./resolve/engine.ts";
 import { Repository, type SourceFile } from "./resolve/repository.ts";
 import { createEngine } from "./resolve/resolver.ts";
 import { createUniqueNames } from "./resolve/unique-names.ts";
@@ -15,13 +16,12 @@ export interface AnalyseInput {
 
 export interface Resolution {
   repo: Repository;
-  /** Edges found so far. */
-  found: RawEdge[];
-  /** Finds the edges that leave a file. */
-  resolve(file: number): void;
+  engine: Engine;
+  /** The edges that leave a file. */
+  edgesOf(file: number): RawEdge[];
 }
 
-/** Prepares the resolution of a repository; call `resolve` for each file. */
+/** Prepares the resolution of a repository; ask `edgesOf` for each file, in any order. */
 export function resolveFiles(input: AnalyseInput): Resolution {
   const repo = new Repository(input.files);
   const project = createProjectFiles({
@@ -30,16 +30,24 @@ export function resolveFiles(input: AnalyseInput): Resolution {
     readConfig: input.readConfig,
     spaceExists: (name) => repo.spaceExists(name),
   });
-  const finder = createEdgeFinder(createEngine(repo, project), createUniqueNames(repo));
-  const found: RawEdge[] = [];
-  return { repo, found, resolve: (file) => finder.edgesOf(file, found) };
+  const engine = createEngine(repo, project);
+  const finder = createEdgeFinder(engine, createUniqueNames(repo));
+  return {
+    repo,
+    engine,
+    edgesOf(file) {
+      const found: RawEdge[] = [];
+      finder.edgesOf(file, found);
+      return found;
+    },
+  };
 }
 
 /** Structure and resolved edges of a repository in one go. */
 export function analyse(input: AnalyseInput): CodeGraph {
   const resolution = resolveFiles(input);
-  for (let file = 0; file < input.files.length; file++) resolution.resolve(file);
   const builder = new GraphBuilder();
-  addFoundEdges(builder, resolution.found, addStructure(builder, resolution.repo));
+  const symbolNodes = addStructure(builder, resolution.repo);
+  for (let file = 0; file < input.files.length; file++) addFoundEdges(builder, resolution.edgesOf(file), symbolNodes);
   return builder.finish();
 }

@@ -28,16 +28,23 @@ export function clusterLabels(graph: CodeGraph, communities: Community[]): void 
   }
 }
 
+/** `a/b/c` → a, a/b, a/b/c. */
+function withFolders(path: string): string[] {
+  const found: string[] = [];
+  for (let end = path.indexOf("/"); end >= 0; end = path.indexOf("/", end + 1)) found.push(path.slice(0, end));
+  return [...found, path];
+}
+
 /** The deepest telling folder or file that at least half of the members share. */
 function commonPlace(graph: CodeGraph, members: readonly number[]): string {
+  const byFile = new Map<number, number>();
+  for (const node of members) byFile.set(graph.nodes.file[node]!, (byFile.get(graph.nodes.file[node]!) ?? 0) + 1);
   const counts = new Map<string, { count: number; depth: number }>();
-  for (const node of members) {
-    const parts = graph.filePath(node).split("/");
-    for (let depth = 0; depth < parts.length; depth++) {
-      const path = parts.slice(0, depth + 1).join("/");
+  for (const [file, number] of byFile) {
+    for (const [depth, path] of withFolders(graph.nodes.qualified[file] ?? "").entries()) {
       const entry = counts.get(path);
-      if (entry) entry.count++;
-      else counts.set(path, { count: 1, depth });
+      if (entry) entry.count += number;
+      else counts.set(path, { count: number, depth });
     }
   }
   let best = "";

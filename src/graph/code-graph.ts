@@ -54,21 +54,42 @@ interface Adjacency {
   rows: Int32Array;
 }
 
+/** Node rows of files' symbols, by the file's row: those of a file lie side by side. */
+export interface SymbolRows {
+  first: Int32Array;
+  count: Int32Array;
+}
+
+/** @param file the file's row of each node. */
+export function symbolRowsOf(file: Int32Array, files: number): SymbolRows {
+  const first = new Int32Array(files);
+  const count = new Int32Array(files);
+  for (let node = files; node < file.length; node++) {
+    const row = file[node]!;
+    if (row >= 0 && count[row]!++ === 0) first[row] = node;
+  }
+  return { first, count };
+}
+
 export class CodeGraph {
   readonly nodes: NodeColumns;
   readonly edges: EdgeColumns;
   /** Language of each file node, by row. */
   readonly languages: string[];
+  /** First edge found in each file by resolution: up to that of the next, the last one's up to the first BELONGS_TO. */
+  readonly found: Int32Array;
   communities: Community[] = [];
   processes: Process[] = [];
   private outIndex: Adjacency | undefined;
   private inIndex: Adjacency | undefined;
   private idIndex: Map<string, number> | undefined;
+  private symbolIndex: SymbolRows | undefined;
 
-  constructor(nodes: NodeColumns, edges: EdgeColumns, languages: string[]) {
+  constructor(nodes: NodeColumns, edges: EdgeColumns, languages: string[], found: Int32Array) {
     this.nodes = nodes;
     this.edges = edges;
     this.languages = languages;
+    this.found = found;
   }
 
   get nodeCount(): number {
@@ -134,6 +155,12 @@ export class CodeGraph {
       for (let node = 0; node < this.nodeCount; node++) this.idIndex.set(this.id(node), node);
     }
     return this.idIndex.get(id) ?? -1;
+  }
+
+  /** Where the symbols of each file lie. */
+  get symbolRows(): SymbolRows {
+    this.symbolIndex ??= symbolRowsOf(this.nodes.file, this.languages.length);
+    return this.symbolIndex;
   }
 
   /** Edge rows that leave a node. */

@@ -16,8 +16,9 @@ import { unpackFacts } from "./parse/facts.ts";
 import { LANGUAGES, languageOf } from "./parse/languages.ts";
 import { parseAll } from "./parse-pool.ts";
 import type { SourceFile } from "./resolve/repository.ts";
-import { type CachedFile, packFactCache, readFactCache } from "./store/fact-cache.ts";
-import type { GraphStore, Manifest } from "./store/graph-store.ts";
+import { reuseEdges } from "./reuse.ts";
+import { type CachedFile, type FactCache, readFactCache, writeFactCache } from "./store/fact-cache.ts";
+import type { Generation, GraphStore, Manifest } from "./store/graph-store.ts";
 import { writeSearchIndex } from "./store/search-index.ts";
 import { packGraph } from "./store/snapshot.ts";
 import { addFoundEdges, addStructure, GraphBuilder } from "./structure.ts";
@@ -77,17 +78,23 @@ export async function indexRepository(options: IndexOptions): Promise<IndexRepor
     for (const name of PHASES) phases.end(name);
     return { manifest: known, phases: phases.list, parsed: 0, changed: false };
   }
-  const { files, parsed } = await parseChanged(options, walk, phases);
+  const before = options.force ? undefined : options.store.current();
+  const cache = readFactCache(before?.folder);
+  const { files, parsed } = await parseChanged(options, walk, cache, phases);
   options.signal?.throwIfAborted();
-  const graph = buildGraph(options, walk, files, phases);
+  const configs = configsHash(options.root, walk);
+  const graph = buildGraph(options, walk, { files, cache, configs, before }, phases);
   options.signal?.throwIfAborted();
   const generation = options.store.begin();
   try {
     writeFileSync(generation.snapshot, packGraph(graph));
-    const { table, data } = packFactCache(files);
-    writeFileSync(generation.factTable, table);
-    writeFileSync(generation.factData, data);
-    writeSearchIndex(generation.search, graph);
+    writeFactCache(generation.folder, files, configs, cache);
+    const changed = new Set(files.filter((file) => !file.stored).map((file) => file.path));
+    writeSearchIndex(
+      generation.search,
+      graph,
+      before && cache.files.size > 0 ? { path: before.search, changed } : undefined,
+    );
     phases.end("process_discovery");
     const manifest = options.store.commit(generation, {
       ...countsOf(graph),
@@ -174,6 +181,11 @@ async function walkRepository(options: IndexOptions, phases: Phases): Promise<Wa
 export function fingerprintOf(root: string, walk: Walk): string {
   let text = "";
   for (const { path, size, modified } of walk.files) text += `${path}\n${size} ${modified}\n`;
+  return Bun.hash(text + configsHash(root, walk)).toString(36);
+}
+
+function configsHash(root: string, walk: Walk): string {
+  let text = "";
   for (const path of walk.configs) text += `${path}\n${Bun.hash(readConfig(root, path) ?? "")}\n`;
   return Bun.hash(text).toString(36);
 }
@@ -189,11 +201,10 @@ function readConfig(root: string, path: string): string | undefined {
 async function parseChanged(
   options: IndexOptions,
   walk: Walk,
+  { files: cached }: FactCache,
   phases: Phases,
 ): Promise<{ files: CachedFile[]; parsed: number }> {
   phases.start("parsing", walk.files.length);
-  const current = options.force ? undefined : options.store.current();
-  const cached = current ? readFactCache(current.factTable, current.factData) : new Map<string, CachedFile>();
   const wanted: { path: string; hash: string; size: number }[] = [];
   const files = new Map<string, CachedFile>();
   for (const file of walk.files) {
@@ -227,9 +238,18 @@ async function parseChanged(
   return { files: sorted, parsed };
 }
 
-function buildGraph(options: IndexOptions, walk: Walk, files: readonly CachedFile[], phases: Phases): CodeGraph {
+interface Material {
+  files: readonly CachedFile[];
+  /** The index before: its facts, and where its graph is. */
+  cache: FactCache;
+  before: Generation | undefined;
+  /** Hash over the configuration files. */
+  configs: string;
+}
+
+function buildGraph(options: IndexOptions, walk: Walk, material: Material, phases: Phases): CodeGraph {
   const sources: SourceFile[] = [];
-  for (const file of files) {
+  for (const file of material.files) {
     if (file.note !== "") continue;
     const language = languageOf(file.path)!;
     const facts = unpackFacts(file.facts(), language.id);
@@ -237,20 +257,30 @@ function buildGraph(options: IndexOptions, walk: Walk, files: readonly CachedFil
   }
   phases.start("structure", 1);
   const builder = new GraphBuilder();
-  const resolution = resolveFiles({
-    files: sources,
-    configs: walk.configs,
-    readConfig: (path) => readConfig(options.root, path),
-  });
+  const configs = { configs: walk.configs, readConfig: (path: string) => readConfig(options.root, path) };
+  const resolution = resolveFiles({ files: sources, ...configs });
   const symbolNodes = addStructure(builder, resolution.repo);
   phases.end("structure");
   phases.start("resolution", sources.length);
+  const { before } = material;
+  const reuse =
+    before &&
+    reuseEdges(
+      {
+        ...material,
+        readSnapshot: () => readFileSync(before.snapshot),
+        sources,
+        after: resolution,
+        configPaths: walk.configs,
+        readConfig: configs.readConfig,
+      },
+      builder,
+    );
   for (let file = 0; file < sources.length; file++) {
-    resolution.resolve(file);
+    if (!reuse?.copy(file, builder)) addFoundEdges(builder, resolution.edgesOf(file), symbolNodes);
     phases.step("resolution", file + 1);
     if (file % 256 === 0) options.signal?.throwIfAborted();
   }
-  addFoundEdges(builder, resolution.found, symbolNodes);
   phases.end("resolution");
   phases.start("community_detection", 1);
   const structure = builder.finish();
@@ -276,11 +306,9 @@ function buildGraph(options: IndexOptions, walk: Walk, files: readonly CachedFil
 function countsOf(
   graph: CodeGraph,
 ): Pick<Manifest, "nodes" | "relationships" | "communities" | "processes" | "byLabel" | "byType" | "languages"> {
-  const byLabel: Record<string, number> = {};
-  const byType: Record<string, number> = {};
+  const byLabel = tally(graph.nodes.label, NODE_LABELS);
+  const byType = tally(graph.edges.type, EDGE_TYPES);
   const languages: Record<string, number> = {};
-  for (const row of graph.nodes.label) byLabel[NODE_LABELS[row]!] = (byLabel[NODE_LABELS[row]!] ?? 0) + 1;
-  for (const row of graph.edges.type) byType[EDGE_TYPES[row]!] = (byType[EDGE_TYPES[row]!] ?? 0) + 1;
   for (const language of graph.languages) if (language) languages[language] = (languages[language] ?? 0) + 1;
   return {
     nodes: graph.nodeCount,
@@ -291,4 +319,11 @@ function countsOf(
     byType,
     languages,
   };
+}
+
+/** How often each name is meant by a column of rows; names that are not are left out. */
+function tally(rows: Uint8Array, names: readonly string[]): Record<string, number> {
+  const counts = new Int32Array(names.length);
+  for (let i = 0; i < rows.length; i++) counts[rows[i]!]!++;
+  return Object.fromEntries(names.map((name, i) => [name, counts[i]!] as const).filter(([, count]) => count > 0));
 }

@@ -68,9 +68,9 @@ export function unpackFacts(packed: Uint8Array, language: LanguageId): FileFacts
   if (all[0] !== FACTS_VERSION) return undefined;
   let at = HEADER + TABLES.length;
   const facts = { language, errors: all[1]!, lines: all[4]!, strings: [] as string[] } as unknown as FileFacts;
-  for (const [i, [name]] of TABLES.entries()) {
+  for (let i = 0; i < TABLES.length; i++) {
     const length = all[HEADER + i]!;
-    facts[name] = all.subarray(at, at + length);
+    facts[TABLES[i]![0]] = length === 0 ? EMPTY : all.subarray(at, at + length);
     at += length;
   }
   const end = at * 4 + all[2]!;

@@ -1,8 +1,10 @@
 /**
- * Facts of every file of the last index, so that only changed files are parsed again: a small table of files and a
- * large file of packed facts, read only when needed. A broken or older cache is simply empty.
+ * Facts of every file of the last index, so that only changed files are parsed again: a small table of files, and
+ * segments of packed facts. A segment never changes: the next generation links those it still needs and writes the new
+ * facts into one more, until too many or too stale ones are put together. A broken or older cache is simply empty.
  */
-import { readFileSync } from "node:fs";
+import { closeSync, copyFileSync, linkSync, openSync, readFileSync, writeFileSync, writevSync } from "node:fs";
+import { join } from "node:path";
 import { FACTS_VERSION } from "../parse/fact-layout.ts";
 import { type Column, packColumns, readColumns } from "./columns.ts";
 
@@ -18,58 +20,146 @@ export interface CachedFile {
   note: string;
   /** Packed facts, read on demand; empty with a note. */
   facts(): Uint8Array;
+  /** Where the facts lie in the cache that the file came from; undefined for new ones. */
+  stored?: Stored;
 }
 
-const CACHE_FORMAT = 1;
+/** A place in a segment, in units of eight bytes. */
+interface Stored {
+  segment: number;
+  offset: number;
+  length: number;
+}
+
+export interface FactCache {
+  files: Map<string, CachedFile>;
+  /** Hash over the configuration files that the index was made with. */
+  configs: string;
+  /** Paths of the segments, and their lengths in units of eight bytes. */
+  segments: { path: string; length: number }[];
+}
+
+interface Meta {
+  format: number;
+  facts: number;
+  configs: string;
+  /** Lengths of the segments. */
+  segments: number[];
+}
+
+const CACHE_FORMAT = 2;
+/** More segments than this are put together, and so are those of which less than half is still needed. */
+const MAX_SEGMENTS = 8;
+const UNIT = 8;
 const EMPTY = new Uint8Array(0);
 
-/** The cached files by path; empty when there is no usable cache. `table` and `data` are the paths of its two files. */
-export function readFactCache(table: string, data: string): Map<string, CachedFile> {
-  const cached = new Map<string, CachedFile>();
+const tablePath = (folder: string): string => join(folder, "files.bin");
+const segmentPath = (folder: string, segment: number): string => join(folder, `facts-${segment}.bin`);
+
+/** The cache in a generation's folder; an empty one when there is none that can be used. */
+export function readFactCache(folder: string | undefined): FactCache {
+  const cache: FactCache = { files: new Map(), configs: "", segments: [] };
+  if (folder === undefined) return cache;
   try {
-    const reader = readColumns(readFileSync(table));
-    const meta = reader?.meta as { format: number; facts: number } | undefined;
-    if (!reader || meta?.format !== CACHE_FORMAT || meta.facts !== FACTS_VERSION) return cached;
+    const reader = readColumns(readFileSync(tablePath(folder)));
+    const meta = reader?.meta as Meta | undefined;
+    if (!reader || meta?.format !== CACHE_FORMAT || meta.facts !== FACTS_VERSION) return cache;
+    const segments = meta.segments.map((length, i) => ({ path: segmentPath(folder, i), length }));
     const paths = reader.strings("path");
     const hashes = reader.strings("hash");
     const notes = reader.strings("note");
     const sizes = reader.numbers("size");
     const times = reader.numbers("modified");
-    const offsets = reader.numbers("offset");
-    let all: Uint8Array | undefined;
+    const places = reader.numbers("place");
+    const data: Uint8Array[] = [];
     for (const [i, path] of paths.entries()) {
-      cached.set(path, {
+      const [segment, offset, length] = [places[i * 3]!, places[i * 3 + 1]!, places[i * 3 + 2]!];
+      cache.files.set(path, {
         path,
         size: sizes[i]!,
         modified: times[i]!,
         hash: hashes[i]!,
         note: notes[i]!,
+        stored: { segment, offset, length },
         facts() {
-          all ??= readFileSync(data);
-          return all.subarray(offsets[i]! * 8, offsets[i + 1]! * 8);
+          if (length === 0) return EMPTY;
+          data[segment] ??= readFileSync(segments[segment]!.path);
+          return data[segment].subarray(offset * UNIT, (offset + length) * UNIT);
         },
       });
     }
+    return { ...cache, configs: meta.configs, segments };
   } catch {
-    cached.clear();
+    return { files: new Map(), configs: "", segments: [] };
   }
-  return cached;
 }
 
-/** Packs files for `readFactCache`. Each file's facts start at a multiple of eight bytes. */
-export function packFactCache(files: readonly CachedFile[]): { table: Uint8Array; data: Uint8Array } {
-  const offsets = new Float64Array(files.length + 1);
-  const facts = files.map((file) => (file.note === "" ? file.facts() : EMPTY));
-  for (let i = 0; i < files.length; i++) offsets[i + 1] = offsets[i]! + Math.ceil(facts[i]!.length / 8);
-  const data = new Uint8Array(offsets[files.length]! * 8);
-  for (let i = 0; i < files.length; i++) data.set(facts[i]!, offsets[i]! * 8);
+/** Writes the cache of a new generation. `before` is the cache that stored files come from. */
+export function writeFactCache(folder: string, files: readonly CachedFile[], configs: string, before: FactCache): void {
+  const kept = keptSegments(files, before);
+  const fresh: Uint8Array[] = [];
+  let freshLength = 0;
+  const segments = kept.map((segment, i) => {
+    linkOrCopy(before.segments[segment]!.path, segmentPath(folder, i));
+    return before.segments[segment]!.length;
+  });
+  const places = new Float64Array(files.length * 3);
+  for (const [i, file] of files.entries()) {
+    const at = file.stored ? kept.indexOf(file.stored.segment) : -1;
+    if (at >= 0) places.set([at, file.stored!.offset, file.stored!.length], i * 3);
+    else if (file.note === "") {
+      const facts = file.facts();
+      const length = Math.ceil(facts.length / UNIT);
+      places.set([kept.length, freshLength, length], i * 3);
+      fresh.push(facts, new Uint8Array(length * UNIT - facts.length));
+      freshLength += length;
+    }
+  }
+  if (freshLength > 0) {
+    writeParts(segmentPath(folder, kept.length), fresh);
+    segments.push(freshLength);
+  }
   const columns = new Map<string, Column>([
     ["path", files.map((file) => file.path)],
     ["hash", files.map((file) => file.hash)],
     ["note", files.map((file) => file.note)],
     ["size", Float64Array.from(files, (file) => file.size)],
     ["modified", Float64Array.from(files, (file) => file.modified)],
-    ["offset", offsets],
+    ["place", places],
   ]);
-  return { table: packColumns(columns, { format: CACHE_FORMAT, facts: FACTS_VERSION }), data };
+  const meta: Meta = { format: CACHE_FORMAT, facts: FACTS_VERSION, configs, segments };
+  writeFileSync(tablePath(folder), packColumns(columns, meta));
+}
+
+/** Segments that are worth keeping: none when there are too many, or when most of what they hold is stale. */
+function keptSegments(files: readonly CachedFile[], before: FactCache): number[] {
+  const used = new Map<number, number>();
+  for (const { stored } of files)
+    if (stored && stored.length > 0) used.set(stored.segment, (used.get(stored.segment) ?? 0) + stored.length);
+  const kept = [...used.keys()].sort((a, b) => a - b);
+  const live = kept.reduce((sum, segment) => sum + used.get(segment)!, 0);
+  const all = kept.reduce((sum, segment) => sum + before.segments[segment]!.length, 0);
+  return kept.length >= MAX_SEGMENTS || live * 2 < all ? [] : kept;
+}
+
+/** Parts that one system call takes. */
+const PARTS_AT_ONCE = 1_000;
+
+/** Writes parts one after another without putting them together in memory. */
+function writeParts(path: string, parts: readonly Uint8Array[]): void {
+  const file = openSync(path, "w");
+  try {
+    for (let at = 0; at < parts.length; at += PARTS_AT_ONCE) writevSync(file, parts.slice(at, at + PARTS_AT_ONCE));
+  } finally {
+    closeSync(file);
+  }
+}
+
+function linkOrCopy(from: string, to: string): void {
+  try {
+    linkSync(from, to);
+  } catch {
+    // A file system without links.
+    copyFileSync(from, to);
+  }
 }

@@ -13,7 +13,7 @@ import {
   statSync,
   writeFileSync,
 } from "node:fs";
-import { join } from "node:path";
+import { basename, join } from "node:path";
 import { FACTS_VERSION } from "../parse/fact-layout.ts";
 import type { SkippedFile } from "../walk.ts";
 import { SNAPSHOT_FORMAT } from "./snapshot.ts";
@@ -52,8 +52,6 @@ export interface Generation {
   snapshot: string;
   search: string;
   kuzu: string;
-  factTable: string;
-  factData: string;
 }
 
 export interface GraphStore {
@@ -82,8 +80,6 @@ function generationAt(root: string, number: number): Generation & { number: numb
     snapshot: at("graph.bin"),
     search: at("search.db"),
     kuzu: at("graph.kuzu"),
-    factTable: at("files.bin"),
-    factData: at("facts.bin"),
   };
 }
 
@@ -140,7 +136,9 @@ export function createGraphStore(root: string): GraphStore {
       if (!known || !files) return;
       const { number, ...own } = this.begin();
       try {
-        for (const name of ["snapshot", "search", "factTable", "factData"] as const) linkSync(files[name], own[name]);
+        for (const entry of readdirSync(files.folder, { withFileTypes: true }))
+          if (entry.isFile() && !entry.name.startsWith(basename(files.kuzu)))
+            linkSync(join(files.folder, entry.name), join(own.folder, entry.name));
         this.commit({ number, ...own }, known);
       } catch {
         this.discard(own);

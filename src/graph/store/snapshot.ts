@@ -1,9 +1,20 @@
 /** The graph as one file, and back. */
-import { CodeGraph, type Community, type Process } from "../code-graph.ts";
+import {
+  CodeGraph,
+  type Community,
+  type EdgeColumns,
+  type Process,
+  type SymbolRows,
+  symbolRowsOf,
+} from "../code-graph.ts";
+import { EDGE_TYPES } from "../model.ts";
 import { type Column, packColumns, readColumns } from "./columns.ts";
 
 /** Raise with every change of what a snapshot means: older ones are rebuilt. */
-export const SNAPSHOT_FORMAT = 1;
+export const SNAPSHOT_FORMAT = 2;
+
+const BELONGS_TO = EDGE_TYPES.indexOf("BELONGS_TO");
+const PARTICIPATES_IN = EDGE_TYPES.indexOf("PARTICIPATES_IN");
 
 interface Meta {
   format: number;
@@ -30,6 +41,7 @@ export function packGraph(graph: CodeGraph): Uint8Array {
     ["to", edges.to],
     ["line", edges.line],
     ["languages", graph.languages],
+    ["found", graph.found],
   ]);
   const meta: Meta = { format: SNAPSHOT_FORMAT, communities: graph.communities, processes: graph.processes };
   return packColumns(columns, meta);
@@ -64,10 +76,43 @@ export function unpackGraph(packed: Uint8Array): CodeGraph | undefined {
       to: reader.ints("to"),
       line: reader.ints("line"),
     };
-    const graph = new CodeGraph(nodes, edges, reader.strings("languages"));
+    const graph = new CodeGraph(nodes, edges, reader.strings("languages"), reader.ints("found"));
     graph.communities = meta.communities;
     graph.processes = meta.processes;
     return graph;
+  } catch {
+    return undefined;
+  }
+}
+
+/** What resolution found in each file of a snapshot, without reading the rest of it. */
+export interface FoundEdges extends EdgeColumns {
+  /** First edge of each file, and the end of the last. */
+  start: Int32Array;
+  symbolRows: SymbolRows;
+  nodeCount: number;
+}
+
+/** @returns undefined when the snapshot cannot be read. */
+export function readFoundEdges(packed: Uint8Array): FoundEdges | undefined {
+  try {
+    const reader = readColumns(packed);
+    if (!reader || (reader.meta as Meta).format !== SNAPSHOT_FORMAT) return undefined;
+    const type = reader.bytes("type");
+    const found = reader.ints("found");
+    const file = reader.ints("file");
+    let end = found.at(-1) ?? 0;
+    while (end < type.length && type[end] !== BELONGS_TO && type[end] !== PARTICIPATES_IN) end++;
+    return {
+      type,
+      reason: reader.bytes("reason"),
+      from: reader.ints("from"),
+      to: reader.ints("to"),
+      line: reader.ints("line"),
+      start: Int32Array.from([...found, end]),
+      symbolRows: symbolRowsOf(file, found.length),
+      nodeCount: file.length,
+    };
   } catch {
     return undefined;
   }

@@ -1,0 +1,87 @@
+/**
+ * Which files' edges an edit can change. Those of the edited files; and, when what others see of a file under some names
+ * has changed, those of every file that mentions one of these names. What such a file shows under its own names may
+ * change in turn, and so on until nothing more does. When more than names has changed, it is all of them.
+ */
+import type { Engine } from "./engine.ts";
+import { createSurfaces } from "./surface.ts";
+
+export interface Edit {
+  /** The repository before and after, with the same files in the same rows. */
+  before: Engine;
+  after: Engine;
+  /** Rows of the edited files. */
+  changed: readonly number[];
+  /** The packed facts of a file after the edit. */
+  packedFacts(file: number): Uint8Array;
+}
+
+/** More names or a larger share of the files than this: resolving all of them costs little more than finding out. */
+const MAX_NAMES = 64;
+const MAX_SHARE = 0.25;
+
+/** @returns rows of the files to resolve again; undefined for all of them. */
+export function affectedFiles(edit: Edit): ReadonlySet<number> | undefined {
+  const { before, after, changed } = edit;
+  const surfaceBefore = createSurfaces(before);
+  const surfaceAfter = createSurfaces(after);
+  const count = after.repo.files.length;
+  const affected = new Set(changed);
+  const names = new Set<string>();
+  let fresh = changed;
+  while (fresh.length > 0) {
+    const news = new Set<string>();
+    for (const file of fresh) {
+      const [old, now] = [surfaceBefore(file), surfaceAfter(file)];
+      if (old.whole !== now.whole) return undefined;
+      for (const [name, text] of now.names) if (old.names.get(name) !== text && !names.has(name)) news.add(name);
+      for (const name of old.names.keys()) if (!now.names.has(name) && !names.has(name)) news.add(name);
+    }
+    for (const name of news) names.add(name);
+    if (names.size > MAX_NAMES) return undefined;
+    fresh = news.size === 0 ? [] : filesThatMention(edit, news, affected);
+    for (const file of fresh) affected.add(file);
+    if (affected.size > Math.max(8, count * MAX_SHARE)) return undefined;
+  }
+  return affected;
+}
+
+/** Files beside the known ones in whose facts one of the names stands as a word. */
+function filesThatMention(edit: Edit, names: ReadonlySet<string>, known: ReadonlySet<number>): number[] {
+  const { repo } = edit.after;
+  const anyCase = edit.changed.some((file) => repo.rules(file).ignoreCase);
+  const wanted = Array.from(names, (name) => Buffer.from(anyCase ? name.toLowerCase() : name));
+  const found: number[] = [];
+  for (let file = 0; file < repo.files.length; file++) {
+    if (known.has(file)) continue;
+    const packed = edit.packedFacts(file);
+    const bytes = Buffer.from(packed.buffer, packed.byteOffset, packed.byteLength);
+    // As Latin-1 each byte stays one character, and bytes beyond ASCII keep their values.
+    const text = anyCase
+      ? Buffer.from(
+          bytes.toString("latin1").replace(/[A-Z]+/g, (upper) => upper.toLowerCase()),
+          "latin1",
+        )
+      : bytes;
+    if (wanted.some((name) => hasWord(text, name))) found.push(file);
+  }
+  return found;
+}
+
+function hasWord(text: Buffer, word: Buffer): boolean {
+  for (let at = text.indexOf(word); at >= 0; at = text.indexOf(word, at + 1))
+    if (!isWordByte(text[at - 1]) && !isWordByte(text[at + word.length])) return true;
+  return false;
+}
+
+/** Letters, digits, `_` and all that is beyond ASCII. */
+function isWordByte(byte: number | undefined): boolean {
+  if (byte === undefined) return false;
+  return (
+    (byte >= 48 && byte <= 57) ||
+    (byte >= 65 && byte <= 90) ||
+    byte === 95 ||
+    (byte >= 97 && byte <= 122) ||
+    byte >= 128
+  );
+}

@@ -1,0 +1,264 @@
+/**
+ * What other files can see of a file, as texts to compare: by the name they must mention to see it, and as a whole for
+ * what is found without its name (bases, wildcards, operators, iterators). When nothing of it changed, an edit cannot
+ * change what any other file's calls reach.
+ *
+ * Symbols are named by their place (`path#outer.inner~2`), so that rows may move. Functions and literals that others
+ * meet as values are described down to their parameters, as they are seen without being named.
+ */
+import {
+  ATTACH,
+  BINDING,
+  BindingKind,
+  EXPORT,
+  ExportKind,
+  HERITAGE,
+  IMPORT,
+  ImportKind,
+  SCOPE,
+  SPACE,
+  SYMBOL,
+  SymbolFlag,
+} from "../parse/fact-layout.ts";
+import { listItems } from "../parse/facts.ts";
+import type { ImportTarget } from "../parse/language.ts";
+import type { Engine, Entity } from "./engine.ts";
+import { THIS_ID, type TypeEnv, type ValueType } from "./value-type.ts";
+
+export interface Surface {
+  /** What is seen under each name. */
+  names: Map<string, string>;
+  /** What is seen without a name. */
+  whole: string;
+}
+
+/** How deep values of values are described. */
+const MAX_DEPTH = 3;
+/** Members of a literal that iterating or matching it may look at. */
+const MAX_MEMBERS = 40;
+/** Names that others mention when they use them; the rest (`()`, `[]`, `__iter__`, `=`) is found without. */
+const MENTIONED = /^(?!__\w+__$)[\p{L}_$][\p{L}\p{N}_$]*$/u;
+
+export function createSurfaces(engine: Engine): (file: number) => Surface {
+  const { repo } = engine;
+  const places: (string[] | undefined)[] = [];
+  const described = new Map<number, string>();
+
+  /** Texts that name each symbol of a file, by row. */
+  function placesOf(file: number): string[] {
+    const known = places[file];
+    if (known) return known;
+    const { symbols, strings } = repo.facts(file);
+    const seen = new Map<string, number>();
+    const found: string[] = [];
+    for (let at = 0; at < symbols.length; at += SYMBOL.size) {
+      const parent = symbols[at + SYMBOL.parent]!;
+      const name = strings[symbols[at + SYMBOL.name]!]! || `<${symbols[at + SYMBOL.label]}>`;
+      const chain = parent < 0 ? name : `${found[parent]}.${name}`;
+      const ordinal = (seen.get(chain) ?? 0) + 1;
+      seen.set(chain, ordinal);
+      found.push(ordinal > 1 ? `${chain}~${ordinal}` : chain);
+    }
+    places[file] = found;
+    return found;
+  }
+
+  function place(symbol: number): string {
+    const file = repo.fileOf(symbol);
+    return `${repo.files[file]!.path}#${placesOf(file)[symbol - repo.base[file]!]}`;
+  }
+
+  function bindingPlace(file: number, binding: number): string {
+    const { bindings, scopes, strings } = repo.facts(file);
+    const owner = scopes[bindings[binding * BINDING.size + BINDING.scope]! * SCOPE.size + SCOPE.symbol]!;
+    const name = strings[bindings[binding * BINDING.size + BINDING.name]!]!;
+    return `${repo.files[file]!.path}#${owner < 0 ? "" : placesOf(file)[owner]}/${name}`;
+  }
+
+  function envText(env: TypeEnv | undefined, depth: number): string {
+    return env ? `<${Array.from(env.values(), (type) => typeText(type, depth + 1)).join()}>` : "";
+  }
+
+  function typeText(type: ValueType | undefined, depth: number): string {
+    if (!type) return "?";
+    switch (type.kind) {
+      case "instance":
+      case "class":
+        return `${type.kind[0]}${valueText(type.symbol, depth)}${depth < MAX_DEPTH ? envText(type.env, depth) : ""}`;
+      case "function":
+        return `f${valueText(type.symbol, depth)}`;
+      case "module":
+        return `m${type.files.map((file) => repo.files[file]!.path).join()}${type.folder ?? ""}`;
+      case "space":
+        return `s${type.name}`;
+      case "builtin":
+        return depth < MAX_DEPTH
+          ? `b${type.name}(${type.args.map((arg) => typeText(arg, depth + 1)).join()})`
+          : type.name;
+      case "union":
+        return type.of.map((part) => typeText(part, depth)).join("|");
+      case "parameter":
+        return type.id === THIS_ID ? `this${place(type.file)}` : `p${bindingPlace(type.file, type.binding)}`;
+      case "external":
+        return "x";
+    }
+  }
+
+  /** A symbol met as a value: what is called or looked into without being named is described as well. */
+  function valueText(symbol: number, depth: number): string {
+    const label = repo.label(symbol);
+    const hidden = repo.has(symbol, SymbolFlag.Hidden);
+    if (depth >= MAX_DEPTH || (!hidden && label !== "Function" && label !== "Method")) return place(symbol);
+    const key = symbol * MAX_DEPTH + depth;
+    const known = described.get(key);
+    if (known !== undefined) return known;
+    const text = describe(symbol, hidden, depth);
+    described.set(key, text);
+    return text;
+  }
+
+  function describe(symbol: number, hidden: boolean, depth: number): string {
+    let text = `${place(symbol)}{${ownText(symbol, depth + 1)}`;
+    if (hidden) {
+      let members = 0;
+      for (const [name, found] of repo.childrenOf(symbol) ?? []) {
+        if (++members > MAX_MEMBERS) break;
+        text += `,${name}:${typeText(engine.symbolType(found[0]!), depth + 1)}`;
+      }
+    }
+    return `${text}}`;
+  }
+
+  /** What a symbol is, apart from its name: parameters, types, flags. */
+  function ownText(symbol: number, depth: number): string {
+    const file = repo.fileOf(symbol);
+    const { bindings } = repo.facts(file);
+    const label = repo.label(symbol);
+    let text = `${label} ${repo.flags(symbol)} ${repo.column(symbol, "arity")}`;
+    for (const row of listItems(repo.facts(file), repo.column(symbol, "typeParameters"))) {
+      const at = row * BINDING.size;
+      text += ` T${typeText(engine.typeAt(file, bindings[at + BINDING.a]!), depth)}=${typeText(engine.typeAt(file, bindings[at + BINDING.b]!), depth)}`;
+    }
+    for (const row of listItems(repo.facts(file), repo.column(symbol, "parameters")))
+      text += ` P${typeText(engine.typeAt(file, bindings[row * BINDING.size + BINDING.a]!), depth)}`;
+    const type = repo.column(symbol, "type");
+    if (type >= 0) text += ` :${typeText(engine.typeAt(file, type), depth)}`;
+    if (label === "Function" || label === "Method" || label === "Decorator" || repo.has(symbol, SymbolFlag.Getter))
+      return `${text} >${typeText(engine.returnType(symbol), depth)}`;
+    const value = repo.column(symbol, "value");
+    if (value >= 0) text += ` =${typeText(engine.exprType(file, value), depth)}`;
+    return `${text} ${typeText(engine.symbolType(symbol), depth)}`;
+  }
+
+  function entityText(entity: Entity | undefined): string {
+    switch (entity?.kind) {
+      case undefined:
+        return "?";
+      case "symbol":
+        return place(entity.symbol);
+      case "binding":
+        return `${bindingPlace(entity.file, entity.binding)}:${typeText(engine.entityType(entity), 0)}`;
+      case "type":
+        return typeText(entity.type, 0);
+      case "external":
+        return "x";
+    }
+  }
+
+  function targetText(target: ImportTarget): string {
+    const pathOf = (file: number) => repo.files[file]?.path ?? "";
+    switch (target.kind) {
+      case "external":
+        return "x";
+      case "file":
+        return pathOf(target.file);
+      case "files":
+        return target.files.map(pathOf).join();
+      case "folder":
+        return `${target.folder}/`;
+      case "space":
+        return `s${target.name}`;
+      case "inside":
+        return `${target.file >= 0 ? pathOf(target.file) : target.space}!${target.path.join(".")}`;
+    }
+  }
+
+  /** Collects the surface of a file. */
+  return (file) => {
+    const facts = repo.facts(file);
+    const rules = repo.rules(file);
+    const base = repo.base[file]!;
+    const names = new Map<string, string>();
+    const whole: string[] = [];
+    const put = (name: string, text: string) => {
+      if (MENTIONED.test(name)) names.set(name, `${names.get(name) ?? ""}\n${text}`);
+      else whole.push(`${name} ${text}`);
+    };
+    symbolTexts();
+    for (let at = 0; at < facts.attaches.length; at += ATTACH.size) {
+      const member = facts.symbols[facts.attaches[at + ATTACH.symbol]! * SYMBOL.size + SYMBOL.name]!;
+      put(facts.strings[member]!, `of ${typeText(engine.typeAt(file, facts.attaches[at + ATTACH.type]!), 0)}`);
+    }
+    for (let at = 0; at < facts.heritage.length; at += HERITAGE.size) {
+      if (facts.heritage[at + HERITAGE.symbol]! >= 0) continue;
+      const [subject, type] = [facts.heritage[at + HERITAGE.subject]!, facts.heritage[at + HERITAGE.type]!];
+      whole.push(`${typeText(engine.typeAt(file, subject), 0)} is ${typeText(engine.typeAt(file, type), 0)}`);
+    }
+    for (let at = 0; at < facts.spaces.length; at += SPACE.size)
+      whole.push(`space ${facts.strings[facts.spaces[at + SPACE.name]!]}`);
+    importTexts();
+    exportTexts();
+    return { names, whole: whole.sort().join("\n") };
+
+    function symbolTexts(): void {
+      for (let row = 0; row < facts.symbols.length / SYMBOL.size; row++) {
+        const symbol = base + row;
+        const name = facts.strings[facts.symbols[row * SYMBOL.size + SYMBOL.name]!]!;
+        const inner = facts.symbols[row * SYMBOL.size + SYMBOL.inner]! >= 0;
+        const label = repo.label(symbol);
+        const type = inner && label !== "Function" && label !== "Method";
+        if (name === "" && !type) continue;
+        const text = `${place(symbol)} ${ownText(symbol, 0)}`;
+        if (name !== "") put(name, text);
+        // Bases decide where members are found that others name; so does the one method a lambda stands for.
+        const bases = type ? engine.bases(symbol, undefined).map((one) => typeText(one, 0)) : [];
+        if (bases.length > 0) whole.push(`${place(symbol)} < ${bases.join()}`);
+        const parent = repo.parent(symbol);
+        if (parent < 0 || label !== "Method") continue;
+        if (rules.overloads && repo.label(parent) === "Interface") whole.push(text);
+        if (name !== rules.constructorName && !repo.has(symbol, SymbolFlag.Constructor)) continue;
+        // Who makes an instance names the class, or was handed it: then its type arguments tell what is made.
+        if (repo.column(parent, "typeParameters") >= 0) whole.push(text);
+        else put(repo.name(parent), text);
+      }
+    }
+
+    function importTexts(): void {
+      for (let row = 0; row < facts.imports.length / IMPORT.size; row++)
+        if (facts.imports[row * IMPORT.size + IMPORT.kind] === ImportKind.Wildcard)
+          whole.push(`all of ${targetText(engine.importTarget(file, row))}`);
+      if (rules.exportLists) return;
+      for (let at = 0; at < facts.bindings.length; at += BINDING.size) {
+        if (facts.bindings[at + BINDING.scope] !== 0 || facts.bindings[at + BINDING.kind] === BindingKind.Symbol)
+          continue;
+        const name = facts.strings[facts.bindings[at + BINDING.name]!]!;
+        if (facts.bindings[at + BINDING.kind] !== BindingKind.Import)
+          put(name, typeText(engine.bindingType(file, at / BINDING.size), 0));
+        else
+          for (const space of ["value", "type"] as const)
+            put(name, `${space} ${entityText(engine.followImport(file, facts.bindings[at + BINDING.a]!, space))}`);
+      }
+    }
+
+    function exportTexts(): void {
+      for (let at = 0; at < facts.exports.length; at += EXPORT.size) {
+        const name = facts.strings[facts.exports[at + EXPORT.name]!] ?? "";
+        if (facts.exports[at + EXPORT.kind] === ExportKind.Star)
+          whole.push(`gives ${targetText(engine.importTarget(file, facts.exports[at + EXPORT.import]!))}`);
+        else
+          for (const space of ["value", "type"] as const)
+            put(name, `${space} ${entityText(engine.exported(file, name, space))}`);
+      }
+    }
+  };
+}
