@@ -1,148 +1,176 @@
 /**
- * The code graph on real source: an index from nothing, of nothing new and of one changed file, memory, and the latency of
- * questions through the HTTP API while the server is idle and while it indexes.
+ * The code graph on real source: an index from nothing, of nothing new and of one changed file beside the bare parse of the
+ * same files, memory, and the latency of questions through the HTTP API while the server is idle and while it indexes.
  *
- *   bun scripts/bench-graph.ts [--rounds N] [PATH…]     default: package sources in node_modules
+ *   scripts/bench graph [--rounds N] [--peers] [--no-questions] [PATH…]
+ *
+ * A PATH is a folder of sources; one that holds unpacked Debian source packages (folders with debian/control) stands for
+ * each of them. Default: package sources in node_modules. Questions are asked about the last one.
  *
  * Beside it, in the same run: universal-ctags and ripgrep where they are installed. They do less (names, and text); they
- * say how fast this machine is.
+ * say how fast this machine is. With --peers, programs that make a graph of code too (graph-peers.ts).
  */
-import { appendFileSync, cpSync, mkdtempSync, readdirSync, readFileSync, rmSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { existsSync, mkdtempSync, readdirSync, rmSync } from "node:fs";
+import { loadavg, tmpdir } from "node:os";
 import { basename, join, resolve } from "node:path";
-import { skepCommand, startServer } from "../src/testing/server.ts";
-import { median, quantile } from "./bench-figures.ts";
-
-interface Ran {
-  seconds: number;
-  megabytes: number;
-  stdout: string;
-}
-
-/** Runs a command to its end and watches its processes' memory. */
-async function run(command: string[], cwd: string): Promise<Ran> {
-  const started = performance.now();
-  const child = Bun.spawn(command, { cwd, stdin: "ignore", stdout: "pipe", stderr: "ignore" });
-  let peak = 0;
-  const watch = setInterval(() => {
-    try {
-      peak = Math.max(peak, Number(/VmHWM:\s+(\d+)/.exec(readFileSync(`/proc/${child.pid}/status`, "utf8"))?.[1] ?? 0));
-    } catch {
-      // It has just ended.
-    }
-  }, 20);
-  const stdout = await new Response(child.stdout).text();
-  const code = await child.exited;
-  clearInterval(watch);
-  if (code !== 0) throw new Error(`${command.join(" ")} ended with ${code}`);
-  return { seconds: (performance.now() - started) / 1_000, megabytes: peak / 1_024, stdout };
-}
+import { skepCommand } from "../src/testing/server.ts";
+import { median } from "./bench-figures.ts";
+import { findPeers, oneLine, type Peer } from "./graph-peers.ts";
+import { questions } from "./graph-questions.ts";
+import { type Ran, run } from "./measured-run.ts";
+import { copyOf, type Editable, editableFiles } from "./source-copy.ts";
 
 const present = (program: string) => Bun.which(program) !== null;
-const best = (runs: readonly Ran[]) => median(runs.map(({ seconds }) => seconds)).toFixed(2);
+const seconds = (runs: readonly Ran[]) => (runs.length === 0 ? "–" : median(runs.map((one) => one.seconds)).toFixed(2));
+const peak = (runs: readonly Ran[]) => Math.max(...runs.map(({ megabytes }) => megabytes)).toFixed(0);
 
-/** A copy, so that the measured folder is not written to. */
-function copyOf(path: string, folder: string): string {
-  const copy = join(folder, basename(path));
-  cpSync(path, copy, {
-    recursive: true,
-    filter: (from) => !/\/(\.git|node_modules)(\/|$)/.test(from.slice(path.length)),
-  });
-  for (const args of [
-    ["init", "-q"],
-    ["add", "-A"],
-    ["-c", "user.name=b", "-c", "user.email=b@b", "commit", "-qm", "all"],
-  ])
-    Bun.spawnSync(["git", ...args], { cwd: copy });
-  return copy;
+/** What was measured of one program on one folder, a run each round. */
+class Runs {
+  readonly cold: Ran[] = [];
+  readonly edited: Ran[] = [];
+  readonly same: Ran[] = [];
 }
 
-function oneSource(copy: string): string {
-  const found = (readdirSync(copy, { recursive: true }) as string[]).find(
-    (path) => /\.(ts|js|py|go|java|c|php)$/.test(path) && !/(^|\/)\.git\/|\.d\.ts$|\.min\./.test(path),
+interface Measured {
+  files: number;
+  skep: Runs;
+  /** One empty line more. */
+  line: Ran[];
+  parse: Ran[];
+  ctags: Ran[];
+  ripgrep: Ran[];
+  peers: Map<string, Runs>;
+  problems: string[];
+}
+
+/** Cold, with nothing changed, and with a function added to a file. */
+async function round(runs: Runs, peer: Peer, copy: string, file: Editable, name: string): Promise<void> {
+  peer.forget(copy);
+  runs.cold.push(await peer.index(copy));
+  runs.same.push(await peer.update(copy));
+  file.addFunction(name);
+  runs.edited.push(await peer.update(copy));
+}
+
+const fileOf = (copy: string): Editable => {
+  const files = editableFiles(copy);
+  return files[Math.floor(files.length / 2)]!;
+};
+
+async function measure(path: string, rounds: number, peers: readonly Peer[], folder: string): Promise<Measured> {
+  const store = join(folder, "store");
+  const copy = copyOf(path, join(folder, "skep"));
+  const ask = (...args: string[]) => run(skepCommand("graph", ...args, "--store", store, "--json"), copy);
+  const skep: Peer = {
+    name: "skep",
+    forget: () => rmSync(store, { recursive: true, force: true }),
+    index: () => ask("index", copy),
+    update: () => ask("index", copy),
+  };
+  const measured: Measured = {
+    files: 0,
+    skep: new Runs(),
+    line: [],
+    parse: [],
+    ctags: [],
+    ripgrep: [],
+    peers: new Map(),
+    problems: [],
+  };
+  const file = fileOf(copy);
+  for (let at = 1; at <= rounds; at++) {
+    measured.parse.push(await bareParse(copy));
+    await round(measured.skep, skep, copy, file, `added_by_bench_${at}`);
+    await assertCalls(ask, copy, `added_by_bench_${at}`);
+    file.addLine();
+    measured.line.push(await skep.update(copy));
+    if (present("ctags")) measured.ctags.push(await run(["ctags", "-R", "-f", "/dev/null", "."], copy));
+    if (present("rg")) measured.ripgrep.push(await run(["rg", "-c", "function|def |class ", "."], copy));
+  }
+  measured.files = (JSON.parse(measured.skep.cold[0]!.stdout) as { report: { files: number } }).report.files;
+  for (const peer of peers) {
+    const runs = new Runs();
+    try {
+      const own = copyOf(path, join(folder, peer.name.replace(/\W/g, "-")));
+      for (let at = 1; at <= rounds; at++) await round(runs, peer, own, fileOf(own), `added_by_bench_${at}`);
+      measured.peers.set(peer.name, runs);
+    } catch (error) {
+      measured.problems.push(`${peer.name} on ${basename(path)}: ${oneLine(error)}`);
+    }
+  }
+  return measured;
+}
+
+/** Wall time of the parse alone, without the start of its process. */
+async function bareParse(copy: string): Promise<Ran> {
+  const ran = await run([process.execPath, join(import.meta.dir, "bare-parse.ts"), copy], copy);
+  return { ...ran, seconds: (JSON.parse(ran.stdout) as { seconds: number }).seconds };
+}
+
+/** An index that missed the edit would be fast: the added function must be in the graph, and call. */
+async function assertCalls(ask: (...args: string[]) => Promise<Ran>, copy: string, name: string): Promise<void> {
+  const found = JSON.parse((await ask("context", copy, name)).stdout) as { callees?: unknown[]; members?: unknown[] };
+  if (!found.callees?.length && !found.members?.length) throw new Error(`${name} was not indexed in ${copy}`);
+}
+
+function rowOf(path: string, { files, skep, line, parse, ctags, ripgrep }: Measured): string {
+  const ratio = median(skep.cold.map((one) => one.seconds)) / median(parse.map((one) => one.seconds));
+  const times = [skep.cold, skep.edited, line, skep.same].map(seconds);
+  const cells = [basename(path), files, seconds(parse), ...times, ratio.toFixed(1), peak(skep.cold)];
+  return `| ${[...cells, seconds(ctags), seconds(ripgrep)].join(" | ")} |`;
+}
+
+function peerRows(path: string, { skep, peers }: Measured): string[] {
+  return [["skep", skep] as const, ...peers].map(
+    ([name, runs]) =>
+      `| ${[basename(path), name, seconds(runs.cold), seconds(runs.edited), seconds(runs.same), peak(runs.cold)].join(" | ")} |`,
   );
-  if (!found) throw new Error(`no source in ${copy}`);
-  return join(copy, found);
 }
 
-async function measure(path: string, rounds: number): Promise<string> {
-  const folder = mkdtempSync(join(tmpdir(), "skep-bench-graph-"));
-  try {
-    const copy = copyOf(path, folder);
-    const store = join(folder, "store");
-    const index = (...more: string[]) =>
-      run(skepCommand("graph", "index", copy, "--store", store, "--json", ...more), copy);
-    const [cold, ctags, text, same, changed]: Ran[][] = [[], [], [], [], []];
-    let files = 0;
-    for (let round = 0; round < rounds; round++) {
-      const first = await index("--force");
-      files = (JSON.parse(first.stdout) as { report: { files: number } }).report.files;
-      cold!.push(first);
-      if (present("ctags")) ctags!.push(await run(["ctags", "-R", "-f", "/dev/null", "."], copy));
-      if (present("rg")) text!.push(await run(["rg", "-c", "function|def |class ", "."], copy));
-      same!.push(await index());
-      appendFileSync(oneSource(copy), "\n");
-      changed!.push(await index());
-    }
-    const peak = Math.max(...cold!.map(({ megabytes }) => megabytes));
-    const cells = [basename(path), String(files), best(cold!), best(changed!), best(same!), peak.toFixed(0)];
-    return `| ${[...cells, ctags!.length ? best(ctags!) : "–", text!.length ? best(text!) : "–"].join(" | ")} |`;
-  } finally {
-    rmSync(folder, { recursive: true, force: true });
-  }
+/** The folder itself, or the source packages in it. */
+function corporaIn(path: string): string[] {
+  const packages = readdirSync(path, { withFileTypes: true })
+    .filter((entry) => entry.isDirectory() && existsSync(join(path, entry.name, "debian/control")))
+    .map(({ name }) => join(path, name));
+  return packages.length > 0 ? packages : [path];
 }
 
-const QUESTIONS = 200;
-
-/** Latency of questions through the API, in ms; names come from the graph itself. */
-async function questions(path: string): Promise<string[]> {
+async function main(argv: readonly string[]): Promise<void> {
+  const at = argv.indexOf("--rounds");
+  const rounds = at < 0 ? 3 : Number(argv[at + 1]);
+  const named = argv.filter((arg, i) => !arg.startsWith("--") && (at < 0 || i !== at + 1)).map((path) => resolve(path));
+  const given = named.length > 0 ? named : ["ai", "drizzle-orm", "elysia"].map((name) => resolve("node_modules", name));
+  const paths = given.flatMap(corporaIn);
   const folder = mkdtempSync(join(tmpdir(), "skep-bench-graph-"));
-  const server = await startServer({ env: { ALLOW_LOCAL_REPOSITORIES: "true", RATE_LIMIT: "0" } });
   try {
-    const copy = copyOf(path, folder);
-    const made = await server.request<{ id: string }>("POST", "/v1/projects", {
-      body: { name: "b", repository: copy },
-    });
-    const at = `/v1/projects/${made.body.id}/knowledge-graph`;
-    while ((await server.request<{ state: string }>("GET", `${at}/status`)).body.state !== "ready")
-      await Bun.sleep(200);
-    const data = await server.request<{ nodes: { id: string; name: string }[] }>(
-      "GET",
-      `${at}/graph-data?labels=Function,Method,Class&limit=${QUESTIONS}`,
+    const { peers, missing } = argv.includes("--peers") ? await findPeers(folder) : { peers: [], missing: [] };
+    console.log(`median of ${rounds}, wall seconds; load ${loadavg()[0]!.toFixed(1)} at the start\n`);
+    console.log(
+      "| source | files | bare parse | from nothing | function added | line added | nothing changed | from nothing / parse | peak MB | ctags | ripgrep |",
     );
-    const asks: Record<string, (node: { id: string; name: string }) => Promise<unknown>> = {
-      context: ({ id }) => server.request("GET", `${at}/context/${encodeURIComponent(id)}`),
-      query: ({ name }) => server.request("POST", `${at}/query`, { body: { query: name } }),
-      "impact, depth 3": ({ id }) => server.request("POST", `${at}/impact`, { body: { target: id } }),
-      "healthz beside an index": () => server.request("GET", "/healthz"),
-    };
-    const rows: string[] = [];
-    for (const [name, ask] of Object.entries(asks)) {
-      if (name.endsWith("index")) await server.request("POST", `${at}/index`, { body: { force: true } });
-      const times: number[] = [];
-      for (const node of data.body.nodes) {
-        const started = performance.now();
-        await ask(node);
-        times.push(performance.now() - started);
-      }
-      const figure = (p: number) => quantile(times, p).toFixed(1);
-      rows.push(`| ${basename(path)}: ${name} | ${times.length} | ${figure(0.5)} | ${figure(0.99)} | ${figure(1)} |`);
+    console.log("|---|---|---|---|---|---|---|---|---|---|---|");
+    const beside: string[] = [];
+    for (const [i, path] of paths.entries()) {
+      const own = join(folder, String(i));
+      const measured = await measure(path, rounds, peers, own);
+      rmSync(own, { recursive: true, force: true });
+      console.log(rowOf(path, measured));
+      beside.push(...peerRows(path, measured));
+      missing.push(...measured.problems);
     }
-    return rows;
+    if (peers.length > 0) {
+      console.log("\n| source | program | from nothing | function added | nothing changed | peak MB |");
+      console.log(`|---|---|---|---|---|---|\n${beside.join("\n")}`);
+    }
+    for (const line of missing) console.log(line);
   } finally {
-    await server.remove();
     rmSync(folder, { recursive: true, force: true });
   }
+  if (argv.includes("--no-questions")) return;
+  console.log(
+    "\n| question over HTTP | times | p50 ms | p99 ms | longest ms | largest answer kB |\n|---|---|---|---|---|---|",
+  );
+  for (const row of await questions(paths.at(-1)!)) console.log(row);
 }
 
-const args = process.argv.slice(2);
-const at = args.indexOf("--rounds");
-const rounds = at < 0 ? 3 : Number(args[at + 1]);
-const named = args.filter((_, i) => at < 0 || (i !== at && i !== at + 1)).map((path) => resolve(path));
-const paths = named.length > 0 ? named : ["ai", "drizzle-orm", "elysia"].map((name) => resolve("node_modules", name));
-console.log(`median of ${rounds}, wall seconds of the whole command\n`);
-console.log("| source | files | from nothing | one file changed | nothing changed | peak MB | ctags | ripgrep |");
-console.log("|---|---|---|---|---|---|---|---|");
-for (const path of paths) console.log(await measure(path, rounds));
-console.log("\n| question over HTTP | times | p50 ms | p99 ms | longest |\n|---|---|---|---|---|");
-for (const row of await questions(paths.at(-1)!)) console.log(row);
+await main(process.argv.slice(2));
