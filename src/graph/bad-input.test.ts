@@ -215,8 +215,7 @@ describe("an index of", () => {
     const tree = treeOf(SHOP);
     const { session } = await indexOf(tree);
     const folder = join(tree.store, "g1");
-    for (const name of ["graph.bin", "search.db", "files.bin", "facts.bin"])
-      writeFileSync(join(folder, name), "nonsense");
+    for (const name of ["graph.bin", "files.bin", "facts.bin"]) writeFileSync(join(folder, name), "nonsense");
     const reopened = createGraphSession({ root: tree.root, store: tree.store });
     expect(() => reopened.context("withTax")).toThrow("index again");
     await reopened.index({ force: true });

@@ -71,6 +71,12 @@ export function symbolRowsOf(file: Int32Array, files: number): SymbolRows {
   return { first, count };
 }
 
+/** Rows by name: the first of each, and for each row the next of the same name; -1 ends. */
+interface NameIndex {
+  first: Map<string, number>;
+  next: Int32Array;
+}
+
 export class CodeGraph {
   readonly nodes: NodeColumns;
   readonly edges: EdgeColumns;
@@ -82,8 +88,7 @@ export class CodeGraph {
   processes: Process[] = [];
   private outIndex: Adjacency | undefined;
   private inIndex: Adjacency | undefined;
-  private idIndex: Map<string, number> | undefined;
-  private symbolIndex: SymbolRows | undefined;
+  private nameIndex: NameIndex | undefined;
 
   constructor(nodes: NodeColumns, edges: EdgeColumns, languages: string[], found: Int32Array) {
     this.nodes = nodes;
@@ -148,19 +153,41 @@ export class CodeGraph {
     };
   }
 
-  /** Row of a node by its id, or -1. */
-  rowOf(id: string): number {
-    if (!this.idIndex) {
-      this.idIndex = new Map();
-      for (let node = 0; node < this.nodeCount; node++) this.idIndex.set(this.id(node), node);
-    }
-    return this.idIndex.get(id) ?? -1;
+  /** Rows of the nodes with exactly this name, in their order. */
+  named(name: string): number[] {
+    const { first, next } = this.names();
+    const rows: number[] = [];
+    for (let row = first.get(name) ?? -1; row >= 0; row = next[row]!) rows.push(row);
+    return rows;
   }
 
-  /** Where the symbols of each file lie. */
-  get symbolRows(): SymbolRows {
-    this.symbolIndex ??= symbolRowsOf(this.nodes.file, this.languages.length);
-    return this.symbolIndex;
+  /** Row of a node by its id, or -1. */
+  rowOf(id: string): number {
+    const [, found, number] = FOUND_ID.exec(id) ?? [];
+    if (found) return (found === "Community" ? this.communities : this.processes)[Number(number) - 1]?.node ?? -1;
+    const { first, next } = this.names();
+    const bare = id.replace(/~\d+$/, "");
+    // Every id ends in its node's name, after one of these; a name may hold them too.
+    for (const text of bare === id ? [id] : [bare, id]) {
+      for (const name of endingsOf(text)) {
+        for (let row = first.get(name) ?? -1; row >= 0; row = next[row]!)
+          if (text.endsWith(this.nodes.qualified[row]!) && this.id(row) === id) return row;
+      }
+    }
+    return -1;
+  }
+
+  private names(): NameIndex {
+    this.nameIndex ??= nameIndex(this.nodes.name);
+    return this.nameIndex;
+  }
+
+  /** Makes what questions need, a part at each step: whoever waits for an answer meanwhile waits for one step. */
+  *prepare(): Generator<void> {
+    for (const part of [() => this.names(), () => this.outgoing(0), () => this.incoming(0)]) {
+      if (this.nodeCount > 0) part();
+      yield;
+    }
   }
 
   /** Edge rows that leave a node. */
@@ -174,6 +201,26 @@ export class CodeGraph {
     this.inIndex ??= adjacency(this.nodeCount, this.edges.to);
     return this.inIndex.rows.subarray(this.inIndex.start[node]!, this.inIndex.start[node + 1]!);
   }
+}
+
+const FOUND_ID = /^(Community|Process):(\d+)$/;
+
+/** The parts of a text that begin after a separator of ids, paths or qualified names, and the text itself. */
+export function* endingsOf(text: string): Generator<string> {
+  yield text;
+  for (let at = 0; at < text.length; at++) if (SEPARATORS.includes(text[at]!)) yield text.slice(at + 1);
+}
+
+const SEPARATORS = ":#/.";
+
+function nameIndex(names: readonly string[]): NameIndex {
+  const first = new Map<string, number>();
+  const next = new Int32Array(names.length);
+  for (let row = names.length - 1; row >= 0; row--) {
+    next[row] = first.get(names[row]!) ?? -1;
+    first.set(names[row]!, row);
+  }
+  return { first, next };
 }
 
 function adjacency(nodes: number, ends: Int32Array): Adjacency {

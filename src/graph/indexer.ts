@@ -19,7 +19,6 @@ import type { SourceFile } from "./resolve/repository.ts";
 import { reuseEdges } from "./reuse.ts";
 import { type CachedFile, type FactCache, readFactCache, writeFactCache } from "./store/fact-cache.ts";
 import type { Generation, GraphStore, Manifest } from "./store/graph-store.ts";
-import { writeSearchIndex } from "./store/search-index.ts";
 import { packGraph } from "./store/snapshot.ts";
 import { addFoundEdges, addStructure, GraphBuilder } from "./structure.ts";
 import { type Walk, walkFolder } from "./walk.ts";
@@ -89,12 +88,6 @@ export async function indexRepository(options: IndexOptions): Promise<IndexRepor
   try {
     writeFileSync(generation.snapshot, packGraph(graph));
     writeFactCache(generation.folder, files, configs, cache);
-    const changed = new Set(files.filter((file) => !file.stored).map((file) => file.path));
-    writeSearchIndex(
-      generation.search,
-      graph,
-      before && cache.files.size > 0 ? { path: before.search, changed } : undefined,
-    );
     phases.end("process_discovery");
     const manifest = options.store.commit(generation, {
       ...countsOf(graph),

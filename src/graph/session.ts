@@ -8,6 +8,7 @@ import { resolveFiles } from "./analyse.ts";
 import type { CodeGraph } from "./code-graph.ts";
 import { type GitPlace, headCommit } from "./git.ts";
 import { GraphError } from "./graph-error.ts";
+import { createGraphReader, type OpenedGraph } from "./graph-reader.ts";
 import { CONFIG_NAMES, fingerprintOf, type IndexReport, indexRepository, type PhaseReport } from "./indexer.ts";
 import { type EdgeType, NODE_LABELS, type NodeLabel } from "./model.ts";
 import { unpackFacts } from "./parse/facts.ts";
@@ -31,8 +32,6 @@ import { type SearchAnswer, type SearchOptions, searchGraph } from "./query/sear
 import type { SourceFile } from "./resolve/repository.ts";
 import { createGraphStore, type Manifest } from "./store/graph-store.ts";
 import { type KuzuReader, openKuzu, writeKuzu } from "./store/kuzu.ts";
-import { openSearchIndex, type SearchIndex } from "./store/search-index.ts";
-import { unpackGraph } from "./store/snapshot.ts";
 import { addStructure, GraphBuilder } from "./structure.ts";
 import { walkFolder } from "./walk.ts";
 
@@ -94,44 +93,20 @@ export interface GraphSession {
   graph(): CodeGraph;
   /** Makes the Kuzu database of the current graph if it is missing. */
   prepareCypher(): void;
+  /** Opens a new generation in short steps, while the one before answers. */
+  warm(): Promise<void>;
   close(): void;
 }
 
 const CYPHER_TIMEOUT_MS = 10_000;
 const MAX_ROWS = 1_000;
 
-interface Opened {
-  generation: number;
-  graph: CodeGraph;
-  search: SearchIndex;
-  kuzuPath: string;
-  kuzu: KuzuReader | undefined;
-}
-
 export function createGraphSession(place: GraphPlace): GraphSession {
   const { root } = place;
   const store = createGraphStore(place.store);
-  let opened: Opened | undefined;
-
-  /** The current generation; tried again when an index swapped it in between. */
-  function open(attempts = 3): Opened {
-    const manifest = store.manifest();
-    const files = store.current();
-    if (!manifest || !files) throw new GraphError("not_indexed", "there is no index yet");
-    if (opened?.generation === manifest.generation) return opened;
-    try {
-      const graph = unpackGraph(readFileSync(files.snapshot));
-      if (!graph) throw new GraphError("not_indexed", "the index cannot be read: index again");
-      const search = openSearchIndex(files.search, graph);
-      opened?.search.close();
-      opened = { generation: manifest.generation, graph, search, kuzuPath: files.kuzu, kuzu: undefined };
-      return opened;
-    } catch (error) {
-      if (error instanceof GraphError) throw error;
-      if (attempts > 1) return open(attempts - 1);
-      throw new GraphError("not_indexed", "the index cannot be read: index again");
-    }
-  }
+  const reader = createGraphReader(store);
+  const graph = () => reader.open().graph;
+  let kuzu: { generation: number; reader: KuzuReader } | undefined;
 
   function readLines(path: string, from: number, to: number): string {
     const full = resolve(root, path);
@@ -146,9 +121,11 @@ export function createGraphSession(place: GraphPlace): GraphSession {
     }
   }
 
-  function prepareCypher(): void {
-    const { graph, kuzuPath } = open();
-    if (existsSync(kuzuPath)) return;
+  /** @returns the generation that can be asked in Cypher now. */
+  function prepareCypher(): OpenedGraph {
+    const opened = reader.open();
+    const { graph, kuzuPath } = opened;
+    if (existsSync(kuzuPath)) return opened;
     const aside = `${kuzuPath}.${process.pid}`;
     try {
       rmSync(aside, { recursive: true, force: true });
@@ -157,6 +134,12 @@ export function createGraphSession(place: GraphPlace): GraphSession {
     } finally {
       rmSync(aside, { recursive: true, force: true });
     }
+    return opened;
+  }
+
+  function kuzuOf({ generation, kuzuPath }: OpenedGraph): KuzuReader {
+    if (kuzu?.generation !== generation) kuzu = { generation, reader: openKuzu(kuzuPath, CYPHER_TIMEOUT_MS) };
+    return kuzu.reader;
   }
 
   return {
@@ -177,25 +160,23 @@ export function createGraphSession(place: GraphPlace): GraphSession {
       return statusOf(manifest, head, dirty);
     },
     query: (options) => {
-      const { graph, search } = open();
-      return searchGraph(graph, search, options, readLines);
+      const { graph, words } = reader.open();
+      return searchGraph(graph, words.now(), options, readLines);
     },
-    context: (symbol, filePath) => contextOf(open().graph, symbol, filePath, readLines),
-    impact: (options) => impactOf(open().graph, options),
+    context: (symbol, filePath) => contextOf(graph(), symbol, filePath, readLines),
+    impact: (options) => impactOf(graph(), options),
     async changes(base) {
-      const changes = await changesOf(open().graph, place, (paths) => structureOf(root, paths), base);
+      const changes = await changesOf(graph(), place, (paths) => structureOf(root, paths), base);
       if (!changes) throw new GraphError("no_repository", "the project is not a git repository");
       return changes;
     },
     async cypher(query, params, limit) {
       const refused = refusal(query);
       if (refused) throw new GraphError("invalid", refused);
-      prepareCypher();
-      const state = open();
-      state.kuzu ??= openKuzu(state.kuzuPath, CYPHER_TIMEOUT_MS);
+      const reading = kuzuOf(prepareCypher());
       const started = performance.now();
       try {
-        const answer = await state.kuzu.query(query, params, Math.min(limit, MAX_ROWS));
+        const answer = await reading.query(query, params, Math.min(limit, MAX_ROWS));
         return {
           ...answer,
           rows: answer.rows.map((row) => row.map(plainValue)),
@@ -205,14 +186,14 @@ export function createGraphSession(place: GraphPlace): GraphSession {
         throw new GraphError("invalid", error instanceof Error ? error.message : String(error));
       }
     },
-    graphData: (options) => graphData(open().graph, options),
-    communities: (window) => communityDetails(open().graph, window),
-    processes: (window, symbol) => processDetails(open().graph, window, symbol),
-    graph: () => open().graph,
-    prepareCypher,
+    graphData: (options) => graphData(graph(), options),
+    communities: (window) => communityDetails(graph(), window),
+    processes: (window, symbol) => processDetails(graph(), window, symbol),
+    graph,
+    prepareCypher: () => void prepareCypher(),
+    warm: reader.warm,
     close() {
-      opened?.search.close();
-      opened = undefined;
+      reader.close();
     },
   };
 }

@@ -1,7 +1,6 @@
 /** Search: symbols by words, and the flows and cluster they belong to. */
 import type { CodeGraph } from "../code-graph.ts";
 import { NODE_LABELS, type NodeLabel } from "../model.ts";
-import type { SearchIndex } from "../store/search-index.ts";
 import {
   type CommunityView,
   communityOf,
@@ -11,6 +10,7 @@ import {
   processView,
   type SymbolView,
 } from "./symbols.ts";
+import type { WordIndex } from "./word-index.ts";
 
 export interface SearchOptions {
   query: string;
@@ -39,7 +39,7 @@ const MAX_PROCESSES = 10;
 
 export function searchGraph(
   graph: CodeGraph,
-  index: SearchIndex,
+  index: WordIndex,
   options: SearchOptions,
   readLines: (path: string, from: number, to: number) => string,
 ): SearchAnswer {

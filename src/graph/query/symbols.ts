@@ -1,5 +1,5 @@
 /** Symbols as answers show them, and finding them by what a person writes. */
-import type { CodeGraph } from "../code-graph.ts";
+import { type CodeGraph, endingsOf } from "../code-graph.ts";
 import { CONFIDENCE, EDGE_TYPES, type EdgeType, type GraphNode, REASONS, type Reason } from "../model.ts";
 
 export type SymbolView = GraphNode;
@@ -22,10 +22,9 @@ export function findSymbols(graph: CodeGraph, text: string, filePath?: string): 
   const dotted = wanted.replaceAll("::", ".").replaceAll("\\", ".").replace(/\(\)$/, "");
   const last = dotted.slice(dotted.lastIndexOf(".") + 1);
   const found: { row: number; rank: number }[] = [];
-  for (let row = 0; row < graph.nodeCount; row++) {
+  for (const row of rowsEnding(graph, [wanted, dotted], last)) {
     const name = graph.nodes.name[row]!;
     const qualified = graph.nodes.qualified[row]!;
-    if (name !== last && name !== dotted && qualified !== wanted) continue;
     if (ANALYSED.has(graph.label(row))) continue;
     const path = graph.filePath(row);
     if (filePath && path !== filePath && !path.endsWith(`/${filePath}`)) continue;
@@ -36,6 +35,18 @@ export function findSymbols(graph: CodeGraph, text: string, filePath?: string): 
   found.sort((a, b) => b.rank - a.rank || graph.incoming(b.row).length - graph.incoming(a.row).length || a.row - b.row);
   const best = found[0]?.rank ?? 0;
   return found.filter((entry) => entry.rank === best).map((entry) => entry.row);
+}
+
+/** Rows whose name is the last part of a text, or whose qualified name is one of the texts; each once. */
+function rowsEnding(graph: CodeGraph, texts: readonly string[], last: string): Set<number> {
+  const rows = new Set(graph.named(last));
+  for (const text of texts) {
+    for (const name of endingsOf(text)) {
+      if (name === last) continue;
+      for (const row of graph.named(name)) if (name === text || graph.nodes.qualified[row] === text) rows.add(row);
+    }
+  }
+  return rows;
 }
 
 /** Names near a text that names nothing, for the answer to a misspelling. At most `limit`. */

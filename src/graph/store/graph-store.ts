@@ -50,7 +50,6 @@ const FORMAT = `${MANIFEST_FORMAT}.${SNAPSHOT_FORMAT}.${FACTS_VERSION}`;
 export interface Generation {
   folder: string;
   snapshot: string;
-  search: string;
   kuzu: string;
 }
 
@@ -78,7 +77,6 @@ function generationAt(root: string, number: number): Generation & { number: numb
     number,
     folder,
     snapshot: at("graph.bin"),
-    search: at("search.db"),
     kuzu: at("graph.kuzu"),
   };
 }

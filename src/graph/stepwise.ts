@@ -1,0 +1,39 @@
+/**
+ * Work in short steps: done at once by who cannot wait, or with pauses in which the process answers others. Both may
+ * happen to the same work; it is done once.
+ */
+
+/** How long steps go on without a pause. */
+const TURN_MS = 4;
+
+export class Stepwise<T> {
+  private readonly steps: Iterator<void, T>;
+  private done: { value: T } | undefined;
+
+  constructor(steps: Iterator<void, T>) {
+    this.steps = steps;
+  }
+
+  /** The result; what is left of the work is done before this returns. */
+  now(): T {
+    while (!this.done) this.step();
+    return this.done.value;
+  }
+
+  /** The result, made with pauses. */
+  async unhurried(): Promise<T> {
+    while (!this.done) {
+      await pause();
+      for (const until = performance.now() + TURN_MS; !this.done && performance.now() < until; ) this.step();
+    }
+    return this.done.value;
+  }
+
+  private step(): void {
+    const step = this.steps.next();
+    if (step.done) this.done = { value: step.value };
+  }
+}
+
+/** Lets everything that waits for this process have its turn. */
+export const pause = (): Promise<void> => new Promise((resolve) => setTimeout(resolve, 0));
