@@ -8,7 +8,7 @@ import { unpackAddonsTo } from "../core/addons.ts";
 import { isProblem, Problem } from "../core/errors.ts";
 import { selfCommand } from "../core/self-command.ts";
 import { BUILD } from "../core/version.ts";
-import { createGraphClient } from "../graph/client.ts";
+import { createGraphClient, type GraphClient } from "../graph/client.ts";
 import { type ExportFormat, exportLines } from "../graph/export.ts";
 import type { PhaseReport } from "../graph/indexer.ts";
 import { serveMcp } from "../graph/mcp.ts";
@@ -44,7 +44,7 @@ const FRESH_MS = 2_000;
 /** Answers at once; the first tool call waits for the index, later ones for what changed since. */
 async function serveFolder(path: string, options: Common): Promise<void> {
   const place = placeOf(path, options);
-  const client = createGraphClient({ command: selfCommand("graph-worker", addonsOf(options)) });
+  const client = clientOf(options);
   const graph = client.project(place);
   let looked = 0;
   let refreshing: Promise<unknown> = Promise.resolve();
@@ -83,6 +83,10 @@ function placeOf(path: string, options: Common): GraphPlace {
     throw new Problem(404, "bad_usage", `There is no folder ${root}.`);
   return { root, store: options.store ? resolve(options.store) : defaultStore(root) };
 }
+
+/** The graph in a process of its own, which needs less memory and may be lost. */
+const clientOf = (options: Common): GraphClient =>
+  createGraphClient({ command: selfCommand("graph-worker", addonsOf(options)) });
 
 function open(path: string, options: Common): GraphSession {
   const place = placeOf(path, options);
@@ -129,9 +133,9 @@ function indexCommand(graph: Command): void {
     .option("--force", "parse everything again")
     .action(
       acting(async (path: string, options: Common & { force?: boolean }) => {
-        const session = open(path, options);
         const show = !options.json && process.stderr.isTTY ? createProgressBars() : undefined;
-        const report = await session.index({ force: options.force === true, ...(show ? { progress: show } : {}) });
+        const graph = clientOf(options).project(placeOf(path, options));
+        const report = await graph.index({ force: options.force === true, progress: show });
         const { manifest } = report;
         const { files, skipped, skippedCount, failed } = manifest;
         if (options.json) {

@@ -3,6 +3,7 @@ import { BINDING, EXPR, Expr, SymbolFlag } from "../parse/fact-layout.ts";
 import { listItems } from "../parse/facts.ts";
 import { builtinCall, builtinCallback, builtinStatic } from "./builtins.ts";
 import type { CallSite, Engine } from "./engine.ts";
+import { TypeMemo } from "./type-memo.ts";
 import { createUnify } from "./unify.ts";
 import {
   builtin,
@@ -25,7 +26,7 @@ type Calls = Pick<Engine, "callType" | "callResult" | "constructResult" | "retur
 export function createCalls(engine: Engine): Calls {
   const { repo } = engine;
   const unify = createUnify(engine);
-  const returnMemo: (ValueType | undefined | null)[] = [];
+  const returnMemo = new TypeMemo(repo.symbolTotal);
 
   function argumentRows(site: CallSite): Int32Array {
     const facts = repo.facts(site.file);
@@ -87,11 +88,7 @@ export function createCalls(engine: Engine): Calls {
   }
 
   function returnType(symbol: number): ValueType | undefined {
-    if (symbol in returnMemo) return returnMemo[symbol] ?? undefined;
-    returnMemo[symbol] = null;
-    const type = findReturnType(symbol);
-    returnMemo[symbol] = type;
-    return type;
+    return returnMemo.of(symbol, () => findReturnType(symbol));
   }
 
   function findReturnType(symbol: number): ValueType | undefined {
@@ -280,7 +277,7 @@ export function createCalls(engine: Engine): Calls {
   function onlyMethod(symbol: number, env: TypeEnv | undefined): ValueType | undefined {
     if (!repo.rules(repo.fileOf(symbol)).overloads || repo.label(symbol) !== "Interface") return undefined;
     let only = -1;
-    for (const children of repo.childrenOf(symbol)?.values() ?? []) {
+    for (const children of repo.childrenOf(symbol).values()) {
       for (const child of children) {
         if (repo.label(child) !== "Method" || !repo.has(child, SymbolFlag.Abstract)) continue;
         if (only >= 0) return undefined;

@@ -3,6 +3,7 @@ import { ASSIGN, BINDING, EXPR, Expr, NARROW, SCOPE, SYMBOL, SymbolFlag } from "
 import { listItems } from "../parse/facts.ts";
 import { builtinAwaited, builtinElement, builtinIndexed, namedBuiltin } from "./builtins.ts";
 import type { Engine } from "./engine.ts";
+import { TypeMemo } from "./type-memo.ts";
 import { builtin, EXTERNAL, partsOf, substitute, unionOf, type ValueType } from "./value-type.ts";
 
 const MAX_TUPLE = 8;
@@ -19,7 +20,7 @@ interface AssignIndex {
 
 export function createExpressions(engine: Engine): Expressions {
   const { repo } = engine;
-  const memo: (ValueType | undefined | null)[][] = [];
+  const memo: TypeMemo[] = [];
   const assignIndexes: (AssignIndex | undefined)[] = [];
   const narrowIndexes: (Map<number, number[]> | undefined)[] = [];
   let depth = 0;
@@ -231,16 +232,15 @@ export function createExpressions(engine: Engine): Expressions {
 
   function exprType(file: number, row: number): ValueType | undefined {
     if (row < 0) return undefined;
-    memo[file] ??= [];
-    const known = memo[file];
-    if (row in known) return known[row] ?? undefined;
-    if (depth > MAX_DEPTH) return undefined;
-    known[row] = null;
-    depth++;
-    const type = find(file, row);
-    depth--;
-    known[row] = type;
-    return type;
+    memo[file] ??= new TypeMemo(repo.facts(file).exprs.length / EXPR.size);
+    // What lies too deep is not remembered as unknown: asked for by itself, it may be found.
+    if (depth > MAX_DEPTH && !memo[file].asked(row)) return undefined;
+    return memo[file].of(row, () => {
+      depth++;
+      const type = find(file, row);
+      depth--;
+      return type;
+    });
   }
 
   function elementType(type: ValueType | undefined): ValueType | undefined {
@@ -253,7 +253,7 @@ export function createExpressions(engine: Engine): Expressions {
           const indexSignature = engine.memberType(part, "[]");
           if (indexSignature) return indexSignature;
           const values = repo.childrenOf(part.symbol);
-          if (!part.open || !values) return inheritedElement(part);
+          if (!part.open || values.size === 0) return inheritedElement(part);
           return unionOf(
             [...values.values()].slice(0, 12).map(([first]) => substitute(engine.symbolType(first!), part.env)),
           );

@@ -17,6 +17,14 @@ export interface SourceFile {
 
 type NameIndex = Map<string, number[]>;
 
+interface ChildRows {
+  start: Int32Array;
+  rows: Int32Array;
+}
+
+/** More children than this are found through an index. */
+const MANY_CHILDREN = 24;
+
 /** Pushes to a list in a map of lists. */
 export function pushTo<K, V>(map: Map<K, V[]>, key: K, value: V): void {
   const list = map.get(key);
@@ -37,7 +45,8 @@ export class Repository {
   /** First symbol number of each file, and one more at the end. */
   readonly base: Int32Array;
   private readonly bindings: (Map<number, number | number[]> | undefined)[] = [];
-  private readonly children: (Map<number, NameIndex> | undefined)[] = [];
+  private readonly children: (ChildRows | undefined)[] = [];
+  private readonly manyChildren = new Map<number, ReadonlyMap<string, readonly number[]>>();
   private readonly spaceIndex = new Map<string, NameIndex>();
   private readonly stringRows: (Map<string, number> | undefined)[] = [];
 
@@ -146,39 +155,63 @@ export class Repository {
   /** Symbols declared directly under a symbol, by name; hidden object members included. */
   childrenNamed(symbol: number, name: string): readonly number[] {
     const file = this.fileOf(symbol);
-    return (
-      this.childIndex(file)
-        .get(symbol - this.base[file]!)
-        ?.get(this.nameKey(file, name)) ?? NONE
-    );
-  }
-
-  /** All names declared under a symbol. */
-  childrenOf(symbol: number): NameIndex | undefined {
-    const file = this.fileOf(symbol);
-    return this.childIndex(file).get(symbol - this.base[file]!);
-  }
-
-  private childIndex(file: number): Map<number, NameIndex> {
-    let index = this.children[file];
-    if (index) return index;
-    index = new Map();
+    const { start, rows } = this.childRows(file);
+    const row = symbol - this.base[file]!;
+    const [from, to] = [start[row]!, start[row + 1]!];
+    if (from === to) return NONE;
+    if (to - from > MANY_CHILDREN || this.rules(file).ignoreCase)
+      return this.indexOfMany(symbol).get(this.nameKey(file, name)) ?? NONE;
     const { symbols, strings } = this.facts(file);
-    const base = this.base[file]!;
-    for (let at = 0, row = 0; at < symbols.length; at += SYMBOL.size, row++) {
-      const parent = symbols[at + SYMBOL.parent]!;
-      if (parent < 0) continue;
-      const name = strings[symbols[at + SYMBOL.name]!]!;
-      if (name === "") continue;
-      let names = index.get(parent);
-      if (!names) {
-        names = new Map();
-        index.set(parent, names);
-      }
-      pushTo(names, this.nameKey(file, name), base + row);
+    let found: number[] | undefined;
+    for (let at = from; at < to; at++) {
+      if (strings[symbols[rows[at]! * SYMBOL.size + SYMBOL.name]!] !== name) continue;
+      found ??= [];
+      found.push(this.base[file]! + rows[at]!);
     }
-    this.children[file] = index;
+    return found ?? NONE;
+  }
+
+  /** All that is declared under a symbol, by name. */
+  childrenOf(symbol: number): ReadonlyMap<string, readonly number[]> {
+    const file = this.fileOf(symbol);
+    const { start, rows } = this.childRows(file);
+    const { symbols, strings } = this.facts(file);
+    const row = symbol - this.base[file]!;
+    const names: NameIndex = new Map();
+    for (let at = start[row]!; at < start[row + 1]!; at++) {
+      const name = strings[symbols[rows[at]! * SYMBOL.size + SYMBOL.name]!]!;
+      pushTo(names, this.nameKey(file, name), this.base[file]! + rows[at]!);
+    }
+    return names;
+  }
+
+  /** `childrenOf`, remembered: for symbols with so many that looking through them is slower. */
+  private indexOfMany(symbol: number): ReadonlyMap<string, readonly number[]> {
+    let index = this.manyChildren.get(symbol);
+    if (!index) {
+      index = this.childrenOf(symbol);
+      this.manyChildren.set(symbol, index);
+    }
     return index;
+  }
+
+  /** Rows of the named symbols under each symbol of a file: those of row n are `rows[start[n]] … rows[start[n + 1] - 1]`. */
+  private childRows(file: number): ChildRows {
+    const known = this.children[file];
+    if (known) return known;
+    const { symbols, strings } = this.facts(file);
+    const count = symbols.length / SYMBOL.size;
+    const start = new Int32Array(count + 1);
+    const parentOf = (row: number) =>
+      strings[symbols[row * SYMBOL.size + SYMBOL.name]!] === "" ? -1 : symbols[row * SYMBOL.size + SYMBOL.parent]!;
+    for (let row = 0; row < count; row++) if (parentOf(row) >= 0) start[parentOf(row) + 1]!++;
+    for (let row = 0; row < count; row++) start[row + 1]! += start[row]!;
+    const next = start.slice(0, count);
+    const rows = new Int32Array(start[count]!);
+    for (let row = 0; row < count; row++) if (parentOf(row) >= 0) rows[next[parentOf(row)]!++] = row;
+    const found = { start, rows };
+    this.children[file] = found;
+    return found;
   }
 
   private addSpaces(file: number): void {

@@ -121,7 +121,7 @@ export function createSurfaces(engine: Engine): (file: number) => Surface {
     let text = `${place(symbol)}{${ownText(symbol, depth + 1)}`;
     if (hidden) {
       let members = 0;
-      for (const [name, found] of repo.childrenOf(symbol) ?? []) {
+      for (const [name, found] of repo.childrenOf(symbol)) {
         if (++members > MAX_MEMBERS) break;
         text += `,${name}:${typeText(engine.symbolType(found[0]!), depth + 1)}`;
       }

@@ -3,6 +3,7 @@ import { BINDING, BindingKind, EXPR, Expr, SymbolFlag, TYPE, Type } from "../par
 import { listItems } from "../parse/facts.ts";
 import { namedBuiltin } from "./builtins.ts";
 import type { Engine, Entity } from "./engine.ts";
+import { TypeMemo } from "./type-memo.ts";
 import {
   builtin,
   EXTERNAL,
@@ -15,25 +16,13 @@ import {
   type ValueType,
 } from "./value-type.ts";
 
-/** Marks a row whose type is being found: meeting it again is a cycle. */
-const BUSY = null;
-type Memo = (ValueType | undefined | typeof BUSY)[];
-
 type Types = Pick<Engine, "typeAt" | "entityType" | "symbolType" | "bindingType" | "instanceOf">;
 
 export function createTypes(engine: Engine): Types {
   const { repo } = engine;
-  const typeMemo: Memo[] = [];
-  const symbolMemo: Memo = [];
-  const bindingMemo: Memo[] = [];
-
-  function remember(memo: Memo, row: number, find: () => ValueType | undefined): ValueType | undefined {
-    if (row in memo) return memo[row] ?? undefined;
-    memo[row] = BUSY;
-    const type = find();
-    memo[row] = type;
-    return type;
-  }
+  const typeMemo: TypeMemo[] = [];
+  const symbolMemo = new TypeMemo(repo.symbolTotal);
+  const bindingMemo: TypeMemo[] = [];
 
   function typeParametersOf(symbol: number): number[] {
     const file = repo.fileOf(symbol);
@@ -202,8 +191,8 @@ export function createTypes(engine: Engine): Types {
 
   function typeAt(file: number, row: number): ValueType | undefined {
     if (row < 0) return undefined;
-    typeMemo[file] ??= [];
-    return remember(typeMemo[file], row, () => findType(file, row));
+    typeMemo[file] ??= new TypeMemo(repo.facts(file).types.length / TYPE.size);
+    return typeMemo[file].of(row, () => findType(file, row));
   }
 
   function entityType(entity: Entity | undefined): ValueType | undefined {
@@ -284,12 +273,12 @@ export function createTypes(engine: Engine): Types {
   }
 
   function symbolType(symbol: number): ValueType | undefined {
-    return remember(symbolMemo, symbol, () => findSymbolType(symbol));
+    return symbolMemo.of(symbol, () => findSymbolType(symbol));
   }
 
   function bindingType(file: number, binding: number): ValueType | undefined {
-    bindingMemo[file] ??= [];
-    return remember(bindingMemo[file], binding, () => {
+    bindingMemo[file] ??= new TypeMemo(repo.facts(file).bindings.length / BINDING.size);
+    return bindingMemo[file].of(binding, () => {
       const { bindings } = repo.facts(file);
       const at = binding * BINDING.size;
       if (bindings[at + BINDING.kind] === BindingKind.Symbol)

@@ -92,7 +92,7 @@ export function createUnify(engine: Engine): Unify {
     }
     if (!pattern.open) return;
     // Structural: an object literal given where a type literal is declared.
-    for (const [name, symbols] of repo.childrenOf(pattern.symbol) ?? []) {
+    for (const [name, symbols] of repo.childrenOf(pattern.symbol)) {
       unify(
         substitute(engine.symbolType(symbols[0]!), pattern.env),
         engine.memberType(given, name),

@@ -1,0 +1,34 @@
+/** Remembered types by row. While a row's type is being found it is "not known": a cycle ends there. */
+import type { ValueType } from "./value-type.ts";
+
+/** Rows whose memory is claimed at once. */
+const BLOCK = 1_024;
+
+export class TypeMemo {
+  /** Undefined: not asked yet; null: not known, or being found. */
+  private readonly blocks: ((ValueType | null | undefined)[] | undefined)[] = [];
+  private readonly rows: number;
+
+  constructor(rows: number) {
+    this.rows = rows;
+  }
+
+  /** Whether a row's type was asked for before. */
+  asked(row: number): boolean {
+    return this.blocks[Math.floor(row / BLOCK)]?.[row % BLOCK] !== undefined;
+  }
+
+  /** The type of a row, found when it is first asked for. */
+  of(row: number, find: () => ValueType | undefined): ValueType | undefined {
+    const at = Math.floor(row / BLOCK);
+    const known = this.blocks[at]?.[row % BLOCK];
+    if (known !== undefined) return known ?? undefined;
+    // Of its whole size at once: lists that grow row by row leave twice their memory behind.
+    this.blocks[at] ??= new Array<ValueType | null | undefined>(Math.min(BLOCK, this.rows - at * BLOCK));
+    const block = this.blocks[at];
+    block[row % BLOCK] = null;
+    const type = find();
+    if (type) block[row % BLOCK] = type;
+    return type;
+  }
+}
