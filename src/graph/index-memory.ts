@@ -1,5 +1,5 @@
 /** A whole index in this process and in memory, nothing stored: for tests and measurements. */
-import { readFileSync } from "node:fs";
+import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { analyse } from "./analyse.ts";
 import type { CodeGraph } from "./code-graph.ts";
@@ -21,6 +21,8 @@ export async function indexInMemory(root: string): Promise<CodeGraph> {
     const text = sourceText(readFileSync(join(root, path)));
     files.push({ path, language, facts: factsOf(path, text, grammars) });
   }
-  const readConfig = (path: string) => readFileSync(join(root, path), "utf8");
+  // A tsconfig may extend a file that only a build makes.
+  const readConfig = (path: string) =>
+    existsSync(join(root, path)) ? readFileSync(join(root, path), "utf8") : undefined;
   return analyse({ files, configs: walk.configs, readConfig });
 }

@@ -1,0 +1,253 @@
+/**
+ * What the TypeScript compiler says that calls reach, as nodes of the graph.
+ *
+ * The target is the declaration of the signature that the compiler chose. Where that has no node of its own (a function
+ * type, an anonymous function, a function of a library), it is the variable or property through which it was called.
+ */
+import { relative } from "node:path";
+import ts from "typescript-api";
+import type { CodeGraph } from "../src/graph/code-graph.ts";
+
+export interface Verdicts {
+  /** `file:line` → targets by node row. */
+  truth: Map<string, Set<number>>;
+  /** Further right targets: other members of a union, the class whose constructor a subclass inherits. */
+  accepted: Map<string, Set<number>>;
+  /** Sites where the compiler has no answer, or one that is no node of the graph. */
+  unknown: Set<string>;
+  /** Calls seen, calls whose callee the compiler cannot type, and calls of what lies outside. */
+  sites: number;
+  untyped: number;
+  outside: number;
+  /** Declarations with a name that the graph has no node for. */
+  missingNodes: string[];
+}
+
+type CallNode = ts.CallExpression | ts.NewExpression | ts.TaggedTemplateExpression;
+
+interface Named {
+  node: ts.Node;
+  names: string[];
+}
+
+/** Finds the node that a declaration is, or -1. */
+function createLocator(graph: CodeGraph, root: string) {
+  const byFile = new Map<string, number[]>();
+  for (let row = 0; row < graph.nodeCount; row++) {
+    const label = graph.label(row);
+    if (label === "File" || label === "Folder" || label === "Community" || label === "Process") continue;
+    const path = graph.filePath(row);
+    const list = byFile.get(path);
+    if (list) list.push(row);
+    else byFile.set(path, [row]);
+  }
+  /** `exact`: the node must begin on the declaration's line, as locals share names with what stands around them. */
+  return ({ node, names }: Named, exact: boolean): number => {
+    const source = node.getSourceFile();
+    const first = source.getLineAndCharacterOfPosition(node.getStart()).line + 1;
+    // Decorators stand before the name, and may stand before the node.
+    const name = ts.isClassLike(node) || ts.isClassElement(node) ? node.name : undefined;
+    const line = name ? source.getLineAndCharacterOfPosition(name.getStart()).line + 1 : first;
+    let best = -1;
+    for (const text of names) {
+      for (const row of byFile.get(relative(root, source.fileName)) ?? []) {
+        if (graph.nodes.name[row] !== text) continue;
+        if (graph.nodes.startLine[row]! > line || graph.nodes.endLine[row]! < line) continue;
+        if (exact && graph.nodes.startLine[row]! < first) continue;
+        if (best < 0 || graph.nodes.startLine[row]! >= graph.nodes.startLine[best]!) best = row;
+      }
+      if (best >= 0) return best;
+    }
+    return -1;
+  };
+}
+
+const bare = (text: string) => text.replace(/^["'`]|["'`]$/g, "");
+
+/** What an assignment gives a name to: `x.name = …`; `module.exports = …` is the default export. */
+function assignedName(left: ts.Expression): string[] {
+  if (left.getText() === "module.exports") return ["default"];
+  if (ts.isPropertyAccessExpression(left)) return [left.name.text];
+  if (ts.isIdentifier(left)) return [left.text];
+  return [];
+}
+
+/** The declaration a reader would name, and its name; undefined for what has none. */
+function named(declaration: ts.Node): Named | undefined {
+  if (ts.isConstructorDeclaration(declaration)) return named(declaration.parent);
+  if (ts.isClassLike(declaration)) {
+    if (declaration.name) return { node: declaration, names: [declaration.name.text] };
+    if (ts.isVariableDeclaration(declaration.parent) && ts.isIdentifier(declaration.parent.name))
+      return { node: declaration.parent, names: [declaration.parent.name.text] };
+    if (ts.isBinaryExpression(declaration.parent))
+      return { node: declaration.parent, names: assignedName(declaration.parent.left) };
+    return { node: declaration, names: ["default"] };
+  }
+  if (
+    ts.isFunctionDeclaration(declaration) ||
+    ts.isMethodDeclaration(declaration) ||
+    ts.isMethodSignature(declaration) ||
+    ts.isPropertyDeclaration(declaration) ||
+    ts.isPropertySignature(declaration)
+  ) {
+    return { node: declaration, names: [declaration.name ? bare(declaration.name.getText()) : "default"] };
+  }
+  if (ts.isArrowFunction(declaration) || ts.isFunctionExpression(declaration)) return namedFunction(declaration);
+  if (
+    ts.isFunctionTypeNode(declaration) &&
+    (ts.isPropertySignature(declaration.parent) || ts.isPropertyDeclaration(declaration.parent))
+  )
+    return { node: declaration.parent, names: [bare(declaration.parent.name.getText())] };
+  return undefined;
+}
+
+/** An anonymous function is what holds it. */
+function namedFunction(declaration: ts.ArrowFunction | ts.FunctionExpression): Named | undefined {
+  let holder: ts.Node = declaration.parent;
+  while (ts.isParenthesizedExpression(holder)) holder = holder.parent;
+  if (ts.isVariableDeclaration(holder) && ts.isIdentifier(holder.name))
+    return { node: holder, names: [holder.name.text] };
+  if (ts.isPropertyDeclaration(holder) || ts.isPropertyAssignment(holder))
+    return { node: holder, names: [bare(holder.name.getText())] };
+  if (ts.isExportAssignment(holder)) return { node: holder, names: ["default"] };
+  if (ts.isBinaryExpression(holder) && holder.operatorToken.kind === ts.SyntaxKind.EqualsToken) {
+    const own = declaration.name ? [declaration.name.text] : [];
+    return { node: holder, names: [...assignedName(holder.left), ...own] };
+  }
+  return undefined;
+}
+
+/** The variable or property that a symbol is, if that can be a node. */
+function holderOf(declaration: ts.Node): Named | undefined {
+  if (
+    ts.isVariableDeclaration(declaration) ||
+    ts.isPropertySignature(declaration) ||
+    ts.isPropertyDeclaration(declaration) ||
+    ts.isPropertyAssignment(declaration) ||
+    ts.isGetAccessorDeclaration(declaration)
+  )
+    return { node: declaration, names: [bare(declaration.name.getText())] };
+  if (ts.isParameter(declaration) && ts.isParameterPropertyDeclaration(declaration, declaration.parent))
+    return { node: declaration, names: [bare(declaration.name.getText())] };
+  return undefined;
+}
+
+function calleeOf(node: CallNode): ts.Expression {
+  let callee: ts.Expression = ts.isTaggedTemplateExpression(node) ? node.tag : node.expression;
+  while (ts.isParenthesizedExpression(callee) || ts.isNonNullExpression(callee) || ts.isAsExpression(callee))
+    callee = callee.expression;
+  return callee;
+}
+
+/** Asks the compiler about every call in `paths`, which are relative to `root`. */
+export function judge(program: ts.Program, root: string, paths: ReadonlySet<string>, graph: CodeGraph): Verdicts {
+  const checker = program.getTypeChecker();
+  const locate = createLocator(graph, root);
+  const verdicts: Verdicts = {
+    truth: new Map(),
+    accepted: new Map(),
+    unknown: new Set(),
+    sites: 0,
+    untyped: 0,
+    outside: 0,
+    missingNodes: [],
+  };
+  const put = (into: Map<string, Set<number>>, key: string, row: number) => {
+    const rows = into.get(key);
+    if (rows) rows.add(row);
+    else into.set(key, new Set([row]));
+  };
+  const inside = (node: ts.Node) => paths.has(relative(root, node.getSourceFile().fileName));
+
+  function symbolAt(callee: ts.Expression): ts.Symbol | undefined {
+    const name = ts.isPropertyAccessExpression(callee) ? callee.name : callee;
+    const symbol = checker.getSymbolAtLocation(name);
+    return symbol && symbol.flags & ts.SymbolFlags.Alias ? checker.getAliasedSymbol(symbol) : symbol;
+  }
+
+  /** The class that `new` or `super()` makes an instance of: it may inherit the constructor that the signature names. */
+  function constructed(node: CallNode, signature: ts.Signature): ts.Node | undefined {
+    if (!ts.isNewExpression(node) && calleeOf(node).kind !== ts.SyntaxKind.SuperKeyword) return undefined;
+    const made = signature.getReturnType().symbol?.valueDeclaration;
+    return made && ts.isClassLike(made) ? made : undefined;
+  }
+
+  /** The other declarations that a call of a member of a union may reach. */
+  function unionMembers(callee: ts.Expression): ts.Node[] {
+    if (!ts.isPropertyAccessExpression(callee)) return [];
+    const receiver = checker.getTypeAtLocation(callee.expression);
+    if (!receiver.isUnion()) return [];
+    return receiver.types.flatMap((type) => checker.getPropertyOfType(type, callee.name.text)?.declarations ?? []);
+  }
+
+  function viaHolder(callee: ts.Expression): number {
+    for (const declaration of symbolAt(callee)?.declarations ?? []) {
+      if (!inside(declaration)) continue;
+      const holder = holderOf(declaration);
+      const row = holder ? locate(holder, true) : -1;
+      if (row >= 0) return row;
+    }
+    return -1;
+  }
+
+  function visitCall(node: CallNode, path: string): void {
+    const callee = calleeOf(node);
+    const at = ts.isNewExpression(node) ? node : ts.isPropertyAccessExpression(callee) ? callee.name : callee;
+    const key = `${path}:${node.getSourceFile().getLineAndCharacterOfPosition(at.getStart()).line + 1}`;
+    verdicts.sites++;
+    const signature = checker.getResolvedSignature(node);
+    const made = signature && constructed(node, signature);
+    const declared = signature?.getDeclaration() as ts.Node | undefined;
+    const declaration = made ?? declared;
+    if (!signature || (!declaration && checker.getTypeAtLocation(callee).flags & ts.TypeFlags.Any)) {
+      verdicts.untyped++;
+      verdicts.unknown.add(key);
+      return;
+    }
+    if (made && declared && made !== declared.parent) {
+      const base = named(declared);
+      const row = base && inside(base.node) ? locate(base, false) : -1;
+      if (row >= 0) put(verdicts.accepted, key, row);
+    }
+    const target = declaration && inside(declaration) ? named(declaration) : undefined;
+    let row = target ? locate(target, false) : -1;
+    if (row < 0) row = viaHolder(callee);
+    if (row < 0) {
+      if (declaration && !inside(declaration)) {
+        verdicts.outside++;
+        return;
+      }
+      verdicts.unknown.add(key);
+      if (target) {
+        const source = target.node.getSourceFile();
+        const line = source.getLineAndCharacterOfPosition(target.node.getStart()).line + 1;
+        verdicts.missingNodes.push(`${relative(root, source.fileName)}:${line} ${target.names[0]}`);
+      }
+      return;
+    }
+    put(verdicts.truth, key, row);
+    for (const other of unionMembers(callee)) {
+      const member = inside(other) ? named(other) : undefined;
+      const accepted = member ? locate(member, false) : -1;
+      if (accepted >= 0) put(verdicts.accepted, key, accepted);
+    }
+  }
+
+  for (const path of paths) {
+    const source = program.getSourceFile(`${root}/${path}`);
+    if (!source) continue;
+    const visit = (node: ts.Node): void => {
+      if (ts.isNewExpression(node) || ts.isTaggedTemplateExpression(node)) visitCall(node, path);
+      else if (ts.isCallExpression(node) && !isImport(node)) visitCall(node, path);
+      ts.forEachChild(node, visit);
+    };
+    visit(source);
+  }
+  return verdicts;
+}
+
+/** `import(…)`, and `require(…)` where that is how modules are named: they load, they call nothing of the repository. */
+function isImport(node: ts.CallExpression): boolean {
+  if (node.expression.kind === ts.SyntaxKind.ImportKeyword) return true;
+  return ts.isIdentifier(node.expression) && node.expression.text === "require" && node.arguments.length === 1;
+}
