@@ -123,12 +123,28 @@ export function createEdgeFinder(engine: Engine, unique: UniqueNames): EdgeFinde
     const symbol = repo.rules(repo.fileOf(found)).overloads ? engine.overloadFor(found, site) : found;
     if (symbol < 0) return [];
     const label = repo.label(symbol);
-    if (label === "Const" || label === "Variable" || (label === "Property" && repo.has(symbol, SymbolFlag.Hidden))) {
-      const held = typeTargets(engine.symbolType(symbol), reason);
-      if (held.length > 0) return held;
+    if (label === "Const" || label === "Variable" || label === "Property") {
+      const type = engine.symbolType(symbol);
+      const held = typeTargets(type, reason);
+      if (held.length > 0 && (label !== "Property" || repo.has(symbol, SymbolFlag.Hidden) || isAlias(type)))
+        return held;
+      if (type?.kind === "external" && isModule(symbol)) return [];
     }
     const node = callable(symbol);
     return node < 0 ? [] : [{ symbol: node, reason }];
+  }
+
+  /** Whether a property is another name of one function: `size = this.length`, `run: typeof run`. */
+  function isAlias(type: ReturnType<Engine["exprType"]>): boolean {
+    return type?.kind === "function" && !repo.has(type.symbol, SymbolFlag.Hidden);
+  }
+
+  /** Whether a name stands for a module, or for something in it: `const assert = require("assert")`. */
+  function isModule(symbol: number): boolean {
+    const { exprs } = repo.facts(repo.fileOf(symbol));
+    let row = repo.column(symbol, "value");
+    while (row >= 0 && exprs[row * EXPR.size + EXPR.op] === Expr.Member) row = exprs[row * EXPR.size + EXPR.a]!;
+    return row >= 0 && exprs[row * EXPR.size + EXPR.op] === Expr.Module;
   }
 
   /** Functions and classes that a value is known to be. */
@@ -244,7 +260,6 @@ export function createEdgeFinder(engine: Engine, unique: UniqueNames): EdgeFinde
         const isNew = (calls[at + CALL.flags]! & CallFlag.New) !== 0;
         if (label === "Interface" || label === "TypeAlias" || label === "Namespace") continue;
         if (strict && !isCalled(label, isNew || strict === "constructors" || callsParent(file, row))) continue;
-        if (isNew && (label === "Const" || label === "Variable")) continue;
         into.push({ type: "CALLS", from, to: target.symbol, line: calls[at + CALL.line]!, reason: target.reason });
       }
     }

@@ -1,5 +1,5 @@
 /** Members of types: own, attached from elsewhere, inherited. */
-import { ATTACH, BINDING, EXPR, HERITAGE, SymbolFlag } from "../parse/fact-layout.ts";
+import { ATTACH, BINDING, EXPR, HERITAGE, HeritageKind, SymbolFlag } from "../parse/fact-layout.ts";
 import { listItems } from "../parse/facts.ts";
 import type { Engine, Member, MemberSearch } from "./engine.ts";
 import { pushTo } from "./repository.ts";
@@ -90,6 +90,9 @@ export function createMembers(engine: Engine): Members {
         if (part.kind === "class") return engine.instanceOf(part.symbol, []);
         if (part.kind === "function" && !repo.has(part.symbol, SymbolFlag.Hidden))
           return engine.instanceOf(part.symbol, []);
+        // What a constructor type makes: `abstract new () => Base`.
+        if (part.kind === "function" && repo.has(part.symbol, SymbolFlag.Constructor))
+          return substitute(engine.returnType(part.symbol), part.env);
         return part;
       }),
     );
@@ -102,9 +105,16 @@ export function createMembers(engine: Engine): Members {
     const add = (type: ValueType | undefined) => {
       for (const part of partsOf(substitute(type, env))) found.push(part);
     };
-    for (const part of repo.rules(file).partialTypes ? declarations(symbol) : [symbol]) {
+    const { partialTypes, builtinFamily } = repo.rules(file);
+    const merging = builtinFamily === "ecmascript";
+    for (const part of partialTypes || merging ? declarations(symbol) : [symbol]) {
       const home = part === symbol ? file : repo.fileOf(part);
-      for (const row of heritageRows(home).get(part - repo.base[home]!) ?? []) add(heritageType(home, row));
+      for (const row of heritageRows(home).get(part - repo.base[home]!) ?? []) {
+        // A class has no member from what it implements: the member is its own, or its parent's.
+        if (merging && repo.facts(home).heritage[row * HERITAGE.size + HERITAGE.kind] === HeritageKind.Implements)
+          continue;
+        add(heritageType(home, row));
+      }
     }
     for (const { file: other, row } of outsideIndex().bases.get(symbol) ?? []) add(heritageType(other, row));
     return found;

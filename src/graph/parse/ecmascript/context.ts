@@ -25,6 +25,8 @@ export interface Walk {
   facts: FactsBuilder;
   /** Function signatures that wait for their implementation, by scope and name. */
   overloads: Map<string, number>;
+  /** Nodes whose value is awaited although the `await` stands deeper in the tree: see `misplacedPrefix`. */
+  awaited: Set<number>;
   expression(node: number, context: Context): number;
   statement(node: number, context: Context): void;
   type(node: number, context: Context): number;

@@ -7,8 +7,13 @@ import { memberName, typeArguments, typedExpression } from "./types.ts";
 
 /** Turns an expression node into an expression row; -1 for no node. */
 export function expressionFact(walk: Walk, node: number, context: Context): number {
-  const { tree, facts } = walk;
   if (node < 0) return -1;
+  const row = describe(walk, node, context);
+  return walk.awaited.size > 0 && walk.awaited.delete(node) ? walk.facts.expr(Expr.Await, row) : row;
+}
+
+function describe(walk: Walk, node: number, context: Context): number {
+  const { tree, facts } = walk;
   switch (tree.kind(node)) {
     case "identifier":
     case "shorthand_property_identifier":
@@ -162,9 +167,30 @@ function requiredModule(walk: Walk, callee: number, args: number): string | unde
   return first >= 0 && tree.kind(first) === "string" ? stringValue(tree, first) : undefined;
 }
 
+/**
+ * The callee of `await f<T>()` and `!f<T>()`, which the grammar reads as `(await f)<T>()`: the prefix is taken off, and
+ * an `await` is noted for the end of the chain of calls and members that begins here.
+ */
+function misplacedPrefix(walk: Walk, node: number, callee: number): number {
+  const { tree } = walk;
+  const kind = tree.kind(callee);
+  if (kind !== "await_expression" && kind !== "unary_expression") return callee;
+  if (kind === "await_expression") {
+    let end = node;
+    for (let next = tree.parent(end); next >= 0; next = tree.parent(end)) {
+      const part = tree.kind(next);
+      const first = tree.child(next, part === "call_expression" ? "function" : "object");
+      if (first !== end && !(part === "non_null_expression" && tree.firstNamed(next) === end)) break;
+      end = next;
+    }
+    walk.awaited.add(end);
+  }
+  return tree.firstNamed(callee);
+}
+
 function call(walk: Walk, node: number, context: Context): number {
   const { tree, facts } = walk;
-  const calleeNode = tree.child(node, "function");
+  const calleeNode = misplacedPrefix(walk, node, tree.child(node, "function"));
   const args = tree.child(node, "arguments");
   const module = requiredModule(walk, calleeNode, args);
   if (module !== undefined) {

@@ -21,6 +21,7 @@ export function extractEcmascript(tree: FlatTree, facts: FactsBuilder): void {
     tree,
     facts,
     overloads: new Map(),
+    awaited: new Set(),
     expression: (node, context) => expressionFact(walk, node, context),
     statement: (node, context) => {
       if (node >= 0) statementFacts(walk, node, context);
