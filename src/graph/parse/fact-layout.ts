@@ -8,7 +8,7 @@
  *
  * Raise FACTS_VERSION with every change of meaning.
  */
-export const FACTS_VERSION = 2;
+export const FACTS_VERSION = 3;
 
 /** Expressions: enough of the code's shape to tell what a call reaches. */
 export const Expr = {
@@ -46,7 +46,10 @@ export const Expr = {
   Class: 15,
   /** a = type, b = expression or -1. A cast, or any expression whose type is written down. */
   Typed: 16,
-  /** a = call expression, b = argument index, c = parameter index: a lambda's parameter typed by whom it is passed to. */
+  /**
+   * a = call expression, b = argument index, c = parameter index: a lambda's parameter typed by whom it is passed to. With
+   * b -1, a is what the lambda stands for; with c -1, it is what the call expects of the argument.
+   */
   Contextual: 17,
   /** a = import row. A module as a value: `require("x")`, `import("x")` before it is awaited. */
   Module: 18,

@@ -71,7 +71,7 @@ export function createCalls(engine: Engine): Calls {
       for (const lambdaTurn of lambdas ? [false, true] : [false]) {
         for (const [i, argument] of argumentRows(site).entries()) {
           if (isLambda(site.file, argument) !== lambdaTurn) continue;
-          unify(declaredParameter(symbol, i), engine.exprType(site.file, argument), env, idSet, 0);
+          unify(declaredParameter(symbol, i), engine.exprType(site.file, argument), env, idSet, lambdas);
         }
       }
     }
@@ -304,6 +304,7 @@ export function createCalls(engine: Engine): Calls {
 
   function contextual(file: number, source: number, argument: number, parameter: number): ValueType | undefined {
     if (argument < 0) return parameterOf(engine.exprType(file, source), parameter);
+    const asked = (type: ValueType | undefined) => (parameter < 0 ? type : parameterOf(type, parameter));
     const facts = repo.facts(file);
     const at = source * EXPR.size;
     const callee = facts.exprs[at + EXPR.a]!;
@@ -314,13 +315,11 @@ export function createCalls(engine: Engine): Calls {
           if (part.kind !== "class") return undefined;
           const name = repo.rules(repo.fileOf(part.symbol)).constructorName;
           const maker = engine.members(engine.instanceOf(part.symbol, []), name).members[0];
-          return maker
-            ? parameterOf(substitute(declaredParameter(maker.symbol, argument), maker.env), parameter)
-            : undefined;
+          return maker ? asked(substitute(declaredParameter(maker.symbol, argument), maker.env)) : undefined;
         }),
       );
     }
-    if (facts.exprs[callee * EXPR.size + EXPR.op] === Expr.Member) {
+    if (parameter >= 0 && facts.exprs[callee * EXPR.size + EXPR.op] === Expr.Member) {
       const receiver = engine.exprType(file, facts.exprs[callee * EXPR.size + EXPR.a]!);
       const method = facts.strings[facts.exprs[callee * EXPR.size + EXPR.b]!]!;
       const through = repo.rules(file).builtinFamily === "rust" && parameter === 0 && givesInside(method);
@@ -342,7 +341,7 @@ export function createCalls(engine: Engine): Calls {
         if (part.kind !== "function") return undefined;
         const chosen = overload(part.symbol, site);
         const env = withSelf(mergeEnv(inferEnv(chosen, chosen, site, false), part.env), part.self);
-        return parameterOf(substitute(declaredParameter(chosen, argument), env), parameter);
+        return asked(substitute(declaredParameter(chosen, argument), env));
       }),
     );
   }

@@ -223,8 +223,12 @@ export function createEdgeFinder(engine: Engine, unique: UniqueNames): EdgeFinde
   function callTargets(file: number, callRow: number): Target[] {
     const { exprs, calls } = repo.facts(file);
     const row = calls[callRow * CALL.size + CALL.expr]!;
-    const callee = exprs[row * EXPR.size + EXPR.a]!;
+    return calleeTargets(file, exprs[row * EXPR.size + EXPR.a]!, row);
+  }
+
+  function calleeTargets(file: number, callee: number, row: number): Target[] {
     if (callee < 0) return [];
+    const { exprs } = repo.facts(file);
     switch (exprs[callee * EXPR.size + EXPR.op]) {
       case Expr.Name:
         return distinct(nameTargets(file, callee, { file, expr: row }));
@@ -232,6 +236,12 @@ export function createEdgeFinder(engine: Engine, unique: UniqueNames): EdgeFinde
         return memberTargets(file, callee, { file, expr: row });
       case Expr.Super:
         return superTargets(file, callee);
+      case Expr.Typed: {
+        // A cast changes what is known of a function, not which one is called.
+        const uncast = calleeTargets(file, exprs[callee * EXPR.size + EXPR.b]!, row);
+        if (uncast.length > 0) return uncast;
+        return distinct(typeTargets(engine.exprType(file, callee), "receiver_type"));
+      }
       default:
         return distinct(typeTargets(engine.exprType(file, callee), "receiver_type"));
     }

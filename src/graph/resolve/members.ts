@@ -288,6 +288,7 @@ export function createMembers(engine: Engine): Members {
         const search = members(part, name, 0, called);
         if (search.members.length > 0) for (const member of search.members) types.push(memberAsType(member));
         else if (part.kind === "instance" && !SPECIAL.test(name)) types.push(throughIndex(part));
+        else if (part.kind === "builtin" && part.name === "Record" && !SPECIAL.test(name)) types.push(part.args[1]);
       }
     }
     return unionOf(types);

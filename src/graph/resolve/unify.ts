@@ -1,38 +1,51 @@
 /** Tells type parameters from what is given where a type that mentions them is declared. */
+import { SymbolFlag } from "../parse/fact-layout.ts";
 import type { Engine } from "./engine.ts";
 import { partsOf, substitute, unionOf, type ValueType } from "./value-type.ts";
 
 const MAX_UNIFY = 6;
 
-/** Matches a declared type with what was given, filling in the type parameters in `ids` that `env` lacks. */
+/**
+ * Matches a declared type with what was given, filling in the type parameters in `ids` that `env` lacks. `lambdas`: what
+ * functions in the given value return is asked for too, which must not be while their own parameters are being found.
+ */
 export type Unify = (
   pattern: ValueType | undefined,
   given: ValueType | undefined,
   env: Map<number, ValueType>,
   ids: ReadonlySet<number>,
-  depth: number,
+  lambdas: boolean,
 ) => void;
 
 export function createUnify(engine: Engine): Unify {
   const { repo } = engine;
+
+  /** A function of a literal whose parameters may be typed by where it stands. */
+  function isContextual(symbol: number): boolean {
+    if (repo.column(symbol, "parameters") < 0) return false;
+    const holder = repo.parent(symbol);
+    return repo.has(symbol, SymbolFlag.Hidden) || (holder >= 0 && repo.has(holder, SymbolFlag.Hidden));
+  }
 
   function unify(
     pattern: ValueType | undefined,
     given: ValueType | undefined,
     env: Map<number, ValueType>,
     ids: ReadonlySet<number>,
-    depth: number,
+    lambdas: boolean,
+    depth = 0,
   ): void {
     if (!pattern || !given || depth > MAX_UNIFY || given.kind === "external") return;
+    if (!lambdas && given.kind === "function" && isContextual(given.symbol)) return;
     if (pattern.kind === "parameter") {
       if (ids.has(pattern.id) && !env.has(pattern.id)) env.set(pattern.id, given);
       return;
     }
     if (pattern.kind === "union") {
-      for (const part of pattern.of) unify(part, given, env, ids, depth + 1);
+      for (const part of pattern.of) unify(part, given, env, ids, lambdas, depth + 1);
       return;
     }
-    for (const part of partsOf(given)) unifyOne(pattern, part, env, ids, depth);
+    for (const part of partsOf(given)) unifyOne(pattern, part, env, ids, lambdas, depth);
   }
 
   function unifyOne(
@@ -40,20 +53,23 @@ export function createUnify(engine: Engine): Unify {
     given: ValueType,
     env: Map<number, ValueType>,
     ids: ReadonlySet<number>,
+    lambdas: boolean,
     depth: number,
   ): void {
     if (pattern.kind === "builtin" && given.kind === "builtin") {
       if (given.name === "Tuple" && pattern.name !== "Tuple")
-        unify(pattern.args[0], unionOf(given.args), env, ids, depth + 1);
-      else for (let i = 0; i < pattern.args.length; i++) unify(pattern.args[i], given.args[i], env, ids, depth + 1);
+        unify(pattern.args[0], unionOf(given.args), env, ids, lambdas, depth + 1);
+      else
+        for (let i = 0; i < pattern.args.length; i++)
+          unify(pattern.args[i], given.args[i], env, ids, lambdas, depth + 1);
     } else if (pattern.kind === "instance") {
-      unifyInstance(pattern, given, env, ids, depth);
+      unifyInstance(pattern, given, env, ids, lambdas, depth);
     } else if (pattern.kind === "function") {
       const wanted = engine.returnType(pattern.symbol);
-      if (given.kind === "function") unify(wanted, engine.callResult(given, undefined), env, ids, depth + 1);
-      else if (given.kind === "class") unify(wanted, engine.instanceOf(given.symbol, []), env, ids, depth + 1);
+      if (given.kind === "function") unify(wanted, engine.callResult(given, undefined), env, ids, lambdas, depth + 1);
+      else if (given.kind === "class") unify(wanted, engine.instanceOf(given.symbol, []), env, ids, lambdas, depth + 1);
     } else if (pattern.kind === "class" && given.kind === "class") {
-      for (const [id, value] of pattern.env ?? []) unify(value, given.env?.get(id), env, ids, depth + 1);
+      for (const [id, value] of pattern.env ?? []) unify(value, given.env?.get(id), env, ids, lambdas, depth + 1);
     }
   }
 
@@ -62,6 +78,7 @@ export function createUnify(engine: Engine): Unify {
     given: ValueType,
     env: Map<number, ValueType>,
     ids: ReadonlySet<number>,
+    lambdas: boolean,
     depth: number,
   ): void {
     if (given.kind === "class" || given.kind === "function") {
@@ -73,6 +90,7 @@ export function createUnify(engine: Engine): Unify {
             given.kind === "class" ? engine.instanceOf(given.symbol, []) : engine.callResult(given, undefined),
             env,
             ids,
+            lambdas,
             depth + 1,
           );
       }
@@ -85,7 +103,7 @@ export function createUnify(engine: Engine): Unify {
       if (next.kind !== "instance" || seen.has(next.symbol)) continue;
       seen.add(next.symbol);
       if (next.symbol === pattern.symbol) {
-        for (const [id, value] of pattern.env ?? []) unify(value, next.env?.get(id), env, ids, depth + 1);
+        for (const [id, value] of pattern.env ?? []) unify(value, next.env?.get(id), env, ids, lambdas, depth + 1);
         return;
       }
       queue.push(...engine.bases(next.symbol, next.env));
@@ -98,6 +116,7 @@ export function createUnify(engine: Engine): Unify {
         engine.memberType(given, name),
         env,
         ids,
+        lambdas,
         depth + 1,
       );
     }

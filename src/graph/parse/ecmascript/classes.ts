@@ -1,6 +1,7 @@
 /** Classes of TypeScript and JavaScript. */
-import { Expr, ScopeKind, SymbolFlag } from "../fact-layout.ts";
+import { ScopeKind, SymbolFlag } from "../fact-layout.ts";
 import { type Context, docBefore, isLambda, signatureOf, type Walk } from "./context.ts";
+import { expectType, functionOf } from "./expectations.ts";
 import { statements } from "./statements.ts";
 import { memberName, typeArguments, typeParameters } from "./types.ts";
 
@@ -177,15 +178,16 @@ function field(walk: Walk, node: number, context: Context): void {
   const inside = name === "" ? context : { ...context, symbol };
   const type = walk.type(tree.child(node, "type"), inside);
   if (functional) {
-    const typed = type >= 0 ? facts.expr(Expr.Typed, type) : -1;
+    const expected = expectType(walk, type);
     walk.functionBody(valueNode, symbol, inside, {
       arrow: tree.kind(valueNode) === "arrow_function",
       thisScope: context.scope,
-      contextual: typed < 0 ? undefined : (parameter) => facts.expr(Expr.Contextual, typed, -1, parameter),
+      ...functionOf(walk, expected),
     });
-    if (type >= 0 && facts.symbolColumn(symbol, "type") < 0) facts.setSymbol(symbol, "value", typed);
+    if (expected && facts.symbolColumn(symbol, "type") < 0) facts.setSymbol(symbol, "value", expected());
   } else {
     facts.setSymbol(symbol, "type", type);
-    if (valueNode >= 0) facts.setSymbol(symbol, "value", walk.expression(valueNode, { ...inside, parent: symbol }));
+    const within = { ...inside, parent: symbol };
+    if (valueNode >= 0) facts.setSymbol(symbol, "value", walk.expected(valueNode, within, expectType(walk, type)));
   }
 }

@@ -15,9 +15,17 @@ export interface Context {
   thisScope: number;
   /** Collects returned expressions of the innermost function; undefined at the top. */
   returns: number[] | undefined;
+  /** What the innermost function is expected to return. */
+  returning?: Expected | undefined;
   /** True where constants are nodes: the top of a file or a namespace. */
   top: boolean;
 }
+
+/**
+ * The expression row of what is expected where an expression stands: a declared type, a parameter of a called function.
+ * Made when it is first asked for, which is where a function without declared parameters stands.
+ */
+export type Expected = () => number;
 
 /** What the parts of the extractor share for one file. */
 export interface Walk {
@@ -28,6 +36,8 @@ export interface Walk {
   /** Nodes whose value is awaited although the `await` stands deeper in the tree: see `misplacedPrefix`. */
   awaited: Set<number>;
   expression(node: number, context: Context): number;
+  /** The same, where something is expected of the expression. */
+  expected(node: number, context: Context, expected: Expected | undefined): number;
   statement(node: number, context: Context): void;
   type(node: number, context: Context): number;
   /** Declares a function-like node's scope, parameters and body under an existing symbol. */
@@ -50,6 +60,8 @@ export interface FunctionOptions {
   thisScope: number;
   /** Types the parameters of a lambda by its context: makes the expression for parameter i. */
   contextual?: ((parameter: number) => number) | undefined;
+  /** What the context expects the function to return, where it declares nothing. */
+  returning?: Expected | undefined;
 }
 
 const MAX_TEXT = 240;

@@ -1,9 +1,11 @@
 /** Expressions of TypeScript and JavaScript, as expression facts; call sites and uses are noted on the way. */
-import { CallFlag, Expr, HeritageKind, ImportKind, ScopeKind, SymbolFlag } from "../fact-layout.ts";
-import { type Context, isLambda, signatureOf, stringValue, type Walk } from "./context.ts";
+import { CallFlag, Expr, ImportKind, SymbolFlag } from "../fact-layout.ts";
+import { type Context, isLambda, stringValue, type Walk } from "./context.ts";
+import { expect, expectType, functionOf } from "./expectations.ts";
 import { jsx } from "./jsx.ts";
+import { lambda, objectLiteral } from "./literals.ts";
 import { narrowed } from "./narrowing.ts";
-import { memberName, typeArguments, typedExpression } from "./types.ts";
+import { typeArguments, typedExpression } from "./types.ts";
 
 /** Turns an expression node into an expression row; -1 for no node. */
 export function expressionFact(walk: Walk, node: number, context: Context): number {
@@ -106,7 +108,7 @@ function describe(walk: Walk, node: number, context: Context): number {
     case "function_expression":
     case "function":
     case "generator_function":
-      return lambda(walk, node, context, undefined);
+      return lambda(walk, node, context, {});
     case "class":
       return classExpression(walk, node, context);
     case "yield_expression": {
@@ -149,13 +151,10 @@ function subscript(walk: Walk, node: number, context: Context): number {
 function cast(walk: Walk, node: number, context: Context): number {
   const { tree, facts } = walk;
   const [value, type] = tree.namedChildren(node);
-  const inner = walk.expression(value ?? -1, context);
-  if (tree.kind(node) === "satisfies_expression") {
-    walk.type(type ?? -1, context);
-    return inner;
-  }
-  if (type === undefined || tree.source(type) === "const") return inner;
-  return facts.expr(Expr.Typed, walk.type(type, context), inner);
+  const written = type === undefined || tree.source(type) === "const" ? -1 : walk.type(type, context);
+  const inner = walk.expected(value ?? -1, context, expectType(walk, written));
+  if (written < 0 || tree.kind(node) === "satisfies_expression") return inner;
+  return facts.expr(Expr.Typed, written, inner);
 }
 
 /** The module name of `require("x")` or `import("x")`, or undefined. */
@@ -221,10 +220,12 @@ function passArguments(walk: Walk, row: number, args: number, context: Context):
   }
   const rows: number[] = [];
   for (const [i, argument] of tree.namedChildren(args).entries()) {
+    const expected = expect(() => facts.expr(Expr.Contextual, row, i, -1));
     if (isLambda(tree.kind(argument))) {
-      rows.push(lambda(walk, argument, context, (parameter) => facts.expr(Expr.Contextual, row, i, parameter)));
+      const contextual = (parameter: number) => facts.expr(Expr.Contextual, row, i, parameter);
+      rows.push(lambda(walk, argument, context, { ...functionOf(walk, expected), contextual }));
     } else {
-      rows.push(walk.expression(argument, context));
+      rows.push(walk.expected(argument, context, expected));
     }
   }
   facts.setExpr(row, "b", facts.list(rows));
@@ -263,38 +264,12 @@ function assignment(walk: Walk, node: number, context: Context): number {
       leftKind === "identifier"
         ? facts.exprName(tree.source(leftNode), context.scope)
         : member(walk, leftNode, context);
-    const value = isLambda(tree.kind(rightNode))
-      ? lambda(walk, rightNode, context, (parameter) => facts.expr(Expr.Contextual, target, -1, parameter))
-      : walk.expression(rightNode, context);
+    const value = walk.expected(rightNode, context, () => target);
     facts.assign(target, value, context.scope);
     return facts.expr(Expr.Assign, target, value);
   }
   walk.expression(leftNode, context);
   return walk.expression(rightNode, context);
-}
-
-/** An anonymous function as a value: a hidden symbol, whose calls belong to the symbol around it. */
-export function lambda(
-  walk: Walk,
-  node: number,
-  context: Context,
-  contextual: ((parameter: number) => number) | undefined,
-): number {
-  const { tree, facts } = walk;
-  const nameNode = tree.child(node, "name");
-  const symbol = facts.symbol({
-    label: "Function",
-    name: nameNode >= 0 ? tree.source(nameNode) : "",
-    parent: context.parent,
-    scope: context.scope,
-    startLine: tree.line(node),
-    endLine: tree.endLine(node),
-    flags: SymbolFlag.Hidden,
-  });
-  const arrow = tree.kind(node) === "arrow_function";
-  walk.functionBody(node, symbol, context, { arrow, thisScope: -1, contextual });
-  if (nameNode >= 0) facts.bind(symbol, facts.symbolColumn(symbol, "inner"));
-  return facts.expr(Expr.Function, symbol);
 }
 
 function classExpression(walk: Walk, node: number, context: Context): number {
@@ -307,77 +282,4 @@ function classExpression(walk: Walk, node: number, context: Context): number {
     nameNode >= 0 ? 0 : SymbolFlag.Hidden,
   );
   return facts.expr(Expr.Class, symbol);
-}
-
-/** An object literal: a hidden symbol with its members below it; functions in it are methods. */
-export function objectLiteral(walk: Walk, node: number, context: Context): number {
-  const { tree, facts } = walk;
-  const symbol = facts.symbol({
-    label: "Variable",
-    name: "",
-    parent: context.parent,
-    scope: context.scope,
-    startLine: tree.line(node),
-    endLine: tree.endLine(node),
-    flags: SymbolFlag.Hidden,
-  });
-  const scope = facts.scope(context.scope, ScopeKind.Class, symbol);
-  const inside = { ...context, parent: symbol };
-  for (const entry of tree.namedChildren(node)) {
-    const kind = tree.kind(entry);
-    if (kind === "spread_element") {
-      const spread = walk.expression(tree.firstNamed(entry), context);
-      facts.heritage(symbol, HeritageKind.Mixin, -1, tree.line(entry), spread);
-    } else if (kind === "shorthand_property_identifier") {
-      objectMember(walk, entry, tree.source(entry), walk.expression(entry, context), inside);
-    } else if (kind === "pair") {
-      objectPair(walk, entry, inside, scope);
-    } else if (kind === "method_definition") {
-      objectMethod(walk, entry, tree.child(entry, "name"), entry, inside, scope);
-    }
-  }
-  return facts.expr(Expr.Object, symbol);
-}
-
-function objectMember(walk: Walk, entry: number, name: string, value: number, context: Context): void {
-  const { tree, facts } = walk;
-  if (name === "") return;
-  facts.symbol({
-    label: "Property",
-    name,
-    parent: context.parent,
-    scope: context.scope,
-    startLine: tree.line(entry),
-    endLine: tree.endLine(entry),
-    flags: SymbolFlag.Hidden,
-    value,
-  });
-}
-
-function objectPair(walk: Walk, entry: number, context: Context, scope: number): void {
-  const { tree } = walk;
-  const key = tree.child(entry, "key");
-  const value = tree.child(entry, "value");
-  if (tree.kind(key) === "computed_property_name") walk.expression(tree.firstNamed(key), context);
-  if (isLambda(tree.kind(value))) objectMethod(walk, entry, key, value, context, scope);
-  else objectMember(walk, entry, memberName(walk, key), walk.expression(value, context), context);
-}
-
-function objectMethod(walk: Walk, entry: number, key: number, node: number, context: Context, scope: number): void {
-  const { tree, facts } = walk;
-  const name = memberName(walk, key);
-  const getter = tree.childOfKind(node, "get") >= 0 && tree.kind(node) === "method_definition";
-  const symbol = facts.symbol({
-    label: getter ? "Property" : "Method",
-    name,
-    parent: context.parent,
-    scope: context.scope,
-    startLine: tree.line(entry),
-    endLine: tree.endLine(entry),
-    flags: (name === "" ? SymbolFlag.Hidden : 0) | (getter ? SymbolFlag.Getter : 0),
-    signature: signatureOf(tree, entry, tree.child(node, "body")),
-  });
-  const inside = name === "" ? context : { ...context, symbol };
-  const arrow = tree.kind(node) === "arrow_function";
-  walk.functionBody(node, symbol, inside, { arrow, thisScope: arrow ? context.thisScope : scope });
 }

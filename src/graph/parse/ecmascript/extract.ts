@@ -4,6 +4,7 @@ import type { FactsBuilder } from "../facts-builder.ts";
 import type { FlatTree } from "../flat-tree.ts";
 import { classLike } from "./classes.ts";
 import type { Walk } from "./context.ts";
+import { expectedFact } from "./expected.ts";
 import { expressionFact } from "./expressions.ts";
 import { commonJsExport } from "./modules.ts";
 import {
@@ -23,6 +24,7 @@ export function extractEcmascript(tree: FlatTree, facts: FactsBuilder): void {
     overloads: new Map(),
     awaited: new Set(),
     expression: (node, context) => expressionFact(walk, node, context),
+    expected: (node, context, expected) => expectedFact(walk, node, context, expected),
     statement: (node, context) => {
       if (node >= 0) statementFacts(walk, node, context);
     },

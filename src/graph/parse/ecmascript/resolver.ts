@@ -19,7 +19,8 @@ const SOURCE_OF: ReadonlyMap<string, readonly string[]> = new Map([
 interface PathMap {
   folder: string;
   baseUrl: string | undefined;
-  paths: { prefix: string; suffix: string; targets: string[] }[];
+  /** The patterns in the order in which they are tried: whole names, then the longest beginning first. */
+  paths: { prefix: string; suffix: string; exact: boolean; targets: string[] }[];
 }
 interface WorkspacePackage {
   folder: string;
@@ -125,9 +126,10 @@ export function createEcmascriptResolver(project: ProjectFiles): ImportResolver 
   function mapped(module: string, fromPath: string): number {
     for (const map of maps) {
       if (map.folder !== "" && !fromPath.startsWith(`${map.folder}/`)) continue;
-      for (const { prefix, suffix, targets } of map.paths) {
+      for (const { prefix, suffix, exact, targets } of map.paths) {
         if (!module.startsWith(prefix) || !module.endsWith(suffix) || module.length < prefix.length + suffix.length)
           continue;
+        if (exact && module !== prefix) continue;
         const star = module.slice(prefix.length, module.length - suffix.length);
         for (const target of targets) {
           const file = moduleAt(target.replace("*", star));
@@ -231,12 +233,13 @@ function compilerOptions(project: ProjectFiles, path: string, depth: number): Pa
   const json = asRecord(parseJsonc(project.readConfig(path) ?? ""));
   const options = asRecord(json["compilerOptions"]);
   const result: PathMap = { folder, baseUrl: undefined, paths: [] };
-  const parent = json["extends"];
-  if (typeof parent === "string" && parent.startsWith(".") && depth < MAX_EXTENDS) {
+  const extending = json["extends"];
+  for (const parent of Array.isArray(extending) ? extending : [extending]) {
+    if (typeof parent !== "string" || !parent.startsWith(".") || depth >= MAX_EXTENDS) continue;
     const base = join(folder, parent.endsWith(".json") ? parent : `${parent}.json`);
     const inherited = compilerOptions(project, base, depth + 1);
-    result.baseUrl = inherited.baseUrl;
-    result.paths = inherited.paths;
+    result.baseUrl = inherited.baseUrl ?? result.baseUrl;
+    if (inherited.paths.length > 0) result.paths = inherited.paths;
   }
   if (typeof options["baseUrl"] === "string") result.baseUrl = join(folder, options["baseUrl"]);
   const paths = asRecord(options["paths"]);
@@ -248,9 +251,11 @@ function compilerOptions(project: ProjectFiles, path: string, depth: number): Pa
       return {
         prefix: star < 0 ? pattern : pattern.slice(0, star),
         suffix: star < 0 ? "" : pattern.slice(star + 1),
+        exact: star < 0,
         targets: list.map((target) => join(base, target)),
       };
     });
+    result.paths.sort((a, b) => Number(b.exact) - Number(a.exact) || b.prefix.length - a.prefix.length);
   }
   return result;
 }

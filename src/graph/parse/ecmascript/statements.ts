@@ -1,7 +1,15 @@
 /** Statements and declarations of TypeScript and JavaScript. */
 import { BindingKind, ExportKind, Expr, ScopeKind, SymbolFlag } from "../fact-layout.ts";
-import { type Context, docBefore, type FunctionOptions, isLambda, signatureOf, type Walk } from "./context.ts";
-import { lambda } from "./expressions.ts";
+import {
+  type Context,
+  docBefore,
+  type Expected,
+  type FunctionOptions,
+  isLambda,
+  signatureOf,
+  type Walk,
+} from "./context.ts";
+import { expect, expectType, functionOf } from "./expectations.ts";
 import { exportStatement, importAlias, importStatement } from "./modules.ts";
 import { narrowed } from "./narrowing.ts";
 import { bindPattern } from "./patterns.ts";
@@ -74,7 +82,7 @@ export function statementFacts(walk: Walk, node: number, context: Context): void
     }
     case "return_statement": {
       const value = tree.firstNamed(node);
-      if (value >= 0) context.returns?.push(walk.expression(value, context));
+      if (value >= 0) context.returns?.push(walk.expected(value, context, context.returning));
       return;
     }
     case "expression_statement":
@@ -168,7 +176,7 @@ export function functionBody(
   let required = 0;
   let variadic = false;
   for (const parameter of parameters) {
-    const row = declareParameter(walk, parameter, inside, options.contextual?.(rows.length) ?? -1);
+    const row = declareParameter(walk, parameter, inside, () => options.contextual?.(rows.length) ?? -1);
     if (row < 0) continue;
     rows.push(row);
     const pattern = tree.child(parameter, "pattern");
@@ -190,14 +198,23 @@ export function functionBody(
     facts.addFlag(symbol, SymbolFlag.Generator);
   const body = tree.child(node, "body");
   if (body < 0) return;
+  inside.returning = returningOf(walk, symbol, options);
   if (tree.kind(body) === "statement_block") statements(walk, body, inside);
-  else if (isLambda(tree.kind(body))) returns.push(lambda(walk, body, inside, undefined));
-  else returns.push(walk.expression(body, inside));
+  else returns.push(walk.expected(body, inside, inside.returning));
   facts.setSymbol(symbol, "returns", facts.list(returns));
 }
 
+/** What a function's `return` should give: its declared type, else what its context expects of it. */
+function returningOf(walk: Walk, symbol: number, options: FunctionOptions): Expected | undefined {
+  const { facts } = walk;
+  const flags = facts.symbolColumn(symbol, "flags");
+  if (flags & (SymbolFlag.Generator | SymbolFlag.Guard)) return undefined;
+  const whole = expectType(walk, facts.symbolColumn(symbol, "type")) ?? options.returning;
+  return whole && flags & SymbolFlag.Async ? expect(() => facts.expr(Expr.Await, whole())) : whole;
+}
+
 /** Declares one parameter; returns its binding row (the first, for a pattern), -1 for the pseudo-parameter `this`. */
-function declareParameter(walk: Walk, node: number, context: Context, contextual: number): number {
+function declareParameter(walk: Walk, node: number, context: Context, contextual: () => number): number {
   const { tree, facts } = walk;
   const kind = tree.kind(node);
   const wrapped = kind === "required_parameter" || kind === "optional_parameter";
@@ -207,10 +224,10 @@ function declareParameter(walk: Walk, node: number, context: Context, contextual
   const type = wrapped ? walk.type(tree.child(node, "type"), context) : -1;
   const decorators = tree.namedChildren(node).filter((child) => tree.kind(child) === "decorator");
   for (const decorator of decorators) walk.expression(tree.firstNamed(decorator), context);
-  let value = contextual;
+  let value = type < 0 ? contextual() : -1;
   const valueNode = wrapped ? tree.child(node, "value") : -1;
   if (valueNode >= 0) {
-    const given = walk.expression(valueNode, context);
+    const given = walk.expected(valueNode, context, expectType(walk, type));
     value = value < 0 ? given : facts.expr(Expr.Either, facts.list([value, given]));
   }
   if (tree.kind(pattern) === "assignment_pattern") {
@@ -243,7 +260,7 @@ export function variableDeclaration(walk: Walk, node: number, context: Context, 
       continue;
     }
     const type = walk.type(typeNode, context);
-    const value = valueNode >= 0 ? walk.expression(valueNode, context) : -1;
+    const value = valueNode >= 0 ? walk.expected(valueNode, context, expectType(walk, type)) : -1;
     const names = bindPattern(walk, nameNode, value, type, context, scope);
     if (flags & SymbolFlag.Exported) for (const name of names) facts.export(ExportKind.Local, name, facts.name(name));
   }
@@ -283,15 +300,16 @@ function variableSymbol(
   const inside = { ...context, symbol };
   const type = walk.type(typeNode, inside);
   if (functional) {
-    const typed = type >= 0 ? facts.expr(Expr.Typed, type) : -1;
+    const expected = expectType(walk, type);
     walk.functionBody(valueNode, symbol, inside, {
       arrow: tree.kind(valueNode) === "arrow_function",
       thisScope: -1,
-      contextual: typed < 0 ? undefined : (parameter) => facts.expr(Expr.Contextual, typed, -1, parameter),
+      ...functionOf(walk, expected),
     });
-    if (type >= 0 && facts.symbolColumn(symbol, "type") < 0) facts.setSymbol(symbol, "value", typed);
+    if (expected && facts.symbolColumn(symbol, "type") < 0) facts.setSymbol(symbol, "value", expected());
   } else {
-    if (valueNode >= 0) facts.setSymbol(symbol, "value", walk.expression(valueNode, { ...inside, parent: symbol }));
+    const within = { ...inside, parent: symbol };
+    if (valueNode >= 0) facts.setSymbol(symbol, "value", walk.expected(valueNode, within, expectType(walk, type)));
     facts.setSymbol(symbol, "type", type);
   }
 }

@@ -1,0 +1,30 @@
+/** What is expected of an expression, by what is declared around it. */
+import { Expr } from "../fact-layout.ts";
+import type { Expected, FunctionOptions, Walk } from "./context.ts";
+
+/** An expectation that is made at most once. */
+export function expect(make: () => number): Expected {
+  let row = -1;
+  return () => {
+    if (row < 0) row = make();
+    return row;
+  };
+}
+
+/** A declared type as an expectation; undefined where nothing is declared. */
+export function expectType(walk: Walk, type: number): Expected | undefined {
+  return type < 0 ? undefined : expect(() => walk.facts.expr(Expr.Typed, type));
+}
+
+/** How a function is typed where it stands for `expected`. */
+export function functionOf(
+  walk: Walk,
+  expected: Expected | undefined,
+): Pick<FunctionOptions, "contextual" | "returning"> {
+  if (!expected) return {};
+  const { facts } = walk;
+  return {
+    contextual: (parameter) => facts.expr(Expr.Contextual, expected(), -1, parameter),
+    returning: expect(() => facts.exprCall(expected(), [])),
+  };
+}
