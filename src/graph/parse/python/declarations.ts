@@ -1,11 +1,11 @@
 /** Python's functions, classes, and the variables and attributes that assignments declare. */
 import { arity, type Place } from "../block-walk.ts";
 import { BindingKind, Expr, HeritageKind, ScopeKind, SymbolFlag, Type } from "../fact-layout.ts";
-import { PythonExpressions } from "./expressions.ts";
+import { PythonTypeVariables } from "./type-variables.ts";
 
 const ENTRY = /\.(route|get|post|put|delete|patch|websocket|command|task|event|listener|handler)\b/;
 
-export abstract class PythonDeclarations extends PythonExpressions {
+export abstract class PythonDeclarations extends PythonTypeVariables {
   /** Attributes by class scope and name. */
   private readonly attributes = new Map<string, number>();
   private readonly enumScopes = new Set<number>();
@@ -48,8 +48,8 @@ export abstract class PythonDeclarations extends PythonExpressions {
     // Names of a class are not visible in its methods.
     const outer = inClass ? facts.scopeColumn(home, "parent") : at.scope;
     const inside = { ...this.open(symbol, { ...at, scope: outer }), thisScope: inClass ? home : at.thisScope };
-    this.typeParameters(tree.child(node, "type_parameters"), symbol, inside);
     if (inClass && !has(/(^|\.)staticmethod$/)) this.receiverOf(node, home, inside, name, has(/(^|\.)classmethod$/));
+    this.functionTypeParameters(node, symbol, inside);
     this.parameters(tree.child(node, "parameters"), symbol, inside);
     const result = tree.child(node, "return_type");
     if (result >= 0) facts.setSymbol(symbol, "type", this.type(result, inside));
@@ -101,19 +101,6 @@ export abstract class PythonDeclarations extends PythonExpressions {
     this.receivers.set(inside.scope, { name: this.text(nameNode), isClass: asClass, thisScope });
   }
 
-  private typeParameters(list: number, symbol: number, at: Place): void {
-    const { tree, facts } = this;
-    if (list < 0) return;
-    const rows: number[] = [];
-    for (const parameter of tree.namedChildren(list)) {
-      const constrained = tree.firstNamed(parameter);
-      const parts = tree.kind(constrained) === "constrained_type" ? tree.namedChildren(constrained) : [parameter];
-      const bound = parts[1] === undefined ? -1 : this.type(parts[1], at);
-      rows.push(facts.local(at.scope, this.text(parts[0]!), bound, -1, BindingKind.TypeParameter));
-    }
-    facts.setSymbol(symbol, "typeParameters", facts.list(rows));
-  }
-
   protected parameters(list: number, symbol: number, inside: Place): void {
     const { tree, facts } = this;
     if (list < 0) return;
@@ -158,10 +145,12 @@ export abstract class PythonDeclarations extends PythonExpressions {
     this.describe(symbol, node, body);
     // A class in a class sees what that class sees, not its members.
     const inClass = facts.scopeColumn(home, "kind") === ScopeKind.Class;
-    const inside = this.openClass(symbol, { ...at, scope: inClass ? facts.scopeColumn(home, "parent") : at.scope });
-    this.typeParameters(tree.child(node, "type_parameters"), symbol, inside);
+    const outer = { ...at, scope: inClass ? facts.scopeColumn(home, "parent") : at.scope };
     const bases = tree.child(node, "superclasses");
-    for (const base of bases < 0 ? [] : tree.namedChildren(bases)) this.base(base, symbol, at, inside);
+    const around = this.classTypeParameters(tree.child(node, "type_parameters"), bases, symbol, outer);
+    const inside = this.openClass(symbol, around);
+    for (const base of bases < 0 ? [] : tree.namedChildren(bases))
+      this.base(base, symbol, around === outer ? at : around, inside);
     this.statements(body, { ...inside, names: new Set() });
   }
 

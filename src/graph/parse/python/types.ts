@@ -69,7 +69,12 @@ export abstract class PythonTypes extends BlockWalk {
     const word = this.typingWord(node);
     if (word !== undefined) return this.typingType(word, [], at);
     const plain = plainValue(name);
-    return plain ? this.builtinType(plain) : this.ref(name, at, this.tree.line(node));
+    return plain ? this.builtinType(plain) : this.plainRef(name, at, this.tree.line(node));
+  }
+
+  /** The type of a plain name that is none of the language's own. */
+  protected plainRef(name: string, at: Place, line: number): number {
+    return this.ref(name, at, line);
   }
 
   private attributeType(node: number, at: Place): number {
@@ -81,6 +86,7 @@ export abstract class PythonTypes extends BlockWalk {
   private dotted(path: string, at: Place, line: number, args: readonly number[]): number {
     const { facts } = this;
     const parts = path.replace(/\s+/g, "").split(".");
+    if (parts.length === 1 && args.length === 0) return this.plainRef(parts[0]!, at, line);
     let row = facts.typeRef(parts[0]!, at.scope, parts.length === 1 ? args : []);
     for (const [i, part] of parts.slice(1).entries())
       row = facts.type(Type.Qualified, row, facts.name(part), i === parts.length - 2 ? facts.list(args) : -1);

@@ -247,6 +247,7 @@ export class PythonWalk extends PythonDeclarations {
     const owner = tree.kind(left) === "identifier" ? this.declaredVariable(left, node, at) : -1;
     const inside = owner >= 0 ? { ...at, symbol: owner } : at;
     const value = this.assigned(right, inside);
+    if (tree.kind(left) === "identifier") this.noteTypeVariable(this.text(left), right, at);
     if (owner >= 0) {
       if (type >= 0) facts.setSymbol(owner, "type", type);
       if (this.facts.symbolColumn(owner, "value") < 0) facts.setSymbol(owner, "value", value);
