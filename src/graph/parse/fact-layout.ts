@@ -208,7 +208,10 @@ export const USE = { type: 0, expr: 1, symbol: 2, line: 3, size: 4 } as const;
 export const HERITAGE = { symbol: 0, subject: 1, kind: 2, type: 3, expr: 4, line: 5, size: 6 } as const;
 /** A member declared outside its type: Go methods, Rust impls, C++ out-of-line, `X.prototype.m = …`. */
 export const ATTACH = { symbol: 0, type: 1, size: 2 } as const;
-/** A scope whose names are shared with every scope of that space: Go package, Java package, C# namespace. */
+/**
+ * A scope whose names are shared with every scope of that space: Go package, Java package, C# namespace. A name that
+ * begins with `#MACRO` is in the space that the macro opens; scope -1 with the name `#MACRO=space` says which that is.
+ */
 export const SPACE = { scope: 0, name: 1, size: 2 } as const;
 /** `local` (a Local binding of `scope`, or -1 for a member of this) is also assigned `expr`. */
 export const ASSIGN = { target: 0, expr: 1, scope: 2, size: 3 } as const;

@@ -15,8 +15,11 @@ interface LoadedGrammar {
 export interface Grammars {
   /** Loads the grammar at a wasm path unless it is loaded already. */
   load(wasmPath: string): Promise<void>;
-  /** Parses with a loaded grammar. Throws when the grammar was not loaded or the parser gives up. */
-  parse(wasmPath: string, text: string): FlatTree;
+  /**
+   * Parses with a loaded grammar; `prepared` is what the parser sees of the text, if that is not all of it. Throws when
+   * the grammar was not loaded or the parser gives up.
+   */
+  parse(wasmPath: string, text: string, prepared?: string): FlatTree;
   /** Parses and throws the tree away: what the bare parser costs, for measurements. */
   parseOnly(wasmPath: string, text: string): void;
 }
@@ -54,8 +57,8 @@ export async function createGrammars(): Promise<Grammars> {
       parser.setLanguage(language);
       loaded.set(wasmPath, { parser, tables: grammarTables(language) });
     },
-    parse(wasmPath, text) {
-      const { tree, tables } = parseTree(wasmPath, text);
+    parse(wasmPath, text, prepared = text) {
+      const { tree, tables } = parseTree(wasmPath, prepared);
       const flat = new FlatTree(text, tables, Math.ceil(text.length / 5));
       flat.fill(tree, module);
       tree.delete();

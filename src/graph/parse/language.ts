@@ -87,6 +87,8 @@ export interface LanguageModule {
   rules: LanguageRules;
   /** Base names of configuration files the import resolver wants to read. */
   configNames: readonly string[];
+  /** The text as the parser is to see it, every character in its place: what it cannot read is blanked. */
+  prepare?(text: string): string;
   /** Says all there is to say about one file. Must not throw on syntax errors. */
   extract(tree: FlatTree, facts: FactsBuilder): void;
   createResolver(project: ProjectFiles): ImportResolver;

@@ -30,7 +30,7 @@ export function factsOf(path: string, text: string, grammars: Grammars): FileFac
   const language = languageOf(path);
   const grammar = language?.grammars.get(endingOf(path));
   if (!language || !grammar) throw new Error(`no language for ${path}`);
-  const tree = grammars.parse(grammar, text);
+  const tree = grammars.parse(grammar, text, language.prepare?.(text));
   const builder = new FactsBuilder(path, language.id);
   language.extract(tree, builder);
   return builder.finish(tree.errors, tree.count > 0 ? tree.lineAt(text.length) : 1);

@@ -48,11 +48,14 @@ export class Repository {
   private readonly children: (ChildRows | undefined)[] = [];
   private readonly manyChildren = new Map<number, ReadonlyMap<string, readonly number[]>>();
   private readonly spaceIndex = new Map<string, NameIndex>();
+  /** Name spaces that macros open, by the macro's mark. */
+  private readonly spaceMacros = new Map<string, string>();
   private readonly stringRows: (Map<string, number> | undefined)[] = [];
 
   constructor(files: readonly SourceFile[]) {
     this.files = files;
     this.base = new Int32Array(files.length + 1);
+    for (const { facts } of files) this.addSpaceMacros(facts);
     for (const [i, file] of files.entries()) {
       this.base[i + 1] = this.base[i]! + file.facts.symbols.length / SYMBOL.size;
       this.addSpaces(i);
@@ -214,12 +217,33 @@ export class Repository {
     return found;
   }
 
+  private addSpaceMacros(facts: FileFacts): void {
+    for (let at = 0; at < facts.spaces.length; at += SPACE.size) {
+      if (facts.spaces[at + SPACE.scope]! >= 0) continue;
+      const [macro = "", space = ""] = facts.strings[facts.spaces[at + SPACE.name]!]!.split("=");
+      if (!this.spaceMacros.has(macro)) this.spaceMacros.set(macro, space);
+    }
+  }
+
+  /** A name space as it is called where it is used; "" when a macro that opens it is not known, or opens none. */
+  private spaceName(facts: FileFacts, at: number): string {
+    const name = facts.strings[facts.spaces[at + SPACE.name]!]!;
+    if (facts.spaces[at + SPACE.scope]! < 0) return "";
+    if (!name.startsWith("#")) return name;
+    const cut = name.indexOf(".");
+    const outer = this.spaceMacros.get(cut < 0 ? name : name.slice(0, cut)) ?? "";
+    const inner = cut < 0 ? "" : name.slice(cut + 1);
+    return outer === "" || inner === "" ? outer + inner : `${outer}.${inner}`;
+  }
+
   private addSpaces(file: number): void {
     const facts = this.facts(file);
     if (facts.spaces.length === 0) return;
     const spaceOf = new Map<number, string[]>();
-    for (let at = 0; at < facts.spaces.length; at += SPACE.size)
-      pushTo(spaceOf, facts.spaces[at + SPACE.scope]!, facts.strings[facts.spaces[at + SPACE.name]!]!);
+    for (let at = 0; at < facts.spaces.length; at += SPACE.size) {
+      const name = this.spaceName(facts, at);
+      if (name !== "") pushTo(spaceOf, facts.spaces[at + SPACE.scope]!, name);
+    }
     const table = facts.bindings;
     for (let at = 0; at < table.length; at += BINDING.size) {
       if (table[at + BINDING.kind] !== BindingKind.Symbol) continue;
@@ -256,8 +280,10 @@ export class Repository {
   spacesAt(file: number, scope: number): readonly string[] {
     const facts = this.facts(file);
     const found: string[] = [];
-    for (let at = 0; at < facts.spaces.length; at += SPACE.size)
-      if (facts.spaces[at + SPACE.scope] === scope) found.push(facts.strings[facts.spaces[at + SPACE.name]!]!);
+    for (let at = 0; at < facts.spaces.length; at += SPACE.size) {
+      const name = facts.spaces[at + SPACE.scope] === scope ? this.spaceName(facts, at) : "";
+      if (name !== "") found.push(name);
+    }
     return found;
   }
 
@@ -267,7 +293,7 @@ export class Repository {
     const facts = this.facts(file);
     const inner = this.column(symbol, "inner");
     for (let at = 0; at < facts.spaces.length; at += SPACE.size)
-      if (facts.spaces[at + SPACE.scope] === inner) return facts.strings[facts.spaces[at + SPACE.name]!]!;
+      if (facts.spaces[at + SPACE.scope] === inner) return this.spaceName(facts, at) || undefined;
     return undefined;
   }
 

@@ -25,16 +25,18 @@ export function createScopeIndexes(repo: Repository): ScopeIndexes {
       }
       return index.get(scope) ?? [];
     },
-    spaces(file, scope) {
+    spaces(file, asked) {
       let index = spaceNames[file];
       if (!index) {
         index = new Map();
-        const { spaces, strings } = repo.facts(file);
-        for (let at = 0; at < spaces.length; at += SPACE.size)
-          pushTo(index, spaces[at + SPACE.scope]!, strings[spaces[at + SPACE.name]!]!);
+        const { spaces } = repo.facts(file);
+        for (let at = 0; at < spaces.length; at += SPACE.size) {
+          const scope = spaces[at + SPACE.scope]!;
+          if (!index.has(scope)) index.set(scope, [...repo.spacesAt(file, scope)]);
+        }
         spaceNames[file] = index;
       }
-      return index.get(scope) ?? [];
+      return index.get(asked) ?? [];
     },
   };
 }

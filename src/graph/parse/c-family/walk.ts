@@ -2,12 +2,16 @@
 import type { Place } from "../block-walk.ts";
 import { Expr, ImportKind, ScopeKind, SymbolFlag } from "../fact-layout.ts";
 import { CFamilyDeclarations } from "./declarations.ts";
+import { type MacroSpace, macroSpaces, spaceOfMacro } from "./macro-spaces.ts";
 
 export class CFamilyWalk extends CFamilyDeclarations {
   private readonly spaceNames = new Map<number, string>();
+  private macroSpaces: readonly MacroSpace[] = [];
 
   file(): void {
     const at = this.top();
+    this.macroSpaces = macroSpaces(this.tree.text);
+    for (const name of new Set(this.macroSpaces.map((one) => one.name))) this.facts.space(at.scope, name);
     if (this.tree.count > 0) this.statements(0, at);
   }
 
@@ -128,6 +132,8 @@ export class CFamilyWalk extends CFamilyDeclarations {
     const name = this.field(node, "name");
     const value = this.field(node, "value").trim();
     if (value === "" && kind === "preproc_def") return;
+    const space = kind === "preproc_def" ? spaceOfMacro(value) : "";
+    if (space !== "") facts.space(-1, `#${name}=${space}`);
     const label = kind === "preproc_def" ? "Const" : "Function";
     const symbol = this.declare({ label, name, node, body: -1, flags: SymbolFlag.Exported }, { ...at, scope: 0 });
     // A preprocessor line ends where the next begins.
@@ -150,7 +156,7 @@ export class CFamilyWalk extends CFamilyDeclarations {
       .split("::")) {
       const symbol = this.declare({ label: "Namespace", name, node, body }, place);
       const scope = facts.scope(place.scope, ScopeKind.Namespace, symbol);
-      const outer = this.spaceNames.get(place.scope);
+      const outer = this.spaceNames.get(place.scope) ?? this.macroSpaceAt(node);
       const whole = outer ? `${outer}.${name}` : name;
       this.spaceNames.set(scope, whole);
       facts.space(scope, whole);
@@ -159,6 +165,12 @@ export class CFamilyWalk extends CFamilyDeclarations {
       place = { ...place, scope, parent: symbol };
     }
     this.statements(body, place);
+  }
+
+  /** The name space that a macro before a node opened, and none closed. */
+  private macroSpaceAt(node: number): string | undefined {
+    const start = this.tree.startIndex(node);
+    return this.macroSpaces.find((one) => one.start < start && start < one.end)?.name;
   }
 
   private using(node: number, at: Place): void {

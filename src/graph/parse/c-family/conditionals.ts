@@ -1,0 +1,117 @@
+/**
+ * Preprocessor conditions that cut through brackets, as in `#ifdef X` `if (a) {` `#else` `if (b) {` `#endif`, or stand in
+ * the middle of an expression: of each, one branch is kept and the lines themselves are left out. Conditions around
+ * whole declarations and statements stay.
+ */
+import type { Blank } from "./macros.ts";
+import { type Directive, TokenKind, type Tokens } from "./tokens.ts";
+
+interface Branch {
+  /** The directive that begins it. */
+  from: number;
+  /** The directive that ends it. */
+  to: number;
+}
+
+/** What the branches of one condition, whose directives are given, hold of whole brackets. */
+export function conditionalBlanks(text: string, tokens: Tokens): Blank[] {
+  const { directives } = tokens;
+  const blanks: Blank[] = [];
+  const open: number[][] = [];
+  const depths = parenDepths(text, tokens);
+  for (const [i, { name, start, end }] of directives.entries()) {
+    if (name === "if" || name === "elif") conditionBlanks(text.slice(start, end), start, blanks);
+    if (name === "define") commentBlanks(text.slice(start, end), start, blanks);
+    if (name.startsWith("if")) open.push([i]);
+    else if (name.startsWith("el")) open.at(-1)?.push(i);
+    else if (name === "endif") {
+      const marks = open.pop();
+      if (marks) group(text, tokens, [...marks, i], depths[marks[0]!]! > 0, blanks);
+    }
+  }
+  return blanks;
+}
+
+function group(text: string, tokens: Tokens, marks: readonly number[], inside: boolean, blanks: Blank[]): void {
+  const { directives } = tokens;
+  const branches: Branch[] = marks.slice(0, -1).map((from, i) => ({ from, to: marks[i + 1]! }));
+  const whole = !inside && isBoundary(text, tokens, directives[marks[0]!]!.token - 1);
+  if (whole && branches.every((branch) => isWhole(text, tokens, directives[branch.from]!, directives[branch.to]!)))
+    return;
+  const kept = /^#\s*if\s+0\b/.test(text.slice(directives[marks[0]!]!.start, directives[marks[0]!]!.end)) ? 1 : 0;
+  for (const [i, branch] of branches.entries()) {
+    const start = directives[branch.from]!.start;
+    blanks.push({ start, end: i === kept ? directives[branch.from]!.end : directives[branch.to]!.start });
+  }
+  const last = directives[marks.at(-1)!]!;
+  blanks.push({ start: last.start, end: last.end });
+}
+
+/** Whether what stands between two directives opens and closes its own brackets. */
+function isWhole(text: string, tokens: Tokens, from: Directive, to: Directive): boolean {
+  let braces = 0;
+  let parens = 0;
+  for (let i = from.token; i < to.token; i++) {
+    if (tokens.kind[i] !== TokenKind.Mark) continue;
+    switch (text[tokens.start[i]!]) {
+      case "{":
+        braces++;
+        break;
+      case "}":
+        if (--braces < 0) return false;
+        break;
+      case "(":
+        parens++;
+        break;
+      case ")":
+        if (--parens < 0) return false;
+        break;
+    }
+  }
+  return braces === 0 && parens === 0;
+}
+
+/** How many parentheses are open where each directive stands. */
+function parenDepths(text: string, tokens: Tokens): number[] {
+  const depths: number[] = [];
+  let depth = 0;
+  let i = 0;
+  for (const { token } of tokens.directives) {
+    for (; i < token; i++) {
+      if (tokens.kind[i] !== TokenKind.Mark) continue;
+      const mark = text[tokens.start[i]!];
+      if (mark === "(") depth++;
+      // What braces hold stands for itself, and what was left open before is a mistake of this count.
+      else if (mark === ")") depth = Math.max(0, depth - 1);
+      else if (mark === "{" || mark === "}" || mark === ";") depth = 0;
+    }
+    depths.push(depth);
+  }
+  return depths;
+}
+
+/** Whether a declaration, a statement or an enumerator may begin after a token. */
+function isBoundary(text: string, tokens: Tokens, token: number): boolean {
+  if (token < 0) return true;
+  if (tokens.kind[token] !== TokenKind.Mark) return tokens.kind[token] === TokenKind.Word;
+  const mark = text[tokens.start[token]!]!;
+  // An initializer's brace.
+  if (mark === "{") return token === 0 || !"=,({".includes(text[tokens.start[token - 1]!]!);
+  return ";}):>".includes(mark);
+}
+
+/** `__has_include(<x>)` in a condition: no expression that the parser knows. */
+function conditionBlanks(line: string, start: number, blanks: Blank[]): void {
+  for (const found of line.matchAll(/\((<[\w./+-]+>|"[\w./+-]+")\)/g))
+    blanks.push({ start: start + found.index + 1, end: start + found.index + found[0].length - 1, with: "0" });
+}
+
+/** Comments inside a macro's text: the parser takes them for its end. */
+function commentBlanks(line: string, start: number, blanks: Blank[]): void {
+  if (!line.includes("/*")) return;
+  for (const found of line.matchAll(/\/\*[\s\S]*?\*\//g))
+    for (const piece of found[0].matchAll(/[^\\\n]+/g)) {
+      const at = start + found.index + piece.index;
+      blanks.push({ start: at, end: at + piece[0].length });
+    }
+}

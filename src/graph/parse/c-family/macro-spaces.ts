@@ -1,0 +1,36 @@
+/** Name spaces that macros open and close: `LIB_BEGIN_NAMESPACE`, `LIB_END_NAMESPACE`. */
+
+export interface MacroSpace {
+  /** `#` and the macro: which name space it opens is said where it is defined. */
+  name: string;
+  start: number;
+  end: number;
+}
+
+const OPENING = /(^|_)(BEGIN|OPEN|ENTER|START)(_|$)/;
+const CLOSING = /(^|_)(END|CLOSE|EXIT|LEAVE)(_|$)/;
+
+/** The pieces of a text that stand between two such macros, each on a line of its own. */
+export function macroSpaces(text: string): readonly MacroSpace[] {
+  if (!text.includes("NAMESPACE")) return [];
+  const found: MacroSpace[] = [];
+  for (const line of text.matchAll(
+    /^[ \t]*([A-Z_][A-Z0-9_]*NAMESPACE[A-Z0-9_]*|NAMESPACE_[A-Z0-9_]+)[ \t\r]*(\/[/*].*)?$/gm,
+  )) {
+    const name = line[1]!;
+    if (OPENING.test(name)) found.push({ name: `#${name}`, start: line.index, end: text.length });
+    else if (CLOSING.test(name)) {
+      const open = found.findLast((one) => one.end === text.length);
+      if (open) open.end = line.index;
+    }
+  }
+  return found;
+}
+
+/** The name space that a macro's text opens, "" for none; inline ones are the one around. */
+export function spaceOfMacro(value: string): string {
+  const names: string[] = [];
+  for (const [, inline, name] of value.matchAll(/(\binline\s+)?\bnamespace\s+([A-Za-z_][\w:]*)\s*\{/g))
+    if (!inline) names.push(name!.replaceAll("::", "."));
+  return names.join(".");
+}
