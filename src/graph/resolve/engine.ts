@@ -63,6 +63,8 @@ export interface Engine {
   overloadFor(symbol: number, site: CallSite | undefined): number;
   /** What the files that a file includes declare under a name. */
   included(file: number, name: string, space: NameSpaceOf): Entity | undefined;
+  /** Whether a file includes another, directly or not; itself counts. */
+  reaches(file: number, other: number): boolean;
   /** The definition that a declaration without a body stands for, or -1. */
   definitionOf(symbol: number): number;
   /** The bases of a class-like symbol, seen from an instance with that environment. */

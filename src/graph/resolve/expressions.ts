@@ -32,9 +32,14 @@ export function createExpressions(engine: Engine): Expressions {
     const narrow = narrowed(file, scope, facts.strings[name]!);
     if (narrow) return narrow;
     const entity = engine.lookup(file, scope, name, facts.exprs[row * EXPR.size + EXPR.c] === 1 ? "call" : "value");
-    if (entity) return engine.entityType(entity);
-    if (repo.spaceExists(facts.strings[name]!)) return { kind: "space", name: facts.strings[name]! };
+    if (entity) return seenFrom(engine.entityType(entity), file);
+    if (repo.spaceExists(facts.strings[name]!)) return seenFrom({ kind: "space", name: facts.strings[name]! }, file);
     return repo.rules(file).builtinFamily === "none" ? undefined : EXTERNAL;
+  }
+
+  /** A name space as a file that includes others sees it. */
+  function seenFrom(type: ValueType | undefined, file: number): ValueType | undefined {
+    return type?.kind === "space" && repo.rules(file).includes ? { ...type, key: undefined, from: file } : type;
   }
 
   /** What tests around an expression say of a name or path. */
@@ -275,6 +280,15 @@ export function createExpressions(engine: Engine): Expressions {
       partsOf(type).map((part) => {
         // `Generic[T]`: the class itself.
         if (part.kind === "class") return part;
+        if (part.kind === "instance" && repo.rules(repo.fileOf(part.symbol)).includes) {
+          // Without an operator of its own it is a pointer that is indexed.
+          const operator = engine.memberType(part, "operator[]");
+          return operator ? engine.callResult(operator, undefined) : part;
+        }
+        if (part.kind === "instance") {
+          const item = engine.memberType(part, "__getitem__");
+          if (item) return engine.callResult(item, undefined);
+        }
         return part.kind === "builtin" ? builtinIndexed(part, key) : elementType(part);
       }),
     );

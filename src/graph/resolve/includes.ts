@@ -12,7 +12,7 @@ import { pushTo } from "./repository.ts";
 const TYPES = new Set(["Class", "Struct", "Enum", "TypeAlias", "Namespace"]);
 const MAX_REACHED = 4_000;
 
-type Includes = Pick<Engine, "included" | "definitionOf">;
+type Includes = Pick<Engine, "included" | "definitionOf" | "reaches">;
 
 export function createIncludes(engine: Engine): Includes {
   const { repo } = engine;
@@ -114,5 +114,5 @@ export function createIncludes(engine: Engine): Includes {
       : -1;
   }
 
-  return { included, definitionOf };
+  return { included, definitionOf, reaches: (file, other) => reach(file).has(other) };
 }

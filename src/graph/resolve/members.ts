@@ -247,7 +247,7 @@ export function createMembers(engine: Engine): Members {
         }
         return;
       case "space": {
-        const [symbol] = repo.inSpace(part.name, name, 0);
+        const symbol = inSpace(part, name);
         if (symbol !== undefined) result.members.push({ symbol, env: undefined, self: undefined, inherited: false });
         return;
       }
@@ -259,6 +259,15 @@ export function createMembers(engine: Engine): Members {
       }
       default:
     }
+  }
+
+  /** A name of a name space: of several, one that the naming file includes. */
+  function inSpace(part: ValueType & { kind: "space" }, name: string): number | undefined {
+    const all = repo.inSpace(part.name, name, 0);
+    const { from } = part;
+    if (from === undefined || all.length < 2) return all[0];
+    const seen = all.filter((symbol) => engine.reaches(from, repo.fileOf(symbol)));
+    return seen.find((symbol) => !repo.has(symbol, SymbolFlag.Signature)) ?? seen[0] ?? all[0];
   }
 
   function constraintOf(part: ValueType & { kind: "parameter" }): ValueType | undefined {
@@ -282,8 +291,10 @@ export function createMembers(engine: Engine): Members {
       } else if (part.kind === "space") {
         const inner = `${part.name}.${name}`;
         const search = members(part, name);
-        if (search.members.length > 0) types.push(memberAsType(search.members[0]!));
-        else if (repo.spaceExists(inner)) types.push({ kind: "space", name: inner });
+        const found = search.members.length > 0 ? memberAsType(search.members[0]!) : undefined;
+        if (found?.kind === "space" || (!found && repo.spaceExists(inner)))
+          types.push({ ...part, key: undefined, name: found?.kind === "space" ? found.name : inner });
+        else types.push(found);
       } else {
         const search = members(part, name, 0, called);
         if (search.members.length > 0) for (const member of search.members) types.push(memberAsType(member));

@@ -95,7 +95,9 @@ export function createNames(engine: Engine): Names {
       if (!wanted.has(repo.label(symbol))) continue;
       // A definition before its declarations; of several the one whose path is most like the asking file's.
       const bodiless = repo.has(symbol, SymbolFlag.Signature) && repo.label(symbol) !== "Method";
-      const score = (bodiless ? 0 : 10_000) + (symbols.length > 1 ? likeness(file, repo.fileOf(symbol)) : 0);
+      const several = symbols.length > 1;
+      const seen = several && repo.rules(file).includes && engine.reaches(file, repo.fileOf(symbol));
+      const score = (seen ? 20_000 : 0) + (bodiless ? 0 : 10_000) + (several ? likeness(file, repo.fileOf(symbol)) : 0);
       if (score <= near) continue;
       near = score;
       found = symbol;

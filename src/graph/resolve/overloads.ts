@@ -6,7 +6,7 @@ import { ATTACH, BINDING, BindingKind, EXPR, Expr, SymbolFlag } from "../parse/f
 import { listItems } from "../parse/facts.ts";
 import type { CallSite, Engine } from "./engine.ts";
 import { pushTo } from "./repository.ts";
-import { partsOf, type ValueType } from "./value-type.ts";
+import { partsOf, typeKey, type ValueType } from "./value-type.ts";
 
 const MAX_BASES = 40;
 
@@ -123,6 +123,7 @@ export function createOverloads(engine: Engine): Overloads {
       const row = rows[Math.min(i + skip, rows.length - 1)];
       if (row === undefined) break;
       const wanted = engine.typeAt(file, bindings[row * BINDING.size + BINDING.a]!);
+      if (i + skip >= rows.length && repo.rules(file).includes) break;
       const fit = argumentFit(wanted, site.file, args[i]!);
       if (fit < 0) return -1;
       sure += fit;
@@ -140,10 +141,11 @@ export function createOverloads(engine: Engine): Overloads {
     if (!given || given.kind === "union" || given.kind === "parameter") return 0;
     if (given.kind === "builtin") {
       if (given.name === "null") return wanted.kind === "builtin" && isScalar(wanted.name) ? -1 : 0;
-      // What comes from a library cannot derive from what is here.
-      if (wanted.kind === "instance") return -1;
+      // What comes from a library cannot derive from what is here; it may be what a constructor takes.
+      if (wanted.kind === "instance") return repo.rules(repo.fileOf(wanted.symbol)).includes ? 0 : -1;
       if (wanted.kind !== "builtin") return 0;
       if (wanted.name === given.name) return 2;
+      if (wanted.name === "pointer" || given.name === "pointer") return 0;
       if (isScalar(wanted.name) && isScalar(given.name)) {
         if (wanted.name === "bool" || given.name === "bool") return -1;
         return isFloat(wanted.name) === isFloat(given.name) ? 1 : 0;
@@ -180,6 +182,8 @@ export function createOverloads(engine: Engine): Overloads {
     if (!functionLike(symbol)) return symbol;
     const all = candidates(symbol);
     if (all.length < 2 || !site) return defined(symbol);
+    const first = defined(all[0]!.symbol);
+    if (all.every((one) => defined(one.symbol) === first)) return first;
     const facts = repo.facts(site.file);
     const args = listItems(facts, facts.exprs[site.expr * EXPR.size + EXPR.b]!);
     const callee = facts.exprs[site.expr * EXPR.size + EXPR.a]!;
@@ -188,8 +192,9 @@ export function createOverloads(engine: Engine): Overloads {
         ? engine.exprType(site.file, facts.exprs[callee * EXPR.size + EXPR.a]!)
         : undefined;
     const skipOf = (one: number) => (repo.has(one, SymbolFlag.Extension) && receiver?.kind !== "class" ? 1 : 0);
-    const counted = all.filter((one) => countFits(one.symbol, args.length + skipOf(one.symbol)));
-    if (counted.length < 2) return counted[0] ? defined(counted[0].symbol) : -1;
+    const fitting = all.filter((one) => countFits(one.symbol, args.length + skipOf(one.symbol)));
+    const counted = fitting.filter((one) => bodyOf(one, fitting) === one);
+    if (counted.length < 2) return counted[0] ? defined(bodyOf(counted[0], all).symbol) : -1;
     const scored = counted
       .map((one) => ({ ...one, sure: typeFit(one.symbol, site, args, skipOf(one.symbol)) }))
       .filter((one) => one.sure >= 0);
@@ -206,10 +211,35 @@ export function createOverloads(engine: Engine): Overloads {
     return [...nearest][0]!;
   }
 
+  /** The definition of a declared member among the candidates: it alone may leave out the default values. */
+  function bodyOf(one: Candidate, all: readonly Candidate[]): Candidate {
+    if (!repo.has(one.symbol, SymbolFlag.Signature) || !repo.rules(repo.fileOf(one.symbol)).includes) return one;
+    const most = repo.column(one.symbol, "arity") % 1000;
+    const alike = all.filter(
+      (other) => other.depth === one.depth && repo.column(other.symbol, "arity") % 1000 === most,
+    );
+    const bodies = alike.filter((other) => !repo.has(other.symbol, SymbolFlag.Signature));
+    const declarations = alike.length - bodies.length;
+    return bodies.length === 1 && declarations === 1 ? bodies[0]! : one;
+  }
+
   /** Of several that fit: the one that is no declaration of another, -1 when there is none such. */
   function preferred(symbols: readonly number[]): number {
     const bodies = symbols.filter((symbol) => !repo.has(symbol, SymbolFlag.Hidden));
-    return bodies.length === 1 ? bodies[0]! : -1;
+    return bodies.length === 1 || bodies.every((symbol) => isAlternative(symbol, bodies[0]!)) ? (bodies[0] ?? -1) : -1;
+  }
+
+  /** Whether two definitions are one function to a caller: the same parameters, under different conditions. */
+  function isAlternative(one: number, other: number): boolean {
+    if (!repo.rules(repo.fileOf(one)).includes || repo.column(one, "arity") !== repo.column(other, "arity"))
+      return false;
+    const types = (symbol: number) => {
+      const file = repo.fileOf(symbol);
+      const { bindings } = repo.facts(file);
+      const rows = listItems(repo.facts(file), repo.column(symbol, "parameters"));
+      return Array.from(rows, (row) => typeKey(engine.typeAt(file, bindings[row * BINDING.size + BINDING.a]!))).join();
+    };
+    return one === other || types(one) === types(other);
   }
 
   function defined(symbol: number): number {

@@ -136,8 +136,9 @@ export function createTypes(engine: Engine): Types {
     const name = facts.types[at + TYPE.a]!;
     const entity = engine.lookup(file, scope, name, "value") ?? engine.lookup(file, scope, name, "type");
     const text = facts.strings[name]!;
-    if (!entity && repo.spaceExists(text)) return { kind: "space", name: text };
-    return engine.entityType(entity);
+    const left: ValueType | undefined =
+      !entity && repo.spaceExists(text) ? { kind: "space", name: text } : engine.entityType(entity);
+    return left?.kind === "space" && repo.rules(file).includes ? { ...left, key: undefined, from: file } : left;
   }
 
   function indexedType(file: number, row: number): ValueType | undefined {

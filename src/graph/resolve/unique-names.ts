@@ -35,8 +35,10 @@ export function createUniqueNames(repo: Repository): UniqueNames {
       const name = strings[symbols[at + SYMBOL.name]!]!;
       if (name === "" || flags & SymbolFlag.Hidden) continue;
       if (label === METHOD) add(methods, name, base + row);
-      else if (label === FUNCTION && symbols[at + SYMBOL.parent]! < 0 && !(flags & SymbolFlag.FileLocal))
-        add(functions, name, base + row);
+      else if (label === FUNCTION && symbols[at + SYMBOL.parent]! < 0 && !(flags & SymbolFlag.FileLocal)) {
+        // A macro is seen by those who include it, and they have found it.
+        if (symbols[at + SYMBOL.inner]! >= 0) add(functions, name, base + row);
+      }
       if (label !== METHOD && symbols[at + SYMBOL.parent]! >= 0) members.set(name, SEVERAL);
     }
   }

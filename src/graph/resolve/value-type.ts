@@ -23,7 +23,8 @@ type Shape =
   | { kind: "function"; symbol: number; env: TypeEnv | undefined; self: ValueType | undefined }
   /** A module: its files share one set of names; `folder` when what lies there are its names as well. */
   | { kind: "module"; files: readonly number[]; folder?: string }
-  | { kind: "space"; name: string }
+  /** A name space; `from` is the file that names it, where what a file includes is what it sees. */
+  | { kind: "space"; name: string; from?: number }
   /** A type of the language's own library. */
   | { kind: "builtin"; name: string; args: readonly (ValueType | undefined)[] }
   | { kind: "union"; of: readonly ValueType[] }
@@ -60,7 +61,7 @@ function makeKey(type: ValueType, depth: number): string {
     case "module":
       return `m${type.files.join()}${type.folder ?? ""}`;
     case "space":
-      return `s${type.name}`;
+      return `s${type.name}@${type.from ?? ""}`;
     case "builtin":
       return depth >= MAX_KEY_DEPTH || type.args.length === 0
         ? `b${type.name}`

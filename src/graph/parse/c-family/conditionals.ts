@@ -97,7 +97,9 @@ function isBoundary(text: string, tokens: Tokens, token: number): boolean {
   const mark = text[tokens.start[token]!]!;
   // An initializer's brace.
   if (mark === "{") return token === 0 || !"=,({".includes(text[tokens.start[token - 1]!]!);
-  return ";}):>".includes(mark);
+  // `public:` and `case x:`, not what begins a constructor's initializers.
+  if (mark === ":") return tokens.kind[token - 1] !== TokenKind.Mark;
+  return ";})>".includes(mark);
 }
 
 /** `__has_include(<x>)` in a condition: no expression that the parser knows. */

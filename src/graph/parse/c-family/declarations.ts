@@ -238,6 +238,7 @@ export abstract class CFamilyDeclarations extends CFamilyExpressions {
         continue;
       }
       const name = this.partName(this.parts(found.name).names.at(-1) ?? found.name);
+      if (found.functionNode >= 0) this.readAsParameters(found.functionNode, at);
       const declared = this.declaredType(found, type, at);
       const initial = tree.kind(one) === "init_declarator" ? tree.child(one, "value") : tree.child(node, "value");
       const fallback = tree.child(node, "default_value");
@@ -262,7 +263,27 @@ export abstract class CFamilyDeclarations extends CFamilyExpressions {
     const { tree } = this;
     const list = tree.child(found.functionNode, "parameters");
     const parameters = list < 0 ? [] : tree.namedChildren(list);
-    return parameters.some((one) => tree.child(one, "declarator") < 0 && at.names?.has(this.text(one)) === true);
+    return parameters.some((one) => {
+      const declarator = tree.child(one, "declarator");
+      if (declarator < 0) return at.names?.has(this.text(one)) === true;
+      return (
+        tree.kind(declarator) === "abstract_function_declarator" &&
+        tree.kind(tree.child(one, "type")) !== "primitive_type"
+      );
+    });
+  }
+
+  /** The arguments of a construction that was read as the parameters of a function: `Cart cart(makeItem());`. */
+  private readAsParameters(functionNode: number, at: Place): void {
+    const { tree, facts } = this;
+    const list = functionNode < 0 ? -1 : tree.child(functionNode, "parameters");
+    for (const one of list < 0 ? [] : tree.namedChildren(list)) {
+      if (tree.kind(tree.child(one, "declarator")) !== "abstract_function_declarator") continue;
+      const type = tree.child(one, "type");
+      const callee =
+        tree.kind(type) === "qualified_identifier" ? this.path(type, at) : facts.exprName(this.text(type), at.scope);
+      this.callOf(callee, [], at, tree.line(type));
+    }
   }
 
   private fieldSymbol(node: number, name: string, type: number, value: number, at: Place): void {

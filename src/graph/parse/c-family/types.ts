@@ -17,6 +17,8 @@ export interface Declarator {
   /** The `function_declarator` when it is a pointer to a function, else -1. */
   pointerTo: number;
   array: boolean;
+  /** What it declares is reached through a pointer. */
+  pointer: boolean;
 }
 
 export abstract class CFamilyTypes extends BlockWalk {
@@ -46,7 +48,9 @@ export abstract class CFamilyTypes extends BlockWalk {
       case "type_descriptor": {
         const type = this.type(tree.child(node, "type"), at);
         const declarator = tree.child(node, "declarator");
-        return declarator >= 0 && tree.kind(declarator).includes("array") ? facts.type(Type.Array, type) : type;
+        const array = declarator >= 0 && tree.kind(declarator).includes("array");
+        const pointer = declarator >= 0 && tree.kind(declarator).includes("pointer");
+        return this.declaredType({ name: -1, functionNode: -1, pointerTo: -1, array, pointer }, type, at);
       }
       case "placeholder_type_specifier":
       case "auto":
@@ -137,15 +141,17 @@ export abstract class CFamilyTypes extends BlockWalk {
 
   protected declarator(node: number): Declarator {
     const { tree } = this;
-    const found: Declarator = { name: -1, functionNode: -1, pointerTo: -1, array: false };
+    const found: Declarator = { name: -1, functionNode: -1, pointerTo: -1, array: false, pointer: false };
     let pointed = false;
     for (let at = node, steps = 0; at >= 0 && steps < 40; steps++) {
       const kind = tree.kind(at);
       if (kind === "function_declarator" || kind === "abstract_function_declarator") {
         found.functionNode = at;
         pointed = false;
-      } else if (kind === "pointer_declarator" || kind === "reference_declarator") pointed = found.functionNode >= 0;
-      else if (kind === "array_declarator") found.array = true;
+      } else if (kind === "pointer_declarator" || kind === "reference_declarator") {
+        pointed = found.functionNode >= 0;
+        if (kind === "pointer_declarator") found.pointer = true;
+      } else if (kind === "array_declarator") found.array = true;
       else if (!/declarator$/.test(kind)) {
         if (!kind.startsWith("abstract")) found.name = at;
         break;
@@ -179,7 +185,17 @@ export abstract class CFamilyTypes extends BlockWalk {
       facts.setSymbol(hidden, "type", type);
       return facts.type(Type.Function, hidden);
     }
+    if (found.array || found.pointer) {
+      const plain = facts.typeColumn(type, "op") === Type.Literal ? facts.text(facts.typeColumn(type, "a")) : "";
+      if (plain === "char") return this.builtinType("string");
+      if (found.pointer && plain !== "" && !found.array) return this.pointed(plain, type);
+    }
     return found.array && type >= 0 ? facts.type(Type.Array, type) : type;
+  }
+
+  /** A pointer to a number is no number; to what a library declares, it is transparent. */
+  private pointed(plain: string, type: number): number {
+    return /^(void|bool|int|long|float|double)$/.test(plain) ? this.builtinType("pointer") : type;
   }
 
   protected templateParameters(list: number, symbol: number, at: Place): void {
