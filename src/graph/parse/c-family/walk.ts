@@ -4,6 +4,10 @@ import { Expr, ImportKind, ScopeKind, SymbolFlag } from "../fact-layout.ts";
 import { CFamilyDeclarations } from "./declarations.ts";
 import { type MacroSpace, macroSpaces, spaceOfMacro } from "./macro-spaces.ts";
 
+/** Words that a parenthesis may follow, though they are no functions. */
+const MACRO_WORDS =
+  /^(if|for|while|switch|return|sizeof|defined|do|else|case|_?_?[Aa]lignof|typeof|__typeof__|__attribute__|__builtin_\w+|_Pragma|decltype|static_cast|catch)$/;
+
 export class CFamilyWalk extends CFamilyDeclarations {
   private readonly spaceNames = new Map<number, string>();
   private macroSpaces: readonly MacroSpace[] = [];
@@ -136,8 +140,19 @@ export class CFamilyWalk extends CFamilyDeclarations {
     if (space !== "") facts.space(-1, `#${name}=${space}`);
     const label = kind === "preproc_def" ? "Const" : "Function";
     const symbol = this.declare({ label, name, node, body: -1, flags: SymbolFlag.Exported }, { ...at, scope: 0 });
+    if (kind === "preproc_function_def") this.macroCalls(node, value, symbol);
     // A preprocessor line ends where the next begins.
     facts.setSymbol(symbol, "endLine", tree.lineAt(tree.startIndex(node) + this.text(node).trimEnd().length - 1));
+  }
+
+  /** What the text of a macro calls by plain names, its own parameters apart. */
+  private macroCalls(node: number, value: string, symbol: number): void {
+    const { tree, facts } = this;
+    const parameters = new Set(this.field(node, "parameters").match(/\w+/g));
+    const called = new Set<string>();
+    for (const [, before = "", name = ""] of value.matchAll(/(^|->|[^\w])\s*([A-Za-z_]\w*)\s*\(/g))
+      if (!/[.>#]$/.test(before) && !parameters.has(name) && !MACRO_WORDS.test(name)) called.add(name);
+    for (const name of called) facts.call(facts.exprCall(facts.exprName(name, 0), []), symbol, tree.line(node));
   }
 
   private nameSpace(node: number, at: Place): void {
