@@ -1,6 +1,7 @@
 /** Python's functions, classes, and the variables and attributes that assignments declare. */
 import { arity, type Place } from "../block-walk.ts";
 import { BindingKind, Expr, HeritageKind, ScopeKind, SymbolFlag, Type } from "../fact-layout.ts";
+import { type Taker, TestFixtures } from "./test-fixtures.ts";
 import { PythonTypeVariables } from "./type-variables.ts";
 
 const ENTRY = /\.(route|get|post|put|delete|patch|websocket|command|task|event|listener|handler)\b/;
@@ -9,6 +10,9 @@ export abstract class PythonDeclarations extends PythonTypeVariables {
   /** Attributes by class scope and name. */
   private readonly attributes = new Map<string, number>();
   private readonly enumScopes = new Set<number>();
+  protected readonly fixtures = new TestFixtures(this.facts);
+  /** The function whose parameters are fixtures, while they are read. */
+  private taker: Taker | undefined;
 
   private exportFlag(name: string): number {
     return name.startsWith("_") ? 0 : SymbolFlag.Exported;
@@ -39,7 +43,11 @@ export abstract class PythonDeclarations extends PythonTypeVariables {
     if (has(/(^|\.)overload$/)) flags |= SymbolFlag.Hidden | SymbolFlag.Signature;
     if (/^test(_|$)/.test(name) || has(ENTRY)) flags |= SymbolFlag.Entry;
     if (inClass && name === "__init__") flags |= SymbolFlag.Constructor;
-    if (this.yields(body)) flags |= SymbolFlag.Generator;
+    const yields = this.yields(body);
+    if (yields) flags |= SymbolFlag.Generator;
+    const fixture = has(/(^|\.)fixture(\(|$)/);
+    // Who asks for a fixture is passed what it yields or awaits.
+    if (fixture) flags &= ~(SymbolFlag.Generator | SymbolFlag.Async);
     const label = getter ? "Property" : inClass ? "Method" : "Function";
     const home = this.home(at.scope);
     const symbol = this.declare({ label, name, node: whole, body, flags }, { ...at, scope: home });
@@ -50,9 +58,18 @@ export abstract class PythonDeclarations extends PythonTypeVariables {
     const inside = { ...this.open(symbol, { ...at, scope: outer }), thisScope: inClass ? home : at.thisScope };
     if (inClass && !has(/(^|\.)staticmethod$/)) this.receiverOf(node, home, inside, name, has(/(^|\.)classmethod$/));
     this.functionTypeParameters(node, symbol, inside);
+    if (fixture) this.fixtures.declare(/\bname\s*=\s*["'](\w+)/.exec(decorators.join())?.[1] ?? name, home);
+    if (fixture || /^test(_|$)/.test(name))
+      this.taker = {
+        at: inside,
+        line: tree.line(node),
+        given: decorators.filter((text) => /parametrize|patch/.test(text)).join(),
+      };
     this.parameters(tree.child(node, "parameters"), symbol, inside);
+    this.taker = undefined;
     const result = tree.child(node, "return_type");
-    if (result >= 0) facts.setSymbol(symbol, "type", this.type(result, inside));
+    if (result >= 0)
+      facts.setSymbol(symbol, "type", fixture && yields ? this.yieldedType(result, inside) : this.type(result, inside));
     this.statements(body, inside);
     this.close(symbol, inside);
   }
@@ -126,7 +143,9 @@ export abstract class PythonDeclarations extends PythonTypeVariables {
       const given =
         value < 0 ? -1 : this.expression(value, { ...inside, scope: facts.scopeColumn(inside.scope, "parent") });
       this.namesOf(inside.scope).add(name);
-      rows.push(facts.local(inside.scope, name, type, given, BindingKind.Parameter));
+      const passed =
+        value < 0 && !splat && this.taker?.at.symbol === symbol ? this.fixtures.request(name, this.taker) : given;
+      rows.push(facts.local(inside.scope, name, type, passed, BindingKind.Parameter));
       if (splat) variadic = true;
       else if (value < 0) required = rows.length;
     }

@@ -2,7 +2,7 @@
 import type { Place } from "../block-walk.ts";
 import { BindingKind, Expr, ScopeKind, Type } from "../fact-layout.ts";
 import { PythonBinding } from "./binding.ts";
-import { KEEPS_ELEMENTS } from "./library.ts";
+import { KEEPS_ELEMENTS, OPERATORS } from "./library.ts";
 
 export abstract class PythonExpressions extends PythonBinding {
   /** The name of the receiver in a method's scope, and whether it is the class itself. */
@@ -88,8 +88,10 @@ export abstract class PythonExpressions extends PythonBinding {
         return facts.exprLiteral("bool");
       case "binary_operator": {
         const left = this.expression(tree.child(node, "left"), at);
-        this.expression(tree.child(node, "right"), at);
-        return facts.exprColumn(left, "op") === Expr.Literal ? left : facts.expr(Expr.Unknown);
+        const right = this.expression(tree.child(node, "right"), at);
+        if (facts.exprColumn(left, "op") === Expr.Literal) return left;
+        const method = OPERATORS[this.text(tree.child(node, "operator"))];
+        return method ? facts.exprCall(facts.exprMember(left, method), [right]) : facts.expr(Expr.Unknown);
       }
       case "named_expression": {
         const value = this.expression(tree.child(node, "value"), at);

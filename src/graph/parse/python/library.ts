@@ -68,3 +68,20 @@ export function plainValue(name: string): string | undefined {
 
 /** Built-in functions whose result has the elements of what they are given. */
 export const KEEPS_ELEMENTS = new Set(["list", "sorted", "reversed", "set", "tuple", "frozenset", "iter"]);
+
+/** The methods that operators call. */
+export const OPERATORS: Record<string, string> = {
+  "+": "__add__",
+  "-": "__sub__",
+  "*": "__mul__",
+  "@": "__matmul__",
+  "/": "__truediv__",
+  "//": "__floordiv__",
+  "%": "__mod__",
+  "**": "__pow__",
+  "<<": "__lshift__",
+  ">>": "__rshift__",
+  "&": "__and__",
+  "|": "__or__",
+  "^": "__xor__",
+};

@@ -5,6 +5,7 @@
 import type { ImportResolver, ImportTarget, ProjectFiles } from "../language.ts";
 import { basename, dirname, join } from "../paths.ts";
 import { STANDARD_MODULES } from "./standard-modules.ts";
+import { CONFTEST } from "./test-fixtures.ts";
 
 const EXTERNAL: ImportTarget = { kind: "external" };
 
@@ -71,7 +72,19 @@ export function createPythonResolver(project: ProjectFiles): ImportResolver {
     return EXTERNAL;
   }
 
+  /** The `conftest.py` files of a file's folder and of those above, the nearest first. */
+  function conftests(from: string): ImportTarget {
+    const files: number[] = [];
+    for (let folder = dirname(from); ; folder = dirname(folder)) {
+      const file = project.fileAt(join(folder, "conftest.py"));
+      if (file >= 0) files.push(file);
+      if (folder === "") break;
+    }
+    return { kind: "files", files };
+  }
+
   function find(module: string, from: string): ImportTarget {
+    if (module === CONFTEST) return conftests(from);
     const dots = /^\.*/.exec(module)![0].length;
     const parts = module.slice(dots).split(".").filter(Boolean);
     if (dots === 0) return parts.length === 0 ? EXTERNAL : absolute(parts, from);

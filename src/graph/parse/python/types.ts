@@ -1,6 +1,6 @@
 /** Python's annotations. */
-import { BlockWalk, type Place } from "../block-walk.ts";
-import { Expr, SymbolFlag, Type } from "../fact-layout.ts";
+import { arity, BlockWalk, type Place } from "../block-walk.ts";
+import { BindingKind, Expr, SymbolFlag, Type } from "../fact-layout.ts";
 import { BUILTIN_GENERICS, containerOf, plainValue, TRANSPARENT, TYPING_MODULES } from "./library.ts";
 
 export abstract class PythonTypes extends BlockWalk {
@@ -114,7 +114,48 @@ export abstract class PythonTypes extends BlockWalk {
     const result = this.type(args[1] ?? -1, at);
     const hidden = this.hiddenFunction(node, at, SymbolFlag.Signature);
     facts.setSymbol(hidden, "type", result);
+    const parameters = args[0] === undefined ? -1 : this.bracketed(args[0]);
+    if (parameters >= 0) {
+      const { scope } = this.open(hidden, at);
+      const rows = this.tree
+        .namedChildren(parameters)
+        .map((one) => facts.local(scope, "", this.type(one, at), -1, BindingKind.Parameter));
+      facts.setSymbol(hidden, "parameters", facts.list(rows));
+      facts.setSymbol(hidden, "arity", arity(rows.length, rows.length, false));
+    }
     return facts.type(Type.Function, hidden);
+  }
+
+  /** The list that `Callable[[A, B], R]` begins with, or -1. */
+  private bracketed(node: number): number {
+    const inner = this.tree.kind(node) === "type" ? this.tree.firstNamed(node) : node;
+    return this.tree.kind(inner) === "list" ? inner : -1;
+  }
+
+  /** Of `Iterator[T]`, `Generator[T, S, R]` … what is yielded. */
+  protected yieldedType(node: number, at: Place): number {
+    const { tree } = this;
+    const inner = tree.kind(node) === "type" ? tree.firstNamed(node) : node;
+    if (tree.kind(inner) === "subscript") return this.type(tree.child(inner, "subscript"), at);
+    const parameters = tree.childOfKind(inner, "type_parameter");
+    return parameters < 0 ? -1 : this.type(tree.firstNamed(parameters), at);
+  }
+
+  /** Whether an assigned value can only be a type: `Union[A, B]`, `Callable[[A], B]`, `A | None`. */
+  protected isTypeValue(node: number): boolean {
+    const { tree } = this;
+    if (tree.kind(node) === "subscript") {
+      const word = this.typingWord(tree.child(node, "value"));
+      return word !== undefined && word !== "Generic" && word !== "Protocol" && /^[a-z]|^[A-Z]\w*[a-z]/.test(word);
+    }
+    if (tree.kind(node) !== "binary_operator" || this.text(tree.child(node, "operator")) !== "|") return false;
+    const sides = [tree.child(node, "left"), tree.child(node, "right")];
+    const named = (side: number) => tree.kind(side) === "identifier" && /^[A-Z]\w*[a-z]/.test(this.text(side));
+    const sure = (side: number) =>
+      tree.kind(side) === "none" || named(side) || plainValue(this.text(side)) !== undefined || this.isTypeValue(side);
+    const may = (side: number) =>
+      sure(side) || (tree.kind(side) === "attribute" && /\.[A-Z]\w*[a-z]\w*$/.test(this.text(side)));
+    return sides.every(may) && sides.some(sure);
   }
 
   private typingType(word: string, args: readonly number[], at: Place): number {

@@ -9,6 +9,7 @@ export class PythonWalk extends PythonDeclarations {
     const { tree } = this;
     if (tree.count === 0) return;
     this.statements(0, { ...this.top(), names: new Set() });
+    this.fixtures.finish();
   }
 
   protected statementOf(node: number, at: Place): Place {
@@ -238,7 +239,11 @@ export class PythonWalk extends PythonDeclarations {
     const left = tree.child(node, "left");
     const right = tree.child(node, "right");
     const annotation = tree.child(node, "type");
-    if (annotation >= 0 && /TypeAlias$/.test(this.text(annotation)) && tree.kind(left) === "identifier") {
+    const alias =
+      annotation >= 0
+        ? /TypeAlias$/.test(this.text(annotation))
+        : facts.scopeColumn(this.home(at.scope), "kind") === ScopeKind.File && this.isTypeValue(right);
+    if (alias && tree.kind(left) === "identifier") {
       const symbol = this.declare({ label: "TypeAlias", name: this.text(left), node, body: -1 }, at);
       facts.setSymbol(symbol, "type", this.type(right, { ...at, symbol }));
       return;

@@ -1,0 +1,73 @@
+/**
+ * What pytest passes to tests: a parameter is the fixture of its name, of the test's class, its file, or a `conftest.py`
+ * in a folder above.
+ */
+import type { Place } from "../block-walk.ts";
+import { Expr, ImportKind, ScopeKind } from "../fact-layout.ts";
+import type { FactsBuilder } from "../facts-builder.ts";
+
+/** The module that the fixtures of all `conftest.py` above a file are imported from. */
+export const CONFTEST = ":conftest";
+
+interface Request {
+  /** The row of the fixture's name, filled in when all fixtures of the file are known. */
+  row: number;
+  name: string;
+  thisScope: number;
+}
+
+/** A function that is passed fixtures: a test, or a fixture itself. */
+export interface Taker {
+  at: Place;
+  line: number;
+  /** Names that something else provides. */
+  given: string;
+}
+
+export class TestFixtures {
+  private readonly facts: FactsBuilder;
+  private readonly requests: Request[] = [];
+  /** Names of fixtures by the scope that declares them. */
+  private readonly declared = new Map<number, Set<string>>();
+
+  constructor(facts: FactsBuilder) {
+    this.facts = facts;
+  }
+
+  /** Notes a function that `@fixture` decorates. */
+  declare(name: string, scope: number): void {
+    const names = this.declared.get(scope);
+    if (names) names.add(name);
+    else this.declared.set(scope, new Set([name]));
+  }
+
+  /** What a parameter holds: what the fixture of its name gives. -1 when something else provides it. */
+  request(name: string, taker: Taker): number {
+    const { facts } = this;
+    if (taker.given.includes(name)) return -1;
+    const row = facts.expr(Expr.Name, facts.name(name), 0);
+    this.requests.push({ row, name, thisScope: taker.at.thisScope });
+    facts.useValue(row, taker.at.symbol, taker.line);
+    return facts.exprCall(row, []);
+  }
+
+  /** Says where each requested fixture is looked for; call at the end of the file. */
+  finish(): void {
+    const { facts } = this;
+    let above = -1;
+    for (const { row, name, thisScope } of this.requests) {
+      if (thisScope >= 0 && this.declared.get(thisScope)?.has(name)) {
+        const self = facts.expr(Expr.This, thisScope);
+        facts.setExpr(row, "op", Expr.Member);
+        facts.setExpr(row, "a", self);
+        facts.setExpr(row, "b", facts.name(name));
+      } else if (!this.declared.get(0)?.has(name)) {
+        if (above < 0) {
+          above = facts.scope(-1, ScopeKind.Block);
+          facts.import(ImportKind.Wildcard, CONFTEST, "*", "", 1, above);
+        }
+        facts.setExpr(row, "b", above);
+      }
+    }
+  }
+}
