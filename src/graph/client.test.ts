@@ -4,7 +4,10 @@ import { existsSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { skepCommand } from "../testing/server.ts";
 import { createSourceTree, manyFiles, SHOP, type SourceTree } from "../testing/source-tree.ts";
-import { createGraphClient, type GraphClient, type GraphClientLimits } from "./client.ts";
+import { createGraphClient, type GraphClient, type GraphClientLimits, type GraphJson } from "./client.ts";
+import type { SymbolContext } from "./query/context.ts";
+import type { SearchAnswer } from "./query/search.ts";
+import type { CypherAnswer } from "./session.ts";
 
 setDefaultTimeout(60_000);
 
@@ -39,6 +42,10 @@ function badWorker(tree: SourceTree, statement: string): string[] {
   return [process.execPath, path];
 }
 
+async function read<T>(answer: Promise<GraphJson>): Promise<T> {
+  return (await new Blob((await answer).pieces).json()) as T;
+}
+
 const alive = (pid: number): boolean => existsSync(`/proc/${pid}`);
 async function gone(pid: number): Promise<void> {
   while (alive(pid)) await Bun.sleep(20);
@@ -56,12 +63,14 @@ describe("graph client", () => {
     });
     expect(report.changed).toBe(true);
     for (const { name } of report.phases) expect([...seen]).toContain(`${name} done`);
-    const answer = await graph.context("withTax");
-    expect(answer.found === "one" && answer.context.callers.map(({ name }) => name)).toEqual(["total"]);
+    const answer = await read<SymbolContext>(graph.json.context("withTax"));
+    expect(answer.callers.map(({ name }) => name)).toEqual(["total"]);
     expect(client.pids().length).toBeGreaterThan(0);
-    const cypher = await graph.cypher("MATCH (a)-[:CALLS]->(b:Function) RETURN b.name ORDER BY b.name", {}, 10);
+    const cypher = await read<CypherAnswer>(
+      graph.json.cypher("MATCH (a)-[:CALLS]->(b:Function) RETURN b.name ORDER BY b.name", {}, 10),
+    );
     expect(cypher.rows).toEqual([["round"], ["withTax"]]);
-    expect(await graph.cypher("CREATE (:File)", {}, 10).catch((error) => error.status)).toBe(422);
+    expect(await graph.json.cypher("CREATE (:File)", {}, 10).catch((error) => error.status)).toBe(422);
     expect(await graph.tool("code_graph_query", { query: "tax" })).toContain("src/tax.ts:1");
   });
 
@@ -73,21 +82,21 @@ describe("graph client", () => {
     for (const [path, text] of Object.entries(manyFiles(150))) tree.write(path, text);
     const asking = client.pids();
     let killed = 0;
-    let served: unknown;
+    let served: Promise<SearchAnswer> | undefined;
     const report = await graph.index({
       force: false,
       progress: (phases) => {
         if (killed > 0 || phases[1]?.state !== "running") return;
         killed = client.pids().find((pid) => !asking.includes(pid)) ?? 0;
         process.kill(killed, "SIGKILL");
-        served = graph.query({ query: "Cart", limit: 1, includeCode: false });
+        served = read<SearchAnswer>(graph.json.query({ query: "Cart", limit: 1, includeCode: false }));
       },
     });
     expect(killed).toBeGreaterThan(0);
     expect(reasons).toEqual(["graph worker ended (SIGKILL)"]);
     expect(report.manifest.files).toBe(153);
     expect(before.files).toBe(3);
-    expect(((await served) as { items: { symbol: { name: string } }[] }).items[0]?.symbol.name).toBe("Cart");
+    expect((await served)?.items[0]?.symbol.name).toBe("Cart");
   });
 
   test("a worker that dies twice fails the job as unavailable, and the old graph still answers", async () => {

@@ -9,7 +9,7 @@ import { unavailable } from "../core/errors.ts";
 import { GraphError, isGraphErrorCode } from "./graph-error.ts";
 import type { IndexReport, PhaseReport } from "./indexer.ts";
 import type { GraphOperation, GraphReply, GraphRequest } from "./protocol.ts";
-import type { GraphPlace, GraphSession } from "./session.ts";
+import type { GraphPlace, GraphSession, GraphStatus } from "./session.ts";
 
 export interface GraphClientLimits {
   /** Longest a question may take. */
@@ -37,6 +37,28 @@ const COLLECT_EARLY = { BUN_JSC_forceRAMSize: String(400 * 1024 * 1024) };
 
 type Remote<T> = T extends (...args: infer Args) => infer Result ? (...args: Args) => Promise<Awaited<Result>> : never;
 
+/** Operations whose endpoints pass on what the worker made. */
+const QUESTIONS = [
+  "query",
+  "context",
+  "related",
+  "impact",
+  "changes",
+  "cypher",
+  "graphData",
+  "communities",
+  "processes",
+] as const satisfies readonly GraphOperation[];
+type Question = (typeof QUESTIONS)[number];
+
+/** An endpoint's answer as JSON. */
+export interface GraphJson {
+  /** UTF-8, in order. */
+  pieces: Uint8Array<ArrayBuffer>[];
+  /** Where a list goes on; null at its end. */
+  next: number | null;
+}
+
 /** A project's graph; every call may throw GraphError, or Problem 503 when the worker failed twice. */
 export interface RemoteGraph {
   /** Rejects with the signal's reason when it is aborted; the old graph then stands. */
@@ -50,14 +72,8 @@ export interface RemoteGraph {
   /** The text that an agent's tool answers. */
   tool(name: string, args: Readonly<Record<string, unknown>>): Promise<string>;
   status: Remote<GraphSession["status"]>;
-  query: Remote<GraphSession["query"]>;
-  context: Remote<GraphSession["context"]>;
-  impact: Remote<GraphSession["impact"]>;
-  changes: Remote<GraphSession["changes"]>;
-  cypher: Remote<GraphSession["cypher"]>;
-  graphData: Remote<GraphSession["graphData"]>;
-  communities: Remote<GraphSession["communities"]>;
-  processes: Remote<GraphSession["processes"]>;
+  /** Answers are made into JSON by the worker: large ones would keep the server's event loop from others. */
+  json: { [Name in Question]: (...args: Parameters<GraphSession[Name]>) => Promise<GraphJson> };
 }
 
 export interface GraphClient {
@@ -85,6 +101,13 @@ interface Call {
   progress: ((phases: readonly PhaseReport[]) => void) | undefined;
   timer: ReturnType<typeof setTimeout> | undefined;
   timeoutMs: number;
+  pieces: Uint8Array<ArrayBuffer>[];
+}
+
+interface Asked {
+  operation: GraphOperation;
+  args: readonly unknown[];
+  json?: true;
 }
 
 /** The child died under a call: worth one more try. */
@@ -95,19 +118,6 @@ interface IndexRun {
   /** The child has nothing left to do. */
   settled: Promise<unknown>;
 }
-
-const QUESTIONS = [
-  "status",
-  "query",
-  "context",
-  "impact",
-  "changes",
-  "cypher",
-  "graphData",
-  "communities",
-  "processes",
-  "tool",
-] as const satisfies readonly GraphOperation[];
 
 const MEMORY_CHECK_MS = 1_000;
 const PAGE_BYTES = 4096;
@@ -191,9 +201,14 @@ class Child {
       call.progress?.(message.phases);
       return;
     }
+    if (message.kind === "json") {
+      call.pieces.push(message.bytes);
+      if (!message.last) return this.arm(call);
+    }
     clearTimeout(call.timer);
     this.calls.delete(message.id);
-    if (message.kind === "value") call.resolve(message.value);
+    if (message.kind === "json") call.resolve({ pieces: call.pieces, next: message.next } satisfies GraphJson);
+    else if (message.kind === "value") call.resolve(message.value);
     else if (isGraphErrorCode(message.code)) call.reject(new GraphError(message.code, message.message, message.data));
     else call.reject(new Error(message.message));
   }
@@ -229,19 +244,19 @@ export function createGraphClient(options: GraphClientOptions): GraphClient {
   function send(
     child: Child,
     place: GraphPlace,
-    operation: GraphOperation,
-    args: readonly unknown[],
+    { operation, args, json }: Asked,
     progress?: Call["progress"],
   ): Promise<unknown> {
     return new Promise((resolve, reject) => {
       const timeoutMs = operation === "index" ? limits.stallTimeoutMs : limits.questionTimeoutMs;
       child.ask({
-        request: { id: nextId++, operation, place, args },
+        request: { id: nextId++, operation, place, args, ...(json ? { json } : {}) },
         resolve,
         reject,
         progress,
         timer: undefined,
         timeoutMs,
+        pieces: [],
       });
     });
   }
@@ -257,11 +272,19 @@ export function createGraphClient(options: GraphClientOptions): GraphClient {
     }
   }
 
-  function ask(place: GraphPlace, operation: GraphOperation, args: readonly unknown[]): Promise<unknown> {
+  function ask(place: GraphPlace, asked: Asked): Promise<unknown> {
     return twice(() => {
       questions ??= spawn();
-      return send(questions, place, operation, args);
+      return send(questions, place, asked);
     });
+  }
+
+  /** Opens what an index has made where questions are answered; a failure shows when one is asked. */
+  async function warm(place: GraphPlace): Promise<void> {
+    const isAnswering = questions !== undefined;
+    const opened = ask(place, { operation: "warm", args: [] }).catch(() => undefined);
+    // One that answers must not go on answering of the old graph. One that just starts opens the new one anyway.
+    if (isAnswering) await opened;
   }
 
   async function runIndex(place: GraphPlace, options: Parameters<RemoteGraph["index"]>[0]): Promise<IndexRun> {
@@ -272,9 +295,11 @@ export function createGraphClient(options: GraphClientOptions): GraphClient {
       const stop = () => child.kill("index job cancelled");
       signal?.addEventListener("abort", stop, { once: true });
       try {
-        const report = (await send(child, place, "index", [force, seed], progress)) as IndexReport;
+        const report = (await send(child, place, { operation: "index", args: [force, seed] }, progress)) as IndexReport;
         // Made now and not at the first query in Cypher, which would wait for it; a failure shows there.
-        const rest = report.changed ? send(child, place, "prepareCypher", []).catch(() => undefined) : undefined;
+        const rest = report.changed
+          ? send(child, place, { operation: "prepareCypher", args: [] }).catch(() => undefined)
+          : undefined;
         return { report, settled: Promise.resolve(rest).finally(() => child.kill("")) };
       } catch (error) {
         child.kill("");
@@ -287,16 +312,24 @@ export function createGraphClient(options: GraphClientOptions): GraphClient {
 
   return {
     project(place) {
-      const remote: Record<string, unknown> = {
-        async index(options: Parameters<RemoteGraph["index"]>[0]) {
+      return {
+        async index(options) {
           // One index at a time: its memory is bounded for the machine, not for the project.
           const run = indexing.then(() => runIndex(place, options));
           indexing = run.then(({ settled }) => settled).catch(() => undefined);
-          return (await run).report;
+          const { report } = await run;
+          if (report.changed) await warm(place);
+          return report;
         },
+        status: () => ask(place, { operation: "status", args: [] }) as Promise<GraphStatus>,
+        tool: (...args) => ask(place, { operation: "tool", args }) as Promise<string>,
+        json: Object.fromEntries(
+          QUESTIONS.map((operation) => [
+            operation,
+            (...args: unknown[]) => ask(place, { operation, args, json: true }),
+          ]),
+        ) as unknown as RemoteGraph["json"],
       };
-      for (const operation of QUESTIONS) remote[operation] = (...args: unknown[]) => ask(place, operation, args);
-      return remote as unknown as RemoteGraph;
     },
     pids: () => [...children].map((child) => child.pid),
     async close() {

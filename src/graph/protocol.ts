@@ -15,6 +15,8 @@ export type GraphOperation =
   | "communities"
   | "processes"
   | "prepareCypher"
+  | "related"
+  | "warm"
   | "tool";
 
 export interface GraphRequest {
@@ -22,10 +24,14 @@ export interface GraphRequest {
   operation: GraphOperation;
   place: GraphPlace;
   args: readonly unknown[];
+  /** The answer is wanted as the endpoint's JSON. */
+  json?: true;
 }
 
 export type GraphReply =
   | { id: number; kind: "value"; value: unknown }
+  /** A piece of the endpoint's JSON; `next` where a list goes on. */
+  | { id: number; kind: "json"; bytes: Uint8Array<ArrayBuffer>; last: boolean; next: number | null }
   /** `code` is a GraphError's; "failed" for anything unexpected. */
   | { id: number; kind: "error"; code: string; message: string; data?: Record<string, unknown> }
   | { id: number; kind: "progress"; phases: readonly PhaseReport[] };

@@ -2,8 +2,8 @@
  * One repository and its graph, opened for questions and indexing. Reads the current generation and notices a new one
  * by itself; keeps nothing that cannot be read again.
  */
-import { existsSync, readFileSync, renameSync, rmSync } from "node:fs";
-import { join, relative, resolve } from "node:path";
+import { existsSync, renameSync, rmSync } from "node:fs";
+import { join } from "node:path";
 import { resolveFiles } from "./analyse.ts";
 import type { CodeGraph } from "./code-graph.ts";
 import { type GitPlace, headCommit } from "./git.ts";
@@ -16,7 +16,7 @@ import { createGrammars } from "./parse/grammar.ts";
 import { languageOf } from "./parse/languages.ts";
 import { parseFiles } from "./parse-files.ts";
 import { type Changes, changesOf } from "./query/changes.ts";
-import { type ContextAnswer, contextOf } from "./query/context.ts";
+import { type ContextAnswer, contextOf, type RelatedAnswer, type Relation, relatedOf } from "./query/context.ts";
 import { refusal } from "./query/cypher-guard.ts";
 import { type GraphData, type GraphDataOptions, graphData } from "./query/graph-data.ts";
 import {
@@ -30,6 +30,7 @@ import {
 import { type ImpactAnswer, type ImpactOptions, impactOf } from "./query/impact.ts";
 import { type SearchAnswer, type SearchOptions, searchGraph } from "./query/search.ts";
 import type { SourceFile } from "./resolve/repository.ts";
+import { sourceLines } from "./source-lines.ts";
 import { createGraphStore, type Manifest } from "./store/graph-store.ts";
 import { type KuzuReader, openKuzu, writeKuzu } from "./store/kuzu.ts";
 import { addStructure, GraphBuilder } from "./structure.ts";
@@ -82,7 +83,10 @@ export interface GraphSession {
   }): Promise<IndexReport>;
   status(): Promise<GraphStatus>;
   query(options: SearchOptions): SearchAnswer;
-  context(symbol: string, filePath?: string): ContextAnswer;
+  /** @param limit neighbours in each list */
+  context(symbol: string, filePath?: string, limit?: number): ContextAnswer;
+  /** A part of one of the context's lists. */
+  related(symbol: string, relation: Relation, window: Window, filePath?: string): RelatedAnswer;
   impact(options: ImpactOptions): ImpactAnswer;
   changes(base?: string): Promise<Changes>;
   cypher(query: string, params: Readonly<Record<string, unknown>>, limit: number): Promise<CypherAnswer>;
@@ -108,18 +112,7 @@ export function createGraphSession(place: GraphPlace): GraphSession {
   const graph = () => reader.open().graph;
   let kuzu: { generation: number; reader: KuzuReader } | undefined;
 
-  function readLines(path: string, from: number, to: number): string {
-    const full = resolve(root, path);
-    if (relative(root, full).startsWith("..")) return "";
-    try {
-      return readFileSync(full, "utf8")
-        .split("\n")
-        .slice(from - 1, to)
-        .join("\n");
-    } catch {
-      return "";
-    }
-  }
+  const readLines = (path: string, from: number, to: number) => sourceLines(root, path, from, to);
 
   /** @returns the generation that can be asked in Cypher now. */
   function prepareCypher(): OpenedGraph {
@@ -163,7 +156,8 @@ export function createGraphSession(place: GraphPlace): GraphSession {
       const { graph, words } = reader.open();
       return searchGraph(graph, words.now(), options, readLines);
     },
-    context: (symbol, filePath) => contextOf(graph(), symbol, filePath, readLines),
+    context: (symbol, filePath, limit) => contextOf(graph(), symbol, { filePath, limit }, readLines),
+    related: (symbol, relation, window, filePath) => relatedOf(graph(), symbol, relation, window, filePath),
     impact: (options) => impactOf(graph(), options),
     async changes(base) {
       const changes = await changesOf(graph(), place, (paths) => structureOf(root, paths), base);

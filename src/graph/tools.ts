@@ -4,7 +4,7 @@
  */
 import { isAbsolute } from "node:path";
 import type { Changes } from "./query/changes.ts";
-import type { ContextAnswer } from "./query/context.ts";
+import type { ContextAnswer, Relation } from "./query/context.ts";
 import type { ImpactAnswer } from "./query/impact.ts";
 import type { SearchAnswer } from "./query/search.ts";
 import type { RelatedSymbol, SymbolView } from "./query/symbols.ts";
@@ -118,14 +118,14 @@ function head(symbol: SymbolView): string {
 
 const MAX_LIST = 25;
 
-function addList(answer: Answer, title: string, symbols: readonly RelatedSymbol[]): void {
+function addList(answer: Answer, title: string, symbols: readonly RelatedSymbol[], total: number): void {
   if (symbols.length === 0) return;
-  answer.add(`${title} (${symbols.length}):`);
+  answer.add(`${title} (${total}):`);
   for (const symbol of symbols.slice(0, MAX_LIST)) {
     const doubt = symbol.confidence < 0.9 ? ` ?${symbol.confidence}` : "";
     answer.add(`  ${symbol.qualified_name} ${place(symbol)}${symbol.line ? ` at line ${symbol.line}` : ""}${doubt}`);
   }
-  if (symbols.length > MAX_LIST) answer.add(`  … ${symbols.length - MAX_LIST} more`);
+  if (total > MAX_LIST) answer.add(`  … ${total - MAX_LIST} more`);
 }
 
 export function queryText(result: SearchAnswer, limit = DEFAULT_ANSWER_BYTES): string {
@@ -156,6 +156,19 @@ function unclear(
   return answer.text();
 }
 
+/** The lists of a context, what matters most first. */
+const LISTS: readonly (readonly [Relation, string])[] = [
+  ["callers", "callers"],
+  ["callees", "callees"],
+  ["extends", "extends"],
+  ["implemented_by", "implemented or extended by"],
+  ["members", "members"],
+  ["used_by", "used by"],
+  ["uses", "uses"],
+  ["imports", "imports"],
+  ["imported_by", "imported by"],
+];
+
 export function contextText(result: ContextAnswer, limit = DEFAULT_ANSWER_BYTES): string {
   if (result.found !== "one") return unclear(result, limit);
   const { context } = result;
@@ -165,16 +178,8 @@ export function contextText(result: ContextAnswer, limit = DEFAULT_ANSWER_BYTES)
   if (symbol.signature) answer.add(symbol.signature);
   if (symbol.doc) answer.add(symbol.doc);
   if (context.community) answer.add(`cluster: ${context.community.label} (${context.community.symbol_count} symbols)`);
-  addList(answer, "callers", context.callers);
-  addList(answer, "callees", context.callees);
-  addList(answer, "extends", context.extends);
-  addList(answer, "implemented or extended by", context.implemented_by);
-  addList(answer, "members", context.members);
-  addList(answer, "used by", context.used_by);
-  addList(answer, "uses", context.uses);
-  addList(answer, "imports", context.imports);
-  addList(answer, "imported by", context.imported_by);
-  if (context.processes.length > 0) answer.add(`flows (${context.processes.length}):`);
+  for (const [relation, title] of LISTS) addList(answer, title, context[relation], context.totals[relation]);
+  if (context.processes.length > 0) answer.add(`flows (${context.totals.processes}):`);
   for (const process of context.processes.slice(0, MAX_LIST))
     answer.add(`  ${process.label}, step ${process.step ?? "?"} of ${process.step_count}`);
   return answer.text();
@@ -187,7 +192,7 @@ export function impactText(result: ImpactAnswer, limit = DEFAULT_ANSWER_BYTES): 
   const what = impact.direction === "upstream" ? "depend on it" : "it depends on";
   answer.add(`${head(impact.target)}: risk ${impact.risk}; ${impact.total} symbols ${what}`);
   for (const depth of impact.depths) {
-    answer.add(`depth ${depth.depth}, ${depth.label} (${depth.symbols.length}):`);
+    answer.add(`depth ${depth.depth}, ${depth.label} (${depth.total}):`);
     for (const symbol of depth.symbols) answer.add(`  ${symbol.qualified_name} ${place(symbol)}`);
   }
   if (impact.processes.length > 0) answer.add(`flows: ${impact.processes.map((process) => process.label).join("; ")}`);

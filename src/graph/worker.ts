@@ -9,9 +9,11 @@
 import { setPriority } from "node:os";
 import { unpackAddonsTo } from "../core/addons.ts";
 import { isProblem, messageOf } from "../core/errors.ts";
+import { endpointBody, jsonPieces } from "./endpoint-body.ts";
 import { isGraphErrorCode } from "./graph-error.ts";
 import type { GraphReply, GraphRequest } from "./protocol.ts";
 import { createGraphSession, type GraphPlace, type GraphSession } from "./session.ts";
+import { pause } from "./stepwise.ts";
 import { toolText } from "./tool-calls.ts";
 
 const MAX_SESSIONS = 8;
@@ -53,7 +55,8 @@ export function runGraphWorker(addons?: string): void {
   process.on("message", async (message: GraphRequest) => {
     try {
       const value = await answer(sessionOf(message.place), message, reply);
-      reply({ id: message.id, kind: "value", value });
+      if (message.json) await replyJson(message, value, reply);
+      else reply({ id: message.id, kind: "value", value });
     } catch (error) {
       const known = isProblem(error) && isGraphErrorCode(error.code) ? error : undefined;
       const data = known?.extras.data;
@@ -79,8 +82,24 @@ async function answer(
     const [name, values] = args as [string, Record<string, unknown>];
     return toolText(session, name, values);
   }
-  const method = session[operation] as (...values: unknown[]) => unknown;
-  return method(...args);
+  const method: unknown = session[operation];
+  return (method as (...values: unknown[]) => unknown)(...args);
+}
+
+/** Answers with JSON made here, in pieces: the server has only to pass them on. */
+async function replyJson(
+  { id, operation }: GraphRequest,
+  value: unknown,
+  reply: (message: GraphReply) => void,
+): Promise<void> {
+  const { body, next } = endpointBody(operation, value);
+  const pieces = jsonPieces(body);
+  for (let piece = pieces.next(); !piece.done; ) {
+    const bytes = piece.value;
+    piece = pieces.next();
+    reply({ id, kind: "json", bytes, last: piece.done === true, next });
+    if (!piece.done) await pause();
+  }
 }
 
 /** Ends the process at once: nothing is left to write. */

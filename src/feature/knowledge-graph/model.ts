@@ -42,7 +42,7 @@ const symbolFields = {
   doc: t.String(),
 } satisfies TProperties;
 export const GraphSymbol = t.Object(symbolFields);
-const Related = t.Object({
+export const Related = t.Object({
   ...symbolFields,
   line: t.Optional(Line),
   confidence: Confidence,
@@ -188,8 +188,34 @@ const Candidates = t.Object({
   candidates: t.Array(GraphSymbol, { description: "Several have the name: ask again by id." }),
 });
 export const SymbolPath = t.Object({ id: t.String(), symbol: t.String({ minLength: 1, maxLength: 1_000 }) });
-const FilePath = t.Optional(t.String({ maxLength: 1_000, description: "Which one, when several have the name." }));
-export const ContextQuery = t.Object({ file_path: FilePath });
+export const FilePath = t.Optional(
+  t.String({ maxLength: 1_000, description: "Which one, when several have the name." }),
+);
+/** Symbols in each list of a context. */
+export const RELATED_SHOWN = 100;
+export const MAX_RELATED = 1_000;
+export const ContextQuery = t.Object({
+  file_path: FilePath,
+  limit: t.Optional(
+    queryInteger({
+      minimum: 0,
+      description: `Symbols in each list; default ${RELATED_SHOWN}, more than ${MAX_RELATED} counts as ${MAX_RELATED}.`,
+    }),
+  ),
+});
+const RELATIONS = [
+  ...(["callers", "callees", "uses", "used_by", "imports", "imported_by", "extends", "implemented_by"] as const),
+  "members",
+] as const;
+export const RelationPath = t.Object({
+  id: t.String(),
+  symbol: t.String({ minLength: 1, maxLength: 1_000 }),
+  relation: oneOf(...RELATIONS),
+});
+const totals = (names: readonly string[]) =>
+  t.Object(Object.fromEntries(names.map((name) => [name, t.Integer()])), {
+    description: "How many there are of each, shown or not; /context/{symbol}/{relation} gives all.",
+  });
 export const Context = t.Union([
   t.Object({
     symbol: GraphSymbol,
@@ -202,9 +228,10 @@ export const Context = t.Union([
     extends: t.Array(Related),
     implemented_by: t.Array(Related),
     members: t.Array(Related),
-    processes: t.Array(ProcessView),
+    processes: t.Array(ProcessView, { description: "The first 50; /processes?symbol= gives all." }),
+    totals: totals([...RELATIONS, "processes"]),
     community: orNull(CommunityView),
-    code: t.String(),
+    code: t.String({ description: "At most 200 lines." }),
   }),
   Candidates,
 ]);
@@ -232,12 +259,13 @@ export const Impact = t.Union([
       t.Object({
         depth: t.Integer(),
         label: oneOf("will break", "likely affected", "may be affected"),
+        total: t.Integer({ description: "Shown or not." }),
         symbols: t.Array(t.Object({ ...symbolFields, confidence: Confidence, via: EdgeType })),
       }),
     ),
     processes: t.Array(ProcessView),
     communities: t.Array(CommunityView),
-    truncated: t.Boolean(),
+    truncated: t.Boolean({ description: "More than 1,000 symbols: the nearest are shown." }),
     total: t.Integer(),
   }),
   Candidates,

@@ -1,96 +1,134 @@
 /** Everything about one symbol: who calls it, whom it calls, where it belongs. */
 import type { CodeGraph } from "../code-graph.ts";
+import type { EdgeType } from "../model.ts";
+import type { Window, Windowed } from "./groups.ts";
 import {
   type CommunityView,
   communityOf,
   communityView,
+  edgesOf,
   findSymbols,
-  nearNames,
   type ProcessView,
   processesOf,
   processView,
   type RelatedSymbol,
-  related,
+  relatedBy,
   type SymbolView,
+  type Unclear,
+  unclear,
 } from "./symbols.ts";
 
-export interface SymbolContext {
+/** The lists of neighbours, by the edges that they follow. */
+const RELATIONS = {
+  callers: ["in", ["CALLS"]],
+  callees: ["out", ["CALLS"]],
+  uses: ["out", ["USES"]],
+  used_by: ["in", ["USES"]],
+  imports: ["out", ["IMPORTS"]],
+  imported_by: ["in", ["IMPORTS"]],
+  extends: ["out", ["EXTENDS", "IMPLEMENTS"]],
+  implemented_by: ["in", ["EXTENDS", "IMPLEMENTS"]],
+  members: ["out", ["CONTAINS"]],
+} as const satisfies Record<string, readonly ["in" | "out", readonly EdgeType[]]>;
+export type Relation = keyof typeof RELATIONS;
+
+/** Neighbours in each list unless told otherwise. */
+const RELATED_SHOWN = 100;
+const MAX_PROCESSES = 50;
+
+export type SymbolContext = Record<Relation, RelatedSymbol[]> & {
   symbol: SymbolView;
-  callers: RelatedSymbol[];
-  callees: RelatedSymbol[];
-  uses: RelatedSymbol[];
-  used_by: RelatedSymbol[];
-  imports: RelatedSymbol[];
-  imported_by: RelatedSymbol[];
-  extends: RelatedSymbol[];
-  implemented_by: RelatedSymbol[];
-  members: RelatedSymbol[];
   processes: ProcessView[];
+  /** How many there are of each, shown or not. */
+  totals: Record<Relation | "processes", number>;
   community: CommunityView | null;
   /** The symbol's source; "" when the file cannot be read. */
   code: string;
-}
+};
 
-export type ContextAnswer =
-  | { found: "one"; context: SymbolContext }
-  | { found: "several"; candidates: SymbolView[] }
-  | { found: "none"; near: string[] };
+export type ContextAnswer = { found: "one"; context: SymbolContext } | Unclear;
+export type RelatedAnswer = { found: "one"; related: Windowed<RelatedSymbol> } | Unclear;
 
-const MAX_CANDIDATES = 50;
-const MAX_NEAR = 8;
 const MAX_CODE_LINES = 200;
 
-/** @param readLines source lines of a file (from 1, inclusive), "" when it cannot be read */
+/**
+ * @param limit neighbours in each list
+ * @param readLines source lines of a file (from 1, inclusive), "" when it cannot be read
+ */
 export function contextOf(
   graph: CodeGraph,
   text: string,
-  filePath: string | undefined,
+  options: { filePath?: string | undefined; limit?: number | undefined },
   readLines: (path: string, from: number, to: number) => string,
 ): ContextAnswer {
-  const rows = preferDefinitions(graph, findSymbols(graph, text, filePath));
-  if (rows.length === 0) return { found: "none", near: nearNames(graph, text, MAX_NEAR) };
-  if (rows.length > 1)
-    return { found: "several", candidates: rows.slice(0, MAX_CANDIDATES).map((row) => graph.node(row)) };
+  const rows = rowsNamed(graph, text, options.filePath);
+  if (rows.length !== 1) return unclear(graph, text, rows);
   const row = rows[0]!;
   const symbol = graph.node(row);
   const community = communityOf(graph, row);
+  const processes = processesOf(graph, row);
+  const lists = {} as Record<Relation, RelatedSymbol[]>;
+  const totals = { processes: processes.length } as SymbolContext["totals"];
+  for (const relation of Object.keys(RELATIONS) as Relation[]) {
+    const edges = relationEdges(graph, row, relation);
+    totals[relation] = edges.length;
+    lists[relation] = edges.slice(0, options.limit ?? RELATED_SHOWN).map((edge) => neighbour(graph, edge, relation));
+  }
   const path = symbol.label === "File" ? symbol.qualified_name : symbol.file_path;
+  const lastLine = Math.min(symbol.end_line, symbol.start_line + MAX_CODE_LINES - 1);
   return {
     found: "one",
     context: {
       symbol,
-      callers: callersOf(graph, row),
-      callees: related(graph, row, "out", ["CALLS"]),
-      uses: related(graph, row, "out", ["USES"]),
-      used_by: related(graph, row, "in", ["USES"]),
-      imports: related(graph, row, "out", ["IMPORTS"]),
-      imported_by: related(graph, row, "in", ["IMPORTS"]),
-      extends: related(graph, row, "out", ["EXTENDS", "IMPLEMENTS"]),
-      implemented_by: related(graph, row, "in", ["EXTENDS", "IMPLEMENTS"]),
-      members: symbol.label === "File" || symbol.label === "Folder" ? [] : related(graph, row, "out", ["CONTAINS"]),
-      processes: processesOf(graph, row).map((index) => processView(graph, index, row)),
+      ...lists,
+      processes: processes.slice(0, MAX_PROCESSES).map((index) => processView(graph, index, row)),
+      totals,
       community: community < 0 ? null : communityView(graph, community),
-      code:
-        path === ""
-          ? ""
-          : readLines(path, symbol.start_line, Math.min(symbol.end_line, symbol.start_line + MAX_CODE_LINES - 1)),
+      code: path === "" ? "" : readLines(path, symbol.start_line, lastLine),
     },
   };
 }
 
+/** A part of one list of neighbours, in the order of the context. */
+export function relatedOf(
+  graph: CodeGraph,
+  text: string,
+  relation: Relation,
+  { start, count }: Window,
+  filePath?: string,
+): RelatedAnswer {
+  const rows = rowsNamed(graph, text, filePath);
+  if (rows.length !== 1) return unclear(graph, text, rows);
+  const edges = relationEdges(graph, rows[0]!, relation);
+  const items = edges.slice(start, start + count).map((edge) => neighbour(graph, edge, relation));
+  return { found: "one", related: { items, next: start + count < edges.length ? start + count : null } };
+}
+
+function relationEdges(graph: CodeGraph, row: number, relation: Relation): number[] {
+  const label = graph.label(row);
+  if (relation === "members" && (label === "File" || label === "Folder")) return [];
+  if (relation === "callers") return callersOf(graph, row);
+  const [direction, types] = RELATIONS[relation];
+  return edgesOf(graph, row, direction, types);
+}
+
+const neighbour = (graph: CodeGraph, edge: number, relation: Relation): RelatedSymbol =>
+  relatedBy(graph, edge, RELATIONS[relation][0]);
+
 /** Calls of a class reach its constructor too. */
-function callersOf(graph: CodeGraph, row: number): RelatedSymbol[] {
-  const callers = related(graph, row, "in", ["CALLS"]);
+function callersOf(graph: CodeGraph, row: number): number[] {
+  const callers = edgesOf(graph, row, "in", ["CALLS"]);
   const name = graph.nodes.name[row]!;
   if (graph.label(row) !== "Method" || (name !== "constructor" && name !== "__init__" && name !== "__construct"))
     return callers;
-  const [owner] = related(graph, row, "in", ["CONTAINS"]);
-  const ownerRow = owner ? graph.rowOf(owner.id) : -1;
-  return ownerRow < 0 ? callers : [...callers, ...related(graph, ownerRow, "in", ["CALLS"])];
+  const [holding] = edgesOf(graph, row, "in", ["CONTAINS"]);
+  if (holding === undefined) return callers;
+  return [...callers, ...edgesOf(graph, graph.edges.from[holding]!, "in", ["CALLS"])];
 }
 
 /** Among several of one name, a definition is meant rather than an import or a file. */
-function preferDefinitions(graph: CodeGraph, rows: number[]): number[] {
+function rowsNamed(graph: CodeGraph, text: string, filePath: string | undefined): number[] {
+  const rows = findSymbols(graph, text, filePath);
   const defined = rows.filter(
     (row) => graph.label(row) !== "Import" && graph.label(row) !== "File" && graph.label(row) !== "Folder",
   );

@@ -7,11 +7,12 @@ import {
   communityOf,
   communityView,
   findSymbols,
-  nearNames,
   type ProcessView,
   processesOf,
   processView,
   type SymbolView,
+  type Unclear,
+  unclear,
 } from "./symbols.ts";
 
 export type Direction = "upstream" | "downstream";
@@ -31,6 +32,8 @@ export interface ImpactOptions {
 export interface ImpactDepth {
   depth: number;
   label: "will break" | "likely affected" | "may be affected";
+  /** How many, shown or not. */
+  total: number;
   symbols: (SymbolView & { confidence: number; via: EdgeType })[];
 }
 
@@ -46,10 +49,7 @@ export interface Impact {
   total: number;
 }
 
-export type ImpactAnswer =
-  | { found: "one"; impact: Impact }
-  | { found: "several"; candidates: SymbolView[] }
-  | { found: "none"; near: string[] };
+export type ImpactAnswer = { found: "one"; impact: Impact } | Unclear;
 
 const MAX_SYMBOLS = 1_000;
 const FOLLOWED = new Set(
@@ -59,8 +59,7 @@ const CONTAINS = EDGE_TYPES.indexOf("CONTAINS");
 
 export function impactOf(graph: CodeGraph, options: ImpactOptions): ImpactAnswer {
   const rows = findSymbols(graph, options.target, options.filePath).filter((row) => graph.label(row) !== "Import");
-  if (rows.length === 0) return { found: "none", near: nearNames(graph, options.target, 8) };
-  if (rows.length > 1) return { found: "several", candidates: rows.slice(0, 50).map((row) => graph.node(row)) };
+  if (rows.length !== 1) return unclear(graph, options.target, rows);
   return { found: "one", impact: spread(graph, rows[0]!, options) };
 }
 
@@ -114,19 +113,21 @@ function describe(
     if (!isTestPath(graph.filePath(row))) product++;
     const community = communityOf(graph, row);
     if (community >= 0) communities.add(community);
-    if (shown >= MAX_SYMBOLS) continue;
-    shown++;
     depths[depth - 1] ??= {
       depth,
       label: depth === 1 ? "will break" : depth === 2 ? "likely affected" : "may be affected",
+      total: 0,
       symbols: [],
     };
+    depths[depth - 1]!.total++;
+    if (shown >= MAX_SYMBOLS) continue;
+    shown++;
     depths[depth - 1]!.symbols.push({ ...graph.node(row), confidence, via: EDGE_TYPES[via]! });
   }
   return {
     target: graph.node(target),
     direction: options.direction,
-    risk: riskOf(depths[0]?.symbols.length ?? 0, product, processes.size, communities.size),
+    risk: riskOf(depths[0]?.total ?? 0, product, processes.size, communities.size),
     depths: depths.filter((depth) => depth !== undefined),
     processes: [...processes]
       .sort((a, b) => a - b)

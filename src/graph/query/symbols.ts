@@ -1,6 +1,8 @@
 /** Symbols as answers show them, and finding them by what a person writes. */
 import { type CodeGraph, endingsOf } from "../code-graph.ts";
+import { GraphError } from "../graph-error.ts";
 import { CONFIDENCE, EDGE_TYPES, type EdgeType, type GraphNode, REASONS, type Reason } from "../model.ts";
+import { isTestPath } from "../test-paths.ts";
 
 export type SymbolView = GraphNode;
 
@@ -10,6 +12,25 @@ export interface RelatedSymbol extends SymbolView {
   confidence: number;
   reason: Reason;
   via: EdgeType;
+}
+
+/** A name that means several symbols, or none. */
+export type Unclear = { found: "several"; candidates: SymbolView[] } | { found: "none"; near: string[] };
+
+/** @throws GraphError `not_found`, with names that are near. */
+export function candidatesOf(answer: Unclear): { candidates: SymbolView[] } {
+  if (answer.found === "several") return { candidates: answer.candidates };
+  const near = answer.near.length > 0 ? ` Near names: ${answer.near.join(", ")}.` : "";
+  throw new GraphError("not_found", `there is no such symbol.${near}`, { near: answer.near });
+}
+
+const MAX_CANDIDATES = 50;
+const MAX_NEAR = 8;
+
+/** What to answer when a text names not exactly one of these rows. */
+export function unclear(graph: CodeGraph, text: string, rows: readonly number[]): Unclear {
+  if (rows.length === 0) return { found: "none", near: nearNames(graph, text, MAX_NEAR) };
+  return { found: "several", candidates: rows.slice(0, MAX_CANDIDATES).map((row) => graph.node(row)) };
 }
 
 const ANALYSED = new Set(["Community", "Process"]);
@@ -81,33 +102,47 @@ function editDistance(a: string, b: string): number {
   return previous[b.length]!;
 }
 
-/** Neighbours along edges of some types, in the order of edges, each once. */
-export function related(
-  graph: CodeGraph,
-  row: number,
-  direction: "in" | "out",
-  types: readonly EdgeType[],
-): RelatedSymbol[] {
+/**
+ * Edges to neighbours along some types, each neighbour once. Outgoing ones in the order in which they are written; of
+ * incoming ones the best known first: product before tests, then by trust.
+ */
+export function edgesOf(graph: CodeGraph, row: number, direction: "in" | "out", types: readonly EdgeType[]): number[] {
   const wanted = new Set(types.map((type) => EDGE_TYPES.indexOf(type)));
   const edges = direction === "in" ? graph.incoming(row) : graph.outgoing(row);
   const seen = new Set<number>();
-  const found: RelatedSymbol[] = [];
+  const found: number[] = [];
   for (const edge of edges) {
     if (!wanted.has(graph.edges.type[edge]!)) continue;
     const other = direction === "in" ? graph.edges.from[edge]! : graph.edges.to[edge]!;
     if (seen.has(other)) continue;
     seen.add(other);
-    const reason = REASONS[graph.edges.reason[edge]!]!;
-    const line = graph.edges.line[edge]!;
-    found.push({
-      ...graph.node(other),
-      ...(line > 0 ? { line } : {}),
-      confidence: CONFIDENCE[reason],
-      reason,
-      via: EDGE_TYPES[graph.edges.type[edge]!]!,
-    });
+    found.push(edge);
   }
-  return found;
+  return direction === "in" ? bestFirst(graph, found) : found;
+}
+
+function bestFirst(graph: CodeGraph, incoming: readonly number[]): number[] {
+  const ranked = incoming.map((edge) => ({
+    edge,
+    test: isTestPath(graph.filePath(graph.edges.from[edge]!)) ? 1 : 0,
+    trust: CONFIDENCE[REASONS[graph.edges.reason[edge]!]!],
+  }));
+  ranked.sort((a, b) => a.test - b.test || b.trust - a.trust || a.edge - b.edge);
+  return ranked.map(({ edge }) => edge);
+}
+
+/** The neighbour at the other end of an edge. */
+export function relatedBy(graph: CodeGraph, edge: number, direction: "in" | "out"): RelatedSymbol {
+  const other = direction === "in" ? graph.edges.from[edge]! : graph.edges.to[edge]!;
+  const reason = REASONS[graph.edges.reason[edge]!]!;
+  const line = graph.edges.line[edge]!;
+  return {
+    ...graph.node(other),
+    ...(line > 0 ? { line } : {}),
+    confidence: CONFIDENCE[reason],
+    reason,
+    via: EDGE_TYPES[graph.edges.type[edge]!]!,
+  };
 }
 
 export interface CommunityView {

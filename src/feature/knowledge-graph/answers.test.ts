@@ -1,0 +1,141 @@
+/** Answers are made into JSON by the worker and passed on: they must fit the schemas, and stay small for large graphs. */
+import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from "bun:test";
+import { writeFileSync } from "node:fs";
+import type { TSchema } from "@sinclair/typebox";
+import { Value } from "@sinclair/typebox/value";
+import { listOf } from "../../http/list.ts";
+import { type Answered, startServer, type TestServer } from "../../testing/server.ts";
+import { createSourceTree, type SourceTree } from "../../testing/source-tree.ts";
+import * as model from "./model.ts";
+
+setDefaultTimeout(60_000);
+
+const FILES = 30;
+const CALLERS_A_FILE = 45;
+const CALLERS = FILES * CALLERS_A_FILE;
+
+/** A function that everybody calls, some of them tests, and two of one name. */
+function hub(): Record<string, string> {
+  const files: Record<string, string> = {
+    "src/hub.ts":
+      "export function hub(): number {\n  return leaf();\n}\nfunction leaf() { return 1; }\nfunction twice() {}\n",
+    "src/twice.ts": "export function twice() {}\n",
+  };
+  for (let file = 0; file < FILES; file++) {
+    const caller = (n: number) => `export function caller${file}_${n}() {\n  return hub();\n}\n`;
+    const path = file === 0 ? "src/a.test.ts" : `src/f${file}.ts`;
+    files[path] =
+      `import { hub } from "./hub.ts";\n${Array.from({ length: CALLERS_A_FILE }, (_, n) => caller(n)).join("")}`;
+  }
+  return files;
+}
+
+let server: TestServer;
+let tree: SourceTree;
+let at: string;
+let workspace: string;
+
+beforeAll(async () => {
+  tree = createSourceTree(hub());
+  server = await startServer({ env: { ALLOW_LOCAL_REPOSITORIES: "true" } });
+  const made = await server.request<{ id: string }>("POST", "/v1/projects", {
+    body: { name: "hub", repository: tree.root },
+  });
+  at = `/v1/projects/${made.body.id}/knowledge-graph`;
+  workspace = `${server.data}/projects/${made.body.id}/workspace`;
+  while ((await get<model.GraphStatus>("/status")).body.state !== "ready") await Bun.sleep(50);
+});
+afterAll(async () => {
+  await server.remove();
+  tree.remove();
+});
+
+const get = <T>(path: string) => server.request<T>("GET", at + path);
+const post = <T>(path: string, body: unknown) => server.request<T>("POST", at + path, { body });
+const sizeOf = (answer: Answered) => JSON.stringify(answer.body).length;
+
+interface Symbol {
+  id: string;
+  name: string;
+  file_path: string;
+}
+type Context = Record<"callers" | "callees", Symbol[]> & { totals: Record<string, number> };
+
+describe("answers that the worker made", () => {
+  test("fit the schemas that the API tells", async () => {
+    const answers: [TSchema, Answered<unknown>][] = [
+      [model.Context, await get("/context/hub")],
+      [model.Context, await get("/context/twice")],
+      [listOf(model.Related), await get("/context/hub/callers?limit=3")],
+      [model.SearchAnswer, await post("/query", { query: "hub", include_code: true })],
+      [model.Impact, await post("/impact", { target: "leaf" })],
+      [model.Impact, await post("/impact", { target: "twice" })],
+      [model.Changes, await get("/changes")],
+      [model.GraphData, await get("/graph-data")],
+      [listOf(model.Community), await get("/communities?limit=2")],
+      [listOf(model.Process), await get("/processes?limit=2")],
+      [model.CypherAnswer, await post("/cypher", { query: "MATCH (n:File) RETURN n LIMIT 2" })],
+    ];
+    for (const [schema, { status, headers, body }] of answers) {
+      expect(status).toBe(200);
+      expect(headers.get("content-type")).toContain("application/json");
+      expect([...Value.Errors(schema, body)].slice(0, 3)).toEqual([]);
+    }
+  });
+
+  test("a symbol that everybody calls is shown in part, product before tests, and counted whole", async () => {
+    const answer = await get<Context>("/context/hub");
+    expect(answer.body.callers).toHaveLength(model.RELATED_SHOWN);
+    expect(answer.body.totals).toMatchObject({ callers: CALLERS, callees: 1, members: 0 });
+    expect(answer.body.callers.filter((caller) => caller.file_path === "src/a.test.ts")).toEqual([]);
+    expect(sizeOf(answer)).toBeLessThan(100_000);
+    const more = (await get<Context>("/context/hub?limit=5000")).body;
+    expect(more.callers).toHaveLength(model.MAX_RELATED);
+    expect((await get<Context>("/context/hub?limit=0")).body.callers).toEqual([]);
+  });
+
+  test("a list of neighbours comes whole in pages, in the order of the context", async () => {
+    type List = { items: Symbol[]; next_cursor: string | null };
+    const joined: Symbol[] = [];
+    for (let cursor: string | null = ""; cursor !== null; ) {
+      const page: List = (await get<List>(`/context/hub/callers?limit=200${cursor ? `&cursor=${cursor}` : ""}`)).body;
+      expect(page.items.length).toBeLessThanOrEqual(200);
+      joined.push(...page.items);
+      cursor = page.next_cursor;
+    }
+    expect(new Set(joined.map(({ id }) => id)).size).toBe(CALLERS);
+    const shown = (await get<Context>("/context/hub?limit=1000")).body.callers;
+    expect(joined.slice(0, shown.length)).toEqual(shown);
+    expect((await get("/context/hub/friends")).status).toBe(422);
+    expect((await get("/context/twice/callers")).status).toBe(422);
+    const missing = await get<{ near: string[] }>("/context/hubb/callers");
+    expect([missing.status, missing.body.near]).toEqual([404, ["hub"]]);
+  });
+
+  test("an impact beyond its bound counts what it does not show", async () => {
+    type Impact = { truncated: boolean; total: number; depths: { total: number; symbols: unknown[] }[] };
+    const answer = await post<Impact>("/impact", { target: "hub" });
+    const { truncated, total, depths } = answer.body;
+    expect([truncated, total, depths[0]!.total, depths[0]!.symbols.length]).toEqual([true, CALLERS, CALLERS, 1_000]);
+    expect(sizeOf(answer)).toBeLessThan(600_000);
+  });
+
+  test("one of several pieces is whole", async () => {
+    const answer = await get<{ nodes: unknown[]; edges: { to: string }[] }>("/graph-data?limit=20000");
+    expect(sizeOf(answer)).toBeGreaterThan(3 * 128 * 1024);
+    expect(answer.body.edges.filter(({ to }) => to === "Function:src/hub.ts#hub").length).toBeGreaterThan(CALLERS);
+  });
+});
+
+test("whoever asks when an index has just ended is told of the new graph, while before the old one answers", async () => {
+  await get("/context/hub");
+  writeFileSync(`${workspace}/src/added.ts`, 'import { hub } from "./hub.ts";\nexport const added = () => hub();\n');
+  const { body: job } = await post<model.IndexJob>("/index", {});
+  const seen: number[] = [];
+  for (let ended = false; !ended; ) {
+    ended = (await get<model.IndexJob>(`/index/${job.id}`)).body.finished_at !== null;
+    seen.push((await get<Context>("/context/hub?limit=0")).body.totals["callers"]!);
+  }
+  expect(seen.at(-1)).toBe(CALLERS + 1);
+  expect(new Set(seen.slice(0, -1))).toContain(CALLERS);
+});
