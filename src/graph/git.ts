@@ -33,25 +33,35 @@ export function git(place: GitPlace, args: readonly string[]): Promise<string | 
   return run(place, args, SAFE);
 }
 
-/** The same for commands that read files' content, which filters of the repository's configuration could see. */
-export async function gitWithoutFilters(place: GitPlace, args: readonly string[]): Promise<string | undefined> {
+/**
+ * The same for commands that read files' content, which filters of the repository's configuration could see.
+ * @param index another index than the repository's, which git may write to
+ */
+export async function gitWithoutFilters(
+  place: GitPlace,
+  args: readonly string[],
+  index?: string,
+): Promise<string | undefined> {
   const names = (await git(place, ["config", "-z", "--name-only", "--get-regexp", "^filter\\."])) ?? "";
   const drivers = new Set(names.split("\0").flatMap((name) => /^(filter\..*)\.\w+$/s.exec(name)?.[1] ?? []));
   const off = [...drivers].flatMap((driver) => [`${driver}.clean=`, `${driver}.process=`, `${driver}.required=false`]);
-  return run(place, args, [...SAFE, ...off]);
+  const own: Record<string, string> = index === undefined ? {} : { GIT_INDEX_FILE: index, GIT_OPTIONAL_LOCKS: "1" };
+  return run(place, args, [...SAFE, ...off], own);
 }
 
 async function run(
   { root, gitDir }: GitPlace,
   args: readonly string[],
   settings: readonly string[],
+  more: Record<string, string> = {},
 ): Promise<string | undefined> {
+  const tree: Record<string, string> = gitDir === undefined ? {} : { GIT_DIR: gitDir, GIT_WORK_TREE: root };
   try {
     const child = Bun.spawn(["git", ...settings.flatMap((setting) => ["-c", setting]), "-C", root, ...args], {
       stdin: "ignore",
       stdout: "pipe",
       stderr: "ignore",
-      env: gitDir === undefined ? ENVIRONMENT : { ...ENVIRONMENT, GIT_DIR: gitDir, GIT_WORK_TREE: root },
+      env: { ...ENVIRONMENT, ...tree, ...more },
       timeout: TIMEOUT_MS,
     });
     const text = await new Response(child.stdout).text();

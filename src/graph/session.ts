@@ -12,7 +12,7 @@ import { createGraphReader, type OpenedGraph } from "./graph-reader.ts";
 import { CONFIG_NAMES, fingerprintOf, type IndexReport, indexRepository, type PhaseReport } from "./indexer.ts";
 import { type EdgeType, NODE_LABELS, type NodeLabel } from "./model.ts";
 import { unpackFacts } from "./parse/facts.ts";
-import { createGrammars } from "./parse/grammar.ts";
+import { createGrammars, type Grammars } from "./parse/grammar.ts";
 import { languageOf } from "./parse/languages.ts";
 import { parseFiles } from "./parse-files.ts";
 import { type Changes, changesOf } from "./query/changes.ts";
@@ -30,7 +30,9 @@ import {
 import { type ImpactAnswer, type ImpactOptions, impactOf } from "./query/impact.ts";
 import { type SearchAnswer, type SearchOptions, searchGraph } from "./query/search.ts";
 import type { SourceFile } from "./resolve/repository.ts";
+import { createSettledIndex } from "./settled-index.ts";
 import { sourceLines } from "./source-lines.ts";
+import { pause } from "./stepwise.ts";
 import { createGraphStore, type Manifest } from "./store/graph-store.ts";
 import { type KuzuReader, openKuzu, writeKuzu } from "./store/kuzu.ts";
 import { addStructure, GraphBuilder } from "./structure.ts";
@@ -110,6 +112,8 @@ export function createGraphSession(place: GraphPlace): GraphSession {
   const store = createGraphStore(place.store);
   const reader = createGraphReader(store);
   const graph = () => reader.open().graph;
+  const index = createSettledIndex(place, place.store);
+  let grammars: Promise<Grammars> | undefined;
   let kuzu: { generation: number; reader: KuzuReader } | undefined;
 
   const readLines = (path: string, from: number, to: number) => sourceLines(root, path, from, to);
@@ -160,7 +164,11 @@ export function createGraphSession(place: GraphPlace): GraphSession {
     related: (symbol, relation, window, filePath) => relatedOf(graph(), symbol, relation, window, filePath),
     impact: (options) => impactOf(graph(), options),
     async changes(base) {
-      const changes = await changesOf(graph(), place, (paths) => structureOf(root, paths), base);
+      const opened = graph();
+      grammars ??= createGrammars();
+      const loaded = await grammars;
+      const structure = (paths: readonly string[]) => structureOf(root, paths, loaded);
+      const changes = await changesOf(opened, { place, index: await index.path(), structureOf: structure }, base);
       if (!changes) throw new GraphError("no_repository", "the project is not a git repository");
       return changes;
     },
@@ -185,24 +193,26 @@ export function createGraphSession(place: GraphPlace): GraphSession {
     processes: (window, symbol) => processDetails(graph(), window, symbol),
     graph,
     prepareCypher: () => void prepareCypher(),
-    warm: reader.warm,
+    async warm() {
+      await reader.warm();
+      await index.path();
+    },
     close() {
       reader.close();
     },
   };
 }
 
-/** Nodes of some files as they are on disk now, edges left out. */
-async function structureOf(root: string, paths: readonly string[]): Promise<CodeGraph> {
-  const source = paths.filter((path) => languageOf(path) !== undefined && existsSync(join(root, path)));
+/** Nodes of some files as they are on disk now, edges left out. Others are answered between two files. */
+async function structureOf(root: string, paths: readonly string[], grammars: Grammars): Promise<CodeGraph> {
   const files: SourceFile[] = [];
-  for (const parsed of await parseFiles(
-    { root, files: source.map((path) => ({ path, hash: "" })) },
-    await createGrammars(),
-  )) {
-    const language = languageOf(parsed.path)!;
-    const facts = parsed.note === "" ? unpackFacts(parsed.facts, language.id) : undefined;
-    if (facts) files.push({ path: parsed.path, language, facts });
+  for (const path of paths) {
+    const language = languageOf(path);
+    if (!language || !existsSync(join(root, path))) continue;
+    await pause();
+    const [parsed] = await parseFiles({ root, files: [{ path, hash: "" }] }, grammars);
+    const facts = parsed?.note === "" ? unpackFacts(parsed.facts, language.id) : undefined;
+    if (facts) files.push({ path, language, facts });
   }
   const builder = new GraphBuilder();
   addStructure(builder, resolveFiles({ files, configs: [], readConfig: () => undefined }).repo);

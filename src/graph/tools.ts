@@ -202,7 +202,7 @@ export function impactText(result: ImpactAnswer, limit = DEFAULT_ANSWER_BYTES): 
 export function changesText(changes: Changes, limit = DEFAULT_ANSWER_BYTES): string {
   const answer = new Answer(limit);
   if (changes.files.length === 0) return "no uncommitted changes";
-  answer.add(`risk ${changes.risk}; ${changes.files.length} files, ${changes.symbols.length} symbols`);
+  answer.add(`risk ${changes.risk}; ${changes.totals.files} files, ${changes.totals.symbols} symbols`);
   for (const { symbol, change, lines } of changes.symbols) {
     answer.add(
       `${change} ${symbol.qualified_name} ${place(symbol)} lines ${lines.map(([from, to]) => (from === to ? from : `${from}-${to}`)).join(", ")}`,

@@ -212,10 +212,8 @@ export const RelationPath = t.Object({
   symbol: t.String({ minLength: 1, maxLength: 1_000 }),
   relation: oneOf(...RELATIONS),
 });
-const totals = (names: readonly string[]) =>
-  t.Object(Object.fromEntries(names.map((name) => [name, t.Integer()])), {
-    description: "How many there are of each, shown or not; /context/{symbol}/{relation} gives all.",
-  });
+const totals = (names: readonly string[], description: string) =>
+  t.Object(Object.fromEntries(names.map((name) => [name, t.Integer()])), { description });
 export const Context = t.Union([
   t.Object({
     symbol: GraphSymbol,
@@ -229,7 +227,10 @@ export const Context = t.Union([
     implemented_by: t.Array(Related),
     members: t.Array(Related),
     processes: t.Array(ProcessView, { description: "The first 50; /processes?symbol= gives all." }),
-    totals: totals([...RELATIONS, "processes"]),
+    totals: totals(
+      [...RELATIONS, "processes"],
+      "How many there are of each, shown or not; /context/{symbol}/{relation} gives all.",
+    ),
     community: orNull(CommunityView),
     code: t.String({ description: "At most 200 lines." }),
   }),
@@ -290,6 +291,10 @@ export const Changes = t.Object({
     }),
   ),
   processes: t.Array(ProcessView),
+  totals: totals(["files", "symbols", "processes"], "How many there are of each, shown or not."),
+  truncated: t.Boolean({
+    description: "Lists are cut at 1,000 (flows at 50), or over 500 changed source files: no symbols of the rest.",
+  }),
   risk: Risk,
 });
 

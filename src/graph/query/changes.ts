@@ -1,9 +1,9 @@
 /** Uncommitted changes (or those since a base) as symbols and flows. */
-import { readFileSync, statSync } from "node:fs";
-import { join } from "node:path";
 import type { CodeGraph } from "../code-graph.ts";
 import { type GitPlace, git, gitWithoutFilters } from "../git.ts";
 import { GraphError } from "../graph-error.ts";
+import { EDGE_TYPES, type EdgeType, NODE_LABELS } from "../model.ts";
+import { languageOf } from "../parse/languages.ts";
 import { type Risk, riskOf } from "./impact.ts";
 import { type ProcessView, processesOf, processView, type SymbolView } from "./symbols.ts";
 
@@ -22,10 +22,23 @@ export interface ChangedSymbol {
 }
 
 export interface Changes {
+  /** At most 1,000 of each list; `totals` counts all. */
   files: ChangedFile[];
   symbols: ChangedSymbol[];
   processes: ProcessView[];
+  totals: { files: number; symbols: number; processes: number };
+  /** True when lists were cut, or when more source files changed than were read: no symbols of those are listed. */
+  truncated: boolean;
   risk: Risk;
+}
+
+/** What the changes are read from. */
+export interface ChangesSources {
+  place: GitPlace;
+  /** An index of the working tree that is quick to compare with; the repository's own when undefined. */
+  index: string | undefined;
+  /** Nodes of files as they are in the working tree now. */
+  structureOf(paths: readonly string[]): Promise<CodeGraph>;
 }
 
 interface Hunk {
@@ -34,57 +47,29 @@ interface Hunk {
   added: boolean;
 }
 
-const MAX_UNTRACKED_BYTES = 1024 * 1024;
-const CALLS_IN = new Set(["CALLS", "USES"]);
+const MAX_LISTED = 1_000;
+const MAX_PROCESSES = 50;
+/** Changed source files that are read and compared. */
+const MAX_READ = 500;
+const CALLS_IN = new Set(["CALLS", "USES"].map((type) => EDGE_TYPES.indexOf(type as EdgeType)));
 
 /**
  * Maps changes to symbols: those of the changed files as they are now, and those of the graph that are gone.
- * @param structureOf nodes of files as they are in the working tree now
  * @param base commit to compare with; HEAD when not given. Must not begin with a dash.
  * @returns undefined outside git
  */
 export async function changesOf(
   graph: CodeGraph,
-  place: GitPlace,
-  structureOf: (paths: readonly string[]) => Promise<CodeGraph>,
+  sources: ChangesSources,
   base?: string,
 ): Promise<Changes | undefined> {
-  const against = base ?? "HEAD";
-  if (against.startsWith("-") || !/^[\w./~^@{}-]+$/.test(against)) throw new GraphError("invalid", "base is no commit");
-  const hasHead = (await git(place, ["rev-parse", "--verify", "--quiet", `${against}^{commit}`])) !== undefined;
-  if (!hasHead && base) throw new GraphError("invalid", "base is no commit of this repository");
-  const diff = hasHead
-    ? await gitWithoutFilters(place, [
-        "diff",
-        "--no-ext-diff",
-        "--no-textconv",
-        "--no-color",
-        "-M",
-        "-U0",
-        "--relative",
-        against,
-        "--",
-      ])
-    : "";
-  const untracked = await git(place, [
-    "ls-files",
-    "-z",
-    "--others",
-    "--exclude-standard",
-    ...(hasHead ? [] : ["--cached"]),
-  ]);
-  if (diff === undefined || untracked === undefined) return undefined;
-  const files: ChangedFile[] = [];
-  const hunks = new Map<string, Hunk[]>();
-  readDiff(diff, files, hunks);
-  for (const path of untracked.split("\0")) {
-    if (path === "") continue;
-    files.push({ path, status: "untracked" });
-    hunks.set(path, [{ start: 1, end: lineCount(join(place.root, path)), added: true }]);
-  }
-  files.sort((a, b) => (a.path < b.path ? -1 : 1));
-  const now = await structureOf(files.filter((file) => file.status !== "deleted").map((file) => file.path));
-  const symbols = [...changedSymbols(now, graph, files, hunks), ...goneSymbols(now, graph, files)];
+  const changed = await changedFiles(sources, base);
+  if (!changed) return undefined;
+  const { files, hunks } = changed;
+  const source = files.filter((file) => languageOf(file.path) !== undefined);
+  const read = source.slice(0, MAX_READ);
+  const now = await sources.structureOf(read.filter((file) => file.status !== "deleted").map((file) => file.path));
+  const symbols = [...changedSymbols(now, graph, read, hunks), ...goneSymbols(now, graph, read)];
   const processes = new Set<number>();
   const dependents = new Set<number>();
   for (const { symbol } of symbols) {
@@ -92,23 +77,51 @@ export async function changesOf(
     if (row < 0) continue;
     for (const process of processesOf(graph, row)) processes.add(process);
     for (const edge of graph.incoming(row))
-      if (CALLS_IN.has(graph.edge(edge).type)) dependents.add(graph.edges.from[edge]!);
+      if (CALLS_IN.has(graph.edges.type[edge]!)) dependents.add(graph.edges.from[edge]!);
   }
+  const touched = [...processes].sort((a, b) => a - b).slice(0, MAX_PROCESSES);
+  const totals = { files: files.length, symbols: symbols.length, processes: processes.size };
   return {
-    files,
-    symbols,
-    processes: [...processes].sort((a, b) => a - b).map((index) => processView(graph, index)),
+    files: files.slice(0, MAX_LISTED),
+    symbols: symbols.slice(0, MAX_LISTED),
+    processes: touched.map((index) => processView(graph, index)),
+    totals,
+    truncated:
+      Math.max(totals.files, totals.symbols) > MAX_LISTED ||
+      totals.processes > MAX_PROCESSES ||
+      source.length > read.length,
     risk: riskOf(dependents.size, symbols.length + dependents.size, processes.size, 0),
   };
 }
 
-function lineCount(path: string): number {
-  try {
-    if (statSync(path).size > MAX_UNTRACKED_BYTES) return 1;
-    return readFileSync(path, "utf8").split("\n").length;
-  } catch {
-    return 1;
+const DIFF = ["diff", "--no-ext-diff", "--no-textconv", "--no-color", "-M", "-U0", "--relative"];
+const UNTRACKED = ["ls-files", "-z", "--others", "--exclude-standard"];
+
+/** @returns undefined outside git. @throws GraphError for a base that is no commit. */
+async function changedFiles({ place, index }: ChangesSources, base: string | undefined) {
+  const against = base ?? "HEAD";
+  if (against.startsWith("-") || !/^[\w./~^@{}-]+$/.test(against)) throw new GraphError("invalid", "base is no commit");
+  // At once, as each waits for the disk: what a base that is none makes of the others is not looked at.
+  const [known, difference, others] = await Promise.all([
+    git(place, ["rev-parse", "--verify", "--quiet", `${against}^{commit}`]),
+    gitWithoutFilters(place, [...DIFF, against, "--"], index),
+    git(place, UNTRACKED),
+  ]);
+  if (known === undefined && base) throw new GraphError("invalid", "base is no commit of this repository");
+  // Before the first commit everything is new.
+  const diff = known === undefined ? "" : difference;
+  const untracked = known === undefined ? await git(place, [...UNTRACKED, "--cached"]) : others;
+  if (diff === undefined || untracked === undefined) return undefined;
+  const files: ChangedFile[] = [];
+  const hunks = new Map<string, Hunk[]>();
+  readDiff(diff, files, hunks);
+  for (const path of untracked.split("\0")) {
+    if (path === "") continue;
+    files.push({ path, status: "untracked" });
+    hunks.set(path, [{ start: 1, end: Number.POSITIVE_INFINITY, added: true }]);
   }
+  files.sort((a, b) => (a.path < b.path ? -1 : 1));
+  return { files, hunks };
 }
 
 function readDiff(diff: string, files: ChangedFile[], hunks: Map<string, Hunk[]>): void {
@@ -181,16 +194,23 @@ function changedSymbols(
 
 function symbolsByFile(graph: CodeGraph, paths: ReadonlySet<string>): Map<string, number[]> {
   const byFile = new Map<string, number[]>();
+  const wanted = new Uint8Array(graph.nodeCount);
+  for (const path of paths) {
+    const file = graph.rowOf(`File:${path}`);
+    if (file >= 0) wanted[file] = 1;
+  }
   for (let row = 0; row < graph.nodeCount; row++) {
-    if (graph.nodes.file[row]! < 0 || graph.label(row) === "File") continue;
+    const file = graph.nodes.file[row]!;
+    if (file < 0 || wanted[file] === 0 || graph.nodes.label[row] === FILE) continue;
     const path = graph.filePath(row);
-    if (!paths.has(path)) continue;
     const list = byFile.get(path);
     if (list) list.push(row);
     else byFile.set(path, [row]);
   }
   return byFile;
 }
+
+const FILE = NODE_LABELS.indexOf("File");
 
 /** Symbols of the last index that the working tree has no more. */
 function goneSymbols(now: CodeGraph, graph: CodeGraph, files: readonly ChangedFile[]): ChangedSymbol[] {
