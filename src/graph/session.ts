@@ -32,7 +32,7 @@ import { type SearchAnswer, type SearchOptions, searchGraph } from "./query/sear
 import type { SourceFile } from "./resolve/repository.ts";
 import { createSettledIndex } from "./settled-index.ts";
 import { sourceLines } from "./source-lines.ts";
-import { pause } from "./stepwise.ts";
+import { takeTurns } from "./stepwise.ts";
 import { createGraphStore, type Manifest } from "./store/graph-store.ts";
 import { type KuzuReader, openKuzu, writeKuzu } from "./store/kuzu.ts";
 import { addStructure, GraphBuilder } from "./structure.ts";
@@ -206,10 +206,11 @@ export function createGraphSession(place: GraphPlace): GraphSession {
 /** Nodes of some files as they are on disk now, edges left out. Others are answered between two files. */
 async function structureOf(root: string, paths: readonly string[], grammars: Grammars): Promise<CodeGraph> {
   const files: SourceFile[] = [];
+  const turn = takeTurns();
   for (const path of paths) {
     const language = languageOf(path);
     if (!language || !existsSync(join(root, path))) continue;
-    await pause();
+    await turn();
     const [parsed] = await parseFiles({ root, files: [{ path, hash: "" }] }, grammars);
     const facts = parsed?.note === "" ? unpackFacts(parsed.facts, language.id) : undefined;
     if (facts) files.push({ path, language, facts });

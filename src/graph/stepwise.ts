@@ -22,9 +22,10 @@ export class Stepwise<T> {
 
   /** The result, made with pauses. */
   async unhurried(): Promise<T> {
+    const turn = takeTurns();
     while (!this.done) {
-      await pause();
-      for (const until = performance.now() + TURN_MS; !this.done && performance.now() < until; ) this.step();
+      await turn();
+      if (!this.done) this.step();
     }
     return this.done.value;
   }
@@ -35,5 +36,16 @@ export class Stepwise<T> {
   }
 }
 
-/** Lets everything that waits for this process have its turn. */
-export const pause = (): Promise<void> => new Promise((resolve) => setTimeout(resolve, 0));
+/** To be awaited between steps: pauses when a turn has been long enough, so that everything that waits has its own. */
+export function takeTurns(): () => Promise<void> | void {
+  let until = performance.now() + TURN_MS;
+  return () => {
+    if (performance.now() < until) return;
+    return new Promise((resolve) => {
+      setTimeout(() => {
+        until = performance.now() + TURN_MS;
+        resolve();
+      }, 0);
+    });
+  };
+}

@@ -13,7 +13,7 @@ import { endpointBody, jsonPieces } from "./endpoint-body.ts";
 import { isGraphErrorCode } from "./graph-error.ts";
 import type { GraphReply, GraphRequest } from "./protocol.ts";
 import { createGraphSession, type GraphPlace, type GraphSession } from "./session.ts";
-import { pause } from "./stepwise.ts";
+import { takeTurns } from "./stepwise.ts";
 import { toolText } from "./tool-calls.ts";
 
 const MAX_SESSIONS = 8;
@@ -94,11 +94,12 @@ async function replyJson(
 ): Promise<void> {
   const { body, next } = endpointBody(operation, value);
   const pieces = jsonPieces(body);
+  const turn = takeTurns();
   for (let piece = pieces.next(); !piece.done; ) {
     const bytes = piece.value;
     piece = pieces.next();
     reply({ id, kind: "json", bytes, last: piece.done === true, next });
-    if (!piece.done) await pause();
+    await turn();
   }
 }
 
