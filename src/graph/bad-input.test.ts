@@ -195,6 +195,18 @@ describe("an index of", () => {
     ).toBe("ENOENT");
   });
 
+  test("types that stand for each other 25,000 deep ends, and names the file that was too much", async () => {
+    const depth = 25_000;
+    const chain = Array.from({ length: depth }, (_, n) => `type T${n} = T${n + 1};`).join("\n");
+    const end = `type T${depth} = Box;\nclass Box { open() {} }\nexport function use(box: T0) { box.open(); }\n`;
+    const tree = treeOf({ "deep.ts": `${chain}\n${end}`, "plain.ts": "function a() { b(); }\nfunction b() {}\n" });
+    const { session, manifest } = await indexOf(tree);
+    expect(manifest.failed.map(({ path }) => path)).toEqual(["deep.ts"]);
+    expect(session.context("b", "plain.ts")).toMatchObject({ found: "one", context: { totals: { callers: 1 } } });
+    tree.write("plain.ts", "function a() { c(); }\nfunction c() {}\n");
+    expect((await session.index({ force: false })).changed).toBe(true);
+  });
+
   test("50,000 files ends whole, and that nothing changed is found without parsing", async () => {
     const tree = treeOf({}, { git: false });
     // Links to a few files: as many entries, in less time than as many files.
@@ -215,7 +227,7 @@ describe("an index of", () => {
     const tree = treeOf(SHOP);
     const { session } = await indexOf(tree);
     const folder = join(tree.store, "g1");
-    for (const name of ["graph.bin", "files.bin", "facts.bin"]) writeFileSync(join(folder, name), "nonsense");
+    for (const name of ["graph.bin", "files.bin", "facts-0.bin"]) writeFileSync(join(folder, name), "nonsense");
     const reopened = createGraphSession({ root: tree.root, store: tree.store });
     expect(() => reopened.context("withTax")).toThrow("index again");
     await reopened.index({ force: true });

@@ -1,6 +1,6 @@
 /** The promise of an incremental index: after any edits it equals one made from nothing. */
 import { afterEach, expect, test } from "bun:test";
-import { existsSync, readFileSync, renameSync, rmSync } from "node:fs";
+import { existsSync, readdirSync, readFileSync, renameSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import { createSourceTree, SHOP, type SourceTree } from "../testing/source-tree.ts";
 import { exportLines } from "./export.ts";
@@ -85,35 +85,77 @@ function edit(tree: SourceTree, paths: string[], random: (below: number) => numb
       const known = Object.keys(START);
       const back = known[random(known.length)]!;
       tree.write(back, START[back]!);
-      return `${back} as it was`;
+      return `${back} as it began`;
     }
   }
 }
 
+/** One edit of any text: lines doubled, dropped or moved, a name changed everywhere or in one place. */
+function scramble(tree: SourceTree, paths: string[], random: (below: number) => number): string {
+  const path = paths[random(paths.length)]!;
+  const text = readFileSync(join(tree.root, path), "utf8");
+  const lines = text.split("\n");
+  const names = [...new Set(text.match(/[A-Za-z_]\w{2,}/g) ?? ["none"])];
+  const [at, name, other] = [random(lines.length), names[random(names.length)]!, names[random(names.length)]!];
+  const edits: [string, () => string][] = [
+    [`line ${at} doubled`, () => lines.toSpliced(at, 0, lines[at]!).join("\n")],
+    [`line ${at} dropped`, () => lines.toSpliced(at, 1).join("\n")],
+    [`lines around ${at} repeated at the end`, () => [...lines, ...lines.slice(at, at + 12)].join("\n")],
+    [`${name} renamed`, () => text.replaceAll(new RegExp(`\\b${name}\\b`, "g"), `${name}X`)],
+    [`the first ${name} is ${other}`, () => text.replace(name, other)],
+  ];
+  const [told, edited] = edits[random(edits.length)]!;
+  tree.write(path, edited());
+  return `${path}: ${told}`;
+}
+
 const seed = Number(process.env["SKEP_SEED"] || Date.now() % 1_000_000);
 
-test(`an incremental index equals a full one after random edits, renames and deletions (seed ${seed})`, async () => {
-  const random = numbers(seed);
-  const tree = createSourceTree(START);
-  trees.push(tree);
-  const place = { root: tree.root, store: tree.store };
-  const grown = createGraphSession(place);
-  await grown.index({ force: false });
-  const history: string[] = [];
-  for (let round = 0; round < 12; round++) {
-    for (let n = 0; n <= random(3); n++) {
-      const paths = tree.git("ls-files", "-z", "--cached", "--others").split("\0").filter(Boolean);
-      const there = paths.filter((path) => existsSync(join(tree.root, path)));
-      history.push(edit(tree, there, random));
-    }
-    if (random(3) === 0) {
-      tree.git("add", "-A");
-      tree.git("commit", "-q", "--allow-empty", "-m", "more");
-    }
+interface Trial {
+  files: Readonly<Record<string, string>>;
+  rounds: number;
+  edits: readonly (typeof edit)[];
+}
+
+/** Skep's own sources, as far as they have much to do with each other. */
+function ownSources(): Record<string, string> {
+  const root = join(import.meta.dir, "..");
+  const paths = (readdirSync(root, { recursive: true }) as string[]).filter(
+    (path) => /^(graph|core)\/[^/]*(\/[^/]*)?\.ts$/.test(path) && !path.includes("fixtures"),
+  );
+  return Object.fromEntries(paths.map((path) => [`src/${path}`, readFileSync(join(root, path), "utf8")]));
+}
+
+const TRIALS: Record<string, () => Trial> = {
+  "made for it": () => ({ files: START, rounds: 12, edits: [edit] }),
+  "of real sources": () => ({ files: ownSources(), rounds: 4, edits: [edit, scramble, scramble, scramble] }),
+};
+
+for (const [name, make] of Object.entries(TRIALS)) {
+  test(`an incremental index equals a full one after random edits, renames and deletions: a repository ${name} (seed ${seed})`, async () => {
+    const random = numbers(seed);
+    const { files, rounds, edits } = make();
+    const tree = createSourceTree(files);
+    trees.push(tree);
+    const place = { root: tree.root, store: tree.store };
+    const grown = createGraphSession(place);
     await grown.index({ force: false });
-    const full = createGraphSession({ ...place, store: `${tree.store}-${round}` });
-    await full.index({ force: true });
-    expect({ seed, history, graph: everything(grown) }).toEqual({ seed, history, graph: everything(full) });
-    full.close();
-  }
-}, 120_000);
+    const history: string[] = [];
+    for (let round = 0; round < rounds; round++) {
+      for (let n = 0; n <= random(3); n++) {
+        const paths = tree.git("ls-files", "-z", "--cached", "--others").split("\0").filter(Boolean);
+        const there = paths.filter((path) => existsSync(join(tree.root, path)));
+        history.push(edits[random(edits.length)]!(tree, there, random));
+      }
+      if (random(3) === 0) {
+        tree.git("add", "-A");
+        tree.git("commit", "-q", "--allow-empty", "-m", "more");
+      }
+      await grown.index({ force: false });
+      const full = createGraphSession({ ...place, store: `${tree.store}-${round}` });
+      await full.index({ force: true });
+      expect({ seed, history, graph: everything(grown) }).toEqual({ seed, history, graph: everything(full) });
+      full.close();
+    }
+  }, 120_000);
+}

@@ -82,7 +82,8 @@ export async function indexRepository(options: IndexOptions): Promise<IndexRepor
   const { files, parsed } = await parseChanged(options, walk, cache, phases);
   options.signal?.throwIfAborted();
   const configs = configsHash(options.root, walk);
-  const graph = buildGraph(options, walk, { files, cache, configs, before }, phases);
+  const tangled: string[] = [];
+  const graph = buildGraph(options, walk, { files, cache, configs, before, tangled }, phases);
   options.signal?.throwIfAborted();
   const generation = options.store.begin();
   try {
@@ -97,9 +98,10 @@ export async function indexRepository(options: IndexOptions): Promise<IndexRepor
       fingerprint,
       files: files.filter((file) => file.note === "").length,
       ...skippedOf(walk, files),
-      failed: files
-        .filter((file) => file.note !== "" && file.note !== "generated")
-        .map((file) => ({ path: file.path, error: file.note })),
+      failed: [
+        ...files.flatMap(({ path, note }) => (note === "" || note === "generated" ? [] : [{ path, error: note }])),
+        ...tangled.map((path) => ({ path, error: "its types and calls are too deeply entangled: it has no edges" })),
+      ],
     });
     return { manifest, phases: phases.list, parsed, changed: true };
   } catch (error) {
@@ -238,6 +240,8 @@ interface Material {
   before: Generation | undefined;
   /** Hash over the configuration files. */
   configs: string;
+  /** Paths of files whose edges could not be found; filled here. */
+  tangled: string[];
 }
 
 function buildGraph(options: IndexOptions, walk: Walk, material: Material, phases: Phases): CodeGraph {
@@ -262,26 +266,42 @@ function resolveAll(options: IndexOptions, walk: Walk, material: Material, phase
   phases.start("structure", 1);
   const builder = new GraphBuilder();
   const configs = { configs: walk.configs, readConfig: (path: string) => readConfig(options.root, path) };
-  const resolution = resolveFiles({ files: sources, ...configs });
+  let resolution = resolveFiles({ files: sources, ...configs });
   const symbolNodes = addStructure(builder, resolution.repo);
   phases.end("structure");
   phases.start("resolution", sources.length);
+  /** Code so entangled that the stack ends yields nothing, and what was remembered on the way there is unsure. */
+  const untangled = <T>(work: () => T): T | undefined => {
+    try {
+      return work();
+    } catch (error) {
+      if (!(error instanceof RangeError)) throw error;
+      resolution = resolveFiles({ files: sources, ...configs });
+      return undefined;
+    }
+  };
   const { before } = material;
   const reuse =
     before &&
-    reuseEdges(
-      {
-        ...material,
-        readSnapshot: () => readFileSync(before.snapshot),
-        sources,
-        after: resolution,
-        configPaths: walk.configs,
-        readConfig: configs.readConfig,
-      },
-      builder,
+    untangled(() =>
+      reuseEdges(
+        {
+          ...material,
+          readSnapshot: () => readFileSync(before.snapshot),
+          sources,
+          after: resolution,
+          configPaths: walk.configs,
+          readConfig: configs.readConfig,
+        },
+        builder,
+      ),
     );
   for (let file = 0; file < sources.length; file++) {
-    if (!reuse?.copy(file, builder)) addFoundEdges(builder, resolution.edgesOf(file), symbolNodes);
+    if (!reuse?.copy(file, builder)) {
+      const found = untangled(() => resolution.edgesOf(file));
+      if (!found) material.tangled.push(sources[file]!.path);
+      addFoundEdges(builder, found ?? [], symbolNodes);
+    }
     phases.step("resolution", file + 1);
     if (file % 256 === 0) options.signal?.throwIfAborted();
   }

@@ -8,6 +8,7 @@ import { builtin, EXTERNAL, partsOf, substitute, unionOf, type ValueType } from 
 
 const MAX_TUPLE = 8;
 const MAX_DEPTH = 150;
+const MAX_ITERATORS = 4;
 
 type Expressions = Pick<Engine, "exprType" | "elementType" | "awaited" | "assignedType" | "assignedToBinding">;
 
@@ -24,6 +25,8 @@ export function createExpressions(engine: Engine): Expressions {
   const assignIndexes: (AssignIndex | undefined)[] = [];
   const narrowIndexes: (Map<number, number[]> | undefined)[] = [];
   let depth = 0;
+  /** Iterators of iterators under way. */
+  let iterators = 0;
 
   function nameType(file: number, row: number): ValueType | undefined {
     const facts = repo.facts(file);
@@ -254,7 +257,7 @@ export function createExpressions(engine: Engine): Expressions {
         if (part.kind === "external") return part;
         if (part.kind === "instance") {
           const iterated = engine.memberType(part, "[Symbol.iterator]") ?? engine.memberType(part, "__iter__");
-          if (iterated) return elementType(engine.callResult(iterated, undefined));
+          if (iterated) return iteratorElement(engine.callResult(iterated, undefined));
           const indexSignature = engine.memberType(part, "[]");
           if (indexSignature) return indexSignature;
           const values = repo.childrenOf(part.symbol);
@@ -266,6 +269,20 @@ export function createExpressions(engine: Engine): Expressions {
         return builtinElement(part);
       }),
     );
+  }
+
+  /** What an iterator yields: it may be its own iterator, or another's. */
+  function iteratorElement(type: ValueType | undefined): ValueType | undefined {
+    if (iterators > MAX_ITERATORS) return undefined;
+    iterators++;
+    const found = unionOf(
+      partsOf(type).map((part) => {
+        const next = part.kind === "instance" ? engine.memberType(part, "__next__") : undefined;
+        return next ? engine.callResult(next, undefined) : elementType(part);
+      }),
+    );
+    iterators--;
+    return found;
   }
 
   /** A class that extends a container of the library: `class Items extends Array<Item>`. */

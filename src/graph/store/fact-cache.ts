@@ -3,7 +3,16 @@
  * segments of packed facts. A segment never changes: the next generation links those it still needs and writes the new
  * facts into one more, until too many or too stale ones are put together. A broken or older cache is simply empty.
  */
-import { closeSync, copyFileSync, linkSync, openSync, readFileSync, writeFileSync, writevSync } from "node:fs";
+import {
+  closeSync,
+  copyFileSync,
+  linkSync,
+  openSync,
+  readFileSync,
+  statSync,
+  writeFileSync,
+  writevSync,
+} from "node:fs";
 import { join } from "node:path";
 import { FACTS_VERSION } from "../parse/fact-layout.ts";
 import { type Column, packColumns, readColumns } from "./columns.ts";
@@ -65,6 +74,7 @@ export function readFactCache(folder: string | undefined): FactCache {
     const meta = reader?.meta as Meta | undefined;
     if (!reader || meta?.format !== CACHE_FORMAT || meta.facts !== FACTS_VERSION) return cache;
     const segments = meta.segments.map((length, i) => ({ path: segmentPath(folder, i), length }));
+    if (segments.some(({ path, length }) => statSync(path).size !== length * UNIT)) return cache;
     const paths = reader.strings("path");
     const hashes = reader.strings("hash");
     const notes = reader.strings("note");

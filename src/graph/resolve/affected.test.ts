@@ -1,0 +1,100 @@
+/** Which files an edit makes be resolved again: no more than needed, and never fewer. */
+import { beforeAll, describe, expect, test } from "bun:test";
+import { type Resolution, resolveFiles } from "../analyse.ts";
+import { packFacts } from "../parse/facts.ts";
+import { createGrammars, type Grammars } from "../parse/grammar.ts";
+import { endingOf, languageOf } from "../parse/languages.ts";
+import { factsOf } from "../parse/parse-file.ts";
+import { affectedFiles } from "./affected.ts";
+import type { SourceFile } from "./repository.ts";
+
+type Files = Readonly<Record<string, string>>;
+let grammars: Grammars;
+beforeAll(async () => {
+  grammars = await createGrammars();
+});
+
+async function resolve(files: Files): Promise<Resolution> {
+  const sources: SourceFile[] = [];
+  for (const [path, text] of Object.entries(files)) {
+    const language = languageOf(path)!;
+    await grammars.load(language.grammars.get(endingOf(path))!);
+    sources.push({ path, language, facts: factsOf(path, text, grammars) });
+  }
+  return resolveFiles({ files: sources, configs: [], readConfig: () => undefined });
+}
+
+/** The edges of a file, told by names. */
+function edges({ repo, edgesOf }: Resolution, file: number): string[] {
+  const name = (end: number) =>
+    end < 0 ? repo.files[-1 - end]!.path : `${repo.files[repo.fileOf(end)]!.path}#${repo.name(end)}`;
+  return edgesOf(file).map(({ type, from, to, line, reason }) => `${type} ${name(from)} ${name(to)} ${line} ${reason}`);
+}
+
+/** Paths to resolve again after an edit, "all" for every one; checked to leave no file out whose edges changed. */
+async function affected(files: Files, path: string, text: string): Promise<string[] | "all"> {
+  const [before, after] = [await resolve(files), await resolve({ ...files, [path]: text })];
+  const paths = Object.keys(files);
+  const found = affectedFiles({
+    before: before.engine,
+    after: after.engine,
+    changed: [paths.indexOf(path)],
+    packedFacts: (file) => packFacts(after.repo.facts(file)),
+  });
+  for (const [file, left] of paths.entries())
+    if (found && !found.has(file))
+      expect({ left, edges: edges(after, file) }).toEqual({ left, edges: edges(before, file) });
+  return found ? Array.from(found, (file) => paths[file]!).sort() : "all";
+}
+
+const SHOP: Files = {
+  "price.ts":
+    "export class Price {\n  round() {\n    return this;\n  }\n}\nexport class Tax extends Price {\n  rate() {}\n}\n",
+  "make.ts": 'import { Price } from "./price.ts";\nexport function make() {\n  return new Price();\n}\n',
+  "pass.ts": 'import { make } from "./make.ts";\nexport const pass = () => make();\n',
+  "use.ts": 'import { pass } from "./pass.ts";\nexport function use() {\n  pass().round();\n}\n',
+  "far.ts": "export function far() {\n  return 1;\n}\nexport function near() {\n  return far();\n}\n",
+};
+
+describe("an edit of", () => {
+  test("a body that shows nothing to others asks for its own file alone", async () => {
+    const text = SHOP["make.ts"]!.replace("  return", "  far();\n\n  return");
+    expect(await affected(SHOP, "make.ts", text)).toEqual(["make.ts"]);
+  });
+  test("what a function returns reaches those who never name it, through those who pass it on", async () => {
+    const text = SHOP["make.ts"]!.replace("Price }", "Tax }").replace("new Price", "new Tax");
+    expect(await affected(SHOP, "make.ts", text)).toEqual(["make.ts", "pass.ts", "use.ts"]);
+  });
+  test("a new name reaches who mentions it already", async () => {
+    const files = { ...SHOP, "wait.ts": 'import { later } from "./far.ts";\nlater();\n' };
+    const text = `${SHOP["far.ts"]}export function later() {}\n`;
+    expect(await affected(files, "far.ts", text)).toEqual(["far.ts", "wait.ts"]);
+  });
+  test("a member reaches who calls one of that name, wherever its class comes from", async () => {
+    const text = SHOP["price.ts"]!.replace("round()", "near()");
+    expect(await affected(SHOP, "price.ts", text)).toEqual(["far.ts", "price.ts", "use.ts"]);
+  });
+  test("a base class, a star export or an iterator is seen without being named, and asks for all", async () => {
+    expect(await affected(SHOP, "price.ts", SHOP["price.ts"]!.replace(" extends Price", ""))).toBe("all");
+    expect(await affected(SHOP, "far.ts", `${SHOP["far.ts"]}export * from "./make.ts";\n`)).toBe("all");
+    const iterable = SHOP["price.ts"]!.replace("rate() {}", "*[Symbol.iterator]() {}");
+    expect(await affected(SHOP, "price.ts", iterable)).toBe("all");
+  });
+  test("the one method that a lambda stands for asks for all", async () => {
+    const files = {
+      "Task.java": "interface Task {\n  void run(Job job);\n}\n",
+      "Job.java": "class Job {\n  void go() {}\n}\n",
+      "Pool.java": "class Pool {\n  void add(Task task) {}\n}\n",
+      "Main.java": "class Main {\n  void main(Pool pool) {\n    pool.add(one -> one.go());\n  }\n}\n",
+    };
+    expect(await affected(files, "Task.java", "interface Task {\n  void run(Pool job);\n}\n")).toBe("all");
+  });
+  test("a name that case does not tell apart reaches every way of writing it", async () => {
+    const files = {
+      "a.php": "<?php\nfunction sendMail() {}\n",
+      "b.php": "<?php\nSENDMAIL();\n",
+      "c.php": "<?php\nfunction other() {}\n",
+    };
+    expect(await affected(files, "a.php", "<?php\nfunction sendPost() {}\n")).toEqual(["a.php", "b.php"]);
+  });
+});
