@@ -196,7 +196,9 @@ function call(walk: Walk, node: number, context: Context): number {
     const row = facts.import(ImportKind.Module, module, "*", "", tree.line(node), context.scope);
     return facts.expr(Expr.Module, row);
   }
-  const callee = walk.expression(calleeNode, context);
+  // A called name is told by the call; as a use it would say the same again.
+  const isName = tree.kind(calleeNode) === "identifier" && !walk.awaited.has(calleeNode);
+  const callee = isName ? facts.exprName(tree.source(calleeNode), context.scope) : walk.expression(calleeNode, context);
   const row = facts.expr(Expr.Call, callee);
   passArguments(walk, row, args, context);
   facts.setExpr(row, "c", facts.list(typeArguments(walk, tree.child(node, "type_arguments"), context)));
