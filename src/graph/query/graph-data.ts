@@ -22,20 +22,25 @@ export interface GraphData {
 }
 
 const MAX_EDGES_PER_NODE = 6;
+/** More than a graph has rows; times a degree it is still a whole number without loss. */
+const ROWS = 2 ** 32;
 
 export function graphData(graph: CodeGraph, options: GraphDataOptions): GraphData {
   const labels = new Set((options.labels ?? []).map((label) => NODE_LABELS.indexOf(label)));
   const types = new Set((options.types ?? []).map((type) => EDGE_TYPES.indexOf(type)));
-  const rows: number[] = [];
+  const fitting = new Float64Array(graph.nodeCount);
+  let total = 0;
   const degree = new Int32Array(graph.nodeCount);
   for (let node = 0; node < graph.nodeCount; node++) {
     degree[node] = graph.outgoing(node).length + graph.incoming(node).length;
     if (labels.size > 0 && !labels.has(graph.nodes.label[node]!)) continue;
     if (options.path && !within(graph, node, options.path)) continue;
-    rows.push(node);
+    // Degree and row as one number: the highest degree comes last, of equal ones the first row.
+    fitting[total++] = degree[node]! * ROWS + (ROWS - 1 - node);
   }
-  rows.sort((a, b) => degree[b]! - degree[a]! || a - b);
-  const chosen = rows.slice(0, options.limit);
+  const keys = fitting.subarray(0, total).sort();
+  const chosen = Array.from(keys.subarray(Math.max(0, total - options.limit)), (key) => ROWS - 1 - (key % ROWS));
+  chosen.reverse();
   const inside = new Uint8Array(graph.nodeCount);
   for (const node of chosen) inside[node] = 1;
   const edges: GraphEdge[] = [];
@@ -59,8 +64,8 @@ export function graphData(graph: CodeGraph, options: GraphDataOptions): GraphDat
     processes: graph.processes.flatMap((process, i) =>
       process.steps.some((node) => inside[node] === 1) ? [processView(graph, i)] : [],
     ),
-    truncated: chosen.length < rows.length || cut,
-    total: rows.length,
+    truncated: chosen.length < total || cut,
+    total,
   };
 }
 
