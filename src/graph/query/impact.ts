@@ -106,11 +106,18 @@ function describe(
   let total = 0;
   let shown = 0;
   let product = 0;
+  const tests = new Map<number, boolean>();
+  const isTest = (row: number): boolean => {
+    const file = graph.nodes.file[row]!;
+    const known = tests.get(file) ?? isTestPath(graph.filePath(row));
+    tests.set(file, known);
+    return known;
+  };
   for (const [row, { depth, confidence, via }] of reached) {
     for (const process of processesOf(graph, row)) processes.add(process);
     if (depth === 0) continue;
     total++;
-    if (!isTestPath(graph.filePath(row))) product++;
+    if (!isTest(row)) product++;
     const community = communityOf(graph, row);
     if (community >= 0) communities.add(community);
     depths[depth - 1] ??= {
