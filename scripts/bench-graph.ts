@@ -40,6 +40,7 @@ interface Measured {
   ctags: Ran[];
   ripgrep: Ran[];
   peers: Map<string, Runs>;
+  failed: Set<Peer>;
   problems: string[];
 }
 
@@ -75,6 +76,7 @@ async function measure(path: string, rounds: number, peers: readonly Peer[], fol
     ctags: [],
     ripgrep: [],
     peers: new Map(),
+    failed: new Set(),
     problems: [],
   };
   const file = fileOf(copy);
@@ -86,19 +88,27 @@ async function measure(path: string, rounds: number, peers: readonly Peer[], fol
     measured.line.push(await skep.update(copy));
     if (present("ctags")) measured.ctags.push(await run(["ctags", "-R", "-f", "/dev/null", "."], copy));
     if (present("rg")) measured.ripgrep.push(await run(["rg", "-c", "function|def |class ", "."], copy));
+    // In turns with the others, so that what else the machine does meets all alike.
+    await peersRound(path, peers, folder, `added_by_bench_${at}`, measured);
   }
   measured.files = (JSON.parse(measured.skep.cold[0]!.stdout) as { report: { files: number } }).report.files;
-  for (const peer of peers) {
-    const runs = new Runs();
-    try {
-      const own = copyOf(path, join(folder, peer.name.replace(/\W/g, "-")));
-      for (let at = 1; at <= rounds; at++) await round(runs, peer, own, fileOf(own), `added_by_bench_${at}`);
-      measured.peers.set(peer.name, runs);
-    } catch (error) {
-      measured.problems.push(`${peer.name} on ${basename(path)}: ${oneLine(error)}`);
-    }
-  }
   return measured;
+}
+
+/** A round of each peer, on copies of their own. One that fails is out of the folder's table, and told. */
+async function peersRound(path: string, peers: readonly Peer[], folder: string, name: string, measured: Measured) {
+  for (const peer of peers) {
+    if (measured.failed.has(peer)) continue;
+    const own = join(folder, peer.name.replace(/\W/g, "-"));
+    const copy = existsSync(own) ? join(own, basename(path)) : copyOf(path, own);
+    const runs = measured.peers.get(peer.name) ?? new Runs();
+    measured.peers.set(peer.name, runs);
+    await round(runs, peer, copy, fileOf(copy), name).catch((error: unknown) => {
+      measured.peers.delete(peer.name);
+      measured.failed.add(peer);
+      measured.problems.push(`${peer.name} on ${basename(path)}: ${oneLine(error)}`);
+    });
+  }
 }
 
 /** Wall time of the parse alone, without the start of its process. */

@@ -92,6 +92,8 @@ const contextOf = (server: TestServer, at: string, text: string) =>
 async function askIdle(server: TestServer, at: string, nodes: readonly Asked[]): Promise<Measured[]> {
   const words = (name: string) => name.replace(/([a-z])([A-Z])/g, "$1 $2").replaceAll("_", " ");
   return [
+    // Answers at once: what it takes is the machine's.
+    await ask("/healthz", nodes, () => get(server, "/healthz")),
     await ask("context", nodes, ({ id }) => contextOf(server, at, id)),
     await ask("context, by plain name", nodes, ({ name }) => contextOf(server, at, name)),
     await ask("query, a name", nodes, ({ name }) => get(server, `${at}/query`, { query: name })),
