@@ -310,16 +310,18 @@ describe("A14, A15: guessing", () => {
       token: admin.token,
       body: { email: "timing@example.test", password: PASSWORD },
     });
-    const median = async (email: string) => {
-      const times = [];
-      for (let one = 0; one < 9; one++) {
+    // In turns, and the quickest of each: what else the machine does makes some slower, none faster.
+    const times: Record<"known" | "unknown", number[]> = { known: [], unknown: [] };
+    for (let turn = 0; turn < 9; turn++)
+      for (const [which, email] of [
+        ["known", "timing@example.test"],
+        ["unknown", "timing-none@example.test"],
+      ] as const) {
         const started = performance.now();
         await tryLogin(email, "wrong password");
-        times.push(performance.now() - started);
+        times[which].push(performance.now() - started);
       }
-      return times.sort((a, b) => a - b)[4]!;
-    };
-    const [known, unknown] = [await median("timing@example.test"), await median("timing-none@example.test")];
+    const [known, unknown] = [Math.min(...times.known), Math.min(...times.unknown)];
     expect(Math.max(known, unknown) / Math.min(known, unknown)).toBeLessThan(2);
     expect(unknown).toBeGreaterThan(5);
   });
