@@ -96,7 +96,7 @@ function report(
   }
   let judged = 0;
   let right = 0;
-  let unjudged = 0;
+  const unjudged: string[] = [];
   const wrong: string[] = [];
   const byReason = new Map<string, [number, number]>();
   for (const [key, rows] of ours) {
@@ -105,7 +105,7 @@ function report(
     );
     for (const [row, reason] of rows) {
       if (!truth.has(row) && verdicts.unknown.has(key)) {
-        unjudged++;
+        unjudged.push(`${key} -> ${graph.id(row)} (${reason})`);
         continue;
       }
       judged++;
@@ -126,7 +126,7 @@ function report(
     judged,
     right,
     precision: right / Math.max(1, judged),
-    unjudged,
+    unjudged: unjudged.length,
     sites: verdicts.sites,
     untyped: verdicts.untyped,
     outside: verdicts.outside,
@@ -134,7 +134,13 @@ function report(
     by_reason: Object.fromEntries(byReason),
   };
   if (options.json) {
-    console.log(JSON.stringify({ ...result, missed, wrong, missing_nodes: verdicts.missingNodes }, null, 1));
+    console.log(
+      JSON.stringify(
+        { ...result, missed, wrong, unjudged_edges: unjudged, missing_nodes: verdicts.missingNodes },
+        null,
+        1,
+      ),
+    );
     return;
   }
   const sample = (list: string[], count: number) =>

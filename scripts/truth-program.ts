@@ -59,6 +59,25 @@ function createOptionsOf(root: string): (folder: string) => ts.CompilerOptions {
   return optionsOf;
 }
 
+/**
+ * Declaration files that nothing imports count for their own project only, and all projects are one program here: those
+ * that the root's tsconfig includes are kept, so that one package's globals do not stand in another.
+ */
+function createIsIncluded(root: string): (file: string) => boolean {
+  let included: Set<string> | undefined;
+  return (file) => {
+    const path = join(root, "tsconfig.json");
+    if (!/\.d\.[mc]?ts$/.test(file) || !ts.sys.fileExists(path)) return true;
+    for (let folder = dirname(file); folder.length > root.length; folder = dirname(folder))
+      if (ts.sys.fileExists(join(folder, "tsconfig.json"))) return false;
+    if (!included) {
+      const read = ts.readConfigFile(path, ts.sys.readFile);
+      included = new Set(ts.parseJsonConfigFileContent(read.config ?? {}, ts.sys, root).fileNames);
+    }
+    return included.has(file);
+  };
+}
+
 /** A file system in which workspace packages stand in the root's node_modules. */
 function createLinkedSystem(root: string, packages: WorkspacePackages) {
   const link = /\/node_modules\/((?:@[^/]+\/)?[^/@]+)(.*)$/;
@@ -143,5 +162,5 @@ export function createProgram(root: string, files: string[], modules: string): t
     return undefined;
   }
 
-  return ts.createProgram(files, options, host);
+  return ts.createProgram(files.filter(createIsIncluded(root)), options, host);
 }

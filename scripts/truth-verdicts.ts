@@ -1,8 +1,9 @@
 /**
  * What the TypeScript compiler says that calls reach, as nodes of the graph.
  *
- * The target is the declaration of the signature that the compiler chose. Where that has no node of its own (a function
- * type, an anonymous function, a function of a library), it is the variable or property through which it was called.
+ * The target is the function that the called name is declared with (`const f: F = () => …`), else the declaration of the
+ * signature that the compiler chose. Where that has no node of its own (a function type, an anonymous function, a function
+ * of a library), it is the variable or property through which it was called.
  */
 import { relative } from "node:path";
 import ts from "typescript-api";
@@ -180,6 +181,22 @@ export function judge(program: ts.Program, root: string, paths: ReadonlySet<stri
     return receiver.types.flatMap((type) => checker.getPropertyOfType(type, callee.name.text)?.declarations ?? []);
   }
 
+  /** The function that a constant or property is declared with, whatever type it is said to have. */
+  function writtenFunction(callee: ts.Expression): ts.Node | undefined {
+    const declaration = symbolAt(callee)?.valueDeclaration;
+    if (!declaration || !inside(declaration)) return undefined;
+    if (!ts.isVariableDeclaration(declaration) && !ts.isPropertyDeclaration(declaration)) return undefined;
+    const value = declaration.initializer;
+    return value && (ts.isArrowFunction(value) || ts.isFunctionExpression(value)) ? value : undefined;
+  }
+
+  /** `f.call(…)`, `f.apply(…)`: what is called is f. */
+  function applied(callee: ts.Expression): ts.Expression {
+    if (!ts.isPropertyAccessExpression(callee) || !/^(call|apply)$/.test(callee.name.text)) return callee;
+    const receiver = checker.getTypeAtLocation(callee.expression);
+    return receiver.getCallSignatures().length > 0 ? callee.expression : callee;
+  }
+
   function viaHolder(callee: ts.Expression): number {
     for (const declaration of symbolAt(callee)?.declarations ?? []) {
       if (!inside(declaration)) continue;
@@ -191,14 +208,16 @@ export function judge(program: ts.Program, root: string, paths: ReadonlySet<stri
   }
 
   function visitCall(node: CallNode, path: string): void {
-    const callee = calleeOf(node);
-    const at = ts.isNewExpression(node) ? node : ts.isPropertyAccessExpression(callee) ? callee.name : callee;
+    const written = calleeOf(node);
+    const callee = applied(written);
+    const at = ts.isNewExpression(node) ? node : ts.isPropertyAccessExpression(written) ? written.name : written;
     const key = `${path}:${node.getSourceFile().getLineAndCharacterOfPosition(at.getStart()).line + 1}`;
     verdicts.sites++;
     const signature = checker.getResolvedSignature(node);
     const made = signature && constructed(node, signature);
-    const declared = signature?.getDeclaration() as ts.Node | undefined;
-    const declaration = made ?? declared;
+    const direct = callee === written ? signature : checker.getTypeAtLocation(callee).getCallSignatures()[0];
+    const declared = direct?.getDeclaration() as ts.Node | undefined;
+    const declaration = made ?? writtenFunction(callee) ?? declared;
     if (!signature || (!declaration && checker.getTypeAtLocation(callee).flags & ts.TypeFlags.Any)) {
       verdicts.untyped++;
       verdicts.unknown.add(key);

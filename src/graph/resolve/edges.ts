@@ -187,6 +187,8 @@ export function createEdgeFinder(engine: Engine, unique: UniqueNames): EdgeFinde
       return typeTargets(receiver, "receiver_type");
     const called = facts.exprs[callee * EXPR.size + EXPR.c] === 1 ? true : undefined;
     const search = engine.members(receiver, name, 0, called);
+    if (search.members.length === 0 && repo.rules(file).builtinFamily === "ecmascript")
+      return distinct(typeTargets(engine.memberType(receiver, name), "receiver_type"));
     const direct = facts.exprs[object * EXPR.size + EXPR.op] === Expr.This;
     const targets = search.members.flatMap((member) => {
       const reason: Reason = member.inherited

@@ -82,6 +82,8 @@ export interface Engine {
   /** What is assigned to a property or variable beside its declaration. */
   assignedType(symbol: number): ValueType | undefined;
   assignedToBinding(file: number, binding: number): ValueType | undefined;
+  /** What is assigned to a member that nothing declares: of a symbol itself (`F.x = e`), or of its instances. */
+  assignedMember(symbol: number, name: string, instance: boolean): ValueType | undefined;
   /** The type of a lambda's parameter from the call it is passed to. */
   contextual(file: number, source: number, argument: number, parameter: number): ValueType | undefined;
 }

@@ -1,5 +1,5 @@
 /** Expression rows → types. */
-import { ASSIGN, BINDING, EXPR, Expr, NARROW, SCOPE, SYMBOL, SymbolFlag } from "../parse/fact-layout.ts";
+import { EXPR, Expr, NARROW, SCOPE, SymbolFlag } from "../parse/fact-layout.ts";
 import { listItems } from "../parse/facts.ts";
 import { builtinAwaited, builtinElement, builtinIndexed, namedBuiltin } from "./builtins.ts";
 import type { Engine } from "./engine.ts";
@@ -10,19 +10,11 @@ const MAX_TUPLE = 8;
 const MAX_DEPTH = 150;
 const MAX_ITERATORS = 4;
 
-type Expressions = Pick<Engine, "exprType" | "elementType" | "awaited" | "assignedType" | "assignedToBinding">;
-
-interface AssignIndex {
-  /** Assigned expressions by `scope of this` and name: `this.x = e`. */
-  members: Map<string, number[]>;
-  /** Rows of the table by name: `x = e`. */
-  names: Map<number, number[]>;
-}
+type Expressions = Pick<Engine, "exprType" | "elementType" | "awaited">;
 
 export function createExpressions(engine: Engine): Expressions {
   const { repo } = engine;
   const memo: TypeMemo[] = [];
-  const assignIndexes: (AssignIndex | undefined)[] = [];
   const narrowIndexes: (Map<number, number[]> | undefined)[] = [];
   let depth = 0;
   /** Iterators of iterators under way. */
@@ -37,6 +29,9 @@ export function createExpressions(engine: Engine): Expressions {
     const entity = engine.lookup(file, scope, name, facts.exprs[row * EXPR.size + EXPR.c] === 1 ? "call" : "value");
     if (entity) return seenFrom(engine.entityType(entity), file);
     if (repo.spaceExists(facts.strings[name]!)) return seenFrom({ kind: "space", name: facts.strings[name]! }, file);
+    // CommonJS: what a module gives is a value in it. `module` stands for the same, as its member `exports` does.
+    if (repo.rules(file).builtinFamily === "ecmascript" && /^(exports|module)$/.test(facts.strings[name]!))
+      return { kind: "module", files: [file] };
     return repo.rules(file).builtinFamily === "none" ? undefined : EXTERNAL;
   }
 
@@ -315,60 +310,5 @@ export function createExpressions(engine: Engine): Expressions {
     return unionOf(partsOf(type).map((part) => builtinAwaited(part)));
   }
 
-  function assigns(file: number): AssignIndex {
-    const existing = assignIndexes[file];
-    if (existing) return existing;
-    const index: AssignIndex = { members: new Map(), names: new Map() };
-    const facts = repo.facts(file);
-    for (let at = 0, row = 0; at < facts.assigns.length; at += ASSIGN.size, row++) {
-      const target = facts.assigns[at + ASSIGN.target]! * EXPR.size;
-      if (facts.exprs[target + EXPR.op] === Expr.Name) {
-        const name = facts.exprs[target + EXPR.a]!;
-        index.names.set(name, [...(index.names.get(name) ?? []), row]);
-      } else if (facts.exprs[target + EXPR.op] === Expr.Member) {
-        const object = facts.exprs[target + EXPR.a]! * EXPR.size;
-        if (facts.exprs[object + EXPR.op] !== Expr.This) continue;
-        const key = `${facts.exprs[object + EXPR.a]}/${facts.exprs[target + EXPR.b]}`;
-        index.members.set(key, [...(index.members.get(key) ?? []), facts.assigns[at + ASSIGN.expr]!]);
-      }
-    }
-    assignIndexes[file] = index;
-    return index;
-  }
-
-  function assignedType(symbol: number): ValueType | undefined {
-    const file = repo.fileOf(symbol);
-    const facts = repo.facts(file);
-    const name = repo.column(symbol, "name");
-    const parent = repo.parent(symbol);
-    if (repo.label(symbol) !== "Property" || parent < 0)
-      return assignedName(file, name, (entity) => entity.kind === "symbol" && entity.symbol === symbol);
-    const scope = facts.symbols[(parent - repo.base[file]!) * SYMBOL.size + SYMBOL.inner]!;
-    return unionOf((assigns(file).members.get(`${scope}/${name}`) ?? []).map((expr) => exprType(file, expr)));
-  }
-
-  function assignedName(
-    file: number,
-    name: number,
-    same: (entity: NonNullable<ReturnType<Engine["lookup"]>>) => boolean,
-  ): ValueType | undefined {
-    const facts = repo.facts(file);
-    const types: (ValueType | undefined)[] = [];
-    for (const row of assigns(file).names.get(name) ?? []) {
-      const entity = engine.lookup(file, facts.assigns[row * ASSIGN.size + ASSIGN.scope]!, name, "value");
-      if (entity && same(entity)) types.push(exprType(file, facts.assigns[row * ASSIGN.size + ASSIGN.expr]!));
-    }
-    return unionOf(types);
-  }
-
-  function assignedToBinding(file: number, binding: number): ValueType | undefined {
-    const name = repo.facts(file).bindings[binding * BINDING.size + BINDING.name]!;
-    return assignedName(
-      file,
-      name,
-      (entity) => entity.kind === "binding" && entity.binding === binding && entity.file === file,
-    );
-  }
-
-  return { exprType, elementType, awaited, assignedType, assignedToBinding };
+  return { exprType, elementType, awaited };
 }

@@ -167,10 +167,22 @@ export function createMembers(engine: Engine): Members {
     return found;
   }
 
+  /** The members of a symbol under a name. What is declared inside a function is none. */
+  function membersNamed(symbol: number, name: string): readonly number[] {
+    const symbols = repo.childrenNamed(symbol, name);
+    const label = repo.label(symbol);
+    if (symbols.length > 0 && (label === "Function" || label === "Method"))
+      return symbols.filter((child) => repo.label(child) === "Method" || repo.label(child) === "Property");
+    if (symbols.length > 0 || label !== "Variable" || !repo.has(symbol, SymbolFlag.Hidden)) return symbols;
+    // Methods that an object was given after it was made: `app.listen = function () {}`.
+    const holder = holderOf(symbol);
+    return holder < 0 ? symbols : repo.childrenNamed(holder, name).filter((child) => repo.label(child) === "Method");
+  }
+
   function own(symbol: number, name: string, isStatic: boolean, called: boolean | undefined): number {
     let kept = -1;
     for (const part of declarations(symbol)) {
-      const symbols = repo.childrenNamed(part, name);
+      const symbols = membersNamed(part, name);
       if (symbols.length === 0) continue;
       const found = best(symbols, isStatic, called);
       // Where fields and methods have names of their own, a method may still stand elsewhere; so may its definition.
@@ -286,6 +298,7 @@ export function createMembers(engine: Engine): Members {
             types.push(engine.entityType(entity));
             break;
           }
+          if (name === "exports" && repo.rules(file).builtinFamily === "ecmascript") types.push(part);
         }
         if (part.folder !== undefined) types.push(engine.entityType(engine.submodule(part.folder, name)));
       } else if (part.kind === "space") {
@@ -298,11 +311,39 @@ export function createMembers(engine: Engine): Members {
       } else {
         const search = members(part, name, 0, called);
         if (search.members.length > 0) for (const member of search.members) types.push(memberAsType(member));
-        else if (part.kind === "instance" && !SPECIAL.test(name)) types.push(throughIndex(part));
+        else if (part.kind === "instance" && !SPECIAL.test(name))
+          types.push(throughIndex(part) ?? assigned(part, name, 0));
+        else if (part.kind === "class" || part.kind === "function") types.push(assigned(part, name, 0));
         else if (part.kind === "builtin" && part.name === "Record" && !SPECIAL.test(name)) types.push(part.args[1]);
       }
     }
     return unionOf(types);
+  }
+
+  /** A member of a JavaScript value that is only ever assigned, to it or to one of its bases. */
+  function assigned(part: ValueType, name: string, depth: number): ValueType | undefined {
+    if (part.kind !== "instance" && part.kind !== "class" && part.kind !== "function") return undefined;
+    if (depth > MAX_INHERITANCE || repo.rules(repo.fileOf(part.symbol)).builtinFamily !== "ecmascript")
+      return undefined;
+    const holder = part.kind === "instance" && part.open ? holderOf(part.symbol) : -1;
+    const own =
+      holder >= 0
+        ? engine.assignedMember(holder, name, false)
+        : engine.assignedMember(part.symbol, name, part.kind === "instance");
+    if (own) return own;
+    for (const base of bases(part.symbol, part.env)) {
+      const found = assigned(base, name, depth + 1);
+      if (found) return found;
+    }
+    return undefined;
+  }
+
+  /** The constant or variable that an object literal is the value of, or -1. */
+  function holderOf(literal: number): number {
+    const holder = repo.parent(literal);
+    if (holder < 0 || (repo.label(holder) !== "Const" && repo.label(holder) !== "Variable")) return -1;
+    const type = engine.symbolType(holder);
+    return type?.kind === "instance" && type.symbol === literal ? holder : -1;
   }
 
   function throughIndex(part: ValueType & { kind: "instance" }): ValueType | undefined {

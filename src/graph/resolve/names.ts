@@ -276,7 +276,19 @@ export function createNames(engine: Engine): Names {
       }
       return entity;
     }
-    return viaImport(nameIn(target, name, space, file, seen));
+    const found = viaImport(nameIn(target, name, space, file, seen));
+    // The default import of a module that has none is the module itself, as CommonJS modules are seen.
+    if (!found && name === "default" && target.kind === "file" && isCommonJs(target.file))
+      return moduleEntity(target, file);
+    return found;
+  }
+
+  /** Whether a file gives its names by assigning them. */
+  function isCommonJs(file: number): boolean {
+    const index = repo.rules(file).exportLists ? exportIndex(file) : undefined;
+    if (!index || index.has("default")) return false;
+    const { exports } = repo.facts(file);
+    return exports.length > 0 && exports[EXPORT.kind] === ExportKind.Value;
   }
 
   function exportIndex(file: number): Map<string, number[]> {

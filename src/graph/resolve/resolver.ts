@@ -1,6 +1,7 @@
 /** Puts the parts of type evaluation together over one repository. */
 import { IMPORT } from "../parse/fact-layout.ts";
 import type { ImportResolver, ImportTarget, ProjectFiles } from "../parse/language.ts";
+import { createAssignments } from "./assignments.ts";
 import { createCalls } from "./calls.ts";
 import type { Engine } from "./engine.ts";
 import { createExpressions } from "./expressions.ts";
@@ -40,6 +41,7 @@ export function createEngine(repo: Repository, project: ProjectFiles): Engine {
     createNames(engine),
     createTypes(engine),
     createExpressions(engine),
+    createAssignments(engine),
     createMembers(engine),
     createCalls(engine),
     createIncludes(engine),

@@ -21,6 +21,7 @@ export function classLike(walk: Walk, node: number, name: string, context: Conte
     doc: docBefore(tree, node),
   });
   if (name !== "") facts.bind(symbol);
+  if (name !== "" && context.scope === 0) walk.tops.set(name, symbol);
   const scope = facts.scope(context.scope, ScopeKind.Class, symbol);
   const owner = name === "" ? context.symbol : symbol;
   const inside: Context = {

@@ -33,6 +33,8 @@ export interface Walk {
   facts: FactsBuilder;
   /** Function signatures that wait for their implementation, by scope and name. */
   overloads: Map<string, number>;
+  /** Functions, classes and variables at the top of the file, by name. */
+  tops: Map<string, number>;
   /** Nodes whose value is awaited although the `await` stands deeper in the tree: see `misplacedPrefix`. */
   awaited: Set<number>;
   expression(node: number, context: Context): number;
@@ -49,8 +51,8 @@ export interface Walk {
   /** Declares an interface, alias, enum or namespace. */
   typeDeclaration(node: number, context: Context, flags: number): void;
   variableDeclaration(node: number, context: Context, flags: number): void;
-  /** Notes `module.exports = …` and the like; false when the assignment is none. */
-  commonJsExport(left: number, right: number, context: Context): boolean;
+  /** Notes `module.exports = …` and the like; the row of the value, undefined when the assignment is none of these. */
+  commonJsExport(left: number, right: number, context: Context): number | undefined;
 }
 
 export interface FunctionOptions {
@@ -58,6 +60,8 @@ export interface FunctionOptions {
   arrow: boolean;
   /** Scope that `this` is for a method; -1 for a plain function. */
   thisScope: number;
+  /** A constructor function: `this` is an instance of the function itself. */
+  constructs?: boolean;
   /** Types the parameters of a lambda by its context: makes the expression for parameter i. */
   contextual?: ((parameter: number) => number) | undefined;
   /** What the context expects the function to return, where it declares nothing. */

@@ -4,6 +4,7 @@ import { type Context, isLambda, stringValue, type Walk } from "./context.ts";
 import { expect, expectType, functionOf } from "./expectations.ts";
 import { jsx } from "./jsx.ts";
 import { lambda, objectLiteral } from "./literals.ts";
+import { inheritanceCall, memberAssignment } from "./member-assignments.ts";
 import { narrowed } from "./narrowing.ts";
 import { typeArguments, typedExpression } from "./types.ts";
 
@@ -199,6 +200,7 @@ function call(walk: Walk, node: number, context: Context): number {
   // A called name is told by the call; as a use it would say the same again.
   const isName = tree.kind(calleeNode) === "identifier" && !walk.awaited.has(calleeNode);
   const callee = isName ? facts.exprName(tree.source(calleeNode), context.scope) : walk.expression(calleeNode, context);
+  inheritanceCall(walk, calleeNode, args, context);
   const row = facts.expr(Expr.Call, callee);
   passArguments(walk, row, args, context);
   facts.setExpr(row, "c", facts.list(typeArguments(walk, tree.child(node, "type_arguments"), context)));
@@ -260,7 +262,10 @@ function assignment(walk: Walk, node: number, context: Context): number {
   const leftNode = tree.child(node, "left");
   const rightNode = tree.child(node, "right");
   const leftKind = tree.kind(leftNode);
-  if (context.varScope === 0 && walk.commonJsExport(leftNode, rightNode, context)) return -1;
+  const given =
+    (context.varScope === 0 ? walk.commonJsExport(leftNode, rightNode, context) : undefined) ??
+    memberAssignment(walk, leftNode, rightNode, context);
+  if (given !== undefined) return given;
   if (leftKind === "identifier" || leftKind === "member_expression") {
     const target =
       leftKind === "identifier"

@@ -22,6 +22,7 @@ export function extractEcmascript(tree: FlatTree, facts: FactsBuilder): void {
     tree,
     facts,
     overloads: new Map(),
+    tops: new Map(),
     awaited: new Set(),
     expression: (node, context) => expressionFact(walk, node, context),
     expected: (node, context, expected) => expectedFact(walk, node, context, expected),

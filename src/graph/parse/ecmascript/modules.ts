@@ -159,33 +159,40 @@ function exportDefault(walk: Walk, value: number, context: Context): void {
 }
 
 /**
- * CommonJS: `module.exports = v`, `module.exports.x = v`, `exports.x = v`.
- * Returns true when the assignment was one of these; functions so assigned become nodes.
+ * CommonJS: `module.exports = v`, `module.exports.x = v`, `exports.x = v`, and chains of them.
+ * Returns the value's row, or undefined when the assignment is none of these; functions so assigned become nodes.
  */
-export function commonJsExport(walk: Walk, left: number, right: number, context: Context): boolean {
-  const { tree, facts } = walk;
-  if (tree.kind(left) !== "member_expression") return false;
+export function commonJsExport(walk: Walk, left: number, right: number, context: Context): number | undefined {
+  const name = exportName(walk, left);
+  if (name === undefined) return undefined;
+  const value = exportedValue(walk, right, name === "=" ? "default" : name, context);
+  walk.facts.export(ExportKind.Value, name, value);
+  return value;
+}
+
+/** The name that an assignment to `left` exports: "=" for the whole module; undefined for none. */
+function exportName(walk: Walk, left: number): string | undefined {
+  const { tree } = walk;
+  if (tree.kind(left) !== "member_expression") return undefined;
   const text = tree.source(left);
-  if (text === "module.exports") {
-    facts.export(ExportKind.Value, "=", exportedValue(walk, right, "default", context));
-    return true;
-  }
-  const match = /^(?:module\.)?exports\.([\w$]+)$/.exec(text);
-  if (!match) return false;
-  facts.export(ExportKind.Value, match[1]!, exportedValue(walk, right, match[1]!, context));
-  return true;
+  return text === "module.exports" ? "=" : /^(?:module\.)?exports\.([\w$]+)$/.exec(text)?.[1];
 }
 
 function exportedValue(walk: Walk, right: number, name: string, context: Context): number {
   const { tree, facts } = walk;
-  if (isLambda(tree.kind(right))) {
+  const kind = tree.kind(right);
+  if (kind === "parenthesized_expression") return exportedValue(walk, tree.firstNamed(right), name, context);
+  if (isLambda(kind)) {
     const own = tree.source(tree.child(right, "name"));
     const symbol = walk.functionDeclaration(right, context, own || name, SymbolFlag.Exported);
     return facts.expr(Expr.Function, symbol);
   }
-  if (tree.kind(right) === "class") {
+  if (kind === "class") {
     const own = tree.source(tree.child(right, "name"));
     return facts.expr(Expr.Class, walk.classLike(right, own || name, context, SymbolFlag.Exported));
   }
+  const target = kind === "assignment_expression" ? tree.child(right, "left") : -1;
+  if (target >= 0 && tree.kind(target) === "identifier" && tree.source(target) === "exports")
+    return exportedValue(walk, tree.child(right, "right"), name, context);
   return walk.expression(right, context);
 }

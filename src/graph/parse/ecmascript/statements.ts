@@ -151,7 +151,10 @@ export function functionDeclaration(walk: Walk, node: number, context: Context, 
   if (signature) walk.overloads.set(key, symbol);
   else walk.overloads.delete(key);
   facts.bind(symbol);
-  walk.functionBody(node, symbol, { ...context, symbol }, { arrow: false, thisScope: -1 });
+  if (context.scope === 0) walk.tops.set(name, symbol);
+  // A JavaScript function named like a class is a constructor: `this` is what it makes.
+  const constructs = facts.language === "javascript" && /^\p{Lu}/u.test(name);
+  walk.functionBody(node, symbol, { ...context, symbol }, { arrow: false, thisScope: -1, constructs });
   return symbol;
 }
 
@@ -166,7 +169,7 @@ export function functionBody(
   const { tree, facts } = walk;
   const scope = facts.scope(context.scope, ScopeKind.Function, symbol);
   const returns: number[] = [];
-  const thisScope = options.arrow ? context.thisScope : options.thisScope;
+  const thisScope = options.constructs ? scope : options.arrow ? context.thisScope : options.thisScope;
   const inside: Context = { ...context, scope, varScope: scope, parent: symbol, thisScope, returns, top: false };
   facts.setSymbol(symbol, "typeParameters", typeParameters(walk, tree.child(node, "type_parameters"), inside));
   const single = tree.child(node, "parameter");
@@ -297,6 +300,7 @@ function variableSymbol(
     doc: docBefore(tree, declarator),
   });
   facts.bind(symbol);
+  if (scope === 0) walk.tops.set(name, symbol);
   const inside = { ...context, symbol };
   const type = walk.type(typeNode, inside);
   if (functional) {

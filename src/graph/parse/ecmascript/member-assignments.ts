@@ -1,0 +1,106 @@
+/** Methods that a function, class or object is given by assignment, and parents that a constructor function is given. */
+import { Expr, HeritageKind, SymbolFlag } from "../fact-layout.ts";
+import { type Context, docBefore, isLambda, signatureOf, type Walk } from "./context.ts";
+
+/**
+ * `F.prototype.m = function () {}`, `F.m = function () {}`, and in JavaScript `this.m = function () {}`: the function
+ * becomes a method. Also notes `F.prototype = Object.create(G.prototype)` as inheritance.
+ * Returns the value's row, or undefined for any other assignment.
+ */
+export function memberAssignment(walk: Walk, left: number, right: number, context: Context): number | undefined {
+  const { tree, facts } = walk;
+  if (tree.kind(left) !== "member_expression") return undefined;
+  const object = tree.child(left, "object");
+  const name = tree.source(tree.child(left, "property"));
+  if (name === "prototype") {
+    const owner = topNamed(walk, object);
+    const parent = owner < 0 ? -1 : createdFrom(walk, right);
+    if (parent >= 0) inherit(walk, owner, parent, context);
+    return undefined;
+  }
+  if (!isLambda(tree.kind(right))) return undefined;
+  const ofPrototype =
+    tree.kind(object) === "member_expression" && tree.source(tree.child(object, "property")) === "prototype";
+  const owner = ofPrototype
+    ? topNamed(walk, tree.child(object, "object"))
+    : tree.kind(object) === "this"
+      ? constructedHere(walk, context)
+      : topNamed(walk, object);
+  if (owner < 0) return undefined;
+  const ofInstance = ofPrototype || tree.kind(object) === "this";
+  const symbol = facts.symbol({
+    label: "Method",
+    name,
+    parent: owner,
+    scope: context.scope,
+    startLine: tree.line(left),
+    endLine: tree.endLine(right),
+    flags: ofInstance ? 0 : SymbolFlag.Static,
+    signature: signatureOf(tree, tree.parent(left), tree.child(right, "body")),
+    doc: docBefore(tree, tree.parent(tree.parent(left))),
+  });
+  const arrow = tree.kind(right) === "arrow_function";
+  const thisScope = ofInstance ? facts.symbolColumn(owner, "inner") : scopeOf(walk, owner);
+  walk.functionBody(right, symbol, { ...context, symbol }, { arrow, thisScope });
+  return facts.expr(Expr.Function, symbol);
+}
+
+/** The symbol at the top of the file that an identifier names, or -1. */
+function topNamed(walk: Walk, node: number): number {
+  return walk.tree.kind(node) === "identifier" ? (walk.tops.get(walk.tree.source(node)) ?? -1) : -1;
+}
+
+/** The class or constructor function that `this` is an instance of, where its members need not be declared. */
+function constructedHere(walk: Walk, context: Context): number {
+  const { facts } = walk;
+  return facts.language === "javascript" && context.thisScope >= 0
+    ? facts.scopeColumn(context.thisScope, "symbol")
+    : -1;
+}
+
+/** The scope that `this` is in a method of an object: its literal's. Of a class or function, `this` is not an instance. */
+function scopeOf(walk: Walk, owner: number): number {
+  const { facts } = walk;
+  let value = facts.symbolColumn(owner, "value");
+  while (facts.exprColumn(value, "op") === Expr.Assign) value = facts.exprColumn(value, "b");
+  if (facts.exprColumn(value, "op") !== Expr.Object) return -1;
+  return facts.symbolColumn(facts.exprColumn(value, "a"), "inner");
+}
+
+/** The name G of `Object.create(G.prototype)`, `new G()`; -1 for anything else. */
+function createdFrom(walk: Walk, node: number): number {
+  const { tree } = walk;
+  if (tree.kind(node) === "new_expression") {
+    const made = tree.child(node, "constructor");
+    return tree.kind(made) === "identifier" ? made : -1;
+  }
+  if (tree.kind(node) !== "call_expression" || tree.source(tree.child(node, "function")) !== "Object.create") return -1;
+  return prototypeOf(walk, tree.firstNamed(tree.child(node, "arguments")));
+}
+
+/** The name G of `G.prototype`, or -1. */
+function prototypeOf(walk: Walk, node: number): number {
+  const { tree } = walk;
+  if (node < 0 || tree.kind(node) !== "member_expression") return -1;
+  const object = tree.child(node, "object");
+  return tree.source(tree.child(node, "property")) === "prototype" && tree.kind(object) === "identifier" ? object : -1;
+}
+
+/** `inherits(F, G)`, `util.inherits(F, G)`, `Object.setPrototypeOf(F.prototype, G.prototype)`: F extends G. */
+export function inheritanceCall(walk: Walk, callee: number, args: number, context: Context): void {
+  const { tree } = walk;
+  if (walk.tops.size === 0 || args < 0) return;
+  const name = tree.source(tree.kind(callee) === "member_expression" ? tree.child(callee, "property") : callee);
+  if (name !== "inherits" && name !== "setPrototypeOf") return;
+  const [first = -1, second = -1] = tree.namedChildren(args);
+  const child = name === "inherits" ? first : prototypeOf(walk, first);
+  const parent = name === "inherits" ? second : prototypeOf(walk, second);
+  const owner = child < 0 ? -1 : topNamed(walk, child);
+  if (owner >= 0 && parent >= 0 && tree.kind(parent) === "identifier") inherit(walk, owner, parent, context);
+}
+
+function inherit(walk: Walk, owner: number, parent: number, context: Context): void {
+  const { tree, facts } = walk;
+  const base = facts.exprName(tree.source(parent), context.scope);
+  facts.heritage(owner, HeritageKind.Extends, -1, tree.line(parent), base);
+}
