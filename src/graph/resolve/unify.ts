@@ -108,8 +108,8 @@ export function createUnify(engine: Engine): Unify {
       }
       queue.push(...engine.bases(next.symbol, next.env));
     }
-    if (!pattern.open) return;
-    // Structural: an object literal given where a type literal is declared.
+    if (!pattern.open && !given.open) return;
+    // Structural: an object literal, or whatever is given where a type literal is declared.
     for (const [name, symbols] of repo.childrenOf(pattern.symbol)) {
       unify(
         substitute(engine.symbolType(symbols[0]!), pattern.env),

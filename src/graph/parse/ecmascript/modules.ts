@@ -182,14 +182,16 @@ function exportedValue(walk: Walk, right: number, name: string, context: Context
   const { tree, facts } = walk;
   const kind = tree.kind(right);
   if (kind === "parenthesized_expression") return exportedValue(walk, tree.firstNamed(right), name, context);
+  // What is exported stands at the top, also within `const f = (exports.f = …)`.
+  const top = { ...context, parent: -1 };
   if (isLambda(kind)) {
     const own = tree.source(tree.child(right, "name"));
-    const symbol = walk.functionDeclaration(right, context, own || name, SymbolFlag.Exported);
+    const symbol = walk.functionDeclaration(right, top, own || name, SymbolFlag.Exported);
     return facts.expr(Expr.Function, symbol);
   }
   if (kind === "class") {
     const own = tree.source(tree.child(right, "name"));
-    return facts.expr(Expr.Class, walk.classLike(right, own || name, context, SymbolFlag.Exported));
+    return facts.expr(Expr.Class, walk.classLike(right, own || name, top, SymbolFlag.Exported));
   }
   const target = kind === "assignment_expression" ? tree.child(right, "left") : -1;
   if (target >= 0 && tree.kind(target) === "identifier" && tree.source(target) === "exports")
