@@ -28,6 +28,8 @@ export function createExpressions(engine: Engine): Expressions {
     if (narrow) return narrow;
     const entity = engine.lookup(file, scope, name, facts.exprs[row * EXPR.size + EXPR.c] === 1 ? "call" : "value");
     if (entity) return seenFrom(engine.entityType(entity), file);
+    const global = globalType(file, facts.strings[name]!);
+    if (global) return global;
     if (repo.spaceExists(facts.strings[name]!)) return seenFrom({ kind: "space", name: facts.strings[name]! }, file);
     // CommonJS: what a module gives is a value in it. `module` stands for the same, as its member `exports` does.
     if (repo.rules(file).builtinFamily === "ecmascript" && /^(exports|module)$/.test(facts.strings[name]!))
@@ -38,6 +40,17 @@ export function createExpressions(engine: Engine): Expressions {
   /** A name space as a file that includes others sees it. */
   function seenFrom(type: ValueType | undefined, file: number): ValueType | undefined {
     return type?.kind === "space" && repo.rules(file).includes ? { ...type, key: undefined, from: file } : type;
+  }
+
+  /** A variable of `declare global`; `window` with the members that it is given there. */
+  function globalType(file: number, name: string): ValueType | undefined {
+    if (repo.rules(file).builtinFamily !== "ecmascript") return undefined;
+    const declared = repo.inSpace("globalThis", name === "window" ? "Window" : name, file);
+    if (declared.length === 0) return undefined;
+    if (name === "window") return unionOf(declared.map((symbol) => engine.instanceOf(symbol, [])));
+    const label = repo.label(declared[0]!);
+    if (declared.length > 1 || (label !== "Variable" && label !== "Const")) return undefined;
+    return engine.symbolType(declared[0]!);
   }
 
   /** What tests around an expression say of a name or path. */

@@ -218,7 +218,8 @@ export function createMembers(engine: Engine): Members {
         if (hunt(base.symbol, mergeEnv(base.env, env), depth + 1, by)) return true;
       } else if (base.kind === "function" || base.kind === "class") {
         if (hunt(base.symbol, base.env, depth + 1, by)) return true;
-      } else if (base.kind === "parameter") {
+      } else if (base.kind === "parameter" || base.kind === "module") {
+        // A module is a base of an object that spreads it.
         const search = members(base, by.name, depth + 1);
         if (search.members.length > 0) {
           by.result.members.push(...search.members);

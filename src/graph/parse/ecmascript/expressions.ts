@@ -6,6 +6,7 @@ import { jsx } from "./jsx.ts";
 import { lambda, objectLiteral } from "./literals.ts";
 import { inheritanceCall, memberAssignment } from "./member-assignments.ts";
 import { narrowed } from "./narrowing.ts";
+import { bindPattern } from "./patterns.ts";
 import { typeArguments, typedExpression } from "./types.ts";
 
 /** Turns an expression node into an expression row; -1 for no node. */
@@ -262,6 +263,12 @@ function assignment(walk: Walk, node: number, context: Context): number {
   const leftNode = tree.child(node, "left");
   const rightNode = tree.child(node, "right");
   const leftKind = tree.kind(leftNode);
+  if (tree.childOfKind(node, "using") >= 0) {
+    // `using x = …` declares, though the grammar reads an assignment.
+    const resource = walk.expression(rightNode, context);
+    bindPattern(walk, leftNode, resource, -1, context, context.scope);
+    return resource;
+  }
   const given =
     (context.varScope === 0 ? walk.commonJsExport(leftNode, rightNode, context) : undefined) ??
     memberAssignment(walk, leftNode, rightNode, context);

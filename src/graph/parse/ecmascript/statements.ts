@@ -15,6 +15,9 @@ import { narrowed } from "./narrowing.ts";
 import { bindPattern } from "./patterns.ts";
 import { memberName, typeMembers, typeParameters } from "./types.ts";
 
+/** The name space of what stands in `declare global`. */
+const GLOBAL_SPACE = "globalThis";
+
 /** Walks one statement (or anything that holds statements). */
 export function statementFacts(walk: Walk, node: number, context: Context): void {
   const { tree, facts } = walk;
@@ -49,6 +52,13 @@ export function statementFacts(walk: Walk, node: number, context: Context): void
       variableDeclaration(walk, node, context, 0);
       return;
     case "ambient_declaration":
+      if (tree.childOfKind(node, "global") >= 0) {
+        // `declare global`: names that every file sees.
+        const scope = facts.scope(context.scope, ScopeKind.Namespace);
+        facts.space(scope, GLOBAL_SPACE);
+        statements(walk, tree.childOfKind(node, "statement_block"), { ...context, scope, varScope: scope, top: true });
+        return;
+      }
       for (const child of tree.namedChildren(node)) walk.statement(child, context);
       return;
     case "statement_block": {
