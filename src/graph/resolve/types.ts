@@ -74,6 +74,9 @@ export function createTypes(engine: Engine): Types {
     if (entity.kind === "external") return EXTERNAL;
     if (entity.kind === "symbol") {
       const label = repo.label(entity.symbol);
+      // JavaScript's constructor functions are types of what they make.
+      if (label === "Function" && repo.rules(repo.fileOf(entity.symbol)).builtinFamily === "ecmascript")
+        return instanceOf(entity.symbol, []);
       if (label === "Function" || label === "Method") return undefined;
       if (label === "Const" || label === "Variable" || label === "Property") {
         // A name that holds a class: `const Alias = Class`.

@@ -212,8 +212,10 @@ function call(walk: Walk, node: number, context: Context): number {
 /** The line a reader would point at: where the called name stands, which in a chain is not where the call begins. */
 function callLine(walk: Walk, callee: number): number {
   const { tree } = walk;
-  const property = tree.kind(callee) === "member_expression" ? tree.child(callee, "property") : -1;
-  return tree.line(property >= 0 ? property : callee);
+  let bare = callee;
+  while (/^(parenthesized|non_null|as)_expression$/.test(tree.kind(bare))) bare = tree.firstNamed(bare);
+  const property = tree.kind(bare) === "member_expression" ? tree.child(bare, "property") : -1;
+  return tree.line(property >= 0 ? property : bare);
 }
 
 function passArguments(walk: Walk, row: number, args: number, context: Context): void {

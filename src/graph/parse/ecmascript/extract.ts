@@ -6,15 +6,10 @@ import { classLike } from "./classes.ts";
 import type { Walk } from "./context.ts";
 import { expectedFact } from "./expected.ts";
 import { expressionFact } from "./expressions.ts";
+import { documentedImports } from "./jsdoc.ts";
 import { commonJsExport } from "./modules.ts";
-import {
-  functionBody,
-  functionDeclaration,
-  statementFacts,
-  statements,
-  typeDeclaration,
-  variableDeclaration,
-} from "./statements.ts";
+import { functionBody, functionDeclaration, statementFacts, statements, variableDeclaration } from "./statements.ts";
+import { typeDeclaration } from "./type-declarations.ts";
 import { typeFact } from "./types.ts";
 
 export function extractEcmascript(tree: FlatTree, facts: FactsBuilder): void {
@@ -40,15 +35,8 @@ export function extractEcmascript(tree: FlatTree, facts: FactsBuilder): void {
     classLike: (node, name, context, flags) => classLike(walk, node, name, context, flags),
   };
   const scope = facts.scope(-1, ScopeKind.File);
-  if (tree.count > 0) {
-    statements(walk, 0, {
-      scope,
-      varScope: scope,
-      symbol: -1,
-      parent: -1,
-      thisScope: -1,
-      returns: undefined,
-      top: true,
-    });
-  }
+  if (tree.count === 0) return;
+  const context = { scope, varScope: scope, symbol: -1, parent: -1, thisScope: -1, returns: undefined, top: true };
+  documentedImports(walk, context);
+  statements(walk, 0, context);
 }

@@ -10,10 +10,11 @@ import {
   type Walk,
 } from "./context.ts";
 import { expect, expectType, functionOf } from "./expectations.ts";
+import { documentedTypes } from "./jsdoc.ts";
 import { exportStatement, importAlias, importStatement } from "./modules.ts";
 import { narrowed } from "./narrowing.ts";
 import { bindPattern } from "./patterns.ts";
-import { memberName, typeMembers, typeParameters } from "./types.ts";
+import { typeParameters } from "./types.ts";
 
 /** The name space of what stands in `declare global`. */
 const GLOBAL_SPACE = "globalThis";
@@ -45,7 +46,7 @@ export function statementFacts(walk: Walk, node: number, context: Context): void
     case "enum_declaration":
     case "internal_module":
     case "module":
-      typeDeclaration(walk, node, context, 0);
+      walk.typeDeclaration(node, context, 0);
       return;
     case "lexical_declaration":
     case "variable_declaration":
@@ -185,11 +186,13 @@ export function functionBody(
   const single = tree.child(node, "parameter");
   const list = tree.child(node, "parameters");
   const parameters = single >= 0 ? [single] : list >= 0 ? tree.namedChildren(list) : [];
+  const documented = documentedTypes(walk, node, inside);
   const rows: number[] = [];
   let required = 0;
   let variadic = false;
   for (const parameter of parameters) {
-    const row = declareParameter(walk, parameter, inside, () => options.contextual?.(rows.length) ?? -1);
+    const said = documented.parameters.get(tree.source(parameter)) ?? -1;
+    const row = declareParameter(walk, parameter, inside, said, () => options.contextual?.(rows.length) ?? -1);
     if (row < 0) continue;
     rows.push(row);
     const pattern = tree.child(parameter, "pattern");
@@ -206,6 +209,7 @@ export function functionBody(
     facts.setSymbol(symbol, "type", walk.type(result, inside));
     if (/^(type_predicate|asserts)/.test(tree.kind(result))) facts.addFlag(symbol, SymbolFlag.Guard);
   }
+  if (result < 0 && documented.returns >= 0) facts.setSymbol(symbol, "type", documented.returns);
   if (tree.childOfKind(node, "async") >= 0) facts.addFlag(symbol, SymbolFlag.Async);
   if (tree.kind(node).startsWith("generator") || tree.childOfKind(node, "*") >= 0)
     facts.addFlag(symbol, SymbolFlag.Generator);
@@ -227,14 +231,20 @@ function returningOf(walk: Walk, symbol: number, options: FunctionOptions): Expe
 }
 
 /** Declares one parameter; returns its binding row (the first, for a pattern), -1 for the pseudo-parameter `this`. */
-function declareParameter(walk: Walk, node: number, context: Context, contextual: () => number): number {
+function declareParameter(
+  walk: Walk,
+  node: number,
+  context: Context,
+  documented: number,
+  contextual: () => number,
+): number {
   const { tree, facts } = walk;
   const kind = tree.kind(node);
   const wrapped = kind === "required_parameter" || kind === "optional_parameter";
   let pattern = wrapped ? tree.child(node, "pattern") : node;
   if (pattern < 0) pattern = tree.child(node, "name");
   if (pattern < 0 || tree.kind(pattern) === "this") return -1;
-  const type = wrapped ? walk.type(tree.child(node, "type"), context) : -1;
+  const type = wrapped ? walk.type(tree.child(node, "type"), context) : documented;
   const decorators = tree.namedChildren(node).filter((child) => tree.kind(child) === "decorator");
   for (const decorator of decorators) walk.expression(tree.firstNamed(decorator), context);
   let value = type < 0 ? contextual() : -1;
@@ -325,67 +335,5 @@ function variableSymbol(
     const within = { ...inside, parent: symbol };
     if (valueNode >= 0) facts.setSymbol(symbol, "value", walk.expected(valueNode, within, expectType(walk, type)));
     facts.setSymbol(symbol, "type", type);
-  }
-}
-
-/** Interfaces, aliases, enums and namespaces. Returns the symbol. */
-export function typeDeclaration(walk: Walk, node: number, context: Context, flags: number): number {
-  const { tree, facts } = walk;
-  const kind = tree.kind(node);
-  const label =
-    kind === "interface_declaration"
-      ? "Interface"
-      : kind === "enum_declaration"
-        ? "Enum"
-        : kind === "type_alias_declaration"
-          ? "TypeAlias"
-          : "Namespace";
-  const nameNode = tree.child(node, "name");
-  const name = tree.source(nameNode);
-  const body = tree.child(node, "body");
-  const symbol = facts.symbol({
-    label,
-    name: tree.kind(nameNode) === "string" ? name.slice(1, -1) : name,
-    parent: context.parent,
-    scope: context.scope,
-    startLine: tree.line(node),
-    endLine: tree.endLine(node),
-    flags,
-    signature: signatureOf(tree, node, body),
-    doc: docBefore(tree, node),
-  });
-  if (tree.kind(nameNode) !== "string") facts.bind(symbol);
-  const scope = facts.scope(context.scope, label === "Namespace" ? ScopeKind.Namespace : ScopeKind.Class, symbol);
-  const inside: Context = { ...context, scope, varScope: scope, symbol, parent: symbol, thisScope: scope };
-  facts.setSymbol(symbol, "typeParameters", typeParameters(walk, tree.child(node, "type_parameters"), inside));
-  if (label === "TypeAlias") facts.setSymbol(symbol, "type", walk.type(tree.child(node, "value"), inside));
-  else if (label === "Interface") {
-    const extending = tree.childOfKind(node, "extends_type_clause");
-    if (extending >= 0)
-      for (const base of tree.namedChildren(extending))
-        facts.heritage(symbol, 0, walk.type(base, inside), tree.line(base));
-    typeMembers(walk, body, inside);
-  } else if (label === "Enum") enumMembers(walk, body, inside);
-  else if (body >= 0) statements(walk, body, { ...inside, top: true, returns: undefined });
-  return symbol;
-}
-
-function enumMembers(walk: Walk, body: number, context: Context): void {
-  const { tree, facts } = walk;
-  for (const member of tree.namedChildren(body)) {
-    const assigned = tree.kind(member) === "enum_assignment";
-    const name = memberName(walk, assigned ? tree.child(member, "name") : member);
-    if (assigned) walk.expression(tree.child(member, "value"), context);
-    if (name === "") continue;
-    const symbol = facts.symbol({
-      label: "Property",
-      name,
-      parent: context.parent,
-      scope: context.scope,
-      startLine: tree.line(member),
-      endLine: tree.endLine(member),
-      flags: SymbolFlag.Static | SymbolFlag.EnumMember,
-    });
-    facts.bind(symbol);
   }
 }
