@@ -76,6 +76,8 @@ export interface LanguageRules {
   partialTypes?: boolean;
   /** A plain name that nothing explains may be the repository's only function of that name. */
   guessNames?: boolean;
+  /** The method that is meant when a value is called: Python's `__call__`, PHP's `__invoke`. */
+  callMember?: string;
   /** Members of built-in types by result: see builtins.ts. */
   builtinFamily: "ecmascript" | "python" | "rust" | "none";
 }

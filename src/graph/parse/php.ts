@@ -17,6 +17,7 @@ export const php: LanguageModule = {
     constructorName: "__construct",
     compatible: ["php"],
     strictCalls: "functions",
+    callMember: "__invoke",
     builtinFamily: "none",
   },
   configNames: [],

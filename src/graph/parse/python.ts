@@ -17,6 +17,7 @@ export const python: LanguageModule = {
     constructorName: "__init__",
     compatible: ["python"],
     strictCalls: "constructors",
+    callMember: "__call__",
     builtinFamily: "python",
   },
   configNames: [],

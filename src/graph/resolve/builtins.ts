@@ -101,6 +101,11 @@ export function namedBuiltin(
   return { kind: "builtin", name, args };
 }
 
+/** Whether what a built-in gives may be of the repository, though its type does not say so. */
+export function holdsOthers(type: ValueType & { kind: "builtin" }): boolean {
+  return type.args.length > 0 || ARRAYS.has(type.name) || MAPS.has(type.name) || PROMISES.has(type.name);
+}
+
 /** The element a built-in yields when iterated or indexed by number or key. */
 export function builtinElement(type: ValueType): ValueType | undefined {
   if (type.kind !== "builtin") return undefined;

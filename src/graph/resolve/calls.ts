@@ -190,7 +190,9 @@ export function createCalls(engine: Engine): Calls {
             return substitute(returnType(chosen), env);
           }
           case "instance": {
-            const callable = engine.memberType(part, "()") ?? engine.memberType(part, "__call__");
+            const member = repo.rules(repo.fileOf(part.symbol)).callMember;
+            const callable =
+              engine.memberType(part, "()") ?? (member === undefined ? undefined : engine.memberType(part, member));
             if (callable) return callResult(callable, site);
             // `Enum::Variant(payload)` is a value of the enum.
             return repo.label(part.symbol) === "Enum" && repo.rules(repo.fileOf(part.symbol)).callConstructs

@@ -18,9 +18,10 @@ import {
   Type,
   USE,
 } from "../parse/fact-layout.ts";
-import type { CallSite, Engine, Entity } from "./engine.ts";
+import { holdsOthers } from "./builtins.ts";
+import type { CallSite, Engine, Entity, MemberSearch } from "./engine.ts";
 import type { UniqueNames } from "./unique-names.ts";
-import { partsOf } from "./value-type.ts";
+import { partsOf, type ValueType } from "./value-type.ts";
 
 /** An edge between symbols; a negative end is a file: `-1 - file`. */
 export interface RawEdge {
@@ -151,8 +152,9 @@ export function createEdgeFinder(engine: Engine, unique: UniqueNames): EdgeFinde
   function typeTargets(type: ReturnType<Engine["exprType"]>, reason: Reason): Target[] {
     const targets: Target[] = [];
     for (const part of partsOf(type)) {
-      if (part.kind === "instance" && repo.rules(repo.fileOf(part.symbol)).callConstructs) {
-        const [called] = engine.members(part, "__call__").members;
+      const member = part.kind === "instance" ? repo.rules(repo.fileOf(part.symbol)).callMember : undefined;
+      if (member !== undefined) {
+        const [called] = engine.members(part, member).members;
         if (called) targets.push({ symbol: called.symbol, reason });
       }
       if (part.kind !== "function" && part.kind !== "class") continue;
@@ -170,11 +172,28 @@ export function createEdgeFinder(engine: Engine, unique: UniqueNames): EdgeFinde
     if (exprs[at + EXPR.op] === Expr.Super) return true;
     // What such a thing holds or gives is foreign too: `System.out.println()`.
     const inner = exprs[at + EXPR.a]!;
-    if (exprs[at + EXPR.op] === Expr.Member || exprs[at + EXPR.op] === Expr.Call)
-      return inner >= 0 && engine.exprType(file, inner) === undefined && isForeign(file, inner);
+    if (exprs[at + EXPR.op] === Expr.Member || exprs[at + EXPR.op] === Expr.Call) {
+      const type = inner < 0 ? undefined : engine.exprType(file, inner);
+      if (type) return type.kind === "builtin" && !holdsOthers(type);
+      return inner >= 0 && isForeign(file, inner);
+    }
     if (exprs[at + EXPR.op] !== Expr.Name || !/^\p{Lu}/u.test(strings[exprs[at + EXPR.a]!]!)) return false;
     // A class, by its look, that nothing here declares.
     return engine.lookup(file, exprs[at + EXPR.b]!, exprs[at + EXPR.a]!, "value") === undefined;
+  }
+
+  function isSuper(file: number, object: number): boolean {
+    return repo.facts(file).exprs[object * EXPR.size + EXPR.op] === Expr.Super;
+  }
+
+  /** What `super.name` means: the first parent that has it. */
+  function fromParents(parents: ValueType, name: string, called: boolean | undefined): MemberSearch {
+    let search: MemberSearch = { members: [], known: true };
+    for (const parent of partsOf(parents)) {
+      search = engine.members(parent, name, 0, called);
+      if (search.members.length > 0) break;
+    }
+    return search;
   }
 
   function memberTargets(file: number, callee: number, site: CallSite): Target[] {
@@ -186,7 +205,9 @@ export function createEdgeFinder(engine: Engine, unique: UniqueNames): EdgeFinde
     if (receiver.kind === "function" && (name === "call" || name === "apply"))
       return typeTargets(receiver, "receiver_type");
     const called = facts.exprs[callee * EXPR.size + EXPR.c] === 1 ? true : undefined;
-    const search = engine.members(receiver, name, 0, called);
+    const search = isSuper(file, object)
+      ? fromParents(receiver, name, called)
+      : engine.members(receiver, name, 0, called);
     if (search.members.length === 0 && repo.rules(file).builtinFamily === "ecmascript")
       return distinct(typeTargets(engine.memberType(receiver, name), "receiver_type"));
     const direct = facts.exprs[object * EXPR.size + EXPR.op] === Expr.This;
@@ -214,7 +235,7 @@ export function createEdgeFinder(engine: Engine, unique: UniqueNames): EdgeFinde
     const owner = scope < 0 ? -1 : scopes[scope * SCOPE.size + SCOPE.symbol]!;
     if (owner < 0) return [];
     return engine
-      .bases(repo.base[file]! + owner, undefined)
+      .bases(repo.base[file]! + owner, undefined, true)
       .flatMap((base): Target[] =>
         base.kind === "instance" && !repo.has(base.symbol, SymbolFlag.Hidden)
           ? [{ symbol: base.symbol, reason: "inheritance" }]

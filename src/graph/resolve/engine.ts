@@ -67,8 +67,11 @@ export interface Engine {
   reaches(file: number, other: number): boolean;
   /** The definition that a declaration without a body stands for, or -1. */
   definitionOf(symbol: number): number;
-  /** The bases of a class-like symbol, seen from an instance with that environment. */
-  bases(symbol: number, env: TypeEnv | undefined): ValueType[];
+  /**
+   * The bases of a class-like symbol, seen from an instance with that environment, in the order in which members are
+   * looked for: what is mixed in, what is extended, what is implemented. `parents`: only what `super` may mean.
+   */
+  bases(symbol: number, env: TypeEnv | undefined, parents?: boolean): ValueType[];
   /** What calling a value yields; `site` gives the arguments. */
   callResult(type: ValueType | undefined, site: CallSite | undefined): ValueType | undefined;
   /** The type of a Call row. */

@@ -141,7 +141,7 @@ export function createExpressions(engine: Engine): Expressions {
   function superType(file: number, scope: number): ValueType | undefined {
     if (scope < 0) return undefined;
     const owner = repo.facts(file).scopes[scope * SCOPE.size + SCOPE.symbol]!;
-    return owner < 0 ? undefined : unionOf(engine.bases(repo.base[file]! + owner, undefined));
+    return owner < 0 ? undefined : unionOf(engine.bases(repo.base[file]! + owner, undefined, true));
   }
 
   function constructed(file: number, row: number): ValueType | undefined {

@@ -99,11 +99,12 @@ export function createMembers(engine: Engine): Members {
     return value && value.kind !== "external" ? value : (type ?? value);
   }
 
-  function bases(symbol: number, env: TypeEnv | undefined): ValueType[] {
+  function bases(symbol: number, env: TypeEnv | undefined, parents = false): ValueType[] {
     const file = repo.fileOf(symbol);
-    const found: ValueType[] = [];
-    const add = (type: ValueType | undefined) => {
-      for (const part of partsOf(substitute(type, env))) found.push(part);
+    const byKind: ValueType[][] = [[], [], []];
+    const add = (home: number, row: number) => {
+      const kind = repo.facts(home).heritage[row * HERITAGE.size + HERITAGE.kind]!;
+      for (const part of partsOf(substitute(heritageType(home, row), env))) byKind[kind]!.push(part);
     };
     const { partialTypes, builtinFamily } = repo.rules(file);
     const merging = builtinFamily === "ecmascript";
@@ -113,11 +114,13 @@ export function createMembers(engine: Engine): Members {
         // A class has no member from what it implements: the member is its own, or its parent's.
         if (merging && repo.facts(home).heritage[row * HERITAGE.size + HERITAGE.kind] === HeritageKind.Implements)
           continue;
-        add(heritageType(home, row));
+        add(home, row);
       }
     }
-    for (const { file: other, row } of outsideIndex().bases.get(symbol) ?? []) add(heritageType(other, row));
-    return found;
+    for (const { file: other, row } of outsideIndex().bases.get(symbol) ?? []) add(other, row);
+    const extended = byKind[HeritageKind.Extends]!;
+    if (parents && extended.length > 0) return extended;
+    return [...byKind[HeritageKind.Mixin]!, ...extended, ...byKind[HeritageKind.Implements]!];
   }
 
   /** Declarations of the same type under the same name: merged interfaces, partial classes. */

@@ -5,6 +5,7 @@
 import { ATTACH, BINDING, BindingKind, EXPR, Expr, SymbolFlag } from "../parse/fact-layout.ts";
 import { listItems } from "../parse/facts.ts";
 import type { CallSite, Engine } from "./engine.ts";
+import { isClosed, isScalar, libraryFit } from "./library-fit.ts";
 import { pushTo } from "./repository.ts";
 import { partsOf, typeKey, type ValueType } from "./value-type.ts";
 
@@ -16,6 +17,7 @@ interface Candidate {
   depth: number;
 }
 
+type Builtin = ValueType & { kind: "builtin" };
 type Overloads = Pick<Engine, "overloadFor">;
 
 export function createOverloads(engine: Engine): Overloads {
@@ -118,12 +120,14 @@ export function createOverloads(engine: Engine): Overloads {
     const file = repo.fileOf(symbol);
     const { bindings } = repo.facts(file);
     const rows = listItems(repo.facts(file), repo.column(symbol, "parameters"));
+    const variadic = repo.column(symbol, "arity") % 1000 === 999 && !repo.rules(file).includes;
     let sure = 0;
     for (let i = 0; i < args.length; i++) {
       const row = rows[Math.min(i + skip, rows.length - 1)];
       if (row === undefined) break;
+      // What a parameter for any number of arguments takes is not asked.
+      if (i + skip >= rows.length || (variadic && i + skip === rows.length - 1)) break;
       const wanted = engine.typeAt(file, bindings[row * BINDING.size + BINDING.a]!);
-      if (i + skip >= rows.length && repo.rules(file).includes) break;
       const fit = argumentFit(wanted, site.file, args[i]!);
       if (fit < 0) return -1;
       sure += fit;
@@ -131,37 +135,53 @@ export function createOverloads(engine: Engine): Overloads {
     return sure;
   }
 
-  /** -1 certainly not, 0 perhaps, 1 a base of it, 2 just that type. */
+  /** -1 certainly not, 0 perhaps, more the nearer the argument is to what is declared. */
   function argumentFit(wanted: ValueType | undefined, file: number, argument: number): number {
     const { exprs } = repo.facts(file);
-    const lambda = exprs[argument * EXPR.size + EXPR.op] === Expr.Function;
+    const loose = repo.rules(file).includes === true;
     if (!wanted || wanted.kind === "parameter" || wanted.kind === "union") return 0;
-    if (lambda) return wanted.kind === "builtin" ? -1 : 0;
+    if (exprs[argument * EXPR.size + EXPR.op] === Expr.Function)
+      return wanted.kind === "builtin" && (isClosed(wanted.name) || /^([Oo]bject|Array|Map)$/.test(wanted.name))
+        ? -1
+        : 0;
     const given = engine.exprType(file, argument);
-    if (!given || given.kind === "union" || given.kind === "parameter") return 0;
+    if (!given || given.kind === "union") return 0;
+    if (given.kind === "parameter") return loose || isBound(given) ? 0 : anythingFit(wanted);
     if (given.kind === "builtin") {
-      if (given.name === "null") return wanted.kind === "builtin" && isScalar(wanted.name) ? -1 : 0;
+      if (wanted.kind === "builtin") return containerFit(given, wanted, loose);
+      if (given.name === "null") return wanted.kind === "instance" ? 1 : 0;
       // What comes from a library cannot derive from what is here; it may be what a constructor takes.
-      if (wanted.kind === "instance") return repo.rules(repo.fileOf(wanted.symbol)).includes ? 0 : -1;
-      if (wanted.kind !== "builtin") return 0;
-      if (wanted.name === given.name) return 2;
-      if (wanted.name === "pointer" || given.name === "pointer") return 0;
-      if (isScalar(wanted.name) && isScalar(given.name)) {
-        if (wanted.name === "bool" || given.name === "bool") return -1;
-        return isFloat(wanted.name) === isFloat(given.name) ? 1 : 0;
-      }
-      return isScalar(wanted.name) || isScalar(given.name) || wanted.name === "string" ? -1 : 0;
+      return wanted.kind !== "instance" || loose ? 0 : -1;
     }
-    if (given.kind === "instance") {
-      if (wanted.kind === "builtin") return isScalar(wanted.name) || wanted.name === "string" ? -1 : 0;
-      if (wanted.kind === "instance") return derives(given, wanted.symbol);
-    }
-    return 0;
+    if (given.kind !== "instance") return 0;
+    if (wanted.kind === "instance") return derives(given, wanted.symbol);
+    if (wanted.kind !== "builtin" || /^[Oo]bject$/.test(wanted.name)) return 0;
+    return isClosed(wanted.name) || (!loose && derives(given, -1) < 0) ? -1 : 0;
   }
 
-  /** 2 the same type, 1 derived, -1 neither while all bases are known, else 0. */
+  /** Arrays of plain values fit those of the same only. */
+  function containerFit(given: Builtin, wanted: Builtin, loose: boolean): number {
+    const [from, to] = [given.args[0], wanted.args[0]];
+    if (given.name !== "Array" || wanted.name !== "Array" || !from || !to || loose)
+      return libraryFit(given.name, wanted.name, loose);
+    const plain = [from, to].map((type) => (type.kind === "builtin" && isScalar(type.name) ? type.name : ""));
+    if (plain[0] !== plain[1]) return -1;
+    if (plain[0] !== "" || from.kind !== "builtin" || to.kind !== "builtin") return 10;
+    return libraryFit(from.name, to.name, loose);
+  }
+
+  function isBound(type: ValueType & { kind: "parameter" }): boolean {
+    return type.binding < 0 || repo.facts(type.file).bindings[type.binding * BINDING.size + BINDING.a]! >= 0;
+  }
+
+  /** How well a value that may be anything fits. */
+  function anythingFit(wanted: ValueType): number {
+    return wanted.kind === "builtin" && /^[Oo]bject$/.test(wanted.name) ? 1 : -1;
+  }
+
+  /** 10 the same type, less the farther it is derived, -1 not at all while all bases are known, else 0. */
   function derives(given: ValueType & { kind: "instance" }, wanted: number): number {
-    if (given.symbol === wanted) return 2;
+    if (given.symbol === wanted) return 10;
     const seen = new Set<number>();
     const queue: ValueType[] = [given];
     let unknown = false;
@@ -170,7 +190,7 @@ export function createOverloads(engine: Engine): Overloads {
         unknown = true;
         continue;
       }
-      if (next.symbol === wanted) return 1;
+      if (next.symbol === wanted) return Math.max(2, 9 - seen.size);
       if (seen.has(next.symbol)) continue;
       seen.add(next.symbol);
       queue.push(...engine.bases(next.symbol, next.env));
@@ -248,15 +268,4 @@ export function createOverloads(engine: Engine): Overloads {
   }
 
   return { overloadFor };
-}
-
-function isFloat(name: string): boolean {
-  return name === "float" || name === "double" || name === "decimal";
-}
-
-/** Values without members: numbers, truth values, characters. */
-function isScalar(name: string): boolean {
-  return /^(u?int(8|16|32|64)?(_t)?|[su]?byte|u?short|u?long|float|double|char|bool|boolean|size_t|decimal|number|nint|wchar_t)$/.test(
-    name,
-  );
 }

@@ -228,7 +228,9 @@ export abstract class JavaExpressions extends BlockWalk {
       object < 0
         ? facts.expr(Expr.Name, facts.name(name), at.scope, 1)
         : this.calledMember(this.receiver(node, object, at), name);
-    return this.callOf(callee, this.argumentsOf(node), at, tree.line(nameNode), typeArgs);
+    const args = this.argumentsOf(node);
+    const row = this.callOf(callee, args, at, tree.line(nameNode), typeArgs);
+    return name === "getClass" && args.length === 0 ? facts.exprLiteral("Class") : row;
   }
 
   /** `Outer.super.m()` has a class before `super`: an interface's default method is meant. */
@@ -242,6 +244,16 @@ export abstract class JavaExpressions extends BlockWalk {
   private creation(node: number, at: Place): number {
     const { tree, facts } = this;
     const typeNode = tree.child(node, "type");
+    const outer = tree.firstNamed(node);
+    // `outer.new Inner()`
+    if (
+      outer >= 0 &&
+      tree.endIndex(outer) < tree.startIndex(typeNode) &&
+      !/annotation|type_arguments/.test(tree.kind(outer))
+    ) {
+      const inner = facts.exprMember(this.expression(outer, at), this.text(typeNode).replace(/<[\s\S]*/, ""));
+      return this.newOf(inner, this.argumentsOf(node), at, tree.line(typeNode), CallFlag.New);
+    }
     const type = this.type(typeNode, at);
     const op = facts.typeColumn(type, "op");
     const body = tree.childOfKind(node, "class_body");
@@ -268,8 +280,10 @@ export abstract class JavaExpressions extends BlockWalk {
     const args = this.argumentsOf(node);
     if (tree.kind(called) === "super")
       return this.callOf(facts.expr(Expr.Super, at.thisScope), args, at, tree.line(node));
-    for (const argument of args) this.expression(argument, at);
-    return facts.expr(Expr.Unknown);
+    const owner = at.thisScope < 0 ? -1 : facts.scopeColumn(at.thisScope, "symbol");
+    if (owner < 0) return this.unknown(node, at);
+    const own = facts.expr(Expr.Name, facts.symbolColumn(owner, "name"), facts.symbolColumn(owner, "scope"));
+    return this.newOf(own, args, at, tree.line(node), CallFlag.New);
   }
 
   private methodReference(node: number, at: Place): number {

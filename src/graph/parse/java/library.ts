@@ -1,4 +1,4 @@
-/** What of Java's own library carries types through: containers by their simple names, boxed values as plain ones. */
+/** What of Java's own library carries types through: containers by their simple names. */
 
 /** Containers whose element is their only type argument. */
 const SEQUENCES = new Set([
@@ -49,27 +49,17 @@ const HOLDERS = new Set([
   "WeakReference",
   "SoftReference",
 ]);
-const BOXED: Record<string, string> = {
-  Integer: "int",
-  Long: "long",
-  Short: "short",
-  Byte: "byte",
-  Double: "double",
-  Float: "float",
-  Boolean: "bool",
-  Character: "char",
-  String: "string",
-  boolean: "bool",
-};
+/** Boxes stay themselves: overloads tell them from what they hold. */
+const PLAIN: Record<string, string> = { String: "string", boolean: "bool" };
 
 /** The built-in that carries the type arguments of a library type, or undefined. */
-export function containerOf(name: string): "Array" | "Map" | "Option" | undefined {
-  if (SEQUENCES.has(name)) return "Array";
+export function containerOf(name: string): "List" | "Map" | "Option" | undefined {
+  if (SEQUENCES.has(name)) return "List";
   if (MAPS.has(name)) return "Map";
   return HOLDERS.has(name) ? "Option" : undefined;
 }
 
-/** The plain value that a boxed or primitive type is, or undefined. */
+/** The name that a type of plain values has in all languages, where it differs; or undefined. */
 export function plainValue(name: string): string | undefined {
-  return Object.hasOwn(BOXED, name) ? BOXED[name] : undefined;
+  return Object.hasOwn(PLAIN, name) ? PLAIN[name] : undefined;
 }
