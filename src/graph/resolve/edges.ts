@@ -4,22 +4,10 @@
  */
 
 import type { EdgeType, Reason, SymbolLabel } from "../model.ts";
-import {
-  CALL,
-  CallFlag,
-  EXPR,
-  Expr,
-  HERITAGE,
-  HeritageKind,
-  IMPORT,
-  SCOPE,
-  SymbolFlag,
-  TYPE,
-  Type,
-  USE,
-} from "../parse/fact-layout.ts";
+import { CALL, CallFlag, EXPR, Expr, IMPORT, SCOPE, SymbolFlag, TYPE, Type, USE } from "../parse/fact-layout.ts";
 import { holdsOthers } from "./builtins.ts";
 import type { CallSite, Engine, Entity, MemberSearch } from "./engine.ts";
+import { heritageEdges } from "./heritage-edges.ts";
 import type { UniqueNames } from "./unique-names.ts";
 import { partsOf, type ValueType } from "./value-type.ts";
 
@@ -124,6 +112,7 @@ export function createEdgeFinder(engine: Engine, unique: UniqueNames): EdgeFinde
     const symbol = repo.rules(repo.fileOf(found)).overloads ? engine.overloadFor(found, site) : found;
     if (symbol < 0) return [];
     const label = repo.label(symbol);
+    if (label === "TypeAlias") return typeTargets(engine.symbolType(symbol), reason);
     if (label === "Const" || label === "Variable" || label === "Property") {
       const type = engine.symbolType(symbol);
       const held = typeTargets(type, reason);
@@ -356,53 +345,13 @@ export function createEdgeFinder(engine: Engine, unique: UniqueNames): EdgeFinde
     }
   }
 
-  function heritageEdges(file: number, into: RawEdge[]): void {
-    const { heritage } = repo.facts(file);
-    for (let at = 0; at < heritage.length; at += HERITAGE.size) {
-      const row = heritage[at + HERITAGE.symbol]!;
-      const subjectRow = heritage[at + HERITAGE.subject]!;
-      const subjects =
-        row >= 0
-          ? [repo.base[file]! + row]
-          : partsOf(engine.typeAt(file, subjectRow)).flatMap((part) => (part.kind === "instance" ? [part.symbol] : []));
-      const implementing = heritage[at + HERITAGE.kind] === HeritageKind.Implements;
-      for (const subject of subjects) {
-        if (repo.has(subject, SymbolFlag.Hidden)) continue;
-        for (const base of basesOfRow(file, at)) {
-          if (base === subject || repo.has(base, SymbolFlag.Hidden)) continue;
-          const reason: Reason = repo.fileOf(base) === file ? "same_scope" : "import";
-          into.push({
-            type: implementing ? "IMPLEMENTS" : "EXTENDS",
-            from: subject,
-            to: base,
-            line: heritage[at + HERITAGE.line]!,
-            reason,
-          });
-        }
-      }
-    }
-  }
-
-  function basesOfRow(file: number, at: number): number[] {
-    const { heritage } = repo.facts(file);
-    const type = heritage[at + HERITAGE.type]!;
-    const expr = heritage[at + HERITAGE.expr]!;
-    const found = new Set<number>();
-    if (type >= 0)
-      for (const part of partsOf(engine.typeAt(file, type))) if (part.kind === "instance") found.add(part.symbol);
-    if (found.size === 0 && expr >= 0)
-      for (const part of partsOf(engine.exprType(file, expr)))
-        if (part.kind === "class" || part.kind === "instance") found.add(part.symbol);
-    return [...found];
-  }
-
   return {
     callTargets,
     edgesOf(file, into) {
       importEdges(file, into);
       callEdges(file, into);
       useEdges(file, into);
-      heritageEdges(file, into);
+      heritageEdges(engine, file, into);
     },
   };
 }

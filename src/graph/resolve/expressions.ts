@@ -123,13 +123,29 @@ export function createExpressions(engine: Engine): Expressions {
       const narrow = chain && narrowed(file, chain.scope, chain.path);
       if (narrow) return narrow;
     }
+    const name = facts.strings[facts.exprs[row * EXPR.size + EXPR.b]!]!;
+    const payload = /^\d+$/.test(name) ? payloadOf(file, facts.exprs[row * EXPR.size + EXPR.a]!, name) : undefined;
+    if (payload) return payload;
     const object = exprType(file, facts.exprs[row * EXPR.size + EXPR.a]!);
     const called = facts.exprs[row * EXPR.size + EXPR.c]!;
-    return engine.memberType(
-      object,
-      facts.strings[facts.exprs[row * EXPR.size + EXPR.b]!]!,
-      called < 0 ? undefined : called === 1,
-    );
+    return engine.memberType(object, name, called < 0 ? undefined : called === 1);
+  }
+
+  /** What a variant of an enum holds at a place, when an expression names the variant. */
+  function payloadOf(file: number, row: number, place: string): ValueType | undefined {
+    const { exprs, strings } = repo.facts(file);
+    const at = row * EXPR.size;
+    let symbol = -1;
+    if (exprs[at + EXPR.op] === Expr.Member) {
+      const search = engine.members(exprType(file, exprs[at + EXPR.a]!), strings[exprs[at + EXPR.b]!]!);
+      symbol = search.members[0]?.symbol ?? -1;
+    } else if (exprs[at + EXPR.op] === Expr.Name) {
+      const entity = engine.lookup(file, exprs[at + EXPR.b]!, exprs[at + EXPR.a]!, "value");
+      if (entity?.kind === "symbol") symbol = entity.symbol;
+    }
+    if (symbol < 0 || !repo.has(symbol, SymbolFlag.EnumMember)) return undefined;
+    const [held] = repo.childrenNamed(symbol, place);
+    return held === undefined ? undefined : engine.symbolType(held);
   }
 
   function thisType(file: number, scope: number): ValueType | undefined {

@@ -7,6 +7,7 @@
  */
 import { BINDING, BindingKind, IMPORT, ImportKind, SymbolFlag } from "../parse/fact-layout.ts";
 import type { Engine, Entity, NameSpaceOf } from "./engine.ts";
+import { sharedFolders } from "./nearness.ts";
 import { pushTo } from "./repository.ts";
 
 const TYPES = new Set(["Class", "Struct", "Enum", "TypeAlias", "Namespace"]);
@@ -77,10 +78,8 @@ export function createIncludes(engine: Engine): Includes {
     const left = repo.files[a]!.path;
     const right = repo.files[b]!.path;
     const stem = (path: string) => path.replace(/\.\w+$/, "");
-    let same = 0;
-    for (let i = 0; i < left.length && left[i] === right[i]; i++) if (left[i] === "/") same = i + 1;
     const base = (path: string) => stem(path).slice(path.lastIndexOf("/") + 1);
-    return same * 4 + (stem(left) === stem(right) ? 3 : base(left) === base(right) ? 2 : 0);
+    return sharedFolders(left, right) * 4 + (stem(left) === stem(right) ? 3 : base(left) === base(right) ? 2 : 0);
   }
 
   function definitionOf(symbol: number): number {

@@ -16,6 +16,7 @@ import type { Engine, Entity, NameSpaceOf } from "./engine.ts";
 import { createGlobalUsings } from "./global-usings.ts";
 import { createImplicitMembers } from "./implicit-members.ts";
 import { labelsOf } from "./name-labels.ts";
+import { sharedFolders } from "./nearness.ts";
 import { createScopeIndexes } from "./scope-indexes.ts";
 import type { ValueType } from "./value-type.ts";
 
@@ -50,7 +51,8 @@ export function createNames(engine: Engine): Names {
           if (space === "type" || label !== "Interface") return { kind: "symbol", symbol, via: "scope" };
           fallback ??= { kind: "symbol", symbol, via: "scope" };
         } else if (space !== "call")
-          fallback ??= space === "type" ? { kind: "symbol", symbol, via: "scope" } : undefined;
+          // `Alias::member`, `Alias(x)`: what an alias stands for is a value where that is one.
+          fallback ??= space === "type" || label === "TypeAlias" ? { kind: "symbol", symbol, via: "scope" } : undefined;
       } else if (kind === BindingKind.Import) {
         const found = followImport(file, facts.bindings[at + BINDING.a]!, space, seen);
         if (found && (found.kind !== "external" || rows.length === 1)) return found;
@@ -77,15 +79,9 @@ export function createNames(engine: Engine): Names {
     return undefined;
   }
 
-  /** How many characters of folders two files share; the same file above all. */
-  function likeness(a: number, b: number): number {
-    if (a === b) return 9_999;
-    const left = repo.files[a]!.path;
-    const right = repo.files[b]!.path;
-    let same = 0;
-    for (let i = 0; i < left.length && left[i] === right[i]; i++) if (left[i] === "/") same = i;
-    return same;
-  }
+  /** Of two files; the same file above all. */
+  const likeness = (a: number, b: number): number =>
+    a === b ? 9_999 : sharedFolders(repo.files[a]!.path, repo.files[b]!.path);
 
   function pick(symbols: readonly number[], space: NameSpaceOf, file: number): Entity | undefined {
     const wanted = labelsOf(space);

@@ -78,6 +78,9 @@ export function createTypes(engine: Engine): Types {
       if (label === "Function" && repo.rules(repo.fileOf(entity.symbol)).builtinFamily === "ecmascript")
         return instanceOf(entity.symbol, []);
       if (label === "Function" || label === "Method") return undefined;
+      // A variant of an enum with fields of its own: where it is taken apart.
+      if (repo.has(entity.symbol, SymbolFlag.EnumMember) && repo.childrenOf(entity.symbol))
+        return { kind: "instance", symbol: entity.symbol, env: undefined, open: false };
       if (label === "Const" || label === "Variable" || label === "Property") {
         // A name that holds a class: `const Alias = Class`.
         return unionOf(
