@@ -1,6 +1,7 @@
 /**
- * An index job: the six phases in order, from a folder to a new generation of its graph. Only changed files are parsed;
- * everything after parsing is worked out from the facts of all files, so an incremental index equals a full one.
+ * An index job: the six phases in order, from a folder to a new generation of its graph. Only changed files are parsed,
+ * and only files that the edits can have changed are resolved; the rest is worked out from all facts and edges, so an
+ * incremental index equals a full one.
  */
 import { readFileSync, statSync, writeFileSync } from "node:fs";
 import { availableParallelism } from "node:os";
@@ -83,7 +84,8 @@ export async function indexRepository(options: IndexOptions): Promise<IndexRepor
   options.signal?.throwIfAborted();
   const configs = configsHash(options.root, walk);
   const tangled: string[] = [];
-  const graph = buildGraph(options, walk, { files, cache, configs, before, tangled }, phases);
+  const failedBefore = new Set(known?.failed.map(({ path }) => path));
+  const graph = buildGraph(options, walk, { files, cache, configs, before, failedBefore, tangled }, phases);
   options.signal?.throwIfAborted();
   const generation = options.store.begin();
   try {
@@ -240,6 +242,8 @@ interface Material {
   before: Generation | undefined;
   /** Hash over the configuration files. */
   configs: string;
+  /** Paths that the last index reported: they are tried again. */
+  failedBefore: ReadonlySet<string>;
   /** Paths of files whose edges could not be found; filled here. */
   tangled: string[];
 }
@@ -297,7 +301,7 @@ function resolveAll(options: IndexOptions, walk: Walk, material: Material, phase
       ),
     );
   for (let file = 0; file < sources.length; file++) {
-    if (!reuse?.copy(file, builder)) {
+    if (material.failedBefore.has(sources[file]!.path) || !reuse?.copy(file, builder)) {
       const found = untangled(() => resolution.edgesOf(file));
       if (!found) material.tangled.push(sources[file]!.path);
       addFoundEdges(builder, found ?? [], symbolNodes);

@@ -2,9 +2,7 @@
  * What an index takes over from the one before: the edges of files that an edit cannot have changed, put in terms of the
  * new graph's nodes.
  */
-
-import type { Resolution } from "./analyse.ts";
-import { resolveFiles } from "./analyse.ts";
+import { type Resolution, resolveFiles } from "./analyse.ts";
 import { symbolRowsOf } from "./code-graph.ts";
 import { unpackFacts } from "./parse/facts.ts";
 import { affectedFiles } from "./resolve/affected.ts";
@@ -37,8 +35,9 @@ export function reuseEdges(input: ReuseInput, builder: GraphBuilder): Reuse | un
   const { cache, sources, after } = input;
   if (cache.files.size === 0 || cache.configs !== input.configs) return undefined;
   const packed = input.files.filter((file) => file.note === "");
-  const before = Array.from(cache.files.values()).filter((file) => file.note === "");
-  if (before.length !== sources.length || packed.length !== sources.length) return undefined;
+  const known = Array.from(cache.files.values()).filter((file) => file.note === "");
+  // Other files, other rows, and imports that lead elsewhere.
+  if (known.length !== sources.length || packed.length !== sources.length) return undefined;
   const changed: number[] = [];
   const old = sources.map((source, row): SourceFile | undefined => {
     if (packed[row]!.stored) return source;
