@@ -321,6 +321,8 @@ export function createExpressions(engine: Engine): Expressions {
       partsOf(type).map((part) => {
         // `Generic[T]`: the class itself.
         if (part.kind === "class") return part;
+        // `f[T](x)`: a function with its type arguments.
+        if (part.kind === "function" && repo.rules(repo.fileOf(part.symbol)).strictCalls === "functions") return part;
         if (part.kind === "instance" && repo.rules(repo.fileOf(part.symbol)).includes) {
           // Without an operator of its own it is a pointer that is indexed.
           const operator = engine.memberType(part, "operator[]");

@@ -238,14 +238,14 @@ export abstract class CFamilyDeclarations extends CFamilyExpressions {
         continue;
       }
       const name = this.partName(this.parts(found.name).names.at(-1) ?? found.name);
-      if (found.functionNode >= 0) this.readAsParameters(found.functionNode, at);
+      const built = found.functionNode >= 0 ? this.readAsParameters(found.functionNode, type, typeNode, at) : -1;
       const declared = this.declaredType(found, type, at);
       const initial = tree.kind(one) === "init_declarator" ? tree.child(one, "value") : tree.child(node, "value");
       const fallback = tree.child(node, "default_value");
       const valueNode = initial >= 0 ? initial : fallback;
       if (this.inType(at)) this.fieldSymbol(node, name, declared, valueNode, at);
       else if (!this.fileLevel(at))
-        this.local(name, at, declared, this.initialValue(valueNode, declared, typeNode, at));
+        this.local(name, at, declared, built >= 0 ? built : this.initialValue(valueNode, declared, typeNode, at));
       else if (!external) {
         const label = /^(static\s+)?(const|constexpr)\b/.test(this.text(node)) ? "Const" : "Variable";
         const flags = this.storage(node) ? SymbolFlag.FileLocal : SymbolFlag.Exported;
@@ -273,10 +273,10 @@ export abstract class CFamilyDeclarations extends CFamilyExpressions {
     });
   }
 
-  /** The arguments of a construction that was read as the parameters of a function: `Cart cart(makeItem());`. */
-  private readAsParameters(functionNode: number, at: Place): void {
+  /** A construction that was read as the declaration of a function: `Cart cart(makeItem());`. -1 for plain types. */
+  private readAsParameters(functionNode: number, built: number, typeNode: number, at: Place): number {
     const { tree, facts } = this;
-    const list = functionNode < 0 ? -1 : tree.child(functionNode, "parameters");
+    const list = tree.child(functionNode, "parameters");
     for (const one of list < 0 ? [] : tree.namedChildren(list)) {
       if (tree.kind(tree.child(one, "declarator")) !== "abstract_function_declarator") continue;
       const type = tree.child(one, "type");
@@ -284,6 +284,9 @@ export abstract class CFamilyDeclarations extends CFamilyExpressions {
         tree.kind(type) === "qualified_identifier" ? this.path(type, at) : facts.exprName(this.text(type), at.scope);
       this.callOf(callee, [], at, tree.line(type));
     }
+    const op = facts.typeColumn(built, "op");
+    if (op !== Type.Ref && op !== Type.Qualified) return -1;
+    return this.newOf(this.classExpression(built), [], at, tree.line(typeNode), CallFlag.New);
   }
 
   private fieldSymbol(node: number, name: string, type: number, value: number, at: Place): void {

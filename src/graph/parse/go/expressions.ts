@@ -163,8 +163,11 @@ export abstract class GoExpressions extends BlockWalk {
         return facts.expr(Expr.Typed, this.type(tree.child(node, "type"), at), value);
       }
       case "type_conversion_expression": {
+        const typeNode = tree.child(node, "type");
+        // `f[T](x)` looks the same for a type and for a function: resolution sees what the name stands for.
+        if (tree.kind(typeNode) === "generic_type") return this.instantiatedCall(node, typeNode, at);
         const value = this.expression(tree.child(node, "operand"), at);
-        return facts.expr(Expr.Typed, this.type(tree.child(node, "type"), at), value);
+        return facts.expr(Expr.Typed, this.type(typeNode, at), value);
       }
       case "index_expression":
         this.expression(tree.child(node, "index"), at);
@@ -226,6 +229,21 @@ export abstract class GoExpressions extends BlockWalk {
       if (tree.kind(key) !== "identifier") this.expression(key, at);
       this.expression(tree.child(element, "value"), at);
     }
+  }
+
+  private instantiatedCall(node: number, typeNode: number, at: Place): number {
+    const { tree, facts } = this;
+    const type = this.type(typeNode, at);
+    const named = tree.child(typeNode, "type");
+    const typeArgs = this.typeArguments(tree.child(typeNode, "type_arguments"), at);
+    const row = this.callOf(
+      this.classExpression(type),
+      [tree.child(node, "operand")],
+      at,
+      tree.endLine(named),
+      typeArgs,
+    );
+    return facts.expr(Expr.Either, facts.list([row, facts.expr(Expr.Typed, type)]));
   }
 
   private call(node: number, at: Place): number {

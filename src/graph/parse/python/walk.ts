@@ -4,6 +4,9 @@ import { Expr, ImportKind, ScopeKind, Type } from "../fact-layout.ts";
 import { PythonDeclarations } from "./declarations.ts";
 import { TYPING_MODULES } from "./library.ts";
 
+/** How deep blocks may stand in each other for names that are assigned again. */
+const MAX_REASSIGNED = 40;
+
 export class PythonWalk extends PythonDeclarations {
   file(): void {
     const { tree } = this;
@@ -39,11 +42,9 @@ export class PythonWalk extends PythonDeclarations {
         this.typeAlias(node, at);
         return at;
       case "expression_statement":
-        for (const child of tree.namedChildren(node)) this.statement(child, at);
-        return at;
+        return tree.namedChildren(node).reduce((place, child) => this.statement(child, place), at);
       case "assignment":
-        this.assignment(node, at);
-        return at;
+        return this.assignment(node, at);
       case "augmented_assignment":
         this.expression(tree.child(node, "left"), at);
         this.expression(tree.child(node, "right"), at);
@@ -234,7 +235,8 @@ export class PythonWalk extends PythonDeclarations {
     facts.setSymbol(symbol, "type", this.type(tree.child(node, "right"), { ...at, scope, symbol }));
   }
 
-  private assignment(node: number, at: Place): void {
+  /** Returns the place of what follows: there a name that is assigned again holds the new value. */
+  private assignment(node: number, at: Place): Place {
     const { tree, facts } = this;
     const left = tree.child(node, "left");
     const right = tree.child(node, "right");
@@ -246,7 +248,7 @@ export class PythonWalk extends PythonDeclarations {
     if (alias && tree.kind(left) === "identifier") {
       const symbol = this.declare({ label: "TypeAlias", name: this.text(left), node, body: -1 }, at);
       facts.setSymbol(symbol, "type", this.type(right, { ...at, symbol }));
-      return;
+      return at;
     }
     const type = annotation >= 0 ? this.type(annotation, at) : -1;
     const owner = tree.kind(left) === "identifier" ? this.declaredVariable(left, node, at) : -1;
@@ -257,7 +259,26 @@ export class PythonWalk extends PythonDeclarations {
       if (type >= 0) facts.setSymbol(owner, "type", type);
       if (this.facts.symbolColumn(owner, "value") < 0) facts.setSymbol(owner, "value", value);
       else facts.assign(this.plainName(this.text(left), at), value, at.scope);
-    } else this.bindPattern(left, at, value, type);
+    } else {
+      const again = tree.kind(left) === "identifier" && this.namesOf(this.home(at.scope)).has(this.text(left));
+      this.bindPattern(left, at, value, type);
+      if (again && value >= 0) return this.reassigned(this.text(left), value, at);
+    }
+    return at;
+  }
+
+  private reassigned(name: string, value: number, at: Place): Place {
+    const { facts } = this;
+    // What a loop or a function makes of the value before is not followed.
+    if (facts.exprColumn(value, "op") !== Expr.Call) return at;
+    // Blocks hold no names: one that stands too deep begins anew under the function.
+    let depth = 0;
+    const home = this.home(at.scope);
+    for (let scope = at.scope; scope !== home && depth < MAX_REASSIGNED; depth++)
+      scope = facts.scopeColumn(scope, "parent");
+    const inside = this.block(depth < MAX_REASSIGNED ? at : { ...at, scope: home });
+    facts.narrow(inside.scope, name, facts.type(Type.TypeOf, value));
+    return inside;
   }
 
   /** The assigned value; `a = b = value` binds every one of them. */

@@ -17,7 +17,7 @@ export abstract class RustPatterns extends RustTypes {
         this.local(this.text(node), at, -1, value);
         return;
       case "tuple_pattern":
-        for (const [i, child] of tree.namedChildren(node).entries())
+        for (const [i, child] of this.places(node).entries())
           this.pattern(child, at, value < 0 ? -1 : facts.expr(Expr.Index, value, facts.name(String(i))));
         return;
       case "slice_pattern":
@@ -55,11 +55,20 @@ export abstract class RustPatterns extends RustTypes {
     }
   }
 
+  /** The parts of a pattern by place: `_` is one, though it names nothing. */
+  private places(node: number): number[] {
+    const { tree } = this;
+    const found: number[] = [];
+    for (let child = tree.first(node); child !== -1; child = tree.next(child))
+      if (tree.named(child) || this.text(child) === "_") found.push(child);
+    return found;
+  }
+
   private tupleStruct(node: number, at: Place, value: number): void {
     const { tree, facts } = this;
     const type = tree.child(node, "type");
     const name = this.text(type);
-    const parts = tree.namedChildren(node).filter((child) => child !== type);
+    const parts = this.places(node).filter((child) => child !== type);
     if (/^(Some|Ok|(Poll::)?Ready)$/.test(name)) {
       for (const part of parts) this.pattern(part, at, value);
       return;
