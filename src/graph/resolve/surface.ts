@@ -36,8 +36,8 @@ export interface Surface {
 const MAX_DEPTH = 3;
 /** Members of a literal that iterating or matching it may look at. */
 const MAX_MEMBERS = 40;
-/** Names that others mention when they use them; the rest (`()`, `[]`, `__iter__`, `=`) is found without. */
-const MENTIONED = /^(?!__\w+__$)[\p{L}_$][\p{L}\p{N}_$]*$/u;
+/** Names that others mention when they use them; the rest (`()`, `[]`, `__iter__`, `__invoke`, `=`) is found without. */
+const MENTIONED = /^(?!__\w+__$|__invoke$)[\p{L}_$][\p{L}\p{N}_$]*$/u;
 
 export function createSurfaces(engine: Engine): (file: number) => Surface {
   const { repo } = engine;
