@@ -279,12 +279,10 @@ export function createNames(engine: Engine): Names {
     return found;
   }
 
-  /** Whether a file gives its names by assigning them. */
+  /** Whether a file gives its names by assigning them, and none by default. */
   function isCommonJs(file: number): boolean {
-    const index = repo.rules(file).exportLists ? exportIndex(file) : undefined;
-    if (!index || index.has("default")) return false;
-    const { exports } = repo.facts(file);
-    return exports.length > 0 && exports[EXPORT.kind] === ExportKind.Value;
+    if (repo.facts(file).exports[EXPORT.kind] !== ExportKind.Value) return false;
+    return repo.rules(file).exportLists && !exportIndex(file).has("default");
   }
 
   function exportIndex(file: number): Map<string, number[]> {

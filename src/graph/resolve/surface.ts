@@ -7,11 +7,14 @@
  * meet as values are described down to their parameters, as they are seen without being named.
  */
 import {
+  ASSIGN,
   ATTACH,
   BINDING,
   BindingKind,
   EXPORT,
+  EXPR,
   ExportKind,
+  Expr,
   HERITAGE,
   IMPORT,
   ImportKind,
@@ -206,6 +209,7 @@ export function createSurfaces(engine: Engine): (file: number) => Surface {
     }
     for (let at = 0; at < facts.spaces.length; at += SPACE.size)
       whole.push(`space ${facts.strings[facts.spaces[at + SPACE.name]!]}`);
+    if (rules.builtinFamily === "ecmascript") assignTexts();
     importTexts();
     exportTexts();
     return { names, whole: whole.sort().join("\n") };
@@ -230,6 +234,25 @@ export function createSurfaces(engine: Engine): (file: number) => Surface {
         // Who makes an instance names the class, or was handed it: then its type arguments tell what is made.
         if (repo.column(parent, "typeParameters") >= 0) whole.push(text);
         else put(repo.name(parent), text);
+      }
+    }
+
+    /** Members that are only assigned, and the parents of constructor functions. */
+    function assignTexts(): void {
+      for (let at = 0; at < facts.assigns.length; at += ASSIGN.size) {
+        const target = facts.assigns[at + ASSIGN.target]! * EXPR.size;
+        if (facts.exprs[target + EXPR.op] !== Expr.Member) continue;
+        const name = facts.strings[facts.exprs[target + EXPR.b]!]!;
+        const text = `assigned ${typeText(engine.exprType(file, facts.assigns[at + ASSIGN.expr]!), 0)}`;
+        // What a prototype holds is found by the names of its members.
+        if (name === "prototype") whole.push(text);
+        else put(name, text);
+      }
+      for (let at = 0; at < facts.heritage.length; at += HERITAGE.size) {
+        const row = facts.heritage[at + HERITAGE.symbol]!;
+        if (row < 0 || repo.label(base + row) !== "Function") continue;
+        const bases = engine.bases(base + row, undefined).map((one) => typeText(one, 0));
+        whole.push(`${place(base + row)} < ${bases.join()}`);
       }
     }
 
