@@ -134,8 +134,10 @@ function indexCommand(graph: Command): void {
     .action(
       acting(async (path: string, options: Common & { force?: boolean }) => {
         const show = !options.json && process.stderr.isTTY ? createProgressBars() : undefined;
-        const graph = clientOf(options).project(placeOf(path, options));
-        const report = await graph.index({ force: options.force === true, progress: show });
+        const client = clientOf(options);
+        const graph = client.project(placeOf(path, options));
+        const report = await graph.index({ force: options.force === true, progress: show, prepare: false });
+        await client.close();
         const { manifest } = report;
         const { files, skipped, skippedCount, failed } = manifest;
         if (options.json) {

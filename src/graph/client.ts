@@ -68,6 +68,8 @@ export interface RemoteGraph {
     signal?: AbortSignal | undefined;
     /** Folder of another graph of the same sources, to start from when there is none yet. */
     seed?: string | undefined;
+    /** Makes ready what questions need before they come; not when false. */
+    prepare?: boolean | undefined;
   }): Promise<IndexReport>;
   /** The text that an agent's tool answers. */
   tool(name: string, args: Readonly<Record<string, unknown>>): Promise<string>;
@@ -288,7 +290,7 @@ export function createGraphClient(options: GraphClientOptions): GraphClient {
   }
 
   async function runIndex(place: GraphPlace, options: Parameters<RemoteGraph["index"]>[0]): Promise<IndexRun> {
-    const { force, seed, signal, progress } = options;
+    const { force, seed, signal, progress, prepare = true } = options;
     return twice(async () => {
       signal?.throwIfAborted();
       const child = spawn();
@@ -297,9 +299,10 @@ export function createGraphClient(options: GraphClientOptions): GraphClient {
       try {
         const report = (await send(child, place, { operation: "index", args: [force, seed] }, progress)) as IndexReport;
         // Made now and not at the first query in Cypher, which would wait for it; a failure shows there.
-        const rest = report.changed
-          ? send(child, place, { operation: "prepareCypher", args: [] }).catch(() => undefined)
-          : undefined;
+        const rest =
+          report.changed && prepare
+            ? send(child, place, { operation: "prepareCypher", args: [] }).catch(() => undefined)
+            : undefined;
         return { report, settled: Promise.resolve(rest).finally(() => child.kill("")) };
       } catch (error) {
         child.kill("");
@@ -318,7 +321,7 @@ export function createGraphClient(options: GraphClientOptions): GraphClient {
           const run = indexing.then(() => runIndex(place, options));
           indexing = run.then(({ settled }) => settled).catch(() => undefined);
           const { report } = await run;
-          if (report.changed) await warm(place);
+          if (report.changed && options.prepare !== false) await warm(place);
           return report;
         },
         status: () => ask(place, { operation: "status", args: [] }) as Promise<GraphStatus>,
