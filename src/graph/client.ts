@@ -35,6 +35,12 @@ export const DEFAULT_GRAPH_LIMITS: GraphClientLimits = {
  */
 const COLLECT_EARLY = { BUN_JSC_forceRAMSize: String(400 * 1024 * 1024) };
 
+/**
+ * An index is over before the last tier of compilation has paid for itself, and its compiler takes the cores from the
+ * parsing threads: without it an index takes a quarter less time, of small and large repositories alike.
+ */
+const INDEXING = { ...COLLECT_EARLY, BUN_JSC_useFTLJIT: "0" };
+
 type Remote<T> = T extends (...args: infer Args) => infer Result ? (...args: Args) => Promise<Awaited<Result>> : never;
 
 /** Operations whose endpoints pass on what the worker made. */
@@ -131,12 +137,17 @@ class Child {
   private lastUsed = Date.now();
   alive = true;
 
-  constructor(options: GraphClientOptions, limits: GraphClientLimits, onEnd: (child: Child) => void) {
+  constructor(
+    options: GraphClientOptions,
+    tuning: Readonly<Record<string, string>>,
+    limits: GraphClientLimits,
+    onEnd: (child: Child) => void,
+  ) {
     this.process = Bun.spawn([...options.command], {
       stdin: "ignore",
       stdout: "ignore",
       stderr: "ignore",
-      env: { ...options.env, ...COLLECT_EARLY },
+      env: { ...options.env, ...tuning },
       ipc: (message: GraphReply) => this.receive(message),
       onExit: (_, code, signal) => this.end(`graph worker ended (${signal ?? code})`, onEnd, options),
     });
@@ -233,9 +244,9 @@ export function createGraphClient(options: GraphClientOptions): GraphClient {
   let closed = false;
   let indexing: Promise<unknown> = Promise.resolve();
 
-  function spawn(): Child {
+  function spawn(tuning: Readonly<Record<string, string>>): Child {
     if (closed) throw lost("the server stops");
-    const child = new Child(options, limits, (ended) => {
+    const child = new Child(options, tuning, limits, (ended) => {
       children.delete(ended);
       if (questions === ended) questions = undefined;
     });
@@ -276,7 +287,7 @@ export function createGraphClient(options: GraphClientOptions): GraphClient {
 
   function ask(place: GraphPlace, asked: Asked): Promise<unknown> {
     return twice(() => {
-      questions ??= spawn();
+      questions ??= spawn(COLLECT_EARLY);
       return send(questions, place, asked);
     });
   }
@@ -293,7 +304,7 @@ export function createGraphClient(options: GraphClientOptions): GraphClient {
     const { force, seed, signal, progress, prepare = true } = options;
     return twice(async () => {
       signal?.throwIfAborted();
-      const child = spawn();
+      const child = spawn(INDEXING);
       const stop = () => child.kill("index job cancelled");
       signal?.addEventListener("abort", stop, { once: true });
       try {
