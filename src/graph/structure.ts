@@ -3,6 +3,7 @@
  * terms of nodes.
  */
 import { CodeGraph, type EdgeColumns, type NodeColumns } from "./code-graph.ts";
+import { GrowingInts } from "./growing-ints.ts";
 import {
   EDGE_TYPES,
   type EdgeType,
@@ -21,26 +22,6 @@ export const LABEL_ROW = new Map<NodeLabel, number>(NODE_LABELS.map((label, i) =
 const NAMESPACE = SYMBOL_LABELS.indexOf("Namespace");
 export const TYPE_ROW = new Map<EdgeType, number>(EDGE_TYPES.map((type, i) => [type, i]));
 export const REASON_ROW = new Map<Reason, number>(REASONS.map((reason, i) => [reason, i]));
-
-/** A column that grows: several times as fast as a list of numbers, and a half of its memory. */
-class GrowingInts {
-  length = 0;
-  private values = new Int32Array(1_024);
-
-  push(value: number): void {
-    if (this.length === this.values.length) {
-      const wider = new Int32Array(this.length * 2);
-      wider.set(this.values);
-      this.values = wider;
-    }
-    this.values[this.length++] = value;
-  }
-
-  /** What was pushed so far. */
-  get ints(): Int32Array {
-    return this.values.subarray(0, this.length);
-  }
-}
 
 /** Growing columns of nodes and edges. */
 export class GraphBuilder {

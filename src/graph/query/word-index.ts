@@ -7,6 +7,7 @@
  * hundred thousand nodes share costs about a millisecond.
  */
 import type { CodeGraph } from "../code-graph.ts";
+import { GrowingInts } from "../growing-ints.ts";
 import { type NodeLabel, SYMBOL_LABELS } from "../model.ts";
 import { wordsOf } from "../words.ts";
 
@@ -35,23 +36,6 @@ const MAX_EXACT = 200;
 const NODES_A_STEP = 1_000;
 const SEARCHED = new Set<NodeLabel>([...SYMBOL_LABELS.filter((label) => label !== "Import"), "File"]);
 
-/** A copy with room for at least so many, the new ones filled. */
-function larger(values: Int32Array, atLeast: number, fill: number): Int32Array<ArrayBuffer> {
-  const grown = new Int32Array(Math.max(values.length * 2, atLeast)).fill(fill, values.length);
-  grown.set(values);
-  return grown;
-}
-
-/** A list of whole numbers that grows. */
-class Numbers {
-  values = new Int32Array(1 << 16);
-  length = 0;
-  push(value: number): void {
-    if (this.length === this.values.length) this.values = larger(this.values, this.length + 1, 0);
-    this.values[this.length++] = value;
-  }
-}
-
 /** What is known of each word: its nodes and how much it counts in each, `start[word] … start[word + 1] - 1`. */
 interface Postings {
   words: ReadonlyMap<string, number>;
@@ -74,10 +58,10 @@ export function* buildWordIndex(graph: CodeGraph): Generator<void, WordIndex> {
 function* postingsOf(graph: CodeGraph): Generator<void, Postings> {
   const words = new Map<string, number>();
   const texts = new TextWords(words);
-  const [pairWord, pairNode, pairCount] = [new Numbers(), new Numbers(), new Numbers()];
+  const [pairWord, pairNode, pairCount] = [new GrowingInts(), new GrowingInts(), new GrowingInts()];
   const length = new Int32Array(graph.nodeCount);
-  // Of the node under way: where its pair of each word is, by word.
-  let pairAt = new Int32Array(1 << 14).fill(-1);
+  // Where the latest pair of each word is, by word.
+  const pairAt: number[] = [];
   let firstPair = 0;
   let node = 0;
   let weight = 0;
@@ -88,9 +72,8 @@ function* postingsOf(graph: CodeGraph): Generator<void, Postings> {
     length[node]! += found.length;
     for (let i = 0; i < found.length; i++) {
       const word = found[i]!;
-      if (word >= pairAt.length) pairAt = larger(pairAt, word + 1, -1);
-      const known = pairAt[word]!;
-      if (known >= firstPair) pairCount.values[known]! += weight;
+      const known = pairAt[word] ?? -1;
+      if (known >= firstPair) pairCount.add(known, weight);
       else {
         pairAt[word] = pairWord.length;
         pairWord.push(word);
@@ -121,7 +104,7 @@ function* postingsOf(graph: CodeGraph): Generator<void, Postings> {
     read(graph.nodes.doc[node]!, WEIGHT.text);
   }
   yield;
-  return { words, length, ...gather(words.size, pairWord, pairNode, pairCount) };
+  return { words, length, ...gather(words.size, pairWord.ints, pairNode.ints, pairCount.ints) };
 }
 
 function pathOf(graph: CodeGraph, node: number, texts: TextWords) {
@@ -134,17 +117,17 @@ function pathOf(graph: CodeGraph, node: number, texts: TextWords) {
 }
 
 /** Pairs in the order of their words; nodes of a word stay in their order. */
-function gather(words: number, pairWord: Numbers, pairNode: Numbers, pairCount: Numbers) {
+function gather(words: number, pairWord: Int32Array, pairNode: Int32Array, pairCount: Int32Array) {
   const start = new Int32Array(words + 1);
-  for (let i = 0; i < pairWord.length; i++) start[pairWord.values[i]! + 1]!++;
+  for (let i = 0; i < pairWord.length; i++) start[pairWord[i]! + 1]!++;
   for (let word = 0; word < words; word++) start[word + 1]! += start[word]!;
   const at = start.slice(0, words);
   const node = new Int32Array(pairWord.length);
   const count = new Uint16Array(pairWord.length);
   for (let i = 0; i < pairWord.length; i++) {
-    const to = at[pairWord.values[i]!]!++;
-    node[to] = pairNode.values[i]!;
-    count[to] = Math.min(pairCount.values[i]!, 0xffff);
+    const to = at[pairWord[i]!]!++;
+    node[to] = pairNode[i]!;
+    count[to] = Math.min(pairCount[i]!, 0xffff);
   }
   return { start, node, count };
 }

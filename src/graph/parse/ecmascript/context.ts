@@ -1,4 +1,6 @@
 /** Where the walk through an ECMAScript file stands. Contexts are values: a new one for each scope. */
+import type { SymbolLabel } from "../../model.ts";
+import { SymbolFlag } from "../fact-layout.ts";
 import type { FactsBuilder } from "../facts-builder.ts";
 import type { FlatTree } from "../flat-tree.ts";
 
@@ -66,6 +68,19 @@ export interface FunctionOptions {
   contextual?: ((parameter: number) => number) | undefined;
   /** What the context expects the function to return, where it declares nothing. */
   returning?: Expected | undefined;
+}
+
+/** A symbol without a name that holds the members of a literal, of values or of a type. */
+export function literalHolder(walk: Walk, label: SymbolLabel, node: number, context: Context): number {
+  return walk.facts.symbol({
+    label,
+    name: "",
+    parent: context.parent,
+    scope: context.scope,
+    startLine: walk.tree.line(node),
+    endLine: walk.tree.endLine(node),
+    flags: SymbolFlag.Hidden,
+  });
 }
 
 const MAX_TEXT = 240;

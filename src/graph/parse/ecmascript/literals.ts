@@ -1,6 +1,14 @@
 /** Functions and objects as values. */
 import { Expr, HeritageKind, ScopeKind, SymbolFlag } from "../fact-layout.ts";
-import { type Context, type Expected, type FunctionOptions, isLambda, signatureOf, type Walk } from "./context.ts";
+import {
+  type Context,
+  type Expected,
+  type FunctionOptions,
+  isLambda,
+  literalHolder,
+  signatureOf,
+  type Walk,
+} from "./context.ts";
 import { expect, functionOf } from "./expectations.ts";
 import { memberName } from "./types.ts";
 
@@ -31,15 +39,7 @@ export function lambda(
 /** An object literal: a hidden symbol with its members below it; functions in it are methods. */
 export function objectLiteral(walk: Walk, node: number, context: Context, expected?: Expected): number {
   const { tree, facts } = walk;
-  const symbol = facts.symbol({
-    label: "Variable",
-    name: "",
-    parent: context.parent,
-    scope: context.scope,
-    startLine: tree.line(node),
-    endLine: tree.endLine(node),
-    flags: SymbolFlag.Hidden,
-  });
+  const symbol = literalHolder(walk, "Variable", node, context);
   const scope = facts.scope(context.scope, ScopeKind.Class, symbol);
   const inside = { ...context, parent: symbol };
   for (const entry of tree.namedChildren(node)) {

@@ -1,6 +1,6 @@
 /** Type annotations of TypeScript, as type facts. */
 import { BindingKind, Expr, ScopeKind, SymbolFlag, Type } from "../fact-layout.ts";
-import { type Context, signatureOf, type Walk } from "./context.ts";
+import { type Context, literalHolder, signatureOf, type Walk } from "./context.ts";
 
 const BUILT_IN = new Set([
   "string",
@@ -160,16 +160,8 @@ function functionType(walk: Walk, node: number, context: Context): number {
 }
 
 function objectType(walk: Walk, node: number, context: Context): number {
-  const { tree, facts } = walk;
-  const symbol = facts.symbol({
-    label: "Interface",
-    name: "",
-    parent: context.parent,
-    scope: context.scope,
-    startLine: tree.line(node),
-    endLine: tree.endLine(node),
-    flags: SymbolFlag.Hidden,
-  });
+  const { facts } = walk;
+  const symbol = literalHolder(walk, "Interface", node, context);
   const scope = facts.scope(context.scope, ScopeKind.Class, symbol);
   typeMembers(walk, node, { ...context, scope, parent: symbol, thisScope: scope });
   return facts.type(Type.Object, symbol);
