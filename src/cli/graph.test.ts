@@ -1,5 +1,7 @@
 /** `skep graph …` and `skep mcp`: the code graph without a server, the same as the API answers. */
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from "bun:test";
+import { readdirSync } from "node:fs";
+import { join } from "node:path";
 import { skep } from "../testing/command.ts";
 import { skepCommand, startServer, type TestServer } from "../testing/server.ts";
 import { createSourceTree, SHOP, type SourceTree } from "../testing/source-tree.ts";
@@ -30,6 +32,8 @@ describe("skep graph", () => {
 
   test("index, then every question in words for a person", async () => {
     expect((await graph("index")).stdout).toMatch(/^3 files \(3 parsed\), \d+ nodes, .* in [\d.]+ s\n$/);
+    // Nothing goes on after the command to make what nobody asked for.
+    expect(readdirSync(join(tree.store, "g1")).sort()).toEqual(["facts-0.bin", "files.bin", "graph.bin"]);
     expect((await graph("index")).stdout).toBe("3 files, nothing changed\n");
     expect((await graph("status")).stdout).toMatch(/^ready: 3 files, \d+ nodes, \d+ relationships\n$/);
     expect((await graph("query", "tax")).stdout).toContain("Function withTax src/tax.ts:1");

@@ -113,6 +113,13 @@ describe("architecture", () => {
     expect(strays).toEqual([]);
   });
 
+  test("commands load the server only where they need it", () => {
+    const loading = [...imports]
+      .filter(([file, tos]) => file.startsWith("cli/") && !file.endsWith(".test.ts") && tos.includes("app.ts"))
+      .map(([file]) => file);
+    expect(loading).toEqual(["cli/load-app.ts"]);
+  });
+
   test("files stay under 400 lines", () => {
     const long = [...imports.keys()]
       .filter((file) => !file.endsWith(".test.ts"))
