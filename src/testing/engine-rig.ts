@@ -17,7 +17,8 @@ import { parsePipeline } from "../engine/pipeline/parse.ts";
 import { planner } from "../engine/pipeline/planner.ts";
 import type { SandboxDriver } from "../engine/sandbox.ts";
 import type { CodeGraphPorts } from "../engine/tool/code-graph-port.ts";
-import { createToolbox } from "../engine/tool/registry.ts";
+import { codeGraphTools } from "../engine/tool/code-graph-tools.ts";
+import { builtInTools, createToolbox } from "../engine/tool/registry.ts";
 import { createExecutions } from "../feature/executions/service.ts";
 import { openRuns } from "../feature/runs/open.ts";
 import { LOCAL_ADMIN } from "../http/caller.ts";
@@ -96,13 +97,16 @@ export function createRig(options: RigOptions) {
     agentOf,
     isModel: () => true,
     skillsFor: (_agent, _input, always) => [...always],
-    ended: () => {},
   });
   const workspaceOf = (id: string) => {
     const path = join(folder, "workspaces", id);
     mkdirSync(path, { recursive: true });
     return path;
   };
+  const tools = [
+    ...builtInTools({ fetchPage: () => Promise.reject(notFound("page")) }),
+    ...codeGraphTools({ codeGraph: options.codeGraph ?? (() => Promise.reject(notFound("project"))) }),
+  ];
   const makeEngine = () =>
     createEngine({
       clock,
@@ -120,18 +124,7 @@ export function createRig(options: RigOptions) {
       agentOf,
       allowsTool: () => () => true,
       skills: { available: () => [] },
-      toolbox: createToolbox({
-        loadSkill: () => {
-          throw notFound("skill");
-        },
-        readSkillFile: () => {
-          throw notFound("skill");
-        },
-        createSkill: () => {},
-        fetchPage: () => Promise.reject(notFound("page")),
-        runHistory: () => [],
-        codeGraph: options.codeGraph ?? (() => Promise.reject(notFound("project"))),
-      }),
+      toolbox: createToolbox(() => tools),
       secretsOf: () => secrets,
       projectOf: () => undefined,
       guidanceOf: () => null,

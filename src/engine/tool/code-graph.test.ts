@@ -7,6 +7,7 @@ import { createRig, type Rig } from "../../testing/engine-rig.ts";
 import { skepCommand } from "../../testing/server.ts";
 import { createSourceTree, SHOP, type SourceTree } from "../../testing/source-tree.ts";
 import type { ExecutionInfo } from "../tool.ts";
+import { codeGraphTools } from "./code-graph-tools.ts";
 import { createToolbox } from "./registry.ts";
 
 setDefaultTimeout(60_000);
@@ -110,7 +111,7 @@ describe("graph tools", () => {
   });
 
   test("the four schemas together fit in 4 kB", () => {
-    const tools = createToolbox({} as never)
+    const tools = createToolbox(() => codeGraphTools({} as never))
       .for({
         kind: "chat",
         allows: (name) => name.startsWith("code_graph_"),

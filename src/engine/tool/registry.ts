@@ -1,27 +1,17 @@
-/** Every tool, one line each, and which of them an execution has. */
+/** The built-in tools, one line each, and which of all tools an execution has. */
 import { Type as t } from "@sinclair/typebox";
 import type { Contract } from "../execution.ts";
 import type { ExecutionKind, Tool } from "../tool.ts";
 import { createBashTool } from "./bash.ts";
-import { createCodeGraphChangesTool } from "./code-graph-changes.ts";
-import { createCodeGraphContextTool } from "./code-graph-context.ts";
-import { createCodeGraphImpactTool } from "./code-graph-impact.ts";
-import type { CodeGraphPorts } from "./code-graph-port.ts";
-import { createCodeGraphQueryTool } from "./code-graph-query.ts";
 import { createCompleteTool } from "./complete.ts";
-import { type CreateSkillPorts, createCreateSkillTool } from "./create-skill.ts";
 import { createEditTool } from "./edit.ts";
 import { createFailTool } from "./fail.ts";
 import { createFetchUrlTool, type FetchUrlPorts } from "./fetch-url.ts";
 import { createFindTool } from "./find.ts";
-import { createGetRunHistoryTool, type RunHistoryPorts } from "./get-run-history.ts";
 import { createGrepTool } from "./grep.ts";
-import { createLoadSkillTool, type LoadSkillPorts } from "./load-skill.ts";
 import { createLsTool } from "./ls.ts";
 import { createReadTool } from "./read.ts";
 import { createWriteTool } from "./write.ts";
-
-export type ToolPorts = LoadSkillPorts & CreateSkillPorts & FetchUrlPorts & RunHistoryPorts & CodeGraphPorts;
 
 export interface Wanted {
   kind: ExecutionKind;
@@ -32,16 +22,15 @@ export interface Wanted {
 }
 
 export interface Toolbox {
-  /** Names of all tools there are. */
-  readonly names: readonly string[];
   for(wanted: Wanted): Tool[];
 }
 
 /** Kinds that a person ends, or the next message goes on with. */
 const OPEN_ENDED: ReadonlySet<ExecutionKind> = new Set(["chat", "onboarding"]);
 
-export function createToolbox(ports: ToolPorts): Toolbox {
-  const tools: Tool[] = [
+/** Tools that need no feature: files, commands, web pages, and the end of an execution. */
+export function builtInTools(ports: FetchUrlPorts): Tool[] {
+  return [
     createReadTool(),
     createWriteTool(),
     createEditTool(),
@@ -49,26 +38,24 @@ export function createToolbox(ports: ToolPorts): Toolbox {
     createFindTool(),
     createGrepTool(),
     createBashTool(),
-    createLoadSkillTool(ports),
-    createCreateSkillTool(ports),
-    createGetRunHistoryTool(ports),
-    createCodeGraphQueryTool(ports),
-    createCodeGraphContextTool(ports),
-    createCodeGraphImpactTool(ports),
-    createCodeGraphChangesTool(ports),
     createFetchUrlTool(ports),
     createCompleteTool(),
     createFailTool(),
   ] as Tool[];
+}
+
+/** @param tools all that there are, asked each time. */
+export function createToolbox(tools: () => readonly Tool[]): Toolbox {
   return {
-    names: tools.map(({ name }) => name),
     for({ kind, allows, hasShell, contract }) {
       const has = (tool: Tool): boolean => {
         if (tool.group === "end") return !OPEN_ENDED.has(kind);
         if (tool.group === "shell" && !hasShell) return false;
         return allows(tool.name);
       };
-      return tools.filter(has).map((tool) => (tool.name === "complete" ? withContract(tool, contract) : tool));
+      return tools()
+        .filter(has)
+        .map((tool) => (tool.name === "complete" ? withContract(tool, contract) : tool));
     },
   };
 }

@@ -13,7 +13,7 @@ import type { AssistantPart, ModelPort, ModelReply } from "../../engine/model.ts
 import { parsePipeline } from "../../engine/pipeline/parse.ts";
 import { planner } from "../../engine/pipeline/planner.ts";
 import type { Sandbox, SandboxDriver } from "../../engine/sandbox.ts";
-import { createToolbox } from "../../engine/tool/registry.ts";
+import { builtInTools, createToolbox } from "../../engine/tool/registry.ts";
 import { createExecutions } from "../../feature/executions/service.ts";
 import { openRuns } from "../../feature/runs/open.ts";
 import { createAudit } from "../../store/audit.ts";
@@ -38,6 +38,7 @@ export function createHandClock(): HandClock {
 }
 
 const AGENT = parseAgentFile("worker", "---\nname: Worker\n---\nYou work.").agent;
+const TOOLS = builtInTools({ fetchPage: () => refuse() });
 const refuse = () => {
   throw notFound("thing in this test");
 };
@@ -110,7 +111,6 @@ export function createLives(pipelines: Record<string, string>) {
       agentOf: () => AGENT,
       skillsFor: () => [],
       isModel: () => true,
-      ended: () => {},
     });
     const engine = createEngine({
       ...{ clock, log: pino({ level: "silent" }), rows, models, sandboxes: SANDBOXES, agentOf: () => AGENT },
@@ -122,12 +122,7 @@ export function createLives(pipelines: Record<string, string>) {
       }),
       allowsTool: () => () => true,
       skills: { available: () => [] },
-      toolbox: createToolbox({
-        ...{ loadSkill: refuse, readSkillFile: refuse, createSkill: refuse },
-        fetchPage: refuse,
-        runHistory: () => [],
-        codeGraph: refuse,
-      }),
+      toolbox: createToolbox(() => TOOLS),
       secretsOf: () => ({}),
       projectOf: () => undefined,
       guidanceOf: () => null,
