@@ -33,10 +33,12 @@ import { createAgentFiles } from "../feature/agents/files.ts";
 import { openAgents } from "../feature/agents/open.ts";
 import type { OwnLimits, Spender } from "../feature/budgets/scopes.ts";
 import type { Budgets } from "../feature/budgets/service.ts";
+import { sessionEnded } from "../feature/executions/events.ts";
 import { createExecutions } from "../feature/executions/service.ts";
 import type { Jobs } from "../feature/jobs/service.ts";
 import { createPipelines } from "../feature/pipelines/service.ts";
 import { openProjects } from "../feature/projects/open.ts";
+import { stepQueued } from "../feature/runs/events.ts";
 import { openRuns } from "../feature/runs/open.ts";
 import { createSecrets } from "../feature/secrets/service.ts";
 import type { SettingsService } from "../feature/settings/service.ts";
@@ -176,8 +178,8 @@ export async function openWork(deps: WorkDeps) {
     onTick: runs.service.tick,
   });
   executions.onCancel(engine.scheduler.cancel);
-  bus.subscribe(({ session_id }) => session_id && deps.budgets.release(session_id), ["session_ended"]);
-  bus.subscribe(() => engine.scheduler.wake(), ["step_queued"]);
+  bus.subscribe([sessionEnded], ({ session_id }) => session_id && deps.budgets.release(session_id));
+  bus.subscribe([stepQueued], () => engine.scheduler.wake());
   return {
     ...{ secrets, skills, pipelines, projects, codeGraph, agents, executions, runs, engine, sandbox },
     /** Budgets that the agent's file and the run bring along. */

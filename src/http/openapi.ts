@@ -1,6 +1,7 @@
 /** The OpenAPI 3.1 document, made from the routes themselves, with what the gate adds: problems, access, headers. */
 import { toOpenAPISchema } from "@elysiajs/openapi";
 import type { AnyElysia } from "elysia";
+import type { EventCatalogue } from "../core/events.ts";
 import { ProblemSchema } from "./problem.ts";
 import type { RouteEntry, RouteTable } from "./route-table.ts";
 
@@ -20,8 +21,13 @@ const problem = (description: string) => ({
   content: { "application/problem+json": { schema: { $ref: "#/components/schemas/Problem" } } },
 });
 
-/** @param serverUrl address under which the API is reached. */
-export function openApiDocument(app: AnyElysia, table: RouteTable, version: string): Record<string, unknown> {
+/** @param events what the event stream sends: a schema each, and `Event` for any of them. */
+export function openApiDocument(
+  app: AnyElysia,
+  table: RouteTable,
+  version: string,
+  events: EventCatalogue,
+): Record<string, unknown> {
   const made = toOpenAPISchema(app, undefined, undefined, undefined, "3.1.2");
   const paths = made.paths as Record<string, Record<string, Operation>>;
   for (const [path, item] of Object.entries(paths))
@@ -42,12 +48,38 @@ export function openApiDocument(app: AnyElysia, table: RouteTable, version: stri
     security: [{ bearer: [] }],
     paths,
     components: {
-      schemas: { ...made.components.schemas, Problem: problemSchema },
+      schemas: { ...made.components.schemas, ...eventSchemas(events), Problem: problemSchema },
       securitySchemes: {
         bearer: { type: "http", scheme: "bearer", description: "An access token, an API key, or the engine's token." },
       },
     },
   };
+}
+
+const schemaRef = (name: string) => ({ $ref: `#/components/schemas/${name}` });
+/** `run_created` → `RunCreatedEvent`. */
+export const eventSchemaName = (kind: string): string =>
+  `${kind.replace(/(?:^|_)([a-z])/g, (_, letter: string) => letter.toUpperCase())}Event`;
+
+function eventSchemas({ definitions }: EventCatalogue): Record<string, unknown> {
+  const ref = { type: "string" };
+  const envelope = {
+    id: { type: "integer", description: "Position in the log: strictly growing." },
+    at: { type: "string", format: "date-time" },
+    ...{ run_id: ref, step_id: ref, session_id: ref, agent_id: ref, swarm_id: ref, project_id: ref },
+  };
+  const single = definitions.map(({ kind, schema }) => {
+    const properties = { kind: { const: kind, type: "string" }, ...envelope, data: schema };
+    const { description } = schema;
+    return [eventSchemaName(kind), { type: "object", description, required: ["id", "kind", "at", "data"], properties }];
+  });
+  const names = definitions.map(({ kind }) => [kind, schemaRef(eventSchemaName(kind)).$ref]);
+  const Event = {
+    description: "What a frame of the event stream carries.",
+    oneOf: names.map(([, $ref]) => ({ $ref })),
+    discriminator: { propertyName: "kind", mapping: Object.fromEntries(names) },
+  };
+  return { ...Object.fromEntries(single), Event };
 }
 
 /** Answers that any operation of that kind may give: the gate's own, and what features answer by the conventions. */

@@ -19,6 +19,7 @@ import type { SandboxDriver } from "../engine/sandbox/sandbox.ts";
 import type { CodeGraphPorts } from "../engine/tool/code-graph-port.ts";
 import { createToolbox } from "../engine/tool/registry.ts";
 import { createExecutions } from "../feature/executions/service.ts";
+import { stepQueued } from "../feature/runs/events.ts";
 import { openRuns } from "../feature/runs/open.ts";
 import { LOCAL_ADMIN } from "../http/caller.ts";
 import { createAudit } from "../store/audit.ts";
@@ -50,7 +51,7 @@ export type Rig = ReturnType<typeof createRig>;
 export function createRig(options: RigOptions) {
   const { clock = systemClock, pipelines, agents = {}, secrets = {} } = options;
   const folder = mkdtempSync(join(tmpdir(), "skep-rig-"));
-  const store = openStore({ path: join(folder, "skep.db"), clock });
+  const store = openStore({ path: join(folder, "skep.db"), clock, checkEvents: true });
   const bus = createBus((error) => {
     throw error;
   });
@@ -150,14 +151,14 @@ export function createRig(options: RigOptions) {
     });
   let engine = makeEngine();
   executions.onCancel((id) => engine.scheduler.cancel(id));
-  bus.subscribe(() => engine.scheduler.wake(), ["step_queued", "step_retrying"]);
+  bus.subscribe([stepQueued], () => engine.scheduler.wake());
 
   /** Resolves with the first event that fits, past ones included. */
   const event = (fits: (event: SkepEvent) => boolean): Promise<SkepEvent> =>
     new Promise((resolve) => {
       const past = eventLog.read(0, 100_000).find(fits);
       if (past) return resolve(past);
-      const stop = bus.subscribe((one) => {
+      const stop = bus.subscribeAll((one) => {
         if (!fits(one)) return;
         stop();
         resolve(one);

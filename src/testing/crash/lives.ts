@@ -15,6 +15,7 @@ import { planner } from "../../engine/pipeline/planner.ts";
 import type { Sandbox, SandboxDriver } from "../../engine/sandbox/sandbox.ts";
 import { createToolbox } from "../../engine/tool/registry.ts";
 import { createExecutions } from "../../feature/executions/service.ts";
+import { stepQueued } from "../../feature/runs/events.ts";
 import { openRuns } from "../../feature/runs/open.ts";
 import { createAudit } from "../../store/audit.ts";
 import { createBus } from "../../store/bus.ts";
@@ -67,7 +68,7 @@ export type Lives = ReturnType<typeof createLives>;
 
 export function createLives(pipelines: Record<string, string>) {
   const clock = createHandClock();
-  const store = openStore({ path: ":memory:", clock });
+  const store = openStore({ path: ":memory:", clock, checkEvents: true });
   const bus = createBus((error) => {
     throw error;
   });
@@ -143,7 +144,7 @@ export function createLives(pipelines: Record<string, string>) {
       onTick: () => runs.service.tick(),
     });
     executions.onCancel((id) => engine.scheduler.cancel(id));
-    const deaf = bus.subscribe(() => engine.scheduler.wake(), ["step_queued", "step_retrying"]);
+    const deaf = bus.subscribe([stepQueued], () => engine.scheduler.wake());
     return {
       ...{ executions, runs, engine, asked },
       async start() {
