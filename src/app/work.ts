@@ -28,7 +28,8 @@ import { agentsOf } from "../engine/pipeline/definition.ts";
 import { parsePipeline } from "../engine/pipeline/parse.ts";
 import { planner } from "../engine/pipeline/planner.ts";
 import { matchSkills } from "../engine/skill-match.ts";
-import { createToolbox } from "../engine/tool/registry.ts";
+import { builtInTools } from "../engine/tool/built-in.ts";
+import { createToolbox } from "../engine/toolbox.ts";
 import { createAgentFiles } from "../feature/agents/files.ts";
 import { openAgents } from "../feature/agents/open.ts";
 import type { OwnLimits, Spender } from "../feature/budgets/scopes.ts";
@@ -98,13 +99,15 @@ export async function openWork(deps: WorkDeps) {
   });
   const codeGraph = openCodeGraph({ store, bus, log, folder, jobs: deps.jobs, projects: projects.projects });
   const executions = createExecutions({ store, clock, recordCall: deps.usage.recordCall });
-  const toolbox = createToolbox({
+  const builtIn = builtInTools({
     ...skills.forAgents,
     fetchPage: createGuardedFetch({ resolve: guard.resolve, userAgent: `Skep/${BUILD.version}` }),
     runHistory: ({ agentId }, { limit, ...query }) =>
       runs.views.history({ ...query, agent_id: agentId }, { limit, after: null }, LOCAL_ADMIN).items,
-    codeGraph: codeGraph.service.toolText,
   });
+  const toolbox = createToolbox([builtIn, codeGraph.tools], (source, err) =>
+    log.warn({ err, source }, "a source of tools failed; agents go on without its tools"),
+  );
   const agents = openAgents({
     ...{ store, clock, audit, files: agentFiles, parse: parseAgentFile, updateFrontMatter },
     ...{ fields: AGENT_CONFIG, skillsOf: skills.namesOf },
@@ -114,7 +117,7 @@ export async function openWork(deps: WorkDeps) {
       const { network, memory_mb, cpus } = sandbox;
       return { ...AGENT_DEFAULTS, max_turns, timeout_seconds, network, memory_mb, cpus };
     },
-    toolNames: () => [...toolbox.names],
+    toolNames: toolbox.names,
     runsOf: (agentId, page, caller) => runs.views.ofAgent(agentId, page, caller),
     memoriesOf: () => 0,
   });

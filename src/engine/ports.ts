@@ -42,7 +42,7 @@ export interface EnginePorts {
   /** Transcript file of the scripted model for this execution. */
   scriptOf(execution: Execution): string | undefined;
   /** Tools the execution has at this moment; asked before every turn. */
-  toolsFor(execution: Execution, sandbox: Pick<Sandbox, "hasShell">): Tool[];
+  toolsFor(execution: Execution, sandbox: Pick<Sandbox, "hasShell">): Promise<Tool[]>;
   /** System and first user message. */
   promptFor(
     execution: Execution,

@@ -16,8 +16,9 @@ import type { ModelPort } from "../engine/model.ts";
 import { parsePipeline } from "../engine/pipeline/parse.ts";
 import { planner } from "../engine/pipeline/planner.ts";
 import type { SandboxDriver } from "../engine/sandbox.ts";
-import type { CodeGraphPorts } from "../engine/tool/code-graph-port.ts";
-import { createToolbox } from "../engine/tool/registry.ts";
+import { builtInTools } from "../engine/tool/built-in.ts";
+import type { ToolSource } from "../engine/tool.ts";
+import { createToolbox } from "../engine/toolbox.ts";
 import { createExecutions } from "../feature/executions/service.ts";
 import { openRuns } from "../feature/runs/open.ts";
 import { LOCAL_ADMIN } from "../http/caller.ts";
@@ -41,7 +42,8 @@ export interface RigOptions {
   clock?: Clock;
   allowHostShell?: boolean;
   overdrawn?: EngineDeps["overdrawn"];
-  codeGraph?: CodeGraphPorts["codeGraph"];
+  /** Besides the engine's own. */
+  tools?: ToolSource[];
   reserve?: EngineDeps["reserve"];
 }
 
@@ -120,18 +122,20 @@ export function createRig(options: RigOptions) {
       agentOf,
       allowsTool: () => () => true,
       skills: { available: () => [] },
-      toolbox: createToolbox({
-        loadSkill: () => {
-          throw notFound("skill");
-        },
-        readSkillFile: () => {
-          throw notFound("skill");
-        },
-        createSkill: () => {},
-        fetchPage: () => Promise.reject(notFound("page")),
-        runHistory: () => [],
-        codeGraph: options.codeGraph ?? (() => Promise.reject(notFound("project"))),
-      }),
+      toolbox: createToolbox([
+        builtInTools({
+          loadSkill: () => {
+            throw notFound("skill");
+          },
+          readSkillFile: () => {
+            throw notFound("skill");
+          },
+          createSkill: () => {},
+          fetchPage: () => Promise.reject(notFound("page")),
+          runHistory: () => [],
+        }),
+        ...(options.tools ?? []),
+      ]),
       secretsOf: () => secrets,
       projectOf: () => undefined,
       guidanceOf: () => null,
