@@ -217,7 +217,7 @@ export async function createApp(config: Config) {
     .use(homeRoutes(base, { version: BUILD.version }))
     .use(docsRoutes(base, { document: () => document }));
   const table = createRouteTable(routes);
-  const document = openApiDocument(routes, table, BUILD.version);
+  const document = openApiDocument(routes, table, { version: BUILD.version, prefix: site.prefix });
   const authenticate = createAuthenticate({
     authRequired: config.authRequired,
     engineToken: keys.engineToken,
