@@ -177,6 +177,7 @@ export async function createApp(config: Config) {
     instanceId: instance,
     labels: LABELS,
     agentImage: () => settings.get().sandbox.image ?? config.agentImage,
+    makeImage: work.sandbox.makeImage,
     retention: { keep: () => settings.get().retention, usage, jobs, budgets, others: [eventLog, idempotency, auth] },
     duties: [updates.duty],
   });

@@ -24,6 +24,7 @@ import type { ModelPort } from "../engine/model.ts";
 import { agentsOf } from "../engine/pipeline/definition.ts";
 import { parsePipeline } from "../engine/pipeline/parse.ts";
 import { planner } from "../engine/pipeline/planner.ts";
+import { createAgentImages } from "../engine/sandbox/agent-image.ts";
 import { chooseSandbox } from "../engine/sandbox/choice.ts";
 import { createDockerSandboxes } from "../engine/sandbox/docker.ts";
 import { createProcessSandboxes } from "../engine/sandbox/process.ts";
@@ -218,13 +219,16 @@ async function sandboxOf({ config, clock, log, docker, instanceId, settings }: W
   const inProcess = createProcessSandboxes({ allowHostShell: config.allowHostShell, instanceId, clock });
   const server = { uid: process.getuid?.() ?? 0, gid: process.getgid?.() ?? 0 };
   const onNotice = (message: string) => log.warn(message);
+  const images =
+    docker && createAgentImages({ docker, pull: config.imagePull, onNotice: (message) => log.info(message) });
   const driver =
     docker &&
+    images &&
     createDockerSandboxes({
       docker,
       instanceId,
       defaultImage: settings.get().sandbox.image ?? config.agentImage,
-      pull: config.imagePull,
+      images,
       server,
       clock,
       onNotice,
@@ -232,7 +236,8 @@ async function sandboxOf({ config, clock, log, docker, instanceId, settings }: W
   const choice = await chooseSandbox(config.sandbox, docker && driver && { driver, ping: docker.ping }, inProcess);
   /** Leaves nothing of this server in the container engine. */
   const close = async () => (choice.driver === driver ? driver?.close() : undefined);
-  return { ...choice, close, shell: choice.driver.kind === "docker" || config.allowHostShell };
+  const makeImage = images?.make ?? (async () => false);
+  return { ...choice, close, makeImage, shell: choice.driver.kind === "docker" || config.allowHostShell };
 }
 
 /** The real port, with MODEL_CASSETTE recorded to or replayed from a folder. */
