@@ -2,10 +2,14 @@
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { createAgentImages } from "../adapter/sandbox/docker/agent-image.ts";
+import {
+  createDockerSandboxes,
+  type DockerSandboxDeps,
+  type DockerSandboxes,
+} from "../adapter/sandbox/docker/driver.ts";
 import { newId } from "../core/ids.ts";
-import { createAgentImages } from "../engine/sandbox/agent-image.ts";
-import { createDockerSandboxes, type DockerSandboxDeps, type DockerSandboxes } from "../engine/sandbox/docker.ts";
-import type { ExecOptions, Sandbox, SandboxSpec } from "../engine/sandbox/sandbox.ts";
+import type { ExecOptions, Sandbox, SandboxSpec } from "../engine/sandbox.ts";
 
 export const EXEC: ExecOptions = { timeoutMs: 30_000, maxOutputBytes: 1024 * 1024 };
 

@@ -2,10 +2,11 @@
  * The image a sandbox starts from: what the engine has, else what can be had. An image of our own name is made on this
  * machine and never asked of a registry, where somebody else could own the name; any other is pulled when that is allowed.
  */
-import type { ImageDetail } from "../../adapter/docker/images.ts";
-import type { ImageProgress } from "../../adapter/docker/progress.ts";
-import type { DockerClient } from "../../adapter/docker.ts";
-import { isProblem, messageOf, unavailable } from "../../core/errors.ts";
+
+import { isProblem, messageOf, unavailable } from "../../../core/errors.ts";
+import type { ImageDetail } from "../../docker/images.ts";
+import type { ImageProgress } from "../../docker/progress.ts";
+import type { DockerClient } from "../../docker.ts";
 import { createImages, DEFAULT_AGENT_IMAGE } from "./image.ts";
 
 export interface AgentImageDeps {

@@ -1,10 +1,10 @@
 /** Which image a sandbox starts from: ours is made here and never asked of a registry, others are pulled when they may be. */
 import { afterAll, describe, expect, test } from "bun:test";
-import { dockerEndpoint } from "../../adapter/docker/endpoint.ts";
-import { connectDocker, type DockerClient } from "../../adapter/docker.ts";
-import { newId } from "../../core/ids.ts";
-import { dockerForTests } from "../../testing/docker-image.ts";
-import { createImageRegistry } from "../../testing/image-registry.ts";
+import { newId } from "../../../core/ids.ts";
+import { dockerForTests } from "../../../testing/docker-image.ts";
+import { createImageRegistry } from "../../../testing/image-registry.ts";
+import { dockerEndpoint } from "../../docker/endpoint.ts";
+import { connectDocker, type DockerClient } from "../../docker.ts";
 import { createAgentImages } from "./agent-image.ts";
 
 const docker = await dockerForTests(process.env);

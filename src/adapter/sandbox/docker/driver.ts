@@ -4,18 +4,18 @@
  */
 import { constants } from "node:fs";
 import { access, realpath } from "node:fs/promises";
-import type { ImageDetail } from "../../adapter/docker/images.ts";
-import type { DockerClient, EngineInfo } from "../../adapter/docker.ts";
-import { type Clock, systemClock } from "../../core/clock.ts";
-import { isProblem, unavailable } from "../../core/errors.ts";
+import { type Clock, systemClock } from "../../../core/clock.ts";
+import { isProblem, unavailable } from "../../../core/errors.ts";
+import type { Sandbox, SandboxDriver, SandboxSpec } from "../../../engine/sandbox.ts";
+import type { ImageDetail } from "../../docker/images.ts";
+import type { DockerClient, EngineInfo } from "../../docker.ts";
+import { createWorkspaceFiles } from "../workspace-files.ts";
+import { giveWorkspace, sandboxOwner } from "../workspace-owner.ts";
+import type { Owner } from "../workspace-path.ts";
 import type { AgentImages } from "./agent-image.ts";
-import { execInContainer } from "./docker-exec.ts";
-import { createSandboxNetworks, type SandboxNetworks } from "./docker-network.ts";
-import { containerRequest, LABELS } from "./docker-spec.ts";
-import type { Sandbox, SandboxDriver, SandboxSpec } from "./sandbox.ts";
-import { createWorkspaceFiles } from "./workspace-files.ts";
-import { giveWorkspace, sandboxOwner } from "./workspace-owner.ts";
-import type { Owner } from "./workspace-path.ts";
+import { containerRequest, LABELS } from "./container-spec.ts";
+import { execInContainer } from "./exec.ts";
+import { createSandboxNetworks, type SandboxNetworks } from "./network.ts";
 
 export interface DockerSandboxDeps {
   docker: DockerClient;
