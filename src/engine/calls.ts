@@ -7,7 +7,7 @@ import type { Masker } from "../core/masking.ts";
 import type { Contract, Execution, StoredCall } from "./execution.ts";
 import { keepEnds } from "./output.ts";
 import type { EnginePorts } from "./ports.ts";
-import type { Sandbox } from "./sandbox/sandbox.ts";
+import type { Sandbox } from "./sandbox.ts";
 import type { Tool, ToolResult } from "./tool.ts";
 
 export interface Turn {

@@ -9,7 +9,7 @@ import { createFairTurns } from "./fair-turns.ts";
 import type { ModelPort } from "./model.ts";
 import type { EngineAgent, EnginePorts, Overdrawn } from "./ports.ts";
 import { assemblePrompt } from "./prompt.ts";
-import type { SandboxDriver } from "./sandbox/sandbox.ts";
+import type { SandboxDriver } from "./sandbox.ts";
 import { createScheduler, type Scheduler, type SchedulerLimits } from "./scheduler.ts";
 import { createExecutionTokens, type ExecutionTokens } from "./tokens.ts";
 import type { Toolbox } from "./tool/registry.ts";

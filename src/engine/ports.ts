@@ -4,7 +4,7 @@ import type { EventDraft } from "../core/events.ts";
 import type { Logger } from "../core/log.ts";
 import type { Execution, ExecutionRows } from "./execution.ts";
 import type { ModelPort } from "./model.ts";
-import type { Sandbox, SandboxDriver } from "./sandbox/sandbox.ts";
+import type { Sandbox, SandboxDriver } from "./sandbox.ts";
 import type { Tool } from "./tool.ts";
 
 export interface EngineAgent {

@@ -1,6 +1,6 @@
 /** What a tool is. One file a tool in `engine/tool/`, one line in its registry. */
 import type { TObject } from "@sinclair/typebox";
-import type { Sandbox } from "./sandbox/sandbox.ts";
+import type { Sandbox } from "./sandbox.ts";
 
 /** Whose turn it is: the execution's row, as far as tools and prompts need it. */
 export interface ExecutionInfo {

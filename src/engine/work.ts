@@ -4,7 +4,7 @@ import { createMasker } from "../core/masking.ts";
 import type { Ending, Execution } from "./execution.ts";
 import { runLoop } from "./loop.ts";
 import { type EnginePorts, Stopped } from "./ports.ts";
-import type { Sandbox } from "./sandbox/sandbox.ts";
+import type { Sandbox } from "./sandbox.ts";
 
 /** Failures of the machine, not of the work: the execution goes back to the queue and waits. */
 const PASSING = new Set(["docker_unavailable", "sandbox_lost", "workspace_busy", "disk_full"]);

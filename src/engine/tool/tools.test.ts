@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test";
 import { Problem } from "../../core/errors.ts";
-import type { Sandbox } from "../sandbox/sandbox.ts";
+import type { Sandbox } from "../sandbox.ts";
 import type { Tool, ToolContext } from "../tool.ts";
 import { createCompleteTool } from "./complete.ts";
 import { createCreateSkillTool } from "./create-skill.ts";

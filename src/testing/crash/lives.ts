@@ -12,7 +12,7 @@ import type { ExecutionRows } from "../../engine/execution.ts";
 import type { AssistantPart, ModelPort, ModelReply } from "../../engine/model.ts";
 import { parsePipeline } from "../../engine/pipeline/parse.ts";
 import { planner } from "../../engine/pipeline/planner.ts";
-import type { Sandbox, SandboxDriver } from "../../engine/sandbox/sandbox.ts";
+import type { Sandbox, SandboxDriver } from "../../engine/sandbox.ts";
 import { createToolbox } from "../../engine/tool/registry.ts";
 import { createExecutions } from "../../feature/executions/service.ts";
 import { openRuns } from "../../feature/runs/open.ts";
