@@ -177,6 +177,7 @@ export async function createApp(config: Config) {
     instanceId: instance,
     labels: LABELS,
     agentImage: () => settings.get().sandbox.image ?? config.agentImage,
+    makeImage: work.sandbox.makeImage,
     retention: { keep: () => settings.get().retention, usage, jobs, budgets, others: [eventLog, idempotency, auth] },
     duties: [updates.duty],
   });
@@ -217,7 +218,7 @@ export async function createApp(config: Config) {
     .use(homeRoutes(base, { version: BUILD.version }))
     .use(docsRoutes(base, { document: () => document }));
   const table = createRouteTable(routes);
-  const document = openApiDocument(routes, table, BUILD.version);
+  const document = openApiDocument(routes, table, { version: BUILD.version, prefix: site.prefix });
   const authenticate = createAuthenticate({
     authRequired: config.authRequired,
     engineToken: keys.engineToken,

@@ -11,6 +11,7 @@ import { splitModel } from "../adapter/model/providers.ts";
 import { createRecorder, createReplay } from "../adapter/model/record.ts";
 import { createScriptedModel, SCRIPTED_MODEL } from "../adapter/model/scripted.ts";
 import { chooseSandbox } from "../adapter/sandbox/choice.ts";
+import { createAgentImages } from "../adapter/sandbox/docker/agent-image.ts";
 import { createDockerSandboxes } from "../adapter/sandbox/docker/driver.ts";
 import { createProcessSandboxes } from "../adapter/sandbox/process/driver.ts";
 import type { Clock } from "../core/clock.ts";
@@ -221,13 +222,16 @@ async function sandboxOf({ config, clock, log, docker, instanceId, settings }: W
   const inProcess = createProcessSandboxes({ allowHostShell: config.allowHostShell, instanceId, clock });
   const server = { uid: process.getuid?.() ?? 0, gid: process.getgid?.() ?? 0 };
   const onNotice = (message: string) => log.warn(message);
+  const images =
+    docker && createAgentImages({ docker, pull: config.imagePull, onNotice: (message) => log.info(message) });
   const driver =
     docker &&
+    images &&
     createDockerSandboxes({
       docker,
       instanceId,
       defaultImage: settings.get().sandbox.image ?? config.agentImage,
-      pull: config.imagePull,
+      images,
       server,
       clock,
       onNotice,
@@ -235,7 +239,8 @@ async function sandboxOf({ config, clock, log, docker, instanceId, settings }: W
   const choice = await chooseSandbox(config.sandbox, docker && driver && { driver, ping: docker.ping }, inProcess);
   /** Leaves nothing of this server in the container engine. */
   const close = async () => (choice.driver === driver ? driver?.close() : undefined);
-  return { ...choice, close, shell: choice.driver.kind === "docker" || config.allowHostShell };
+  const makeImage = images?.make ?? (async () => false);
+  return { ...choice, close, makeImage, shell: choice.driver.kind === "docker" || config.allowHostShell };
 }
 
 /** The real port, with MODEL_CASSETTE recorded to or replayed from a folder. */
