@@ -7,6 +7,8 @@ import { createCatalogue } from "./adapter/model/catalogue.ts";
 import { listModels } from "./adapter/model/live-models.ts";
 import { normalizeBaseUrl, providerEntry } from "./adapter/model/providers.ts";
 import { createOidcClient } from "./adapter/oidc.ts";
+import { LABELS } from "./adapter/sandbox/docker/container-spec.ts";
+import { createImages } from "./adapter/sandbox/docker/image.ts";
 import { eventCatalogue } from "./app/events.ts";
 import { openWork } from "./app/work.ts";
 import { unpackAddonsTo } from "./core/addons.ts";
@@ -17,8 +19,6 @@ import { RELEASE_KEY } from "./core/release-key.ts";
 import { createSealer } from "./core/sealing.ts";
 import { BUILD } from "./core/version.ts";
 import { pipelineJsonSchema } from "./engine/pipeline/definition.ts";
-import { LABELS } from "./engine/sandbox/docker-spec.ts";
-import { createImages } from "./engine/sandbox/image.ts";
 import { createAdministration } from "./feature/admin/feature.ts";
 import { createNotifications } from "./feature/admin/notifications.ts";
 import { adminRoutes } from "./feature/admin/routes.ts";
@@ -183,6 +183,7 @@ export async function createApp(config: Config) {
     instanceId: instance,
     labels: LABELS,
     agentImage: () => settings.get().sandbox.image ?? config.agentImage,
+    makeImage: work.sandbox.makeImage,
     retention: { keep: () => settings.get().retention, usage, jobs, budgets, others: [eventLog, idempotency, auth] },
     duties: [updates.duty],
   });
@@ -223,7 +224,7 @@ export async function createApp(config: Config) {
     .use(homeRoutes(base, { version: BUILD.version }))
     .use(docsRoutes(base, { document: () => document }));
   const table = createRouteTable(routes);
-  const document = openApiDocument(routes, table, BUILD.version, events);
+  const document = openApiDocument(routes, table, { version: BUILD.version, prefix: site.prefix, events });
   const authenticate = createAuthenticate({
     authRequired: config.authRequired,
     engineToken: keys.engineToken,

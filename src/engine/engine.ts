@@ -9,10 +9,10 @@ import { createFairTurns } from "./fair-turns.ts";
 import type { ModelPort } from "./model.ts";
 import type { EngineAgent, EnginePorts, Overdrawn } from "./ports.ts";
 import { assemblePrompt } from "./prompt.ts";
-import type { SandboxDriver } from "./sandbox/sandbox.ts";
+import type { SandboxDriver } from "./sandbox.ts";
 import { createScheduler, type Scheduler, type SchedulerLimits } from "./scheduler.ts";
 import { createExecutionTokens, type ExecutionTokens } from "./tokens.ts";
-import type { Toolbox } from "./tool/registry.ts";
+import type { Toolbox } from "./toolbox.ts";
 
 /** What of the instance's settings fills in for agents that say nothing. */
 export interface EngineDefaults {
@@ -122,8 +122,8 @@ function portsOf(deps: EngineDeps, tokens: ExecutionTokens): EnginePorts {
     },
     summaryModel: () => deps.defaults().models?.summary ?? undefined,
     scriptOf: () => deps.script,
-    toolsFor: ({ agentId, kind, contract }, { hasShell }) =>
-      toolbox.for({ kind, allows: deps.allowsTool(agentId), hasShell, contract }),
+    toolsFor: (execution, { hasShell }) =>
+      toolbox.for({ execution, allows: deps.allowsTool(execution.agentId), hasShell, contract: execution.contract }),
     promptFor(execution, tools, { kind }) {
       const { agentId, projectId, runId } = execution;
       const agent = deps.agentOf(agentId);

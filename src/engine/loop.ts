@@ -91,7 +91,7 @@ function endOfText(execution: Execution, transcript: readonly StoredMessage[], t
  */
 async function ask(input: LoopInput): Promise<ModelReply | Ending> {
   const { execution, ports, model, system, sandbox } = input;
-  const tools = ports.toolsFor(execution, sandbox);
+  const tools = await ports.toolsFor(execution, sandbox);
   const summaryModel = ports.summaryModel() ?? model;
   const windowOf = (one: string) => roomOf(ports.models.info(one).context_window);
   let room = windowOf(model);

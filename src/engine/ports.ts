@@ -4,7 +4,7 @@ import type { DraftOf, EventDefinition } from "../core/events.ts";
 import type { Logger } from "../core/log.ts";
 import type { Execution, ExecutionRows } from "./execution.ts";
 import type { ModelPort } from "./model.ts";
-import type { Sandbox, SandboxDriver } from "./sandbox/sandbox.ts";
+import type { Sandbox, SandboxDriver } from "./sandbox.ts";
 import type { Tool } from "./tool.ts";
 
 export interface EngineAgent {
@@ -42,7 +42,7 @@ export interface EnginePorts {
   /** Transcript file of the scripted model for this execution. */
   scriptOf(execution: Execution): string | undefined;
   /** Tools the execution has at this moment; asked before every turn. */
-  toolsFor(execution: Execution, sandbox: Pick<Sandbox, "hasShell">): Tool[];
+  toolsFor(execution: Execution, sandbox: Pick<Sandbox, "hasShell">): Promise<Tool[]>;
   /** System and first user message. */
   promptFor(
     execution: Execution,

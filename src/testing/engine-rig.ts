@@ -6,6 +6,7 @@ import pino from "pino";
 import { createCatalogue } from "../adapter/model/catalogue.ts";
 import { createModelPort } from "../adapter/model/model-port.ts";
 import { createScriptedModel } from "../adapter/model/scripted.ts";
+import { createProcessSandboxes } from "../adapter/sandbox/process/driver.ts";
 import { type Clock, systemClock } from "../core/clock.ts";
 import { notFound } from "../core/errors.ts";
 import type { SkepEvent } from "../core/events.ts";
@@ -14,10 +15,10 @@ import { createEngine, type EngineDeps } from "../engine/engine.ts";
 import type { ModelPort } from "../engine/model.ts";
 import { parsePipeline } from "../engine/pipeline/parse.ts";
 import { planner } from "../engine/pipeline/planner.ts";
-import { createProcessSandboxes } from "../engine/sandbox/process.ts";
-import type { SandboxDriver } from "../engine/sandbox/sandbox.ts";
-import type { CodeGraphPorts } from "../engine/tool/code-graph-port.ts";
-import { createToolbox } from "../engine/tool/registry.ts";
+import type { SandboxDriver } from "../engine/sandbox.ts";
+import { builtInTools } from "../engine/tool/built-in.ts";
+import type { ToolSource } from "../engine/tool.ts";
+import { createToolbox } from "../engine/toolbox.ts";
 import { createExecutions } from "../feature/executions/service.ts";
 import { stepQueued } from "../feature/runs/events.ts";
 import { openRuns } from "../feature/runs/open.ts";
@@ -42,7 +43,8 @@ export interface RigOptions {
   clock?: Clock;
   allowHostShell?: boolean;
   overdrawn?: EngineDeps["overdrawn"];
-  codeGraph?: CodeGraphPorts["codeGraph"];
+  /** Besides the engine's own. */
+  tools?: ToolSource[];
   reserve?: EngineDeps["reserve"];
 }
 
@@ -121,18 +123,20 @@ export function createRig(options: RigOptions) {
       agentOf,
       allowsTool: () => () => true,
       skills: { available: () => [] },
-      toolbox: createToolbox({
-        loadSkill: () => {
-          throw notFound("skill");
-        },
-        readSkillFile: () => {
-          throw notFound("skill");
-        },
-        createSkill: () => {},
-        fetchPage: () => Promise.reject(notFound("page")),
-        runHistory: () => [],
-        codeGraph: options.codeGraph ?? (() => Promise.reject(notFound("project"))),
-      }),
+      toolbox: createToolbox([
+        builtInTools({
+          loadSkill: () => {
+            throw notFound("skill");
+          },
+          readSkillFile: () => {
+            throw notFound("skill");
+          },
+          createSkill: () => {},
+          fetchPage: () => Promise.reject(notFound("page")),
+          runHistory: () => [],
+        }),
+        ...(options.tools ?? []),
+      ]),
       secretsOf: () => secrets,
       projectOf: () => undefined,
       guidanceOf: () => null,

@@ -12,8 +12,9 @@ import type { ExecutionRows } from "../../engine/execution.ts";
 import type { AssistantPart, ModelPort, ModelReply } from "../../engine/model.ts";
 import { parsePipeline } from "../../engine/pipeline/parse.ts";
 import { planner } from "../../engine/pipeline/planner.ts";
-import type { Sandbox, SandboxDriver } from "../../engine/sandbox/sandbox.ts";
-import { createToolbox } from "../../engine/tool/registry.ts";
+import type { Sandbox, SandboxDriver } from "../../engine/sandbox.ts";
+import { builtInTools } from "../../engine/tool/built-in.ts";
+import { createToolbox } from "../../engine/toolbox.ts";
 import { createExecutions } from "../../feature/executions/service.ts";
 import { stepQueued } from "../../feature/runs/events.ts";
 import { openRuns } from "../../feature/runs/open.ts";
@@ -123,12 +124,12 @@ export function createLives(pipelines: Record<string, string>) {
       }),
       allowsTool: () => () => true,
       skills: { available: () => [] },
-      toolbox: createToolbox({
-        ...{ loadSkill: refuse, readSkillFile: refuse, createSkill: refuse },
-        fetchPage: refuse,
-        runHistory: () => [],
-        codeGraph: refuse,
-      }),
+      toolbox: createToolbox([
+        builtInTools({
+          ...{ loadSkill: refuse, readSkillFile: refuse, createSkill: refuse, fetchPage: refuse },
+          runHistory: () => [],
+        }),
+      ]),
       secretsOf: () => ({}),
       projectOf: () => undefined,
       guidanceOf: () => null,

@@ -7,7 +7,7 @@ import { constants, type Stats } from "node:fs";
 import { type FileHandle, lstat, open, readdir, rename, unlink } from "node:fs/promises";
 import { badRequest, Problem } from "../../core/errors.ts";
 import { LIMITS } from "../../core/limits.ts";
-import type { FileEntry, WalkOptions, WalkResult } from "./sandbox.ts";
+import type { FileEntry, WalkOptions, WalkResult } from "../../engine/sandbox.ts";
 import { asPathProblem, errorCode, type Owner, openFolder, type Place, resolvePlace } from "./workspace-path.ts";
 import { walkFolder } from "./workspace-walk.ts";
 

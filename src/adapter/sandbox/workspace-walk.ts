@@ -1,8 +1,8 @@
 /** Walking a workspace's tree: folder by folder through open handles, links told but never followed. */
 import { constants } from "node:fs";
 import { open, readdir } from "node:fs/promises";
+import type { WalkEntry, WalkOptions, WalkResult } from "../../engine/sandbox.ts";
 import { type IgnoreRules, parseIgnoreRules } from "./ignore-rules.ts";
-import type { WalkEntry, WalkOptions, WalkResult } from "./sandbox.ts";
 import { errorCode, type Folder, openFolder, type Place } from "./workspace-path.ts";
 
 const MAX_DEPTH = 64;

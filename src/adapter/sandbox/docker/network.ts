@@ -5,9 +5,10 @@
  * That needs no privilege on the host and changes no route of it. It is shared by all instances on a host, because
  * Docker gives an address range to one network only.
  */
-import type { DockerClient, EngineInfo } from "../../adapter/docker.ts";
-import { isProblem, messageOf } from "../../core/errors.ts";
-import { LABELS } from "./docker-spec.ts";
+
+import { isProblem, messageOf } from "../../../core/errors.ts";
+import type { DockerClient, EngineInfo } from "../../docker.ts";
+import { LABELS } from "./container-spec.ts";
 
 export const GUARD_NETWORK = "skep-link-local-guard";
 const GUARD_LABEL = "skep.guard";

@@ -4,9 +4,9 @@ import { PassThrough, Readable } from "node:stream";
 import { pipeline } from "node:stream/promises";
 import { gzipSync } from "node:zlib";
 import { type Header, pack } from "tar-stream";
-import type { DockerClient } from "../../adapter/docker.ts";
-import { newId } from "../../core/ids.ts";
-import { dockerForTests } from "../../testing/docker-image.ts";
+import { newId } from "../../../core/ids.ts";
+import { dockerForTests } from "../../../testing/docker-image.ts";
+import type { DockerClient } from "../../docker.ts";
 import { createImages } from "./image.ts";
 import { ARCHIVE_LIMITS, type ArchiveKind, guardArchive } from "./image-archive.ts";
 
@@ -137,7 +137,7 @@ describe.skipIf(!docker)("images without a registry", () => {
     const images = createImages({ docker: engine });
     const name = `skep-test-load:${tag}`;
     await images.build({ name });
-    const { socketPath } = (await import("../../adapter/docker/endpoint.ts")).dockerEndpoint({
+    const { socketPath } = (await import("../../docker/endpoint.ts")).dockerEndpoint({
       host: process.env["DOCKER_HOST"],
     });
     const answer = await fetch(`http://docker/images/${name}/get`, socketPath ? { unix: socketPath } : {});

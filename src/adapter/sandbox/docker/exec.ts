@@ -8,14 +8,14 @@
  * workspace.
  */
 import { randomBytes } from "node:crypto";
-import type { RunningExec } from "../../adapter/docker/exec.ts";
-import type { DockerClient } from "../../adapter/docker.ts";
-import type { Clock } from "../../core/clock.ts";
-import { badRequest, isProblem, messageOf, type Problem, unavailable } from "../../core/errors.ts";
+import type { Clock } from "../../../core/clock.ts";
+import { badRequest, isProblem, messageOf, type Problem, unavailable } from "../../../core/errors.ts";
+import type { ExecOptions, ExecResult } from "../../../engine/sandbox.ts";
+import type { RunningExec } from "../../docker/exec.ts";
+import type { DockerClient } from "../../docker.ts";
+import { createOutputWindow } from "../output-window.ts";
+import { MOUNT_POINT } from "../workspace-path.ts";
 import { createExecFrame, type ExecFrame } from "./exec-frame.ts";
-import { createOutputWindow } from "./output-window.ts";
-import type { ExecOptions, ExecResult } from "./sandbox.ts";
-import { MOUNT_POINT } from "./workspace-path.ts";
 
 /** Name of the variable that marks what belongs to one call. */
 const MARK = "SKEP_EXEC";

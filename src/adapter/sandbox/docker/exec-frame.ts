@@ -1,5 +1,5 @@
 /** Takes what the line of `sh` around a command says (process id before, exit code after) out of the output. */
-import type { FrameSink } from "../../adapter/docker/demux.ts";
+import type { FrameSink } from "../../docker/demux.ts";
 
 export interface ExecFrame {
   readonly push: FrameSink;

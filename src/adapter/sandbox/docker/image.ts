@@ -1,10 +1,10 @@
 /** The agents' container images: load one from a file, build a small one on the spot, list. No registry is needed. */
 import { pipeline, type Readable } from "node:stream";
 import { createGunzip } from "node:zlib";
-import type { ImageRow } from "../../adapter/docker/images.ts";
-import type { ImageProgress } from "../../adapter/docker/progress.ts";
-import type { DockerClient } from "../../adapter/docker.ts";
-import { isProblem, Problem } from "../../core/errors.ts";
+import { isProblem, Problem } from "../../../core/errors.ts";
+import type { ImageRow } from "../../docker/images.ts";
+import type { ImageProgress } from "../../docker/progress.ts";
+import type { DockerClient } from "../../docker.ts";
 import { BUSYBOX_PATHS, busyboxRootfs } from "./busybox-rootfs.ts";
 import { ARCHIVE_LIMITS, type ArchiveKind, type ArchiveLimits, guardArchive } from "./image-archive.ts";
 

@@ -1,7 +1,7 @@
 /** Pure parts of running a command: its output within a limit, and the frame around it. */
 import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
-import { createExecFrame } from "./exec-frame.ts";
+import { createExecFrame } from "./docker/exec-frame.ts";
 import { createOutputWindow } from "./output-window.ts";
 
 /** Cuts bytes into chunks of these sizes, over and over. */

@@ -1,6 +1,6 @@
 /** Which sandbox this server works with: what the operator says, else Docker when it answers at the start. */
 import { unavailable } from "../../core/errors.ts";
-import type { SandboxDriver } from "./sandbox.ts";
+import type { SandboxDriver } from "../../engine/sandbox.ts";
 
 export interface SandboxChoice {
   driver: SandboxDriver;

@@ -7,14 +7,14 @@ import { type ChildProcess, spawn } from "node:child_process";
 import { realpath } from "node:fs/promises";
 import { constants } from "node:os";
 import { join } from "node:path";
-import { type Clock, systemClock } from "../../core/clock.ts";
-import { badRequest, forbidden, messageOf, Problem, unavailable } from "../../core/errors.ts";
-import { newId } from "../../core/ids.ts";
+import { type Clock, systemClock } from "../../../core/clock.ts";
+import { badRequest, forbidden, messageOf, Problem, unavailable } from "../../../core/errors.ts";
+import { newId } from "../../../core/ids.ts";
+import type { ExecOptions, ExecResult, Sandbox, SandboxDriver, SandboxSpec } from "../../../engine/sandbox.ts";
+import { createOutputWindow } from "../output-window.ts";
+import { createWorkspaceFiles } from "../workspace-files.ts";
+import { MOUNT_POINT, outside } from "../workspace-path.ts";
 import { killMarked, PROCESS_MARK } from "./marked-processes.ts";
-import { createOutputWindow } from "./output-window.ts";
-import type { ExecOptions, ExecResult, Sandbox, SandboxDriver, SandboxSpec } from "./sandbox.ts";
-import { createWorkspaceFiles } from "./workspace-files.ts";
-import { MOUNT_POINT, outside } from "./workspace-path.ts";
 
 export interface ProcessSandboxDeps {
   allowHostShell: boolean;

@@ -1,9 +1,9 @@
 /** Commands in real containers. */
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
-import type { DockerClient } from "../../adapter/docker.ts";
-import { dockerForTests, testImage } from "../../testing/docker-image.ts";
-import { EXEC, type SandboxFixture, sandboxFixture } from "../../testing/sandbox-fixture.ts";
-import type { Sandbox } from "./sandbox.ts";
+import type { Sandbox } from "../../../engine/sandbox.ts";
+import { dockerForTests, testImage } from "../../../testing/docker-image.ts";
+import { EXEC, type SandboxFixture, sandboxFixture } from "../../../testing/sandbox-fixture.ts";
+import type { DockerClient } from "../../docker.ts";
 
 const docker = await dockerForTests(process.env);
 

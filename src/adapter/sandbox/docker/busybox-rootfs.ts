@@ -5,7 +5,7 @@ import { readFile } from "node:fs/promises";
 import type { Readable } from "node:stream";
 import { promisify } from "node:util";
 import { pack } from "tar-stream";
-import { Problem } from "../../core/errors.ts";
+import { Problem } from "../../../core/errors.ts";
 
 /** Where distributions put a statically linked busybox. */
 export const BUSYBOX_PATHS: readonly string[] = [

@@ -4,9 +4,9 @@ import { existsSync, readFileSync } from "node:fs";
 import { mkdtemp, rm, symlink } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { EXEC } from "../../testing/sandbox-fixture.ts";
-import { createProcessSandboxes } from "./process.ts";
-import type { Sandbox } from "./sandbox.ts";
+import type { Sandbox } from "../../../engine/sandbox.ts";
+import { EXEC } from "../../../testing/sandbox-fixture.ts";
+import { createProcessSandboxes } from "./driver.ts";
 
 const never = new AbortController().signal;
 

@@ -2,9 +2,9 @@ import { afterAll, beforeAll, expect, test } from "bun:test";
 import { existsSync, mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { newId } from "../../core/ids.ts";
-import { EXEC } from "../../testing/sandbox-fixture.ts";
-import { createProcessSandboxes } from "./process.ts";
+import { newId } from "../../../core/ids.ts";
+import { EXEC } from "../../../testing/sandbox-fixture.ts";
+import { createProcessSandboxes } from "./driver.ts";
 
 let workspace = "";
 beforeAll(() => {

@@ -5,7 +5,7 @@
 import { posix } from "node:path";
 import { Transform, type TransformCallback } from "node:stream";
 import { extract, type Header } from "tar-stream";
-import { Problem } from "../../core/errors.ts";
+import { Problem } from "../../../core/errors.ts";
 
 /** `saved`: what `docker save` writes. `rootfs`: a root file system, unpacked by the engine inside its own chroot. */
 export type ArchiveKind = "saved" | "rootfs";

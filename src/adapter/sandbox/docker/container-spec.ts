@@ -1,7 +1,7 @@
 /** The container an execution gets: everything that is locked down, in one place. Compare engine design, "Sandboxes". */
 import type Docker from "dockerode";
-import type { SandboxSpec } from "./sandbox.ts";
-import { MOUNT_POINT, type Owner } from "./workspace-path.ts";
+import type { SandboxSpec } from "../../../engine/sandbox.ts";
+import { MOUNT_POINT, type Owner } from "../workspace-path.ts";
 
 export const LABELS = {
   instance: "skep.instance",
