@@ -41,7 +41,8 @@ export async function createApp(config: Config, { features = FEATURES, ...replac
   };
   try {
     const routes = new Elysia().use(problemErrors(facts, log));
-    const document = () => openApiDocument(routes, table, BUILD.version);
+    const document = () =>
+      openApiDocument(routes, table, { version: BUILD.version, prefix: site.prefix, events: core.eventCatalogue });
     const house = await features.create(core, { root: routes, document });
     opened.push(house.close);
     const { accounts, engine, admin } = house.services;

@@ -1,6 +1,5 @@
 /** Puts features together: a typed list of definitions, and the house that comes of it. Names no feature. */
 import type { AnyElysia } from "elysia";
-import type { Tool } from "../engine/tool.ts";
 import type { Contributions, Core, Duty, Feature, FeatureDefinition } from "../feature/feature.ts";
 import { createHousekeeping } from "./housekeeping.ts";
 
@@ -104,8 +103,7 @@ function sumOf(
   let document: Record<string, unknown> | undefined;
   return {
     get tools() {
-      // Each is given only input that fits its own schema.
-      return all().flatMap(({ tools }) => tools ?? []) as readonly Tool[];
+      return all().flatMap(({ tools }) => tools ?? []);
     },
     get prunes() {
       return all().flatMap(({ prunes }) => prunes ?? []);

@@ -7,7 +7,9 @@ import { type Clock, systemClock } from "../core/clock.ts";
 import type { Config } from "../core/config.ts";
 import { createLog, type Logger } from "../core/log.ts";
 import { createSealer } from "../core/sealing.ts";
+import { BUILD } from "../core/version.ts";
 import type { Core } from "../feature/feature.ts";
+import { RUN_ENDS, runRestarted } from "../feature/runs/events.ts";
 import { base as createBase, type RequestFacts } from "../http/base.ts";
 import { createEventStreams } from "../http/event-stream.ts";
 import { createIdempotency } from "../http/idempotency.ts";
@@ -22,6 +24,7 @@ import { instanceId } from "../store/instance-id.ts";
 import { instanceKeys } from "../store/instance-keys.ts";
 import { lockDataFolder } from "../store/lock.ts";
 import { databasePath, openStore } from "../store/store.ts";
+import { eventCatalogue } from "./events.ts";
 
 /** What tests put in the place of the real parts. */
 export type Replacements = Core["replaced"] & { clock?: Clock; log?: Logger };
@@ -37,7 +40,10 @@ export function openCore(config: Config, replaced: Replacements = {}) {
   const folder = openDataFolder(config.data);
   unpackAddonsTo(folder.cache);
   const unlock = lockDataFolder(folder.root);
-  const store = openStore({ path: databasePath(folder.root), clock, copies: folder.backups });
+  const store = openStore({
+    ...{ path: databasePath(folder.root), clock, copies: folder.backups, checkEvents: !BUILD.compiled },
+    onEffectError: (err) => log.error({ err }, "something that follows a change failed"),
+  });
   const bus = createBus((err, event) => log.error({ err, kind: event.kind }, "subscriber failed"));
   store.onCommit(bus.deliver);
   const eventLog = createEventLog(store, clock);
@@ -54,7 +60,8 @@ export function openCore(config: Config, replaced: Replacements = {}) {
     guard: createAddressGuard(config.fetchAllow),
     base: createBase({ store, idempotency, facts }),
     site: createSite(config),
-    streams: createEventStreams({ log: eventLog, bus }),
+    eventCatalogue: eventCatalogue(),
+    streams: createEventStreams({ log: eventLog, bus, runEnds: RUN_ENDS, runRestarted }),
     tickets: createTickets(clock),
     metrics: createMetrics(),
     url: () => listening.url,

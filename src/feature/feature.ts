@@ -8,11 +8,12 @@ import type { AddressGuard } from "../adapter/address-guard.ts";
 import type { DockerClient } from "../adapter/docker.ts";
 import type { Clock } from "../core/clock.ts";
 import type { Config } from "../core/config.ts";
+import type { EventCatalogue, EventDefinition } from "../core/events.ts";
 import type { Logger } from "../core/log.ts";
 import type { Sealer } from "../core/sealing.ts";
 import type { ModelPort } from "../engine/model.ts";
 import type { SandboxDriver } from "../engine/sandbox.ts";
-import type { Tool } from "../engine/tool.ts";
+import type { ToolSource } from "../engine/tool.ts";
 import type { Base } from "../http/base.ts";
 import type { EventStreams } from "../http/event-stream.ts";
 import type { Idempotency } from "../http/idempotency.ts";
@@ -47,6 +48,8 @@ export interface Core {
   /** What routes start from: `new Elysia().use(base)`. */
   readonly base: Base;
   readonly site: Site;
+  /** Kinds of events that there are. */
+  readonly eventCatalogue: EventCatalogue;
   readonly streams: EventStreams;
   readonly tickets: Tickets;
   readonly idempotency: Idempotency;
@@ -61,7 +64,8 @@ export interface Core {
 
 /** Sums over all features. Complete once every feature was created; read before that, it throws. */
 export interface Contributions {
-  readonly tools: readonly Tool[];
+  /** In the order of the features. */
+  readonly tools: readonly ToolSource[];
   readonly prunes: readonly Prune[];
   checks(): Promise<Finding[]>;
   counts(): Record<string, number>;
@@ -96,10 +100,10 @@ export interface Feature<Service = unknown> {
   service?: Service;
   /** `new Elysia({ name: "skep/<name>" }).use(base)…`, each route with its `access`. */
   routes?: AnyElysia;
-  /** Tools that agents may have. */
-  tools?: readonly Tool<never>[];
+  /** Tools that agents may have: `toolsOf("notes", [createNoteTool(…)])`, or a source asked for each execution. */
+  tools?: ToolSource;
   /** Kinds of events that it emits. */
-  events?: readonly object[];
+  events?: readonly EventDefinition[];
   /** Kinds of background jobs that it carries out. */
   jobs?: readonly object[];
   duties?: readonly Duty[];

@@ -167,7 +167,7 @@ describe("docs/agents.md", () => {
 
   test("every tool it names exists, and the shipped team is whole", async () => {
     const app = await openTestApp();
-    const names = app.contributions.tools.map(({ name }) => name);
+    const names = app.contributions.tools.flatMap((source) => source.names());
     await app.remove();
     expect(keysUnder(text, "## Tools").filter((tool) => !names.includes(tool))).toEqual([]);
     const [table] = text.split("\n## ");

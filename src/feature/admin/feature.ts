@@ -1,5 +1,6 @@
 /** The running instance: its containers, requests counted, the machine watched, old rows removed. */
 import { LABELS } from "../../adapter/sandbox/docker/container-spec.ts";
+import type { EngineService } from "../engine/feature.ts";
 import { type Core, defineFeature } from "../feature.ts";
 import type { Jobs } from "../jobs/service.ts";
 import type { Notifications } from "../notifications/service.ts";
@@ -18,13 +19,20 @@ type Needs = Core & {
   settings: SettingsService;
   jobs: Pick<Jobs, "start">;
   notifications: Pick<Notifications, "notify" | "resolve">;
+  engine: Pick<EngineService, "makeImage">;
 };
 
 export const admin = defineFeature("admin", (deps: Needs) => {
   const { clock, config, docker, folder, settings, notifications, contributions } = deps;
   const apiUsage = createApiUsage(deps);
   const agentImage = () => settings.get().sandbox.image ?? config.agentImage;
-  const watch = createSystemWatch({ notifications, data: folder.root, docker, agentImage });
+  const watch = createSystemWatch({
+    notifications,
+    data: folder.root,
+    docker,
+    agentImage,
+    makeImage: deps.engine.makeImage,
+  });
   const routes = adminRoutes(deps.base, {
     apiUsage,
     containers: createContainers({ ...deps, labels: LABELS }),

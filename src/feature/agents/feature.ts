@@ -21,7 +21,7 @@ export const agents = defineFeature("agents", (deps: Needs) => {
   const { store, clock, audit, base, settings, team, skills, contributions } = deps;
   const activity = createAgentActivity(store);
   const bodies = agentBodies(AGENT_CONFIG);
-  const toolNames = () => contributions.tools.map(({ name }) => name);
+  const toolNames = () => [...new Set(contributions.tools.flatMap((source) => source.names()))];
   const overrides = createToolOverrides({ store, clock, toolNames });
   const agents = createAgents({
     ...{ store, audit, files: team.files, overrides, parse: parseAgentFile, updateFrontMatter },

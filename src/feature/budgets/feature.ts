@@ -1,3 +1,4 @@
+import { sessionEnded } from "../executions/events.ts";
 import { type Core, defineFeature } from "../feature.ts";
 import type { Notifications } from "../notifications/service.ts";
 import type { SettingsService } from "../settings/service.ts";
@@ -20,6 +21,6 @@ export const budgets = defineFeature("budgets", ({ store, clock, bus, settings, 
     limits: () => settings.get().budgets,
     ownLimits: createOwnLimits(store, (agentId) => team.files.find(agentId)?.config),
   });
-  const unsubscribe = bus.subscribe(({ session_id }) => session_id && service.release(session_id), ["session_ended"]);
+  const unsubscribe = bus.subscribe([sessionEnded], ({ session_id }) => session_id && service.release(session_id));
   return { service, prunes: [{ keep: NOTICE_DAYS, run: service.prune }], stop: unsubscribe };
 });

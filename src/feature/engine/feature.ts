@@ -7,6 +7,7 @@ import { createModelPort, type ModelKeys } from "../../adapter/model/model-port.
 import { createRecorder, createReplay } from "../../adapter/model/record.ts";
 import { createScriptedModel, SCRIPTED_MODEL } from "../../adapter/model/scripted.ts";
 import { chooseSandbox } from "../../adapter/sandbox/choice.ts";
+import { createAgentImages } from "../../adapter/sandbox/docker/agent-image.ts";
 import { createDockerSandboxes } from "../../adapter/sandbox/docker/driver.ts";
 import { createProcessSandboxes } from "../../adapter/sandbox/process/driver.ts";
 import { BUILD } from "../../core/version.ts";
@@ -14,12 +15,14 @@ import { createEngine, type Engine } from "../../engine/engine.ts";
 import type { Execution } from "../../engine/execution.ts";
 import type { ModelPort } from "../../engine/model.ts";
 import type { SandboxDriver } from "../../engine/sandbox.ts";
-import { builtInTools, createToolbox } from "../../engine/tool/registry.ts";
+import { builtInTools } from "../../engine/tool/built-in.ts";
+import { createToolbox } from "../../engine/toolbox.ts";
 import type { agents } from "../agents/feature.ts";
 import type { Budgets } from "../budgets/service.ts";
 import type { Executions } from "../executions/service.ts";
 import { type Core, defineFeature, type ServiceOf } from "../feature.ts";
 import type { projects } from "../projects/feature.ts";
+import { stepQueued } from "../runs/events.ts";
 import type { OpenRuns } from "../runs/open.ts";
 import type { Secrets } from "../secrets/service.ts";
 import type { SettingsService } from "../settings/service.ts";
@@ -41,6 +44,8 @@ export interface EngineService {
   /** The execution whose token this is, while it runs. */
   executionOf: Engine["tokens"]["find"];
   sandbox: { kind: SandboxDriver["kind"]; shell: boolean };
+  /** Makes the agents' image when it is one of ours. @returns whether it is there now. */
+  makeImage(image: string): Promise<boolean>;
 }
 
 /** What of the settings names the model for an execution of that kind. */
@@ -62,7 +67,10 @@ export const engine = defineFeature("engine", async (deps: Needs) => {
   log.info({ sandbox: sandbox.driver.kind }, sandbox.reason);
   const engine = createEngine({
     ...{ clock, log, rows: executions.rows, sandboxes: sandbox.driver, agentOf, emitSoon: store.emitSoon },
-    toolbox: createToolbox(() => contributions.tools),
+    toolbox: createToolbox(
+      () => contributions.tools,
+      (source, err) => log.warn({ err, source }, "a source of tools failed; agents go on without its tools"),
+    ),
     models: deps.replaced.models ?? (await modelsOf(deps)),
     limits: () => ({ parallel: config.maxExecutions, perAgent: settings.get().limits.executions_per_agent }),
     defaults: () => ({
@@ -92,11 +100,12 @@ export const engine = defineFeature("engine", async (deps: Needs) => {
     onTick: runs.service.tick,
   });
   executions.onCancel(engine.scheduler.cancel);
-  const unsubscribe = bus.subscribe(() => engine.scheduler.wake(), ["step_queued"]);
+  const unsubscribe = bus.subscribe([stepQueued], () => engine.scheduler.wake());
   const shell = sandbox.driver.kind === "docker" || config.allowHostShell;
   const service: EngineService = {
     executionOf: engine.tokens.find,
     sandbox: { kind: sandbox.driver.kind, shell },
+    makeImage: sandbox.makeImage,
   };
   return {
     service,
@@ -115,17 +124,21 @@ export const engine = defineFeature("engine", async (deps: Needs) => {
 const spenderOf = ({ id, agentId, runId, userId }: Execution) => ({ agentId, runId, userId, sessionId: id });
 
 async function sandboxOf({ config, clock, log, docker, instanceId, settings, replaced }: Needs) {
-  if (replaced.sandboxes) return { driver: replaced.sandboxes, reason: "replaced", close: async () => {} };
+  if (replaced.sandboxes)
+    return { driver: replaced.sandboxes, reason: "replaced", close: async () => {}, makeImage: async () => false };
   const inProcess = createProcessSandboxes({ allowHostShell: config.allowHostShell, instanceId, clock });
   const server = { uid: process.getuid?.() ?? 0, gid: process.getgid?.() ?? 0 };
   const onNotice = (message: string) => log.warn(message);
+  const images =
+    docker && createAgentImages({ docker, pull: config.imagePull, onNotice: (message) => log.info(message) });
   const driver =
     docker &&
+    images &&
     createDockerSandboxes({
       docker,
       instanceId,
       defaultImage: settings.get().sandbox.image ?? config.agentImage,
-      pull: config.imagePull,
+      images,
       server,
       clock,
       onNotice,
@@ -133,7 +146,7 @@ async function sandboxOf({ config, clock, log, docker, instanceId, settings, rep
   const choice = await chooseSandbox(config.sandbox, docker && driver && { driver, ping: docker.ping }, inProcess);
   /** Leaves nothing of this server in the container engine. */
   const close = async () => (choice.driver === driver ? driver?.close() : undefined);
-  return { ...choice, close };
+  return { ...choice, close, makeImage: images?.make ?? (async () => false) };
 }
 
 /** The real port, with MODEL_CASSETTE recorded to or replayed from a folder. */

@@ -4,8 +4,8 @@ import { eventRoutes } from "./routes.ts";
 
 export const events = defineFeature(
   "events",
-  ({ base, streams, tickets, eventLog, runs }: Core & { runs: Pick<OpenRuns, "views"> }) => ({
-    routes: eventRoutes(base, { streams, tickets, assertRun: runs.views.rowFor }),
+  ({ base, streams, tickets, eventLog, eventCatalogue, runs }: Core & { runs: Pick<OpenRuns, "views"> }) => ({
+    routes: eventRoutes(base, { streams, tickets, catalogue: eventCatalogue, assertRun: runs.views.rowFor }),
     handOver: eventLog.handOver,
     prunes: [{ keep: null, run: eventLog.prune }],
   }),

@@ -4,16 +4,18 @@ import { rm } from "node:fs/promises";
 import { join } from "node:path";
 import { adminFolder } from "../../adapter/git/worktree.ts";
 import { selfCommand } from "../../core/self-command.ts";
-import { codeGraphTools } from "../../engine/tool/code-graph-tools.ts";
 import { createGraphClient } from "../../graph/client.ts";
 import type { GraphPlace } from "../../graph/session.ts";
+import { toolSchemas } from "../../graph/tools.ts";
 import type { DataFolder } from "../../store/data-folder.ts";
 import { type Core, defineFeature } from "../feature.ts";
 import type { Jobs } from "../jobs/service.ts";
+import { projectChanged, workspaceChanged } from "../projects/events.ts";
 import type { Project } from "../projects/model.ts";
 import { createIndexJobs } from "./index-jobs.ts";
 import { knowledgeGraphRoutes } from "./routes.ts";
 import { createKnowledgeGraph } from "./service.ts";
+import { codeGraphTools } from "./tools.ts";
 
 type Needs = Core & {
   jobs: Pick<Jobs, "start" | "cancel">;
@@ -36,19 +38,16 @@ export const knowledgeGraph = defineFeature("knowledgeGraph", (deps: Needs) => {
     if (job?.finished_at === null) jobs.cancel(projectId, job.id, { kind: "local", admin: true });
     await rm(places.placeOf(projectId).store, { recursive: true, force: true, maxRetries: 3 });
   }
-  const unsubscribe = bus.subscribe(
-    ({ kind, project_id, data }) => {
-      if (project_id === undefined) return;
-      if (kind === "workspace_changed") return jobs.soon(project_id);
-      if (data["change"] === "deleted")
-        forget(project_id).catch((err) => log.warn({ err, project: project_id }, "graph of a project not removed"));
-    },
-    ["workspace_changed", "project_changed"],
-  );
+  const unsubscribe = bus.subscribe([workspaceChanged, projectChanged], ({ kind, project_id, data }) => {
+    if (project_id === undefined) return;
+    if (kind === "workspace_changed") return jobs.soon(project_id);
+    if (data.change === "deleted")
+      forget(project_id).catch((err) => log.warn({ err, project: project_id }, "graph of a project not removed"));
+  });
   return {
     service,
     routes: knowledgeGraphRoutes(deps.base, service),
-    tools: codeGraphTools({ codeGraph: service.toolText }),
+    tools: codeGraphTools(toolSchemas(true), service.toolText),
     start: () => jobs.resume((id) => projects.find(id)?.workspace.state === "ready"),
     stop() {
       unsubscribe();

@@ -1,7 +1,7 @@
 import { createGit } from "../../adapter/git.ts";
-import { RUN_END_KINDS } from "../../core/events.ts";
 import { type Core, defineFeature } from "../feature.ts";
 import type { Pipelines } from "../pipelines/service.ts";
+import { RUN_ENDS } from "../runs/events.ts";
 import { createClones } from "./clones.ts";
 import { projectRoutes } from "./routes.ts";
 import { createRunWorkspaces } from "./run-workspaces.ts";
@@ -19,10 +19,10 @@ export const projects = defineFeature("projects", (deps: Core & { pipelines: Pic
   const workspaces = createRunWorkspaces({ ...own, workspaces: folder.workspaces, projects: folder.projects });
   const { releaseAll } = workspaces;
   const service = createProjects({ ...own, clones, releaseAll, pipelineExists: deps.pipelines.exists });
-  const unsubscribe = bus.subscribe(({ run_id: id, project_id }) => {
+  const unsubscribe = bus.subscribe(RUN_ENDS, ({ run_id: id, project_id }) => {
     if (id !== undefined)
       workspaces.release({ id, project_id }).catch((err) => log.warn({ err, run: id }, "worktree not removed"));
-  }, RUN_END_KINDS);
+  });
   return {
     service: {
       ...service,

@@ -4,6 +4,7 @@ import { notFound } from "../../core/errors.ts";
 import { planner } from "../../engine/pipeline/planner.ts";
 import { matchSkills } from "../../engine/skill-match.ts";
 import { createGetRunHistoryTool } from "../../engine/tool/get-run-history.ts";
+import { toolsOf } from "../../engine/tool.ts";
 import { LOCAL_ADMIN } from "../../http/caller.ts";
 import type { Agents } from "../agents/service.ts";
 import type { Executions } from "../executions/service.ts";
@@ -58,7 +59,7 @@ export const runs = defineFeature("runs", (deps: Needs) => {
   return {
     service,
     routes: runRoutes(deps.base, { runs: service.service, views, agents }),
-    tools: [history],
+    tools: toolsOf("run-history", [history]),
     counts: () => ({
       active_runs: rows.count(["queued", "running", "waiting"]),
       runs_last_hour: rows.countSince(timestamp(clock.now() - HOUR_MS)),

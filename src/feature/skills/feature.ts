@@ -1,6 +1,7 @@
 import { readFrontMatter, updateFrontMatter } from "../../engine/front-matter.ts";
 import { createCreateSkillTool } from "../../engine/tool/create-skill.ts";
 import { createLoadSkillTool } from "../../engine/tool/load-skill.ts";
+import { toolsOf } from "../../engine/tool.ts";
 import { type Core, defineFeature } from "../feature.ts";
 import type { Team } from "../team/feature.ts";
 import { skillRoutes } from "./routes.ts";
@@ -12,6 +13,6 @@ export const skills = defineFeature("skills", ({ base, store, team }: Core & { t
   return {
     service,
     routes: skillRoutes(base, service),
-    tools: [createLoadSkillTool(service.forAgents), createCreateSkillTool(service.forAgents)],
+    tools: toolsOf("skills", [createLoadSkillTool(service.forAgents), createCreateSkillTool(service.forAgents)]),
   };
 });

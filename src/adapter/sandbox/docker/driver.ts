@@ -5,14 +5,14 @@
 import { constants } from "node:fs";
 import { access, realpath } from "node:fs/promises";
 import { type Clock, systemClock } from "../../../core/clock.ts";
-import { isProblem, messageOf, unavailable } from "../../../core/errors.ts";
+import { isProblem, unavailable } from "../../../core/errors.ts";
 import type { Sandbox, SandboxDriver, SandboxSpec } from "../../../engine/sandbox.ts";
 import type { ImageDetail } from "../../docker/images.ts";
-import type { ImageProgress } from "../../docker/progress.ts";
 import type { DockerClient, EngineInfo } from "../../docker.ts";
 import { createWorkspaceFiles } from "../workspace-files.ts";
 import { giveWorkspace, sandboxOwner } from "../workspace-owner.ts";
 import type { Owner } from "../workspace-path.ts";
+import type { AgentImages } from "./agent-image.ts";
 import { containerRequest, LABELS } from "./container-spec.ts";
 import { execInContainer } from "./exec.ts";
 import { createSandboxNetworks, type SandboxNetworks } from "./network.ts";
@@ -22,14 +22,12 @@ export interface DockerSandboxDeps {
   /** Whose containers they are: label and name of the network. */
   instanceId: string;
   defaultImage: string;
-  /** Pull an image that is not there. */
-  pull: boolean;
+  images: Pick<AgentImages, "find">;
   /** The user the server runs as. */
   server: Owner;
   clock?: Clock;
   /** What an operator should know, once: e.g. that the metadata address cannot be shut off here. */
   onNotice?(message: string): void;
-  onPull?(image: string, progress: ImageProgress): void;
 }
 
 export interface DockerSandboxes extends SandboxDriver {
@@ -74,7 +72,7 @@ async function startSandbox(parts: Parts, spec: SandboxSpec, signal: AbortSignal
   const { docker, instanceId, server } = parts.deps;
   signal.throwIfAborted();
   const workspace = await workspaceOf(spec);
-  const image = await findImage(parts.deps, spec.image ?? parts.deps.defaultImage, signal);
+  const image = await parts.deps.images.find(spec.image ?? parts.deps.defaultImage, signal);
   const { owner, usernsMode } = await identity(parts, server);
   if (server.uid === 0 && owner.uid !== 0) await giveWorkspace(workspace, owner);
   const network = spec.network === "bridge" ? await parts.networks.bridge() : "none";
@@ -110,23 +108,6 @@ async function identity(parts: Parts, server: Owner): Promise<{ owner: Owner; us
   const engine = await parts.engine();
   if (!engine.rootless) return { owner: sandboxOwner(server) };
   return engine.engine === "podman" ? { owner: server, usernsMode: "keep-id" } : { owner: { uid: 0, gid: 0 } };
-}
-
-async function findImage(deps: DockerSandboxDeps, name: string, signal: AbortSignal): Promise<ImageDetail> {
-  const { docker, pull, onPull } = deps;
-  const present = await docker.images.inspect(name);
-  if (present) return present;
-  const remedy = "Load one from a file with `skep image load FILE`, or make a small one with `skep image build`.";
-  if (!pull) throw unavailable("image_missing", `The image ${name} is not on this machine. ${remedy}`);
-  try {
-    await docker.images.pull(name, { signal, onProgress: (progress) => onPull?.(name, progress) });
-  } catch (error) {
-    if (signal.aborted || (isProblem(error) && error.code === "docker_unavailable")) throw error;
-    throw unavailable("image_missing", `The image ${name} could not be pulled: ${messageOf(error)}. ${remedy}`);
-  }
-  const pulled = await docker.images.inspect(name);
-  if (!pulled) throw unavailable("image_missing", `The image ${name} is not there after its pull. ${remedy}`);
-  return pulled;
 }
 
 function startFailure(error: unknown, image: ImageDetail): unknown {

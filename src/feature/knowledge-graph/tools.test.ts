@@ -1,14 +1,14 @@
 /** The four graph tools: over the engine, over a run's working copy as it is now, and whose project may be asked. */
 import { afterEach, describe, expect, setDefaultTimeout, test } from "bun:test";
 import { join } from "node:path";
-import { createKnowledgeGraph, type KnowledgeGraph } from "../../feature/knowledge-graph/service.ts";
+import type { ExecutionInfo } from "../../engine/tool.ts";
 import { createGraphClient, type GraphClient } from "../../graph/client.ts";
+import { toolSchemas } from "../../graph/tools.ts";
 import { createRig, type Rig } from "../../testing/engine-rig.ts";
 import { skepCommand } from "../../testing/server.ts";
 import { createSourceTree, SHOP, type SourceTree } from "../../testing/source-tree.ts";
-import type { ExecutionInfo } from "../tool.ts";
-import { codeGraphTools } from "./code-graph-tools.ts";
-import { createToolbox } from "./registry.ts";
+import { createKnowledgeGraph, type KnowledgeGraph } from "./service.ts";
+import { codeGraphTools } from "./tools.ts";
 
 setDefaultTimeout(60_000);
 const left: (() => unknown)[] = [];
@@ -62,7 +62,7 @@ describe("graph tools", () => {
     const rig: Rig = createRig({
       pipelines: { look: "id: look\nname: Look\nsteps:\n  - id: look\n    agent: worker\n    input: look\n" },
       script,
-      codeGraph: service.toolText,
+      tools: [codeGraphTools(toolSchemas(true), service.toolText)],
     });
     left.push(rig.close);
     await rig.engine.start();
@@ -111,14 +111,7 @@ describe("graph tools", () => {
   });
 
   test("the four schemas together fit in 4 kB", () => {
-    const tools = createToolbox(() => codeGraphTools({} as never))
-      .for({
-        kind: "chat",
-        allows: (name) => name.startsWith("code_graph_"),
-        hasShell: false,
-        contract: { outputs: [], schema: null },
-      })
-      .map(({ name, description, parameters }) => ({ name, description, parameters }));
+    const tools = toolSchemas(true);
     expect(tools.length).toBe(4);
     expect(JSON.stringify(tools).length).toBeLessThan(4_000);
   });
