@@ -7,6 +7,9 @@ import { createCatalogue } from "./adapter/model/catalogue.ts";
 import { listModels } from "./adapter/model/live-models.ts";
 import { normalizeBaseUrl, providerEntry } from "./adapter/model/providers.ts";
 import { createOidcClient } from "./adapter/oidc.ts";
+import { LABELS } from "./adapter/sandbox/docker/container-spec.ts";
+import { createImages } from "./adapter/sandbox/docker/image.ts";
+import { eventCatalogue } from "./app/events.ts";
 import { openWork } from "./app/work.ts";
 import { unpackAddonsTo } from "./core/addons.ts";
 import { systemClock } from "./core/clock.ts";
@@ -16,8 +19,6 @@ import { RELEASE_KEY } from "./core/release-key.ts";
 import { createSealer } from "./core/sealing.ts";
 import { BUILD } from "./core/version.ts";
 import { pipelineJsonSchema } from "./engine/pipeline/definition.ts";
-import { LABELS } from "./engine/sandbox/docker-spec.ts";
-import { createImages } from "./engine/sandbox/image.ts";
 import { createAdministration } from "./feature/admin/feature.ts";
 import { createNotifications } from "./feature/admin/notifications.ts";
 import { adminRoutes } from "./feature/admin/routes.ts";
@@ -42,6 +43,7 @@ import { projectRoutes } from "./feature/projects/routes.ts";
 import { createProviderFeature } from "./feature/providers/feature.ts";
 import { providerRoutes } from "./feature/providers/routes.ts";
 import { providerOverrides } from "./feature/providers/service.ts";
+import { RUN_ENDS, runRestarted } from "./feature/runs/events.ts";
 import { runRoutes } from "./feature/runs/routes.ts";
 import { secretRoutes } from "./feature/secrets/routes.ts";
 import { settingsRoutes } from "./feature/settings/routes.ts";
@@ -99,7 +101,10 @@ export async function createApp(config: Config) {
   const folder = openDataFolder(config.data);
   unpackAddonsTo(folder.cache);
   const unlock = lockDataFolder(folder.root);
-  const store = openStore({ path: databasePath(folder.root), clock, copies: folder.backups });
+  const store = openStore({
+    ...{ path: databasePath(folder.root), clock, copies: folder.backups, checkEvents: !BUILD.compiled },
+    onEffectError: (err) => log.error({ err }, "something that follows a change failed"),
+  });
   const bus = createBus((err, event) => log.error({ err, kind: event.kind }, "subscriber failed"));
   store.onCommit(bus.deliver);
   const eventLog = createEventLog(store, clock);
@@ -161,7 +166,8 @@ export async function createApp(config: Config) {
 
   const facts = new WeakMap<Request, RequestFacts>();
   const idempotency = createIdempotency(store, clock);
-  const streams = createEventStreams({ log: eventLog, bus });
+  const events = eventCatalogue();
+  const streams = createEventStreams({ log: eventLog, bus, runEnds: RUN_ENDS, runRestarted });
   const tickets = createTickets(clock);
   const metrics = createMetrics();
   const limits = createRateLimits(clock, config.rateLimit);
@@ -177,6 +183,7 @@ export async function createApp(config: Config) {
     instanceId: instance,
     labels: LABELS,
     agentImage: () => settings.get().sandbox.image ?? config.agentImage,
+    makeImage: work.sandbox.makeImage,
     retention: { keep: () => settings.get().retention, usage, jobs, budgets, others: [eventLog, idempotency, auth] },
     duties: [updates.duty],
   });
@@ -193,7 +200,7 @@ export async function createApp(config: Config) {
   const routes = new Elysia()
     .use(problemErrors(facts, log))
     .use(statusRoutes(base, { ...status, metrics: metrics.render, metricsType: metrics.contentType }))
-    .use(eventRoutes(base, { streams, tickets, assertRun: runs.views.rowFor }))
+    .use(eventRoutes(base, { streams, tickets, catalogue: events, assertRun: runs.views.rowFor }))
     .use(secretRoutes(base, secrets, { engineTokenSet: keys.engineToken !== undefined }))
     .use(authRoutes(base, { auth, store, site, providerLogout: oidc.signOn.logoutUrl }))
     .use(oidcRoutes(base, { ...oidc, site, open: auth.openSignOn }))
@@ -217,7 +224,7 @@ export async function createApp(config: Config) {
     .use(homeRoutes(base, { version: BUILD.version }))
     .use(docsRoutes(base, { document: () => document }));
   const table = createRouteTable(routes);
-  const document = openApiDocument(routes, table, BUILD.version);
+  const document = openApiDocument(routes, table, { version: BUILD.version, prefix: site.prefix, events });
   const authenticate = createAuthenticate({
     authRequired: config.authRequired,
     engineToken: keys.engineToken,

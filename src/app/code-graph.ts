@@ -6,9 +6,11 @@ import type { Logger } from "../core/log.ts";
 import { selfCommand } from "../core/self-command.ts";
 import type { Jobs } from "../feature/jobs/service.ts";
 import { openKnowledgeGraph } from "../feature/knowledge-graph/open.ts";
+import { codeGraphTools } from "../feature/knowledge-graph/tools.ts";
 import type { Projects } from "../feature/projects/service.ts";
 import { createGraphClient } from "../graph/client.ts";
 import type { GraphPlace } from "../graph/session.ts";
+import { toolSchemas } from "../graph/tools.ts";
 import type { Bus } from "../store/bus.ts";
 import type { DataFolder } from "../store/data-folder.ts";
 import type { Store } from "../store/store.ts";
@@ -42,5 +44,5 @@ export function openCodeGraph({ store, bus, log, jobs, folder, projects }: CodeG
       return existsSync(root) && existsSync(gitDir) ? { root, gitDir, store: join(gitDir, "skep-graph") } : undefined;
     },
   });
-  return { ...feature, close: client.close };
+  return { ...feature, tools: codeGraphTools(toolSchemas(true), feature.service.toolText), close: client.close };
 }

@@ -10,6 +10,10 @@ import { createModelPort, type ModelKeys } from "../adapter/model/model-port.ts"
 import { splitModel } from "../adapter/model/providers.ts";
 import { createRecorder, createReplay } from "../adapter/model/record.ts";
 import { createScriptedModel, SCRIPTED_MODEL } from "../adapter/model/scripted.ts";
+import { chooseSandbox } from "../adapter/sandbox/choice.ts";
+import { createAgentImages } from "../adapter/sandbox/docker/agent-image.ts";
+import { createDockerSandboxes } from "../adapter/sandbox/docker/driver.ts";
+import { createProcessSandboxes } from "../adapter/sandbox/process/driver.ts";
 import type { Clock } from "../core/clock.ts";
 import type { Config } from "../core/config.ts";
 import { notFound } from "../core/errors.ts";
@@ -24,19 +28,19 @@ import type { ModelPort } from "../engine/model.ts";
 import { agentsOf } from "../engine/pipeline/definition.ts";
 import { parsePipeline } from "../engine/pipeline/parse.ts";
 import { planner } from "../engine/pipeline/planner.ts";
-import { chooseSandbox } from "../engine/sandbox/choice.ts";
-import { createDockerSandboxes } from "../engine/sandbox/docker.ts";
-import { createProcessSandboxes } from "../engine/sandbox/process.ts";
 import { matchSkills } from "../engine/skill-match.ts";
-import { createToolbox } from "../engine/tool/registry.ts";
+import { builtInTools } from "../engine/tool/built-in.ts";
+import { createToolbox } from "../engine/toolbox.ts";
 import { createAgentFiles } from "../feature/agents/files.ts";
 import { openAgents } from "../feature/agents/open.ts";
 import type { OwnLimits, Spender } from "../feature/budgets/scopes.ts";
 import type { Budgets } from "../feature/budgets/service.ts";
+import { sessionEnded } from "../feature/executions/events.ts";
 import { createExecutions } from "../feature/executions/service.ts";
 import type { Jobs } from "../feature/jobs/service.ts";
 import { createPipelines } from "../feature/pipelines/service.ts";
 import { openProjects } from "../feature/projects/open.ts";
+import { stepQueued } from "../feature/runs/events.ts";
 import { openRuns } from "../feature/runs/open.ts";
 import { createSecrets } from "../feature/secrets/service.ts";
 import type { SettingsService } from "../feature/settings/service.ts";
@@ -98,13 +102,15 @@ export async function openWork(deps: WorkDeps) {
   });
   const codeGraph = openCodeGraph({ store, bus, log, folder, jobs: deps.jobs, projects: projects.projects });
   const executions = createExecutions({ store, clock, recordCall: deps.usage.recordCall });
-  const toolbox = createToolbox({
+  const builtIn = builtInTools({
     ...skills.forAgents,
     fetchPage: createGuardedFetch({ resolve: guard.resolve, userAgent: `Skep/${BUILD.version}` }),
     runHistory: ({ agentId }, { limit, ...query }) =>
       runs.views.history({ ...query, agent_id: agentId }, { limit, after: null }, LOCAL_ADMIN).items,
-    codeGraph: codeGraph.service.toolText,
   });
+  const toolbox = createToolbox([builtIn, codeGraph.tools], (source, err) =>
+    log.warn({ err, source }, "a source of tools failed; agents go on without its tools"),
+  );
   const agents = openAgents({
     ...{ store, clock, audit, files: agentFiles, parse: parseAgentFile, updateFrontMatter },
     ...{ fields: AGENT_CONFIG, skillsOf: skills.namesOf },
@@ -114,7 +120,7 @@ export async function openWork(deps: WorkDeps) {
       const { network, memory_mb, cpus } = sandbox;
       return { ...AGENT_DEFAULTS, max_turns, timeout_seconds, network, memory_mb, cpus };
     },
-    toolNames: () => [...toolbox.names],
+    toolNames: toolbox.names,
     runsOf: (agentId, page, caller) => runs.views.ofAgent(agentId, page, caller),
     memoriesOf: () => 0,
   });
@@ -176,8 +182,8 @@ export async function openWork(deps: WorkDeps) {
     onTick: runs.service.tick,
   });
   executions.onCancel(engine.scheduler.cancel);
-  bus.subscribe(({ session_id }) => session_id && deps.budgets.release(session_id), ["session_ended"]);
-  bus.subscribe(() => engine.scheduler.wake(), ["step_queued"]);
+  bus.subscribe([sessionEnded], ({ session_id }) => session_id && deps.budgets.release(session_id));
+  bus.subscribe([stepQueued], () => engine.scheduler.wake());
   return {
     ...{ secrets, skills, pipelines, projects, codeGraph, agents, executions, runs, engine, sandbox },
     /** Budgets that the agent's file and the run bring along. */
@@ -218,13 +224,16 @@ async function sandboxOf({ config, clock, log, docker, instanceId, settings }: W
   const inProcess = createProcessSandboxes({ allowHostShell: config.allowHostShell, instanceId, clock });
   const server = { uid: process.getuid?.() ?? 0, gid: process.getgid?.() ?? 0 };
   const onNotice = (message: string) => log.warn(message);
+  const images =
+    docker && createAgentImages({ docker, pull: config.imagePull, onNotice: (message) => log.info(message) });
   const driver =
     docker &&
+    images &&
     createDockerSandboxes({
       docker,
       instanceId,
       defaultImage: settings.get().sandbox.image ?? config.agentImage,
-      pull: config.imagePull,
+      images,
       server,
       clock,
       onNotice,
@@ -232,7 +241,8 @@ async function sandboxOf({ config, clock, log, docker, instanceId, settings }: W
   const choice = await chooseSandbox(config.sandbox, docker && driver && { driver, ping: docker.ping }, inProcess);
   /** Leaves nothing of this server in the container engine. */
   const close = async () => (choice.driver === driver ? driver?.close() : undefined);
-  return { ...choice, close, shell: choice.driver.kind === "docker" || config.allowHostShell };
+  const makeImage = images?.make ?? (async () => false);
+  return { ...choice, close, makeImage, shell: choice.driver.kind === "docker" || config.allowHostShell };
 }
 
 /** The real port, with MODEL_CASSETTE recorded to or replayed from a folder. */

@@ -2,9 +2,9 @@
 
 import { dockerEndpoint } from "../adapter/docker/endpoint.ts";
 import { connectDocker, type DockerClient } from "../adapter/docker.ts";
+import { busyboxRootfs } from "../adapter/sandbox/docker/busybox-rootfs.ts";
+import { createImages } from "../adapter/sandbox/docker/image.ts";
 import { messageOf } from "../core/errors.ts";
-import { busyboxRootfs } from "../engine/sandbox/busybox-rootfs.ts";
-import { createImages } from "../engine/sandbox/image.ts";
 
 /**
  * The Docker engine of this machine for tests, or undefined when there is none. With `CI=true` its absence is a

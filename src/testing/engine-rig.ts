@@ -6,6 +6,7 @@ import pino from "pino";
 import { createCatalogue } from "../adapter/model/catalogue.ts";
 import { createModelPort } from "../adapter/model/model-port.ts";
 import { createScriptedModel } from "../adapter/model/scripted.ts";
+import { createProcessSandboxes } from "../adapter/sandbox/process/driver.ts";
 import { type Clock, systemClock } from "../core/clock.ts";
 import { notFound } from "../core/errors.ts";
 import type { SkepEvent } from "../core/events.ts";
@@ -14,11 +15,12 @@ import { createEngine, type EngineDeps } from "../engine/engine.ts";
 import type { ModelPort } from "../engine/model.ts";
 import { parsePipeline } from "../engine/pipeline/parse.ts";
 import { planner } from "../engine/pipeline/planner.ts";
-import { createProcessSandboxes } from "../engine/sandbox/process.ts";
-import type { SandboxDriver } from "../engine/sandbox/sandbox.ts";
-import type { CodeGraphPorts } from "../engine/tool/code-graph-port.ts";
-import { createToolbox } from "../engine/tool/registry.ts";
+import type { SandboxDriver } from "../engine/sandbox.ts";
+import { builtInTools } from "../engine/tool/built-in.ts";
+import type { ToolSource } from "../engine/tool.ts";
+import { createToolbox } from "../engine/toolbox.ts";
 import { createExecutions } from "../feature/executions/service.ts";
+import { stepQueued } from "../feature/runs/events.ts";
 import { openRuns } from "../feature/runs/open.ts";
 import { LOCAL_ADMIN } from "../http/caller.ts";
 import { createAudit } from "../store/audit.ts";
@@ -41,7 +43,8 @@ export interface RigOptions {
   clock?: Clock;
   allowHostShell?: boolean;
   overdrawn?: EngineDeps["overdrawn"];
-  codeGraph?: CodeGraphPorts["codeGraph"];
+  /** Besides the engine's own. */
+  tools?: ToolSource[];
   reserve?: EngineDeps["reserve"];
 }
 
@@ -50,7 +53,7 @@ export type Rig = ReturnType<typeof createRig>;
 export function createRig(options: RigOptions) {
   const { clock = systemClock, pipelines, agents = {}, secrets = {} } = options;
   const folder = mkdtempSync(join(tmpdir(), "skep-rig-"));
-  const store = openStore({ path: join(folder, "skep.db"), clock });
+  const store = openStore({ path: join(folder, "skep.db"), clock, checkEvents: true });
   const bus = createBus((error) => {
     throw error;
   });
@@ -120,18 +123,20 @@ export function createRig(options: RigOptions) {
       agentOf,
       allowsTool: () => () => true,
       skills: { available: () => [] },
-      toolbox: createToolbox({
-        loadSkill: () => {
-          throw notFound("skill");
-        },
-        readSkillFile: () => {
-          throw notFound("skill");
-        },
-        createSkill: () => {},
-        fetchPage: () => Promise.reject(notFound("page")),
-        runHistory: () => [],
-        codeGraph: options.codeGraph ?? (() => Promise.reject(notFound("project"))),
-      }),
+      toolbox: createToolbox([
+        builtInTools({
+          loadSkill: () => {
+            throw notFound("skill");
+          },
+          readSkillFile: () => {
+            throw notFound("skill");
+          },
+          createSkill: () => {},
+          fetchPage: () => Promise.reject(notFound("page")),
+          runHistory: () => [],
+        }),
+        ...(options.tools ?? []),
+      ]),
       secretsOf: () => secrets,
       projectOf: () => undefined,
       guidanceOf: () => null,
@@ -150,14 +155,14 @@ export function createRig(options: RigOptions) {
     });
   let engine = makeEngine();
   executions.onCancel((id) => engine.scheduler.cancel(id));
-  bus.subscribe(() => engine.scheduler.wake(), ["step_queued", "step_retrying"]);
+  bus.subscribe([stepQueued], () => engine.scheduler.wake());
 
   /** Resolves with the first event that fits, past ones included. */
   const event = (fits: (event: SkepEvent) => boolean): Promise<SkepEvent> =>
     new Promise((resolve) => {
       const past = eventLog.read(0, 100_000).find(fits);
       if (past) return resolve(past);
-      const stop = bus.subscribe((one) => {
+      const stop = bus.subscribeAll((one) => {
         if (!fits(one)) return;
         stop();
         resolve(one);

@@ -2,9 +2,14 @@
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { createAgentImages } from "../adapter/sandbox/docker/agent-image.ts";
+import {
+  createDockerSandboxes,
+  type DockerSandboxDeps,
+  type DockerSandboxes,
+} from "../adapter/sandbox/docker/driver.ts";
 import { newId } from "../core/ids.ts";
-import { createDockerSandboxes, type DockerSandboxDeps, type DockerSandboxes } from "../engine/sandbox/docker.ts";
-import type { ExecOptions, Sandbox, SandboxSpec } from "../engine/sandbox/sandbox.ts";
+import type { ExecOptions, Sandbox, SandboxSpec } from "../engine/sandbox.ts";
 
 export const EXEC: ExecOptions = { timeoutMs: 30_000, maxOutputBytes: 1024 * 1024 };
 
@@ -19,14 +24,16 @@ export interface SandboxFixture {
   end(): Promise<void>;
 }
 
-export function sandboxFixture(
-  deps: Pick<DockerSandboxDeps, "docker" | "defaultImage"> & Partial<DockerSandboxDeps>,
-): SandboxFixture {
+export function sandboxFixture({
+  pull = false,
+  ...deps
+}: Pick<DockerSandboxDeps, "docker" | "defaultImage"> &
+  Partial<DockerSandboxDeps> & { pull?: boolean }): SandboxFixture {
   const instanceId = newId("instance");
   const notices: string[] = [];
   const folders: string[] = [];
   const driver = createDockerSandboxes({
-    pull: false,
+    images: createAgentImages({ docker: deps.docker, pull }),
     instanceId,
     server: { uid: process.getuid?.() ?? 1000, gid: process.getgid?.() ?? 1000 },
     onNotice: (message) => notices.push(message),

@@ -15,8 +15,9 @@ import {
   PIPELINE,
 } from "../engine/pipeline/definition.ts";
 import { parsePipeline } from "../engine/pipeline/parse.ts";
-import { createToolbox } from "../engine/tool/registry.ts";
+import { builtInTools } from "../engine/tool/built-in.ts";
 import { DEFAULT_SETTINGS } from "../feature/settings/model.ts";
+import { toolSchemas } from "../graph/tools.ts";
 import { SHIPPED_FILES } from "../store/shipped-files.ts";
 import { createRig } from "./engine-rig.ts";
 import { PipelineRun } from "./pipeline-run.ts";
@@ -169,8 +170,8 @@ describe("docs/agents.md", () => {
     const never = () => {
       throw new Error("not called");
     };
-    const ports = new Proxy({}, { get: () => never }) as Parameters<typeof createToolbox>[0];
-    const { names } = createToolbox(ports);
+    const ports = new Proxy({}, { get: () => never }) as Parameters<typeof builtInTools>[0];
+    const names = [...builtInTools(ports).names(), ...toolSchemas(true).map(({ name }) => name)];
     expect(keysUnder(text, "## Tools").filter((tool) => !names.includes(tool))).toEqual([]);
     const [table] = text.split("\n## ");
     const team = [...(table ?? "").matchAll(/^\| `([^`]+)` \| [^|]* \| (\w+) \| ([^|]+) \|/gm)];

@@ -31,6 +31,8 @@ export interface ImageApi {
   importRootfs(tar: Readable, name: string, changes: readonly string[]): Promise<void>;
   /** Pulls; `onProgress` hears of each layer. */
   pull(name: string, options?: { onProgress?(progress: ImageProgress): void; signal?: AbortSignal }): Promise<void>;
+  /** Gives an image a further name. */
+  tag(image: string, name: string): Promise<void>;
   remove(name: string): Promise<void>;
 }
 
@@ -74,6 +76,11 @@ export function createImageApi(docker: Docker, address: string): ImageApi {
         } finally {
           signal?.removeEventListener("abort", stop);
         }
+      }),
+    tag: (image, name) =>
+      guarded(address, async () => {
+        const { repository, tag } = splitImageName(name);
+        await docker.getImage(image).tag({ repo: repository, tag });
       }),
     remove: (name) => guarded(address, () => docker.getImage(name).remove({ force: true })),
   };

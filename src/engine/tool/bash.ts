@@ -2,7 +2,7 @@
 import { type Static, Type } from "@sinclair/typebox";
 import { forbidden } from "../../core/errors.ts";
 import { LIMITS } from "../../core/limits.ts";
-import type { ExecResult } from "../sandbox/sandbox.ts";
+import type { ExecResult } from "../sandbox.ts";
 import type { Tool, ToolResult } from "../tool.ts";
 import description from "./bash.md" with { type: "text" };
 import { pathParameter } from "./tool-input.ts";

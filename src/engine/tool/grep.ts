@@ -5,7 +5,7 @@
 import { type Static, Type } from "@sinclair/typebox";
 import { badRequest, Problem } from "../../core/errors.ts";
 import { LIMITS } from "../../core/limits.ts";
-import type { ExecResult, Sandbox } from "../sandbox/sandbox.ts";
+import type { ExecResult, Sandbox } from "../sandbox.ts";
 import type { Tool } from "../tool.ts";
 import description from "./grep.md" with { type: "text" };
 import { pathParameter } from "./tool-input.ts";

@@ -1,7 +1,7 @@
 /** `ls`: the entries of one folder. */
 import { type Static, Type } from "@sinclair/typebox";
 import { LIMITS } from "../../core/limits.ts";
-import type { FileEntry } from "../sandbox/sandbox.ts";
+import type { FileEntry } from "../sandbox.ts";
 import type { Tool } from "../tool.ts";
 import description from "./ls.md" with { type: "text" };
 import { pathParameter } from "./tool-input.ts";

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test";
 import { Problem } from "../../core/errors.ts";
-import type { Sandbox } from "../sandbox/sandbox.ts";
+import type { Sandbox } from "../sandbox.ts";
 import type { Tool, ToolContext } from "../tool.ts";
 import { createCompleteTool } from "./complete.ts";
 import { createCreateSkillTool } from "./create-skill.ts";
@@ -154,6 +154,6 @@ test("every tool's name, description and parameters are there for the model", ()
   for (const { name, description, parameters } of tools) {
     expect(name).toMatch(/^[a-z_]+$/);
     expect(description.length).toBeGreaterThan(80);
-    expect(parameters.type).toBe("object");
+    expect(parameters).toMatchObject({ type: "object" });
   }
 });

@@ -28,6 +28,7 @@ export interface AdministrationDeps {
   /** Objects that are stored by name. */
   stored: { read(name: string): unknown; put(name: string, value: unknown, caller: Caller): void };
   agentImage(): string;
+  makeImage(image: string): Promise<boolean>;
   retention: Omit<RetentionDeps, "store" | "clock" | "notifications" | "apiUsage">;
   /** What else is to be done by the clock. */
   duties: readonly Duty[];
@@ -41,9 +42,9 @@ export interface Administration extends AdminRoutesDeps {
 const HOUR_MS = 3_600_000;
 
 export function createAdministration(deps: AdministrationDeps): Administration {
-  const { store, clock, log, data, docker, notifications, agentImage } = deps;
+  const { store, clock, log, data, docker, notifications, agentImage, makeImage } = deps;
   const apiUsage = createApiUsage({ store, clock });
-  const watch = createSystemWatch({ notifications, data, docker, agentImage });
+  const watch = createSystemWatch({ notifications, data, docker, agentImage, makeImage });
   const housekeeping = createHousekeeping(log, [
     { name: "system-watch", everyMs: HOUR_MS / 6, run: watch.look },
     retentionDuty({ ...deps.retention, store, clock, notifications, apiUsage }),

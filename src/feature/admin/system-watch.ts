@@ -12,6 +12,8 @@ export interface SystemWatchDeps {
   docker: Pick<DockerClient, "images" | "ping"> | undefined;
   /** Image of agents that name none, at this moment. */
   agentImage(): string;
+  /** Makes the image where it is one that is made here. False when it is not there afterwards. */
+  makeImage?(image: string): Promise<boolean>;
   /** Free and whole bytes of the disk under a folder. */
   diskSpace?(folder: string): Promise<{ free: number; size: number }>;
 }
@@ -53,7 +55,7 @@ export function createSystemWatch(deps: SystemWatchDeps): SystemWatch {
     if (!docker) return;
     const image = agentImage();
     if (missing !== undefined && missing !== image) notifications.resolve(imageKey(missing));
-    if (await docker.images.inspect(image)) {
+    if ((await docker.images.inspect(image)) || (await deps.makeImage?.(image))) {
       missing = undefined;
       return notifications.resolve(imageKey(image));
     }
@@ -61,7 +63,7 @@ export function createSystemWatch(deps: SystemWatchDeps): SystemWatch {
     notifications.notify({
       level: "warning",
       title: "The agents' image is missing",
-      detail: `${image} is not on this machine. Pull it under containers, or load one from a file with: skep image load`,
+      detail: `${image} is not on this machine. Make one with: skep image build. Load one from a file with: skep image load FILE. Or pull it under containers.`,
       key: imageKey(image),
     });
   }

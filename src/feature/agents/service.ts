@@ -6,6 +6,7 @@ import { actorOf, type Caller } from "../../http/caller.ts";
 import { type ListAnswer, type Page, pageOfArray } from "../../http/list.ts";
 import type { Audit } from "../../store/audit.ts";
 import type { Store } from "../../store/store.ts";
+import { activity } from "../events/events.ts";
 import type { Run } from "../runs/model.ts";
 import type { AgentFiles, ParseAgentFile, StoredAgent } from "./files.ts";
 import type { Agent, AgentChange, AgentCreate, AgentDetail, AgentSettings } from "./model.ts";
@@ -105,10 +106,10 @@ export function createAgents(deps: AgentsDeps): Agents {
     if (fresh.length > 0) throw invalid("The agent would not be valid.", fresh);
     files.write(id, text);
   };
-  const record = (action: string, id: string, caller: Caller, data: Record<string, unknown> = {}): void =>
+  const record = (action: string, id: string, caller: Caller, data: { fields?: string[] } = {}): void =>
     store.write(({ emit }) => {
       audit({ action: `agent.${action}`, actor: actorOf(caller), subject: id, address: caller.address, data });
-      emit({ kind: "activity", agent_id: id, data: { title: `agent ${action}`, ...data } });
+      emit(activity, { agent_id: id, data: { title: `agent ${action}`, ...data } });
     });
   const patchOf = (change: AgentChange): Record<string, unknown> =>
     Object.fromEntries(

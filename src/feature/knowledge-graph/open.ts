@@ -4,6 +4,7 @@ import type { Logger } from "../../core/log.ts";
 import type { Bus } from "../../store/bus.ts";
 import type { Store } from "../../store/store.ts";
 import type { Jobs } from "../jobs/service.ts";
+import { projectChanged, workspaceChanged } from "../projects/events.ts";
 import { createIndexJobs } from "./index-jobs.ts";
 import { createKnowledgeGraph, type KnowledgeGraph, type KnowledgeGraphDeps } from "./service.ts";
 
@@ -35,15 +36,12 @@ export function openKnowledgeGraph(deps: OpenKnowledgeGraph): KnowledgeGraphFeat
     if (job?.finished_at === null) jobs.cancel(projectId, job.id, { kind: "local", admin: true });
     await rm(placeOf(projectId).store, { recursive: true, force: true, maxRetries: 3 });
   }
-  const unsubscribe = bus.subscribe(
-    ({ kind, project_id, data }) => {
-      if (project_id === undefined) return;
-      if (kind === "workspace_changed") return jobs.soon(project_id);
-      if (data["change"] === "deleted")
-        forget(project_id).catch((err) => log.warn({ err, project: project_id }, "graph of a project not removed"));
-    },
-    ["workspace_changed", "project_changed"],
-  );
+  const unsubscribe = bus.subscribe([workspaceChanged, projectChanged], ({ kind, project_id, data }) => {
+    if (project_id === undefined) return;
+    if (kind === "workspace_changed") return jobs.soon(project_id);
+    if (data.change === "deleted")
+      forget(project_id).catch((err) => log.warn({ err, project: project_id }, "graph of a project not removed"));
+  });
   return {
     service,
     start: () => jobs.resume(isReady),

@@ -4,6 +4,7 @@ import { type Clock, timestamp } from "../../core/clock.ts";
 import type { Page } from "../../http/list.ts";
 import type { Store } from "../../store/store.ts";
 import { projects } from "../../store/tables/projects.ts";
+import { projectChanged } from "./events.ts";
 import type { Project, ProjectFilter } from "./model.ts";
 
 export type ProjectRow = typeof projects.$inferSelect;
@@ -29,8 +30,7 @@ export function createProjectStore(store: Store, clock: Clock): ProjectStore {
   const sameName = (name: string): SQL => sql`${projects.name} = ${name} COLLATE NOCASE`;
   const tell = (row: ProjectRow, change: ProjectChange) =>
     store.write(({ emit }) =>
-      emit({
-        kind: "project_changed",
+      emit(projectChanged, {
         project_id: row.id,
         data: { change, name: row.name, status: row.status, workspace: presentWorkspace(row) },
       }),

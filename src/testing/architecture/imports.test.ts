@@ -53,6 +53,8 @@ function allowed(from: string, to: string): boolean {
     case "feature":
       return (
         ["core", "store", "http"].includes(target) ||
+        // What features bring to executions: tools.
+        to === "engine/tool.ts" ||
         (target.startsWith("feature/") && /\/(model|events)\.ts$/.test(to))
       );
     case "app":

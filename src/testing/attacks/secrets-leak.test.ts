@@ -13,7 +13,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import Docker from "dockerode";
 import { dockerEndpoint } from "../../adapter/docker/endpoint.ts";
-import { LABELS } from "../../engine/sandbox/docker-spec.ts";
+import { LABELS } from "../../adapter/sandbox/docker/container-spec.ts";
 import { type Account, makeUser, PASSWORD, setupAdmin } from "../accounts.ts";
 import { dockerForTests, testImage } from "../docker-image.ts";
 import { expectLockedDown } from "../lock-down.ts";

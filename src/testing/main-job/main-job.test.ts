@@ -6,7 +6,7 @@ import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { DockerClient } from "../../adapter/docker.ts";
-import { LABELS } from "../../engine/sandbox/docker-spec.ts";
+import { LABELS } from "../../adapter/sandbox/docker/container-spec.ts";
 import type { Run, Step } from "../../feature/runs/model.ts";
 import { dockerForTests, testImage } from "../docker-image.ts";
 import { startServer, type TestServer } from "../server.ts";

@@ -1,0 +1,105 @@
+/**
+ * The image a sandbox starts from: what the engine has, else what can be had. An image of our own name is made on this
+ * machine and never asked of a registry, where somebody else could own the name; any other is pulled when that is allowed.
+ */
+
+import { isProblem, messageOf, unavailable } from "../../../core/errors.ts";
+import type { ImageDetail } from "../../docker/images.ts";
+import type { ImageProgress } from "../../docker/progress.ts";
+import type { DockerClient } from "../../docker.ts";
+import { createImages, DEFAULT_AGENT_IMAGE } from "./image.ts";
+
+export interface AgentImageDeps {
+  docker: DockerClient;
+  /** Whether anything may be fetched from a registry. */
+  pull: boolean;
+  /** The image that is made here when it is missing. */
+  own?: string;
+  /** Where a static busybox may be found. */
+  busyboxPaths?: readonly string[];
+  /** What `own` is made of where this machine has no static busybox, if pulling is allowed. */
+  basis?: string;
+  /** What was done, for the log. */
+  onNotice?(message: string): void;
+  onPull?(image: string, progress: ImageProgress): void;
+}
+
+export interface AgentImages {
+  /** @throws Problem 503 `image_missing` with the remedy. */
+  find(name: string, signal?: AbortSignal): Promise<ImageDetail>;
+  /** Makes the image if it is the one that is made here. False when it is not, or could not be made. */
+  make(name: string): Promise<boolean>;
+}
+
+export const BASIS_IMAGE = "docker.io/library/busybox:stable";
+const REMEDY = "Load one from a file with `skep image load FILE`, or make one with `skep image build`.";
+
+const missing = (detail: string) => unavailable("image_missing", `${detail} ${REMEDY}`);
+const isOurs = (name: string): boolean => /^skep\//.test(name);
+const tagged = (name: string): string => (/[:@][^/]*$/.test(name) ? name : `${name}:latest`);
+
+export function createAgentImages(deps: AgentImageDeps): AgentImages {
+  const { docker, pull, own = DEFAULT_AGENT_IMAGE } = deps;
+  let making: Promise<void> | undefined;
+  const makeOnce = () => {
+    making ??= makeOwn(deps, own).finally(() => {
+      making = undefined;
+    });
+    return making;
+  };
+  async function fetch(name: string, signal: AbortSignal | undefined): Promise<void> {
+    if (tagged(name) === own) return makeOnce();
+    if (isOurs(name)) throw missing(`The image ${name} is not on this machine, and no registry has it.`);
+    if (!pull) throw missing(`The image ${name} is not on this machine, and IMAGE_PULL forbids pulling it.`);
+    await pullImage(deps, name, signal);
+  }
+  return {
+    async find(name, signal) {
+      const present = await docker.images.inspect(name);
+      if (present) return present;
+      await fetch(name, signal);
+      signal?.throwIfAborted();
+      const found = await docker.images.inspect(name);
+      if (!found) throw missing(`The image ${name} is gone again.`);
+      return found;
+    },
+    async make(name) {
+      if (tagged(name) !== own) return false;
+      return makeOnce().then(
+        () => true,
+        (error) => {
+          if (isProblem(error)) return false;
+          throw error;
+        },
+      );
+    },
+  };
+}
+
+async function pullImage({ docker, onPull }: AgentImageDeps, name: string, signal?: AbortSignal): Promise<void> {
+  try {
+    const onProgress = (progress: ImageProgress) => onPull?.(name, progress);
+    await docker.images.pull(name, { onProgress, ...(signal ? { signal } : {}) });
+  } catch (error) {
+    if (signal?.aborted || isUnreachable(error)) throw error;
+    throw missing(`The image ${name} could not be pulled: ${messageOf(error)}.`);
+  }
+}
+
+/** Of this machine's static busybox; where it has none, of a registry's. */
+async function makeOwn(deps: AgentImageDeps, own: string): Promise<void> {
+  const { docker, pull, busyboxPaths, basis = BASIS_IMAGE, onNotice } = deps;
+  try {
+    await createImages({ docker }).build({ name: own, ...(busyboxPaths ? { busyboxPaths } : {}) });
+    return onNotice?.(`The agents' image ${own} was missing and is made now, of this machine's busybox.`);
+  } catch (error) {
+    if (isUnreachable(error)) throw error;
+    const why = `The agents' image ${own} is not on this machine and could not be made: ${messageOf(error)}`;
+    if (!isProblem(error) || error.code !== "busybox_missing" || !pull) throw missing(why);
+  }
+  await pullImage(deps, basis);
+  await docker.images.tag(basis, own);
+  onNotice?.(`The agents' image ${own} was missing and is made now, of ${basis}.`);
+}
+
+const isUnreachable = (error: unknown): boolean => isProblem(error) && error.code === "docker_unavailable";

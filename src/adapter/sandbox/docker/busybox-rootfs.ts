@@ -1,0 +1,90 @@
+/** A small root file system out of one static busybox: enough shell for an agent on a machine without a registry. */
+import { execFile } from "node:child_process";
+import { createHash } from "node:crypto";
+import { readFile } from "node:fs/promises";
+import type { Readable } from "node:stream";
+import { promisify } from "node:util";
+import { pack } from "tar-stream";
+import { Problem } from "../../../core/errors.ts";
+
+/** Where distributions put a statically linked busybox. */
+export const BUSYBOX_PATHS: readonly string[] = [
+  "/bin/busybox",
+  "/usr/bin/busybox",
+  "/bin/busybox.static",
+  "/usr/lib/busybox/busybox-static",
+  "/usr/local/bin/busybox",
+];
+
+const CERTIFICATES = "/etc/ssl/certs/ca-certificates.crt";
+const FOLDERS: readonly [name: string, mode: number][] = [
+  ["bin", 0o755],
+  ["usr/bin", 0o755],
+  ["dev", 0o755],
+  ["proc", 0o755],
+  ["sys", 0o755],
+  ["etc/ssl/certs", 0o755],
+  ["home/agent", 0o777],
+  ["tmp", 0o1777],
+  ["workspace", 0o777],
+];
+const PASSWD = "root:x:0:0:root:/:/bin/sh\nagent:x:10001:10001:agent:/home/agent:/bin/sh\n";
+const GROUP = "root:x:0:\nagent:x:10001:\n";
+
+export interface BusyboxRootfs {
+  tar: Readable;
+  /** Of everything inside: the same content gives the same hash. */
+  hash: string;
+}
+
+/** Builds it from the first static busybox of `paths`. Throws Problem 422 `busybox_missing` when there is none. */
+export async function busyboxRootfs(paths: readonly string[] = BUSYBOX_PATHS): Promise<BusyboxRootfs> {
+  const { path, binary } = await findBusybox(paths);
+  const { stdout } = await promisify(execFile)(path, ["--list"], { env: {} });
+  const applets = stdout.split("\n").filter((name) => /^[\w[.-]+$/.test(name) && name !== "busybox");
+  const certificates = await readFile(CERTIFICATES).catch(() => undefined);
+  const files: [name: string, mode: number, data: Buffer][] = [
+    ["bin/busybox", 0o755, binary],
+    ["etc/passwd", 0o644, Buffer.from(PASSWD)],
+    ["etc/group", 0o644, Buffer.from(GROUP)],
+    ...(certificates ? [["etc/ssl/certs/ca-certificates.crt", 0o644, certificates] as [string, number, Buffer]] : []),
+  ];
+  const tar = pack();
+  const hash = createHash("sha256").update(JSON.stringify([FOLDERS, applets]));
+  const mtime = new Date(0);
+  for (const [name, mode] of FOLDERS) tar.entry({ name, mode, mtime, type: "directory" });
+  for (const [name, mode, data] of files) {
+    tar.entry({ name, mode, mtime }, data);
+    hash.update(name).update(data);
+  }
+  for (const name of applets) tar.entry({ name: `bin/${name}`, type: "symlink", linkname: "busybox", mtime });
+  tar.finalize();
+  return { tar: tar as unknown as Readable, hash: hash.digest("hex") };
+}
+
+async function findBusybox(paths: readonly string[]): Promise<{ path: string; binary: Buffer }> {
+  for (const path of paths) {
+    const binary = await readFile(path).catch(() => undefined);
+    if (binary && isStaticElf(binary)) return { path, binary };
+  }
+  throw new Problem(
+    422,
+    "busybox_missing",
+    `No static busybox on this machine (looked at ${paths.join(", ")}). Install the package busybox-static, or give a root file system: skep image build --rootfs FILE.`,
+  );
+}
+
+const PT_INTERP = 3;
+
+/** Whether it is an ELF program that asks for no loader (64-bit, little-endian; others count as not static). */
+function isStaticElf(binary: Buffer): boolean {
+  if (binary.length < 64 || binary.readUInt32BE(0) !== 0x7f454c46 || binary[4] !== 2 || binary[5] !== 1) return false;
+  const start = Number(binary.readBigUInt64LE(32));
+  const size = binary.readUInt16LE(54);
+  const count = binary.readUInt16LE(56);
+  for (let index = 0; index < count; index++) {
+    const at = start + index * size;
+    if (at + 4 > binary.length || binary.readUInt32LE(at) === PT_INTERP) return false;
+  }
+  return true;
+}

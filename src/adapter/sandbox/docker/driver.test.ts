@@ -1,0 +1,252 @@
+/** What a sandbox's container may and may not: checked on real ones, from outside (inspect) and inside. */
+import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { chown, mkdir, stat, symlink } from "node:fs/promises";
+import { join } from "node:path";
+import type Docker from "dockerode";
+import type { Sandbox } from "../../../engine/sandbox.ts";
+import { dockerForTests, testImage } from "../../../testing/docker-image.ts";
+import { expectLockedDown } from "../../../testing/lock-down.ts";
+import { EXEC, type SandboxFixture, sandboxFixture } from "../../../testing/sandbox-fixture.ts";
+import { dockerEndpoint } from "../../docker/endpoint.ts";
+import { connectDocker, type DockerClient } from "../../docker.ts";
+import { GUARD_NETWORK } from "./network.ts";
+
+const docker = await dockerForTests(process.env);
+const never = new AbortController().signal;
+
+describe.skipIf(!docker)("a sandbox's container", () => {
+  const engine = docker as DockerClient;
+  let image: string;
+  let fixture: SandboxFixture;
+  const CANARY = "canary-6b1f0d9e42";
+  beforeAll(async () => {
+    image = await testImage(engine);
+    fixture = sandboxFixture({ docker: engine, defaultImage: image });
+  });
+  afterAll(() => fixture.end());
+
+  const sh = async (sandbox: Sandbox, script: string) => {
+    const { output } = await sandbox.exec(["sh", "-c", script], EXEC);
+    return output.trim();
+  };
+  const inspect = async (sandbox: Sandbox) => await engine.containers.inspect(sandbox.containerId ?? "");
+
+  test("is locked down: every line of the list, as the engine itself describes it", async () => {
+    const spec = await fixture.spec({ runId: "run_1", memoryMb: 256, cpus: 0.5, env: { SECRET: CANARY } });
+    const sandbox = await fixture.driver.start(spec, never);
+    const inspected = await inspect(sandbox);
+    const { HostConfig: host, Config: config, State: state } = inspected;
+    expect(state.Running).toBe(true);
+    expectLockedDown(inspected, spec.workspace, 256 * 1024 * 1024);
+    expect(host.NanoCpus).toBe(5e8);
+    const [uid] = config.User.split(":");
+    expect((await stat(spec.workspace)).uid).toBe(Number(uid));
+    expect(config.Labels).toMatchObject({
+      "skep.instance": fixture.instanceId,
+      "skep.execution": spec.executionId,
+      "skep.agent": "engineer",
+      "skep.run": "run_1",
+    });
+    expect(config.Env).toContain(`SECRET=${CANARY}`);
+    await sandbox.stop();
+  });
+
+  test("is locked down as seen from inside: no capability, no new privilege, seccomp on, nothing writable but three places", async () => {
+    const sandbox = await fixture.start();
+    const status = await sh(sandbox, "grep -E '^(Cap|NoNewPrivs|Seccomp:)' /proc/self/status");
+    expect(status.replaceAll("\t", "").split("\n")).toEqual([
+      "CapInh:0000000000000000",
+      "CapPrm:0000000000000000",
+      "CapEff:0000000000000000",
+      "CapBnd:0000000000000000",
+      "CapAmb:0000000000000000",
+      "NoNewPrivs:1",
+      "Seccomp:2",
+    ]);
+    const writable = await sh(
+      sandbox,
+      "for d in / /bin /etc /usr /home /proc/sys /sys /dev /tmp /home/agent /workspace; do (: > $d/probe) 2>/dev/null && echo $d; done",
+    );
+    expect(writable.split("\n")).toEqual(["/tmp", "/home/agent", "/workspace"]);
+    expect(await sh(sandbox, "find / -name 'docker*.sock' -o -name 'podman.sock' 2>/dev/null")).toBe("");
+    expect(
+      await sh(sandbox, "mount -t tmpfs none /tmp 2>&1; mknod /tmp/x c 1 3 2>&1; chown 0 /tmp/probe 2>&1"),
+    ).toMatch(/(must be superuser|permission denied|not permitted).*\n.*not permitted.*\n.*not permitted/i);
+    // Processes of the host are not to be seen: init, the idle shell, and what looks at them.
+    expect(Number(await sh(sandbox, "ls -d /proc/[0-9]* | wc -l"))).toBeLessThan(8);
+    await sandbox.stop();
+  });
+
+  test("has the granted variables from its first process on, and in no file of the container", async () => {
+    const sandbox = await fixture.start({ env: { SECRET: CANARY, WITH_LINES: "a\nb=c" } });
+    expect(await sh(sandbox, 'echo "$SECRET|$WITH_LINES|$HOME"')).toBe(`${CANARY}|a\nb=c|/home/agent`);
+    expect(await sh(sandbox, "grep -c SECRET= /proc/1/environ")).toBe("1");
+    const found = await sh(sandbox, `grep -rl ${CANARY} /etc /tmp /home /usr /var /run /workspace /root 2>/dev/null`);
+    expect(found).toBe("");
+    const changes = await engine.containers.changes(sandbox.containerId ?? "");
+    expect(changes.filter((path) => !["/sbin", "/sbin/docker-init"].includes(path))).toEqual([]);
+    await sandbox.stop();
+  });
+
+  test("shares the workspace both ways, and what the server writes belongs to its user", async () => {
+    const sandbox = await fixture.start();
+    await sandbox.writeFile("a/b/c.txt", Buffer.from("from outside\n"));
+    expect(
+      await sh(sandbox, "cat a/b/c.txt; echo more >> a/b/c.txt; rm -r a/b; echo gone; mkdir a/d; echo inside > a/d/e"),
+    ).toBe("from outside\ngone");
+    expect(Buffer.from(await sandbox.readFile("/workspace/a/d/e")).toString()).toBe("inside\n");
+    await sandbox.stop();
+  });
+
+  test.skipIf(process.getuid?.() !== 0)("of a server that is not root runs as that server's user", async () => {
+    const own = sandboxFixture({ docker: engine, defaultImage: image, server: { uid: 1234, gid: 1235 } });
+    const workspace = await own.workspace();
+    await chown(workspace, 1234, 1235);
+    const sandbox = await own.start({ workspace });
+    expect(await sh(sandbox, "id -u; id -g; echo x > mine && stat -c %u mine")).toBe("1234\n1235\n1234");
+    await own.end();
+  });
+
+  test("takes over a workspace that others wrote: every file can be changed, links stay links", async () => {
+    const workspace = await fixture.workspace();
+    await mkdir(join(workspace, "deep/er"), { recursive: true });
+    await Bun.write(join(workspace, "deep/er/file"), "old");
+    const target = join(await fixture.workspace(), "elsewhere");
+    await Bun.write(target, "not ours");
+    await symlink(target, join(workspace, "link"));
+    const before = await stat(target);
+    const sandbox = await fixture.start({ workspace });
+    expect(await sh(sandbox, "echo new > deep/er/file && rm link && cat deep/er/file")).toBe("new");
+    expect((await stat(target)).uid).toBe(before.uid);
+    await sandbox.stop();
+  });
+
+  test("without a network there is nothing but the loopback: no metadata address, no names", async () => {
+    const sandbox = await fixture.start();
+    expect(await sh(sandbox, "ls /sys/class/net")).toBe("lo");
+    expect(await sh(sandbox, "timeout 5 wget -O - http://169.254.169.254/ 2>&1; echo $?")).toMatch(/unreachable/);
+    await sandbox.stop();
+  });
+
+  test("with a network it reaches neither the metadata address nor another container", async () => {
+    const [one, two] = await Promise.all([fixture.start({ network: "bridge" }), fixture.start({ network: "bridge" })]);
+    expect(fixture.notices).toEqual([]);
+    const networks = Object.entries((await inspect(one)).NetworkSettings.Networks);
+    expect(networks.map(([name]) => name).sort()).toEqual([`skep-${fixture.instanceId}`, GUARD_NETWORK].sort());
+    await one.writeFile("hello", Buffer.from("hello"));
+    const serve =
+      "httpd -p 8080 -h /workspace; until timeout 3 wget -q -O - http://127.0.0.1:8080/hello; do sleep 0.1; done";
+    expect(await sh(one, `{ ${serve}; } 2>/dev/null`)).toBe("hello");
+    for (const [, network] of networks)
+      expect(
+        await sh(two, `timeout 2 wget -q -O - http://${network?.IPAddress}:8080/hello 2>&1; echo $?`),
+      ).not.toContain("hello");
+    expect(await sh(two, "ip route | grep -c '^169.254.0.0/16 .* scope link'")).toBe("1");
+    expect(await sh(two, "timeout 5 wget -O - http://169.254.169.254/ 2>&1; echo $?")).toMatch(
+      /No route to host|Terminated/,
+    );
+    await Promise.all([one.stop(), two.stop()]);
+  }, 60_000);
+
+  test("eight live side by side, each with its own files", async () => {
+    const own = sandboxFixture({ docker: engine, defaultImage: image });
+    const sandboxes = await Promise.all(Array.from({ length: 8 }, () => own.start()));
+    const answers = await Promise.all(
+      sandboxes.map(async (sandbox, index) => {
+        await sandbox.writeFile("me", Buffer.from(String(index)));
+        return await sh(sandbox, "cat me; ls | wc -l");
+      }),
+    );
+    expect(answers).toEqual(sandboxes.map((_, index) => `${index}1`));
+    await Promise.all(sandboxes.map((sandbox) => sandbox.stop()));
+    expect(await engine.containers.list([`skep.instance=${own.instanceId}`])).toEqual([]);
+    await own.end();
+  }, 120_000);
+
+  test("is gone after stop, which may be said twice and while a command runs", async () => {
+    const sandbox = await fixture.start();
+    const up = Promise.withResolvers<void>();
+    const running = sandbox.exec(["sh", "-c", "echo up; sleep 60"], { ...EXEC, onOutput: () => up.resolve() });
+    await up.promise;
+    await Promise.all([
+      sandbox.stop(),
+      sandbox.stop(),
+      expect(running).rejects.toMatchObject({ code: "sandbox_lost" }),
+    ]);
+    await expect(inspect(sandbox)).rejects.toMatchObject({ code: "docker_not_found" });
+  });
+
+  test("a sweep removes the containers of this instance that nobody owns, and only those", async () => {
+    const own = sandboxFixture({ docker: engine, defaultImage: image });
+    const other = sandboxFixture({ docker: engine, defaultImage: image });
+    const [mine, kept, foreign] = await Promise.all([
+      own.start(),
+      own.start({ executionId: "sess_kept" }),
+      other.start(),
+    ]);
+    await engine.containers.kill(mine.containerId ?? "");
+    expect(await own.driver.sweep((execution) => execution === "sess_kept")).toBe(1);
+    await expect(inspect(mine)).rejects.toMatchObject({ code: "docker_not_found" });
+    expect((await inspect(kept)).State.Running).toBe(true);
+    expect((await inspect(foreign)).State.Running).toBe(true);
+    await Promise.all([own.end(), other.end()]);
+  });
+});
+
+describe.skipIf(!docker)("starting a sandbox", () => {
+  const engine = docker as DockerClient;
+  let fixture: SandboxFixture;
+  beforeAll(async () => {
+    fixture = sandboxFixture({ docker: engine, defaultImage: await testImage(engine) });
+  });
+  afterAll(() => fixture.end());
+
+  test("from an image that is not there says how to load one, whether it may be pulled or not", async () => {
+    const image = "127.0.0.1:1/no/such-image:1";
+    for (const pull of [false, true]) {
+      const { driver } = sandboxFixture({ docker: engine, defaultImage: image, pull });
+      const failure = await driver.start(await fixture.spec(), never).catch((error) => error);
+      expect(failure).toMatchObject({ status: 503, code: "image_missing" });
+      expect(failure.detail).toContain("skep image load FILE");
+      expect(failure.detail).toContain(image);
+    }
+  });
+
+  test("without an engine says which address does not answer", async () => {
+    const nowhere = connectDocker(dockerEndpoint({ host: "unix:///nonexistent/docker.sock" }));
+    const { driver } = sandboxFixture({ docker: nowhere, defaultImage: "any" });
+    const failure = await driver.start(await fixture.spec(), never).catch((error) => error);
+    expect(failure).toMatchObject({ status: 503, code: "docker_unavailable" });
+    expect(failure.detail).toContain("unix:///nonexistent/docker.sock");
+  });
+
+  test("leaves no container behind when it fails or is called off", async () => {
+    const spec = await fixture.spec({ workspace: join(await fixture.workspace(), "missing") });
+    await expect(fixture.driver.start(spec, never)).rejects.toMatchObject({ code: "workspace_missing" });
+    const stop = new AbortController();
+    const starting = fixture.driver.start(await fixture.spec(), stop.signal);
+    stop.abort();
+    await expect(starting).rejects.toMatchObject({ name: "AbortError" });
+    expect(await engine.containers.list([`skep.instance=${fixture.instanceId}`])).toEqual([]);
+  });
+
+  test("volumes that an image declares are memory, not folders of the host", async () => {
+    const name = `skep-test-volumes:${fixture.instanceId.replaceAll("_", "-")}`;
+    const raw = (await import("dockerode")).default;
+    const client: Docker = new raw({ socketPath: dockerEndpoint({ host: process.env["DOCKER_HOST"] }).socketPath });
+    const base = await client.createContainer({ Image: await testImage(engine), Cmd: ["true"] });
+    await base.commit({ repo: name.split(":")[0], tag: name.split(":")[1], changes: "VOLUME /data" });
+    await base.remove();
+    try {
+      const sandbox = await fixture.start({ image: name });
+      const { Mounts } = await engine.containers.inspect(sandbox.containerId ?? "");
+      expect(Mounts.map((mount) => (mount as { Type: string }).Type).sort()).toEqual(["bind", "tmpfs"]);
+      expect(
+        (await sandbox.exec(["sh", "-c", "mount | grep -c ' /data type tmpfs'; echo x > /data/x"], EXEC)).output,
+      ).toBe("1\n");
+      await sandbox.stop();
+    } finally {
+      await engine.images.remove(name);
+    }
+  });
+});

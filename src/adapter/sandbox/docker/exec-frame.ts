@@ -1,0 +1,84 @@
+/** Takes what the line of `sh` around a command says (process id before, exit code after) out of the output. */
+import type { FrameSink } from "../../docker/demux.ts";
+
+export interface ExecFrame {
+  readonly push: FrameSink;
+  /** Of the session's leader inside the container; undefined until told. */
+  readonly pid: string | undefined;
+  readonly exitCode: number | undefined;
+  /** Resolves when the exit code has been told. */
+  readonly ended: Promise<void>;
+  /** Passes on what was held back because it might have been the beginning of the last line. */
+  flush(): void;
+}
+
+const MAX_FIRST_LINE = 20;
+const NEWLINE = 0x0a;
+
+/** `marker` begins the line with the exit code; nobody can guess it before the command has started. */
+export function createExecFrame(marker: string, sink: FrameSink): ExecFrame {
+  const needle = Buffer.from(marker);
+  const ended = Promise.withResolvers<void>();
+  let pid: string | undefined;
+  let exitCode: number | undefined;
+  let held = Buffer.alloc(0);
+
+  const emit = (chunk: Uint8Array) => {
+    if (chunk.length > 0) sink("stdout", chunk);
+  };
+  /** True when the first line is through. */
+  const takeFirstLine = (): boolean => {
+    const end = held.indexOf(NEWLINE);
+    if (end < 0 && held.length < MAX_FIRST_LINE) return false;
+    const line = held.toString("latin1", 0, Math.max(end, 0));
+    // Something else than our line: then there is no process id, and all of it is output.
+    pid = /^[1-9]\d*$/.test(line) ? line : "";
+    if (pid !== "") held = held.subarray(end + 1);
+    return true;
+  };
+  const takeLastLine = (): boolean => {
+    const start = held.indexOf(needle);
+    const end = start < 0 ? -1 : held.indexOf(NEWLINE, start);
+    if (end < 0) return false;
+    exitCode = Number(held.toString("latin1", start + needle.length, end));
+    emit(held.subarray(0, start));
+    held = held.subarray(end + 1);
+    ended.resolve();
+    return true;
+  };
+  const pushStdout = (chunk: Uint8Array) => {
+    held = held.length === 0 ? Buffer.from(chunk) : Buffer.concat([held, chunk]);
+    if (pid === undefined && !takeFirstLine()) return;
+    if (exitCode === undefined && !takeLastLine()) {
+      const keep = beginningOf(needle, held);
+      emit(held.subarray(0, held.length - keep));
+      held = held.subarray(held.length - keep);
+      return;
+    }
+    emit(held);
+    held = Buffer.alloc(0);
+  };
+  return {
+    push: (stream, chunk) => (stream === "stderr" ? sink(stream, chunk) : pushStdout(chunk)),
+    get pid() {
+      return pid || undefined;
+    },
+    get exitCode() {
+      return exitCode;
+    },
+    ended: ended.promise,
+    flush: () => {
+      emit(held);
+      held = Buffer.alloc(0);
+    },
+  };
+}
+
+/** How many bytes at the end of `data` may be the beginning of the line with the exit code. */
+function beginningOf(needle: Buffer, data: Buffer): number {
+  const whole = data.lastIndexOf(needle);
+  if (whole >= 0) return data.length - whole;
+  for (let length = Math.min(needle.length - 1, data.length); length > 0; length--)
+    if (data.subarray(data.length - length).equals(needle.subarray(0, length))) return length;
+  return 0;
+}

@@ -1,0 +1,213 @@
+/**
+ * A command in a sandbox's container. Two things the engine does not give: it cannot kill what it started by exec, and
+ * it books exit code 0 for a command whose container ended. So a line of `sh` around the command tells its process id
+ * before and its exit code after it (which also tells its end when something it left in the background keeps the
+ * streams open). Killing is another exec of `sh` that ends the whole session and everything that carries the call's
+ * mark in its environment (daemons that left the session). Nothing but `sh` is asked of the image. When that cannot be
+ * done in time (a fork bomb leaves no room for a process), the container is killed and started again over the same
+ * workspace.
+ */
+import { randomBytes } from "node:crypto";
+import type { Clock } from "../../../core/clock.ts";
+import { badRequest, isProblem, messageOf, type Problem, unavailable } from "../../../core/errors.ts";
+import type { ExecOptions, ExecResult } from "../../../engine/sandbox.ts";
+import type { RunningExec } from "../../docker/exec.ts";
+import type { DockerClient } from "../../docker.ts";
+import { createOutputWindow } from "../output-window.ts";
+import { MOUNT_POINT } from "../workspace-path.ts";
+import { createExecFrame, type ExecFrame } from "./exec-frame.ts";
+
+/** Name of the variable that marks what belongs to one call. */
+const MARK = "SKEP_EXEC";
+
+/** $1 is the folder, the rest the command. One pipe for both outputs, or their order would be lost. */
+const WRAPPER = `exec 2>&1; echo $$; if cd -- "$1"; then shift; "$@"; else (exit 126); fi; echo "${MARK}:$${MARK}:$?"`;
+
+/**
+ * $1 is the session, $2 the mark. Reads /proc with built-ins; `cat` (for the mark) may be missing. Two rounds without
+ * a find end it: a process that forked while it was looked for is found in the next one. The leader goes first, or it
+ * would report the others' end.
+ */
+const KILLER = `
+session=$1 mark=${MARK}=$2 quiet=0 rounds=0
+while [ $quiet -lt 2 ] && [ $rounds -lt 50 ]; do
+  found=
+  for folder in /proc/$session /proc/[0-9]*; do
+    pid=\${folder#/proc/}
+    [ "$pid" = $$ ] && continue
+    read -r line < $folder/stat || continue
+    set -- \${line##*) }
+    [ "$1" = Z ] && continue
+    if [ "$4" != "$session" ]; then
+      case "$(cat $folder/environ)" in *"$mark"*) ;; *) continue ;; esac
+    fi
+    kill -KILL $pid && found=1
+  done
+  if [ -n "$found" ]; then quiet=0; else quiet=$((quiet+1)); fi
+  rounds=$((rounds+1))
+done
+exit 0`;
+
+/** After this long the container itself is killed. A kill takes a tenth of it; a busy machine is no reason to lose others' work. */
+const KILL_PATIENCE_MS = 1_500;
+/** A command that still runs so long after it was killed is looked for again. */
+const KILL_AGAIN_MS = 50;
+/** Once the exit code is known, the rest of the output is waited for this long. */
+const DRAIN_MS = 100;
+/** A container that ended is not booked as such at once. */
+const STATE_ATTEMPTS = 6;
+const STATE_WAIT_MS = 50;
+
+export interface DockerExecDeps {
+  docker: DockerClient;
+  containerId: string;
+  clock: Clock;
+  /** Kills the container and starts it again; shared by calls that need it at the same time. */
+  restart(): Promise<void>;
+}
+
+interface Call {
+  mark: string;
+  frame: ExecFrame;
+  ended?: "timedOut" | "aborted";
+  running?: RunningExec;
+}
+
+/** Runs one command. Throws Problem 503 `sandbox_lost` when the container is gone, 400 for an unusable argument. */
+export async function execInContainer(
+  deps: DockerExecDeps,
+  argv: readonly string[],
+  options: ExecOptions,
+): Promise<ExecResult> {
+  checkArguments(argv, options);
+  const started = deps.clock.monotonic();
+  const window = createOutputWindow(options.maxOutputBytes);
+  const mark = randomBytes(12).toString("hex");
+  const frame = createExecFrame(`${MARK}:${mark}:`, (stream, chunk) => {
+    const text = window.push(stream, chunk);
+    if (text) options.onOutput?.(text);
+  });
+  const call: Call = { mark, frame };
+  const exitCode = options.signal?.aborted ? abortedBefore(call) : await runToEnd(deps, argv, options, call);
+  frame.flush();
+  return {
+    ...window.end(),
+    exitCode: call.ended ? null : exitCode,
+    timedOut: call.ended === "timedOut",
+    aborted: call.ended === "aborted",
+    durationMs: deps.clock.monotonic() - started,
+  };
+}
+
+function abortedBefore(call: Call): null {
+  call.ended = "aborted";
+  return null;
+}
+
+function checkArguments(argv: readonly string[], { cwd = "", env = {} }: ExecOptions): void {
+  if (!argv[0] || argv[0].startsWith("-")) throw badRequest("There is no command to run.");
+  if ([...argv, cwd, ...Object.keys(env), ...Object.values(env)].some((text) => text.includes("\0")))
+    throw badRequest("A command's arguments hold no NUL.");
+}
+
+async function runToEnd(
+  deps: DockerExecDeps,
+  argv: readonly string[],
+  options: ExecOptions,
+  call: Call,
+): Promise<number | null> {
+  const { docker, containerId } = deps;
+  const stopped = Promise.withResolvers<null>();
+  const kill = (running: RunningExec) =>
+    killCall(deps, call, running).then(() => stopped.resolve(null), stopped.reject);
+  const end = (how: "timedOut" | "aborted") => {
+    if (call.ended) return;
+    call.ended = how;
+    if (call.running) kill(call.running);
+  };
+  const abort = () => end("aborted");
+  const timer = setTimeout(() => end("timedOut"), options.timeoutMs);
+  options.signal?.addEventListener("abort", abort, { once: true });
+  try {
+    call.running = await docker.containers.exec(containerId, {
+      argv: ["sh", "-c", WRAPPER, "sh", folderOf(options.cwd), ...argv],
+      env: [...Object.entries(options.env ?? {}).map(([name, value]) => `${name}=${value}`), `${MARK}=${call.mark}`],
+      stdin: options.stdin,
+      onOutput: call.frame.push,
+    });
+    if (call.ended) kill(call.running);
+    // Killing may take the whole container: then its loss is our own doing.
+    const finished = commandEnd(deps, call, call.running).catch((error) => {
+      if (call.ended) return stopped.promise;
+      throw error;
+    });
+    const exitCode = await Promise.race([finished, stopped.promise]);
+    return call.ended ? await stopped.promise : exitCode;
+  } catch (error) {
+    throw await lossOf(deps, error);
+  } finally {
+    clearTimeout(timer);
+    options.signal?.removeEventListener("abort", abort);
+    call.running?.detach();
+  }
+}
+
+function folderOf(cwd = "."): string {
+  return cwd.startsWith("/") ? cwd : `${MOUNT_POINT}/${cwd}`;
+}
+
+/** The exit code, when the command has ended. Throws `sandbox_lost` when its container has. */
+async function commandEnd(deps: DockerExecDeps, call: Call, running: RunningExec): Promise<number> {
+  await Promise.race([running.closed, call.frame.ended]);
+  if (call.frame.exitCode !== undefined) await Promise.race([running.closed, pause(DRAIN_MS)]);
+  return call.frame.exitCode ?? (await unframedEnd(deps, running));
+}
+
+const pause = (ms: number) => new Promise<void>((wake) => setTimeout(wake, ms));
+
+/** The line of `sh` itself was killed, or the whole container. */
+async function unframedEnd({ docker, containerId }: DockerExecDeps, running: RunningExec): Promise<number> {
+  const exitCode = await running.exitCode();
+  for (let attempt = 0; attempt < STATE_ATTEMPTS; attempt++) {
+    const state = await docker.containers.state(containerId);
+    if (!state.running) throw lost(state.oomKilled ? "it used more memory than it may" : "its container ended");
+    await pause(STATE_WAIT_MS);
+  }
+  if (exitCode === null) throw lost("the engine does not know how its command ended");
+  return exitCode;
+}
+
+/** Kills what the call started, and returns when nothing of it is left. */
+async function killCall(deps: DockerExecDeps, call: Call, running: RunningExec): Promise<void> {
+  let timer: ReturnType<typeof setTimeout> | undefined;
+  const late = new Promise<false>((resolve) => {
+    timer = setTimeout(resolve, KILL_PATIENCE_MS, false);
+  });
+  const killed = await Promise.race([killByExec(deps, call, running).catch(() => false), late]);
+  clearTimeout(timer);
+  if (!killed) await deps.restart();
+}
+
+/** Again and again until the command is gone: one that was only being started is not there to be found at first. */
+async function killByExec(deps: DockerExecDeps, call: Call, running: RunningExec): Promise<boolean> {
+  const gone = running.closed.then(() => true);
+  do {
+    const killer = await deps.docker.containers.exec(deps.containerId, {
+      argv: ["sh", "-c", `exec 2>/dev/null; ${KILLER}`, "sh", call.frame.pid ?? "none", call.mark],
+      onOutput: () => {},
+    });
+    await killer.closed;
+  } while (!(await Promise.race([gone, pause(KILL_AGAIN_MS).then(() => false)])));
+  return true;
+}
+
+const lost = (why: string) => unavailable("sandbox_lost", `The sandbox is gone: ${why}.`);
+
+/** What a failure of a call means: the container is gone, or the command could not be started. */
+async function lossOf({ docker, containerId }: DockerExecDeps, error: unknown): Promise<Problem | unknown> {
+  if (!isProblem(error) || error.code === "sandbox_lost") return error;
+  if (error.code === "docker_not_found" || error.code === "docker_conflict" || error.code === "docker_unavailable")
+    return lost(messageOf(error));
+  const state = await docker.containers.state(containerId).catch(() => undefined);
+  return state?.running ? error : lost(messageOf(error));
+}

@@ -1,0 +1,104 @@
+/**
+ * Archives given by a person are looked at while they are sent on to the container engine: the names, kinds, links and
+ * sizes of their entries. The first bad entry breaks the stream, so that the engine drops the upload.
+ */
+import { posix } from "node:path";
+import { Transform, type TransformCallback } from "node:stream";
+import { extract, type Header } from "tar-stream";
+import { Problem } from "../../../core/errors.ts";
+
+/** `saved`: what `docker save` writes. `rootfs`: a root file system, unpacked by the engine inside its own chroot. */
+export type ArchiveKind = "saved" | "rootfs";
+
+export interface ArchiveLimits {
+  /** Of the archive, uncompressed. */
+  maxBytes: number;
+  maxEntries: number;
+}
+
+export const ARCHIVE_LIMITS: ArchiveLimits = { maxBytes: 32 * 1024 ** 3, maxEntries: 1_000_000 };
+
+const refused = (detail: string) => new Problem(422, "archive_refused", detail);
+const isAbsolute = (path: string) => path.startsWith("/") || /^[A-Za-z]:[\\/]/.test(path);
+const climbs = (path: string) => path.split("/").includes("..");
+
+/** What is wrong with an entry, or undefined. `seen` holds the names of files so far (saved archives only). */
+export function entryFault(kind: ArchiveKind, header: Header, seen: Set<string>): string | undefined {
+  const { name, type, linkname } = header;
+  if (name.includes("\0") || isAbsolute(name) || climbs(name)) return "leads out of the archive";
+  switch (type) {
+    case "directory":
+      return undefined;
+    case "file":
+    case "contiguous-file":
+      return kind === "saved" ? duplicate(name, seen) : undefined;
+    case "symlink":
+      // In a root file system links are the system's own business: they are resolved in its chroot.
+      return kind === "rootfs" ? undefined : (linkFault(posix.dirname(name), linkname) ?? duplicate(name, seen));
+    case "link":
+      return linkFault(".", linkname) ?? (kind === "saved" ? duplicate(name, seen) : undefined);
+    case "character-device":
+    case "block-device":
+    case "fifo":
+      // Every container gets its own /dev laid over these.
+      return kind === "rootfs" && /^(\.\/)?dev\//.test(name) ? undefined : "is a device";
+    default:
+      return `is of an unknown kind (${type})`;
+  }
+}
+
+function duplicate(name: string, seen: Set<string>): string | undefined {
+  const plain = posix.normalize(name);
+  if (seen.has(plain)) return "is there twice";
+  seen.add(plain);
+  return undefined;
+}
+
+function linkFault(folder: string, target: string | null | undefined): string | undefined {
+  const led = posix.normalize(posix.join(folder, target ?? ""));
+  return !target || isAbsolute(target) || led === ".." || led.startsWith("../")
+    ? "is a link out of the archive"
+    : undefined;
+}
+
+/** A pass-through that fails with Problem 422 `archive_refused` at the first bad entry or when a limit is passed. */
+export function guardArchive(kind: ArchiveKind, limits: ArchiveLimits = ARCHIVE_LIMITS): Transform {
+  const reader = extract();
+  const seen = new Set<string>();
+  let bytes = 0;
+  let entries = 0;
+  let fault: Error | undefined;
+  reader.on("entry", (header, stream, next) => {
+    entries += 1;
+    const wrong = entries > limits.maxEntries ? "is one too many" : entryFault(kind, header, seen);
+    if (wrong) fault ??= refused(`The archive's entry ${JSON.stringify(header.name)} ${wrong}.`);
+    stream.on("end", next);
+    // An archive that is cut off inside an entry is told here, too.
+    stream.on("error", () => {});
+    stream.resume();
+  });
+  reader.on("error", (error) => {
+    fault ??= refused(`This is no tar archive: ${error.message}.`);
+  });
+  const pass = (chunk: Uint8Array, callback: TransformCallback) => {
+    bytes += chunk.length;
+    if (bytes > limits.maxBytes) fault ??= refused(`The archive is larger than ${limits.maxBytes} bytes.`);
+    if (fault) return callback(fault);
+    // The reader may still be busy with this chunk; what it finds then stops the next one, or the end.
+    if (reader.write(chunk)) return fault ? callback(fault) : callback(null, chunk);
+    reader.once("drain", () => (fault ? callback(fault) : callback(null, chunk)));
+  };
+  return new Transform({
+    transform: (chunk: Uint8Array, _encoding, callback) => pass(chunk, callback),
+    flush: (callback) => {
+      const settle = () => callback(fault ?? (entries === 0 ? refused("The archive is empty.") : null));
+      if (fault) return settle();
+      reader.once("close", settle);
+      reader.end(undefined);
+    },
+    destroy: (error, callback) => {
+      reader.destroy();
+      callback(error);
+    },
+  });
+}

@@ -1,0 +1,98 @@
+/** The agents' container images: load one from a file, build a small one on the spot, list. No registry is needed. */
+import { pipeline, type Readable } from "node:stream";
+import { createGunzip } from "node:zlib";
+import { isProblem, Problem } from "../../../core/errors.ts";
+import type { ImageRow } from "../../docker/images.ts";
+import type { ImageProgress } from "../../docker/progress.ts";
+import type { DockerClient } from "../../docker.ts";
+import { BUSYBOX_PATHS, busyboxRootfs } from "./busybox-rootfs.ts";
+import { ARCHIVE_LIMITS, type ArchiveKind, type ArchiveLimits, guardArchive } from "./image-archive.ts";
+
+export const DEFAULT_AGENT_IMAGE = "skep/agent:latest";
+
+export interface BuildRequest {
+  /** Name of the image; `skep/agent:latest` when absent. */
+  name?: string;
+  /** A tar (or tar.gz) of a root file system with `sh` in it; without one it is made of a static busybox. */
+  rootfs?: Readable;
+  busyboxPaths?: readonly string[];
+}
+
+export interface Images {
+  /** Loads a file that `docker save` wrote (tar or tar.gz). Returns the names loaded. Throws 422 (`archive_refused`, `image_refused`). */
+  load(file: Readable, onProgress?: (progress: ImageProgress) => void): Promise<string[]>;
+  /** Makes an image and returns its name and id. */
+  build(request?: BuildRequest): Promise<{ name: string; id: string }>;
+  list(): Promise<ImageRow[]>;
+}
+
+const PATH = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin";
+
+export function createImages(deps: { docker: DockerClient; limits?: ArchiveLimits }): Images {
+  const { docker, limits = ARCHIVE_LIMITS } = deps;
+  return {
+    load: async (file, onProgress) => {
+      try {
+        return await sendGuarded(file, "saved", limits, (tar) => docker.images.load(tar, onProgress));
+      } catch (error) {
+        if (!isProblem(error) || error.code !== "docker_error") throw error;
+        const hint = "If it is a root file system, use `skep image build --rootfs FILE`.";
+        throw new Problem(422, "image_refused", `This is no saved image: ${error.detail}. ${hint}`);
+      }
+    },
+    build: async ({ name = DEFAULT_AGENT_IMAGE, rootfs, busyboxPaths = BUSYBOX_PATHS } = {}) => {
+      const made = rootfs ? undefined : await busyboxRootfs(busyboxPaths);
+      const changes = [`ENV PATH=${PATH}`, 'CMD ["/bin/sh"]', "LABEL skep.image=agent"];
+      if (made) changes.push(`LABEL skep.content=${made.hash}`);
+      const source = rootfs ?? made?.tar;
+      if (source) await sendGuarded(source, "rootfs", limits, (tar) => docker.images.importRootfs(tar, name, changes));
+      const image = await docker.images.inspect(name);
+      if (!image) throw new Error(`the image ${name} is not there after its import`);
+      return { name, id: image.id };
+    },
+    list: () => docker.images.list(),
+  };
+}
+
+/** Unpacks gzip, guards, sends. A refusal of ours is thrown rather than what the engine says about a broken upload. */
+async function sendGuarded<T>(
+  file: Readable,
+  kind: ArchiveKind,
+  limits: ArchiveLimits,
+  send: (tar: Readable) => Promise<T>,
+): Promise<T> {
+  const guard = guardArchive(kind, limits);
+  let fault: Error | undefined;
+  const onEnd = (error: Error | null | undefined) => {
+    fault ??= error ? readable(error) : undefined;
+  };
+  const { first, rest } = await peek(file);
+  if (first[0] === 0x1f && first[1] === 0x8b) pipeline(rest, createGunzip(), guard, onEnd);
+  else pipeline(rest, guard, onEnd);
+  try {
+    return await send(guard);
+  } catch (error) {
+    throw fault ?? error;
+  } finally {
+    guard.destroy();
+  }
+}
+
+/** What zlib says of a damaged file is the giver's mistake, not ours. */
+function readable(error: NodeJS.ErrnoException): Error {
+  const damaged = /^Z_/.test(error.code ?? "");
+  return damaged ? new Problem(422, "archive_refused", `The gzip file is damaged: ${error.message}.`) : error;
+}
+
+/** The first chunk, and a source that begins with it again. */
+async function peek(file: Readable): Promise<{ first: Uint8Array; rest: AsyncIterable<Uint8Array> }> {
+  const chunks = file[Symbol.asyncIterator]() as AsyncIterator<Uint8Array>;
+  const head = await chunks.next();
+  const first = head.done ? new Uint8Array() : head.value;
+  async function* rest() {
+    if (head.done) return;
+    yield first;
+    for (let next = await chunks.next(); !next.done; next = await chunks.next()) yield next.value;
+  }
+  return { first, rest: rest() };
+}

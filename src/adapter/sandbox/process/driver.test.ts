@@ -1,0 +1,111 @@
+/** The sandbox without Docker: what it runs, with which environment, and what is left of it. */
+import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { existsSync, readFileSync } from "node:fs";
+import { mkdtemp, rm, symlink } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import type { Sandbox } from "../../../engine/sandbox.ts";
+import { EXEC } from "../../../testing/sandbox-fixture.ts";
+import { createProcessSandboxes } from "./driver.ts";
+
+const never = new AbortController().signal;
+
+describe("the process sandbox", () => {
+  let workspace: string;
+  let sandbox: Sandbox;
+  const start = (allowHostShell: boolean, env: Record<string, string> = {}) =>
+    createProcessSandboxes({ allowHostShell }).start(
+      { executionId: "sess_test", agentId: "engineer", workspace, network: "none", memoryMb: 64, cpus: 1, env },
+      never,
+    );
+  const sh = (script: string, changes: Partial<typeof EXEC> = {}) =>
+    sandbox.exec(["sh", "-c", script], { ...EXEC, ...changes });
+  beforeAll(async () => {
+    workspace = await mkdtemp(join(tmpdir(), "skep-process-"));
+    sandbox = await start(true, { GRANTED: "yes" });
+  });
+  afterAll(async () => {
+    await sandbox.stop();
+    await rm(workspace, { recursive: true });
+  });
+
+  test("runs nothing but a search unless the operator allows it", async () => {
+    const closed = await start(false);
+    expect(closed.hasShell).toBe(false);
+    for (const argv of [["sh", "-c", "touch ran"], ["touch", "ran"], ["/bin/grep", "x"], ["./grep"]])
+      await expect(closed.exec(argv, EXEC)).rejects.toMatchObject({ status: 403, code: "shell_disabled" });
+    expect(existsSync(join(workspace, "ran"))).toBe(false);
+    await closed.writeFile("hay", Buffer.from("needle\n"));
+    expect((await closed.exec(["grep", "-c", "needle", "hay"], EXEC)).output).toBe("1\n");
+  });
+
+  test("gives commands the granted variables and nothing of the server's own", async () => {
+    process.env["SKEP_TEST_LEAK"] = "canary";
+    try {
+      const { output } = await sandbox.exec(["env"], { ...EXEC, env: { EXTRA: "mine" } });
+      const names = output
+        .trim()
+        .split("\n")
+        .map((line) => line.split("=")[0]);
+      expect(names.filter((name) => !["PWD", "SHLVL", "_", "OLDPWD"].includes(name ?? "")).sort()).toEqual([
+        "EXTRA",
+        "GRANTED",
+        "HOME",
+        "LANG",
+        "PATH",
+        "SKEP_SANDBOX",
+      ]);
+    } finally {
+      delete process.env["SKEP_TEST_LEAK"];
+    }
+  });
+
+  test("gives exit codes, input, output in order, and the end of a command killed by a signal", async () => {
+    expect(await sh("echo a; echo b >&2; echo c; exit 4")).toMatchObject({ exitCode: 4, output: "a\nb\nc\n" });
+    expect((await sandbox.exec(["cat"], { ...EXEC, stdin: "in" })).output).toBe("in");
+    expect((await sandbox.exec(["cat"], EXEC)).output).toBe("");
+    expect((await sh("kill -9 $$")).exitCode).toBe(137);
+    expect((await sandbox.exec(["no-such-program"], EXEC)).exitCode).toBe(127);
+    const long = await sh("echo first; seq 100000; echo last", { maxOutputBytes: 2_000 });
+    expect(long.output).toMatch(/^first\n.*bytes left out.*last\n$/s);
+  });
+
+  test("kills the whole group on time-out and abort, and what a command left in the background at its end", async () => {
+    // One that has died but has not been collected by its new parent counts as dead.
+    const alive = (pid: string) => {
+      const stat = `/proc/${pid.trim()}/stat`;
+      return existsSync(stat) && !/\) Z /.test(readFileSync(stat, "utf8"));
+    };
+    for (const [script, changes] of [
+      ["sleep 60 & echo $!; wait", () => ({ timeoutMs: 300 })],
+      ["sleep 60 & echo $!; wait", () => ({ signal: AbortSignal.timeout(300) })],
+      ["sleep 60 & echo $!", () => ({})],
+    ] as const) {
+      const result = await sh(script, changes());
+      expect(result.durationMs).toBeLessThan(1_300);
+      expect(result.exitCode).toBe(script.endsWith("wait") ? null : 0);
+      expect(result.output).toMatch(/^\d+\n$/);
+      for (let wait = 0; alive(result.output) && wait < 100; wait++) await Bun.sleep(10);
+      expect(alive(result.output)).toBe(false);
+    }
+  });
+
+  test("begins in no folder outside the workspace, also not through a link", async () => {
+    await symlink("/etc", join(workspace, "link"));
+    for (const cwd of ["link", "..", "/etc"])
+      await expect(sh("pwd", { cwd })).rejects.toMatchObject({ status: expect.any(Number) });
+    await sandbox.writeFile("sub/x", new Uint8Array());
+    expect((await sh("pwd", { cwd: "/workspace/sub" })).output.trim()).toEndWith("/sub");
+  });
+
+  test("is gone after stop with what runs in it", async () => {
+    const other = await start(true);
+    const up = Promise.withResolvers<void>();
+    const running = other.exec(["sh", "-c", "echo up; sleep 60"], { ...EXEC, onOutput: () => up.resolve() });
+    await up.promise;
+    await other.stop();
+    await other.stop();
+    expect((await running).exitCode).toBe(137);
+    await expect(other.exec(["true"], EXEC)).rejects.toMatchObject({ code: "sandbox_lost" });
+  });
+});

@@ -1,0 +1,151 @@
+/**
+ * The sandbox of machines without Docker: file tools held inside the workspace, on the host. Commands run only when
+ * the operator allows them, with nothing of the server's environment, in a process group that dies with the call.
+ * This is no wall against a hostile command: with a shell, an agent can do what the server's user can.
+ */
+import { type ChildProcess, spawn } from "node:child_process";
+import { realpath } from "node:fs/promises";
+import { constants } from "node:os";
+import { join } from "node:path";
+import { type Clock, systemClock } from "../../../core/clock.ts";
+import { badRequest, forbidden, messageOf, Problem, unavailable } from "../../../core/errors.ts";
+import { newId } from "../../../core/ids.ts";
+import type { ExecOptions, ExecResult, Sandbox, SandboxDriver, SandboxSpec } from "../../../engine/sandbox.ts";
+import { createOutputWindow } from "../output-window.ts";
+import { createWorkspaceFiles } from "../workspace-files.ts";
+import { MOUNT_POINT, outside } from "../workspace-path.ts";
+import { killMarked, PROCESS_MARK } from "./marked-processes.ts";
+
+export interface ProcessSandboxDeps {
+  allowHostShell: boolean;
+  /** Whose processes they are: what a dead server left running is found by it. One of its own when absent. */
+  instanceId?: string;
+  clock?: Clock;
+}
+
+const HOST_PATH = "/usr/local/bin:/usr/bin:/bin:/usr/local/sbin:/usr/sbin:/sbin";
+/** Output that is still in the pipe when the command has ended is waited for this long. */
+const DRAIN_MS = 200;
+
+export function createProcessSandboxes(deps: ProcessSandboxDeps): SandboxDriver {
+  const { allowHostShell, instanceId = newId("instance"), clock = systemClock } = deps;
+  return {
+    kind: "process",
+    start: async (spec, signal) => {
+      signal.throwIfAborted();
+      const root = await realpath(spec.workspace).catch(() => {
+        throw unavailable("workspace_missing", "The workspace's folder is not there.");
+      });
+      const env = { ...spec.env, [PROCESS_MARK]: `${instanceId}/${spec.executionId}` };
+      return createSandbox({ ...spec, env }, root, allowHostShell, clock);
+    },
+    sweep: (isLive) => (allowHostShell ? killMarked(instanceId, isLive) : Promise.resolve(0)),
+  };
+}
+
+function createSandbox(spec: SandboxSpec, root: string, hasShell: boolean, clock: Clock): Sandbox {
+  const running = new Set<ChildProcess>();
+  let stopped = false;
+  const base = { PATH: HOST_PATH, HOME: root, LANG: "C.UTF-8", ...spec.env };
+  return {
+    kind: "process",
+    hasShell,
+    ...createWorkspaceFiles(root),
+    exec: async (argv, options) => {
+      if (stopped) throw unavailable("sandbox_lost", "The sandbox has been stopped.");
+      if (!hasShell && argv[0] !== "grep")
+        throw forbidden("Commands are not allowed on this host (ALLOW_HOST_SHELL).", "shell_disabled");
+      const cwd = await folderInside(root, options.cwd ?? ".");
+      if (options.signal?.aborted) return notStarted();
+      const [command, ...rest] = argv;
+      if (!command) throw badRequest("There is no command to run.");
+      // One pipe for both outputs, or their order would be lost.
+      const [program, args] = hasShell ? ["sh", ["-c", 'exec "$@" 2>&1', "sh", ...argv]] : [command, rest];
+      const child = spawn(program, args, { cwd, env: { ...base, ...options.env }, detached: true, stdio: "pipe" });
+      running.add(child);
+      try {
+        return await follow(child, command, options, clock);
+      } finally {
+        killGroup(child);
+        running.delete(child);
+      }
+    },
+    stop: async () => {
+      stopped = true;
+      for (const child of running) killGroup(child);
+    },
+  };
+}
+
+const notStarted = (): ExecResult => ({
+  exitCode: null,
+  output: "",
+  omittedBytes: 0,
+  timedOut: false,
+  aborted: true,
+  durationMs: 0,
+});
+
+async function folderInside(root: string, cwd: string): Promise<string> {
+  const inside = cwd === MOUNT_POINT || cwd.startsWith(`${MOUNT_POINT}/`) ? cwd.slice(MOUNT_POINT.length) : cwd;
+  const path = cwd.startsWith(`${root}/`) ? cwd : join(root, inside);
+  const real = await realpath(path).catch(() => {
+    throw new Problem(404, "file_not_found", `There is no folder ${JSON.stringify(cwd)}.`);
+  });
+  if (real !== root && !real.startsWith(`${root}/`)) throw outside(cwd);
+  return real;
+}
+
+/** Kills the group the child leads. Its number cannot be another's while a member of it lives. */
+function killGroup(child: ChildProcess): void {
+  if (child.pid === undefined) return;
+  try {
+    process.kill(-child.pid, "SIGKILL");
+  } catch {
+    // The group is empty already.
+  }
+}
+
+function follow(child: ChildProcess, command: string, options: ExecOptions, clock: Clock): Promise<ExecResult> {
+  const started = clock.monotonic();
+  const window = createOutputWindow(options.maxOutputBytes);
+  let ended: "timedOut" | "aborted" | undefined;
+  const end = (how: "timedOut" | "aborted") => {
+    ended ??= how;
+    killGroup(child);
+  };
+  const abort = () => end("aborted");
+  const timer = setTimeout(() => end("timedOut"), options.timeoutMs);
+  options.signal?.addEventListener("abort", abort, { once: true });
+  for (const stream of ["stdout", "stderr"] as const)
+    child[stream]?.on("data", (chunk: Uint8Array) => {
+      const text = window.push(stream, chunk);
+      if (text) options.onOutput?.(text);
+    });
+  // A command may end without reading its input.
+  child.stdin?.on("error", () => {});
+  child.stdin?.end(options.stdin);
+  return new Promise<ExecResult>((resolve, reject) => {
+    const settle = (code: number) =>
+      resolve({
+        ...window.end(),
+        exitCode: ended ? null : code,
+        timedOut: ended === "timedOut",
+        aborted: ended === "aborted",
+        durationMs: clock.monotonic() - started,
+      });
+    child.once("error", (error) => reject(badRequest(`${command} did not start: ${messageOf(error)}`, "exec_failed")));
+    // What it left in the background may hold the pipes open: those are not waited for.
+    child.once("exit", (exitCode, signal) => {
+      const code = exitCode ?? 128 + (signal ? constants.signals[signal] : 0);
+      const late = setTimeout(() => settle(code), DRAIN_MS);
+      child.once("close", () => {
+        clearTimeout(late);
+        settle(code);
+      });
+    });
+  }).finally(() => {
+    clearTimeout(timer);
+    options.signal?.removeEventListener("abort", abort);
+  });
+}
