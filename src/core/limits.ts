@@ -37,6 +37,8 @@ export const LIMITS = {
   executionsParallel: 8,
   executionsPerAgent: 4,
   executionLeaseMs: 30_000,
+  sessionTreeDepth: 3,
+  sessionTreeSize: 64,
   toolOutputBytes: 32 * 1024,
   toolWholeOutputBytes: 16 * 1024 * 1024,
   toolTimeoutMs: 120_000,

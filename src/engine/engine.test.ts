@@ -164,7 +164,10 @@ steps:
     agent: worker
     input: "Ship: {{ steps.ask.outputs.comment }}"
 `;
-    const rig = await started({ pipelines: { asks: pipeline }, script: "default:\n  - text: shipped\n" });
+    const rig = await started({
+      pipelines: { asks: pipeline },
+      script: "default:\n  - tool_calls: [{ tool: complete, input: { summary: shipped } }]\n",
+    });
     const run = rig.create("asks", "it");
     expect(run.status).toBe("waiting");
     const asked = await rig.event(({ kind }) => kind === "approval_requested");
@@ -255,7 +258,7 @@ steps:
       ({ kind, data }) => kind === "tool_call_start" && JSON.stringify(data["input"]).includes("started"),
     );
     await rig.engine.stop();
-    expect(rig.executions.live().map(({ status }) => status)).toEqual(["queued"]);
+    expect(rig.sessions.liveExecutions().map(({ status }) => status)).toEqual(["queued"]);
     const second = rig.second();
     await second.start();
     expect(await rig.ended(run.id)).toMatchObject({ status: "succeeded" });

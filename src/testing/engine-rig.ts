@@ -19,9 +19,8 @@ import type { SandboxDriver } from "../engine/sandbox.ts";
 import { builtInTools } from "../engine/tool/built-in.ts";
 import type { ToolSource } from "../engine/tool.ts";
 import { createToolbox } from "../engine/toolbox.ts";
-import { createExecutions } from "../feature/executions/service.ts";
-import { stepQueued } from "../feature/runs/events.ts";
 import { openRuns } from "../feature/runs/open.ts";
+import { createSessions } from "../feature/sessions/service.ts";
 import { LOCAL_ADMIN } from "../http/caller.ts";
 import { createAudit } from "../store/audit.ts";
 import { createBus } from "../store/bus.ts";
@@ -32,7 +31,7 @@ const AGENT = "---\nname: Worker\n---\nYou work.";
 
 export interface RigOptions {
   /** Pipeline files by id. */
-  pipelines: Record<string, string>;
+  pipelines?: Record<string, string>;
   /** Transcript of the scripted model, YAML or JSON. */
   script?: string;
   /** AGENT.md by id; `worker` is there anyway. */
@@ -46,12 +45,13 @@ export interface RigOptions {
   /** Besides the engine's own. */
   tools?: ToolSource[];
   reserve?: EngineDeps["reserve"];
+  attachments?: EngineDeps["attachments"];
 }
 
 export type Rig = ReturnType<typeof createRig>;
 
 export function createRig(options: RigOptions) {
-  const { clock = systemClock, pipelines, agents = {}, secrets = {} } = options;
+  const { clock = systemClock, pipelines = {}, agents = {}, secrets = {} } = options;
   const folder = mkdtempSync(join(tmpdir(), "skep-rig-"));
   const store = openStore({ path: join(folder, "skep.db"), clock, checkEvents: true });
   const bus = createBus((error) => {
@@ -71,7 +71,7 @@ export function createRig(options: RigOptions) {
       scripted: createScriptedModel({ clock }),
     });
   const calls: string[] = [];
-  const executions = createExecutions({
+  const sessions = createSessions({
     store,
     clock,
     recordCall: (_tx, execution) => void calls.push(execution.id),
@@ -86,7 +86,7 @@ export function createRig(options: RigOptions) {
     clock,
     audit: createAudit(store, clock),
     planner,
-    executions,
+    sessions,
     pipelineOf(id) {
       const { definition, problems } = parsePipeline(pipelines[id] ?? "");
       if (!definition) throw new Error(JSON.stringify(problems));
@@ -109,7 +109,7 @@ export function createRig(options: RigOptions) {
     createEngine({
       clock,
       log,
-      rows: executions.rows,
+      rows: sessions.rows,
       models,
       sandboxes:
         options.sandboxes ?? createProcessSandboxes({ allowHostShell: options.allowHostShell ?? false, clock }),
@@ -138,13 +138,13 @@ export function createRig(options: RigOptions) {
       },
       overdrawn: options.overdrawn ?? (() => undefined),
       reserve: options.reserve ?? (() => true),
+      ...(options.attachments ? { attachments: options.attachments } : {}),
       emitSoon: store.emitSoon,
       script: options.script === undefined ? undefined : join(folder, "script.yml"),
       onTick: () => runs.service.tick(),
     });
   let engine = makeEngine();
-  executions.onCancel((id) => engine.scheduler.cancel(id));
-  bus.subscribe([stepQueued], () => engine.scheduler.wake());
+  sessions.connect({ wake: () => engine.scheduler.wake(), stopOne: (id, why) => engine.scheduler.stopOne(id, why) });
 
   /** Resolves with the first event that fits, past ones included. */
   const event = (fits: (event: SkepEvent) => boolean): Promise<SkepEvent> =>
@@ -169,7 +169,7 @@ export function createRig(options: RigOptions) {
       engine = makeEngine();
       return engine;
     },
-    executions,
+    sessions,
     eventLog,
     calls,
     workspaceOf,

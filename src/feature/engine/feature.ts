@@ -19,12 +19,11 @@ import { builtInTools } from "../../engine/tool/built-in.ts";
 import { createToolbox } from "../../engine/toolbox.ts";
 import type { agents } from "../agents/feature.ts";
 import type { Budgets } from "../budgets/service.ts";
-import type { Executions } from "../executions/service.ts";
 import { type Core, defineFeature, type ServiceOf } from "../feature.ts";
 import type { projects } from "../projects/feature.ts";
-import { stepQueued } from "../runs/events.ts";
 import type { OpenRuns } from "../runs/open.ts";
 import type { Secrets } from "../secrets/service.ts";
+import type { Sessions } from "../sessions/service.ts";
 import type { SettingsService } from "../settings/service.ts";
 import type { Skills } from "../skills/service.ts";
 
@@ -36,7 +35,7 @@ type Needs = Core & {
   agents: Pick<ServiceOf<typeof agents>, "ready" | "overrides">;
   secrets: Pick<Secrets, "envOf">;
   budgets: Pick<Budgets, "check" | "reserve">;
-  executions: Executions;
+  sessions: Sessions;
   runs: Pick<OpenRuns, "rows" | "service">;
 };
 
@@ -48,25 +47,14 @@ export interface EngineService {
   makeImage(image: string): Promise<boolean>;
 }
 
-/** What of the settings names the model for an execution of that kind. */
-const PURPOSES = {
-  pipeline: "pipeline",
-  chat: "chat",
-  pulse: "pulse",
-  swarm: "swarm",
-  spawn: "swarm",
-  onboarding: "onboarding",
-  ingest: "transcript",
-} as const;
-
 export const engine = defineFeature("engine", async (deps: Needs) => {
-  const { clock, log, config, store, bus, guard, folder, settings, providers, contributions } = deps;
-  const { skills, projects, agents, secrets, budgets, executions, runs } = deps;
+  const { clock, log, config, store, guard, folder, settings, providers, contributions } = deps;
+  const { skills, projects, agents, secrets, budgets, sessions, runs } = deps;
   const agentOf = (id: string) => agents.ready(id).agent;
   const sandbox = await sandboxOf(deps);
   log.info({ sandbox: sandbox.driver.kind }, sandbox.reason);
   const engine = createEngine({
-    ...{ clock, log, rows: executions.rows, sandboxes: sandbox.driver, agentOf, emitSoon: store.emitSoon },
+    ...{ clock, log, rows: sessions.rows, sandboxes: sandbox.driver, agentOf, emitSoon: store.emitSoon },
     toolbox: createToolbox(
       () => contributions.tools,
       (source, err) => log.warn({ err, source }, "a source of tools failed; agents go on without its tools"),
@@ -75,7 +63,7 @@ export const engine = defineFeature("engine", async (deps: Needs) => {
     limits: () => ({ parallel: config.maxExecutions, perAgent: settings.get().limits.executions_per_agent }),
     defaults: () => ({
       ...settings.get(),
-      model: (kind) => settings.modelFor(PURPOSES[kind]) ?? (providers.anyConfigured() ? null : SCRIPTED_MODEL),
+      model: (purpose) => settings.modelFor(purpose) ?? (providers.anyConfigured() ? null : SCRIPTED_MODEL),
     }),
     allowsTool: (id) => agents.overrides.allows(id, agentOf(id).config.tools),
     skills: skills.forAgents,
@@ -88,8 +76,8 @@ export const engine = defineFeature("engine", async (deps: Needs) => {
     workspaces: {
       prepare: projects.workspaces.prepare,
       commitStep: projects.workspaces.commitStep,
-      async own(executionId) {
-        const path = join(folder.workspaces, executionId);
+      async own(sessionId) {
+        const path = join(folder.workspaces, sessionId);
         await mkdir(path, { recursive: true });
         return path;
       },
@@ -99,8 +87,7 @@ export const engine = defineFeature("engine", async (deps: Needs) => {
     script: config.demoScript,
     onTick: runs.service.tick,
   });
-  executions.onCancel(engine.scheduler.cancel);
-  const unsubscribe = bus.subscribe([stepQueued], () => engine.scheduler.wake());
+  sessions.connect(engine.scheduler);
   const shell = sandbox.driver.kind === "docker" || config.allowHostShell;
   const service: EngineService = {
     executionOf: engine.tokens.find,
@@ -114,14 +101,13 @@ export const engine = defineFeature("engine", async (deps: Needs) => {
     }),
     start: engine.start,
     async stop() {
-      unsubscribe();
       await engine.stop();
       await sandbox.close();
     },
   };
 });
 
-const spenderOf = ({ id, agentId, runId, userId }: Execution) => ({ agentId, runId, userId, sessionId: id });
+const spenderOf = ({ sessionId, agentId, runId, userId }: Execution) => ({ agentId, runId, userId, sessionId });
 
 async function sandboxOf({ config, clock, log, docker, instanceId, settings, replaced }: Needs) {
   if (replaced.sandboxes)

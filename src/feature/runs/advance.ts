@@ -5,9 +5,9 @@
 import { type Clock, timestamp } from "../../core/clock.ts";
 import { newId } from "../../core/ids.ts";
 import type { WriteTx } from "../../store/store.ts";
-import type { RowError } from "../../store/tables/executions.ts";
+import type { RowError } from "../../store/tables/sessions.ts";
 import { activity } from "../events/events.ts";
-import type { ExecutionDraft } from "../executions/model.ts";
+import type { SessionDraft, TurnDraft } from "../sessions/model.ts";
 import {
   approvalRequested,
   runCancelled,
@@ -39,9 +39,9 @@ export interface AdvanceDeps {
   clock: Clock;
   planner: Planner;
   projectOf(run: RunRow): PlanRun["project"];
-  /** Queues the agent's work. @returns the session's id. */
-  execute(draft: ExecutionDraft): string;
-  cancelExecution(sessionId: string): void;
+  /** Queues the agent's work. @param session the one that an earlier attempt began, or what to open. */
+  execute(session: string | SessionDraft, turn: TurnDraft): { id: string; session_id: string };
+  endSession(sessionId: string): void;
   /** Names of skills whose tags match the input, and those that the step always takes. */
   skillsFor(agentId: string, input: string, always: readonly string[]): string[];
   /** Seconds an agent's execution may take when neither step nor pipeline says. */
@@ -86,7 +86,7 @@ const STEP_EVENTS = {
 } as const;
 
 export function createAdvance(deps: AdvanceDeps): Advance {
-  const { store, clock, planner, execute, cancelExecution } = deps;
+  const { store, clock, planner, execute, endSession } = deps;
   const now = () => timestamp(clock.now());
   const definitionOf = (run: RunRow) => run.definition as PipelineDefinition;
   const stepOf = (run: RunRow, id: string): PipelineStep => definitionOf(run).steps.find((step) => step.id === id)!;
@@ -149,28 +149,22 @@ export function createAdvance(deps: AdvanceDeps): Advance {
     run: RunRow,
     row: StepRow,
     { inputs, retry }: Extract<Decision, { kind: "queue_step" }>,
+    begun: string | undefined,
   ): void {
     const step = stepOf(run, row.step_id);
     if (!("agent" in step)) throw new Error(`step ${row.step_id} has no agent`);
     const { model, timeout_seconds } = planner.settingsOf(definitionOf(run), step, run);
     const input = String(inputs["input"] ?? "");
     const skills = deps.skillsFor(step.agent, input, step.skills ?? []);
-    const session_id = execute({
-      kind: "pipeline",
-      agent_id: step.agent,
-      prompt: input,
-      run_id: run.id,
+    const { id: execution_id, session_id } = execute(begun ?? sessionOf(run, row, step.agent), {
+      input,
       step_row_id: row.id,
-      step_id: row.step_id,
-      project_id: run.project_id ?? undefined,
-      task_id: run.task_id ?? undefined,
-      user_id: run.created_by ?? undefined,
       model,
       contract: { outputs: step.outputs ?? [], schema: step.output_schema ?? null },
       skills,
       timeout_seconds: timeout_seconds ?? deps.agentTimeout(step.agent),
     });
-    const queued = { inputs, session_id, agent_id: step.agent, data: { ...row.data, skills } };
+    const queued = { inputs, session_id, execution_id, agent_id: step.agent, data: { ...row.data, skills } };
     if (retry)
       tx.emit(stepRetrying, {
         ...refs(run, row),
@@ -202,7 +196,7 @@ export function createAdvance(deps: AdvanceDeps): Advance {
     const row = rows.find((one) => one.step_id === step_id && one.item_index === index && one.attempt === attempt)!;
     switch (decision.kind) {
       case "queue_step":
-        return queue(tx, run, row, decision);
+        return queue(tx, run, row, decision, decision.retry ? sessionBefore(rows, row) : undefined);
       case "open_step":
         return moveStep(tx, row, "running", { inputs: decision.inputs });
       case "ask_approval":
@@ -217,7 +211,7 @@ export function createAdvance(deps: AdvanceDeps): Advance {
       case "cancel_step": {
         const error: RowError = { code: decision.reason, message: "It was stopped." };
         moveStep(tx, row, "cancelled", { error });
-        if (row.session_id) cancelExecution(row.session_id);
+        if (row.session_id) endSession(row.session_id);
         return;
       }
       case "supersede_step":
@@ -261,6 +255,21 @@ export function createAdvance(deps: AdvanceDeps): Advance {
 const deadlineOf = ({ data }: StepRow): number | null =>
   typeof data["deadline"] === "number" ? data["deadline"] : null;
 
+/** Where the attempt before it worked: a retry goes on in the same session. */
+const sessionBefore = (rows: readonly StepRow[], { step_id, item_index, attempt }: StepRow): string | undefined =>
+  rows.find((one) => one.step_id === step_id && one.item_index === item_index && one.attempt === attempt - 1)
+    ?.session_id ?? undefined;
+
+const sessionOf = (run: RunRow, { step_id }: StepRow, agent_id: string): SessionDraft => ({
+  kind: "pipeline",
+  agent_id,
+  run_id: run.id,
+  step_id,
+  project_id: run.project_id ?? undefined,
+  task_id: run.task_id ?? undefined,
+  user_id: run.created_by ?? undefined,
+});
+
 function newStep(
   runId: string,
   position: number,
@@ -286,6 +295,7 @@ function newStep(
     error: null,
     model: null,
     session_id: null,
+    execution_id: null,
     superseded: false,
     data: {},
     created_at: at,

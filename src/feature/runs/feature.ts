@@ -7,11 +7,11 @@ import { createGetRunHistoryTool } from "../../engine/tool/get-run-history.ts";
 import { toolsOf } from "../../engine/tool.ts";
 import { LOCAL_ADMIN } from "../../http/caller.ts";
 import type { Agents } from "../agents/service.ts";
-import type { Executions } from "../executions/service.ts";
 import { type Core, defineFeature, type ServiceOf } from "../feature.ts";
 import type { Pipelines } from "../pipelines/service.ts";
 import type { projects } from "../projects/feature.ts";
 import type { providers } from "../providers/feature.ts";
+import type { Sessions } from "../sessions/service.ts";
 import type { SettingsService } from "../settings/service.ts";
 import type { Skills } from "../skills/service.ts";
 import { openRuns } from "./open.ts";
@@ -24,7 +24,7 @@ type Needs = Core & {
   pipelines: Pick<Pipelines, "definitionOf">;
   projects: Pick<ServiceOf<typeof projects>, "byName" | "find">;
   agents: Pick<Agents, "ready" | "exists">;
-  executions: Executions;
+  sessions: Sessions;
 };
 
 const HOUR_MS = 3_600_000;

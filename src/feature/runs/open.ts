@@ -3,8 +3,7 @@ import type { Clock } from "../../core/clock.ts";
 import { invalid, isProblem } from "../../core/errors.ts";
 import type { Audit } from "../../store/audit.ts";
 import type { Store } from "../../store/store.ts";
-import type { ExecutionDraft } from "../executions/model.ts";
-import type { ExecutionOwner } from "../executions/service.ts";
+import type { Sessions } from "../sessions/service.ts";
 import { createAdvance } from "./advance.ts";
 import type { PipelineDefinition, Planner, PlanRun } from "./planner.ts";
 import { createRuns } from "./service.ts";
@@ -16,12 +15,7 @@ export interface OpenRunsDeps {
   clock: Clock;
   audit: Audit;
   planner: Planner;
-  executions: {
-    create(draft: ExecutionDraft): { id: string };
-    requestCancel(id: string): void;
-    /** Makes the owner hear of executions of that kind. */
-    own(kind: ExecutionDraft["kind"], owner: ExecutionOwner): void;
-  };
+  sessions: Pick<Sessions, "open" | "queue" | "end" | "own">;
   /** @throws Problem 404 unknown, 422 with its problems when it is invalid. */
   pipelineOf(id: string): PipelineDefinition;
   /** @throws Problem 404. */
@@ -42,7 +36,7 @@ export interface OpenRunsDeps {
 export type OpenRuns = ReturnType<typeof openRuns>;
 
 export function openRuns(deps: OpenRunsDeps) {
-  const { store, clock, audit, planner, executions, agentOf } = deps;
+  const { store, clock, audit, planner, sessions, agentOf } = deps;
   const rows = createRunStore(store);
   const views = createRunViews(rows);
   /** Nothing of an agent that is gone, broken or switched off by now: the step's own execution will say so. */
@@ -59,8 +53,8 @@ export function openRuns(deps: OpenRunsDeps) {
     clock,
     planner,
     projectOf: ({ project_id }) => (project_id === null ? null : (deps.projectById(project_id) ?? null)),
-    execute: (draft) => executions.create(draft).id,
-    cancelExecution: (id) => executions.requestCancel(id),
+    execute: (session, turn) => sessions.queue(typeof session === "string" ? session : sessions.open(session).id, turn),
+    endSession: sessions.end,
     skillsFor: deps.skillsFor,
     agentTimeout: (agentId) => configOf(agentId).timeout_seconds ?? deps.defaultTimeoutSeconds?.() ?? 1_800,
     agentAttempts: (agentId) => configOf(agentId).max_attempts ?? deps.defaultAttempts?.(),
@@ -92,6 +86,6 @@ export function openRuns(deps: OpenRunsDeps) {
     assertAgents,
     defaultBudgetUsd: () => deps.defaultBudgetUsd?.() ?? null,
   });
-  executions.own("pipeline", service.owner);
+  sessions.own("pipeline", service.owner);
   return { rows, views, service };
 }

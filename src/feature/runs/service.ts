@@ -5,7 +5,7 @@ import { newId } from "../../core/ids.ts";
 import { actorOf, type Caller } from "../../http/caller.ts";
 import type { Audit } from "../../store/audit.ts";
 import type { Store, WriteTx } from "../../store/store.ts";
-import type { ExecutionOwner } from "../executions/service.ts";
+import type { SessionOwner } from "../sessions/service.ts";
 import type { Advance } from "./advance.ts";
 import { approvalResolved, runCreated } from "./events.ts";
 import type { Approval, Run, RunCreate, RunRestart } from "./model.ts";
@@ -45,7 +45,7 @@ export interface Runs {
   /** After a start: goes on with runs that a crash left between two steps. */
   resume(): void;
   /** How executions of pipeline steps report. */
-  readonly owner: ExecutionOwner;
+  readonly owner: SessionOwner;
 }
 
 const ENDED = new Set(["succeeded", "failed", "cancelled"]);
@@ -99,7 +99,7 @@ export function createRuns(deps: RunsDeps): Runs {
   };
 
   /** The end of an execution is the end of its step, unless the run has gone on without it. */
-  const finished: ExecutionOwner["finished"] = (execution, ending, tx) => {
+  const finished: NonNullable<SessionOwner["finished"]> = (execution, ending, tx) => {
     const step = execution.step_row_id === null ? undefined : rows.step(execution.step_row_id);
     if (!step || !["queued", "running"].includes(step.status)) return;
     const common = { text: ending.text, model: execution.model };

@@ -1,8 +1,8 @@
 /** Rows of runs and steps. */
 import { and, asc, count, desc, eq, gte, inArray, lt, type SQL, sql } from "drizzle-orm";
 import type { Store } from "../../store/store.ts";
-import { executions } from "../../store/tables/executions.ts";
 import { runs, steps } from "../../store/tables/runs.ts";
+import { executions } from "../../store/tables/sessions.ts";
 
 export type RunRow = typeof runs.$inferSelect;
 export type StepRow = typeof steps.$inferSelect;
@@ -62,8 +62,8 @@ export function createRunStore({ db }: Store) {
         .where(and(eq(steps.status, "waiting"), sql`json_extract(${steps.data}, '$.deadline') <= ${at}`))
         .all(),
     spentByRun: (runId: string): Spent => spent(eq(executions.run_id, runId)),
-    spentBySession: (sessionId: string | null): Spent =>
-      sessionId === null ? { cost_usd: 0, tokens: 0 } : spent(eq(executions.id, sessionId)),
+    spentByExecution: (id: string | null): Spent =>
+      id === null ? { cost_usd: 0, tokens: 0 } : spent(eq(executions.id, id)),
     /** Newest first, from below the cursor's id. */
     page(filter: RunFilter, after: string | null, limit: number): RunRow[] {
       const { pipeline_id, statuses, project_id, task_id, agent_id, created_by, since } = filter;

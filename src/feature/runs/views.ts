@@ -94,7 +94,7 @@ export function createRunViews(store: RunStore): RunViews {
       started_at,
       finished_at,
     } = row;
-    const spent = store.spentBySession(session_id);
+    const spent = store.spentByExecution(row.execution_id);
     const status = row.status as Step["status"];
     return {
       id,

@@ -1,6 +1,6 @@
 /** Runs and the steps of each, every attempt a row. */
 import { index, integer, real, sqliteTable, text } from "drizzle-orm/sqlite-core";
-import type { RowError } from "./executions.ts";
+import type { RowError } from "./sessions.ts";
 
 export const runs = sqliteTable(
   "runs",
@@ -56,7 +56,9 @@ export const steps = sqliteTable(
     text: text().notNull(),
     error: text({ mode: "json" }).$type<RowError | null>(),
     model: text(),
+    /** The attempts of one visit share a session; each is an execution of it. */
     session_id: text(),
+    execution_id: text(),
     /** Superseded by a restart or a step back: kept for reading, not counted by the planner. */
     superseded: integer({ mode: "boolean" }).notNull(),
     data: text({ mode: "json" }).$type<Record<string, unknown>>().notNull(),

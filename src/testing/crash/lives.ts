@@ -9,15 +9,15 @@ import { notFound } from "../../core/errors.ts";
 import { parseAgentFile } from "../../engine/agent-file.ts";
 import { createEngine } from "../../engine/engine.ts";
 import type { ExecutionRows } from "../../engine/execution.ts";
-import type { AssistantPart, ModelPort, ModelReply } from "../../engine/model.ts";
+import type { ModelPort, ModelReply } from "../../engine/model.ts";
+import type { AssistantPart } from "../../engine/parts.ts";
 import { parsePipeline } from "../../engine/pipeline/parse.ts";
 import { planner } from "../../engine/pipeline/planner.ts";
 import type { Sandbox, SandboxDriver } from "../../engine/sandbox.ts";
 import { builtInTools } from "../../engine/tool/built-in.ts";
 import { createToolbox } from "../../engine/toolbox.ts";
-import { createExecutions } from "../../feature/executions/service.ts";
-import { stepQueued } from "../../feature/runs/events.ts";
 import { openRuns } from "../../feature/runs/open.ts";
+import { createSessions } from "../../feature/sessions/service.ts";
 import { createAudit } from "../../store/audit.ts";
 import { createBus } from "../../store/bus.ts";
 import { createEventLog } from "../../store/event-log.ts";
@@ -92,20 +92,29 @@ export function createLives(pipelines: Record<string, string>) {
           signal.addEventListener("abort", () => answer(reply([], "aborted")), { once: true });
         }),
       info: (id) => ({
-        ...{ id, context_window: null, input_usd_per_mtok: 0, output_usd_per_mtok: 0, reasoning: false, tools: true },
+        ...{
+          id,
+          context_window: null,
+          input_usd_per_mtok: 0,
+          output_usd_per_mtok: 0,
+          reasoning: false,
+          tools: true,
+          images: false,
+          documents: false,
+        },
       }),
       estimateUsd: () => 0,
     };
-    const executions = createExecutions({ store, clock, recordCall: () => {} });
+    const sessions = createSessions({ store, clock, recordCall: () => {} });
     // Whatever a dead process would still write never reaches the rows.
-    const rows = new Proxy(executions.rows, {
+    const rows = new Proxy(sessions.rows, {
       get: (target, name: keyof ExecutionRows) => {
         if (dead) throw new Error("dead");
         return target[name];
       },
     });
     const runs = openRuns({
-      ...{ store, clock, audit: createAudit(store, clock), planner, executions },
+      ...{ store, clock, audit: createAudit(store, clock), planner, sessions },
       pipelineOf: (id) => parsePipeline(pipelines[id] ?? "").definition ?? refuse(),
       projectNamed: refuse,
       projectById: () => undefined,
@@ -138,16 +147,14 @@ export function createLives(pipelines: Record<string, string>) {
       emitSoon: store.emitSoon,
       onTick: () => runs.service.tick(),
     });
-    executions.onCancel((id) => engine.scheduler.cancel(id));
-    const deaf = bus.subscribe([stepQueued], () => engine.scheduler.wake());
+    sessions.connect(engine.scheduler);
     return {
-      ...{ executions, runs, engine, asked },
+      ...{ sessions, runs, engine, asked },
       async start() {
         runs.service.resume();
         await engine.start();
       },
       die() {
-        deaf();
         dead = true;
         asked.clear();
         // Clears its timers; what it would still do ends at the dead rows.
@@ -158,7 +165,7 @@ export function createLives(pipelines: Record<string, string>) {
 
   /** Agents that work and wait for the model, and nothing else to do. */
   const isQuiet = () =>
-    life.executions.live().every(({ id, status }) => status === "running" && life.asked.has(id)) &&
+    life.sessions.liveExecutions().every((one) => one.status === "running" && life.asked.has(one.session_id)) &&
     life.engine.scheduler.active === life.asked.size;
 
   return {
@@ -166,8 +173,8 @@ export function createLives(pipelines: Record<string, string>) {
     get runs() {
       return life.runs;
     },
-    get executions() {
-      return life.executions;
+    get sessions() {
+      return life.sessions;
     },
     start: () => life.start(),
     /** The process is gone from one moment to the next, and another starts. */
@@ -184,7 +191,7 @@ export function createLives(pipelines: Record<string, string>) {
         if (isQuiet()) return;
         await new Promise((resolve) => setImmediate(resolve));
       }
-      throw new Error(`never quiet: ${JSON.stringify(life.executions.live())}`);
+      throw new Error(`never quiet: ${JSON.stringify(life.sessions.liveExecutions())}`);
     },
     /** The model of that session calls `complete` with these outputs, or `fail`. */
     answer(sessionId: string, outputs: Record<string, unknown> | null) {
