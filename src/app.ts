@@ -28,10 +28,11 @@ import { apiKeyRoutes } from "./feature/auth/key-routes.ts";
 import { authRoutes } from "./feature/auth/routes.ts";
 import { createAuth } from "./feature/auth/service.ts";
 import { type Budgets, createBudgets } from "./feature/budgets/service.ts";
+import { dashboardFiles } from "./feature/dashboard/files.ts";
+import { dashboardRoutes } from "./feature/dashboard/routes.ts";
 import { docsRoutes } from "./feature/docs/routes.ts";
 import { createDoctor, type DoctorDeps } from "./feature/doctor/service.ts";
 import { eventRoutes } from "./feature/events/routes.ts";
-import { homeRoutes } from "./feature/home/routes.ts";
 import { jobRoutes } from "./feature/jobs/routes.ts";
 import { createJobs } from "./feature/jobs/service.ts";
 import { knowledgeGraphRoutes } from "./feature/knowledge-graph/routes.ts";
@@ -215,7 +216,7 @@ export async function createApp(config: Config) {
     .use(usageRoutes(base, { usage, clock, budgets: budgets.states }))
     .use(adminRoutes(base, administration))
     .use(updateRoutes(base, updates))
-    .use(homeRoutes(base, { version: BUILD.version }))
+    .use(dashboardRoutes(base, { files: dashboardFiles, prefix: site.prefix }))
     .use(docsRoutes(base, { document: () => document }));
   const table = createRouteTable(routes);
   const document = openApiDocument(routes, table, { version: BUILD.version, prefix: site.prefix });

@@ -101,7 +101,7 @@ async function pass(
   checkSender(request, config);
   assertPlainPath(url.pathname);
   const method = request.method === "HEAD" ? "GET" : request.method;
-  const route = table.find(method, path);
+  const route = table.find(method, isPage(table, request, path) ? "/" : path);
   seen.route = route;
   if (!route) return withoutRoute(table, request, path);
   const address = clientAddress(socketAddress, request.headers.get("x-forwarded-for"), config.trustedProxies);
@@ -115,7 +115,7 @@ async function pass(
   const body = READING.has(request.method) ? null : await readBody(request, route);
   const pending = idempotency.begin(request, path, body, caller);
   if (pending instanceof Response) return pending;
-  const inner = new Request(`http://skep.internal${path}${url.search}`, {
+  const inner = new Request(`http://skep.internal${route.path === "/" ? "/" : path}${url.search}`, {
     method,
     headers: request.headers,
     body: body as Uint8Array<ArrayBuffer> | null,
@@ -177,6 +177,13 @@ function assertPlainPath(pathname: string): void {
   } catch {
     throw new Problem(400, "bad_path", "The path is not valid percent-encoded UTF-8.");
   }
+}
+
+/** Whether a browser asks for an address of the dashboard: no route, nor below a word that routes begin with. */
+function isPage(table: RouteTable, request: Request, path: string): boolean {
+  if (request.method !== "GET" && request.method !== "HEAD") return false;
+  if (!request.headers.get("accept")?.includes("text/html")) return false;
+  return !table.roots.has(path.split("/")[1] ?? "");
 }
 
 function withoutRoute(table: RouteTable, request: Request, path: string): Response {
