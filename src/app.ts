@@ -58,6 +58,7 @@ import { createUsers, type HandOver } from "./feature/users/service.ts";
 import { waitlistRoutes } from "./feature/waitlist/routes.ts";
 import { createAuthenticate } from "./http/authenticate.ts";
 import { base as createBase, type RequestFacts } from "./http/base.ts";
+import { createBodies } from "./http/body.ts";
 import { createEventStreams } from "./http/event-stream.ts";
 import { createGate } from "./http/gate.ts";
 import { createIdempotency } from "./http/idempotency.ts";
@@ -163,6 +164,7 @@ export async function createApp(config: Config) {
   const idempotency = createIdempotency(store, clock);
   const streams = createEventStreams({ log: eventLog, bus });
   const tickets = createTickets(clock);
+  const bodies = createBodies(clock);
   const metrics = createMetrics();
   const limits = createRateLimits(clock, config.rateLimit);
   const base = createBase({ store, idempotency, facts });
@@ -232,6 +234,8 @@ export async function createApp(config: Config) {
     config,
     log,
     facts,
+    bodies,
+    store,
     idempotency,
     metrics,
     authenticate,
@@ -239,7 +243,7 @@ export async function createApp(config: Config) {
     site,
     count: administration.apiUsage.count,
   });
-  const server = listen(gate, config, streams.close);
+  const server = listen({ gate, bodies, host: config.host, port: config.port, endStreams: streams.close });
   address = server.url;
   await work.start();
 

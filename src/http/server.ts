@@ -1,8 +1,13 @@
-/** The listening socket: Bun's server in front of the gate, and a stop that lets requests end first. */
+/**
+ * The listening socket: Bun's server in front of the gate, and a stop that lets requests end first. The runtime bounds
+ * heads (16 KiB, about 12 s); bodies are bounded by the gate; here is the rest of a connection's time.
+ */
 import type { Server } from "bun";
 import { Problem } from "../core/errors.ts";
 import { LIMITS } from "../core/limits.ts";
+import type { Bodies } from "./body.ts";
 import type { Gate } from "./gate.ts";
+import { problemResponse, toProblem } from "./problem.ts";
 
 export interface Listening {
   /** Address with the real port, e.g. `http://127.0.0.1:8000`. */
@@ -12,16 +17,35 @@ export interface Listening {
   stop(): Promise<void>;
 }
 
+export interface ListenOptions {
+  gate: Gate;
+  bodies: Bodies;
+  host: string;
+  port: number;
+  /** Ends the event streams, so that a stop does not wait for them. */
+  endStreams(): void;
+}
+
 /** @throws Problem 409 `port_in_use`, 422 `bad_address`. */
-export function listen(gate: Gate, { host, port }: { host: string; port: number }, endStreams: () => void): Listening {
+export function listen({ gate, bodies, host, port, endStreams }: ListenOptions): Listening {
   let server: Server<undefined>;
   try {
     server = Bun.serve({
       hostname: host,
       port,
-      idleTimeout: 0,
-      maxRequestBodySize: LIMITS.uploadBytes + LIMITS.bodyBytes,
-      fetch: (request, self) => gate(request, self.requestIP(request)?.address ?? ""),
+      development: false,
+      idleTimeout: LIMITS.keepAliveMs / 1_000,
+      // The gate refuses what is too large, with a problem that proxies pass on; the runtime would only cut the line.
+      maxRequestBodySize: Number.MAX_SAFE_INTEGER,
+      async fetch(request, self) {
+        // A handler takes the time that it needs.
+        self.timeout(request, 0);
+        const response = await gate(request, self.requestIP(request)?.address ?? "");
+        self.timeout(request, secondsLeft(request, response, bodies));
+        return response;
+      },
+      // Nothing gets here: the gate does not throw. Should it, nobody sees a page of the runtime's.
+      error: (error) => problemResponse(toProblem(error).problem, { requestId: "unknown", path: "/" }),
     });
   } catch (error) {
     const code = (error as { code?: string }).code;
@@ -54,4 +78,12 @@ export function listen(gate: Gate, { host, port }: { host: string; port: number 
       clearTimeout(timer);
     },
   };
+}
+
+/** How long the connection may stand still from here on; the timer starts again as the client takes the answer. */
+function secondsLeft(request: Request, response: Response, bodies: Bodies): number {
+  if (response.headers.get("content-type")?.startsWith("text/event-stream")) return 0;
+  // What still comes of a refused body is dropped for a while, so that the client gets to read the answer.
+  const ms = bodies.isUnread(request) ? LIMITS.refusedBodyMs : LIMITS.keepAliveMs;
+  return ms / 1_000;
 }

@@ -2,12 +2,14 @@
  * The store: one SQLite database, one writer connection, transactions that carry their events. What `write` returned
  * is on disk (`synchronous = FULL`); its events reach the bus only after the commit.
  */
+import { AsyncLocalStorage } from "node:async_hooks";
 import { join } from "node:path";
 import Database from "better-sqlite3";
 import { type BetterSQLite3Database, drizzle } from "drizzle-orm/better-sqlite3";
 import { type Clock, timestamp } from "../core/clock.ts";
 import { EVENT_KINDS, type EventDraft, type SkepEvent } from "../core/events.ts";
 import { LIMITS } from "../core/limits.ts";
+import type { Authority } from "./authority.ts";
 import { migrate } from "./migrate.ts";
 import { withStatementCache } from "./statement-cache.ts";
 
@@ -25,6 +27,11 @@ export interface Store {
   readonly sqlite: Database.Database;
   /** Runs `change` in one immediate transaction; nested calls join the outer one. */
   write<T>(change: (tx: WriteTx) => T): T;
+  /**
+   * Runs `work`, a request. Every transaction that begins in it, or in what it awaits, asks the authority first.
+   * Receivers of committed events run without it.
+   */
+  runAs<T>(authority: Authority, work: () => T): T;
   /** Queues an event of the lossy class (text chunks): written in batches, before any later event. */
   emitSoon(draft: EventDraft): void;
   /** Writes what `emitSoon` queued. */
@@ -76,6 +83,7 @@ function createStore(sqlite: Database.Database, clock: Clock): Store {
   const commit = sqlite.prepare("COMMIT");
   const rollback = sqlite.prepare("ROLLBACK");
   let receiver: (events: SkepEvent[]) => void = () => {};
+  const authorities = new AsyncLocalStorage<Authority | undefined>();
   let depth = 0;
   let written: SkepEvent[] = [];
   let soon: EventDraft[] = [];
@@ -110,13 +118,16 @@ function createStore(sqlite: Database.Database, clock: Clock): Store {
 
   function write<T>(change: (tx: WriteTx) => T): T {
     if (depth > 0) return change(tx);
+    const authority = authorities.getStore();
     begin.run();
     depth = 1;
     let batch: EventDraft[] = [];
     try {
+      authority?.assertHolds();
       batch = insertSoon();
       const result = change(tx);
       if (result instanceof Promise) throw new Error("a transaction must not wait: do the waiting before it");
+      authority?.changed();
       commit.run();
       return result;
     } catch (error) {
@@ -129,7 +140,7 @@ function createStore(sqlite: Database.Database, clock: Clock): Store {
       depth = 0;
       const events = written;
       written = [];
-      if (events.length > 0) receiver(events);
+      if (events.length > 0) authorities.run(undefined, () => receiver(events));
     }
   }
   /** Chunks of text may be lost with the power, not with the process: no fsync for them alone. */
@@ -158,6 +169,7 @@ function createStore(sqlite: Database.Database, clock: Clock): Store {
     db,
     sqlite,
     write,
+    runAs: (authority, work) => authorities.run(authority, work),
     emitSoon(draft) {
       const last = soon.at(-1);
       const joins =
