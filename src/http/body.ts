@@ -33,7 +33,8 @@ export function createBodies(clock: Pick<Clock, "monotonic">): Bodies {
 
   async function collected(request: Request, limit: number, hold: Hold): Promise<Uint8Array | null> {
     if (request.body === null) return null;
-    const body = growing(limit, hold);
+    const announced = Number(request.headers.get("content-length") ?? 0);
+    const body = growing({ limit, announced, hold });
     const reader = request.body.getReader();
     const end = clock.monotonic() + (limit > LIMITS.bodyBytes ? LIMITS.uploadMs : LIMITS.bodyMs);
     for (;;) {
@@ -68,7 +69,9 @@ function limitOf({ uploads, access }: RouteEntry): number {
 }
 
 /** One buffer that grows, however small the pieces: an object for each would cost more than they hold. */
-function growing(limit: number, hold: Hold) {
+function growing({ limit, announced, hold }: { limit: number; announced: number; hold: Hold }) {
+  // What is announced is set aside as a whole while that is little: it may never come.
+  const expected = Math.min(announced, LIMITS.bodyBytes);
   let buffer: Uint8Array | undefined;
   let size = 0;
   return {
@@ -78,7 +81,8 @@ function growing(limit: number, hold: Hold) {
       if (size > limit) throw tooLarge(limit);
       const capacity = buffer?.byteLength ?? 0;
       if (size > capacity) {
-        const grown = before === 0 ? piece : Buffer.allocUnsafeSlow(Math.min(limit, Math.max(2 * capacity, size)));
+        const grown =
+          before === 0 ? piece : Buffer.allocUnsafeSlow(Math.min(limit, Math.max(2 * capacity, size, expected)));
         hold.add(grown.byteLength - capacity);
         if (buffer) grown.set(buffer.subarray(0, before));
         buffer = grown;

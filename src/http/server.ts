@@ -24,24 +24,32 @@ export interface ListenOptions {
   port: number;
   /** Ends the event streams, so that a stop does not wait for them. */
   endStreams(): void;
+  /** How long a connection may stand still. */
+  keepAliveMs?: number;
 }
 
 /** @throws Problem 409 `port_in_use`, 422 `bad_address`. */
-export function listen({ gate, bodies, host, port, endStreams }: ListenOptions): Listening {
+export function listen(options: ListenOptions): Listening {
+  const { gate, bodies, host, port, endStreams, keepAliveMs = LIMITS.keepAliveMs } = options;
   let server: Server<undefined>;
   try {
     server = Bun.serve({
       hostname: host,
       port,
       development: false,
-      idleTimeout: LIMITS.keepAliveMs / 1_000,
+      idleTimeout: keepAliveMs / 1_000,
       // The gate refuses what is too large, with a problem that proxies pass on; the runtime would only cut the line.
       maxRequestBodySize: Number.MAX_SAFE_INTEGER,
       async fetch(request, self) {
         // A handler takes the time that it needs.
         self.timeout(request, 0);
         const response = await gate(request, self.requestIP(request)?.address ?? "");
-        self.timeout(request, secondsLeft(request, response, bodies));
+        if (!isEventStream(response)) {
+          // The timer starts again as the client takes the answer. What still comes of a refused body is dropped for a
+          // while: a client that only writes gets to read the answer, and a proxy to pass it on.
+          const ms = bodies.isUnread(request) ? LIMITS.refusedBodyMs : keepAliveMs;
+          self.timeout(request, ms / 1_000);
+        }
         return response;
       },
       // Nothing gets here: the gate does not throw. Should it, nobody sees a page of the runtime's.
@@ -80,10 +88,5 @@ export function listen({ gate, bodies, host, port, endStreams }: ListenOptions):
   };
 }
 
-/** How long the connection may stand still from here on; the timer starts again as the client takes the answer. */
-function secondsLeft(request: Request, response: Response, bodies: Bodies): number {
-  if (response.headers.get("content-type")?.startsWith("text/event-stream")) return 0;
-  // What still comes of a refused body is dropped for a while, so that the client gets to read the answer.
-  const ms = bodies.isUnread(request) ? LIMITS.refusedBodyMs : LIMITS.keepAliveMs;
-  return ms / 1_000;
-}
+const isEventStream = ({ headers }: Response): boolean =>
+  headers.get("content-type")?.startsWith("text/event-stream") ?? false;
