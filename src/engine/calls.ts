@@ -4,6 +4,7 @@ import { isProblem, messageOf } from "../core/errors.ts";
 import { executionRefs } from "../core/events.ts";
 import { LIMITS } from "../core/limits.ts";
 import type { Masker } from "../core/masking.ts";
+import { agentOutput } from "./events.ts";
 import type { Contract, Execution, StoredCall } from "./execution.ts";
 import { keepEnds } from "./output.ts";
 import type { EnginePorts } from "./ports.ts";
@@ -63,8 +64,7 @@ async function guarded(turn: Turn, call: StoredCall, tool: Tool): Promise<ToolRe
   const late = AbortSignal.timeout(tool.timeoutMs);
   const shown = masker.stream();
   const say = (text: string) => {
-    if (text)
-      ports.emitSoon({ kind: "agent_output", ...executionRefs(execution), data: { text, call_id: call.callId } });
+    if (text) ports.emitSoon(agentOutput, { ...executionRefs(execution), data: { text, call_id: call.callId } });
   };
   const context = {
     execution,

@@ -1,7 +1,7 @@
 /** The engine put together: its ports from what app.ts hands in, its scheduler, and what others may ask of it. */
 import type { Clock } from "../core/clock.ts";
 import { unavailable } from "../core/errors.ts";
-import type { EventDraft } from "../core/events.ts";
+import type { DraftOf, EventDefinition } from "../core/events.ts";
 import type { Logger } from "../core/log.ts";
 import { AGENT_DEFAULTS, type AgentFile } from "./agent-file.ts";
 import type { Execution, ExecutionRows } from "./execution.ts";
@@ -55,7 +55,7 @@ export interface EngineDeps {
   };
   overdrawn(execution: Execution, estimateUsd: number): Overdrawn | undefined;
   reserve(execution: Execution, amountUsd: number): boolean;
-  emitSoon(draft: EventDraft): void;
+  emitSoon<D extends EventDefinition>(definition: D, draft: DraftOf<D>): void;
   /** Transcript of the scripted model, from the configuration. */
   script: string | undefined;
   onTick(): void;

@@ -1,6 +1,6 @@
 /** What the engine is given by the rest: everything it does outside its own loop goes through here. */
 import type { Clock } from "../core/clock.ts";
-import type { EventDraft } from "../core/events.ts";
+import type { DraftOf, EventDefinition } from "../core/events.ts";
 import type { Logger } from "../core/log.ts";
 import type { Execution, ExecutionRows } from "./execution.ts";
 import type { ModelPort } from "./model.ts";
@@ -65,7 +65,7 @@ export interface EnginePorts {
   /** After that: whether the budgets have ample room for a call of this price; if not, its reply is kept short. */
   reserve(execution: Execution, amountUsd: number): boolean;
   /** Queues an event of the lossy class. */
-  emitSoon(draft: EventDraft): void;
+  emitSoon<D extends EventDefinition>(definition: D, draft: DraftOf<D>): void;
 }
 
 /** Why an execution's signal was aborted. */

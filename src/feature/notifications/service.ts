@@ -11,6 +11,7 @@ import type { Caller } from "../../http/caller.ts";
 import { type ListAnswer, listAnswer, type Page } from "../../http/list.ts";
 import type { Store } from "../../store/store.ts";
 import { notifications as table } from "../../store/tables/admin.ts";
+import { notification } from "./events.ts";
 import type { Notification } from "./model.ts";
 
 export interface Notice {
@@ -93,7 +94,7 @@ export function createNotifications({ store, clock }: { store: Store; clock: Clo
           dismissed_at: null,
         };
         db.insert(table).values(row).run();
-        emit({ kind: "notification", user_id: userId ?? ADMINISTRATORS, data: { ...present(row) } });
+        emit(notification, { user_id: userId ?? ADMINISTRATORS, data: { ...present(row) } });
       });
     },
     resolve(about, userId) {
