@@ -31,7 +31,8 @@ function filesOf(folder: string, wanted: RegExp): string[] {
     .sort();
 }
 
-const keyOf = (files: string[]): string => hashOf(...files.flatMap((file) => [relative(ROOT, file), readFileSync(file)]));
+const keyOf = (files: string[]): string =>
+  hashOf(...files.flatMap((file) => [relative(ROOT, file), readFileSync(file)]));
 const unchanged = (file: string, key: string): boolean => existsSync(file) && readFileSync(file, "utf8") === key;
 
 /** Types of the API, from the document that the server gives of itself. */
@@ -84,7 +85,15 @@ async function bundle(entrypoints: string[], format: "esm" | "iife") {
 function style(font: string): string {
   const out = join(OUT, "style.css");
   const { exitCode, stderr } = Bun.spawnSync(
-    [process.execPath, join(ROOT, "node_modules/.bin/tailwindcss"), "-i", join(WEB, "style.css"), "-o", out, "--minify"],
+    [
+      process.execPath,
+      join(ROOT, "node_modules/.bin/tailwindcss"),
+      "-i",
+      join(WEB, "style.css"),
+      "-o",
+      out,
+      "--minify",
+    ],
     { cwd: ROOT, stderr: "pipe" },
   );
   if (exitCode !== 0) throw new Error(`the style sheet was not made:\n${stderr}`);
@@ -156,7 +165,9 @@ export async function buildDashboard(): Promise<boolean> {
   const gzipped = (name: string) => gzipSync(readFileSync(join(ASSETS, name))).length;
   const sizes = {
     first: [...first, names.theme, css].map((name) => ({ name, gzip: gzipped(name) })),
-    lazy: [...kept].filter((name) => name.endsWith(".js") && !first.includes(name)).map((name) => ({ name, gzip: gzipped(name) })),
+    lazy: [...kept]
+      .filter((name) => name.endsWith(".js") && !first.includes(name))
+      .map((name) => ({ name, gzip: gzipped(name) })),
   };
   writeFileSync(join(OUT, "sizes.json"), JSON.stringify(sizes, null, 2));
   writeFileSync(`${mark}.new`, key);
@@ -167,7 +178,9 @@ export async function buildDashboard(): Promise<boolean> {
 /** A module whose default export is every file of the dashboard, embedded in the executable; for a build plugin. */
 export function embeddedModule(): string {
   const names = ["index.html", ...readdirSync(ASSETS).map((name) => `assets/${name}`)];
-  const imports = names.map((name, at) => `import f${at} from ${JSON.stringify(join(OUT, name))} with { type: "file" };`);
+  const imports = names.map(
+    (name, at) => `import f${at} from ${JSON.stringify(join(OUT, name))} with { type: "file" };`,
+  );
   const entries = names.map((name, at) => `${JSON.stringify(name)}: f${at}`);
   return `${imports.join("\n")}\nexport const dashboardFiles = () => ({ ${entries.join(", ")} });\n`;
 }

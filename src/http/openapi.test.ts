@@ -2,7 +2,9 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { Validator } from "@seriousme/openapi-schema-validator";
 import Ajv from "ajv/dist/2020.js";
+import { EVENTS } from "../app/events.ts";
 import { startServer, type TestServer } from "../testing/server.ts";
+import { eventSchemaName } from "./openapi-events.ts";
 
 interface Schema {
   properties?: Record<string, unknown>;
@@ -69,6 +71,18 @@ describe("the OpenAPI document", () => {
         return types.length > 0 && types.every(([, { schema }]) => Object.keys(schema ?? {}).length > 0);
       }),
     ).toEqual([]);
+  });
+
+  test("every kind of event has its schema, and `Event` is any of them", () => {
+    const { schemas } = document.components;
+    const kinds = EVENTS.map(({ kind }) => kind);
+    expect(schemas["Event"]).toMatchObject({ discriminator: { propertyName: "kind" } });
+    expect((schemas["Event"]!["oneOf"] as unknown[]).length).toBe(kinds.length);
+    for (const { kind, schema } of EVENTS) {
+      const properties = schemas[eventSchemaName(kind)]?.properties as Record<string, Schema>;
+      expect(properties["kind"]).toMatchObject({ const: kind });
+      expect(Object.keys(properties["data"]!.properties ?? {})).toEqual(Object.keys(schema.properties));
+    }
   });
 
   test("it is valid OpenAPI, and every schema in it valid JSON Schema 2020-12", async () => {

@@ -1,6 +1,8 @@
 /** The OpenAPI 3.1 document, made from the routes themselves, with what the gate adds: problems, access, headers. */
 import { toOpenAPISchema } from "@elysiajs/openapi";
 import type { AnyElysia } from "elysia";
+import type { EventCatalogue } from "../core/events.ts";
+import { eventSchemas } from "./openapi-events.ts";
 import { listsOf, nameSchemas, plainSchema, type Schema } from "./openapi-schemas.ts";
 import { operationName } from "./operation-names.ts";
 import { ProblemSchema } from "./problem.ts";
@@ -47,11 +49,14 @@ const problemResponses = Object.fromEntries(
   ]),
 );
 
-/** @param prefix path below which a proxy shows this server: "" or "/skep". */
+/**
+ * @param prefix path below which a proxy shows this server: "" or "/skep".
+ * @param events what the event stream sends: a schema each, and `Event` for any of them.
+ */
 export function openApiDocument(
   app: AnyElysia,
   table: RouteTable,
-  { version, prefix }: { version: string; prefix: string },
+  { version, prefix, events }: { version: string; prefix: string; events: EventCatalogue },
 ): Record<string, unknown> {
   const made = toOpenAPISchema(app, undefined, undefined, undefined, "3.1.2");
   const paths = made.paths as Record<string, Record<string, Operation>>;
@@ -75,7 +80,7 @@ export function openApiDocument(
     security: [{ bearer: [] }],
     paths,
     components: {
-      schemas: { ...nameSchemas(operations), Problem: plainSchema(ProblemSchema) },
+      schemas: { ...nameSchemas(operations), ...eventSchemas(events), Problem: plainSchema(ProblemSchema) },
       responses: problemResponses,
       securitySchemes: {
         bearer: { type: "http", scheme: "bearer", description: "An access token, an API key, or the engine's token." },

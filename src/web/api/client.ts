@@ -53,7 +53,12 @@ export async function must<T>(call: Promise<{ data?: T; error?: unknown }>): Pro
 /** Any thrown value as a problem that can be shown. */
 export function problemOf(error: unknown): Problem {
   if (typeof error === "object" && error !== null && "detail" in error && "code" in error) return error as Problem;
-  return { ...unreachable(), code: "unexpected", title: "Unexpected", detail: String((error as Error)?.message ?? error) };
+  return {
+    ...unreachable(),
+    code: "unexpected",
+    title: "Unexpected",
+    detail: String((error as Error)?.message ?? error),
+  };
 }
 
 /** What a problem says of a field of the body, by its name. */

@@ -35,8 +35,7 @@ export function startEffects(): () => void {
   };
   const stop = onLive((event) => {
     if (event.kind === "gap") return void queries.invalidateQueries();
-    for (const [kinds, paths] of EFFECTS)
-      if (kinds.test(event.kind)) for (const path of paths(event)) stale.add(path);
+    for (const [kinds, paths] of EFFECTS) if (kinds.test(event.kind)) for (const path of paths(event)) stale.add(path);
     if (stale.size > 0) timer ??= setTimeout(flush, COLLECT_MS);
   });
   return () => {

@@ -243,7 +243,10 @@ function Offline() {
 function Help({ onClose }: { onClose(): void }) {
   const admin = useAdmin();
   const pages = PAGES.filter(({ nav, admin: only }) => nav && (admin || !only));
-  const rows: [string, string][] = [...KEYS, ...pages.map(({ nav, title }): [string, string] => [`g ${nav!.key}`, title])];
+  const rows: [string, string][] = [
+    ...KEYS,
+    ...pages.map(({ nav, title }): [string, string] => [`g ${nav!.key}`, title]),
+  ];
   return (
     <Dialog title="Keys" onClose={onClose}>
       <dl className="grid grid-cols-[max-content_1fr] gap-x-6 gap-y-1.5">

@@ -9,7 +9,8 @@ export function duration(ms: number): string {
   if (ms < 0) return "0 s";
   if (ms < 10_000) return `${(ms / 1_000).toFixed(1)} s`;
   if (ms < MINUTE) return `${Math.round(ms / 1_000)} s`;
-  if (ms < HOUR) return `${Math.floor(ms / MINUTE)} min ${String(Math.floor((ms % MINUTE) / 1_000)).padStart(2, "0")} s`;
+  if (ms < HOUR)
+    return `${Math.floor(ms / MINUTE)} min ${String(Math.floor((ms % MINUTE) / 1_000)).padStart(2, "0")} s`;
   if (ms < DAY) return `${Math.floor(ms / HOUR)} h ${Math.floor((ms % HOUR) / MINUTE)} min`;
   return `${Math.floor(ms / DAY)} d ${Math.floor((ms % DAY) / HOUR)} h`;
 }

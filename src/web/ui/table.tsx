@@ -96,7 +96,11 @@ function Row<T>({
       {columns.map((column, at) => (
         <td key={column.title} className={cellClass(column as Column<unknown>)}>
           {at === 0 && href ? (
-            <Link href={href} data-row className="block outline-offset-2 after:absolute after:inset-0 after:content-['']">
+            <Link
+              href={href}
+              data-row
+              className="block outline-offset-2 after:absolute after:inset-0 after:content-['']"
+            >
               {column.cell(row)}
             </Link>
           ) : (

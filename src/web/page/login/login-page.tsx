@@ -35,7 +35,8 @@ function LogIn({ again, onDone }: Props) {
         const answer = await must(client.POST("/v1/auth/login", { body }));
         if ("two_factor_required" in answer) return setStep({ kind: "code", pending: answer.pending_token });
       } else {
-        const second = step.kind === "code" ? { code: text("code").replace(/\s/g, "") } : { recovery_code: text("code") };
+        const second =
+          step.kind === "code" ? { code: text("code").replace(/\s/g, "") } : { recovery_code: text("code") };
         const body = { pending_token: step.pending, session: "cookie" as const, ...second };
         await must(client.POST("/v1/auth/login/2fa", { body }));
       }
