@@ -22,6 +22,7 @@ import { settings } from "../feature/settings/feature.ts";
 import { skills } from "../feature/skills/feature.ts";
 import { status } from "../feature/status/feature.ts";
 import { team } from "../feature/team/feature.ts";
+import { transcripts } from "../feature/transcripts/feature.ts";
 import { updates } from "../feature/updates/feature.ts";
 import { usage } from "../feature/usage/feature.ts";
 import { users } from "../feature/users/feature.ts";
@@ -50,6 +51,7 @@ export const FEATURES = noFeatures()
   .with(usage)
   .with(executions)
   .with(runs)
+  .with(transcripts)
   .with(engine)
   .with(events)
   .with(admin)
