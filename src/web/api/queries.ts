@@ -1,6 +1,7 @@
 /** The cache of what was asked: how long it counts, what is tried again, and how lists grow page by page. */
-import { QueryClient } from "@tanstack/react-query";
-import { problemOf } from "./client.ts";
+import { QueryClient, useInfiniteQuery } from "@tanstack/react-query";
+import { client, must, problemOf } from "./client.ts";
+import type { paths } from "./schema.gen.ts";
 
 export const queries = new QueryClient({
   defaultOptions: {
@@ -23,13 +24,32 @@ interface Page<T> {
   items: T[];
   next_cursor: string | null;
 }
+/** What a GET that lists answers for each row. */
+type ListPaths = {
+  [P in keyof paths]: paths[P] extends {
+    get: { responses: { 200: { content: { "application/json": Page<unknown> } } } };
+  }
+    ? P
+    : never;
+}[keyof paths];
+type Get<P extends ListPaths> = Extract<paths[P], { get: unknown }>["get"];
+export type RowOf<P extends ListPaths> =
+  Get<P> extends { responses: { 200: { content: { "application/json": { items: (infer Row)[] } } } } } ? Row : never;
+type ParamsOf<P extends ListPaths> = Get<P> extends { parameters: infer Params } ? Params : never;
 
-/** For `api.useInfiniteQuery` over the API's lists. */
-export const paged = {
-  initialPageParam: undefined as string | undefined,
-  getNextPageParam: (page: unknown) => (page as Page<unknown>).next_cursor ?? undefined,
-};
-
-/** The rows of all pages that were asked for. */
-export const rowsOf = <T>(data: { pages: unknown[] } | undefined): T[] =>
-  (data?.pages ?? []).flatMap((page) => (page as Page<T>).items);
+/** A list of the API, page by page; `rows` are those of all pages that were asked for. */
+export function usePages<P extends ListPaths>(path: P, params: ParamsOf<P>, options: { enabled?: boolean } = {}) {
+  const query = useInfiniteQuery({
+    queryKey: ["get", path, { params }],
+    initialPageParam: undefined as string | undefined,
+    getNextPageParam: (page: Page<RowOf<P>>) => page.next_cursor ?? undefined,
+    async queryFn({ pageParam, signal }) {
+      const given = params as { query?: object };
+      const query = { ...given.query, ...(pageParam === undefined ? {} : { cursor: pageParam }) };
+      const get = client.GET as (path: string, init: object) => Promise<{ data?: Page<RowOf<P>>; error?: unknown }>;
+      return must(get(path, { params: { ...given, query }, signal }));
+    },
+    ...options,
+  });
+  return { ...query, rows: query.data?.pages.flatMap(({ items }) => items) ?? [] };
+}
