@@ -13,6 +13,7 @@ import { eventCatalogue } from "./app/events.ts";
 import { openWork } from "./app/work.ts";
 import { unpackAddonsTo } from "./core/addons.ts";
 import { systemClock } from "./core/clock.ts";
+import { createClockwork } from "./core/clockwork.ts";
 import type { Config } from "./core/config.ts";
 import { createLog } from "./core/log.ts";
 import { RELEASE_KEY } from "./core/release-key.ts";
@@ -126,8 +127,8 @@ export async function createApp(config: Config) {
   });
   const docker = config.sandbox === "process" ? undefined : engineOf(config);
   const settings = createSettings({ store, clock, audit });
-  const jobs = createJobs({ store, clock, log, audit });
-  jobs.recover();
+  const clockwork = createClockwork(clock, (err, source) => log.error({ err, source }, "what was due failed"));
+  const jobs = createJobs({ store, clock, clockwork, log, audit });
   const notifications = createNotifications({ store, clock });
   const catalogue = createCatalogue({
     clock,
@@ -178,7 +179,7 @@ export async function createApp(config: Config) {
     settings: () => settings.get().updates,
   });
   const administration = createAdministration({
-    ...{ store, clock, log, docker, notifications, stored: settings, startJob: jobs.start },
+    ...{ store, clock, log, docker, notifications, stored: settings, jobs },
     data: folder.root,
     instanceId: instance,
     labels: LABELS,
@@ -248,6 +249,8 @@ export async function createApp(config: Config) {
   const server = listen(gate, config, streams.close);
   address = server.url;
   await work.start();
+  jobs.start();
+  clockwork.start();
 
   return {
     config,
@@ -261,6 +264,7 @@ export async function createApp(config: Config) {
       await work.stop();
       await server.stop();
       await administration.stop();
+      clockwork.stop();
       await jobs.stop();
       await work.codeGraph.close();
       store.close();

@@ -94,7 +94,7 @@ export async function openWork(deps: WorkDeps) {
   const skills = createSkills({ store, folder: agentFolder, format, agentIds });
   const pipelines = createPipelines({ store, audit, folder: agentFolder, parse: parsePipeline, agentsOf, agentIds });
   const projects = openProjects({
-    ...{ store, clock, log, audit, guard, git: createGit({ env: config.hostEnv }) },
+    ...{ store, log, audit, clock, guard, jobs: deps.jobs, git: createGit({ env: config.hostEnv }) },
     data: folder,
     allowLocal: config.allowLocalRepositories,
     pipelineExists: pipelines.exists,
@@ -196,14 +196,12 @@ export async function openWork(deps: WorkDeps) {
     async start() {
       await projects.projects.recover();
       runs.service.resume();
-      codeGraph.start();
       await engine.start();
     },
     async stop() {
       codeGraph.stop();
       await engine.stop();
       await sandbox.close();
-      await projects.stop();
     },
   };
 }

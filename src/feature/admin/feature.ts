@@ -24,7 +24,7 @@ export interface AdministrationDeps {
   instanceId: string;
   labels: ContainersDeps["labels"];
   notifications: Notifications;
-  startJob: PullDeps["startJob"];
+  jobs: PullDeps["jobs"];
   /** Objects that are stored by name. */
   stored: { read(name: string): unknown; put(name: string, value: unknown, caller: Caller): void };
   agentImage(): string;
@@ -54,7 +54,7 @@ export function createAdministration(deps: AdministrationDeps): Administration {
     apiUsage,
     notifications,
     containers: createContainers(deps),
-    pullImage: createPullImage({ docker, startJob: deps.startJob, pulled: watch.imageIsThere }),
+    pullImage: createPullImage({ docker, jobs: deps.jobs, pulled: watch.imageIsThere }),
     ttsSettings: createTtsSettings(deps.stored),
     async stop() {
       await housekeeping.stop();

@@ -12,28 +12,24 @@ export interface OpenKnowledgeGraph extends Omit<KnowledgeGraphDeps, "jobs"> {
   store: Store;
   bus: Bus;
   log: Logger;
-  jobs: Pick<Jobs, "start" | "cancel">;
+  jobs: Jobs;
 }
 
 export interface KnowledgeGraphFeature {
   service: KnowledgeGraph;
-  /** Goes on with what the last process left. */
-  start(): void;
-  /** Nothing begins any more; running jobs are ended by whoever ends all jobs. */
+  /** No change of a project begins an index any more. */
   stop(): void;
 }
 
 export function openKnowledgeGraph(deps: OpenKnowledgeGraph): KnowledgeGraphFeature {
   const { store, bus, log, client, placeOf } = deps;
   const graphOf = (projectId: string) => client.project(placeOf(projectId));
-  const jobs = createIndexJobs({ store, bus, jobs: deps.jobs, graphOf });
+  const jobs = createIndexJobs({ store, jobs: deps.jobs, graphOf });
   const service = createKnowledgeGraph({ ...deps, jobs });
-  const isReady = (id: string) => deps.project(id)?.workspace.state === "ready";
 
   /** A job could write into the folder of a project that is gone. */
   async function forget(projectId: string): Promise<void> {
-    const job = jobs.latest(projectId);
-    if (job?.finished_at === null) jobs.cancel(projectId, job.id, { kind: "local", admin: true });
+    await jobs.end(projectId);
     await rm(placeOf(projectId).store, { recursive: true, force: true, maxRetries: 3 });
   }
   const unsubscribe = bus.subscribe([workspaceChanged, projectChanged], ({ kind, project_id, data }) => {
@@ -42,12 +38,5 @@ export function openKnowledgeGraph(deps: OpenKnowledgeGraph): KnowledgeGraphFeat
     if (data.change === "deleted")
       forget(project_id).catch((err) => log.warn({ err, project: project_id }, "graph of a project not removed"));
   });
-  return {
-    service,
-    start: () => jobs.resume(isReady),
-    stop() {
-      unsubscribe();
-      jobs.stop();
-    },
-  };
+  return { service, stop: unsubscribe };
 }

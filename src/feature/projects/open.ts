@@ -7,6 +7,7 @@ import type { Logger } from "../../core/log.ts";
 import type { Audit } from "../../store/audit.ts";
 import type { DataFolder } from "../../store/data-folder.ts";
 import type { Store } from "../../store/store.ts";
+import type { Jobs } from "../jobs/service.ts";
 import { createClones } from "./clones.ts";
 import { createRunWorkspaces, type RunWorkspaces } from "./run-workspaces.ts";
 import { createProjects, type Projects, type ProjectsDeps } from "./service.ts";
@@ -16,6 +17,7 @@ export interface OpenProjects extends Pick<ProjectsDeps, "pipelineExists" | "act
   store: Store;
   clock: Clock;
   log: Logger;
+  jobs: Jobs;
   audit: Audit;
   git: Git;
   guard: AddressGuard;
@@ -27,8 +29,6 @@ export interface OpenProjects extends Pick<ProjectsDeps, "pipelineExists" | "act
 export interface ProjectsFeature {
   projects: Projects;
   workspaces: RunWorkspaces;
-  /** Ends background work; unfinished clones begin again at the next start. */
-  stop(): Promise<void>;
 }
 
 export function openProjects({ data, allowLocal, ...deps }: OpenProjects): ProjectsFeature {
@@ -40,5 +40,5 @@ export function openProjects({ data, allowLocal, ...deps }: OpenProjects): Proje
   const workspaces = createRunWorkspaces({ store, rows, git, workspaces: data.workspaces, projects: folder });
   const { releaseAll } = workspaces;
   const projects = createProjects({ ...deps, rows, clones, rules, folder, releaseAll });
-  return { projects, workspaces, stop: clones.stop };
+  return { projects, workspaces };
 }

@@ -14,6 +14,7 @@ import runBudgets from "./0024-run-budgets.sql" with { type: "text" };
 import projects from "./0030-projects.sql" with { type: "text" };
 import toolOverrides from "./0031-tool-overrides.sql" with { type: "text" };
 import knowledgeGraph from "./0060-knowledge-graph.sql" with { type: "text" };
+import jobs from "./0100-jobs.sql" with { type: "text" };
 
 export interface Migration {
   name: string;
@@ -36,4 +37,5 @@ export const MIGRATIONS: readonly Migration[] = [
   { name: "0030-projects", sql: projects },
   { name: "0031-tool-overrides", sql: toolOverrides },
   { name: "0060-knowledge-graph", sql: knowledgeGraph },
+  { name: "0100-jobs", sql: jobs },
 ];
