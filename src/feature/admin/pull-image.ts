@@ -3,19 +3,20 @@ import { Type as t } from "@sinclair/typebox";
 import type { ImageProgress } from "../../adapter/docker/progress.ts";
 import type { DockerClient } from "../../adapter/docker.ts";
 import { unavailable } from "../../core/errors.ts";
-import { defineJob } from "../../core/jobs.ts";
+import { defineJob, type JobDefinition } from "../../core/jobs.ts";
 import type { Caller } from "../../http/caller.ts";
 import type { Job } from "../jobs/model.ts";
 import type { Jobs } from "../jobs/service.ts";
 
 export interface PullDeps {
   docker: Pick<DockerClient, "images" | "ping"> | undefined;
-  jobs: Pick<Jobs, "register" | "enqueue">;
+  jobs: Pick<Jobs, "enqueue">;
   /** The image is here now: closes what was said about its absence. */
   pulled(image: string): void;
 }
 
 export interface PullImage {
+  readonly definition: JobDefinition;
   /** @throws Problem 503 when Docker does not answer. Ask before starting. */
   assertReady(): Promise<void>;
   start(image: string, caller: Caller): Job;
@@ -40,8 +41,8 @@ export function createPullImage({ docker, jobs, pulled }: PullDeps): PullImage {
     const found = await images.inspect(image);
     return { image, image_id: found?.id ?? null };
   });
-  jobs.register(pullImage);
   return {
+    definition: pullImage,
     assertReady: async () => engine().ping(),
     start: (image, { userId }) => jobs.enqueue(pullImage, { image }, { key: image, subject: image, userId }),
   };

@@ -5,7 +5,7 @@
 import { availableParallelism } from "node:os";
 import { type Static, Type as t } from "@sinclair/typebox";
 import { conflict, notFound } from "../../core/errors.ts";
-import { defineJob, type EndedJob, type RunningJob } from "../../core/jobs.ts";
+import { defineJob, type EndedJob, type JobDefinition, type RunningJob } from "../../core/jobs.ts";
 import { LIMITS } from "../../core/limits.ts";
 import { oneOf } from "../../core/schema.ts";
 import type { RemoteGraph } from "../../graph/client.ts";
@@ -29,6 +29,7 @@ export interface IndexWish {
 }
 
 export interface IndexJobs {
+  readonly definition: JobDefinition;
   /** Starts a job, or joins the one that has not ended. Synchronous, for the transaction around it. */
   start(projectId: string, wish: IndexWish): IndexJob;
   /** @throws Problem 404. */
@@ -91,7 +92,6 @@ export function createIndexJobs({ store, jobs, graphOf }: IndexJobsDeps): IndexJ
     if (force !== undefined && state !== "cancelled") enqueue(project_id, { force, cause: "workspace" });
   }
   const index = defineJob("index", Payload, run, { parallel: PARALLEL, ended });
-  jobs.register(index);
 
   const enqueue = (projectId: string, { force, cause, userId }: IndexWish, runAt?: number): Job =>
     jobs.enqueue(
@@ -107,6 +107,7 @@ export function createIndexJobs({ store, jobs, graphOf }: IndexJobsDeps): IndexJ
   };
 
   return {
+    definition: index,
     start: (projectId, wish) =>
       store.write(() => {
         const job = enqueue(projectId, wish);

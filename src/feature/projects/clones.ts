@@ -8,7 +8,7 @@ import { Type as t } from "@sinclair/typebox";
 import type { AddressGuard } from "../../adapter/address-guard.ts";
 import type { Git } from "../../adapter/git.ts";
 import { isProblem, unavailable } from "../../core/errors.ts";
-import { defineJob, type EndedJob, type RunningJob } from "../../core/jobs.ts";
+import { defineJob, type EndedJob, type JobDefinition, type RunningJob } from "../../core/jobs.ts";
 import type { Logger } from "../../core/log.ts";
 import type { Store } from "../../store/store.ts";
 import type { Jobs } from "../jobs/service.ts";
@@ -19,7 +19,7 @@ import type { ProjectRow, ProjectStore } from "./store.ts";
 export interface ClonesDeps {
   store: Store;
   rows: ProjectStore;
-  jobs: Pick<Jobs, "register" | "enqueue" | "live" | "end">;
+  jobs: Pick<Jobs, "enqueue" | "end">;
   log: Logger;
   git: Git;
   guard: AddressGuard;
@@ -29,6 +29,7 @@ export interface ClonesDeps {
 }
 
 export interface Clones {
+  readonly definition: JobDefinition;
   /** Begins a clone of a project whose row says `cloning`, after the transaction around it has committed. */
   start(row: ProjectRow): void;
   /** Ends the clone if there is one, and removes whatever the project has on disk. */
@@ -72,10 +73,10 @@ export function createClones(deps: ClonesDeps): Clones {
     parallel: PARALLEL,
     ended,
   });
-  jobs.register(clone);
   const start = ({ id, name }: ProjectRow): void =>
     void jobs.enqueue(clone, { project_id: id }, { key: id, subject: name, projectId: id });
   return {
+    definition: clone,
     start,
     async discard(id) {
       await jobs.end(clone, id);
