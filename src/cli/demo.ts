@@ -8,15 +8,15 @@ import type { Command } from "commander";
 import { type Config, type OptionName, readConfig } from "../core/config.ts";
 import { messageOf } from "../core/errors.ts";
 import { BUILD } from "../core/version.ts";
-import { type Client, createClient } from "./client.ts";
 import { type ChosenModel, chooseModel, SCRIPTED } from "./demo-model.ts";
 import { makeDemoRepository } from "./demo-repository.ts";
 import { type ChosenSandbox, chooseDemoSandbox } from "./demo-sandbox.ts";
 import script from "./demo-script.yml" with { type: "text" };
 import { exitCodeOf, followRun, type RunView } from "./follow.ts";
 import { INTERRUPTED, onInterrupt } from "./interrupt.ts";
-import { report } from "./run.ts";
-import { type Started, startServer } from "./start.ts";
+import { reportLines } from "./report.ts";
+import { type Client, createClient } from "./server/client.ts";
+import { type Started, startServer } from "./server/start.ts";
 
 interface DemoFlags {
   folder: string;
@@ -178,7 +178,7 @@ function readHello({ data, repository }: Place, run: RunView & { project_id?: st
 
 function tellEnd(run: RunView, hello: string | null, { scripted }: ChosenModel): void {
   console.log("");
-  report(run, false, true);
+  console.log(reportLines(run, true).join("\n"));
   if (hello !== null) console.log(`\nHELLO.md${run.branch ? ` on branch ${run.branch}` : ""}:\n\n${indented(hello)}`);
   if (scripted)
     console.log(
