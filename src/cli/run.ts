@@ -4,7 +4,7 @@ import { readConfig } from "../core/config.ts";
 import { isProblem, Problem } from "../core/errors.ts";
 import { exitCodeOf, followRun, type RunView } from "./follow.ts";
 import { INTERRUPTED, onInterrupt } from "./interrupt.ts";
-import { reportLines } from "./report.ts";
+import { followedLines } from "./report.ts";
 import { type Client, createClient } from "./server/client.ts";
 import { tokenFor } from "./server/credentials.ts";
 import { connect, type ServerFlags, withServer } from "./server/locate.ts";
@@ -89,7 +89,7 @@ async function run(pipeline: string, task: string, flags: RunFlags): Promise<num
     const options = { json: flags.json ?? false, text: flags.text };
     const ended = await followRun(client, created.id, options, interrupt.signal);
     interrupt.done();
-    console.log(options.json ? JSON.stringify(ended) : reportLines(ended, stop !== undefined).join("\n"));
+    console.log(options.json ? JSON.stringify(ended) : followedLines(ended, stop !== undefined).join("\n"));
     return interrupt.asked ? INTERRUPTED : exitCodeOf(ended.status);
   } finally {
     await stop?.();

@@ -3,6 +3,7 @@
 /** At most `count` of the names that a typing error leads to, the nearest first. */
 export function nearNames(word: string, names: Iterable<string>, count = 3): string[] {
   const wanted = word.toLowerCase();
+  if (wanted.length < 2) return [];
   const reach = Math.max(1, Math.floor(wanted.length / 3));
   return [...names]
     .map((name) => ({ name, distance: distanceOf(wanted, name.toLowerCase(), reach) }))

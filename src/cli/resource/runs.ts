@@ -2,7 +2,7 @@
 import { Problem } from "../../core/errors.ts";
 import { exitCodeOf, followRun, type RunView } from "../follow.ts";
 import { INTERRUPTED, onInterrupt } from "../interrupt.ts";
-import { reportLines } from "../report.ts";
+import { followedLines, reportLines } from "../report.ts";
 import type { Client } from "../server/client.ts";
 import { costText, spanText, tableLines, timeText } from "../terminal/table.ts";
 import { listItems } from "./find.ts";
@@ -71,7 +71,11 @@ async function follow(run: Item, client: Client, flags: Flags): Promise<Answer> 
   const interrupt = onInterrupt(client, run["id"], false);
   const shown = await followRun(client, run["id"], { json, text: true }, interrupt.signal);
   interrupt.done();
-  return { json: shown, text: reportLines(shown), code: interrupt.asked ? INTERRUPTED : exitCodeOf(shown.status) };
+  return {
+    json: shown,
+    text: followedLines(shown, false),
+    code: interrupt.asked ? INTERRUPTED : exitCodeOf(shown.status),
+  };
 }
 
 /** Verbs of runs that are commands of their own. */
