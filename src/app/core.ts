@@ -24,7 +24,6 @@ import { instanceId } from "../store/instance-id.ts";
 import { instanceKeys } from "../store/instance-keys.ts";
 import { lockDataFolder } from "../store/lock.ts";
 import { databasePath, openStore } from "../store/store.ts";
-import { eventCatalogue } from "./events.ts";
 
 /** What tests put in the place of the real parts. */
 export type Replacements = Core["replaced"] & { clock?: Clock; log?: Logger };
@@ -60,7 +59,6 @@ export function openCore(config: Config, replaced: Replacements = {}) {
     guard: createAddressGuard(config.fetchAllow),
     base: createBase({ store, idempotency, facts }),
     site: createSite(config),
-    eventCatalogue: eventCatalogue(),
     streams: createEventStreams({ log: eventLog, bus, runEnds: RUN_ENDS, runRestarted }),
     tickets: createTickets(clock),
     metrics: createMetrics(),

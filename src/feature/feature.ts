@@ -48,8 +48,6 @@ export interface Core {
   /** What routes start from: `new Elysia().use(base)`. */
   readonly base: Base;
   readonly site: Site;
-  /** Kinds of events that there are. */
-  readonly eventCatalogue: EventCatalogue;
   readonly streams: EventStreams;
   readonly tickets: Tickets;
   readonly idempotency: Idempotency;
@@ -67,6 +65,8 @@ export interface Contributions {
   /** In the order of the features. */
   readonly tools: readonly ToolSource[];
   readonly prunes: readonly Prune[];
+  /** Kinds of events of all features. */
+  readonly events: EventCatalogue;
   checks(): Promise<Finding[]>;
   counts(): Record<string, number>;
   /** Inside the transaction that deletes the user. */
@@ -102,8 +102,6 @@ export interface Feature<Service = unknown> {
   routes?: AnyElysia;
   /** Tools that agents may have: `toolsOf("notes", [createNoteTool(…)])`, or a source asked for each execution. */
   tools?: ToolSource;
-  /** Kinds of events that it emits. */
-  events?: readonly EventDefinition[];
   /** Kinds of background jobs that it carries out. */
   jobs?: readonly object[];
   duties?: readonly Duty[];
@@ -121,8 +119,14 @@ export interface Feature<Service = unknown> {
   close?(): void | Promise<void>;
 }
 
-export interface FeatureDefinition<Name extends string, Deps, Service> {
+export interface FeatureDefinition<
+  Name extends string,
+  Deps,
+  Service,
+  Event extends EventDefinition = EventDefinition,
+> {
   readonly name: Name;
+  readonly events: readonly Event[];
   readonly create: (deps: Deps) => Feature<Service> | Promise<Feature<Service>>;
 }
 
@@ -130,10 +134,14 @@ export interface FeatureDefinition<Name extends string, Deps, Service> {
 export type ServiceOf<Definition> =
   Definition extends FeatureDefinition<string, never, infer Service> ? Service : never;
 
-/** @param create what it needs is the type of its argument: `(deps: Core & { agents: Pick<Agents, "exists"> }) => …` */
-export function defineFeature<Name extends string, Deps, Service>(
+/**
+ * @param create what it needs is the type of its argument: `(deps: Core & { agents: Pick<Agents, "exists"> }) => …`
+ * @param events the kinds of events that it emits, from its `events.ts`.
+ */
+export function defineFeature<Name extends string, Deps, Service, Event extends EventDefinition = never>(
   name: Name,
   create: (deps: Deps) => Feature<Service> | Promise<Feature<Service>>,
-): FeatureDefinition<Name, Deps, Service> {
-  return { name, create };
+  events: readonly Event[] = [],
+): FeatureDefinition<Name, Deps, Service, Event> {
+  return { name, events, create };
 }
