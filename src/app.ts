@@ -3,7 +3,7 @@ import { createGit } from "./adapter/git.ts";
 import { createImages } from "./adapter/sandbox/docker/image.ts";
 import { engineOf, openCore, type Replacements } from "./app/core.ts";
 import { FEATURES } from "./app/features.ts";
-import { openHttp, rootOf } from "./app/http.ts";
+import { apiOf, openHttp } from "./app/http.ts";
 import type { Config } from "./core/config.ts";
 import { createDoctor, type DoctorDeps } from "./feature/doctor/service.ts";
 
@@ -23,19 +23,32 @@ export interface AppOptions extends Replacements {
   features?: typeof FEATURES;
 }
 
-/** Opens everything and listens. @throws Problem with the remedy when a part cannot start; nothing stays open then. */
-export async function createApp(config: Config, { features = FEATURES, ...replaced }: AppOptions = {}) {
+/** Everything but HTTP, not started. `close` lets go of it. @throws Problem when a part cannot be opened. */
+export async function openHouse(config: Config, { features = FEATURES, ...replaced }: AppOptions = {}) {
   const core = openCore(config, replaced);
-  const opened: (() => unknown)[] = [core.close];
+  try {
+    const api = apiOf(core);
+    const house = await features.create(core, api);
+    const close = async () => {
+      await house.close();
+      core.close();
+    };
+    return { ...house, core, api, close };
+  } catch (error) {
+    core.close();
+    throw error;
+  }
+}
+
+/** Opens everything and listens. @throws Problem with the remedy when a part cannot start; nothing stays open then. */
+export async function createApp(config: Config, options: AppOptions = {}) {
+  const { core, api, services, contributions, ...house } = await openHouse(config, options);
+  const opened = [house.close];
   const stop = async (): Promise<void> => {
     for (const close of opened.splice(0).reverse()) await close();
   };
   try {
-    const root = rootOf(core);
-    const house = await features.create(core, root);
-    opened.push(house.close);
-    const { services, contributions } = house;
-    const http = openHttp(core, root, services);
+    const http = openHttp(core, api, services);
     opened.push(http.stop, house.stop);
     await house.start();
     const setupToken = services.accounts.setup.tokenToShow();

@@ -139,6 +139,7 @@ async function inTurn(
       () => log.warn({ feature: name }, `${name} takes more than ${SLOW_STOP_MS / 1_000} s to ${what}`),
       SLOW_STOP_MS,
     );
+    slow.unref();
     try {
       await feature[what]?.();
     } catch (error) {

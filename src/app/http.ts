@@ -14,7 +14,7 @@ import type { Api } from "./compose.ts";
 import type { CoreParts } from "./core.ts";
 
 /** What features' routes are added to. */
-export const rootOf = ({ facts, log, site }: CoreParts): Api => {
+export const apiOf = ({ facts, log, site }: CoreParts): Api => {
   const app = new Elysia().use(problemErrors(facts, log));
   return {
     app,

@@ -23,7 +23,6 @@ import type { Budgets } from "../budgets/service.ts";
 import type { Executions } from "../executions/service.ts";
 import { type Core, defineFeature, type ServiceOf } from "../feature.ts";
 import type { projects } from "../projects/feature.ts";
-import { stepQueued } from "../runs/events.ts";
 import type { OpenRuns } from "../runs/open.ts";
 import type { Secrets } from "../secrets/service.ts";
 import type { SettingsService } from "../settings/service.ts";
@@ -45,6 +44,8 @@ export interface EngineService {
   /** The execution whose token this is, while it runs. */
   executionOf: Engine["tokens"]["find"];
   sandbox: { kind: SandboxDriver["kind"]; shell: boolean };
+  /** Executions at work in this process. */
+  active(): number;
   /** Makes the agents' image when it is one of ours. @returns whether it is there now. */
   makeImage(image: string): Promise<boolean>;
 }
@@ -63,7 +64,7 @@ const PURPOSES = {
 export const engine = defineFeature(
   "engine",
   async (deps: Needs) => {
-    const { clock, log, config, store, bus, guard, folder, settings, providers, contributions } = deps;
+    const { clock, log, config, store, guard, folder, settings, providers, contributions } = deps;
     const { skills, projects, agents, secrets, budgets, executions, runs } = deps;
     const agentOf = (id: string) => agents.ready(id).agent;
     const sandbox = await sandboxOf(deps);
@@ -102,11 +103,11 @@ export const engine = defineFeature(
       script: config.demoScript,
       onTick: runs.service.tick,
     });
-    executions.onCancel(engine.scheduler.cancel);
-    const unsubscribe = bus.subscribe([stepQueued], () => engine.scheduler.wake());
+    executions.listen({ queued: engine.scheduler.wake, cancelled: engine.scheduler.cancel });
     const shell = sandbox.driver.kind === "docker" || config.allowHostShell;
     const service: EngineService = {
       executionOf: engine.tokens.find,
+      active: () => engine.scheduler.active,
       sandbox: { kind: sandbox.driver.kind, shell },
       makeImage: sandbox.makeImage,
     };
@@ -117,7 +118,6 @@ export const engine = defineFeature(
       }),
       start: engine.start,
       async stop() {
-        unsubscribe();
         await engine.stop();
         await sandbox.close();
       },
