@@ -9,7 +9,10 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { loadavg, tmpdir } from "node:os";
 import { join } from "node:path";
 import { parseArgs } from "node:util";
+import { Type as t } from "@sinclair/typebox";
 import { systemClock } from "../src/core/clock.ts";
+import { defineEvent } from "../src/core/events.ts";
+import { RUN_ENDS, runRestarted } from "../src/feature/runs/events.ts";
 import { createEventStreams } from "../src/http/event-stream.ts";
 import { createBus } from "../src/store/bus.ts";
 import { createEventLog } from "../src/store/event-log.ts";
@@ -25,6 +28,7 @@ const { values } = parseArgs({
   },
 });
 const [readers, rate, seconds] = [Number(values.readers), Number(values.rate), Number(values.seconds)];
+const output = defineEvent("agent_output", t.Object({ text: t.String(), n: t.Integer(), t: t.Number() }), "lossy");
 /** Every so many readers one follows everything. */
 const ALL = 50;
 /** Every so many readers one is cut twice a second and goes on from its last event. */
@@ -40,15 +44,14 @@ function serve(folder: string): void {
     throw error;
   });
   store.onCommit(bus.deliver);
-  const streams = createEventStreams({ log: createEventLog(store, systemClock), bus });
+  const streams = createEventStreams({ log: createEventLog(store, systemClock), bus, runEnds: RUN_ENDS, runRestarted });
   const emit = async () => {
     const began = performance.now();
     for (let sent = 0; sent < rate * seconds; ) {
       const due = Math.min(rate * seconds, Math.floor(((performance.now() - began) / 1_000) * rate));
       for (; sent < due; sent++)
         store.write((tx) =>
-          tx.emit({
-            kind: "agent_output",
+          tx.emit(output, {
             run_id: runOf(sent % readers),
             data: { text: "a few words of an answer", n: Math.floor(sent / readers), t: now() },
           }),

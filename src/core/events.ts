@@ -1,51 +1,28 @@
 /**
- * What can happen, and how it is delivered. An event is a row of the durable log; subscribers hear of it after the
- * transaction that wrote it has committed. Events tell, they never decide.
+ * What an event is. Each feature says in its `events.ts` which kinds it has; nothing here knows one. An event is a row
+ * of the durable log; subscribers receive it after the transaction that wrote it has committed. Events tell, they
+ * never decide.
  */
+import type { Static, TObject } from "@sinclair/typebox";
+import { Errors, ValueErrorType } from "@sinclair/typebox/errors";
 
 /** `must`: never dropped for a slow subscriber (it is cut off instead). `lossy`: may be dropped, and is counted. */
 export type Delivery = "must" | "lossy";
 
-export const EVENT_KINDS = {
-  run_created: "must",
-  run_complete: "must",
-  run_failed: "must",
-  run_cancelled: "must",
-  run_waiting: "must",
-  run_restarted: "must",
-  step_queued: "must",
-  step_started: "must",
-  step_complete: "must",
-  step_failed: "must",
-  step_skipped: "must",
-  step_retrying: "must",
-  approval_requested: "must",
-  approval_resolved: "must",
-  agent_output: "lossy",
-  agent_thinking: "lossy",
-  tool_call_start: "must",
-  tool_call_end: "must",
-  swarm_task_started: "must",
-  swarm_task_complete: "must",
-  swarm_task_failed: "must",
-  swarm_complete: "must",
-  llm_call: "must",
-  activity: "must",
-  session_started: "must",
-  session_ended: "must",
-  task_changed: "must",
-  project_changed: "must",
-  workspace_changed: "must",
-  index_progress: "lossy",
-  index_complete: "must",
-  memory_written: "must",
-  job_progress: "lossy",
-  notification: "must",
-  budget_warning: "must",
-  budget_exceeded: "must",
-} as const satisfies Record<string, Delivery>;
+export interface EventDefinition<Kind extends string = string, Data extends TObject = TObject> {
+  /** snake_case, e.g. `run_created`. */
+  readonly kind: Kind;
+  /** Of the event's `data`; its `description` says when the event happens. */
+  readonly schema: Data;
+  readonly delivery: Delivery;
+}
 
-export type EventKind = keyof typeof EVENT_KINDS;
+/** Says once what a kind of event carries: types, log, stream, OpenAPI and documentation follow. */
+export const defineEvent = <const Kind extends string, Data extends TObject>(
+  kind: Kind,
+  schema: Data,
+  delivery: Delivery = "must",
+): EventDefinition<Kind, Data> => ({ kind, schema, delivery });
 
 /** What an event is about: the columns that streams filter on and that decide who may read it. */
 export interface EventRefs {
@@ -59,25 +36,59 @@ export interface EventRefs {
   user_id?: string | undefined;
 }
 
-export interface EventDraft extends EventRefs {
-  kind: EventKind;
-  data: Record<string, unknown>;
+export interface EventDraft<Data = Record<string, unknown>> extends EventRefs {
+  data: Data;
 }
 
-export interface SkepEvent extends EventDraft {
+/** An event as subscribers and readers of the log get it. */
+export interface SkepEvent<Kind extends string = string, Data = Record<string, unknown>> extends EventDraft<Data> {
+  kind: Kind;
   /** Position in the log: strictly growing, without gap. */
   id: number;
   /** RFC 3339, UTC, milliseconds. */
   at: string;
 }
 
+/** What is written of an event of this definition. */
+export type DraftOf<D extends EventDefinition> = EventDraft<Given<Static<D["schema"]>>>;
+
+/** Optional members may be given as undefined: they are left out. */
+type Given<T> = { [Name in keyof T]: object extends Pick<T, Name> ? T[Name] | undefined : T[Name] };
+
+/** The event of a definition; of several, the union that `kind` tells apart. */
+export type EventOf<D extends EventDefinition> =
+  D extends EventDefinition<infer Kind, infer Data> ? SkepEvent<Kind, Static<Data>> : never;
+
+/** Every kind that this program knows: for checking names, OpenAPI and documentation. */
+export interface EventCatalogue {
+  readonly definitions: readonly EventDefinition[];
+  has(kind: string): boolean;
+}
+
+/** @throws Error when two features define one kind, or one is no plain word: it stands in a frame of the stream. */
+export function createEventCatalogue(definitions: readonly EventDefinition[]): EventCatalogue {
+  const kinds = new Set<string>();
+  for (const { kind } of definitions) {
+    if (!/^[a-z][a-z_]{0,63}$/.test(kind)) throw new Error(`the kind ${kind} is not written in snake_case`);
+    if (kinds.has(kind)) throw new Error(`two features define an event of the kind ${kind}`);
+    kinds.add(kind);
+  }
+  return { definitions, has: (kind) => kinds.has(kind) };
+}
+
+/** Where data and schema differ, one line a fault; empty when they agree. */
+export function faultsOf({ schema }: EventDefinition, data: object): string[] {
+  const unknown = Object.keys(data).filter((name) => !Object.hasOwn(schema.properties, name));
+  // Formats are the API layer's to know.
+  const errors = [...Errors(schema, [], data)].filter(({ type }) => type !== ValueErrorType.StringFormatUnknown);
+  return [
+    ...errors.map(({ path, message }) => `${path || "/"}: ${message}`),
+    ...unknown.map((name) => `/${name}: not in the schema`),
+  ];
+}
+
 /** Owner of events for administrators alone: streams show an event to its owner and to them; this is nobody's id. */
 export const ADMINISTRATORS = "administrators";
-
-export const isEventKind = (text: string): text is EventKind => Object.hasOwn(EVENT_KINDS, text);
-
-/** The kinds after which a run has ended. */
-export const RUN_END_KINDS: readonly EventKind[] = ["run_complete", "run_failed", "run_cancelled"];
 
 /** The references of an execution's events. */
 export const executionRefs = (execution: {

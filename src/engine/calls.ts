@@ -4,6 +4,7 @@ import { isProblem, messageOf } from "../core/errors.ts";
 import { executionRefs } from "../core/events.ts";
 import { LIMITS } from "../core/limits.ts";
 import type { Masker } from "../core/masking.ts";
+import { agentOutput } from "./events.ts";
 import type { Contract, Execution, StoredCall } from "./execution.ts";
 import { keepEnds } from "./output.ts";
 import type { EnginePorts } from "./ports.ts";
@@ -25,7 +26,8 @@ export interface Turn {
  */
 export async function settleCalls(turn: Turn, calls: readonly StoredCall[]): Promise<ToolResult["end"]> {
   const { execution, ports, sandbox } = turn;
-  const tools = new Map(ports.toolsFor(execution, sandbox).map((tool) => [tool.name, tool]));
+  if (calls.length === 0) return undefined;
+  const tools = new Map((await ports.toolsFor(execution, sandbox)).map((tool) => [tool.name, tool]));
   for (const call of calls) {
     if (call.ending) return call.ending;
     const tool = tools.get(call.tool);
@@ -35,17 +37,18 @@ export async function settleCalls(turn: Turn, calls: readonly StoredCall[]): Pro
       continue;
     }
     turn.signal.throwIfAborted();
-    const result = await runCall(turn, call, tool);
+    const result = await runCall(turn, call, tools);
     if (result.end) return result.end;
   }
   return undefined;
 }
 
-async function runCall(turn: Turn, call: StoredCall, tool: Tool | undefined): Promise<ToolResult> {
-  const { execution, ports, masker, sandbox } = turn;
+async function runCall(turn: Turn, call: StoredCall, tools: ReadonlyMap<string, Tool>): Promise<ToolResult> {
+  const { execution, ports, masker } = turn;
+  const tool = tools.get(call.tool);
   if (call.status === "requested") ports.rows.startCall(execution, call, masker.json(call.input));
   const started = ports.clock.monotonic();
-  const raw = tool ? await guarded(turn, call, tool) : unknownTool(call, ports.toolsFor(execution, sandbox));
+  const raw = tool ? await guarded(turn, call, tool) : unknownTool(call, [...tools.keys()]);
   await ports.turn();
   turn.signal.throwIfAborted();
   const checked = raw.end?.status === "succeeded" ? heldToContract(raw, execution.contract) : raw;
@@ -61,8 +64,7 @@ async function guarded(turn: Turn, call: StoredCall, tool: Tool): Promise<ToolRe
   const late = AbortSignal.timeout(tool.timeoutMs);
   const shown = masker.stream();
   const say = (text: string) => {
-    if (text)
-      ports.emitSoon({ kind: "agent_output", ...executionRefs(execution), data: { text, call_id: call.callId } });
+    if (text) ports.emitSoon(agentOutput, { ...executionRefs(execution), data: { text, call_id: call.callId } });
   };
   const context = {
     execution,
@@ -71,7 +73,7 @@ async function guarded(turn: Turn, call: StoredCall, tool: Tool): Promise<ToolRe
     onOutput: (text: string) => say(shown.push(text)),
   };
   try {
-    return await raceSignal(tool.run(call.input as Record<string, unknown>, context), context.signal);
+    return await raceSignal(tool.run(call.input as never, context), context.signal);
   } catch (error) {
     turn.signal.throwIfAborted();
     if (isProblem(error) && (error.code === "sandbox_lost" || error.code === "docker_unavailable")) throw error;
@@ -95,12 +97,10 @@ function raceSignal<T>(work: Promise<T>, signal: AbortSignal): Promise<T> {
   });
 }
 
-function unknownTool(call: StoredCall, tools: readonly Tool[]): ToolResult {
-  return {
-    ok: false,
-    output: `There is no tool ${call.tool} here. There are: ${tools.map((tool) => tool.name).join(", ")}.`,
-  };
-}
+const unknownTool = ({ tool }: StoredCall, names: readonly string[]): ToolResult => ({
+  ok: false,
+  output: `There is no tool ${tool} here. There are: ${names.join(", ")}.`,
+});
 
 /** What of `value` does not fit the schema, in words for the model. */
 export function schemaFaults(schema: object, value: unknown): string[] {

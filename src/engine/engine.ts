@@ -1,7 +1,7 @@
 /** The engine put together: its ports from what app.ts hands in, its scheduler, and what others may ask of it. */
 import type { Clock } from "../core/clock.ts";
 import { unavailable } from "../core/errors.ts";
-import type { EventDraft } from "../core/events.ts";
+import type { DraftOf, EventDefinition } from "../core/events.ts";
 import type { Logger } from "../core/log.ts";
 import { AGENT_DEFAULTS, type AgentFile } from "./agent-file.ts";
 import type { Execution, ExecutionRows } from "./execution.ts";
@@ -12,7 +12,7 @@ import { assemblePrompt } from "./prompt.ts";
 import type { SandboxDriver } from "./sandbox.ts";
 import { createScheduler, type Scheduler, type SchedulerLimits } from "./scheduler.ts";
 import { createExecutionTokens, type ExecutionTokens } from "./tokens.ts";
-import type { Toolbox } from "./tool/registry.ts";
+import type { Toolbox } from "./toolbox.ts";
 
 /** What of the instance's settings fills in for agents that say nothing. */
 export interface EngineDefaults {
@@ -55,7 +55,7 @@ export interface EngineDeps {
   };
   overdrawn(execution: Execution, estimateUsd: number): Overdrawn | undefined;
   reserve(execution: Execution, amountUsd: number): boolean;
-  emitSoon(draft: EventDraft): void;
+  emitSoon<D extends EventDefinition>(definition: D, draft: DraftOf<D>): void;
   /** Transcript of the scripted model, from the configuration. */
   script: string | undefined;
   onTick(): void;
@@ -122,8 +122,8 @@ function portsOf(deps: EngineDeps, tokens: ExecutionTokens): EnginePorts {
     },
     summaryModel: () => deps.defaults().models?.summary ?? undefined,
     scriptOf: () => deps.script,
-    toolsFor: ({ agentId, kind, contract }, { hasShell }) =>
-      toolbox.for({ kind, allows: deps.allowsTool(agentId), hasShell, contract }),
+    toolsFor: (execution, { hasShell }) =>
+      toolbox.for({ execution, allows: deps.allowsTool(execution.agentId), hasShell, contract: execution.contract }),
     promptFor(execution, tools, { kind }) {
       const { agentId, projectId, runId } = execution;
       const agent = deps.agentOf(agentId);

@@ -2,10 +2,11 @@
  * The loop of one execution: settle the calls of the last reply, ask the model, store the reply, again. Every step of
  * it is a row before the next begins, so it can be left at any point and taken up from the rows.
  */
-import { type EventDraft, executionRefs } from "../core/events.ts";
+import { executionRefs } from "../core/events.ts";
 import { LIMITS } from "../core/limits.ts";
 import { settleCalls, type Turn } from "./calls.ts";
 import { estimateTokens, fitRoom, roomOf, toModelMessages, toSummaryRequest } from "./context.ts";
+import { agentOutput, agentThinking } from "./events.ts";
 import type { Ending, Execution, StoredMessage } from "./execution.ts";
 import type { AssistantPart, ModelMessage, ModelReply } from "./model.ts";
 import type { EngineAgent } from "./ports.ts";
@@ -90,7 +91,7 @@ function endOfText(execution: Execution, transcript: readonly StoredMessage[], t
  */
 async function ask(input: LoopInput): Promise<ModelReply | Ending> {
   const { execution, ports, model, system, sandbox } = input;
-  const tools = ports.toolsFor(execution, sandbox);
+  const tools = await ports.toolsFor(execution, sandbox);
   const summaryModel = ports.summaryModel() ?? model;
   const windowOf = (one: string) => roomOf(ports.models.info(one).context_window);
   let room = windowOf(model);
@@ -148,8 +149,8 @@ async function call(
   const budget = allowed(input, model, estimateTokens(system) + estimateTokens(JSON.stringify([messages, shown])));
   if ("status" in budget) return budget;
   const [text, thinking] = [masker.stream(), masker.stream()];
-  const say = (kind: EventDraft["kind"], piece: string) => {
-    if (piece) ports.emitSoon({ kind, ...executionRefs(execution), data: { text: piece } });
+  const say = (kind: typeof agentOutput | typeof agentThinking, piece: string) => {
+    if (piece) ports.emitSoon(kind, { ...executionRefs(execution), data: { text: piece } });
   };
   const reply = await ports.models.call({
     model,
@@ -168,11 +169,11 @@ async function call(
       script: ports.scriptOf(execution),
     },
     signal,
-    onText: (piece) => say("agent_output", text.push(piece)),
-    onThinking: (piece) => say("agent_thinking", thinking.push(piece)),
+    onText: (piece) => say(agentOutput, text.push(piece)),
+    onThinking: (piece) => say(agentThinking, thinking.push(piece)),
   });
-  say("agent_thinking", thinking.end());
-  say("agent_output", text.end());
+  say(agentThinking, thinking.end());
+  say(agentOutput, text.end());
   await ports.turn();
   signal.throwIfAborted();
   return { ...reply, parts: masker.json(reply.parts) };

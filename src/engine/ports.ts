@@ -1,6 +1,6 @@
 /** What the engine is given by the rest: everything it does outside its own loop goes through here. */
 import type { Clock } from "../core/clock.ts";
-import type { EventDraft } from "../core/events.ts";
+import type { DraftOf, EventDefinition } from "../core/events.ts";
 import type { Logger } from "../core/log.ts";
 import type { Execution, ExecutionRows } from "./execution.ts";
 import type { ModelPort } from "./model.ts";
@@ -42,7 +42,7 @@ export interface EnginePorts {
   /** Transcript file of the scripted model for this execution. */
   scriptOf(execution: Execution): string | undefined;
   /** Tools the execution has at this moment; asked before every turn. */
-  toolsFor(execution: Execution, sandbox: Pick<Sandbox, "hasShell">): Tool[];
+  toolsFor(execution: Execution, sandbox: Pick<Sandbox, "hasShell">): Promise<Tool[]>;
   /** System and first user message. */
   promptFor(
     execution: Execution,
@@ -65,7 +65,7 @@ export interface EnginePorts {
   /** After that: whether the budgets have ample room for a call of this price; if not, its reply is kept short. */
   reserve(execution: Execution, amountUsd: number): boolean;
   /** Queues an event of the lossy class. */
-  emitSoon(draft: EventDraft): void;
+  emitSoon<D extends EventDefinition>(definition: D, draft: DraftOf<D>): void;
 }
 
 /** Why an execution's signal was aborted. */

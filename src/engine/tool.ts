@@ -1,5 +1,7 @@
-/** What a tool is. One file a tool in `engine/tool/`, one line in its registry. */
-import type { TObject } from "@sinclair/typebox";
+/**
+ * What a tool is and who brings it. The engine's own tools are files in `engine/tool/`; features bring theirs as a
+ * `ToolSource`, which is asked before every turn what the execution gets.
+ */
 import type { Sandbox } from "./sandbox.ts";
 
 /** Whose turn it is: the execution's row, as far as tools and prompts need it. */
@@ -49,14 +51,35 @@ export type ToolGroup =
   | "web"
   | "mcp";
 
-export interface Tool<Input = Record<string, unknown>> {
+/** @typeParam Input what `parameters` describes; `Tool` alone is a tool of any input. */
+export interface Tool<Input = never> {
   name: string;
   group: ToolGroup;
   /** What the model is told; from `<name>.md` beside the tool. */
   description: string;
-  /** JSON Schema of the input; the loop validates against it before `run`. */
-  parameters: TObject;
+  /** JSON Schema of the input, an object; the loop validates against it before `run`. */
+  parameters: object;
   timeoutMs: number;
   /** Throws Problem for expected failures (told to the model); anything else fails the call as an internal error. */
   run(input: Input, context: ToolContext): Promise<ToolResult>;
 }
+
+/** Brings tools: the engine's own, a feature's, or those of a tool server. */
+export interface ToolSource {
+  /** Named in the log when it fails. */
+  readonly name: string;
+  /** Names of every tool that it may bring to anybody at this moment: what agents can be allowed or denied. */
+  names(): readonly string[];
+  /**
+   * What this execution gets; asked before every turn, so it must be quick. A source that throws brings nothing for
+   * that turn. What the agent is not allowed is left out by the toolbox.
+   */
+  for(execution: ExecutionInfo): readonly Tool[] | Promise<readonly Tool[]>;
+}
+
+/** A source that brings the same tools to every execution. */
+export const toolsOf = (name: string, tools: readonly Tool[]): ToolSource => ({
+  name,
+  names: () => tools.map((tool) => tool.name),
+  for: () => tools,
+});

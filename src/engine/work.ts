@@ -37,7 +37,7 @@ export async function workOn(execution: Execution, ports: EnginePorts, stop: Abo
       { executionId, agentId, runId, image, workspace, network, memoryMb, cpus, env },
       signal,
     );
-    const system = begin(execution, ports, model, sandbox);
+    const system = await begin(execution, ports, model, sandbox);
     const masker = createMasker({ ...secrets, ENGINE_INTERNAL_TOKEN: token });
     const ending = await runLoop({ execution, ports, sandbox, masker, signal, agent, model, system });
     await sandbox.stop();
@@ -56,9 +56,9 @@ export async function workOn(execution: Execution, ports: EnginePorts, stop: Abo
 }
 
 /** Assembles the prompt at the first start; later starts go on under the stored one. */
-function begin(execution: Execution, ports: EnginePorts, model: string, sandbox: Sandbox): string {
+async function begin(execution: Execution, ports: EnginePorts, model: string, sandbox: Sandbox): Promise<string> {
   if (execution.system !== null) return execution.system;
-  const { system, user } = ports.promptFor(execution, ports.toolsFor(execution, sandbox), sandbox);
+  const { system, user } = ports.promptFor(execution, await ports.toolsFor(execution, sandbox), sandbox);
   ports.rows.begin(execution.id, model, system, user);
   return system;
 }

@@ -35,6 +35,9 @@ function clientOf(tree: SourceTree, limits: Partial<GraphClientLimits> = {}, com
   return { client, reasons, graph: client.project({ root: tree.root, store: tree.store }) };
 }
 
+const COUNT_FILES = "MATCH (n:File) RETURN count(*)";
+const PAIRS = "UNWIND range(1, 1000000) AS b RETURN sum(a * b)";
+
 /** A worker that is no good: what it does with a request is this statement. */
 function badWorker(tree: SourceTree, statement: string): string[] {
   const path = join(tree.root, "..", "bad-worker.ts");
@@ -67,10 +70,10 @@ describe("graph client", () => {
     expect(answer.callers.map(({ name }) => name)).toEqual(["total"]);
     expect(client.pids().length).toBeGreaterThan(0);
     const cypher = await read<CypherAnswer>(
-      graph.json.cypher("MATCH (a)-[:CALLS]->(b:Function) RETURN b.name ORDER BY b.name", {}, 10),
+      graph.cypher("MATCH (a)-[:CALLS]->(b:Function) RETURN b.name ORDER BY b.name", {}, 10),
     );
     expect(cypher.rows).toEqual([["round"], ["withTax"]]);
-    expect(await graph.json.cypher("CREATE (:File)", {}, 10).catch((error) => error.status)).toBe(422);
+    expect(await graph.cypher("CREATE (:File)", {}, 10).catch((error) => error.status)).toBe(422);
     expect(await graph.tool("code_graph_query", { query: "tax" })).toContain("src/tax.ts:1");
   });
 
@@ -123,6 +126,69 @@ describe("graph client", () => {
     const { graph, reasons } = clientOf(tree, { memoryBytes: 200e6, idleMs: 100 }, badWorker(tree, grow));
     expect(await graph.status().catch((error) => error.code)).toBe("graph_unavailable");
     expect(reasons).toEqual(Array(2).fill("graph worker over its memory bound"));
+  });
+
+  test("a query that never ends is killed at its limit; questions, and queries of other projects, do not wait", async () => {
+    const [slow, other] = [treeOf(SHOP), treeOf(SHOP)];
+    // The database would stop it after 10 s by itself.
+    const { graph, client, reasons } = clientOf(slow, { queryTimeoutMs: 2_000 });
+    const another = client.project({ root: other.root, store: other.store });
+    await graph.index({ force: false });
+    await another.index({ force: false });
+    const ended: string[] = [];
+    const noted = async (name: string, work: Promise<GraphJson>) => {
+      const value = await work.catch((error) => error);
+      ended.push(name);
+      return value;
+    };
+    const endless = noted("endless", graph.cypher(`UNWIND range(1, 1000000) AS a ${PAIRS}`, {}, 1));
+    const question = graph.json.context("withTax");
+    const rows = await read<CypherAnswer>(noted("other", another.cypher(COUNT_FILES, {}, 1)));
+    expect(rows.rows).toEqual([[3]]);
+    expect((await read<SymbolContext>(question)).callers.length).toBe(1);
+    expect(ended).toEqual(["other"]);
+    const failure = await endless;
+    expect([failure.status, failure.code, failure.detail]).toEqual([
+      422,
+      "invalid",
+      "The query takes too long: ask for less, or start from fewer nodes.",
+    ]);
+    expect(reasons).toEqual(["graph worker did not answer cypher in time"]);
+    expect((await read<CypherAnswer>(graph.cypher(COUNT_FILES, {}, 1))).rows).toEqual([[3]]);
+  });
+
+  test("a query that fills the memory is killed before the machine feels it, and the next is answered", async () => {
+    const { graph, reasons } = clientOf(treeOf(SHOP), { queryMemoryBytes: 400e6 });
+    await graph.index({ force: false });
+    const failure = await graph.cypher("RETURN size(range(1, 100000000))", {}, 1).catch((error) => error);
+    expect([failure.status, failure.detail]).toEqual([422, expect.stringContaining("too much memory")]);
+    expect(reasons).toEqual(["graph worker over its memory bound"]);
+    expect((await read<CypherAnswer>(graph.cypher(COUNT_FILES, {}, 1))).rows).toEqual([[3]]);
+  });
+
+  test("a query that ends a fresh process is refused, and not tried again", async () => {
+    const tree = treeOf(SHOP);
+    const script = `if (request.operation === "prepareCypher") process.send({ id: request.id, kind: "value" }); else process.exit(3);`;
+    const { graph, reasons } = clientOf(tree, {}, badWorker(tree, script));
+    const failure = await graph.cypher(COUNT_FILES, {}, 1).catch((error) => error);
+    expect([failure.status, failure.detail]).toEqual([422, expect.stringContaining("write it more simply")]);
+    expect(reasons).toEqual(["graph worker ended (3)"]);
+  });
+
+  test("a process that ended between two queries is replaced, and nobody notices", async () => {
+    const { graph, client } = clientOf(treeOf(SHOP));
+    await graph.index({ force: false });
+    const before = client.pids();
+    await graph.cypher(COUNT_FILES, {}, 1);
+    for (const pid of client.pids()) if (!before.includes(pid)) process.kill(pid, "SIGKILL");
+    expect((await read<CypherAnswer>(graph.cypher(COUNT_FILES, {}, 1))).rows).toEqual([[3]]);
+  });
+
+  test("more queries than may wait are turned away", async () => {
+    const tree = treeOf(SHOP);
+    const { graph } = clientOf(tree, {}, badWorker(tree, ""));
+    const asked = Array.from({ length: 70 }, () => graph.cypher(COUNT_FILES, {}, 1).catch((error) => error.code));
+    expect(await Promise.all(asked.slice(-5))).toEqual(Array(5).fill("graph_busy"));
   });
 
   test("a cancelled index stops its process and leaves the old graph", async () => {

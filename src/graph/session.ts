@@ -8,7 +8,7 @@ import { resolveFiles } from "./analyse.ts";
 import type { CodeGraph } from "./code-graph.ts";
 import { type GitPlace, headCommit } from "./git.ts";
 import { GraphError } from "./graph-error.ts";
-import { createGraphReader, type OpenedGraph } from "./graph-reader.ts";
+import { createGraphReader } from "./graph-reader.ts";
 import { CONFIG_NAMES, fingerprintOf, type IndexReport, indexRepository, type PhaseReport } from "./indexer.ts";
 import { type EdgeType, NODE_LABELS, type NodeLabel } from "./model.ts";
 import { unpackFacts } from "./parse/facts.ts";
@@ -118,11 +118,12 @@ export function createGraphSession(place: GraphPlace): GraphSession {
 
   const readLines = (path: string, from: number, to: number) => sourceLines(root, path, from, to);
 
-  /** @returns the generation that can be asked in Cypher now. */
-  function prepareCypher(): OpenedGraph {
-    const opened = reader.open();
-    const { graph, kuzuPath } = opened;
-    if (existsSync(kuzuPath)) return opened;
+  /** The database of the current generation, made when it is missing. */
+  function cypherPath(): { generation: number; path: string } {
+    const [manifest, files] = [store.manifest(), store.current()];
+    // The graph itself is not opened where its database is there already.
+    if (manifest && files && existsSync(files.kuzu)) return { generation: manifest.generation, path: files.kuzu };
+    const { generation, graph, kuzuPath } = reader.open();
     const aside = `${kuzuPath}.${process.pid}`;
     try {
       rmSync(aside, { recursive: true, force: true });
@@ -131,11 +132,12 @@ export function createGraphSession(place: GraphPlace): GraphSession {
     } finally {
       rmSync(aside, { recursive: true, force: true });
     }
-    return opened;
+    return { generation, path: kuzuPath };
   }
 
-  function kuzuOf({ generation, kuzuPath }: OpenedGraph): KuzuReader {
-    if (kuzu?.generation !== generation) kuzu = { generation, reader: openKuzu(kuzuPath, CYPHER_TIMEOUT_MS) };
+  function kuzuNow(): KuzuReader {
+    const { generation, path } = cypherPath();
+    if (kuzu?.generation !== generation) kuzu = { generation, reader: openKuzu(path, CYPHER_TIMEOUT_MS) };
     return kuzu.reader;
   }
 
@@ -175,7 +177,7 @@ export function createGraphSession(place: GraphPlace): GraphSession {
     async cypher(query, params, limit) {
       const refused = refusal(query);
       if (refused) throw new GraphError("invalid", refused);
-      const reading = kuzuOf(prepareCypher());
+      const reading = kuzuNow();
       const started = performance.now();
       try {
         const answer = await reading.query(query, params, Math.min(limit, MAX_ROWS));
@@ -192,7 +194,7 @@ export function createGraphSession(place: GraphPlace): GraphSession {
     communities: (window) => communityDetails(graph(), window),
     processes: (window, symbol) => processDetails(graph(), window, symbol),
     graph,
-    prepareCypher: () => void prepareCypher(),
+    prepareCypher: () => void cypherPath(),
     async warm() {
       await reader.warm();
       await index.path();

@@ -19,70 +19,70 @@ export interface ToolSchema {
   input: { type: "object"; properties: Record<string, unknown>; required: string[]; additionalProperties: false };
 }
 
-const PROJECT = { type: "string", description: "project id" };
+const text = (description: string) => ({ type: "string", minLength: 1, maxLength: 1_000, description });
+const whole = (minimum: number, maximum: number, preset: number) => ({
+  type: "integer",
+  ...{ minimum, maximum, default: preset },
+});
 
-function schema(
-  name: string,
-  description: string,
-  properties: Record<string, unknown>,
-  required: string[],
-  project: boolean,
-): ToolSchema {
-  return {
+const TOOLS = [
+  {
+    name: "code_graph_query",
+    description:
+      "Searches the code graph by words or by a name: functions, classes and execution flows, each with path:line. Use it before grep when you look for where something is done; the words need not be spelled as in the code.",
+    properties: { query: text("Words or a name."), limit: whole(1, 50, 10) },
+    required: ["query"],
+  },
+  {
+    name: "code_graph_context",
+    description:
+      "Shows one symbol: who calls it, what it calls, its execution flows and its cluster, each with path:line. Use it before you change or call something.",
+    properties: {
+      symbol_name: text("Name, Class.method or id."),
+      file_path: text("Which one, if several have the name."),
+    },
+    required: ["symbol_name"],
+  },
+  {
+    name: "code_graph_impact",
+    description:
+      "Shows what a change of a symbol reaches, by depth (1: will break, 2: likely affected, then: may be affected), with the execution flows concerned and the risk. Use it before you change what others use.",
+    properties: {
+      target: text("Name, Class.method or id."),
+      direction: {
+        type: "string",
+        enum: ["upstream", "downstream"],
+        default: "upstream",
+        description: "upstream: what depends on the target; downstream: what it depends on.",
+      },
+      max_depth: whole(1, 10, 3),
+    },
+    required: ["target"],
+  },
+  {
+    name: "code_graph_changes",
+    description:
+      "Shows which symbols and execution flows the uncommitted changes of the working copy touch, with the risk. Use it before you finish, to see what to test.",
+    properties: {},
+    required: [],
+  },
+] as const;
+
+/** For a server of many projects: which one, the work's own when absent. */
+const PROJECT = { type: "string", maxLength: 100, description: "Id of the project; the one you work on when absent." };
+
+/** The tools as agents and MCP clients see them; without `project` for a server of one repository. */
+export const toolSchemas = (project: boolean): ToolSchema[] =>
+  TOOLS.map(({ name, description, properties, required }) => ({
     name,
     description,
     input: {
       type: "object",
       properties: project ? { projectId: PROJECT, ...properties } : properties,
-      required: project ? ["projectId", ...required] : required,
+      required: [...required],
       additionalProperties: false,
     },
-  };
-}
-
-/** The tools' schemas; with `project` false for a server of one repository, where no project is named. */
-export function toolSchemas(project: boolean): ToolSchema[] {
-  return [
-    schema(
-      "code_graph_query",
-      "Search the code graph by words or names: functions, classes and execution flows, with path:line.",
-      {
-        query: { type: "string", description: "words or a name" },
-        limit: { type: "integer", minimum: 1, maximum: 50, default: 10 },
-      },
-      ["query"],
-      project,
-    ),
-    schema(
-      "code_graph_context",
-      "One symbol: callers, callees, uses, flows and cluster, with path:line. Use before changing or calling it.",
-      {
-        symbol_name: { type: "string", description: "name, Class.method or id" },
-        file_path: { type: "string", description: "which one, if several" },
-      },
-      ["symbol_name"],
-      project,
-    ),
-    schema(
-      "code_graph_impact",
-      "What a change reaches, by depth (1 will break, 2 likely affected). upstream: what depends on the target; downstream: what it depends on.",
-      {
-        target: { type: "string" },
-        direction: { type: "string", enum: ["upstream", "downstream"], default: "upstream" },
-        max_depth: { type: "integer", minimum: 1, maximum: 10, default: 3 },
-      },
-      ["target"],
-      project,
-    ),
-    schema(
-      "code_graph_changes",
-      "Symbols and flows that the uncommitted changes touch, with the risk.",
-      {},
-      [],
-      project,
-    ),
-  ];
-}
+  }));
 
 /** Lines joined until the limit; the rest is counted. */
 class Answer {

@@ -1,7 +1,8 @@
 import { afterEach, describe, expect, test } from "bun:test";
+import { Type as t } from "@sinclair/typebox";
 import fc from "fast-check";
 import { systemClock } from "../core/clock.ts";
-import type { EventDraft, SkepEvent } from "../core/events.ts";
+import { defineEvent, type EventDefinition, type EventRefs, type SkepEvent } from "../core/events.ts";
 import { createBus } from "../store/bus.ts";
 import { createEventLog } from "../store/event-log.ts";
 import { openStore } from "../store/store.ts";
@@ -43,14 +44,14 @@ function rig() {
   });
   store.onCommit(bus.deliver);
   const log = createEventLog(store, systemClock);
-  const streams = createEventStreams({ log, bus });
+  const streams = createEventStreams({ log, bus, runEnds: [complete, failed, cancelled], runRestarted: restarted });
   closers.push(() => {
     streams.close();
     store.close();
   });
-  const emit = (...drafts: EventDraft[]) =>
+  const emit = (...drafts: Draft[]) =>
     store.write((tx) => {
-      for (const draft of drafts) tx.emit(draft);
+      for (const { of, ...draft } of drafts) tx.emit(of, draft);
     });
   const open = (request: Partial<StreamRequest> = {}) =>
     streams.open({ filter: {}, after: undefined, mayRead: () => true, stillValid: () => true, ...request });
@@ -71,11 +72,19 @@ async function readUntil(response: Response, enough: (frames: Frame[]) => boolea
     }
   }
 }
-const activity = (title: string, refs: Partial<EventDraft> = {}): EventDraft => ({
-  kind: "activity",
-  data: { title },
-  ...refs,
-});
+const said = defineEvent("said", t.Object({ title: t.String() }));
+const plain = <const Kind extends string>(kind: Kind) => defineEvent(kind, t.Object({}));
+const [created, complete, failed, cancelled, restarted, ended] = [
+  plain("run_created"),
+  plain("run_complete"),
+  plain("run_failed"),
+  plain("run_cancelled"),
+  plain("run_restarted"),
+  plain("session_ended"),
+];
+type Draft = EventRefs & { of: EventDefinition; data: Record<string, unknown> };
+const activity = (title: string, refs: EventRefs = {}): Draft => ({ of: said, data: { title }, ...refs });
+const ofRun = (of: EventDefinition, run_id: string): Draft => ({ of, run_id, data: {} });
 const idsOf = (frames: Frame[]) => frames.flatMap((frame) => (frame.id ? [Number(frame.id)] : []));
 
 describe("event stream", () => {
@@ -91,7 +100,7 @@ describe("event stream", () => {
         const event: SkepEvent = {
           id: 7,
           at: "2026-01-01T00:00:00.000Z",
-          kind: "activity",
+          kind: "said",
           run_id: refs,
           agent_id: title,
           data: { [title]: refs, title },
@@ -99,7 +108,7 @@ describe("event stream", () => {
         const frames = parseFrames(`${encodeFrame(event)}`);
         expect(frames).toHaveLength(1);
         expect(frames[0]!.id).toBe("7");
-        expect(frames[0]!.event).toBe("activity");
+        expect(frames[0]!.event).toBe("said");
         expect(JSON.parse(frames[0]!.data!)["data"]).toEqual(JSON.parse(JSON.stringify(event.data)));
       }),
       { numRuns: 500 },
@@ -124,23 +133,15 @@ describe("event stream", () => {
 
   test("with a run the stream starts at its first event and closes after its last, also after a restart", async () => {
     const { emit, open } = rig();
-    emit(
-      { kind: "run_created", run_id: "a", data: {} },
-      { kind: "run_created", run_id: "b", data: {} },
-      { kind: "run_failed", run_id: "a", data: {} },
-    );
-    emit({ kind: "run_restarted", run_id: "a", data: {} }, { kind: "run_complete", run_id: "a", data: {} });
+    emit(ofRun(created, "a"), ofRun(created, "b"), ofRun(failed, "a"));
+    emit(ofRun(restarted, "a"), ofRun(complete, "a"));
     const frames = await readUntil(open({ filter: { run_id: "a" }, after: 0 }), () => false);
     expect(frames.map((frame) => frame.event)).toEqual(["run_created", "run_failed", "run_restarted", "run_complete"]);
   });
 
   test("with a run the stream closes although something follows the end, whatever kinds it shows, and for who comes late", async () => {
     const { emit, open } = rig();
-    emit(
-      { kind: "run_created", run_id: "a", data: {} },
-      { kind: "run_cancelled", run_id: "a", data: {} },
-      { kind: "session_ended", run_id: "a", data: {} },
-    );
+    emit(ofRun(created, "a"), ofRun(cancelled, "a"), ofRun(ended, "a"));
     const all = await readUntil(open({ filter: { run_id: "a" }, after: 0 }), () => false);
     expect(all.map((frame) => frame.event)).toEqual(["run_created", "run_cancelled", "session_ended"]);
     const some = await readUntil(open({ filter: { run_id: "a", kinds: ["run_created"] }, after: 0 }), () => false);
@@ -150,11 +151,11 @@ describe("event stream", () => {
 
   test("with a run the stream goes on over an end that is taken back meanwhile", async () => {
     const { emit, open } = rig();
-    emit({ kind: "run_created", run_id: "a", data: {} });
+    emit(ofRun(created, "a"));
     const reading = readUntil(open({ filter: { run_id: "a" }, after: 0 }), () => false);
-    emit({ kind: "run_failed", run_id: "a", data: {} }, { kind: "run_restarted", run_id: "a", data: {} });
+    emit(ofRun(failed, "a"), ofRun(restarted, "a"));
     await Bun.sleep(50);
-    emit({ kind: "run_complete", run_id: "a", data: {} });
+    emit(ofRun(complete, "a"));
     expect((await reading).map((frame) => frame.event)).toEqual([
       "run_created",
       "run_failed",
@@ -177,11 +178,11 @@ describe("event stream", () => {
     const { emit, open } = rig();
     const response = open({
       after: 0,
-      filter: { agent_id: "scribe", kinds: ["activity"] },
+      filter: { agent_id: "scribe", kinds: ["said"] },
       mayRead: (event) => event.user_id !== "other",
     });
     emit(activity("no", { agent_id: "lead" }), activity("no", { agent_id: "scribe", user_id: "other" }));
-    emit({ kind: "notification", agent_id: "scribe", data: {} }, activity("yes", { agent_id: "scribe" }));
+    emit({ of: plain("notification"), agent_id: "scribe", data: {} }, activity("yes", { agent_id: "scribe" }));
     const frames = await readUntil(response, (seen) => seen.length > 0);
     expect(frames.map((frame) => JSON.parse(frame.data!).data.title)).toEqual(["yes"]);
   });

@@ -5,7 +5,7 @@
  * Frames are our own: a data line is one line of JSON, whose encoder escapes every line end, and the other fields are
  * a number and a word of a closed table. No text can forge a frame.
  */
-import { type EventKind, RUN_END_KINDS, type SkepEvent } from "../core/events.ts";
+import type { EventDefinition, SkepEvent } from "../core/events.ts";
 import { LIMITS } from "../core/limits.ts";
 import type { Bus } from "../store/bus.ts";
 import { type EventFilter, type EventLog, matches } from "../store/event-log.ts";
@@ -34,7 +34,6 @@ const PAGE = 500;
 /** Batches wake-ups: a reader hears of an event at most this much later, in ms. */
 const WAKE_MS = 10;
 const BUFFER_BYTES = 256 * 1024;
-const RUN_TURNS: readonly EventKind[] = [...RUN_END_KINDS, "run_restarted"];
 const RUNS_KNOWN = 1_000;
 
 /** One event as a frame. */
@@ -53,7 +52,18 @@ interface Reader {
   end(): void;
 }
 
-export function createEventStreams({ log, bus }: { log: EventLog; bus: Bus }): EventStreams {
+export interface EventStreamsDeps {
+  log: EventLog;
+  bus: Bus;
+  /** After these a run has ended, and the stream that follows it with it. */
+  runEnds: readonly EventDefinition[];
+  /** After this one an ended run goes on. */
+  runRestarted: EventDefinition;
+}
+
+export function createEventStreams({ log, bus, ...turns }: EventStreamsDeps): EventStreams {
+  const restart = turns.runRestarted.kind;
+  const runTurns = [...turns.runEnds.map(({ kind }) => kind), restart];
   const readers = new Set<Reader>();
   const frames = new Map<number, string>();
   let recent: SkepEvent[] = [];
@@ -61,19 +71,19 @@ export function createEventStreams({ log, bus }: { log: EventLog; bus: Bus }): E
 
   /** Of runs that are followed: the position of their end, or null while they go on. */
   const ends = new Map<string, number | null>();
-  const endAt = ({ id, kind }: SkepEvent): number | null => (kind === "run_restarted" ? null : id);
+  const endAt = ({ id, kind }: SkepEvent): number | null => (kind === restart ? null : id);
   function endOf(runId: string): number | null {
     const known = ends.get(runId);
     if (known !== undefined) return known;
-    const last = log.read(0, PAGE, { run_id: runId, kinds: RUN_TURNS }).at(-1);
+    const last = log.read(0, PAGE, { run_id: runId, kinds: runTurns }).at(-1);
     const end = last ? endAt(last) : null;
     if (ends.size >= RUNS_KNOWN) ends.clear();
     ends.set(runId, end);
     return end;
   }
 
-  const unsubscribe = bus.subscribe((event) => {
-    if (event.run_id && ends.has(event.run_id) && RUN_TURNS.includes(event.kind)) ends.set(event.run_id, endAt(event));
+  const unsubscribe = bus.subscribeAll((event) => {
+    if (event.run_id && ends.has(event.run_id) && runTurns.includes(event.kind)) ends.set(event.run_id, endAt(event));
     recent.push(event);
     if (recent.length > RECENT * 2) {
       for (const old of recent.slice(0, RECENT)) frames.delete(old.id);

@@ -1,6 +1,10 @@
 /** The document over the running server: what it owes to whoever builds a client from it. */
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { Validator } from "@seriousme/openapi-schema-validator";
+import Ajv from "ajv/dist/2020.js";
+import { EVENTS } from "../app/events.ts";
 import { startServer, type TestServer } from "../testing/server.ts";
+import { eventSchemaName } from "./openapi-events.ts";
 
 interface Schema {
   properties?: Record<string, unknown>;
@@ -10,19 +14,27 @@ interface Content {
   content?: Record<string, { schema?: Schema }>;
 }
 interface Operation {
+  operationId: string;
   summary?: string;
   tags?: string[];
-  parameters?: { in: string; name: string }[];
+  parameters?: { in: string; name: string; schema: Schema }[];
   requestBody?: Content;
   responses: Record<string, Content>;
 }
-type Document = { openapi: string; paths: Record<string, Record<string, Operation>> };
+interface Document {
+  openapi: string;
+  servers: { url: string }[];
+  paths: Record<string, Record<string, Operation>>;
+  components: { schemas: Record<string, Schema> };
+}
 
+let document: Document;
 let server: TestServer;
 let operations: [name: string, path: string, operation: Operation][];
 beforeAll(async () => {
   server = await startServer();
   const { body } = await server.request<Document>("GET", "/openapi.json");
+  document = body;
   expect(body.openapi).toStartWith("3.1");
   operations = Object.entries(body.paths).flatMap(([path, item]) =>
     Object.entries(item).map(([method, operation]): [string, string, Operation] => [
@@ -59,5 +71,67 @@ describe("the OpenAPI document", () => {
         return types.length > 0 && types.every(([, { schema }]) => Object.keys(schema ?? {}).length > 0);
       }),
     ).toEqual([]);
+  });
+
+  test("every kind of event has its schema, and `Event` is any of them", () => {
+    const { schemas } = document.components;
+    const kinds = EVENTS.map(({ kind }) => kind);
+    expect(schemas["Event"]).toMatchObject({ discriminator: { propertyName: "kind" } });
+    expect((schemas["Event"]!["oneOf"] as unknown[]).length).toBe(kinds.length);
+    for (const { kind, schema } of EVENTS) {
+      const properties = schemas[eventSchemaName(kind)]?.properties as Record<string, Schema>;
+      expect(properties["kind"]).toMatchObject({ const: kind });
+      expect(Object.keys(properties["data"]!.properties ?? {})).toEqual(Object.keys(schema.properties));
+    }
+  });
+
+  test("it is valid OpenAPI, and every schema in it valid JSON Schema 2020-12", async () => {
+    const { valid, errors } = await new Validator().validate(structuredClone(document) as never);
+    expect({ valid, errors }).toEqual({ valid: true, errors: undefined });
+    const ajv = new Ajv({ strict: false });
+    const bodies = operations.flatMap(([name, , { requestBody, responses }]) =>
+      [requestBody, ...Object.values(responses)].flatMap((message) =>
+        Object.values(message?.content ?? {}).map(({ schema }): [string, Schema | undefined] => [name, schema]),
+      ),
+    );
+    const parameters = operations.flatMap(([name, , { parameters = [] }]) =>
+      parameters.map(({ schema }): [string, Schema] => [name, schema]),
+    );
+    const schemas = [...Object.entries(document.components.schemas), ...bodies, ...parameters];
+    expect(schemas.filter(([, schema]) => schema && !ajv.validateSchema(schema)).map(([name]) => name)).toEqual([]);
+  });
+
+  test("every operation has a name of its own that a generator can make a function of", () => {
+    const names = operations.map(([, , { operationId }]) => operationId);
+    expect(names.filter((name, at) => names.indexOf(name) !== at)).toEqual([]);
+    expect(names.filter((name) => !/^[a-z][A-Za-z0-9]*$/.test(name))).toEqual([]);
+  });
+
+  test("objects in bodies and answers are named schemas, and each reference leads to one", () => {
+    const inline = (message: Content | undefined) =>
+      Object.entries(message?.content ?? {}).some(([type, { schema }]) => type.endsWith("/json") && schema?.properties);
+    expect(lacking(({ requestBody, responses }) => ![requestBody, ...Object.values(responses)].some(inline))).toEqual(
+      [],
+    );
+    const references = JSON.stringify(document).match(/#\/components\/[^"]+/g) ?? [];
+    const known = JSON.parse(JSON.stringify(document), (_, value) => value) as Record<string, never>;
+    const leads = (reference: string) =>
+      reference
+        .slice(2)
+        .split("/")
+        .reduce<Record<string, never> | undefined>((at, key) => at?.[key], known);
+    expect(references.filter((reference) => !leads(reference))).toEqual([]);
+  });
+
+  test("an answer without content has none, and the document names the path that a proxy shows it below", async () => {
+    expect(lacking(({ responses }) => !responses["204"]?.content)).toEqual([]);
+    expect(document.servers).toEqual([{ url: "/" }]);
+    const below = await startServer({ env: { PUBLIC_URL: "https://tools.example.org/skep" } });
+    try {
+      const { body } = await below.request<Document>("GET", "/openapi.json");
+      expect(body.servers).toEqual([{ url: "/skep" }]);
+    } finally {
+      await below.remove();
+    }
   });
 });

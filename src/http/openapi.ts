@@ -1,35 +1,73 @@
 /** The OpenAPI 3.1 document, made from the routes themselves, with what the gate adds: problems, access, headers. */
 import { toOpenAPISchema } from "@elysiajs/openapi";
 import type { AnyElysia } from "elysia";
+import type { EventCatalogue } from "../core/events.ts";
+import { eventSchemas } from "./openapi-events.ts";
+import { listsOf, nameSchemas, plainSchema, type Schema } from "./openapi-schemas.ts";
+import { operationName } from "./operation-names.ts";
 import { ProblemSchema } from "./problem.ts";
 import type { RouteEntry, RouteTable } from "./route-table.ts";
 
-interface Operation {
+interface Message {
+  content?: Record<string, { schema?: Schema }>;
+}
+
+export interface Operation {
   operationId?: string;
   summary?: string;
   tags?: string[];
   security?: Record<string, string[]>[];
+  parameters?: { schema: Schema }[];
   responses?: Record<string, unknown>;
-  requestBody?: { content?: Record<string, unknown> };
+  requestBody?: Message;
   [extension: `x-${string}`]: unknown;
 }
 
 const METHODS = ["get", "post", "put", "patch", "delete"] as const;
-const problem = (description: string) => ({
-  description,
-  content: { "application/problem+json": { schema: { $ref: "#/components/schemas/Problem" } } },
-});
+/** What any operation of a kind may answer by the conventions, by name: `#/components/responses/<name>`. */
+const PROBLEMS = {
+  Malformed: [400, "Malformed."],
+  Unauthorized: [401, "No credential, or a bad one."],
+  Forbidden: [403, "Not allowed, or asked for by a foreign page."],
+  NotFound: [404, "Unknown, or another user's: what the path, the query or the body names."],
+  Conflict: [409, "In conflict with the present state."],
+  Changed: [412, "If-Match no longer holds."],
+  TooLarge: [413, "Too large."],
+  UnsupportedType: [415, "Of a type that this operation does not take."],
+  ForeignHost: [421, "This server does not answer to that name."],
+  Invalid: [422, "Not valid."],
+  TooMany: [429, "Too many requests; Retry-After says how long to wait."],
+  Unavailable: [503, "A part that is needed is down or not set up; `code` says which."],
+  Other: ["default", "Any other problem."],
+} as const;
+type ProblemName = keyof typeof PROBLEMS;
 
-/** @param serverUrl address under which the API is reached. */
-export function openApiDocument(app: AnyElysia, table: RouteTable, version: string): Record<string, unknown> {
+const problemResponses = Object.fromEntries(
+  Object.entries(PROBLEMS).map(([name, [, description]]) => [
+    name,
+    { description, content: { "application/problem+json": { schema: { $ref: "#/components/schemas/Problem" } } } },
+  ]),
+);
+
+/**
+ * @param prefix path below which a proxy shows this server: "" or "/skep".
+ * @param events what the event stream sends: a schema each, and `Event` for any of them.
+ */
+export function openApiDocument(
+  app: AnyElysia,
+  table: RouteTable,
+  { version, prefix, events }: { version: string; prefix: string; events: EventCatalogue },
+): Record<string, unknown> {
   const made = toOpenAPISchema(app, undefined, undefined, undefined, "3.1.2");
   const paths = made.paths as Record<string, Record<string, Operation>>;
+  const operations: Operation[] = [];
   for (const [path, item] of Object.entries(paths))
     for (const method of METHODS) {
       const operation = item[method];
-      if (operation) describe(operation, table, method, path);
+      if (!operation) continue;
+      describe(operation, table, method, path);
+      operations.push(operation);
     }
-  const { $id: _id, ...problemSchema } = ProblemSchema;
   return {
     openapi: "3.1.2",
     info: {
@@ -38,11 +76,12 @@ export function openApiDocument(app: AnyElysia, table: RouteTable, version: stri
       description: "A team of AI agents in one file.",
       license: { name: "MIT", identifier: "MIT" },
     },
-    servers: [{ url: "/" }],
+    servers: [{ url: prefix || "/" }],
     security: [{ bearer: [] }],
     paths,
     components: {
-      schemas: { ...made.components.schemas, Problem: problemSchema },
+      schemas: { ...nameSchemas(operations), ...eventSchemas(events), Problem: plainSchema(ProblemSchema) },
+      responses: problemResponses,
       securitySchemes: {
         bearer: { type: "http", scheme: "bearer", description: "An access token, an API key, or the engine's token." },
       },
@@ -50,42 +89,54 @@ export function openApiDocument(app: AnyElysia, table: RouteTable, version: stri
   };
 }
 
-/** Answers that any operation of that kind may give: the gate's own, and what features answer by the conventions. */
-function problemsOf(route: RouteEntry | undefined, method: string, path: string, hasBody: boolean) {
+/** Answers that an operation of this kind may give: the gate's own, and what features answer by the conventions. */
+function problemsOf(route: RouteEntry | undefined, method: string, path: string, hasBody: boolean): ProblemName[] {
   const changes = method !== "get";
-  const open = route?.access === "public";
-  const named = path.includes("{") || hasBody || method === "get";
-  return {
-    400: "Malformed.",
-    401: open && !changes ? undefined : "No credential, or a bad one.",
-    403: open && !changes ? undefined : "Not allowed, or asked for by a foreign page.",
-    404: named ? "Unknown, or another user's: what the path, the query or the body names." : undefined,
-    409: changes || path.includes("{") ? "In conflict with the present state." : undefined,
-    412: changes && (method === "put" || path.includes("{")) ? "If-Match no longer holds." : undefined,
-    413: changes ? "Too large." : undefined,
-    415: changes ? "Of a type that this operation does not take." : undefined,
-    421: "This server does not answer to that name.",
-    422: "Not valid.",
-    429: "Too many requests; Retry-After says how long to wait.",
-    503: "A part that is needed is down or not set up; `code` says which.",
-    default: "Any other problem.",
+  const open = route?.access === "public" && !changes;
+  const ofOne = path.includes("{");
+  const possible: Record<ProblemName, boolean> = {
+    Malformed: true,
+    Unauthorized: !open,
+    Forbidden: !open,
+    NotFound: ofOne || hasBody || !changes,
+    Conflict: changes || ofOne,
+    Changed: changes && (method === "put" || ofOne),
+    TooLarge: changes,
+    UnsupportedType: changes,
+    ForeignHost: true,
+    Invalid: true,
+    TooMany: true,
+    Unavailable: true,
+    Other: true,
   };
+  return (Object.keys(possible) as ProblemName[]).filter((name) => possible[name]);
 }
 
 function describe(operation: Operation, table: RouteTable, method: string, path: string): void {
   const route = table.find(method.toUpperCase(), path.replace(/\{([^}]+)\}/g, "x"));
-  if (operation.requestBody && route?.body) operation.requestBody.content = contentOf(route);
   operation.responses ??= {};
-  const responses = operation.responses as Record<string, unknown>;
+  const { responses } = operation;
+  if (operation.requestBody && route?.body) operation.requestBody.content = contentOf(route);
+  for (const message of [operation.requestBody, ...Object.values(responses)]) cleanContent(message as Message);
+  for (const parameter of operation.parameters ?? []) parameter.schema = plainSchema(parameter.schema);
+  operation.operationId =
+    route?.operationId ??
+    operationName({ method, path, lists: listsOf(operation), creates: responses["201"] !== undefined });
   if (route?.access === "public") operation.security = [];
   operation["x-access"] = route?.access ?? "none";
   operation["x-execution"] = route?.execution ?? false;
-  const problems = problemsOf(route, method, path, operation.requestBody !== undefined);
-  for (const [status, description] of Object.entries(problems))
-    if (description !== undefined) responses[status] ??= problem(description);
+  for (const name of problemsOf(route, method, path, operation.requestBody !== undefined))
+    responses[PROBLEMS[name][0]] ??= { $ref: `#/components/responses/${name}` };
+}
+
+/** The framework writes the schema of an empty answer where its content would stand. */
+function cleanContent(message: Message | undefined): void {
+  if (!message?.content) return;
+  if (Object.values(message.content).some((media) => typeof media !== "object")) delete message.content;
+  for (const media of Object.values(message.content ?? {})) if (media.schema) media.schema = plainSchema(media.schema);
 }
 
 /** The generator gives up on bodies where there is a parser of our own; the gate lets in JSON, and forms where files go. */
-function contentOf({ body, uploads }: RouteEntry): Record<string, unknown> {
-  return { [uploads ? "multipart/form-data" : "application/json"]: { schema: body } };
+function contentOf({ body, uploads }: RouteEntry): Record<string, { schema: Schema }> {
+  return { [uploads ? "multipart/form-data" : "application/json"]: { schema: body as Schema } };
 }

@@ -14,6 +14,8 @@ export interface RouteEntry extends RouteAccess {
   body?: unknown;
   /** A limit of its own, by address, before the credential is looked at. */
   limit?: RateLimitName | undefined;
+  /** Its name in the OpenAPI document, where the path does not give a good one. */
+  operationId?: string | undefined;
 }
 
 export interface RouteTable {
@@ -37,6 +39,7 @@ export function createRouteTable(app: AnyElysia): RouteTable {
       type?: string;
       limit?: RateLimitName;
       body?: unknown;
+      detail?: { operationId?: string };
     };
     if (!hooks.access) {
       bare.push(`${route.method} ${route.path}`);
@@ -51,6 +54,7 @@ export function createRouteTable(app: AnyElysia): RouteTable {
       uploads,
       body: hooks.body,
       limit: hooks.limit,
+      operationId: hooks.detail?.operationId,
     };
     entries.push(entry);
     router.add(route.method, route.path, entry);

@@ -1,15 +1,17 @@
 /**
- * The in-process event bus: tells subscribers what was committed, in order of ids. A subscriber never holds up a
- * writer, and what it throws is its own trouble. Rows are the truth; a lost process loses no event, only the telling.
+ * The in-process event bus: gives subscribers what was committed, in order of ids. A subscriber never holds up a
+ * writer, and what it throws is logged. Rows are the truth: a process that dies loses no event, only its delivery.
  */
-import { EVENT_KINDS, type EventKind, type SkepEvent } from "../core/events.ts";
+import type { EventDefinition, EventOf, SkepEvent } from "../core/events.ts";
 
 export type Subscriber = (event: SkepEvent) => void;
 
 export interface Bus {
-  /** Hears of every event of these kinds (all when absent), after its commit. @returns unsubscribe. */
-  subscribe(subscriber: Subscriber, kinds?: readonly EventKind[]): () => void;
-  /** Tells of committed events. Called by the store. */
+  /** Receives every event of these definitions after its commit. @returns unsubscribe. */
+  subscribe<D extends EventDefinition>(definitions: readonly D[], subscriber: (event: EventOf<D>) => void): () => void;
+  /** Receives every event. @returns unsubscribe. */
+  subscribeAll(subscriber: Subscriber): () => void;
+  /** Takes committed events. Called by the store. */
   deliver(events: readonly SkepEvent[]): void;
   readonly subscribers: number;
   /** Lossy events that a subscriber could not take, by its own count. */
@@ -17,9 +19,9 @@ export interface Bus {
   countDropped(events: number): void;
 }
 
-/** @param onError hears what a subscriber threw. */
+/** @param onError receives what a subscriber threw. */
 export function createBus(onError: (error: unknown, event: SkepEvent) => void): Bus {
-  const subscriptions = new Set<{ subscriber: Subscriber; kinds: ReadonlySet<EventKind> | null }>();
+  const subscriptions = new Set<{ subscriber: Subscriber; kinds: ReadonlySet<string> | null }>();
   let queue: SkepEvent[] = [];
   let draining = false;
   let dropped = 0;
@@ -38,12 +40,14 @@ export function createBus(onError: (error: unknown, event: SkepEvent) => void): 
         }
       }
   }
+  const add = (subscriber: Subscriber, kinds: ReadonlySet<string> | null) => {
+    const subscription = { subscriber, kinds };
+    subscriptions.add(subscription);
+    return () => void subscriptions.delete(subscription);
+  };
   return {
-    subscribe(subscriber, kinds) {
-      const subscription = { subscriber, kinds: kinds ? new Set(kinds) : null };
-      subscriptions.add(subscription);
-      return () => void subscriptions.delete(subscription);
-    },
+    subscribe: (definitions, subscriber) => add(subscriber as Subscriber, new Set(definitions.map(({ kind }) => kind))),
+    subscribeAll: (subscriber) => add(subscriber, null),
     deliver(events) {
       queue.push(...events);
       if (draining) return;
@@ -61,5 +65,3 @@ export function createBus(onError: (error: unknown, event: SkepEvent) => void): 
     },
   };
 }
-
-export const isLossy = (kind: EventKind): boolean => EVENT_KINDS[kind] === "lossy";

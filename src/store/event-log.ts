@@ -1,7 +1,7 @@
 /** Reading the durable event log, and keeping it bounded. */
 import type { Clock } from "../core/clock.ts";
 import { timestamp } from "../core/clock.ts";
-import type { EventKind, EventRefs, SkepEvent } from "../core/events.ts";
+import type { EventRefs, SkepEvent } from "../core/events.ts";
 import { LIMITS } from "../core/limits.ts";
 import type { Store } from "./store.ts";
 
@@ -10,12 +10,12 @@ export interface EventFilter {
   session_id?: string | undefined;
   agent_id?: string | undefined;
   project_id?: string | undefined;
-  kinds?: readonly EventKind[] | undefined;
+  kinds?: readonly string[] | undefined;
 }
 
 interface EventRow extends Required<{ [K in keyof EventRefs]: string | null }> {
   id: number;
-  kind: EventKind;
+  kind: string;
   at: string;
   data: string;
 }

@@ -2,38 +2,42 @@ import { afterAll, describe, expect, test } from "bun:test";
 import { mkdtempSync, readdirSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { Type as t } from "@sinclair/typebox";
 import Database from "better-sqlite3";
 import { systemClock } from "../core/clock.ts";
-import type { SkepEvent } from "../core/events.ts";
+import { defineEvent, type SkepEvent } from "../core/events.ts";
 import { createEventLog } from "./event-log.ts";
 import { lockDataFolder } from "./lock.ts";
 import { migrate } from "./migrate.ts";
-import { openStore } from "./store.ts";
+import { openStore, type Store } from "./store.ts";
 
 const folder = mkdtempSync(join(tmpdir(), "skep-store-"));
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
 let files = 0;
 const fresh = () => join(folder, `${files++}.db`);
-const activity = (title: string) => ({ kind: "activity" as const, data: { title } });
+const said = defineEvent("said", t.Object({ title: t.String() }));
+const output = defineEvent("output", t.Object({ text: t.String(), call_id: t.Optional(t.String()) }), "lossy");
+const activity = (title: string) => ({ data: { title } });
+const open = (): Store => openStore({ path: ":memory:", clock: systemClock, checkEvents: true });
 
 describe("store", () => {
   test("events are told only after the commit, and a failed transaction tells none and leaves no gap", () => {
-    const store = openStore({ path: ":memory:", clock: systemClock });
+    const store = open();
     const told: SkepEvent[] = [];
     store.onCommit((events) => {
       expect(store.sqlite.inTransaction).toBe(false);
       told.push(...events);
     });
-    store.write((tx) => tx.emit(activity("one")));
+    store.write((tx) => tx.emit(said, activity("one")));
     expect(() =>
       store.write((tx) => {
-        tx.emit(activity("lost"));
+        tx.emit(said, activity("lost"));
         throw new Error("no");
       }),
     ).toThrow("no");
     store.write((tx) => {
-      tx.emit(activity("two"));
-      store.write((inner) => inner.emit(activity("three")));
+      tx.emit(said, activity("two"));
+      store.write((inner) => inner.emit(said, activity("three")));
       expect(told).toHaveLength(1);
     });
     expect(told.map((event) => [event.id, event.data["title"]])).toEqual([
@@ -44,12 +48,86 @@ describe("store", () => {
     store.close();
   });
 
-  test("queued chunks come before the next event, joined, in order", () => {
-    const store = openStore({ path: ":memory:", clock: systemClock });
+  test("effects run after the commit and its events, in order, and none of a transaction that failed", () => {
+    const store = open();
+    const seen: unknown[] = [];
+    store.onCommit((events) => seen.push(...events.map(({ data }) => data["title"])));
+    store.write(({ emit, after }) => {
+      after(() => seen.push(store.sqlite.inTransaction));
+      after(() => store.write((tx) => tx.emit(said, activity("by an effect"))));
+      emit(said, activity("event"));
+      expect(seen).toEqual([]);
+    });
+    expect(seen).toEqual(["event", false, "by an effect"]);
+    expect(() =>
+      store.write(({ after }) => {
+        after(() => seen.push("never"));
+        throw new Error("no");
+      }),
+    ).toThrow("no");
+    store.write(() => {});
+    expect(seen).toHaveLength(3);
+    store.close();
+  });
+
+  test("a nested write that fails undoes its own rows, events and effects, and nothing else", () => {
+    const store = open();
     const log = createEventLog(store, systemClock);
-    for (const text of ["a", "b", "c"]) store.emitSoon({ kind: "agent_output", session_id: "s", data: { text } });
-    store.emitSoon({ kind: "agent_output", session_id: "s", data: { text: "d", call_id: "1" } });
-    store.write((tx) => tx.emit(activity("after")));
+    const seen: string[] = [];
+    const fail = (title: string): void => {
+      store.write(({ emit, after }) => {
+        emit(said, activity(title));
+        after(() => seen.push(title));
+        store.write((inner) => inner.emit(said, activity(`${title} within`)));
+        throw new Error(title);
+      });
+    };
+    store.write(({ emit, after }) => {
+      emit(said, activity("before"));
+      after(() => seen.push("before"));
+      expect(() => fail("lost")).toThrow("lost");
+      store.write((inner) => inner.after(() => seen.push("inner")));
+      emit(said, activity("after"));
+    });
+    expect(seen).toEqual(["before", "inner"]);
+    expect(log.read(0, 10).map(({ data }) => data["title"])).toEqual(["before", "after"]);
+    store.close();
+  });
+
+  test("what an effect throws is reported, undoes nothing, and does not stop the next", async () => {
+    const errors: string[] = [];
+    const onEffectError = (error: unknown) => void errors.push((error as Error).message);
+    const store = openStore({ path: ":memory:", clock: systemClock, onEffectError });
+    const seen: string[] = [];
+    const answer = store.write(({ emit, after }) => {
+      emit(said, activity("kept"));
+      after(() => {
+        throw new Error("at once");
+      });
+      after(() => Promise.reject(new Error("later")));
+      after(() => seen.push("next"));
+      return "answer";
+    });
+    await Promise.resolve();
+    expect({ answer, seen, errors }).toEqual({ answer: "answer", seen: ["next"], errors: ["at once", "later"] });
+    expect(createEventLog(store, systemClock).lastId()).toBe(1);
+    store.close();
+  });
+
+  test("data that is not as its schema is refused where events are checked, unknown members too", () => {
+    const store = open();
+    const wrong = [{ title: 1 }, {}, { title: "a", more: true }] as unknown as { title: string }[];
+    for (const data of wrong) expect(() => store.write(({ emit }) => emit(said, { data }))).toThrow("event said");
+    expect(createEventLog(store, systemClock).lastId()).toBe(0);
+    store.close();
+  });
+
+  test("queued chunks come before the next event, joined, in order", () => {
+    const store = open();
+    const log = createEventLog(store, systemClock);
+    for (const text of ["a", "b", "c"]) store.emitSoon(output, { session_id: "s", data: { text } });
+    store.emitSoon(output, { session_id: "s", data: { text: "d", call_id: "1" } });
+    store.write((tx) => tx.emit(said, activity("after")));
     expect(log.read(0, 10).map((event) => event.data)).toEqual([
       { text: "abc" },
       { text: "d", call_id: "1" },
@@ -59,9 +137,9 @@ describe("store", () => {
   });
 
   test("chunks queued for a transaction that failed are not lost", () => {
-    const store = openStore({ path: ":memory:", clock: systemClock });
+    const store = open();
     const log = createEventLog(store, systemClock);
-    store.emitSoon({ kind: "agent_output", session_id: "s", data: { text: "kept" } });
+    store.emitSoon(output, { session_id: "s", data: { text: "kept" } });
     expect(() =>
       store.write(() => {
         throw new Error("no");

@@ -2,12 +2,14 @@
  * The store: one SQLite database, one writer connection, transactions that carry their events. What `write` returned
  * is on disk (`synchronous = FULL`); its events reach the bus only after the commit.
  */
+import { AsyncLocalStorage } from "node:async_hooks";
 import { join } from "node:path";
 import Database from "better-sqlite3";
 import { type BetterSQLite3Database, drizzle } from "drizzle-orm/better-sqlite3";
 import { type Clock, timestamp } from "../core/clock.ts";
-import { EVENT_KINDS, type EventDraft, type SkepEvent } from "../core/events.ts";
+import { type DraftOf, type EventDefinition, type EventDraft, faultsOf, type SkepEvent } from "../core/events.ts";
 import { LIMITS } from "../core/limits.ts";
+import type { Authority } from "./authority.ts";
 import { migrate } from "./migrate.ts";
 import { withStatementCache } from "./statement-cache.ts";
 
@@ -16,17 +18,30 @@ export type Db = BetterSQLite3Database<Record<string, never>>;
 export interface WriteTx {
   db: Db;
   /** Adds an event to the log, in this transaction. */
-  emit(draft: EventDraft): void;
+  emit<D extends EventDefinition>(definition: D, draft: DraftOf<D>): void;
+  /**
+   * Runs `effect` once the outermost transaction has committed, after its events went to the bus; never when the write
+   * that asked for it is undone. What it throws is logged. A crash loses it: what must happen has a row that says so.
+   */
+  after(effect: () => unknown): void;
 }
 
 export interface Store {
   /** For reading. Writes go through `write`. */
   readonly db: Db;
   readonly sqlite: Database.Database;
-  /** Runs `change` in one immediate transaction; nested calls join the outer one. */
+  /**
+   * Runs `change` in one immediate transaction. Inside another one it is a savepoint: what it throws undoes its own
+   * rows, events and effects alone, and the caller may catch it and go on. Only SQL belongs inside.
+   */
   write<T>(change: (tx: WriteTx) => T): T;
-  /** Queues an event of the lossy class (text chunks): written in batches, before any later event. */
-  emitSoon(draft: EventDraft): void;
+  /**
+   * Runs `work`, a request. Every transaction that begins in it, or in what it awaits, asks the authority first.
+   * Receivers of committed events, and effects, run without it.
+   */
+  runAs<T>(authority: Authority, work: () => T): T;
+  /** Queues a lossy event (text chunks, progress): written in batches, before any later event. */
+  emitSoon<D extends EventDefinition>(definition: D, draft: DraftOf<D>): void;
   /** Writes what `emitSoon` queued. */
   flush(): void;
   /** Called after each commit that wrote events, in order of ids. One receiver: the bus. */
@@ -40,10 +55,14 @@ export interface StoreOptions {
   clock: Clock;
   /** Folder of the copies made before a migration. */
   copies?: string;
+  /** Receives what an effect threw. Without it the error is thrown outside of any call, which fails a test. */
+  onEffectError?(error: unknown): void;
+  /** Compares each event's data with its schema, and throws where they differ: for tests and development. */
+  checkEvents?: boolean;
 }
 
 /** Opens, migrates and tunes the database. @throws Problem 409 `database_newer`. */
-export function openStore({ path, clock, copies }: StoreOptions): Store {
+export function openStore({ path, clock, copies, ...options }: StoreOptions): Store {
   const sqlite = new Database(path, { timeout: 5_000 });
   try {
     tune(sqlite);
@@ -52,7 +71,7 @@ export function openStore({ path, clock, copies }: StoreOptions): Store {
     sqlite.close();
     throw error;
   }
-  return createStore(sqlite, clock);
+  return createStore(sqlite, clock, options);
 }
 
 export const databasePath = (data: string): string => join(data, "skep.db");
@@ -66,7 +85,18 @@ function tune(sqlite: Database.Database): void {
   sqlite.pragma("wal_autocheckpoint = 2000");
 }
 
-function createStore(sqlite: Database.Database, clock: Clock): Store {
+const throwLater = (error: unknown): void =>
+  queueMicrotask(() => {
+    throw error;
+  });
+
+type Queued = [EventDefinition, EventDraft];
+
+function createStore(
+  sqlite: Database.Database,
+  clock: Clock,
+  { onEffectError = throwLater, checkEvents = false }: Pick<StoreOptions, "onEffectError" | "checkEvents">,
+): Store {
   const db = drizzle({ client: withStatementCache(sqlite) });
   const insertEvent = sqlite.prepare(
     `INSERT INTO events (kind, at, run_id, step_id, session_id, agent_id, swarm_id, project_id, user_id, data)
@@ -75,62 +105,106 @@ function createStore(sqlite: Database.Database, clock: Clock): Store {
   const begin = sqlite.prepare("BEGIN IMMEDIATE");
   const commit = sqlite.prepare("COMMIT");
   const rollback = sqlite.prepare("ROLLBACK");
+  const savepoint = sqlite.prepare("SAVEPOINT inner_write");
+  const undo = sqlite.prepare("ROLLBACK TO inner_write");
+  const keep = sqlite.prepare("RELEASE inner_write");
   let receiver: (events: SkepEvent[]) => void = () => {};
+  const authorities = new AsyncLocalStorage<Authority | undefined>();
   let depth = 0;
   let written: SkepEvent[] = [];
-  let soon: EventDraft[] = [];
+  let effects: (() => unknown)[] = [];
+  let soon: Queued[] = [];
   let timer: ReturnType<typeof setTimeout> | undefined;
 
-  const insert = (draft: EventDraft): void => {
-    const { kind, data, ...refs } = draft;
+  const insert = (definition: EventDefinition, draft: EventDraft): void => {
+    const { data, ...refs } = draft;
+    const { kind } = definition;
     let json = JSON.stringify(data);
+    if (checkEvents) assertFits(definition, JSON.parse(json));
     if (json.length > LIMITS.eventDataBytes) json = JSON.stringify({ cut: true, text: json.slice(0, 4_096) });
     const at = timestamp(clock.now());
-    const row = {
-      run_id: null,
-      step_id: null,
-      session_id: null,
-      agent_id: null,
-      swarm_id: null,
-      project_id: null,
-      user_id: null,
-    };
-    const { lastInsertRowid } = insertEvent.run({ ...row, ...refs, kind, at, data: json });
-    written.push({ ...draft, data: JSON.parse(json), id: Number(lastInsertRowid), at });
+    const { lastInsertRowid } = insertEvent.run({ ...NO_REFS, ...refs, kind, at, data: json });
+    written.push({ ...refs, kind, data: JSON.parse(json), id: Number(lastInsertRowid), at });
   };
-  const insertSoon = (): EventDraft[] => {
+  const insertSoon = (): Queued[] => {
     clearTimeout(timer);
     timer = undefined;
     const batch = soon;
     soon = [];
-    for (const draft of batch) insert(draft);
+    for (const [definition, draft] of batch) insert(definition, draft);
     return batch;
   };
-  const tx: WriteTx = { db, emit: insert };
+  const tx: WriteTx = { db, emit: insert, after: (effect) => void effects.push(effect) };
+  const runNow = <T>(change: (tx: WriteTx) => T): T => {
+    const result = change(tx);
+    if (result instanceof Promise) throw new Error("a transaction must not wait: do the waiting before it");
+    return result;
+  };
 
-  function write<T>(change: (tx: WriteTx) => T): T {
-    if (depth > 0) return change(tx);
+  function nested<T>(change: (tx: WriteTx) => T): T {
+    const [eventsBefore, effectsBefore] = [written.length, effects.length];
+    savepoint.run();
+    depth++;
+    try {
+      const result = runNow(change);
+      keep.run();
+      return result;
+    } catch (error) {
+      written.length = eventsBefore;
+      effects.length = effectsBefore;
+      // A full disk may have undone the whole transaction already.
+      if (sqlite.inTransaction) {
+        undo.run();
+        keep.run();
+      }
+      throw error;
+    } finally {
+      depth--;
+    }
+  }
+  function outermost<T>(change: (tx: WriteTx) => T): T {
+    const authority = authorities.getStore();
     begin.run();
     depth = 1;
-    let batch: EventDraft[] = [];
+    let batch: Queued[] = [];
     try {
+      authority?.assertHolds();
       batch = insertSoon();
-      const result = change(tx);
-      if (result instanceof Promise) throw new Error("a transaction must not wait: do the waiting before it");
+      const result = runNow(change);
+      authority?.changed();
       commit.run();
       return result;
     } catch (error) {
       if (sqlite.inTransaction) rollback.run();
       written = [];
+      effects = [];
       soon = [...batch, ...soon];
       if (soon.length > 0) schedule();
       throw error;
     } finally {
       depth = 0;
-      const events = written;
-      written = [];
-      if (events.length > 0) receiver(events);
     }
+  }
+  /** Effects may write: theirs is a transaction of its own with events and effects of its own. */
+  function tellAndDo(): void {
+    const [events, due] = [written, effects];
+    written = [];
+    effects = [];
+    if (events.length > 0) receiver(events);
+    for (const effect of due)
+      try {
+        const done = effect();
+        if (done instanceof Promise) done.catch(onEffectError);
+      } catch (error) {
+        onEffectError(error);
+      }
+  }
+  function write<T>(change: (tx: WriteTx) => T): T {
+    if (depth > 0) return nested(change);
+    const result = outermost(change);
+    // What follows happens in its own right, whoever asked for the change.
+    authorities.run(undefined, tellAndDo);
+    return result;
   }
   /** Chunks of text may be lost with the power, not with the process: no fsync for them alone. */
   const flush = (): void => {
@@ -158,16 +232,10 @@ function createStore(sqlite: Database.Database, clock: Clock): Store {
     db,
     sqlite,
     write,
-    emitSoon(draft) {
+    runAs: (authority, work) => authorities.run(authority, work),
+    emitSoon(definition, draft) {
       const last = soon.at(-1);
-      const joins =
-        last?.kind === draft.kind &&
-        last.session_id === draft.session_id &&
-        last.data["call_id"] === draft.data["call_id"] &&
-        EVENT_KINDS[draft.kind] === "lossy";
-      if (joins && typeof last.data["text"] === "string" && typeof draft.data["text"] === "string")
-        last.data = { ...last.data, text: last.data["text"] + draft.data["text"] };
-      else soon.push({ ...draft });
+      if (!last || last[0] !== definition || !joined(last[1], draft)) soon.push([definition, { ...draft }]);
       schedule();
     },
     flush,
@@ -184,4 +252,29 @@ function createStore(sqlite: Database.Database, clock: Clock): Store {
       sqlite.close();
     },
   };
+}
+
+const NO_REFS = {
+  run_id: null,
+  step_id: null,
+  session_id: null,
+  agent_id: null,
+  swarm_id: null,
+  project_id: null,
+  user_id: null,
+};
+
+/** Puts the text of `next` behind that of `last` where both say the same of the same. */
+function joined(last: EventDraft, next: EventDraft): boolean {
+  const [before, after] = [last.data["text"], next.data["text"]];
+  if (typeof before !== "string" || typeof after !== "string") return false;
+  if (last.session_id !== next.session_id || last.data["call_id"] !== next.data["call_id"]) return false;
+  last.data = { ...last.data, text: before + after };
+  return true;
+}
+
+function assertFits(definition: EventDefinition, data: object): void {
+  const faults = faultsOf(definition, data);
+  if (faults.length > 0)
+    throw new Error(`data of the event ${definition.kind} is not as its schema: ${faults.join("; ")}`);
 }

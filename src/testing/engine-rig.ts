@@ -16,9 +16,11 @@ import type { ModelPort } from "../engine/model.ts";
 import { parsePipeline } from "../engine/pipeline/parse.ts";
 import { planner } from "../engine/pipeline/planner.ts";
 import type { SandboxDriver } from "../engine/sandbox.ts";
-import type { CodeGraphPorts } from "../engine/tool/code-graph-port.ts";
-import { createToolbox } from "../engine/tool/registry.ts";
+import { builtInTools } from "../engine/tool/built-in.ts";
+import type { ToolSource } from "../engine/tool.ts";
+import { createToolbox } from "../engine/toolbox.ts";
 import { createExecutions } from "../feature/executions/service.ts";
+import { stepQueued } from "../feature/runs/events.ts";
 import { openRuns } from "../feature/runs/open.ts";
 import { LOCAL_ADMIN } from "../http/caller.ts";
 import { createAudit } from "../store/audit.ts";
@@ -41,7 +43,8 @@ export interface RigOptions {
   clock?: Clock;
   allowHostShell?: boolean;
   overdrawn?: EngineDeps["overdrawn"];
-  codeGraph?: CodeGraphPorts["codeGraph"];
+  /** Besides the engine's own. */
+  tools?: ToolSource[];
   reserve?: EngineDeps["reserve"];
 }
 
@@ -50,7 +53,7 @@ export type Rig = ReturnType<typeof createRig>;
 export function createRig(options: RigOptions) {
   const { clock = systemClock, pipelines, agents = {}, secrets = {} } = options;
   const folder = mkdtempSync(join(tmpdir(), "skep-rig-"));
-  const store = openStore({ path: join(folder, "skep.db"), clock });
+  const store = openStore({ path: join(folder, "skep.db"), clock, checkEvents: true });
   const bus = createBus((error) => {
     throw error;
   });
@@ -96,7 +99,6 @@ export function createRig(options: RigOptions) {
     agentOf,
     isModel: () => true,
     skillsFor: (_agent, _input, always) => [...always],
-    ended: () => {},
   });
   const workspaceOf = (id: string) => {
     const path = join(folder, "workspaces", id);
@@ -120,18 +122,10 @@ export function createRig(options: RigOptions) {
       agentOf,
       allowsTool: () => () => true,
       skills: { available: () => [] },
-      toolbox: createToolbox({
-        loadSkill: () => {
-          throw notFound("skill");
-        },
-        readSkillFile: () => {
-          throw notFound("skill");
-        },
-        createSkill: () => {},
-        fetchPage: () => Promise.reject(notFound("page")),
-        runHistory: () => [],
-        codeGraph: options.codeGraph ?? (() => Promise.reject(notFound("project"))),
-      }),
+      toolbox: createToolbox(() => [
+        builtInTools({ fetchPage: () => Promise.reject(notFound("page")) }),
+        ...(options.tools ?? []),
+      ]),
       secretsOf: () => secrets,
       projectOf: () => undefined,
       guidanceOf: () => null,
@@ -150,14 +144,14 @@ export function createRig(options: RigOptions) {
     });
   let engine = makeEngine();
   executions.onCancel((id) => engine.scheduler.cancel(id));
-  bus.subscribe(() => engine.scheduler.wake(), ["step_queued", "step_retrying"]);
+  bus.subscribe([stepQueued], () => engine.scheduler.wake());
 
   /** Resolves with the first event that fits, past ones included. */
   const event = (fits: (event: SkepEvent) => boolean): Promise<SkepEvent> =>
     new Promise((resolve) => {
       const past = eventLog.read(0, 100_000).find(fits);
       if (past) return resolve(past);
-      const stop = bus.subscribe((one) => {
+      const stop = bus.subscribeAll((one) => {
         if (!fits(one)) return;
         stop();
         resolve(one);

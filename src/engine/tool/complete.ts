@@ -1,5 +1,6 @@
 /** `complete`: the agent says that it is done and hands over its outputs. The loop holds them to the step's contract. */
 import { Type as t } from "@sinclair/typebox";
+import type { Contract } from "../execution.ts";
 import type { Tool } from "../tool.ts";
 import description from "./complete.md" with { type: "text" };
 
@@ -8,18 +9,38 @@ export interface CompleteInput {
   summary: string;
 }
 
+const PARAMETERS = t.Object({
+  outputs: t.Optional(t.Record(t.String(), t.Unknown(), { description: "Output name → value." })),
+  summary: t.String({ minLength: 1, maxLength: 20_000, description: "What was done, in a few sentences." }),
+});
+
 export function createCompleteTool(): Tool<CompleteInput> {
   return {
     name: "complete",
     group: "end",
     description,
-    parameters: t.Object({
-      outputs: t.Optional(t.Record(t.String(), t.Unknown(), { description: "Output name → value." })),
-      summary: t.String({ minLength: 1, maxLength: 20_000, description: "What was done, in a few sentences." }),
-    }),
+    parameters: PARAMETERS,
     timeoutMs: 10_000,
     async run({ outputs = {}, summary }) {
       return { ok: true, output: "Done.", end: { status: "succeeded", outputs, summary } };
     },
   };
 }
+
+/** `complete` as this execution must call it: the outputs it owes are in the tool's own schema. */
+export function owing(tool: Tool, { outputs, schema }: Contract): Tool {
+  if (outputs.length === 0 && schema === null) return tool;
+  const named = Object.fromEntries(
+    outputs.map((name) => [name, t.Unknown({ description: "An output of this step." })]),
+  );
+  const owed =
+    schema === null
+      ? t.Object(named, { additionalProperties: true })
+      : t.Unsafe<Record<string, unknown>>({ ...schema, required: [...new Set([...required(schema), ...outputs])] });
+  return { ...tool, parameters: t.Object({ ...PARAMETERS.properties, outputs: owed }) };
+}
+
+const required = (schema: Record<string, unknown>): string[] =>
+  Array.isArray(schema["required"])
+    ? schema["required"].filter((name): name is string => typeof name === "string")
+    : [];

@@ -3,7 +3,7 @@ import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { mkdtemp, rm, symlink } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import type { TSchema } from "@sinclair/typebox";
+import type { TObject } from "@sinclair/typebox";
 import { createProcessSandboxes } from "../../adapter/sandbox/process/driver.ts";
 import { messageOf } from "../../core/errors.ts";
 import { dockerForTests, testImage } from "../../testing/docker-image.ts";
@@ -250,7 +250,7 @@ test("every tool describes itself and each of its parameters to the model", () =
   expect(tools.map((tool) => tool.name)).toEqual(["read", "write", "edit", "ls", "find", "grep", "bash"]);
   for (const tool of tools) {
     expect(tool.description.length).toBeGreaterThan(80);
-    for (const [name, schema] of Object.entries(tool.parameters.properties as Record<string, TSchema>))
+    for (const [name, schema] of Object.entries((tool.parameters as TObject).properties))
       expect(`${tool.name}.${name}: ${schema.description ?? ""}`.length).toBeGreaterThan(
         tool.name.length + name.length + 8,
       );

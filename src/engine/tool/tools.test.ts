@@ -154,6 +154,6 @@ test("every tool's name, description and parameters are there for the model", ()
   for (const { name, description, parameters } of tools) {
     expect(name).toMatch(/^[a-z_]+$/);
     expect(description.length).toBeGreaterThan(80);
-    expect(parameters.type).toBe("object");
+    expect(parameters).toMatchObject({ type: "object" });
   }
 });

@@ -9,7 +9,8 @@ import { framesOf, framesUntil } from "../../testing/event-reader.ts";
 import { createImageRegistry, type ImageRegistry } from "../../testing/image-registry.ts";
 import { startServer, type TestServer } from "../../testing/server.ts";
 import type { Job } from "../jobs/model.ts";
-import type { Container, Notification } from "./model.ts";
+import type { Notification } from "../notifications/model.ts";
+import type { Container } from "./model.ts";
 import type { LayerState } from "./pull-image.ts";
 
 const docker = await dockerForTests(process.env);
@@ -20,14 +21,14 @@ let image: string;
 const made: string[] = [];
 
 interface Progress {
-  data: Job & { job_id: string; layers?: LayerState[] };
+  data: Job & { job_id: string; progress?: { layers: LayerState[] } };
 }
 const call = <T>(method: string, path: string, body?: unknown) => server.request<T>(method, path, { body });
 const notices = async () => (await call<{ items: Notification[] }>("GET", "/v1/admin/notifications")).body.items;
 const progress = () => framesOf<Progress>(server, "/v1/events/stream?kinds=job_progress&after=0");
 const of = (job: Job) => (frame: { data: Progress }) => frame.data.data.job_id === job.id;
 const bytesOf = ({ data }: Progress): number =>
-  data.layers?.reduce((sum, one) => sum + (one.current_bytes ?? 0), 0) ?? 0;
+  data.progress?.layers.reduce((sum, one) => sum + (one.current_bytes ?? 0), 0) ?? 0;
 
 describe.skipIf(!docker)("on the engine", () => {
   beforeAll(async () => {
@@ -79,7 +80,7 @@ describe.skipIf(!docker)("on the engine", () => {
     expect(started.body).toMatchObject({ kind: "pull_image", subject: registry.image, state: "queued" });
     const frames = progress();
     const half = await framesUntil(frames, (frame) => of(started.body)(frame) && bytesOf(frame.data) > 0);
-    expect(half.at(-1)?.data.data.layers).toHaveLength(registry.layers);
+    expect(half.at(-1)?.data.data.progress?.layers).toHaveLength(registry.layers);
     const { body: underWay } = await call<Job>("GET", `/v1/jobs/${started.body.id}`);
     expect(underWay).toMatchObject({ state: "running", finished_at: null });
     registry.release();

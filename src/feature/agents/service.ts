@@ -6,8 +6,8 @@ import { actorOf, type Caller } from "../../http/caller.ts";
 import { type ListAnswer, type Page, pageOfArray } from "../../http/list.ts";
 import type { Audit } from "../../store/audit.ts";
 import type { Store } from "../../store/store.ts";
-import type { Run } from "../runs/model.ts";
-import type { AgentFiles, ParseAgentFile, StoredAgent } from "./files.ts";
+import { activity } from "../events/events.ts";
+import type { AgentFiles, ParseAgentFile, StoredAgent } from "../team/files.ts";
 import type { Agent, AgentChange, AgentCreate, AgentDetail, AgentSettings } from "./model.ts";
 import type { ToolOverrides } from "./tool-overrides.ts";
 
@@ -17,7 +17,6 @@ export interface AgentPorts {
   skillsOf(agentId: string): string[];
   countsOf(agentId: string): { runs: number; memories: number; secrets: number };
   isWorking(agentId: string): boolean;
-  runsOf(agentId: string, page: Page, caller: Caller): ListAnswer<Run>;
   /** Forgets what others keep for a deleted agent (grants). */
   forget(agentId: string): void;
 }
@@ -49,7 +48,6 @@ export interface Agents {
   get(id: string): AgentDetail;
   /** What an entity tag stands for: the file, not what the agent does at the moment. */
   version(id: string): string;
-  runs(id: string, page: Page, caller: Caller): ListAnswer<Run>;
   /** @throws Problem 404, 409 broken file, 422. */
   configure(id: string, change: AgentChange, caller: Caller): AgentDetail;
   /** @throws Problem 409 same id, 422. */
@@ -105,10 +103,10 @@ export function createAgents(deps: AgentsDeps): Agents {
     if (fresh.length > 0) throw invalid("The agent would not be valid.", fresh);
     files.write(id, text);
   };
-  const record = (action: string, id: string, caller: Caller, data: Record<string, unknown> = {}): void =>
+  const record = (action: string, id: string, caller: Caller, data: { fields?: string[] } = {}): void =>
     store.write(({ emit }) => {
       audit({ action: `agent.${action}`, actor: actorOf(caller), subject: id, address: caller.address, data });
-      emit({ kind: "activity", agent_id: id, data: { title: `agent ${action}`, ...data } });
+      emit(activity, { agent_id: id, data: { title: `agent ${action}`, ...data } });
     });
   const patchOf = (change: AgentChange): Record<string, unknown> =>
     Object.fromEntries(
@@ -125,10 +123,6 @@ export function createAgents(deps: AgentsDeps): Agents {
     },
     get: detail,
     version: (id) => find(id).text,
-    runs(id, page, caller) {
-      find(id);
-      return ports.runsOf(id, page, caller);
-    },
     configure(id, change, caller) {
       const agent = find(id);
       assertTools(change);

@@ -6,6 +6,7 @@ import { actorOf, type Caller } from "../../http/caller.ts";
 import { type ListAnswer, type Page, pageOfArray } from "../../http/list.ts";
 import type { Store } from "../../store/store.ts";
 import { toolOverrides } from "../../store/tables/agents.ts";
+import { activity } from "../events/events.ts";
 import type { ToolOverride } from "./model.ts";
 
 export interface ToolOverrides {
@@ -36,8 +37,7 @@ export function createToolOverrides({ store, clock, toolNames }: ToolOverridesDe
   const one = (agentId: string, tool: string) => and(eq(toolOverrides.agent_id, agentId), eq(toolOverrides.tool, tool));
   const tell = (agentId: string, tool: string, enabled: boolean | null) =>
     store.write(({ emit }) =>
-      emit({
-        kind: "activity",
+      emit(activity, {
         agent_id: agentId,
         data: {
           title: `tool ${tool} ${enabled === null ? "as its file says" : enabled ? "switched on" : "switched off"}`,

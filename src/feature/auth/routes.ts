@@ -110,7 +110,7 @@ export function authRoutes(base: Base, { auth, store, site, providerLogout }: Au
         limit: "login",
         body: SecondFactorBody,
         response: { 200: SignedIn },
-        detail: { tags, summary: "Log in, second step: a code, or a recovery code" },
+        detail: { tags, operationId: "loginWithCode", summary: "Log in, second step: a code, or a recovery code" },
       },
     )
     .post(

@@ -2,14 +2,16 @@
 import { timestamp } from "../../core/clock.ts";
 import type { Settings } from "../settings/model.ts";
 
-export type BudgetScope =
-  | "run"
-  | "agent_run"
-  | "agent_day"
-  | "user_day"
-  | "user_month"
-  | "instance_day"
-  | "instance_month";
+export const BUDGET_SCOPES = [
+  "run",
+  "agent_run",
+  "agent_day",
+  "user_day",
+  "user_month",
+  "instance_day",
+  "instance_month",
+] as const;
+export type BudgetScope = (typeof BUDGET_SCOPES)[number];
 
 /** Who is about to spend. */
 export interface Spender {

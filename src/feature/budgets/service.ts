@@ -10,6 +10,7 @@ import type { Store, WriteTx } from "../../store/store.ts";
 import { budgetNotices } from "../../store/tables/usage.ts";
 import type { Settings } from "../settings/model.ts";
 import type { BudgetState, LlmCall } from "../usage/model.ts";
+import { budgetExceeded, budgetWarning } from "./events.ts";
 import { type Budget, type BudgetScope, budgetsOf, countsTowards, type OwnLimits, type Spender } from "./scopes.ts";
 
 export interface BudgetsDeps {
@@ -114,7 +115,7 @@ export function createBudgets({ store, clock, limits, ownLimits = () => ({}), no
   const refuse = (budget: Budget, spender: Spender, spent: number): Exceeded => {
     store.write(({ emit }) => {
       if (!once(`exceeded\n${keyOf(budget)}\n${spender.sessionId ?? ""}`)) return;
-      emit({ kind: "budget_exceeded", ...refsOf(budget, spender), data: dataOf(budget, spent) });
+      emit(budgetExceeded, { ...refsOf(budget, spender), data: dataOf(budget, spent) });
       tell(budget, spender, spent, "error");
     });
     const { scope, limitUsd, resetsAt } = budget;
@@ -143,9 +144,9 @@ export function createBudgets({ store, clock, limits, ownLimits = () => ({}), no
       if (spender.sessionId !== undefined && amount > 0) holds.set(spender.sessionId, { spender, nano: amount });
       return true;
     },
-    recorded({ emit }, call) {
+    recorded({ emit, after }, call) {
       const { agent_id, run_id, session_id, user_id } = call;
-      if (session_id !== null) holds.delete(session_id);
+      if (session_id !== null) after(() => holds.delete(session_id));
       const [runId, sessionId, userId] = [run_id ?? undefined, session_id ?? undefined, user_id ?? undefined];
       const spender = { agentId: agent_id, runId, sessionId, userId };
       const { warn_at_percent } = limits();
@@ -154,7 +155,7 @@ export function createBudgets({ store, clock, limits, ownLimits = () => ({}), no
         const spent = spentBy(budget);
         if (percentOf(spent, budget.limitUsd) < warn_at_percent || !once(`warning\n${keyOf(budget)}`)) continue;
         const data = { ...dataOf(budget, spent), percent: percentOf(spent, budget.limitUsd) };
-        emit({ kind: "budget_warning", ...refsOf(budget, spender), data });
+        emit(budgetWarning, { ...refsOf(budget, spender), data });
         tell(budget, spender, spent, "warning");
       }
     },

@@ -2,11 +2,12 @@
 import { Type as t } from "@sinclair/typebox";
 import { Elysia } from "elysia";
 import { invalidField } from "../../core/errors.ts";
-import { type EventKind, isEventKind, type SkepEvent } from "../../core/events.ts";
+import type { EventCatalogue, SkepEvent } from "../../core/events.ts";
 import type { Base } from "../../http/base.ts";
 import type { Caller } from "../../http/caller.ts";
 import type { EventStreams } from "../../http/event-stream.ts";
 import { queryInteger } from "../../http/list.ts";
+import { stillHolds } from "../../http/standing.ts";
 import { TICKET_SECONDS, type Tickets } from "../../http/tickets.ts";
 
 const tags = ["events"];
@@ -14,6 +15,7 @@ const tags = ["events"];
 export interface EventDeps {
   streams: EventStreams;
   tickets: Tickets;
+  catalogue: EventCatalogue;
   /** @throws Problem 404 for a run that there is not, or that the caller may not read. */
   assertRun(runId: string, caller: Caller): unknown;
 }
@@ -25,17 +27,17 @@ export function mayReadEvent(caller: Caller, event: SkepEvent): boolean {
   return event.user_id === undefined || event.user_id === caller.userId;
 }
 
-export function eventRoutes(base: Base, { streams, tickets, assertRun }: EventDeps) {
+export function eventRoutes(base: Base, { streams, tickets, catalogue, assertRun }: EventDeps) {
   const open = (caller: Caller, query: StreamQuery, lastEventId: string | null): Response => {
     const { run_id, session_id, agent_id, project_id } = query;
     if (run_id !== undefined) assertRun(run_id, caller);
     const follows = run_id !== undefined || session_id !== undefined;
     const after = positionOf(lastEventId) ?? query.after ?? (follows ? 0 : undefined);
     return streams.open({
-      filter: { run_id, session_id, agent_id, project_id, kinds: kindsOf(query.kinds) },
+      filter: { run_id, session_id, agent_id, project_id, kinds: kindsOf(query.kinds, catalogue) },
       after,
       mayRead: (event) => mayReadEvent(caller, event),
-      stillValid: () => caller.stillValid?.() ?? true,
+      stillValid: () => stillHolds(caller),
     });
   };
   return new Elysia({ name: "skep/events" })
@@ -57,7 +59,11 @@ export function eventRoutes(base: Base, { streams, tickets, assertRun }: EventDe
           description:
             "Frames carry `id`, `event` (the kind) and `data` (one line of JSON). With `run_id` or `session_id` the stream starts at that run's or session's first event and, for a run, ends after its last. Needs a credential or a ticket.",
           responses: {
-            200: { description: "An event stream.", content: { "text/event-stream": { schema: { type: "string" } } } },
+            200: {
+              description:
+                "An event stream. The JSON of each frame is as the schema `Event`; a frame `gap` instead says which are missing (`from`, `to`).",
+              content: { "text/event-stream": { schema: { type: "string" } } },
+            },
           },
         },
       },
@@ -79,9 +85,9 @@ function positionOf(lastEventId: string | null): number | undefined {
   return lastEventId !== null && /^\d{1,15}$/.test(lastEventId) ? Number(lastEventId) : undefined;
 }
 
-function kindsOf(text: string | undefined): EventKind[] | undefined {
+function kindsOf(text: string | undefined, catalogue: EventCatalogue): string[] | undefined {
   if (text === undefined || text === "") return undefined;
   const kinds = text.split(",").map((kind) => kind.trim());
-  if (!kinds.every(isEventKind)) throw invalidField("kinds", "Names a kind of event that there is not");
-  return kinds as EventKind[];
+  if (!kinds.every(catalogue.has)) throw invalidField("kinds", "Names a kind of event that there is not");
+  return kinds;
 }

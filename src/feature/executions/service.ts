@@ -5,6 +5,8 @@ import { newId } from "../../core/ids.ts";
 import type { CallPurpose, Ending, Execution, ExecutionRows } from "../../engine/execution.ts";
 import type { ModelReply } from "../../engine/model.ts";
 import type { Store, WriteTx } from "../../store/store.ts";
+import { activity } from "../events/events.ts";
+import { sessionEnded, sessionStarted, toolCallEnd, toolCallStart } from "./events.ts";
 import type { ExecutionDraft } from "./model.ts";
 import { createExecutionStore, type ExecutionRow, toExecution } from "./store.ts";
 
@@ -59,8 +61,7 @@ export function createExecutions({ store, clock, recordCall }: ExecutionsDeps): 
       lease_owner: null,
     });
     const after = table.find(id)!;
-    tx.emit({
-      kind: "session_ended",
+    tx.emit(sessionEnded, {
       ...executionRefs(toExecution(after)),
       data: { status: ending.status, ...(error ? { error } : {}) },
     });
@@ -91,7 +92,7 @@ export function createExecutions({ store, clock, recordCall }: ExecutionsDeps): 
           const first = table.find(id)!.started_at === null;
           table.update(id, { status: "running", lease_owner: owner, ...(first ? { started_at: now() } : {}) });
           const row = table.find(id)!;
-          if (first) tx.emit({ kind: "session_started", ...executionRefs(toExecution(row)), data: { kind: row.kind } });
+          if (first) tx.emit(sessionStarted, { ...executionRefs(toExecution(row)), data: { kind: row.kind } });
           owners.get(row.kind)?.started?.(row, tx);
           taken.push(toExecution(row));
         }
@@ -109,7 +110,7 @@ export function createExecutions({ store, clock, recordCall }: ExecutionsDeps): 
         const row = table.find(id);
         if (row?.status !== "running") return;
         table.update(id, { status: "queued", lease_owner: null, not_before: notBefore });
-        if (why) tx.emit({ kind: "activity", ...executionRefs(toExecution(row)), data: { title: why } });
+        if (why) tx.emit(activity, { ...executionRefs(toExecution(row)), data: { title: why } });
       });
     },
     begin: (id, model, system, user) =>
@@ -136,8 +137,7 @@ export function createExecutions({ store, clock, recordCall }: ExecutionsDeps): 
     startCall(execution, call, shownInput) {
       store.write((tx) => {
         table.updateCall(execution.id, call, { status: "running", started_at: now() });
-        tx.emit({
-          kind: "tool_call_start",
+        tx.emit(toolCallStart, {
           ...executionRefs(execution),
           data: { call_id: call.callId, tool: call.tool, input: shownInput },
         });
@@ -161,7 +161,7 @@ export function createExecutions({ store, clock, recordCall }: ExecutionsDeps): 
           duration_ms: done.duration_ms,
           output: lines(output, 4_000),
         };
-        tx.emit({ kind: "tool_call_end", ...executionRefs(execution), data });
+        tx.emit(toolCallEnd, { ...executionRefs(execution), data });
       });
     },
     interruptCall(execution, call) {
@@ -170,7 +170,7 @@ export function createExecutions({ store, clock, recordCall }: ExecutionsDeps): 
       store.write((tx) => {
         table.updateCall(execution.id, call, { status: "interrupted", ok: false, output, finished_at: now() });
         const data = { call_id: call.callId, tool: call.tool, ok: false, duration_ms: 0, output, interrupted: true };
-        tx.emit({ kind: "tool_call_end", ...executionRefs(execution), data });
+        tx.emit(toolCallEnd, { ...executionRefs(execution), data });
       });
     },
     finish: (execution, ending) => store.write((tx) => finishRow(tx, execution.id, ending)),
@@ -188,9 +188,12 @@ export function createExecutions({ store, clock, recordCall }: ExecutionsDeps): 
         const row = table.find(id);
         if (!row || row.finished_at !== null) return;
         table.update(id, { cancel_requested: true });
-        if (row.status !== "running") finishRow(tx, id, { status: "cancelled", text: row.text });
+        if (row.status !== "running") return finishRow(tx, id, { status: "cancelled", text: row.text });
+        // A crash before this loses nothing: the next server reads the row before it goes on.
+        tx.after(() => {
+          for (const listener of listeners) listener(id);
+        });
       });
-      for (const listener of listeners) listener(id);
     },
     onCancel: (listener) => void listeners.add(listener),
   };

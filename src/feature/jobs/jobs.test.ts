@@ -103,7 +103,7 @@ describe("a job", () => {
       return undefined;
     });
     const last = await until((data) => data["detail"] === "part 1000");
-    expect(last).toMatchObject({ job_id: job.id, state: "running", percent: 50, at: 1_000 });
+    expect(last).toMatchObject({ job_id: job.id, state: "running", percent: 50, progress: { at: 1_000 } });
     expect(events.length).toBeLessThan(10);
     gate.resolve();
     await ended(job.id);

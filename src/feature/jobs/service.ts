@@ -13,13 +13,14 @@ import { type ListAnswer, listAnswer, type Page } from "../../http/list.ts";
 import type { Audit } from "../../store/audit.ts";
 import type { Store } from "../../store/store.ts";
 import { jobs as table } from "../../store/tables/settings.ts";
+import { jobProgress } from "./events.ts";
 import type { Job, JobState } from "./model.ts";
 
 export interface JobProgress {
   /** 0–100. */
   percent?: number | undefined;
   detail?: string | undefined;
-  /** Further members of the `job_progress` event, e.g. the layers of an image; the latest counts. */
+  /** What the event's `progress` carries, e.g. the layers of an image; the latest counts. */
   data?: Record<string, unknown>;
 }
 
@@ -101,7 +102,7 @@ export function createJobs({ store, clock, log, audit }: JobsDeps): Jobs {
   };
   const mine = (caller: Caller) => (caller.admin ? undefined : eq(table.user_id, caller.userId ?? ""));
 
-  function change(id: string, fields: Partial<Row>, data: Record<string, unknown> = {}): void {
+  function change(id: string, fields: Partial<Row>, progress?: Record<string, unknown>): void {
     store.write(({ emit }) => {
       db.update(table)
         .set({ ...fields, updated_at: timestamp(clock.now()) })
@@ -110,8 +111,8 @@ export function createJobs({ store, clock, log, audit }: JobsDeps): Jobs {
       const row = find(id);
       if (!row) return;
       const { kind, state, percent, detail, subject } = row;
-      const told = { job_id: id, kind, state, percent, detail, subject, error: present(row).error, ...data };
-      emit({ kind: "job_progress", user_id: row.user_id ?? ADMINISTRATORS, data: told });
+      const told = { job_id: id, kind, state, percent, detail, subject, error: present(row).error, progress };
+      emit(jobProgress, { user_id: row.user_id ?? ADMINISTRATORS, data: told });
     });
   }
 
@@ -190,8 +191,10 @@ export function createJobs({ store, clock, log, audit }: JobsDeps): Jobs {
     cancel(id, caller) {
       const row = rowFor(id, caller);
       if (row.finished_at !== null) throw conflict(`The job has ${row.state} already.`, "job_ended");
-      running.get(id)?.abort.abort("It was cancelled.");
-      audit({ action: "job.cancelled", actor: actorOf(caller), subject: id, address: caller.address });
+      store.write(({ after }) => {
+        audit({ action: "job.cancelled", actor: actorOf(caller), subject: id, address: caller.address });
+        after(() => running.get(id)?.abort.abort("It was cancelled."));
+      });
       return present(row);
     },
     recover() {

@@ -11,7 +11,9 @@ import type { Bus } from "../../store/bus.ts";
 import type { Store } from "../../store/store.ts";
 import { indexJobs } from "../../store/tables/knowledge-graph.ts";
 import { jobs as jobTable } from "../../store/tables/settings.ts";
+import { jobProgress } from "../jobs/events.ts";
 import type { Jobs } from "../jobs/service.ts";
+import { indexComplete, indexProgress } from "./events.ts";
 import type { IndexJob, Phase } from "./model.ts";
 
 export interface IndexJobsDeps {
@@ -56,7 +58,8 @@ const NAMES = [
 /** Share of each phase in the whole, in percent: measured on repositories of 100 to 7,000 files. */
 const WEIGHTS = [4, 55, 6, 20, 8, 7];
 const PENDING: Phase[] = NAMES.map((name) => ({ name, state: "pending", percent: 0, done: 0, total: 0 }));
-const ENDED = new Set(["succeeded", "failed", "cancelled"]);
+type EndState = Exclude<IndexJob["state"], "queued" | "running">;
+const hasEnded = (state: IndexJob["state"]): state is EndState => state !== "queued" && state !== "running";
 
 type Row = { own: typeof indexJobs.$inferSelect; job: typeof jobTable.$inferSelect };
 
@@ -96,10 +99,16 @@ export function createIndexJobs({ store, bus, jobs, graphOf }: IndexJobsDeps): I
         const phase = now.find(({ state }) => state === "running");
         report({ percent, detail: phase?.name.replaceAll("_", " ") });
         const states = now.map(({ state }) => state).join();
-        const data = { job_id: of.jobId, state: "running", percent, phase: phase?.name ?? null, phases: now };
+        const data = {
+          job_id: of.jobId,
+          state: "running" as const,
+          percent,
+          phase: phase?.name ?? null,
+          phases: [...now],
+        };
         if (states !== told) store.write(() => keepPhases(of.jobId, now));
         told = states;
-        store.emitSoon({ kind: "index_progress", project_id: projectId, data });
+        store.emitSoon(indexProgress, { project_id: projectId, data });
       },
     });
     const { manifest, parsed, changed } = phases;
@@ -136,26 +145,23 @@ export function createIndexJobs({ store, bus, jobs, graphOf }: IndexJobsDeps): I
     });
   }
 
-  function ended(jobId: string): void {
+  function ended(jobId: string, state: EndState): void {
     const row = find(jobId);
     live.delete(jobId);
     if (!row || stopped) return;
     const { project_id } = row.own;
-    const { state, result, error } = { ...row.job, error: errorOf(row.job) };
+    const { result, error } = { ...row.job, error: errorOf(row.job) };
     const { report: _, ...counts } = result ?? {};
     const data = { job_id: jobId, state, ...(error ? { error } : {}), ...counts };
-    store.write(({ emit }) => emit({ kind: "index_complete", project_id, data }));
+    store.write(({ emit }) => emit(indexComplete, { project_id, data }));
     const force = again.get(project_id);
     again.delete(project_id);
     if (force !== undefined && !row.own.cancelled) start(project_id, { force, cause: "workspace" });
   }
 
-  const unsubscribe = bus.subscribe(
-    ({ data }) => {
-      if (data["kind"] === KIND && ENDED.has(String(data["state"]))) ended(String(data["job_id"]));
-    },
-    ["job_progress"],
-  );
+  const unsubscribe = bus.subscribe([jobProgress], ({ data }) => {
+    if (data.kind === KIND && hasEnded(data.state)) ended(data.job_id, data.state);
+  });
 
   return {
     start,
@@ -220,7 +226,7 @@ const errorOf = ({ error_code, error_message }: Row["job"]) =>
 
 function presentJob({ own, job }: Row, live: Phase[] | undefined): IndexJob {
   const result = (job.result ?? {}) as Pick<IndexJob, "parsed" | "changed"> & { report?: IndexJob["report"] };
-  const over = ENDED.has(job.state) && job.state !== "succeeded";
+  const over = hasEnded(job.state) && job.state !== "succeeded";
   const phases = (live ?? (own.phases as Phase[])).map((phase) =>
     over && phase.state === "running" ? { ...phase, state: "failed" as const } : phase,
   );

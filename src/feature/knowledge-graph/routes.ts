@@ -133,7 +133,7 @@ export function knowledgeGraphRoutes(base: Base, graphs: KnowledgeGraph) {
     .post(
       `${PATH}/cypher`,
       ({ params, body, caller }) =>
-        passed(graphs.graph(params.id, caller).json.cypher(body.query, body.params ?? {}, body.limit ?? 100)),
+        passed(graphs.graph(params.id, caller).cypher(body.query, body.params ?? {}, body.limit ?? 100)),
       {
         ...asking,
         params: ProjectPath,

@@ -11,6 +11,7 @@ import { type ListAnswer, type Page, pageOfArray } from "../../http/list.ts";
 import type { Audit } from "../../store/audit.ts";
 import type { Store } from "../../store/store.ts";
 import type { TextFile, TextFolder } from "../../store/text-folder.ts";
+import { activity } from "../events/events.ts";
 import type { Pipeline, PipelineBody, PipelineDetail, Validation } from "./model.ts";
 
 export interface PipelinesDeps {
@@ -102,7 +103,7 @@ export function createPipelines({ store, audit, folder, parse, agentsOf, agentId
   const record = (change: string, id: string, caller: Caller): void =>
     store.write(({ emit }) => {
       audit({ action: `pipeline.${change}`, actor: actorOf(caller), subject: id, address: caller.address });
-      emit({ kind: "activity", data: { title: `pipeline ${id} ${change}`, pipeline_id: id } });
+      emit(activity, { data: { title: `pipeline ${id} ${change}`, pipeline_id: id } });
     });
 
   return {

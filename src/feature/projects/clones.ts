@@ -10,6 +10,8 @@ import type { Clock } from "../../core/clock.ts";
 import { isProblem } from "../../core/errors.ts";
 import type { Logger } from "../../core/log.ts";
 import type { Store } from "../../store/store.ts";
+import { jobProgress } from "../jobs/events.ts";
+import { workspaceChanged } from "./events.ts";
 import { parseRepository, type RepositoryRules } from "./repository-address.ts";
 import type { ProjectRow, ProjectStore } from "./store.ts";
 
@@ -110,7 +112,7 @@ async function cloneProject(deps: ClonesDeps, id: string, signal: AbortSignal): 
     store.write(({ emit }) => {
       const ready = { workspace_state: "ready", workspace_error: null, workspace_head: commit } as const;
       rows.update(id, { ...ready, default_branch: row.default_branch ?? branch }, "workspace");
-      emit({ kind: "workspace_changed", project_id: id, data: { cause: "clone", commit, branch } });
+      emit(workspaceChanged, { project_id: id, data: { cause: "clone", commit, branch } });
     });
   } catch (error) {
     if (signal.aborted) return;
@@ -141,8 +143,9 @@ async function fetchInto(
       const [, phase, percent] = /^(?:remote: )?([A-Z][a-z ]+): +(\d+)%/.exec(line) ?? [];
       if (phase === undefined || clock.monotonic() - told < PROGRESS_MS) return;
       told = clock.monotonic();
-      const data = { kind: "clone", state: "running", subject: row.name, detail: phase, percent: Number(percent) };
-      store.emitSoon({ kind: "job_progress", project_id: row.id, data });
+      const job = { job_id: row.id, kind: "clone", state: "running" as const, error: null };
+      const data = { ...job, subject: row.name, detail: phase, percent: Number(percent) };
+      store.emitSoon(jobProgress, { project_id: row.id, data });
     },
   });
 }

@@ -9,6 +9,7 @@ import { conflict, notFound, unavailable } from "../../core/errors.ts";
 import { isId } from "../../core/ids.ts";
 import type { Store } from "../../store/store.ts";
 import { placeOf } from "./clones.ts";
+import { workspaceChanged } from "./events.ts";
 import type { ProjectRow, ProjectStore } from "./store.ts";
 
 export interface RunOfProject {
@@ -99,8 +100,9 @@ export function createRunWorkspaces({ store, rows, git, workspaces, projects }: 
         const done = await git.commitAll(worktreeOf(run, project_id), { message, author: AUTHOR });
         if (done.commit !== null)
           store.write(({ emit }) => {
-            const data = { cause: "commit", commit: done.commit, branch: branchOf(run.id), skipped: done.skipped };
-            emit({ kind: "workspace_changed", project_id, run_id: run.id, data });
+            const { commit, skipped } = done;
+            const data = { cause: "commit" as const, commit, branch: branchOf(run.id), skipped };
+            emit(workspaceChanged, { project_id, run_id: run.id, data });
           });
         return done;
       });

@@ -6,7 +6,22 @@ import { type Clock, timestamp } from "../../core/clock.ts";
 import { newId } from "../../core/ids.ts";
 import type { WriteTx } from "../../store/store.ts";
 import type { RowError } from "../../store/tables/executions.ts";
+import { activity } from "../events/events.ts";
 import type { ExecutionDraft } from "../executions/model.ts";
+import {
+  approvalRequested,
+  runCancelled,
+  runComplete,
+  runFailed,
+  runRestarted,
+  runWaiting,
+  stepComplete,
+  stepFailed,
+  stepQueued,
+  stepRetrying,
+  stepSkipped,
+  stepStarted,
+} from "./events.ts";
 import type {
   Decision,
   PipelineDefinition,
@@ -33,7 +48,6 @@ export interface AdvanceDeps {
   agentTimeout(agentId: string): number;
   /** `max_attempts` of the agent's file; undefined when it says nothing, or is gone. */
   agentAttempts(agentId: string): number | undefined;
-  ended(run: RunRow): void;
 }
 
 export interface Advance {
@@ -57,18 +71,18 @@ const planStep = ({ item_index, ...row }: StepRow): PlanStep => ({
 });
 
 const RUN_EVENTS = {
-  succeeded: "run_complete",
-  failed: "run_failed",
-  cancelled: "run_cancelled",
-  waiting: "run_waiting",
+  succeeded: runComplete,
+  failed: runFailed,
+  cancelled: runCancelled,
+  waiting: runWaiting,
 } as const;
 const STEP_EVENTS = {
-  queued: "step_queued",
-  running: "step_started",
-  succeeded: "step_complete",
-  failed: "step_failed",
-  skipped: "step_skipped",
-  cancelled: "step_failed",
+  queued: stepQueued,
+  running: stepStarted,
+  succeeded: stepComplete,
+  failed: stepFailed,
+  skipped: stepSkipped,
+  cancelled: stepFailed,
 } as const;
 
 export function createAdvance(deps: AdvanceDeps): Advance {
@@ -95,10 +109,9 @@ export function createAdvance(deps: AdvanceDeps): Advance {
     store.updateStep(row.id, after);
     const run = store.run(row.run_id)!;
     if (to === "waiting") {
-      tx.emit({
-        kind: "approval_requested",
+      tx.emit(approvalRequested, {
         ...refs(run, after),
-        data: { step_id: row.step_id, message: after.inputs["message"], deadline: after.data["deadline"] },
+        data: { step_id: row.step_id, message: String(after.inputs["message"]), deadline: deadlineOf(after) },
       });
       return;
     }
@@ -108,11 +121,11 @@ export function createAdvance(deps: AdvanceDeps): Advance {
       attempt,
       max_attempts,
       ...(index === null ? {} : { index }),
-      ...(to === "queued" ? { input: inputs["input"] } : {}),
+      ...(to === "queued" ? { input: String(inputs["input"] ?? "") } : {}),
       ...(to === "succeeded" ? { outputs } : {}),
       ...(error ? { error } : {}),
     };
-    tx.emit({ kind: STEP_EVENTS[to as keyof typeof STEP_EVENTS], ...refs(run, after), data });
+    tx.emit(STEP_EVENTS[to as keyof typeof STEP_EVENTS], { ...refs(run, after), data });
   }
 
   function moveRun(tx: WriteTx, run: RunRow, to: RunStatus, change: Partial<RunRow> = {}): void {
@@ -122,13 +135,12 @@ export function createAdvance(deps: AdvanceDeps): Advance {
     const { outputs, error, restarted_from, pipeline_id } = after;
     const { cost_usd, tokens } = store.spentByRun(run.id);
     if (to in RUN_EVENTS)
-      tx.emit({
-        kind: RUN_EVENTS[to as keyof typeof RUN_EVENTS],
+      tx.emit(RUN_EVENTS[to as keyof typeof RUN_EVENTS], {
         ...refs(after),
         data: { status: to, pipeline_id, outputs, cost_usd, tokens, ...(error ? { error } : {}) },
       });
     else if (to === "queued")
-      tx.emit({ kind: "run_restarted", ...refs(after), data: { pipeline_id, from_step: restarted_from } });
+      tx.emit(runRestarted, { ...refs(after), data: { pipeline_id, from_step: restarted_from } });
   }
 
   /** Queues an attempt: its row, and the execution that does it, together. */
@@ -160,15 +172,13 @@ export function createAdvance(deps: AdvanceDeps): Advance {
     });
     const queued = { inputs, session_id, agent_id: step.agent, data: { ...row.data, skills } };
     if (retry)
-      tx.emit({
-        kind: "step_retrying",
+      tx.emit(stepRetrying, {
         ...refs(run, row),
         data: { attempt: row.attempt, max_attempts: row.max_attempts },
       });
     moveStep(tx, row, "queued", queued);
     if (skills.length > 0)
-      tx.emit({
-        kind: "activity",
+      tx.emit(activity, {
         ...refs(run, { ...row, ...queued }),
         data: { title: `skills put in: ${skills.join(", ")}`, skills },
       });
@@ -184,8 +194,7 @@ export function createAdvance(deps: AdvanceDeps): Advance {
     }
     if (decision.kind === "finish_run") {
       const { status, outputs, error } = decision;
-      moveRun(tx, run, status, { outputs, error: error as RunRow["error"], finished_at: now() });
-      return deps.ended(store.run(runId)!);
+      return moveRun(tx, run, status, { outputs, error: error as RunRow["error"], finished_at: now() });
     }
     if (decision.kind === "add_step")
       return store.insertStep(newStep(runId, rows.length, decision, stepOf(run, decision.step_id), now()));
@@ -247,6 +256,10 @@ export function createAdvance(deps: AdvanceDeps): Advance {
     },
   };
 }
+
+/** When an approval times out, ms since the epoch; null: never. */
+const deadlineOf = ({ data }: StepRow): number | null =>
+  typeof data["deadline"] === "number" ? data["deadline"] : null;
 
 function newStep(
   runId: string,

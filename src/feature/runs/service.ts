@@ -7,6 +7,7 @@ import type { Audit } from "../../store/audit.ts";
 import type { Store, WriteTx } from "../../store/store.ts";
 import type { ExecutionOwner } from "../executions/service.ts";
 import type { Advance } from "./advance.ts";
+import { approvalResolved, runCreated } from "./events.ts";
 import type { Approval, Run, RunCreate, RunRestart } from "./model.ts";
 import type { PipelineDefinition, Planner, StepStatus } from "./planner.ts";
 import type { RunRow, RunStore } from "./store.ts";
@@ -89,7 +90,7 @@ export function createRuns(deps: RunsDeps): Runs {
       error: null,
       branch: project ? `run/${id}` : null,
       created_by: caller.userId ?? null,
-      budget_usd: input.budget_usd ?? null,
+      budget_usd: input.budget_usd ?? definition.defaults?.budget_usd ?? null,
       restarted_from: null,
       created_at: now(),
       started_at: null,
@@ -123,8 +124,7 @@ export function createRuns(deps: RunsDeps): Runs {
       return store.write((tx) => {
         rows.insertRun(row);
         const { id, pipeline_id, project_id, created_by, task_description } = row;
-        tx.emit({
-          kind: "run_created",
+        tx.emit(runCreated, {
           run_id: id,
           project_id: project_id ?? undefined,
           user_id: created_by ?? undefined,
@@ -177,8 +177,7 @@ export function createRuns(deps: RunsDeps): Runs {
           project_id: row.project_id ?? undefined,
           user_id: row.created_by ?? undefined,
         };
-        tx.emit({
-          kind: "approval_resolved",
+        tx.emit(approvalResolved, {
           ...refs,
           data: { step_id: step.step_id, approved, comment, by: actorOf(caller) },
         });

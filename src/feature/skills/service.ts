@@ -4,6 +4,7 @@ import { isSlug } from "../../core/ids.ts";
 import { type ListAnswer, type Page, pageOfArray } from "../../http/list.ts";
 import type { Store } from "../../store/store.ts";
 import type { TextFolder } from "../../store/text-folder.ts";
+import { activity } from "../events/events.ts";
 import type { Skill, SkillCreate, SkillUpdate } from "./model.ts";
 import { createSkillFiles, type FrontMatterFormat, levelFolder, type SkillFile } from "./store.ts";
 
@@ -85,8 +86,7 @@ export function createSkills({ store, folder, format, agentIds }: SkillsDeps): S
   };
   const tell = (change: string, { name, agent_id }: Pick<Skill, "name" | "agent_id">): void =>
     store.write(({ emit }) =>
-      emit({
-        kind: "activity",
+      emit(activity, {
         agent_id: agent_id ?? undefined,
         data: { title: `skill ${name} ${change}`, skill: name },
       }),

@@ -8,6 +8,7 @@ import type { ModelReply } from "../../engine/model.ts";
 import { type ListAnswer, listAnswer, type Page } from "../../http/list.ts";
 import type { Store, WriteTx } from "../../store/store.ts";
 import { llmCalls as table } from "../../store/tables/usage.ts";
+import { llmCall } from "./events.ts";
 import type { Granularity, HistoryBucket, LlmCall, LlmCallRecord, UsageSummary } from "./model.ts";
 import { toNano, toUsd } from "./money.ts";
 import { bucketsOf, prefixOf } from "./period.ts";
@@ -107,7 +108,7 @@ export function createUsageLog({ store, clock, onRecorded }: UsageDeps): UsageLo
       const { run_id, step_id, session_id, agent_id, project_id, user_id, ...data } = shown;
       const refs = { run_id, step_id, session_id, agent_id, project_id, user_id };
       const known = Object.fromEntries(Object.entries(refs).filter(([, value]) => value !== null));
-      tx.emit({ kind: "llm_call", ...known, data });
+      tx.emit(llmCall, { ...known, data });
       for (const hear of onRecorded) hear(tx, shown);
       return shown;
     });

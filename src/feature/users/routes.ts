@@ -24,7 +24,11 @@ export function userRoutes(base: Base, users: Users) {
       access: "admin",
       query: t.Object({ ...filter, search }),
       response: { 200: listOf(ManagedUser) },
-      detail: { tags: ["admin"], summary: "Users with their log-ins, keys and providers" },
+      detail: {
+        tags: ["admin"],
+        operationId: "listUserAccounts",
+        summary: "Users with their log-ins, keys and providers",
+      },
     })
     .post(
       "/v1/users",

@@ -1,7 +1,9 @@
 /**
- * Which Cypher may run. The query is cut into tokens (comments, strings and escaped names understood), and only the
- * clauses that read the graph pass; everything else is refused by name, whatever the database would say.
+ * Which Cypher may run. The query is cut into the tokens of the database's grammar, and only the clauses that read the
+ * graph pass; everything else is refused by name, whatever the database would say. What its parser is not made for
+ * (deep nesting, thousands of operators) is refused here too, in a time that grows with the length alone.
  */
+import { type Token, tokenise } from "./cypher-tokens.ts";
 
 /** The first words of clauses, with what may follow directly where two belong together. */
 const READING = new Set("MATCH OPTIONAL WHERE WITH UNWIND RETURN ORDER SKIP LIMIT UNION".split(" "));
@@ -15,17 +17,21 @@ const FORBIDDEN = new Set(
 const FORBIDDEN_FUNCTIONS =
   /^(nextval|currval|read_\w*|.*_scan|parquet\w*|csv\w*|json_scan|glob|file\w*|http\w*|s3\w*|getenv|setenv|current_setting|db_version|show_\w*|table_info|stats_info|storage_info|bm_info|query_\w*|create_\w*|drop_\w*|export\w*|load\w*|install\w*)$/i;
 const MAX_LENGTH = 20_000;
-
-interface Token {
-  kind: "word" | "name" | "string" | "number" | "mark";
-  text: string;
-}
+/** The database's stack and time bear less than 10,000 operators in a row. */
+const MAX_TOKENS = 3_000;
+/** Brackets of any kind within each other. */
+const MAX_NESTING = 32;
+/** A CASE within a CASE doubles the time of the database's parser: 10 take 50 ms, 20 take 19 s. */
+const MAX_NESTED_CASES = 6;
 
 /** Undefined when the query only reads; otherwise why it is refused. */
 export function refusal(query: string): string | undefined {
   if (query.length > MAX_LENGTH) return `a query may have at most ${MAX_LENGTH} characters`;
   const tokens = tokenise(query);
   if (typeof tokens === "string") return tokens;
+  const tooDeep = nestingFault(tokens);
+  if (tooDeep) return tooDeep;
+  if (tokens.length > MAX_TOKENS) return `a query may have at most ${MAX_TOKENS} words and marks`;
   const words = tokens.filter((token) => token.kind === "word").map((token) => token.text.toUpperCase());
   if (words.length === 0) return "the query is empty";
   const first = tokens[0]!;
@@ -45,6 +51,23 @@ export function refusal(query: string): string | undefined {
   return undefined;
 }
 
+function nestingFault(tokens: readonly Token[]): string | undefined {
+  let brackets = 0;
+  let cases = 0;
+  for (const [i, { kind, text }] of tokens.entries()) {
+    if (kind === "mark") {
+      if ("([{".includes(text)) brackets++;
+      else if (")]}".includes(text)) brackets = Math.max(0, brackets - 1);
+    } else if (kind === "word" && !isPropertyOrLabel(tokens, i)) {
+      if (/^case$/i.test(text)) cases++;
+      else if (/^end$/i.test(text)) cases = Math.max(0, cases - 1);
+    }
+    if (brackets > MAX_NESTING) return `brackets may be nested ${MAX_NESTING} deep at most`;
+    if (cases > MAX_NESTED_CASES) return `CASE may be nested ${MAX_NESTED_CASES} deep at most`;
+  }
+  return undefined;
+}
+
 /** `n.set`, `:Import`, `{load: 1}` are names, not clauses. */
 function isPropertyOrLabel(tokens: readonly Token[], at: number): boolean {
   const before = tokens[at - 1];
@@ -58,50 +81,4 @@ function isPropertyOrLabel(tokens: readonly Token[], at: number): boolean {
   )
     return true;
   return before?.kind === "mark" && before.text === "$";
-}
-
-function tokenise(query: string): Token[] | string {
-  const tokens: Token[] = [];
-  let at = 0;
-  while (at < query.length) {
-    const rest = query.slice(at, at + 2);
-    const char = query[at]!;
-    if (/\s/.test(char)) at++;
-    else if (rest === "//") {
-      // Either line end: what the database takes for a statement is never taken for a comment here.
-      const end = query.slice(at).search(/[\r\n]/);
-      at = end < 0 ? query.length : at + end;
-    } else if (rest === "/*") {
-      const end = query.indexOf("*/", at + 2);
-      if (end < 0) return "a comment is not closed";
-      at = end + 2;
-    } else if (char === "'" || char === '"' || char === "`") {
-      const end = closing(query, at);
-      if (end < 0) return "a string is not closed";
-      const text = query.slice(at + 1, end);
-      // Another escape would end the string elsewhere for the database than here.
-      if (char !== "`" && /\\(?![\\'"bfnrtuBFNRT])/.test(text.replaceAll("\\\\", "")))
-        return "a string holds an escape that is none";
-      tokens.push({ kind: char === "`" ? "name" : "string", text });
-      at = end + 1;
-    } else {
-      const word = /^(?:[\p{L}_][\p{L}\p{N}_]*)/u.exec(query.slice(at, at + 256))?.[0];
-      const number = word === undefined ? /^\d[\w.]*/.exec(query.slice(at, at + 64))?.[0] : undefined;
-      const text = word ?? number ?? char;
-      if (text === "\\") return "a backslash has no place outside strings";
-      tokens.push({ kind: word !== undefined ? "word" : number !== undefined ? "number" : "mark", text });
-      at += text.length;
-    }
-  }
-  return tokens;
-}
-
-/** Offset of the quote that closes the string or escaped name beginning at `start`, or -1. */
-function closing(query: string, start: number): number {
-  const quote = query[start];
-  for (let at = start + 1; at < query.length; at++) {
-    if (query[at] === "\\" && quote !== "`") at++;
-    else if (query[at] === quote) return at;
-  }
-  return -1;
 }

@@ -113,6 +113,15 @@ export interface Inputs {
   nearly(schema: Schema | undefined, name?: string): unknown;
 }
 
+/** What a `$ref` of the document names; empty when it names nothing. */
+export const resolver =
+  (document: object) =>
+  <T = Schema>(ref: string): T =>
+    (ref
+      .split("/")
+      .slice(1)
+      .reduce<unknown>((at, key) => (at as Record<string, unknown> | undefined)?.[key], document) ?? {}) as T;
+
 /** @param resolve what a `$ref` names. */
 export function createInputs(dice: Dice, known: Known, resolve: (ref: string) => Schema): Inputs {
   const string = (schema: Schema, name: string): string => {
@@ -155,7 +164,8 @@ export function createInputs(dice: Dice, known: Known, resolve: (ref: string) =>
     if (type === "null") return null;
     if (type === "array")
       return Array.from({ length: (schema.minItems ?? 0) + dice.below(3) }, () => valid(schema.items, name));
-    return schema.properties || schema.patternProperties ? object(schema) : garbage(dice);
+    const members = schema.properties ?? schema.patternProperties ?? schema.additionalProperties;
+    return typeof members === "object" ? object(schema) : garbage(dice);
   };
   /** One place of a valid value spoilt. */
   const spoil = (value: unknown): unknown => {

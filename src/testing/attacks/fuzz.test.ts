@@ -8,7 +8,16 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { type Account, elsewhere, logIn, makeUser, PASSWORD, setupAdmin } from "../accounts.ts";
 import { startServer, type TestServer } from "../server.ts";
-import { createDice, createInputs, garbage, type Inputs, type Known, type Schema, STRINGS } from "./fuzz-input.ts";
+import {
+  createDice,
+  createInputs,
+  garbage,
+  type Inputs,
+  type Known,
+  resolver,
+  type Schema,
+  STRINGS,
+} from "./fuzz-input.ts";
 import { createHeldRun, ended, type HeldRun, HOLD_STEP } from "./held-run.ts";
 
 // For machines that are busy with other things: none of this waits for a clock.
@@ -35,10 +44,14 @@ interface Parameter {
   required?: boolean;
   schema?: Schema;
 }
+interface Announced {
+  $ref?: string;
+  content?: Record<string, unknown>;
+}
 interface Operation {
   parameters?: Parameter[];
   requestBody?: { content: Record<string, { schema?: Schema }> };
-  responses: Record<string, { content?: Record<string, unknown> } | undefined>;
+  responses: Record<string, Announced | undefined>;
 }
 interface Described {
   method: string;
@@ -271,7 +284,7 @@ function fault({ operation }: Described, { status, text, type, ms }: Heard): str
   if (status >= 500 && !ABSENT.has(code)) return `${status} ${text.slice(0, 200)}`;
   const announced = operation.responses[status];
   if (!announced) return `${status} ${code} is not in the document`;
-  const types = Object.keys(announced.content ?? {});
+  const types = Object.keys((announced.$ref ? resolver(document)<Announced>(announced.$ref) : announced).content ?? {});
   if (status >= 400 && !types.includes(type)) return `${status} is ${type}, not ${types}: ${text.slice(0, 100)}`;
   return undefined;
 }
@@ -289,7 +302,7 @@ const described = (): Described[] =>
 describe("any input", () => {
   test("gives an answer that the document announces, at once, and nothing breaks", async () => {
     const dice = createDice(SEED);
-    const inputs = createInputs(dice, known, (ref) => document.components.schemas[ref.split("/").at(-1)!] ?? {});
+    const inputs = createInputs(dice, known, resolver(document));
     const tokens = { none: () => undefined, garbage: () => "garbage", user: () => user.token, key: () => key };
     const privileged = { execution: () => held.token, engine: () => ENGINE, admin: () => admin.token };
     const findings: string[] = [];

@@ -1,8 +1,9 @@
-/** Attack row A32: a query of the code graph reads the graph, and nothing else of the machine; nor does it write. */
+/** Attack rows A32 and A42: a query of the code graph reads the graph, and nothing else of the machine; nor does it write. */
 import { afterAll, beforeAll, expect, setDefaultTimeout, test } from "bun:test";
 import { existsSync, readdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import fc from "fast-check";
+import { mainThreadMs } from "../main-thread.ts";
 import { startServer, type TestServer } from "../server.ts";
 import { createSourceTree, SHOP, type SourceTree } from "../source-tree.ts";
 
@@ -86,6 +87,18 @@ const attacks = (): string[] => {
     `OPTIONAL MATCH (a) FOREACH (x IN [1] | CREATE (:File))`,
     "RETURN nextval('x')",
     "MATCH (n:File) RETURN n.name, '\\\\'; COPY (RETURN 1) TO 'x' //'",
+    "MATCH (n) RETURN n LIMIT 1CALL show_tables() RETURN *",
+    "MATCH (n:File) SKIP 1SET n.name = 'x'",
+    "UNWIND [1] AS x RETURN x LIMIT 1CREATE (:File {key: 99999})",
+    "UNWIND [1] AS x$ CREATE (:File {key: 99999})",
+    `UNWIND [1] AS x$ LOAD FROM '${secret}' RETURN *`,
+    // What follows two stars is still a comment for the database, and the string no string.
+    `UNWIND [1] AS x /* **/ RETURN ' */ LOAD FROM "${secret}" RETURN * //'`,
+    `UNWIND [1] AS x /* **/ RETURN ' */ CREATE (:File {key: 99999}) //'`,
+    `RETURN ${"(".repeat(9_000)}1${")".repeat(9_000)}`,
+    `RETURN ${"[".repeat(9_000)}1${"]".repeat(9_000)}`,
+    `RETURN ${"CASE WHEN true THEN ".repeat(25)}1${" END".repeat(25)}`,
+    `RETURN 1${"+1".repeat(9_000)}`,
     "",
     ";",
     "// nothing",
@@ -165,6 +178,17 @@ test("words of clauses are free as names, in strings and as parameters", async (
     const { status, body } = await ask(query, query.includes("$name") ? { name: "x" } : {});
     expect([query, status, body["detail"]]).toEqual([query, 200, undefined]);
   }
+});
+
+test("nesting is refused before the database sees it: other questions do not wait for it", async () => {
+  const deep = `RETURN ${"(".repeat(9_000)}1${")".repeat(9_000)}`;
+  const before = mainThreadMs(server.pid);
+  const answers = await Promise.all(Array.from({ length: 50 }, () => ask(deep)));
+  for (const { status, body } of answers) {
+    expect(status).toBe(422);
+    expect(body["detail"]).toBe("Brackets may be nested 32 deep at most.");
+  }
+  expect(mainThreadMs(server.pid) - before).toBeLessThan(2_000);
 });
 
 test("a query without an end is stopped, and the next is answered", async () => {

@@ -1,10 +1,12 @@
 /** What the documentation says is there: options with their defaults, commands, flags, pages that are linked to. */
 import { describe, expect, test } from "bun:test";
-import { existsSync, readdirSync, readFileSync } from "node:fs";
+import { existsSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { dirname, join, resolve } from "node:path";
 import type { Command } from "commander";
+import { EVENTS } from "../../app/events.ts";
 import { createProgram } from "../../cli/cli.ts";
 import { flagOf, OPTIONS } from "../../core/config.ts";
+import type { EventDefinition } from "../../core/events.ts";
 
 const ROOT = resolve(import.meta.dir, "../../..");
 const pages = [
@@ -33,6 +35,15 @@ describe("documentation", () => {
         .map(({ env }) => env as string)
         .sort(),
     );
+  });
+
+  test("events.md lists every kind of event with what it carries (UPDATE_DOCS=1 writes the table)", () => {
+    const path = join(ROOT, "docs/events.md");
+    const [head, rest] = readFileSync(path, "utf8").split(/(?<=^## Kinds\n\n)/m);
+    const [, ...after] = rest!.split(/\n\n/);
+    const whole = `${head}${eventTable(EVENTS)}\n\n${after.join("\n\n")}`;
+    if (process.env["UPDATE_DOCS"]) writeFileSync(path, whole);
+    expect(readFileSync(path, "utf8")).toBe(whole);
   });
 
   test("every link to a page, and to a place in it, leads somewhere", () => {
@@ -68,6 +79,17 @@ describe("documentation", () => {
     expect(faults).toEqual(["skep frobnicate: no command frobnicate", "skep run hello x --nope: --nope"]);
   });
 });
+
+/** One row a kind: when it happens, and the members of its data; `?` marks those that may be absent. */
+function eventTable(definitions: readonly EventDefinition[]): string {
+  const rows = definitions.map(({ kind, schema, delivery }) => {
+    const required = new Set(schema.required ?? []);
+    const members = Object.keys(schema.properties).map((name) => `\`${name}\`${required.has(name) ? "" : "?"}`);
+    const when = `${schema.description}${delivery === "lossy" ? " Lossy." : ""}`;
+    return `| \`${kind}\` | ${when} | ${members.join(", ")} |`;
+  });
+  return ["| kind | when | `data` |", "|---|---|---|", ...rows].join("\n");
+}
 
 /** Words after `skep` in code, one list a call. */
 function callsIn(text: string): string[][] {

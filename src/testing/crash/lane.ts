@@ -4,12 +4,15 @@
  */
 import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync } from "node:fs";
 import { join } from "node:path";
-import { RUN_END_KINDS, type SkepEvent } from "../../core/events.ts";
+import type { SkepEvent } from "../../core/events.ts";
+import { RUN_ENDS } from "../../feature/runs/events.ts";
 import type { Run, Step } from "../../feature/runs/model.ts";
 import { startServer, type TestServer } from "../server.ts";
 import { type CrashRun, layOut } from "./crash-pipeline.ts";
 import { type EventReader, readEvents } from "./event-reader.ts";
 import { crashRoom } from "./room.ts";
+
+const isRunEnd = ({ kind }: SkepEvent): boolean => RUN_ENDS.some((end) => end.kind === kind);
 
 /** Where the server dies: that many events of the run after its start, and a little later. */
 export interface CrashPoint {
@@ -75,7 +78,7 @@ export async function openLane(run: CrashRun, env: Record<string, string>, timeo
     const task = `task ${++count}`;
     const lastHeard = Promise.withResolvers<void>();
     const hear = (event: SkepEvent) => {
-      if (RUN_END_KINDS.includes(event.kind)) lastHeard.resolve();
+      if (isRunEnd(event)) lastHeard.resolve();
     };
     const create = () =>
       server.request<Run>("POST", "/v1/runs", {
@@ -123,7 +126,7 @@ export async function openLane(run: CrashRun, env: Record<string, string>, timeo
     const reader: EventReader = readEvents(server.url, from, (event) => {
       hear(event);
       if (event.run_id !== undefined && ++heard === events) due.resolve();
-      if (RUN_END_KINDS.includes(event.kind)) due.resolve();
+      if (isRunEnd(event)) due.resolve();
     });
     const asked = create().catch(() => {});
     const writing = keepWriting(task, writes);

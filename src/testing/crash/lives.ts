@@ -13,8 +13,10 @@ import type { AssistantPart, ModelPort, ModelReply } from "../../engine/model.ts
 import { parsePipeline } from "../../engine/pipeline/parse.ts";
 import { planner } from "../../engine/pipeline/planner.ts";
 import type { Sandbox, SandboxDriver } from "../../engine/sandbox.ts";
-import { createToolbox } from "../../engine/tool/registry.ts";
+import { builtInTools } from "../../engine/tool/built-in.ts";
+import { createToolbox } from "../../engine/toolbox.ts";
 import { createExecutions } from "../../feature/executions/service.ts";
+import { stepQueued } from "../../feature/runs/events.ts";
 import { openRuns } from "../../feature/runs/open.ts";
 import { createAudit } from "../../store/audit.ts";
 import { createBus } from "../../store/bus.ts";
@@ -67,7 +69,7 @@ export type Lives = ReturnType<typeof createLives>;
 
 export function createLives(pipelines: Record<string, string>) {
   const clock = createHandClock();
-  const store = openStore({ path: ":memory:", clock });
+  const store = openStore({ path: ":memory:", clock, checkEvents: true });
   const bus = createBus((error) => {
     throw error;
   });
@@ -110,7 +112,6 @@ export function createLives(pipelines: Record<string, string>) {
       agentOf: () => AGENT,
       skillsFor: () => [],
       isModel: () => true,
-      ended: () => {},
     });
     const engine = createEngine({
       ...{ clock, log: pino({ level: "silent" }), rows, models, sandboxes: SANDBOXES, agentOf: () => AGENT },
@@ -122,12 +123,7 @@ export function createLives(pipelines: Record<string, string>) {
       }),
       allowsTool: () => () => true,
       skills: { available: () => [] },
-      toolbox: createToolbox({
-        ...{ loadSkill: refuse, readSkillFile: refuse, createSkill: refuse },
-        fetchPage: refuse,
-        runHistory: () => [],
-        codeGraph: refuse,
-      }),
+      toolbox: createToolbox(() => [builtInTools({ fetchPage: refuse })]),
       secretsOf: () => ({}),
       projectOf: () => undefined,
       guidanceOf: () => null,
@@ -143,7 +139,7 @@ export function createLives(pipelines: Record<string, string>) {
       onTick: () => runs.service.tick(),
     });
     executions.onCancel((id) => engine.scheduler.cancel(id));
-    const deaf = bus.subscribe(() => engine.scheduler.wake(), ["step_queued", "step_retrying"]);
+    const deaf = bus.subscribe([stepQueued], () => engine.scheduler.wake());
     return {
       ...{ executions, runs, engine, asked },
       async start() {

@@ -1,0 +1,22 @@
+/** What an agent says while it works: text in pieces, joined to one event in 50 ms. */
+import { Type as t } from "@sinclair/typebox";
+import { defineEvent } from "../core/events.ts";
+
+export const agentOutput = defineEvent(
+  "agent_output",
+  t.Object(
+    {
+      text: t.String(),
+      call_id: t.Optional(t.String({ description: "Of the tool call that writes it; absent: the agent itself." })),
+    },
+    { description: "An agent's text, or a running tool's output, piece by piece." },
+  ),
+  "lossy",
+);
+export const agentThinking = defineEvent(
+  "agent_thinking",
+  t.Object({ text: t.String() }, { description: "An agent's reasoning, piece by piece." }),
+  "lossy",
+);
+
+export const engineEvents = [agentOutput, agentThinking] as const;

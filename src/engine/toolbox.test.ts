@@ -1,0 +1,74 @@
+import { describe, expect, test } from "bun:test";
+import { createCompleteTool } from "./tool/complete.ts";
+import { type ExecutionInfo, type Tool, type ToolSource, toolsOf } from "./tool.ts";
+import { createToolbox, type Wanted } from "./toolbox.ts";
+
+const tool = (name: string, group: Tool["group"] = "mcp", description = name): Tool => ({
+  ...{ name, group, description, parameters: { type: "object" }, timeoutMs: 1_000 },
+  run: async () => ({ ok: true, output: description }),
+});
+const execution: ExecutionInfo = { id: "sess_1", kind: "pipeline", agentId: "worker", userId: "user_1" };
+const wanted = (fields: Partial<Wanted> = {}): Wanted => ({
+  ...{ execution, allows: () => true, hasShell: true, contract: { outputs: [], schema: null } },
+  ...fields,
+});
+const namesOf = (tools: readonly Tool[]): string[] => tools.map(({ name }) => name);
+
+describe("the toolbox", () => {
+  test("asks every source for each execution, and waits for those that take a moment", async () => {
+    const asked: ExecutionInfo[] = [];
+    const own: ToolSource = {
+      name: "server",
+      names: () => ["notes__add"],
+      for: async (info) => {
+        asked.push(info);
+        return info.userId === "user_1" ? [tool("notes__add")] : [];
+      },
+    };
+    const toolbox = createToolbox(() => [toolsOf("fixed", [tool("read", "files")]), own]);
+    expect(toolbox.names()).toEqual(["read", "notes__add"]);
+    expect(namesOf(await toolbox.for(wanted()))).toEqual(["read", "notes__add"]);
+    expect(namesOf(await toolbox.for(wanted({ execution: { ...execution, userId: "user_2" } })))).toEqual(["read"]);
+    expect(asked.map(({ userId }) => userId)).toEqual(["user_1", "user_2"]);
+  });
+
+  test("a source that fails brings nothing, is named, and holds up no other", async () => {
+    const failed: string[] = [];
+    const throwing = (name: string, fail: ToolSource["for"]): ToolSource => ({ name, names: () => [], for: fail });
+    const toolbox = createToolbox(
+      () => [
+        throwing("down", () => {
+          throw new Error("down");
+        }),
+        throwing("gone", () => Promise.reject(new Error("gone"))),
+        toolsOf("fixed", [tool("read")]),
+      ],
+      (source) => failed.push(source),
+    );
+    expect(namesOf(await toolbox.for(wanted()))).toEqual(["read"]);
+    expect(failed).toEqual(["down", "gone"]);
+  });
+
+  test("of two tools of one name the first source's counts, so that none can take another's place", async () => {
+    const toolbox = createToolbox(() => [
+      toolsOf("built-in", [tool("read", "files", "ours")]),
+      toolsOf("server", [tool("read", "mcp", "theirs")]),
+    ]);
+    expect((await toolbox.for(wanted())).map(({ description }) => description)).toEqual(["ours"]);
+    expect(toolbox.names()).toEqual(["read"]);
+  });
+
+  test("leaves out what the agent may not have, whoever brings it", async () => {
+    const toolbox = createToolbox(() => [toolsOf("a", [tool("bash", "shell"), tool("read", "files"), tool("x__y")])]);
+    const allows = (name: string) => name !== "x__y";
+    expect(namesOf(await toolbox.for(wanted({ allows })))).toEqual(["bash", "read"]);
+    expect(namesOf(await toolbox.for(wanted({ hasShell: false })))).toEqual(["read", "x__y"]);
+  });
+
+  test("complete says which outputs are owed; a chat has no tool that ends it", async () => {
+    const toolbox = createToolbox(() => [toolsOf("built-in", [createCompleteTool()])]);
+    const [complete] = await toolbox.for(wanted({ contract: { outputs: ["design"], schema: null } }));
+    expect(complete?.parameters).toMatchObject({ properties: { outputs: { required: ["design"] } } });
+    expect(await toolbox.for(wanted({ execution: { ...execution, kind: "chat" } }))).toEqual([]);
+  });
+});

@@ -1,0 +1,54 @@
+/** Which tools an execution has at this moment: what the sources bring, less what its kind and its agent do not allow. */
+import type { Contract } from "./execution.ts";
+import { owing } from "./tool/complete.ts";
+import type { ExecutionInfo, ExecutionKind, Tool, ToolSource } from "./tool.ts";
+
+export interface Wanted {
+  execution: ExecutionInfo;
+  /** Whether the agent has the tool: its own list, and what an administrator switched. */
+  allows(tool: string): boolean;
+  hasShell: boolean;
+  contract: Contract;
+}
+
+export interface Toolbox {
+  /** Names of all tools there are at this moment, each once. */
+  names(): string[];
+  /** In the order of the sources, so that a provider's prompt cache holds. Of two tools of one name the first counts. */
+  for(wanted: Wanted): Promise<Tool[]>;
+}
+
+/** Kinds that a person ends, or the next message goes on with. */
+const OPEN_ENDED: ReadonlySet<ExecutionKind> = new Set(["chat", "onboarding"]);
+
+/**
+ * @param sources every one there is at this moment.
+ * @param onFailure told of a source that threw; the execution goes on without its tools.
+ */
+export function createToolbox(
+  sources: () => readonly ToolSource[],
+  onFailure: (source: string, error: unknown) => void = () => {},
+): Toolbox {
+  const broughtBy = async (source: ToolSource, execution: ExecutionInfo): Promise<readonly Tool[]> => {
+    try {
+      return await source.for(execution);
+    } catch (error) {
+      onFailure(source.name, error);
+      return [];
+    }
+  };
+  return {
+    names: () => [...new Set(sources().flatMap((source) => source.names()))],
+    async for({ execution, allows, hasShell, contract }) {
+      const brought = await Promise.all(sources().map((source) => broughtBy(source, execution)));
+      const byName = new Map<string, Tool>();
+      for (const tool of brought.flat()) if (!byName.has(tool.name)) byName.set(tool.name, tool);
+      const has = (tool: Tool): boolean => {
+        if (tool.group === "end") return !OPEN_ENDED.has(execution.kind);
+        if (tool.group === "shell" && !hasShell) return false;
+        return allows(tool.name);
+      };
+      return [...byName.values()].filter(has).map((tool) => (tool.name === "complete" ? owing(tool, contract) : tool));
+    },
+  };
+}

@@ -1,0 +1,23 @@
+import { Type as t } from "@sinclair/typebox";
+import { defineEvent } from "../../core/events.ts";
+import { oneOf, orNull, Time } from "../../core/schema.ts";
+import { BUDGET_SCOPES } from "./scopes.ts";
+
+const budget = {
+  scope: oneOf(...BUDGET_SCOPES),
+  subject: t.String({ description: "The run, agent or user; empty for the instance." }),
+  limit_usd: t.Number(),
+  spent_usd: t.Number(),
+  resets_at: orNull(Time),
+};
+
+export const budgetWarning = defineEvent(
+  "budget_warning",
+  t.Object({ ...budget, percent: t.Number() }, { description: "A budget is used up to its warning mark." }),
+);
+export const budgetExceeded = defineEvent(
+  "budget_exceeded",
+  t.Object(budget, { description: "A model call that would pass a budget was not made." }),
+);
+
+export const budgetEvents = [budgetWarning, budgetExceeded] as const;

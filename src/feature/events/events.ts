@@ -1,0 +1,22 @@
+/** The event for whatever a person may want to read in the feed and no program waits for. */
+import { Type as t } from "@sinclair/typebox";
+import { defineEvent } from "../../core/events.ts";
+import { orNull } from "../../core/schema.ts";
+
+export const activity = defineEvent(
+  "activity",
+  t.Object(
+    {
+      title: t.String({ description: "A line for people." }),
+      skill: t.Optional(t.String()),
+      skills: t.Optional(t.Array(t.String())),
+      tool: t.Optional(t.String()),
+      enabled: t.Optional(orNull(t.Boolean())),
+      pipeline_id: t.Optional(t.String()),
+      fields: t.Optional(t.Array(t.String({ description: "What was changed." }))),
+    },
+    { description: "Something that a person may want to know: an agent, skill or pipeline was changed." },
+  ),
+);
+
+export const eventEvents = [activity] as const;

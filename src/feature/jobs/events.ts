@@ -1,0 +1,27 @@
+import { Type as t } from "@sinclair/typebox";
+import { defineEvent } from "../../core/events.ts";
+import { Job } from "./model.ts";
+
+const { kind, state, percent, detail, subject, error } = Job.properties;
+
+export const jobProgress = defineEvent(
+  "job_progress",
+  t.Object(
+    {
+      job_id: t.String(),
+      kind,
+      state,
+      percent,
+      detail,
+      subject,
+      error,
+      progress: t.Optional(
+        t.Record(t.String(), t.Unknown(), { description: "What the kind tells besides, e.g. the layers of an image." }),
+      ),
+    },
+    { description: "A background job began, went on or ended." },
+  ),
+  "lossy",
+);
+
+export const jobEvents = [jobProgress] as const;

@@ -1,0 +1,35 @@
+import { Type as t } from "@sinclair/typebox";
+import { defineEvent } from "../../core/events.ts";
+import { oneOf, orNull } from "../../core/schema.ts";
+import { IndexJob, Phase } from "./model.ts";
+
+const { percent, phases, parsed, changed, error } = IndexJob.properties;
+const job_id = t.String();
+
+export const indexProgress = defineEvent(
+  "index_progress",
+  t.Object(
+    { job_id, state: oneOf("running"), percent, phase: orNull(Phase.properties.name), phases },
+    { description: "How far the index of a project's code graph is." },
+  ),
+  "lossy",
+);
+export const indexComplete = defineEvent(
+  "index_complete",
+  t.Object(
+    {
+      job_id,
+      state: oneOf("succeeded", "failed", "cancelled"),
+      error,
+      parsed,
+      changed,
+      nodes: t.Optional(t.Integer()),
+      relationships: t.Optional(t.Integer()),
+      communities: t.Optional(t.Integer()),
+      processes: t.Optional(t.Integer()),
+    },
+    { description: "An index job has ended: `state` says how." },
+  ),
+);
+
+export const knowledgeGraphEvents = [indexProgress, indexComplete] as const;

@@ -1,0 +1,118 @@
+/** The four graph tools: over the engine, over a run's working copy as it is now, and whose project may be asked. */
+import { afterEach, describe, expect, setDefaultTimeout, test } from "bun:test";
+import { join } from "node:path";
+import type { ExecutionInfo } from "../../engine/tool.ts";
+import { createGraphClient, type GraphClient } from "../../graph/client.ts";
+import { toolSchemas } from "../../graph/tools.ts";
+import { createRig, type Rig } from "../../testing/engine-rig.ts";
+import { skepCommand } from "../../testing/server.ts";
+import { createSourceTree, SHOP, type SourceTree } from "../../testing/source-tree.ts";
+import { createKnowledgeGraph, type KnowledgeGraph } from "./service.ts";
+import { codeGraphTools } from "./tools.ts";
+
+setDefaultTimeout(60_000);
+const left: (() => unknown)[] = [];
+afterEach(async () => {
+  for (const remove of left.splice(0).reverse()) await remove();
+});
+
+/** The shop as project `proj_shop`, with a working copy for `run_1`. */
+function shopService(): { tree: SourceTree; client: GraphClient; service: KnowledgeGraph; copy: string } {
+  const tree = createSourceTree(SHOP);
+  left.push(tree.remove);
+  const client = createGraphClient({ command: skepCommand("graph-worker", join(tree.store, "addons")) });
+  left.push(client.close);
+  const copy = join(tree.root, "../run_1");
+  tree.git("worktree", "add", "-q", "-b", "run/1", copy);
+  const gitDir = join(tree.root, ".git/worktrees/run_1");
+  const service = createKnowledgeGraph({
+    client,
+    jobs: undefined as never,
+    project: (id) => (id === "proj_shop" ? { workspace: { state: "ready", error: null, head: null } } : undefined),
+    placeOf: () => ({ root: tree.root, gitDir: join(tree.root, ".git"), store: join(tree.store, "graph") }),
+    runPlaceOf: (_, runId) =>
+      runId === "run_1" ? { root: copy, gitDir, store: join(gitDir, "skep-graph") } : undefined,
+  });
+  return { tree, client, service, copy };
+}
+
+const execution = (fields: Partial<ExecutionInfo> = {}): ExecutionInfo => ({
+  id: "sess_1",
+  kind: "pipeline",
+  agentId: "worker",
+  projectId: "proj_shop",
+  ...fields,
+});
+
+describe("graph tools", () => {
+  test("an agent of the engine asks all four and reads paths and lines", async () => {
+    const { service } = shopService();
+    const call = (tool: string, input: string) =>
+      `    - tool_calls: [{ tool: ${tool}, input: { projectId: proj_shop${input} } }]`;
+    const script = [
+      "steps:",
+      "  look:",
+      call("code_graph_query", ", query: tax"),
+      call("code_graph_context", ", symbol_name: withTax"),
+      call("code_graph_impact", ", target: round, direction: upstream, max_depth: 2"),
+      call("code_graph_changes", ""),
+      call("code_graph_context", ", symbol_name: withTaxes"),
+      "    - tool_calls: [{ tool: complete, input: { summary: looked } }]",
+    ].join("\n");
+    const rig: Rig = createRig({
+      pipelines: { look: "id: look\nname: Look\nsteps:\n  - id: look\n    agent: worker\n    input: look\n" },
+      script,
+      tools: [codeGraphTools(toolSchemas(true), service.toolText)],
+    });
+    left.push(rig.close);
+    await rig.engine.start();
+    const run = rig.create("look");
+    expect((await rig.ended(run.id)).status).toBe("succeeded");
+    const said = rig
+      .events()
+      .filter(({ kind, data }) => kind === "tool_call_end" && String(data["tool"]).startsWith("code_graph"))
+      .map(({ data }) => String(data["output"]));
+    expect(said.length).toBe(5);
+    expect(said[0]).toContain("Function withTax src/tax.ts:1");
+    expect(said[1]).toMatch(/callers \(1\):\n {2}Cart\.total src\/cart\.ts:11 at line 12/);
+    expect(said[2]).toMatch(/will break \(1\):\n {2}withTax[\s\S]*likely affected \(1\):\n {2}Cart\.total/);
+    expect(said[3]).toBe("no uncommitted changes");
+    expect(said[4]).toContain("near names: withTax");
+  });
+
+  test("a run is answered of its own working copy as it is now; the project's graph stays as it was", async () => {
+    const { service, copy, client, tree } = shopService();
+    const ask = (tool: string, args: Record<string, unknown>, fields?: Partial<ExecutionInfo>) =>
+      service.toolText(execution({ runId: "run_1", ...fields }), undefined, tool, args);
+    expect(await ask("code_graph_changes", {})).toBe("no uncommitted changes");
+    await Bun.write(
+      join(copy, "src/bill.ts"),
+      'import { withTax } from "./tax.ts";\nexport const bill = () => withTax(1);\n',
+    );
+    expect(await ask("code_graph_context", { symbol_name: "withTax" })).toContain("bill src/bill.ts:2");
+    expect(await ask("code_graph_changes", {})).toMatch(
+      /added bill src\/bill\.ts:2 lines 2[\s\S]*untracked src\/bill\.ts/,
+    );
+    const project = await ask("code_graph_context", { symbol_name: "withTax" }, { runId: undefined });
+    expect(project).not.toContain("bill");
+    expect(await client.project({ root: tree.root, store: join(tree.store, "graph") }).status()).toMatchObject({
+      files: 3,
+    });
+  });
+
+  test("only the execution's own project is told of; without one, the project must be named", async () => {
+    const { service } = shopService();
+    const ask = (info: ExecutionInfo, id?: string) =>
+      service.toolText(info, id, "code_graph_query", { query: "tax" }).catch((error) => error.status);
+    expect(await ask(execution({ projectId: "proj_other" }), "proj_shop")).toBe(403);
+    expect(await ask(execution({ projectId: undefined }))).toBe(409);
+    expect(await ask(execution({ projectId: undefined }), "proj_none")).toBe(404);
+    expect(await ask(execution({ projectId: undefined }), "proj_shop")).toContain("withTax");
+  });
+
+  test("the four schemas together fit in 4 kB", () => {
+    const tools = toolSchemas(true);
+    expect(tools.length).toBe(4);
+    expect(JSON.stringify(tools).length).toBeLessThan(4_000);
+  });
+});

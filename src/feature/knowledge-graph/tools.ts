@@ -1,0 +1,25 @@
+/** The four code graph tools of agents: described by the graph itself, answered for the project of the work. */
+import { type Tool, type ToolSource, toolsOf } from "../../engine/tool.ts";
+import type { ToolSchema } from "../../graph/tools.ts";
+import type { KnowledgeGraph } from "./service.ts";
+
+/** The first question after a change waits for the index of what changed. */
+const TIMEOUT_MS = 120_000;
+
+/** @param schemas name and describe the tools; each takes an optional `projectId`. */
+export const codeGraphTools = (schemas: readonly ToolSchema[], ask: KnowledgeGraph["toolText"]): ToolSource =>
+  toolsOf(
+    "code-graph",
+    schemas.map(
+      ({ name, description, input }): Tool<{ projectId?: string }> => ({
+        name,
+        group: "graph",
+        description,
+        parameters: input,
+        timeoutMs: TIMEOUT_MS,
+        async run({ projectId, ...args }, { execution, signal }) {
+          return { ok: true, output: await ask(execution, projectId, name, args, signal) };
+        },
+      }),
+    ),
+  );

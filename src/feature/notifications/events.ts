@@ -1,0 +1,10 @@
+import { Type as t } from "@sinclair/typebox";
+import { defineEvent } from "../../core/events.ts";
+import { Notification } from "./model.ts";
+
+export const notification = defineEvent(
+  "notification",
+  t.Object(Notification.properties, { description: "Something that a person should know and do something about." }),
+);
+
+export const notificationEvents = [notification] as const;

@@ -1,0 +1,29 @@
+/** What happens to projects and to what lies in their repositories. */
+import { Type as t } from "@sinclair/typebox";
+import { defineEvent } from "../../core/events.ts";
+import { oneOf, orNull } from "../../core/schema.ts";
+import { Project } from "./model.ts";
+
+const { name, status, workspace } = Project.properties;
+
+export const projectChanged = defineEvent(
+  "project_changed",
+  t.Object(
+    { change: oneOf("created", "updated", "deleted", "workspace"), name, status, workspace },
+    { description: "A project was made, changed or deleted, or its clone went on." },
+  ),
+);
+export const workspaceChanged = defineEvent(
+  "workspace_changed",
+  t.Object(
+    {
+      cause: oneOf("clone", "commit"),
+      commit: orNull(t.String()),
+      branch: orNull(t.String()),
+      skipped: t.Optional(t.Array(t.String({ description: "A path that was not committed." }))),
+    },
+    { description: "The files of a project changed: it was cloned, or a step committed." },
+  ),
+);
+
+export const projectEvents = [projectChanged, workspaceChanged] as const;

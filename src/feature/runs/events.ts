@@ -1,0 +1,107 @@
+/** What happens to runs and their steps. */
+import { Type as t } from "@sinclair/typebox";
+import { defineEvent } from "../../core/events.ts";
+import { orNull } from "../../core/schema.ts";
+import { Run, RunStatus, Step, StepStatus } from "./model.ts";
+
+const { outputs, pipeline_id, cost_usd, tokens, task_description } = Run.properties;
+const { attempt, max_attempts } = Step.properties;
+const RunError = t.Object({ code: t.String(), message: t.String(), step_id: t.Optional(t.String()) });
+const StepError = t.Object({
+  code: t.String(),
+  message: t.String(),
+  final: t.Optional(t.Boolean({ description: "Not tried again." })),
+});
+const runEvent = <const Kind extends string>(kind: Kind, description: string) =>
+  defineEvent(
+    kind,
+    t.Object(
+      { status: RunStatus, pipeline_id, outputs, cost_usd, tokens, error: t.Optional(RunError) },
+      { description },
+    ),
+  );
+const step = {
+  attempt,
+  max_attempts,
+  index: t.Optional(t.Integer({ description: "Position of the item in a `for_each`, from 0." })),
+};
+const stepEvent = <const Kind extends string>(kind: Kind, description: string) =>
+  defineEvent(
+    kind,
+    t.Object(
+      {
+        status: StepStatus,
+        ...step,
+        input: t.Optional(t.String({ description: "What the agent is asked, with `queued`." })),
+        outputs: t.Optional(outputs),
+        error: t.Optional(StepError),
+      },
+      { description },
+    ),
+  );
+
+export const runCreated = defineEvent(
+  "run_created",
+  t.Object({ pipeline_id, task_description }, { description: "A run was made from a pipeline." }),
+);
+export const runComplete = runEvent("run_complete", "A run succeeded.");
+export const runFailed = runEvent("run_failed", "A run failed.");
+export const runCancelled = runEvent("run_cancelled", "A run was cancelled.");
+export const runWaiting = runEvent("run_waiting", "A run can only go on when a person answers.");
+export const runRestarted = defineEvent(
+  "run_restarted",
+  t.Object(
+    { pipeline_id, from_step: orNull(t.String({ description: "Step from which it goes on." })) },
+    { description: "An ended run goes on." },
+  ),
+);
+export const stepQueued = stepEvent("step_queued", "A step waits for its agent.");
+export const stepStarted = stepEvent("step_started", "A step's agent began.");
+export const stepComplete = stepEvent("step_complete", "A step succeeded.");
+export const stepFailed = stepEvent("step_failed", "A step failed or was cancelled: `status` says which.");
+export const stepSkipped = stepEvent("step_skipped", "A step's condition does not hold.");
+export const stepRetrying = defineEvent(
+  "step_retrying",
+  t.Object({ attempt, max_attempts }, { description: "A step that failed is tried again." }),
+);
+export const approvalRequested = defineEvent(
+  "approval_requested",
+  t.Object(
+    {
+      step_id: t.String(),
+      message: t.String(),
+      deadline: orNull(t.Number({ description: "Milliseconds since 1970; null: none." })),
+    },
+    { description: "A step waits for a person." },
+  ),
+);
+export const approvalResolved = defineEvent(
+  "approval_resolved",
+  t.Object(
+    {
+      step_id: t.String(),
+      approved: t.Boolean(),
+      comment: t.String(),
+      by: t.String({ description: "A user's id, `local` or `engine`." }),
+    },
+    { description: "A person answered." },
+  ),
+);
+
+/** After these a run has ended. */
+export const RUN_ENDS = [runComplete, runFailed, runCancelled] as const;
+
+export const runEvents = [
+  runCreated,
+  ...RUN_ENDS,
+  runWaiting,
+  runRestarted,
+  stepQueued,
+  stepStarted,
+  stepComplete,
+  stepFailed,
+  stepSkipped,
+  stepRetrying,
+  approvalRequested,
+  approvalResolved,
+] as const;

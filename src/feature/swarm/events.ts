@@ -1,0 +1,31 @@
+/** What happens to the tasks of a swarm. */
+import { Type as t } from "@sinclair/typebox";
+import { defineEvent } from "../../core/events.ts";
+import { oneOf } from "../../core/schema.ts";
+
+const task = { key: t.String({ description: "Of the task in its swarm." }), title: t.String() };
+
+export const swarmTaskStarted = defineEvent(
+  "swarm_task_started",
+  t.Object(task, { description: "A task of a swarm began." }),
+);
+export const swarmTaskComplete = defineEvent(
+  "swarm_task_complete",
+  t.Object(task, { description: "A task of a swarm succeeded." }),
+);
+export const swarmTaskFailed = defineEvent(
+  "swarm_task_failed",
+  t.Object(
+    { ...task, status: oneOf("failed", "skipped", "cancelled"), error: t.Optional(t.String()) },
+    { description: "A task of a swarm failed, was skipped or cancelled." },
+  ),
+);
+export const swarmComplete = defineEvent(
+  "swarm_complete",
+  t.Object(
+    { status: oneOf("succeeded", "failed", "cancelled"), counts: t.Record(t.String(), t.Integer()) },
+    { description: "A swarm has ended." },
+  ),
+);
+
+export const swarmEvents = [swarmTaskStarted, swarmTaskComplete, swarmTaskFailed, swarmComplete] as const;

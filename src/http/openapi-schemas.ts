@@ -1,0 +1,131 @@
+/**
+ * The schemas of the OpenAPI document. What the framework writes is put into the words that generators read, and what
+ * operations take and answer gets a name under `components`, where each shape stands once.
+ *
+ * A shape is named by its schema's `title` when that is a type's name (`RunStep`); else after the operation that gets,
+ * lists or creates it: `getRun` names `Run`, `loginWithCode` names `LoginWithCodeBody` and `LoginWithCodeAnswer`.
+ */
+import type { Operation } from "./openapi.ts";
+
+export type Schema = { [keyword: string]: unknown };
+
+const isSchema = (value: unknown): value is Schema =>
+  typeof value === "object" && value !== null && !Array.isArray(value);
+
+/** Applies `change` to each schema directly inside this one. */
+function mapInside(schema: Schema, change: (inner: Schema) => Schema): Schema {
+  const one = (value: unknown) => (isSchema(value) ? change(value) : value);
+  const result: Schema = { ...schema };
+  for (const keyword of ["items", "additionalProperties", "not", "if", "then", "else", "contains"])
+    if (keyword in schema) result[keyword] = one(schema[keyword]);
+  for (const keyword of ["anyOf", "oneOf", "allOf", "prefixItems"])
+    if (Array.isArray(schema[keyword])) result[keyword] = (schema[keyword] as unknown[]).map(one);
+  for (const keyword of ["properties", "patternProperties", "$defs"])
+    if (isSchema(schema[keyword]))
+      result[keyword] = Object.fromEntries(Object.entries(schema[keyword]).map(([name, inner]) => [name, one(inner)]));
+  return result;
+}
+
+/** JSON Schema 2020-12 without the framework's own words, and in the forms that code generators know. */
+export function plainSchema(schema: Schema): Schema {
+  const { $id: _, ...plain } = mapInside(schema, plainSchema);
+  const pattern = plain["patternProperties"];
+  if (isSchema(pattern) && isSchema(pattern["^(.*)$"])) {
+    delete plain["patternProperties"];
+    plain["additionalProperties"] = pattern["^(.*)$"];
+  }
+  if (isSchema(plain["properties"]) && Object.keys(plain["properties"]).length === 0) delete plain["properties"];
+  return plainUnion(plain);
+}
+
+/** Unions of constants are an `enum`; numbers that a query may write as text are numbers. */
+function plainUnion(schema: Schema): Schema {
+  const { anyOf, ...rest } = schema;
+  if (!Array.isArray(anyOf)) return schema;
+  const options = (anyOf as Schema[]).filter(
+    ({ format }) => !["integer", "numeric", "boolean"].includes(String(format)),
+  );
+  const constants = options.map((option) => option["const"]);
+  if (constants.every((value) => typeof value === "string")) return { ...rest, type: "string", enum: constants };
+  return options.length === 1 ? { ...rest, ...options[0] } : { ...rest, anyOf: options };
+}
+
+interface Media {
+  schema?: Schema;
+}
+
+const jsonOf = (message: unknown): Media | undefined =>
+  (message as { content?: Record<string, Media> } | undefined)?.content?.["application/json"];
+
+const answerOf = ({ responses = {} }: Operation): Media | undefined =>
+  Object.entries(responses).flatMap(([status, response]) =>
+    status.startsWith("2") ? (jsonOf(response) ?? []) : [],
+  )[0];
+
+/** The element of `{items, next_cursor}`. */
+export function itemOf(schema: Schema | undefined): Schema | undefined {
+  const properties = schema?.["properties"];
+  if (!isSchema(properties) || !("next_cursor" in properties) || !isSchema(properties["items"])) return undefined;
+  const item = properties["items"]["items"];
+  return isSchema(item) ? item : undefined;
+}
+
+export const listsOf = (operation: Operation): boolean => itemOf(answerOf(operation)?.schema) !== undefined;
+
+const upper = (text: string): string => text.charAt(0).toUpperCase() + text.slice(1);
+const isObject = (schema: Schema | undefined): schema is Schema => isSchema(schema?.["properties"]);
+
+/** Gives the schemas of the operations names; their places then hold references. @returns the schemas by name. */
+export function nameSchemas(operations: Operation[]): Record<string, Schema> {
+  const names = new Map<string, string>();
+  const shapes = new Map<string, Schema>();
+  const name = (schema: Schema, ...candidates: string[]) => {
+    const key = JSON.stringify(schema);
+    if (names.has(key)) return;
+    const free = candidates.find((candidate) => !shapes.has(candidate));
+    if (!free) throw new Error(`two schemas of the API are named ${candidates.join(" and ")}`);
+    names.set(key, free);
+    shapes.set(free, schema);
+  };
+  const nameTitled = (schema: Schema): Schema => {
+    const { title } = mapInside(schema, nameTitled);
+    if (typeof title === "string" && /^[A-Z][A-Za-z0-9]*$/.test(title) && isObject(schema)) name(schema, title);
+    return schema;
+  };
+  const bodies = operations.flatMap((operation) => {
+    const media = jsonOf(operation.requestBody);
+    return media?.schema ? [{ operation, media, schema: media.schema, kind: "body" as const }] : [];
+  });
+  const answers = operations.flatMap((operation) => {
+    const media = answerOf(operation);
+    return media?.schema ? [{ operation, media, schema: media.schema, kind: "answer" as const }] : [];
+  });
+  for (const { schema } of [...answers, ...bodies]) nameTitled(schema);
+  const idOf = (operation: Operation) => operation.operationId ?? "";
+  const byVerb = (verb: RegExp) => answers.filter(({ operation }) => verb.test(idOf(operation)));
+  for (const { operation, schema } of byVerb(/^get[A-Z]/))
+    if (isObject(schema)) name(schema, idOf(operation).slice(3), `${upper(idOf(operation))}Answer`);
+  for (const { operation, schema } of byVerb(/^list[A-Z]/)) {
+    const item = itemOf(schema);
+    const noun = idOf(operation).slice(4);
+    const single = noun
+      .replace(/ies$/, "y")
+      .replace(/(ss|x|ch|sh)es$/, "$1")
+      .replace(/([^su])s$/, "$1");
+    if (isObject(item)) name(item, single, `${single}Item`);
+    name(schema, `${names.get(JSON.stringify(item)) ?? single}List`, `${noun}List`);
+  }
+  for (const { operation, schema } of byVerb(/^create[A-Z]/))
+    if (isObject(schema)) name(schema, idOf(operation).slice(6), `${upper(idOf(operation))}Answer`);
+  for (const { operation, schema } of answers) if (isObject(schema)) name(schema, `${upper(idOf(operation))}Answer`);
+  for (const { operation, schema } of bodies) if (isObject(schema)) name(schema, `${upper(idOf(operation))}Body`);
+
+  const refer = (schema: Schema): Schema => {
+    const named = names.get(JSON.stringify(schema));
+    return named ? { $ref: `#/components/schemas/${named}` } : mapInside(schema, refer);
+  };
+  for (const { media, schema } of [...answers, ...bodies]) media.schema = refer(schema);
+  return Object.fromEntries(
+    [...shapes].sort(([a], [b]) => (a < b ? -1 : 1)).map(([at, shape]) => [at, mapInside(shape, refer)]),
+  );
+}
