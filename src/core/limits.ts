@@ -62,6 +62,7 @@ export const LIMITS = {
   forEachItems: 200,
   stepVisits: 20,
   skillsInjected: 5,
+  jobInterruptions: 3,
   fetchBytes: 2 * 1024 * 1024,
   fetchTimeoutMs: 30_000,
   fetchRedirects: 5,
