@@ -13,11 +13,9 @@ import { otherAdministrator } from "../../store/administrators.ts";
 import type { Audit } from "../../store/audit.ts";
 import type { Store } from "../../store/store.ts";
 import { recoveryCodes, users } from "../../store/tables/accounts.ts";
+import type { HandOver } from "../feature.ts";
 import { createUserLists, type UserLists } from "./lists.ts";
 import { newUserRow, presentUser, type User, type UserCreate, type UserRow, type UserUpdate } from "./model.ts";
-
-/** Gives what one user owns to another (null: nobody is left); called in the deleting transaction. */
-export type HandOver = (from: string, to: string | null) => void;
 
 export interface UsersDeps {
   store: Store;
@@ -31,8 +29,8 @@ export interface UsersDeps {
   endSessions(userId: string, except?: string): void;
   /** Ends the locks of wrong passwords and codes. */
   unlock(user: UserRow): void;
-  /** One for each feature that keeps things of users. */
-  handOvers: readonly HandOver[];
+  /** Gives on what all features keep of a user. */
+  handOver: HandOver;
 }
 
 export interface Users extends UserLists {
@@ -148,7 +146,7 @@ export function createUsers(deps: UsersDeps): Users {
         assertNotLast(row);
         const deleter = caller.admin && caller.userId !== id ? caller.userId : undefined;
         const heir = deleter ?? otherAdministrator(db, id) ?? null;
-        for (const handOver of deps.handOvers) handOver(id, heir);
+        deps.handOver(id, heir);
         db.delete(users).where(eq(users.id, id)).run();
         record("user.deleted", caller, id, { handed_to: heir });
       });
