@@ -8,6 +8,7 @@ import type { Config } from "./core/config.ts";
 import { BUILD } from "./core/version.ts";
 import { createDoctor, type DoctorDeps } from "./feature/doctor/service.ts";
 import { createAuthenticate } from "./http/authenticate.ts";
+import { createBodies } from "./http/body.ts";
 import { createGate } from "./http/gate.ts";
 import { openApiDocument } from "./http/openapi.ts";
 import { problemErrors } from "./http/problem-errors.ts";
@@ -34,7 +35,7 @@ export interface AppOptions extends Replacements {
 /** Opens everything and listens. @throws Problem with the remedy when a part cannot start; nothing stays open then. */
 export async function createApp(config: Config, { features = FEATURES, ...replaced }: AppOptions = {}) {
   const core = openCore(config, replaced);
-  const { log, facts, idempotency, metrics, site, tickets, streams, folder } = core;
+  const { log, store, facts, idempotency, metrics, site, tickets, streams, folder } = core;
   const opened: (() => unknown)[] = [core.close];
   const stop = async (): Promise<void> => {
     for (const close of opened.reverse().splice(0)) await close();
@@ -54,15 +55,18 @@ export async function createApp(config: Config, { features = FEATURES, ...replac
       accounts: accounts.accounts,
       redeemTicket: tickets.redeem,
     });
+    const bodies = createBodies(core.clock);
     const gate = createGate({
-      ...{ app: routes, table, config, log, facts, idempotency, metrics, authenticate, site },
+      ...{ app: routes, table, config, log, store, facts, bodies, idempotency, metrics, authenticate, site },
       limits: createRateLimits(core.clock, config.rateLimit),
       count: admin.countRequest,
     });
-    const server = listen(gate, config, streams.close);
+    const server = listen({ gate, bodies, host: config.host, port: config.port, endStreams: streams.close });
     core.listening.url = server.url;
     opened.push(server.stop, house.stop);
+    opened.push(core.clockwork.stop);
     await house.start();
+    core.clockwork.start();
     return {
       ...{ config, url: server.url, isNew: folder.isNew, setupToken: accounts.setup.tokenToShow() },
       ...{ services: house.services, contributions: house.contributions, routes, table, gate, stop },
