@@ -24,7 +24,7 @@ afterAll(() => server.remove());
 function upload(who: Account, name: string, text: string | Uint8Array) {
   const body = new FormData();
   body.append("name", name);
-  body.append("file", new File([text as BlobPart], "../../cookies.txt"));
+  body.append("file", new File([text as string], "../../cookies.txt"));
   return server.request<CookieSet>("POST", "/v1/browser/cookies", { token: who.token, body });
 }
 const by = <T = CookieSet>(who: Account, method: string, path: string) =>
