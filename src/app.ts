@@ -29,11 +29,21 @@ export async function openHouse(config: Config, { features = FEATURES, ...replac
   try {
     const api = apiOf(core);
     const house = await features.create(core, api);
-    const close = async () => {
-      await house.close();
-      core.close();
+    return {
+      ...{ core, api, services: house.services, contributions: house.contributions },
+      async start() {
+        await house.start();
+        core.clockwork.start();
+      },
+      async stop() {
+        core.clockwork.stop();
+        await house.stop();
+      },
+      async close() {
+        await house.close();
+        core.close();
+      },
     };
-    return { ...house, core, api, close };
   } catch (error) {
     core.close();
     throw error;

@@ -4,6 +4,7 @@ import { BUILD } from "../core/version.ts";
 import type { Auth } from "../feature/auth/service.ts";
 import type { EngineService } from "../feature/engine/feature.ts";
 import { createAuthenticate } from "../http/authenticate.ts";
+import { createBodies } from "../http/body.ts";
 import { createGate, type GateDeps } from "../http/gate.ts";
 import { openApiDocument } from "../http/openapi.ts";
 import { problemErrors } from "../http/problem-errors.ts";
@@ -32,7 +33,7 @@ export interface HttpNeeds {
 
 /** Listens. @throws Problem when it cannot. */
 export function openHttp(core: CoreParts, { app }: Api, { accounts, engine, admin }: HttpNeeds) {
-  const { config, log, facts, idempotency, metrics, site } = core;
+  const { config, clock, log, store, facts, idempotency, metrics, site, streams } = core;
   const table = createRouteTable(app);
   const authenticate = createAuthenticate({
     authRequired: config.authRequired,
@@ -41,12 +42,13 @@ export function openHttp(core: CoreParts, { app }: Api, { accounts, engine, admi
     accounts: accounts.accounts,
     redeemTicket: core.tickets.redeem,
   });
+  const bodies = createBodies(clock);
   const gate = createGate({
-    ...{ app, table, config, log, facts, idempotency, metrics, authenticate, site },
-    limits: createRateLimits(core.clock, config.rateLimit),
+    ...{ app, table, config, log, store, facts, bodies, idempotency, metrics, authenticate, site },
+    limits: createRateLimits(clock, config.rateLimit),
     count: admin.countRequest,
   });
-  const { url, stop } = listen(gate, config, core.streams.close);
+  const { url, stop } = listen({ gate, bodies, host: config.host, port: config.port, endStreams: streams.close });
   core.listening.url = url;
   return { url, gate, table, stop };
 }

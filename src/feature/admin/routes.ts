@@ -5,6 +5,7 @@ import type { Base } from "../../http/base.ts";
 import { assertIfMatch } from "../../http/etag.ts";
 import { listOf, PageQuery, pageOf, pageOfArray, queryInteger } from "../../http/list.ts";
 import { logStream } from "../../http/log-frames.ts";
+import { stillHolds } from "../../http/standing.ts";
 import { readStrict, strictBody } from "../../http/strict-body.ts";
 import { Job } from "../jobs/model.ts";
 import type { ApiUsageCounts } from "./api-usage.ts";
@@ -63,7 +64,7 @@ function containerRoutes(base: Base, { containers, pullImage }: Pick<AdminRoutes
           tail: query.tail ?? 200,
           follow: query.follow ?? true,
         });
-        return logStream(lines, { stop, stillValid: () => caller.stillValid?.() ?? true });
+        return logStream(lines, { stop, stillValid: () => stillHolds(caller) });
       },
       {
         access: "admin",

@@ -1,5 +1,6 @@
 import { createGit } from "../../adapter/git.ts";
 import { type Core, defineFeature } from "../feature.ts";
+import type { Jobs } from "../jobs/service.ts";
 import type { Pipelines } from "../pipelines/service.ts";
 import { RUN_ENDS } from "../runs/events.ts";
 import { createClones } from "./clones.ts";
@@ -11,7 +12,7 @@ import { createProjectStore } from "./store.ts";
 
 export const projects = defineFeature(
   "projects",
-  (deps: Core & { pipelines: Pick<Pipelines, "exists"> }) => {
+  (deps: Core & { jobs: Jobs; pipelines: Pick<Pipelines, "exists"> }) => {
     const { config, store, clock, log, bus, base, guard, folder } = deps;
     const git = createGit({ env: config.hostEnv });
     const rows = createProjectStore(store, clock);
@@ -36,10 +37,8 @@ export const projects = defineFeature(
       routes: projectRoutes(base, service),
       counts: () => ({ projects: service.count() }),
       start: service.recover,
-      async stop() {
-        unsubscribe();
-        await clones.stop();
-      },
+      jobs: [clones.definition],
+      stop: unsubscribe,
     };
   },
   projectEvents,

@@ -6,6 +6,7 @@ import { createGit } from "../../adapter/git.ts";
 import { systemClock } from "../../core/clock.ts";
 import type { SkepEvent } from "../../core/events.ts";
 import { newId } from "../../core/ids.ts";
+import { createLog } from "../../core/log.ts";
 import { openStore, type Store } from "../../store/store.ts";
 import { createRunWorkspaces, type RunWorkspaces } from "./run-workspaces.ts";
 import { createProjectStore, type ProjectRow, type ProjectStore } from "./store.ts";
@@ -53,6 +54,7 @@ beforeEach(() => {
   const home = mkdtempSync(join(root, "data-"));
   work = createRunWorkspaces({
     store,
+    log: createLog({ logLevel: "silent" }),
     rows,
     git,
     workspaces: join(home, "workspaces"),

@@ -122,6 +122,6 @@ test("whatever people, agents, clocks and crashes do in whatever order, runs and
         lives.close();
       }
     }),
-    { numRuns: 60 },
+    { numRuns: 40 },
   );
 }, 60_000);
