@@ -2,11 +2,11 @@ import { afterAll, beforeEach, describe, expect, test } from "bun:test";
 import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import pino from "pino";
 import { createGit } from "../../adapter/git.ts";
 import { systemClock } from "../../core/clock.ts";
 import type { SkepEvent } from "../../core/events.ts";
 import { newId } from "../../core/ids.ts";
+import { createLog } from "../../core/log.ts";
 import { createBus } from "../../store/bus.ts";
 import { openStore, type Store } from "../../store/store.ts";
 import { sessionEnded } from "../executions/events.ts";
@@ -28,6 +28,7 @@ let store: Store;
 let worktrees: WorktreeRelease;
 let told: SkepEvent[];
 let project: string;
+const log = createLog({ logLevel: "silent" });
 const runId = () => newId("run");
 
 function row(fields: Partial<ProjectRow> = {}): ProjectRow {
@@ -64,12 +65,13 @@ beforeEach(() => {
   const home = mkdtempSync(join(root, "data-"));
   work = createRunWorkspaces({
     store,
+    log,
     rows,
     git,
     workspaces: join(home, "workspaces"),
     projects: join(home, "projects"),
   });
-  worktrees = createWorktreeRelease({ store, bus, log: pino({ level: "silent" }), workspaces: work });
+  worktrees = createWorktreeRelease({ store, bus, log, workspaces: work });
   const made = row();
   rows.insert(made);
   project = made.id;

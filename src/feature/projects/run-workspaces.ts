@@ -7,6 +7,7 @@ import { join } from "node:path";
 import type { Committed, Git, WorktreePlace } from "../../adapter/git.ts";
 import { conflict, notFound, unavailable } from "../../core/errors.ts";
 import { isId } from "../../core/ids.ts";
+import type { Logger } from "../../core/log.ts";
 import type { Store } from "../../store/store.ts";
 import { placeOf } from "./clones.ts";
 import { workspaceChanged } from "./events.ts";
@@ -42,6 +43,7 @@ export interface RunWorkspaces {
 
 export interface RunWorkspacesDeps {
   store: Store;
+  log: Logger;
   rows: ProjectStore;
   git: Git;
   /** Folder that holds one folder a run. */
@@ -50,11 +52,13 @@ export interface RunWorkspacesDeps {
   projects: string;
 }
 
+/** Paths that a log line and an event name. */
+const MAX_NAMED = 100;
 const AUTHOR = { name: "Skep", email: "skep@localhost" };
 const NOTHING: Committed = { commit: null, skipped: [] };
 export const branchOf = (runId: string): string => `run/${runId}`;
 
-export function createRunWorkspaces({ store, rows, git, workspaces, projects }: RunWorkspacesDeps): RunWorkspaces {
+export function createRunWorkspaces({ store, log, rows, git, workspaces, projects }: RunWorkspacesDeps): RunWorkspaces {
   const inTurn = createTurns();
   const pathOf = ({ id }: RunOfProject): string => {
     if (!isId("run", id)) throw notFound("run");
@@ -104,9 +108,11 @@ export function createRunWorkspaces({ store, rows, git, workspaces, projects }: 
       if (!project_id) return NOTHING;
       return inTurn(project_id, async () => {
         const done = await git.commitAll(worktreeOf(run, project_id), { message, author: AUTHOR });
+        const skipped = done.skipped.slice(0, MAX_NAMED);
+        if (skipped.length > 0) log.warn({ run: run.id, skipped, count: done.skipped.length }, "left out of a commit");
         if (done.commit !== null)
           store.write(({ emit }) => {
-            const { commit, skipped } = done;
+            const { commit } = done;
             const data = { cause: "commit" as const, commit, branch: branchOf(run.id), skipped };
             emit(workspaceChanged, { project_id, run_id: run.id, data });
           });
