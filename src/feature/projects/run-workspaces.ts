@@ -35,6 +35,8 @@ export interface RunWorkspaces {
   commitStep(run: RunOfProject, message: string): Promise<Committed>;
   /** Removes the worktree; the branch stays. A run's folder without a project holds its results and stays. Idempotent. */
   release(run: RunOfProject): Promise<void>;
+  /** The runs that have a worktree on disk. */
+  present(): Promise<Required<RunOfProject>[]>;
   /** Removes every worktree of a project. */
   releaseAll(projectId: string): Promise<void>;
 }
@@ -67,6 +69,10 @@ export function createRunWorkspaces({ store, log, rows, git, workspaces, project
     name: run.id,
     path: pathOf(run),
   });
+  const worktreesOf = async (projectId: string): Promise<string[]> => {
+    const names = await readdir(join(placeOf(projects, projectId).repository, "worktrees")).catch(() => []);
+    return names.filter((name) => isId("run", name));
+  };
   const ready = async (projectId: string): Promise<ProjectRow> => {
     const row = rows.find(projectId);
     if (!row) throw notFound("project");
@@ -117,11 +123,15 @@ export function createRunWorkspaces({ store, log, rows, git, workspaces, project
       const { project_id } = run;
       if (project_id) await inTurn(project_id, () => git.removeWorktree(worktreeOf(run, project_id)));
     },
+    async present() {
+      const all = rows
+        .ids()
+        .map(async (project_id) => (await worktreesOf(project_id)).map((id) => ({ id, project_id })));
+      return (await Promise.all(all)).flat();
+    },
     async releaseAll(projectId) {
-      const folder = join(placeOf(projects, projectId).repository, "worktrees");
       await inTurn(projectId, async () => {
-        for (const id of (await readdir(folder).catch(() => [])).filter((name) => isId("run", name)))
-          await git.removeWorktree(worktreeOf({ id }, projectId));
+        for (const id of await worktreesOf(projectId)) await git.removeWorktree(worktreeOf({ id }, projectId));
       });
     },
   };
