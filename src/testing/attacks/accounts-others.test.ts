@@ -77,7 +77,7 @@ function keepRows(userId: string): void {
   const db = new Database(join(server.data, "skep.db"));
   const at = new Date().toISOString();
   db.prepare(
-    "INSERT INTO jobs (id, kind, state, user_id, created_at, updated_at, finished_at) VALUES ('job_of_a', 'clone', 'failed', ?, ?, ?, ?)",
+    "INSERT INTO jobs (id, kind, state, payload, priority, run_at, failures, interruptions, cancel_requested, user_id, created_at, updated_at, finished_at) VALUES ('job_of_a', 'clone', 'failed', '{}', 0, 0, 0, 0, 0, ?, ?, ?, ?)",
   ).run(userId, at, at, at);
   db.prepare(
     "INSERT INTO notifications (id, key, level, title, user_id, times, created_at, updated_at) VALUES ('ntf_of_a', 'k', 'info', 'A notice', ?, 1, ?, ?)",
