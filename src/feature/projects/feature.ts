@@ -2,12 +2,15 @@ import { createGit } from "../../adapter/git.ts";
 import { type Core, defineFeature } from "../feature.ts";
 import type { Jobs } from "../jobs/service.ts";
 import type { Pipelines } from "../pipelines/service.ts";
-import { RUN_ENDS } from "../runs/events.ts";
 import { createClones } from "./clones.ts";
+import { projectEvents } from "./events.ts";
 import { projectRoutes } from "./routes.ts";
 import { createRunWorkspaces } from "./run-workspaces.ts";
 import { createProjects } from "./service.ts";
 import { createProjectStore } from "./store.ts";
+import { createWorktreeRelease } from "./worktree-release.ts";
+
+const SWEEP_MS = 600_000;
 
 export const projects = defineFeature(
   "projects",
@@ -22,10 +25,7 @@ export const projects = defineFeature(
     const workspaces = createRunWorkspaces({ ...own, workspaces: folder.workspaces, projects: folder.projects });
     const { releaseAll } = workspaces;
     const service = createProjects({ ...own, clones, releaseAll, pipelineExists: deps.pipelines.exists });
-    const unsubscribe = bus.subscribe(RUN_ENDS, ({ run_id: id, project_id }) => {
-      if (id !== undefined)
-        workspaces.release({ id, project_id }).catch((err) => log.warn({ err, run: id }, "worktree not removed"));
-    });
+    const worktrees = createWorktreeRelease({ store, bus, log, workspaces });
     return {
       service: {
         ...service,
@@ -37,7 +37,9 @@ export const projects = defineFeature(
       counts: () => ({ projects: service.count() }),
       start: service.recover,
       jobs: [clones.definition],
-      stop: unsubscribe,
+      duties: [{ name: "worktrees", everyMs: SWEEP_MS, run: worktrees.sweep }],
+      stop: worktrees.stop,
     };
   },
+  projectEvents,
 );
