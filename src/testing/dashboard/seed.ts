@@ -3,7 +3,10 @@ import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import type { TestServer } from "../server.ts";
 
-const say = (text: string, tool: string, input: Record<string, unknown>) => ({ text, tool_calls: [{ tool, input, optional: true }] });
+const say = (text: string, tool: string, input: Record<string, unknown>) => ({
+  text,
+  tool_calls: [{ tool, input, optional: true }],
+});
 const done = (outputs: Record<string, unknown>, summary: string) => ({
   tool_calls: [{ tool: "complete", input: { outputs, summary } }],
 });
