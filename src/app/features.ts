@@ -5,17 +5,8 @@ import { agents } from "../feature/agents/feature.ts";
 import { audit } from "../feature/audit/feature.ts";
 import { accounts, auth } from "../feature/auth/feature.ts";
 import { budgets } from "../feature/budgets/feature.ts";
-
-<<<<<<< HEAD
-
-import { dashboard } from "../feature/dashboard/feature.ts";
-
-=======
-
 import { cookies } from "../feature/cookies/feature.ts";
-
->>>>>>> main
-
+import { dashboard } from "../feature/dashboard/feature.ts";
 import { docs } from "../feature/docs/feature.ts";
 import { engine } from "../feature/engine/feature.ts";
 import { events } from "../feature/events/feature.ts";
@@ -66,13 +57,10 @@ export const FEATURES = noFeatures()
   .with(usage)
   .with(executions)
   .with(runs)
-<<<<<<< HEAD
   .with(transcripts)
-=======
   .with(tasks)
   .with(memory)
   .with(swarm)
->>>>>>> main
   .with(engine)
   .with(events)
   .with(admin)
