@@ -26,6 +26,7 @@ import { team } from "../feature/team/feature.ts";
 import { updates } from "../feature/updates/feature.ts";
 import { usage } from "../feature/usage/feature.ts";
 import { users } from "../feature/users/feature.ts";
+import { voice } from "../feature/voice/feature.ts";
 import { waitlist } from "../feature/waitlist/feature.ts";
 import { noFeatures } from "./compose.ts";
 
@@ -48,6 +49,7 @@ export const FEATURES = noFeatures()
   .with(agents)
   .with(secrets)
   .with(cookies)
+  .with(voice)
   .with(budgets)
   .with(usage)
   .with(executions)
