@@ -64,7 +64,9 @@ export async function createApp(config: Config, { features = FEATURES, ...replac
     const server = listen({ gate, bodies, host: config.host, port: config.port, endStreams: streams.close });
     core.listening.url = server.url;
     opened.push(server.stop, house.stop);
+    opened.push(core.clockwork.stop);
     await house.start();
+    core.clockwork.start();
     return {
       ...{ config, url: server.url, isNew: folder.isNew, setupToken: accounts.setup.tokenToShow() },
       ...{ services: house.services, contributions: house.contributions, routes, table, gate, stop },

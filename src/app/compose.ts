@@ -105,6 +105,9 @@ function sumOf(
     get tools() {
       return all().flatMap(({ tools }) => tools ?? []);
     },
+    get jobs() {
+      return all().flatMap(({ jobs }) => jobs ?? []);
+    },
     get prunes() {
       return all().flatMap(({ prunes }) => prunes ?? []);
     },

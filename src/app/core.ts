@@ -4,6 +4,7 @@ import { dockerEndpoint } from "../adapter/docker/endpoint.ts";
 import { connectDocker } from "../adapter/docker.ts";
 import { unpackAddonsTo } from "../core/addons.ts";
 import { type Clock, systemClock } from "../core/clock.ts";
+import { createClockwork } from "../core/clockwork.ts";
 import type { Config } from "../core/config.ts";
 import { createLog, type Logger } from "../core/log.ts";
 import { createSealer } from "../core/sealing.ts";
@@ -47,13 +48,14 @@ export function openCore(config: Config, replaced: Replacements = {}) {
   });
   const bus = createBus((err, event) => log.error({ err, kind: event.kind }, "subscriber failed"));
   store.onCommit(bus.deliver);
+  const clockwork = createClockwork(clock, (err, source) => log.error({ err, source }, "what was due failed"));
   const eventLog = createEventLog(store, clock);
   const keys = instanceKeys({ config, folder, log });
   const facts = new WeakMap<Request, RequestFacts>();
   const idempotency = createIdempotency(store, clock);
   const listening: { url?: string } = {};
   const core: Omit<Core, "contributions"> = {
-    ...{ config, clock, log, folder, store, bus, eventLog, keys, idempotency, replaced },
+    ...{ config, clock, clockwork, log, folder, store, bus, eventLog, keys, idempotency, replaced },
     audit: createAudit(store, clock),
     sealer: createSealer(keys.secretsKey),
     instanceId: instanceId(store),

@@ -4,6 +4,7 @@ import { agents } from "../feature/agents/feature.ts";
 import { audit } from "../feature/audit/feature.ts";
 import { accounts, auth } from "../feature/auth/feature.ts";
 import { budgets } from "../feature/budgets/feature.ts";
+import { cookies } from "../feature/cookies/feature.ts";
 import { docs } from "../feature/docs/feature.ts";
 import { engine } from "../feature/engine/feature.ts";
 import { events } from "../feature/events/feature.ts";
@@ -46,6 +47,7 @@ export const FEATURES = noFeatures()
   .with(knowledgeGraph)
   .with(agents)
   .with(secrets)
+  .with(cookies)
   .with(budgets)
   .with(usage)
   .with(executions)

@@ -7,8 +7,10 @@ import type { AnyElysia } from "elysia";
 import type { AddressGuard } from "../adapter/address-guard.ts";
 import type { DockerClient } from "../adapter/docker.ts";
 import type { Clock } from "../core/clock.ts";
+import type { Clockwork } from "../core/clockwork.ts";
 import type { Config } from "../core/config.ts";
-import type { EventCatalogue, EventDefinition } from "../core/events.ts";
+import type { EventCatalogue } from "../core/events.ts";
+import type { JobDefinition } from "../core/jobs.ts";
 import type { Logger } from "../core/log.ts";
 import type { Sealer } from "../core/sealing.ts";
 import type { ModelPort } from "../engine/model.ts";
@@ -33,6 +35,8 @@ import type { Settings } from "./settings/model.ts";
 export interface Core {
   readonly config: Config;
   readonly clock: Clock;
+  /** Wakes whatever is due at some time. */
+  readonly clockwork: Clockwork;
   readonly log: Logger;
   readonly folder: DataFolder;
   readonly store: Store;
@@ -66,6 +70,7 @@ export interface Core {
 export interface Contributions {
   /** In the order of the features. */
   readonly tools: readonly ToolSource[];
+  readonly jobs: readonly JobDefinition[];
   readonly prunes: readonly Prune[];
   checks(): Promise<Finding[]>;
   counts(): Record<string, number>;
@@ -102,10 +107,8 @@ export interface Feature<Service = unknown> {
   routes?: AnyElysia;
   /** Tools that agents may have: `toolsOf("notes", [createNoteTool(…)])`, or a source asked for each execution. */
   tools?: ToolSource;
-  /** Kinds of events that it emits. */
-  events?: readonly EventDefinition[];
   /** Kinds of background jobs that it carries out. */
-  jobs?: readonly object[];
+  jobs?: readonly JobDefinition[];
   duties?: readonly Duty[];
   prunes?: readonly Prune[];
   handOver?: HandOver;

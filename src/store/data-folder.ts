@@ -7,12 +7,14 @@ import {
   linkSync,
   mkdirSync,
   openSync,
+  readdirSync,
   readFileSync,
   rmSync,
+  statSync,
   writeSync,
 } from "node:fs";
 import { join } from "node:path";
-import { messageOf, Problem } from "../core/errors.ts";
+import { isProblem, messageOf, Problem } from "../core/errors.ts";
 import { closeToOthers } from "./private-folder.ts";
 
 export interface DataFolder {
@@ -33,25 +35,41 @@ export interface DataFolder {
   hasKey(name: string): boolean;
 }
 
+const PARTS = ["agents", "projects", "workspaces", "vaults", "uploads", "backups", "keys", "cache"];
+/** What may be in a folder before its first start besides its parts: files of ours, of the file system, of people. */
+const HARMLESS = /^(\..*|README.*|lost\+found|setup-token|server\.json.*|skep\..*)$/i;
+
+const badFolder = (detail: string) => new Problem(422, "bad_data_folder", `${detail} Name another with --data.`);
+
+/** @throws Problem 422 when the folder is not ours to fill: somebody else's database, or something that is not Skep's. */
+function assertOurs(root: string): void {
+  if (!existsSync(root)) return;
+  const found = statSync(join(root, "skep.db"), { throwIfNoEntry: false });
+  const uid = process.getuid?.();
+  if (found && uid !== undefined && found.uid !== uid)
+    throw badFolder(`The data folder ${root} belongs to another user (${found.uid}). Run Skep as that user.`);
+  if (found) return;
+  const strange = readdirSync(root).find((name) => !PARTS.includes(name) && !HARMLESS.test(name));
+  if (strange !== undefined)
+    throw badFolder(`${root} is not a data folder of Skep: it holds other things, for example ${strange}.`);
+}
+
 /**
- * Makes what is missing, and closes the rest to other users. From here on the process makes no file that they can
- * read. @throws Problem 422 `bad_data_folder` when it cannot be written.
+ * Makes what is missing, and closes the rest to other users. From here on the process makes no file that they can read.
+ * @throws Problem 422 `bad_data_folder` when it cannot be written or is somebody else's.
  */
 export function openDataFolder(root: string): DataFolder {
   const isNew = !existsSync(join(root, "skep.db"));
   const part = (name: string) => join(root, name);
-  const parts = ["agents", "projects", "workspaces", "vaults", "uploads", "backups", "keys", "cache"];
   process.umask(0o077);
   try {
+    assertOurs(root);
     mkdirSync(root, { recursive: true });
-    for (const name of parts) mkdirSync(part(name), { recursive: true });
+    for (const name of PARTS) mkdirSync(part(name), { recursive: true });
   } catch (error) {
+    if (isProblem(error)) throw error;
     const why = (error as { code?: string }).code ?? messageOf(error);
-    throw new Problem(
-      422,
-      "bad_data_folder",
-      `Cannot write the data folder ${root} (${why}). Name another with --data.`,
-    );
+    throw badFolder(`Cannot write the data folder ${root} (${why}).`);
   }
   return {
     root,

@@ -2,7 +2,7 @@
 import { constants } from "node:fs";
 import { open, readdir } from "node:fs/promises";
 import type { WalkEntry, WalkOptions, WalkResult } from "../../engine/sandbox.ts";
-import { type IgnoreRules, parseIgnoreRules } from "./ignore-rules.ts";
+import { type IgnoreRules, parseIgnoreRules } from "../../working-copy/ignore-rules.ts";
 import { errorCode, type Folder, openFolder, type Place } from "./workspace-path.ts";
 
 const MAX_DEPTH = 64;

@@ -4,12 +4,15 @@ import { createJobs } from "./service.ts";
 
 export const jobs = defineFeature("jobs", (deps: Core) => {
   const service = createJobs(deps);
-  service.recover();
   return {
     service,
     routes: jobRoutes(deps.base, service),
     handOver: service.handOver,
     prunes: [{ keep: "jobs_days", run: service.prune }],
+    start() {
+      service.register(...deps.contributions.jobs);
+      service.start();
+    },
     stop: service.stop,
   };
 });

@@ -18,7 +18,7 @@ import { createKnowledgeGraph } from "./service.ts";
 import { codeGraphTools } from "./tools.ts";
 
 type Needs = Core & {
-  jobs: Pick<Jobs, "start" | "cancel">;
+  jobs: Jobs;
   projects: { find(id: string): Project | undefined };
 };
 
@@ -29,13 +29,12 @@ export const knowledgeGraph = defineFeature("knowledgeGraph", (deps: Needs) => {
     onRestart: (reason) => log.warn({ reason }, "a graph worker ended"),
   });
   const places = placesIn(folder);
-  const jobs = createIndexJobs({ store, bus, jobs: deps.jobs, graphOf: (id) => client.project(places.placeOf(id)) });
+  const jobs = createIndexJobs({ store, jobs: deps.jobs, graphOf: (id) => client.project(places.placeOf(id)) });
   const service = createKnowledgeGraph({ client, jobs, project: projects.find, ...places });
 
   /** A job could write into the folder of a project that is gone. */
   async function forget(projectId: string): Promise<void> {
-    const job = jobs.latest(projectId);
-    if (job?.finished_at === null) jobs.cancel(projectId, job.id, { kind: "local", admin: true });
+    await jobs.end(projectId);
     await rm(places.placeOf(projectId).store, { recursive: true, force: true, maxRetries: 3 });
   }
   const unsubscribe = bus.subscribe([workspaceChanged, projectChanged], ({ kind, project_id, data }) => {
@@ -48,11 +47,8 @@ export const knowledgeGraph = defineFeature("knowledgeGraph", (deps: Needs) => {
     service,
     routes: knowledgeGraphRoutes(deps.base, service),
     tools: codeGraphTools(toolSchemas(true), service.toolText),
-    start: () => jobs.resume((id) => projects.find(id)?.workspace.state === "ready"),
-    stop() {
-      unsubscribe();
-      jobs.stop();
-    },
+    jobs: [jobs.definition],
+    stop: unsubscribe,
     // After the jobs that index have been ended by who runs them.
     close: client.close,
   };

@@ -15,6 +15,8 @@ import runBudgetsOfPipelines from "./0025-run-budgets-of-pipelines.sql" with { t
 import projects from "./0030-projects.sql" with { type: "text" };
 import toolOverrides from "./0031-tool-overrides.sql" with { type: "text" };
 import knowledgeGraph from "./0060-knowledge-graph.sql" with { type: "text" };
+import jobs from "./0100-jobs.sql" with { type: "text" };
+import cookies from "./0260-cookies.sql" with { type: "text" };
 
 export interface Migration {
   name: string;
@@ -38,4 +40,6 @@ export const MIGRATIONS: readonly Migration[] = [
   { name: "0030-projects", sql: projects },
   { name: "0031-tool-overrides", sql: toolOverrides },
   { name: "0060-knowledge-graph", sql: knowledgeGraph },
+  { name: "0100-jobs", sql: jobs },
+  { name: "0260-cookies", sql: cookies },
 ];

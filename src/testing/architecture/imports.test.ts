@@ -43,11 +43,17 @@ function allowed(from: string, to: string): boolean {
   switch (top) {
     case "core":
       return false;
+    case "working-copy":
+      return target === "core";
     case "store":
     case "adapter":
     case "graph":
     case "engine":
-      return target === "core" || (top === "store" && to.startsWith("../agents/"));
+      return (
+        target === "core" ||
+        (target === "working-copy" && top !== "store" && top !== "engine") ||
+        (top === "store" && to.startsWith("../agents/"))
+      );
     case "http":
       return target === "core" || target === "store";
     case "feature":
