@@ -24,11 +24,10 @@ import { createEventLog } from "../store/event-log.ts";
 import { instanceId } from "../store/instance-id.ts";
 import { instanceKeys } from "../store/instance-keys.ts";
 import { lockDataFolder } from "../store/lock.ts";
-import { databasePath, openStore } from "../store/store.ts";
-import { eventCatalogue } from "./events.ts";
+import { databasePath, openStore, type Store } from "../store/store.ts";
 
 /** What tests put in the place of the real parts. */
-export type Replacements = Core["replaced"] & { clock?: Clock; log?: Logger };
+export type Replacements = Core["replaced"] & { clock?: Clock; log?: Logger; store?: Store };
 
 export type CoreParts = Awaited<ReturnType<typeof openCore>>;
 
@@ -42,10 +41,12 @@ export function openCore(config: Config, replaced: Replacements = {}) {
   tellExposed(folder, log);
   unpackAddonsTo(folder.cache);
   const unlock = lockDataFolder(folder.root);
-  const store = openStore({
-    ...{ path: databasePath(folder.root), clock, copies: folder.backups, checkEvents: !BUILD.compiled },
-    onEffectError: (err) => log.error({ err }, "something that follows a change failed"),
-  });
+  const store =
+    replaced.store ??
+    openStore({
+      ...{ path: databasePath(folder.root), clock, copies: folder.backups, checkEvents: !BUILD.compiled },
+      onEffectError: (err) => log.error({ err }, "something that follows a change failed"),
+    });
   const bus = createBus((err, event) => log.error({ err, kind: event.kind }, "subscriber failed"));
   store.onCommit(bus.deliver);
   const clockwork = createClockwork(clock, (err, source) => log.error({ err, source }, "what was due failed"));
@@ -63,7 +64,6 @@ export function openCore(config: Config, replaced: Replacements = {}) {
     guard: createAddressGuard(config.fetchAllow),
     base: createBase({ store, idempotency, facts }),
     site: createSite(config),
-    eventCatalogue: eventCatalogue(),
     streams: createEventStreams({ log: eventLog, bus, runEnds: RUN_ENDS, runRestarted }),
     tickets: createTickets(clock),
     metrics: createMetrics(),
@@ -74,7 +74,7 @@ export function openCore(config: Config, replaced: Replacements = {}) {
     facts,
     listening,
     close() {
-      store.close();
+      if (!replaced.store) store.close();
       unlock();
     },
   };
