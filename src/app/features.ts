@@ -1,4 +1,5 @@
 /** Every feature of the product, one line each. A feature may need those above it. */
+import type { EventOf } from "../core/events.ts";
 import { admin } from "../feature/admin/feature.ts";
 import { agents } from "../feature/agents/feature.ts";
 import { audit } from "../feature/audit/feature.ts";
@@ -12,6 +13,7 @@ import { executions } from "../feature/executions/feature.ts";
 import { home } from "../feature/home/feature.ts";
 import { jobs } from "../feature/jobs/feature.ts";
 import { knowledgeGraph } from "../feature/knowledge-graph/feature.ts";
+import { memory } from "../feature/memory/feature.ts";
 import { notifications } from "../feature/notifications/feature.ts";
 import { oidc } from "../feature/oidc/feature.ts";
 import { pipelines } from "../feature/pipelines/feature.ts";
@@ -22,13 +24,15 @@ import { secrets } from "../feature/secrets/feature.ts";
 import { settings } from "../feature/settings/feature.ts";
 import { skills } from "../feature/skills/feature.ts";
 import { status } from "../feature/status/feature.ts";
+import { swarm } from "../feature/swarm/feature.ts";
+import { tasks } from "../feature/tasks/feature.ts";
 import { team } from "../feature/team/feature.ts";
 import { updates } from "../feature/updates/feature.ts";
 import { usage } from "../feature/usage/feature.ts";
 import { users } from "../feature/users/feature.ts";
 import { voice } from "../feature/voice/feature.ts";
 import { waitlist } from "../feature/waitlist/feature.ts";
-import { noFeatures } from "./compose.ts";
+import { type FeatureList, noFeatures } from "./compose.ts";
 
 export const FEATURES = noFeatures()
   .with(settings)
@@ -54,6 +58,9 @@ export const FEATURES = noFeatures()
   .with(usage)
   .with(executions)
   .with(runs)
+  .with(tasks)
+  .with(memory)
+  .with(swarm)
   .with(engine)
   .with(events)
   .with(admin)
@@ -61,3 +68,9 @@ export const FEATURES = noFeatures()
   .with(status)
   .with(home)
   .with(docs);
+
+/** What every list that the product is made of brings at least. */
+export type ProductServices = typeof FEATURES extends FeatureList<infer Services, infer _> ? Services : never;
+
+/** Any event, told apart by `kind`. */
+export type AppEvent = EventOf<(typeof FEATURES.events)[number]>;

@@ -3,6 +3,7 @@ import { type Core, defineFeature } from "../feature.ts";
 import type { Jobs } from "../jobs/service.ts";
 import type { Pipelines } from "../pipelines/service.ts";
 import { createClones } from "./clones.ts";
+import { projectEvents } from "./events.ts";
 import { projectRoutes } from "./routes.ts";
 import { createRunWorkspaces } from "./run-workspaces.ts";
 import { createProjects } from "./service.ts";
@@ -40,4 +41,5 @@ export const projects = defineFeature(
       stop: worktrees.stop,
     };
   },
+  projectEvents,
 );

@@ -116,7 +116,7 @@ describe("architecture", () => {
           .filter(
             (path) =>
               (/^(elysia|@elysiajs\/)/.test(path) &&
-                !(file.startsWith("http/") || /routes(\/|\.ts$)|-routes\.ts$/.test(file) || file === "app.ts")) ||
+                !(file.startsWith("http/") || /routes(\/|\.ts$)|-routes\.ts$/.test(file) || file === "app/http.ts")) ||
               (path === "kuzu" && file !== "graph/store/kuzu.ts"),
           )
           .map((path) => `${file} imports ${path}`),
