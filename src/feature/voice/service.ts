@@ -1,16 +1,16 @@
 /** Speech of agents: made by the service that the settings choose, piece by piece, remembered, and logged with its cost. */
 import { and, desc, eq, lt } from "drizzle-orm";
-import { MEDIA_TYPES, type SpeechFormat, type SpeechService } from "../../adapter/speech/speech.ts";
-import { joinWavs } from "../../adapter/speech/wav.ts";
+import type { SpeechFormat, SpeechService } from "../../adapter/speech/speech.ts";
 import { type Clock, timestamp } from "../../core/clock.ts";
 import { conflict, invalidField, isProblem, messageOf, unavailable } from "../../core/errors.ts";
 import { newId } from "../../core/ids.ts";
 import { LIMITS } from "../../core/limits.ts";
+import { joinWavs } from "../../core/wav.ts";
 import type { Caller } from "../../http/caller.ts";
 import { type ListAnswer, listAnswer, type Page } from "../../http/list.ts";
 import type { Store } from "../../store/store.ts";
 import { ttsCalls } from "../../store/tables/voice.ts";
-import type { Synthesize, TtsCall } from "./model.ts";
+import { MEDIA_TYPES, type Synthesize, type TtsCall } from "./model.ts";
 import type { SpeechServices } from "./services.ts";
 import type { VoiceSettings } from "./settings.ts";
 import type { SpeechCache } from "./speech-cache.ts";

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "bun:test";
-import { readWav, wavDurationMs } from "../../adapter/speech/wav.ts";
+import { readWav, wavDurationMs } from "../../core/wav.ts";
 import { startServer, type TestServer } from "../../testing/server.ts";
 import { type SpeechServer, startSpeechServer } from "../../testing/speech-server.ts";
 import type { AgentTtsSettings, TtsCall } from "./model.ts";
