@@ -1,13 +1,13 @@
 /** Every kind of event there is, and their union: what the stream sends and a client reads. */
 import { createEventCatalogue, type EventOf } from "../core/events.ts";
 import { engineEvents } from "../engine/events.ts";
-import { adminEvents } from "../feature/admin/events.ts";
 import { budgetEvents } from "../feature/budgets/events.ts";
 import { eventEvents } from "../feature/events/events.ts";
 import { executionEvents } from "../feature/executions/events.ts";
 import { jobEvents } from "../feature/jobs/events.ts";
 import { knowledgeGraphEvents } from "../feature/knowledge-graph/events.ts";
 import { memoryEvents } from "../feature/memory/events.ts";
+import { notificationEvents } from "../feature/notifications/events.ts";
 import { projectEvents } from "../feature/projects/events.ts";
 import { runEvents } from "../feature/runs/events.ts";
 import { swarmEvents } from "../feature/swarm/events.ts";
@@ -26,7 +26,7 @@ export const EVENTS = [
   ...memoryEvents,
   ...knowledgeGraphEvents,
   ...jobEvents,
-  ...adminEvents,
+  ...notificationEvents,
   ...eventEvents,
 ] as const;
 

@@ -1,7 +1,17 @@
 /** Every bound of the appliance, named with its unit. `skep doctor` prints them. */
 export const LIMITS = {
   bodyBytes: 1024 * 1024,
+  publicBodyBytes: 16 * 1024,
   uploadBytes: 50 * 1024 * 1024,
+  bodySilenceMs: 15_000,
+  bodyMs: 60_000,
+  uploadMs: 600_000,
+  bodiesBytes: 192 * 1024 * 1024,
+  bodiesOfAddressBytes: 96 * 1024 * 1024,
+  strangersBytes: 8 * 1024 * 1024,
+  strangersOfAddressBytes: 1024 * 1024,
+  refusedBodyMs: 5_000,
+  keepAliveMs: 75_000,
   secretValueBytes: 64 * 1024,
   nameCharacters: 256,
   textCharacters: 200_000,

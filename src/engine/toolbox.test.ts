@@ -25,7 +25,7 @@ describe("the toolbox", () => {
         return info.userId === "user_1" ? [tool("notes__add")] : [];
       },
     };
-    const toolbox = createToolbox([toolsOf("fixed", [tool("read", "files")]), own]);
+    const toolbox = createToolbox(() => [toolsOf("fixed", [tool("read", "files")]), own]);
     expect(toolbox.names()).toEqual(["read", "notes__add"]);
     expect(namesOf(await toolbox.for(wanted()))).toEqual(["read", "notes__add"]);
     expect(namesOf(await toolbox.for(wanted({ execution: { ...execution, userId: "user_2" } })))).toEqual(["read"]);
@@ -36,7 +36,7 @@ describe("the toolbox", () => {
     const failed: string[] = [];
     const throwing = (name: string, fail: ToolSource["for"]): ToolSource => ({ name, names: () => [], for: fail });
     const toolbox = createToolbox(
-      [
+      () => [
         throwing("down", () => {
           throw new Error("down");
         }),
@@ -50,7 +50,7 @@ describe("the toolbox", () => {
   });
 
   test("of two tools of one name the first source's counts, so that none can take another's place", async () => {
-    const toolbox = createToolbox([
+    const toolbox = createToolbox(() => [
       toolsOf("built-in", [tool("read", "files", "ours")]),
       toolsOf("server", [tool("read", "mcp", "theirs")]),
     ]);
@@ -59,14 +59,14 @@ describe("the toolbox", () => {
   });
 
   test("leaves out what the agent may not have, whoever brings it", async () => {
-    const toolbox = createToolbox([toolsOf("a", [tool("bash", "shell"), tool("read", "files"), tool("x__y")])]);
+    const toolbox = createToolbox(() => [toolsOf("a", [tool("bash", "shell"), tool("read", "files"), tool("x__y")])]);
     const allows = (name: string) => name !== "x__y";
     expect(namesOf(await toolbox.for(wanted({ allows })))).toEqual(["bash", "read"]);
     expect(namesOf(await toolbox.for(wanted({ hasShell: false })))).toEqual(["read", "x__y"]);
   });
 
   test("complete says which outputs are owed; a chat has no tool that ends it", async () => {
-    const toolbox = createToolbox([toolsOf("built-in", [createCompleteTool()])]);
+    const toolbox = createToolbox(() => [toolsOf("built-in", [createCompleteTool()])]);
     const [complete] = await toolbox.for(wanted({ contract: { outputs: ["design"], schema: null } }));
     expect(complete?.parameters).toMatchObject({ properties: { outputs: { required: ["design"] } } });
     expect(await toolbox.for(wanted({ execution: { ...execution, kind: "chat" } }))).toEqual([]);

@@ -21,9 +21,12 @@ export interface Toolbox {
 /** Kinds that a person ends, or the next message goes on with. */
 const OPEN_ENDED: ReadonlySet<ExecutionKind> = new Set(["chat", "onboarding"]);
 
-/** @param onFailure told of a source that threw; the execution goes on without its tools. */
+/**
+ * @param sources every one there is at this moment.
+ * @param onFailure told of a source that threw; the execution goes on without its tools.
+ */
 export function createToolbox(
-  sources: readonly ToolSource[],
+  sources: () => readonly ToolSource[],
   onFailure: (source: string, error: unknown) => void = () => {},
 ): Toolbox {
   const broughtBy = async (source: ToolSource, execution: ExecutionInfo): Promise<readonly Tool[]> => {
@@ -35,9 +38,9 @@ export function createToolbox(
     }
   };
   return {
-    names: () => [...new Set(sources.flatMap((source) => source.names()))],
+    names: () => [...new Set(sources().flatMap((source) => source.names()))],
     async for({ execution, allows, hasShell, contract }) {
-      const brought = await Promise.all(sources.map((source) => broughtBy(source, execution)));
+      const brought = await Promise.all(sources().map((source) => broughtBy(source, execution)));
       const byName = new Map<string, Tool>();
       for (const tool of brought.flat()) if (!byName.has(tool.name)) byName.set(tool.name, tool);
       const has = (tool: Tool): boolean => {

@@ -99,7 +99,6 @@ export function createRig(options: RigOptions) {
     agentOf,
     isModel: () => true,
     skillsFor: (_agent, _input, always) => [...always],
-    ended: () => {},
   });
   const workspaceOf = (id: string) => {
     const path = join(folder, "workspaces", id);
@@ -123,18 +122,8 @@ export function createRig(options: RigOptions) {
       agentOf,
       allowsTool: () => () => true,
       skills: { available: () => [] },
-      toolbox: createToolbox([
-        builtInTools({
-          loadSkill: () => {
-            throw notFound("skill");
-          },
-          readSkillFile: () => {
-            throw notFound("skill");
-          },
-          createSkill: () => {},
-          fetchPage: () => Promise.reject(notFound("page")),
-          runHistory: () => [],
-        }),
+      toolbox: createToolbox(() => [
+        builtInTools({ fetchPage: () => Promise.reject(notFound("page")) }),
         ...(options.tools ?? []),
       ]),
       secretsOf: () => secrets,

@@ -15,10 +15,9 @@ import {
   PIPELINE,
 } from "../engine/pipeline/definition.ts";
 import { parsePipeline } from "../engine/pipeline/parse.ts";
-import { builtInTools } from "../engine/tool/built-in.ts";
 import { DEFAULT_SETTINGS } from "../feature/settings/model.ts";
-import { toolSchemas } from "../graph/tools.ts";
 import { SHIPPED_FILES } from "../store/shipped-files.ts";
+import { openTestApp } from "./app.ts";
 import { createRig } from "./engine-rig.ts";
 import { PipelineRun } from "./pipeline-run.ts";
 
@@ -166,12 +165,10 @@ describe("docs/agents.md", () => {
       expect([key, rows.get(key)]).toEqual([key, `the instance's (\`${value}\`)`]);
   });
 
-  test("every tool it names exists, and the shipped team is whole", () => {
-    const never = () => {
-      throw new Error("not called");
-    };
-    const ports = new Proxy({}, { get: () => never }) as Parameters<typeof builtInTools>[0];
-    const names = [...builtInTools(ports).names(), ...toolSchemas(true).map(({ name }) => name)];
+  test("every tool it names exists, and the shipped team is whole", async () => {
+    const app = await openTestApp();
+    const names = app.contributions.tools.flatMap((source) => source.names());
+    await app.remove();
     expect(keysUnder(text, "## Tools").filter((tool) => !names.includes(tool))).toEqual([]);
     const [table] = text.split("\n## ");
     const team = [...(table ?? "").matchAll(/^\| `([^`]+)` \| [^|]* \| (\w+) \| ([^|]+) \|/gm)];

@@ -1,22 +1,17 @@
-/** The engine's own tools, one line each. */
+/** The engine's own tools, one line each: files, commands, web pages, and the end of an execution. */
 import { type ToolSource, toolsOf } from "../tool.ts";
 import { createBashTool } from "./bash.ts";
 import { createCompleteTool } from "./complete.ts";
-import { type CreateSkillPorts, createCreateSkillTool } from "./create-skill.ts";
 import { createEditTool } from "./edit.ts";
 import { createFailTool } from "./fail.ts";
 import { createFetchUrlTool, type FetchUrlPorts } from "./fetch-url.ts";
 import { createFindTool } from "./find.ts";
-import { createGetRunHistoryTool, type RunHistoryPorts } from "./get-run-history.ts";
 import { createGrepTool } from "./grep.ts";
-import { createLoadSkillTool, type LoadSkillPorts } from "./load-skill.ts";
 import { createLsTool } from "./ls.ts";
 import { createReadTool } from "./read.ts";
 import { createWriteTool } from "./write.ts";
 
-export type BuiltInPorts = LoadSkillPorts & CreateSkillPorts & FetchUrlPorts & RunHistoryPorts;
-
-export const builtInTools = (ports: BuiltInPorts): ToolSource =>
+export const builtInTools = (ports: FetchUrlPorts): ToolSource =>
   toolsOf("built-in", [
     createReadTool(),
     createWriteTool(),
@@ -25,9 +20,6 @@ export const builtInTools = (ports: BuiltInPorts): ToolSource =>
     createFindTool(),
     createGrepTool(),
     createBashTool(),
-    createLoadSkillTool(ports),
-    createCreateSkillTool(ports),
-    createGetRunHistoryTool(ports),
     createFetchUrlTool(ports),
     createCompleteTool(),
     createFailTool(),

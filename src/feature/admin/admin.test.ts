@@ -7,8 +7,9 @@ import { LOCAL_ADMIN } from "../../http/caller.ts";
 import { openStore } from "../../store/store.ts";
 import { type Account, makeUser, setupAdmin } from "../../testing/accounts.ts";
 import { startServer, type TestServer } from "../../testing/server.ts";
-import { type ApiUsage, DEFAULT_TTS_SETTINGS, type Notification, type TtsSettings } from "./model.ts";
-import { createNotifications } from "./notifications.ts";
+import type { Notification } from "../notifications/model.ts";
+import { createNotifications } from "../notifications/service.ts";
+import { type ApiUsage, DEFAULT_TTS_SETTINGS, type TtsSettings } from "./model.ts";
 import { createSystemWatch } from "./system-watch.ts";
 
 let server: TestServer;

@@ -9,7 +9,8 @@ import { framesOf, framesUntil } from "../../testing/event-reader.ts";
 import { createImageRegistry, type ImageRegistry } from "../../testing/image-registry.ts";
 import { startServer, type TestServer } from "../../testing/server.ts";
 import type { Job } from "../jobs/model.ts";
-import type { Container, Notification } from "./model.ts";
+import type { Notification } from "../notifications/model.ts";
+import type { Container } from "./model.ts";
 import type { LayerState } from "./pull-image.ts";
 
 const docker = await dockerForTests(process.env);

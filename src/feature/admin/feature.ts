@@ -1,64 +1,56 @@
-/** The parts of the feature, put together, and what it does by the clock. */
-import type { DockerClient } from "../../adapter/docker.ts";
-import type { Clock } from "../../core/clock.ts";
-import type { Logger } from "../../core/log.ts";
-import type { Caller } from "../../http/caller.ts";
-import type { Store } from "../../store/store.ts";
-import { type ApiUsageCounts, createApiUsage } from "./api-usage.ts";
-import { type ContainersDeps, createContainers } from "./containers.ts";
-import { createHousekeeping, type Duty } from "./housekeeping.ts";
-import type { Notifications } from "./notifications.ts";
-import { createPullImage, type PullDeps } from "./pull-image.ts";
-import { type RetentionDeps, retentionDuty } from "./retention.ts";
-import type { AdminRoutesDeps } from "./routes.ts";
+/** The running instance: its containers, requests counted, the machine watched, old rows removed. */
+import { LABELS } from "../../adapter/sandbox/docker/container-spec.ts";
+import type { EngineService } from "../engine/feature.ts";
+import { type Core, defineFeature } from "../feature.ts";
+import type { Jobs } from "../jobs/service.ts";
+import type { Notifications } from "../notifications/service.ts";
+import type { SettingsService } from "../settings/service.ts";
+import { createApiUsage } from "./api-usage.ts";
+import { createContainers } from "./containers.ts";
+import { createPullImage } from "./pull-image.ts";
+import { retentionDuty } from "./retention.ts";
+import { adminRoutes } from "./routes.ts";
 import { createSystemWatch } from "./system-watch.ts";
 import { createTtsSettings } from "./tts-settings.ts";
 
-export interface AdministrationDeps {
-  store: Store;
-  clock: Clock;
-  log: Logger;
-  /** Folder of all state. */
-  data: string;
-  docker: DockerClient | undefined;
-  instanceId: string;
-  labels: ContainersDeps["labels"];
-  notifications: Notifications;
-  startJob: PullDeps["startJob"];
-  /** Objects that are stored by name. */
-  stored: { read(name: string): unknown; put(name: string, value: unknown, caller: Caller): void };
-  agentImage(): string;
-  makeImage(image: string): Promise<boolean>;
-  retention: Omit<RetentionDeps, "store" | "clock" | "notifications" | "apiUsage">;
-  /** What else is to be done by the clock. */
-  duties: readonly Duty[];
-}
+const WATCH_MS = 600_000;
 
-export interface Administration extends AdminRoutesDeps {
-  apiUsage: ApiUsageCounts;
-  stop(): Promise<void>;
-}
+type Needs = Core & {
+  settings: SettingsService;
+  jobs: Pick<Jobs, "start">;
+  notifications: Pick<Notifications, "notify" | "resolve">;
+  engine: Pick<EngineService, "makeImage">;
+};
 
-const HOUR_MS = 3_600_000;
-
-export function createAdministration(deps: AdministrationDeps): Administration {
-  const { store, clock, log, data, docker, notifications, agentImage, makeImage } = deps;
-  const apiUsage = createApiUsage({ store, clock });
-  const watch = createSystemWatch({ notifications, data, docker, agentImage, makeImage });
-  const housekeeping = createHousekeeping(log, [
-    { name: "system-watch", everyMs: HOUR_MS / 6, run: watch.look },
-    retentionDuty({ ...deps.retention, store, clock, notifications, apiUsage }),
-    ...deps.duties,
-  ]);
-  return {
-    apiUsage,
+export const admin = defineFeature("admin", (deps: Needs) => {
+  const { clock, config, docker, folder, settings, notifications, contributions } = deps;
+  const apiUsage = createApiUsage(deps);
+  const agentImage = () => settings.get().sandbox.image ?? config.agentImage;
+  const watch = createSystemWatch({
     notifications,
-    containers: createContainers(deps),
-    pullImage: createPullImage({ docker, startJob: deps.startJob, pulled: watch.imageIsThere }),
-    ttsSettings: createTtsSettings(deps.stored),
-    async stop() {
-      await housekeeping.stop();
-      apiUsage.stop();
-    },
+    data: folder.root,
+    docker,
+    agentImage,
+    makeImage: deps.engine.makeImage,
+  });
+  const routes = adminRoutes(deps.base, {
+    apiUsage,
+    containers: createContainers({ ...deps, labels: LABELS }),
+    pullImage: createPullImage({ docker, startJob: deps.jobs.start, pulled: watch.imageIsThere }),
+    ttsSettings: createTtsSettings(settings),
+  });
+  return {
+    service: { countRequest: apiUsage.count },
+    routes,
+    prunes: [
+      { keep: "api_usage_days", run: apiUsage.prune },
+      { keep: null, run: deps.idempotency.prune },
+    ],
+    duties: [
+      { name: "system-watch", everyMs: WATCH_MS, run: watch.look },
+      retentionDuty({ clock, keep: () => settings.get().retention, prunes: () => contributions.prunes }),
+    ],
+    // The server has answered its last request.
+    close: apiUsage.stop,
   };
-}
+});

@@ -5,19 +5,12 @@ import type { Base } from "../../http/base.ts";
 import { assertIfMatch } from "../../http/etag.ts";
 import { listOf, PageQuery, pageOf, pageOfArray, queryInteger } from "../../http/list.ts";
 import { logStream } from "../../http/log-frames.ts";
+import { stillHolds } from "../../http/standing.ts";
 import { readStrict, strictBody } from "../../http/strict-body.ts";
 import { Job } from "../jobs/model.ts";
 import type { ApiUsageCounts } from "./api-usage.ts";
 import type { Containers } from "./containers.ts";
-import {
-  ApiUsage,
-  Container,
-  Notification,
-  PullImage as PullImageBody,
-  TtsSettings,
-  TtsSettingsUpdate,
-} from "./model.ts";
-import type { Notifications } from "./notifications.ts";
+import { ApiUsage, Container, PullImage as PullImageBody, TtsSettings, TtsSettingsUpdate } from "./model.ts";
 import type { PullImage } from "./pull-image.ts";
 import type { TtsSettingsService } from "./tts-settings.ts";
 
@@ -27,14 +20,13 @@ const Day = t.String({ pattern: "^\\d{4}-\\d{2}-\\d{2}$", description: "YYYY-MM-
 
 export interface AdminRoutesDeps {
   apiUsage: ApiUsageCounts;
-  notifications: Notifications;
   containers: Containers;
   pullImage: PullImage;
   ttsSettings: TtsSettingsService;
 }
 
 export function adminRoutes(base: Base, deps: AdminRoutesDeps) {
-  const { apiUsage, notifications } = deps;
+  const { apiUsage } = deps;
   return new Elysia({ name: "skep/admin" })
     .use(base)
     .use(containerRoutes(base, deps))
@@ -49,29 +41,6 @@ export function adminRoutes(base: Base, deps: AdminRoutesDeps) {
       }),
       response: { 200: ApiUsage },
       detail: { tags, summary: "Requests by route, status, user and day" },
-    })
-    .get(
-      "/v1/admin/notifications",
-      ({ query, caller }) => notifications.list(pageOf(query), caller, { dismissed: query.dismissed }),
-      {
-        access: "user",
-        query: t.Object({
-          ...PageQuery,
-          dismissed: t.Optional(t.Boolean({ description: "The dismissed ones instead." })),
-        }),
-        response: { 200: listOf(Notification) },
-        detail: {
-          tags,
-          summary: "Notifications",
-          description: "Administrators see the system's and their own, users their own.",
-        },
-      },
-    )
-    .post("/v1/admin/notifications/:id/dismiss", ({ params, caller }) => notifications.dismiss(params.id, caller), {
-      access: "user",
-      params: IdPath,
-      response: { 200: Notification },
-      detail: { tags, summary: "Dismiss a notification" },
     });
 }
 
@@ -95,7 +64,7 @@ function containerRoutes(base: Base, { containers, pullImage }: Pick<AdminRoutes
           tail: query.tail ?? 200,
           follow: query.follow ?? true,
         });
-        return logStream(lines, { stop, stillValid: () => caller.stillValid?.() ?? true });
+        return logStream(lines, { stop, stillValid: () => stillHolds(caller) });
       },
       {
         access: "admin",

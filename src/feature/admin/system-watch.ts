@@ -3,7 +3,7 @@ import { statfs } from "node:fs/promises";
 import type { DockerClient } from "../../adapter/docker.ts";
 import { isProblem } from "../../core/errors.ts";
 import { LIMITS } from "../../core/limits.ts";
-import type { Notifications } from "./notifications.ts";
+import type { Notifications } from "../notifications/service.ts";
 
 export interface SystemWatchDeps {
   notifications: Pick<Notifications, "notify" | "resolve">;

@@ -4,7 +4,6 @@ import { Elysia } from "elysia";
 import type { Base } from "../../http/base.ts";
 import { assertIfMatch, etagOf } from "../../http/etag.ts";
 import { listOf, PageQuery, pageOf } from "../../http/list.ts";
-import { Run } from "../runs/model.ts";
 import { Agent, AgentDetail, type agentBodies } from "./model.ts";
 import type { Agents } from "./service.ts";
 
@@ -37,13 +36,6 @@ export function agentRoutes(base: Base, agents: Agents, bodies: ReturnType<typeo
       params: AgentPath,
       response: { 200: AgentDetail },
       detail: { tags, summary: "One agent with its prompt" },
-    })
-    .get("/v1/agents/:id/runs", ({ params, query, caller }) => agents.runs(params.id, pageOf(query), caller), {
-      access: "user",
-      params: AgentPath,
-      query: t.Object(PageQuery),
-      response: { 200: listOf(Run) },
-      detail: { tags, summary: "Runs that the agent took part in, newest first" },
     })
     .put(
       "/v1/agents/:id/config",

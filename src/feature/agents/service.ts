@@ -7,8 +7,7 @@ import { type ListAnswer, type Page, pageOfArray } from "../../http/list.ts";
 import type { Audit } from "../../store/audit.ts";
 import type { Store } from "../../store/store.ts";
 import { activity } from "../events/events.ts";
-import type { Run } from "../runs/model.ts";
-import type { AgentFiles, ParseAgentFile, StoredAgent } from "./files.ts";
+import type { AgentFiles, ParseAgentFile, StoredAgent } from "../team/files.ts";
 import type { Agent, AgentChange, AgentCreate, AgentDetail, AgentSettings } from "./model.ts";
 import type { ToolOverrides } from "./tool-overrides.ts";
 
@@ -18,7 +17,6 @@ export interface AgentPorts {
   skillsOf(agentId: string): string[];
   countsOf(agentId: string): { runs: number; memories: number; secrets: number };
   isWorking(agentId: string): boolean;
-  runsOf(agentId: string, page: Page, caller: Caller): ListAnswer<Run>;
   /** Forgets what others keep for a deleted agent (grants). */
   forget(agentId: string): void;
 }
@@ -50,7 +48,6 @@ export interface Agents {
   get(id: string): AgentDetail;
   /** What an entity tag stands for: the file, not what the agent does at the moment. */
   version(id: string): string;
-  runs(id: string, page: Page, caller: Caller): ListAnswer<Run>;
   /** @throws Problem 404, 409 broken file, 422. */
   configure(id: string, change: AgentChange, caller: Caller): AgentDetail;
   /** @throws Problem 409 same id, 422. */
@@ -126,10 +123,6 @@ export function createAgents(deps: AgentsDeps): Agents {
     },
     get: detail,
     version: (id) => find(id).text,
-    runs(id, page, caller) {
-      find(id);
-      return ports.runsOf(id, page, caller);
-    },
     configure(id, change, caller) {
       const agent = find(id);
       assertTools(change);

@@ -16,6 +16,8 @@ export interface OidcDeps {
   endSessions(userId: string): void;
 }
 
+export type OidcService = ReturnType<typeof createOidc>;
+
 export function createOidc(deps: OidcDeps) {
   const providers = createOidcProviders(deps);
   return { providers, signOn: createSignOn({ ...deps, providers }) };

@@ -24,8 +24,6 @@ export interface ProjectsDeps {
   /** Folder that holds one folder a project. */
   folder: string;
   pipelineExists(id: string): boolean;
-  /** Runs of the project that have not ended. */
-  activeRuns(projectId: string): number;
   /** Removes the working copies that runs left. */
   releaseAll(projectId: string): Promise<void>;
 }
@@ -51,7 +49,7 @@ export interface Projects {
 }
 
 export function createProjects(deps: ProjectsDeps): Projects {
-  const { store, rows, clock, audit, clones, rules, folder, pipelineExists, activeRuns, releaseAll } = deps;
+  const { store, rows, clock, audit, clones, rules, folder, pipelineExists, releaseAll } = deps;
   const find = (id: string): ProjectRow => {
     const row = rows.find(id);
     if (!row) throw notFound("project");
@@ -126,7 +124,8 @@ export function createProjects(deps: ProjectsDeps): Projects {
     async remove(id, caller) {
       store.write(() => {
         const row = find(id);
-        if (activeRuns(id) > 0) throw conflict("Runs are at work on this project. Cancel them first.", "project_busy");
+        if (rows.activeRuns(id) > 0)
+          throw conflict("Runs are at work on this project. Cancel them first.", "project_busy");
         rows.remove(row);
         const data = { name: row.name };
         audit({ action: "project.deleted", actor: actorOf(caller), subject: id, address: caller.address, data });

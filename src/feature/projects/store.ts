@@ -1,9 +1,10 @@
 /** Rows of projects, and the event that goes with each change. */
-import { and, desc, eq, lt, type SQL, sql } from "drizzle-orm";
+import { and, count, desc, eq, isNull, lt, type SQL, sql } from "drizzle-orm";
 import { type Clock, timestamp } from "../../core/clock.ts";
 import type { Page } from "../../http/list.ts";
 import type { Store } from "../../store/store.ts";
 import { projects } from "../../store/tables/projects.ts";
+import { runs } from "../../store/tables/runs.ts";
 import { projectChanged } from "./events.ts";
 import type { Project, ProjectFilter } from "./model.ts";
 
@@ -18,6 +19,8 @@ export interface ProjectStore {
   page(filter: ProjectFilter, page: Page): ProjectRow[];
   inState(state: ProjectRow["workspace_state"]): ProjectRow[];
   ids(): string[];
+  /** Runs of the project that have not ended. */
+  activeRuns(id: string): number;
   insert(row: ProjectRow): void;
   /** Changes a row and tells of it. No-op when it is gone. */
   update(id: string, fields: Partial<ProjectRow>, change: ProjectChange): void;
@@ -37,6 +40,12 @@ export function createProjectStore(store: Store, clock: Clock): ProjectStore {
     );
   return {
     find,
+    activeRuns: (id) =>
+      db
+        .select({ rows: count() })
+        .from(runs)
+        .where(and(eq(runs.project_id, id), isNull(runs.finished_at)))
+        .get()!.rows,
     findByName: (name) => db.select().from(projects).where(sameName(name)).get(),
     page({ name, status }, { limit, after }) {
       const where = and(

@@ -1,59 +1,50 @@
-/** The parts of the feature, put together. */
 import { eq } from "drizzle-orm";
-import type { Catalogue } from "../../adapter/model/catalogue.ts";
-import type { ProviderEntry } from "../../adapter/model/providers.ts";
-import type { Clock } from "../../core/clock.ts";
-import type { Sealer } from "../../core/sealing.ts";
-import type { Caller } from "../../http/caller.ts";
-import type { Audit } from "../../store/audit.ts";
-import type { Store, WriteTx } from "../../store/store.ts";
+import { createCatalogue } from "../../adapter/model/catalogue.ts";
+import { listModels } from "../../adapter/model/live-models.ts";
+import { normalizeBaseUrl, providerEntry } from "../../adapter/model/providers.ts";
 import { userProviderKeys } from "../../store/tables/providers.ts";
-import type { LlmCall } from "../usage/model.ts";
-import { createKeyWatch, type KeyWatchDeps } from "./key-watch.ts";
-import { createProviderKeys, type ProviderKeys } from "./keys.ts";
-import type { ProviderRoutesDeps } from "./routes.ts";
-import { createProviders } from "./service.ts";
-import { createTestConnection, type ListModels } from "./test-connection.ts";
+import { type Core, defineFeature } from "../feature.ts";
+import type { Notifications } from "../notifications/service.ts";
+import type { SettingsService } from "../settings/service.ts";
+import { createKeyWatch } from "./key-watch.ts";
+import { createProviderKeys } from "./keys.ts";
+import { providerRoutes } from "./routes.ts";
+import { createProviders, providerOverrides } from "./service.ts";
+import { createTestConnection } from "./test-connection.ts";
 import { createUserKeys } from "./user-keys.ts";
 
-export interface ProviderFeatureDeps {
-  store: Store;
-  clock: Clock;
-  sealer: Sealer;
-  audit: Audit;
-  catalogue: Catalogue;
-  /** Provider keys and addresses of the environment. */
-  providerEnv: Readonly<Record<string, string>>;
-  /** Nobody logs in. */
-  localUser: boolean;
-  notices: KeyWatchDeps;
-  defaultModel: { get(): string | null; set(model: string | null, caller: Caller): void };
-  listModels: ListModels;
-  normalizeBaseUrl(entry: ProviderEntry, given?: string): string | undefined;
-}
+type Needs = Core & {
+  settings: Pick<SettingsService, "defaultModel">;
+  notifications: Pick<Notifications, "notify" | "resolve">;
+};
 
-export interface ProviderFeature extends ProviderRoutesDeps {
-  /** The model adapter's port. */
-  keys: ProviderKeys;
-  /** To be told of every logged call. */
-  watch(tx: WriteTx, call: LlmCall): void;
-  /** A deleted user's keys go with the user, never to an heir. */
-  handOver(from: string): void;
-}
-
-export function createProviderFeature(deps: ProviderFeatureDeps): ProviderFeature {
-  const keys = createProviderKeys(deps);
-  const watch = createKeyWatch(deps.notices);
-  const shared = { ...deps, keys, keyChanged: watch.keyChanged };
-  const providers = createProviders(shared);
+export const providers = defineFeature("providers", (deps: Needs) => {
+  const { store, clock, config, base, settings, notifications } = deps;
+  const catalogue = createCatalogue({
+    clock,
+    overrides: providerOverrides(store, (id) => providerEntry(id)?.priceId !== undefined),
+  });
+  const watch = createKeyWatch(notifications);
+  const own = {
+    ...deps,
+    catalogue,
+    providerEnv: config.providerEnv,
+    localUser: !config.authRequired,
+    defaultModel: settings.defaultModel,
+    listModels: (endpoint: Parameters<typeof listModels>[0]) => listModels(endpoint, { clock }),
+    normalizeBaseUrl,
+    keyChanged: watch.keyChanged,
+  };
+  const keys = createProviderKeys(own);
+  const service = createProviders({ ...own, keys });
+  const userKeys = createUserKeys({ ...own, keys });
+  const test = createTestConnection({ ...own, keys, saw: service.saw });
   return {
-    keys,
-    providers,
-    userKeys: createUserKeys(shared),
-    test: createTestConnection({ ...shared, saw: providers.saw }),
-    watch: (_tx, call) => watch.called(call),
+    service: { catalogue, keys, called: watch.called, anyConfigured: service.anyConfigured },
+    routes: providerRoutes(base, { providers: service, userKeys, test }),
+    /** A deleted user's keys go with the user, never to an heir. */
     handOver(from) {
-      deps.store.write(({ db }) => db.delete(userProviderKeys).where(eq(userProviderKeys.user_id, from)).run());
+      store.write(({ db }) => db.delete(userProviderKeys).where(eq(userProviderKeys.user_id, from)).run());
     },
   };
-}
+});

@@ -48,7 +48,6 @@ export interface AdvanceDeps {
   agentTimeout(agentId: string): number;
   /** `max_attempts` of the agent's file; undefined when it says nothing, or is gone. */
   agentAttempts(agentId: string): number | undefined;
-  ended(run: RunRow): void;
 }
 
 export interface Advance {
@@ -195,8 +194,7 @@ export function createAdvance(deps: AdvanceDeps): Advance {
     }
     if (decision.kind === "finish_run") {
       const { status, outputs, error } = decision;
-      moveRun(tx, run, status, { outputs, error: error as RunRow["error"], finished_at: now() });
-      return deps.ended(store.run(runId)!);
+      return moveRun(tx, run, status, { outputs, error: error as RunRow["error"], finished_at: now() });
     }
     if (decision.kind === "add_step")
       return store.insertStep(newStep(runId, rows.length, decision, stepOf(run, decision.step_id), now()));

@@ -8,8 +8,8 @@ import type { ExecutionOwner } from "../executions/service.ts";
 import { createAdvance } from "./advance.ts";
 import type { PipelineDefinition, Planner, PlanRun } from "./planner.ts";
 import { createRuns } from "./service.ts";
-import { createRunStore, type RunRow } from "./store.ts";
-import { budgetOf, createRunViews } from "./views.ts";
+import { createRunStore } from "./store.ts";
+import { createRunViews } from "./views.ts";
 
 export interface OpenRunsDeps {
   store: Store;
@@ -32,8 +32,6 @@ export interface OpenRunsDeps {
   skillsFor(agentId: string, input: string, always: readonly string[]): string[];
   /** Whether a model id names a provider that there is; what models it has is the provider's to say. */
   isModel(id: string): boolean;
-  /** Called in the transaction in which a run ends. */
-  ended(run: RunRow): void;
   defaultTimeoutSeconds?(): number;
   /** Attempts of steps that are tried again, where neither pipeline nor agent says how many. */
   defaultAttempts?(): number;
@@ -66,7 +64,6 @@ export function openRuns(deps: OpenRunsDeps) {
     skillsFor: deps.skillsFor,
     agentTimeout: (agentId) => configOf(agentId).timeout_seconds ?? deps.defaultTimeoutSeconds?.() ?? 1_800,
     agentAttempts: (agentId) => configOf(agentId).max_attempts ?? deps.defaultAttempts?.(),
-    ended: deps.ended,
   });
   const assertAgents = (definition: PipelineDefinition): void => {
     const errors = definition.steps.flatMap((step, at) => {
@@ -96,10 +93,5 @@ export function openRuns(deps: OpenRunsDeps) {
     defaultBudgetUsd: () => deps.defaultBudgetUsd?.() ?? null,
   });
   executions.own("pipeline", service.owner);
-  /** What that run may cost by itself or by its pipeline, USD. */
-  const budgetUsd = (runId: string): number | null => {
-    const row = rows.run(runId);
-    return row ? budgetOf(row) : null;
-  };
-  return { rows, views, service, budgetUsd };
+  return { rows, views, service };
 }

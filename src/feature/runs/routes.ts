@@ -1,6 +1,7 @@
 /** /v1/runs, /v1/steps, and the history that agents read of their own work. */
 import { Type as t } from "@sinclair/typebox";
 import { Elysia } from "elysia";
+import { notFound } from "../../core/errors.ts";
 import type { Base } from "../../http/base.ts";
 import { listOf, PageQuery, pageOf, queryInteger } from "../../http/list.ts";
 import { Approval, HistoryItem, Run, RunCreate, RunRestart, RunStatus, Step, StepOutput } from "./model.ts";
@@ -15,7 +16,13 @@ const StepPath = t.Object({
 const Since = t.String({ description: "RFC 3339, or milliseconds since the epoch.", maxLength: 40 });
 const locationOf = (run: Run) => `/v1/runs/${run.id}`;
 
-export function runRoutes(base: Base, runs: Runs, views: RunViews) {
+export interface RunRoutesDeps {
+  runs: Runs;
+  views: RunViews;
+  agents: { exists(id: string): boolean };
+}
+
+export function runRoutes(base: Base, { runs, views, agents }: RunRoutesDeps) {
   const tags = ["runs"];
   return new Elysia({ name: "skep/runs" })
     .use(base)
@@ -102,6 +109,20 @@ export function runRoutes(base: Base, runs: Runs, views: RunViews) {
         query: t.Object({ attempt: t.Optional(queryInteger({ minimum: 1 })) }),
         response: { 200: StepOutput },
         detail: { tags: ["steps"], summary: "Output of a step; as text with Accept: text/plain" },
+      },
+    )
+    .get(
+      "/v1/agents/:id/runs",
+      ({ params, query, caller }) => {
+        if (!agents.exists(params.id)) throw notFound("agent");
+        return views.ofAgent(params.id, pageOf(query), caller);
+      },
+      {
+        access: "user",
+        params: t.Object({ id: t.String() }),
+        query: t.Object(PageQuery),
+        response: { 200: listOf(Run) },
+        detail: { tags: ["agents"], summary: "Runs that the agent took part in, newest first" },
       },
     )
     .get("/v1/internal/run-history", ({ query, caller }) => views.history(query, pageOf(query), caller), {

@@ -90,7 +90,7 @@ export function createRuns(deps: RunsDeps): Runs {
       error: null,
       branch: project ? `run/${id}` : null,
       created_by: caller.userId ?? null,
-      budget_usd: input.budget_usd ?? null,
+      budget_usd: input.budget_usd ?? definition.defaults?.budget_usd ?? null,
       restarted_from: null,
       created_at: now(),
       started_at: null,

@@ -4,7 +4,6 @@ import { invalidField, notFound } from "../../core/errors.ts";
 import type { Caller } from "../../http/caller.ts";
 import { type ListAnswer, listAnswer, type Page, pageOfArray } from "../../http/list.ts";
 import type { HistoryItem, Run, Step, StepOutput } from "./model.ts";
-import type { PipelineDefinition } from "./planner.ts";
 import type { RunFilter, RunRow, RunStore, StepRow } from "./store.ts";
 
 const ENDED = ["succeeded", "failed", "cancelled"];
@@ -40,10 +39,6 @@ function sinceOf(text: string | undefined): string | undefined {
   return timestamp(ms);
 }
 
-/** What the run may cost by itself or by its pipeline, USD. */
-export const budgetOf = ({ budget_usd, definition }: Pick<RunRow, "budget_usd" | "definition">): number | null =>
-  budget_usd ?? (definition as PipelineDefinition).defaults?.budget_usd ?? null;
-
 export function createRunViews(store: RunStore): RunViews {
   const present = (row: RunRow): Run => {
     const {
@@ -58,7 +53,7 @@ export function createRunViews(store: RunStore): RunViews {
       error,
       model,
     } = row;
-    const { branch, created_by, created_at, started_at, finished_at, restarted_from } = row;
+    const { budget_usd, branch, created_by, created_at, started_at, finished_at, restarted_from } = row;
     const status = row.status as Run["status"];
     const spent = store.spentByRun(id);
     return {
@@ -74,7 +69,7 @@ export function createRunViews(store: RunStore): RunViews {
       error,
       model,
       ...spent,
-      budget_usd: budgetOf(row),
+      budget_usd,
       branch,
       created_by,
       created_at,

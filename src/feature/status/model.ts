@@ -15,13 +15,8 @@ export const Status = t.Object({
   database: t.Object({ connected: t.Boolean() }),
   docker: t.Object({ connected: t.Boolean(), version: t.Optional(t.String()) }),
   sandbox: t.Object({ kind: t.Union([t.Literal("docker"), t.Literal("process")]), shell: t.Boolean() }),
-  counts: t.Object({
-    agents: t.Integer(),
-    pipelines: t.Integer(),
-    projects: t.Integer(),
-    active_runs: t.Integer(),
-    active_sessions: t.Integer(),
-    runs_last_hour: t.Integer(),
+  counts: t.Record(t.String(), t.Integer(), {
+    description: "agents, pipelines, projects, active_runs, active_sessions, runs_last_hour and more.",
   }),
 });
 export type Status = Static<typeof Status>;

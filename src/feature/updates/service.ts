@@ -6,7 +6,7 @@ import { type Clock, timestamp } from "../../core/clock.ts";
 import { isProblem, messageOf } from "../../core/errors.ts";
 import { compareVersions, MANIFEST_BYTES, openManifest } from "../../core/update-manifest.ts";
 import type { BuildInfo } from "../../core/version.ts";
-import type { Duty } from "../admin/housekeeping.ts";
+import type { Duty } from "../feature.ts";
 import type { UpdateCheck, Version } from "./model.ts";
 
 export interface UpdatesDeps {

@@ -13,11 +13,9 @@ import { otherAdministrator } from "../../store/administrators.ts";
 import type { Audit } from "../../store/audit.ts";
 import type { Store } from "../../store/store.ts";
 import { recoveryCodes, users } from "../../store/tables/accounts.ts";
+import type { HandOver } from "../feature.ts";
 import { createUserLists, type UserLists } from "./lists.ts";
 import { newUserRow, presentUser, type User, type UserCreate, type UserRow, type UserUpdate } from "./model.ts";
-
-/** Gives what one user owns to another (null: nobody is left); called in the deleting transaction. */
-export type HandOver = (from: string, to: string | null) => void;
 
 export interface UsersDeps {
   store: Store;
@@ -31,8 +29,8 @@ export interface UsersDeps {
   endSessions(userId: string, except?: string): void;
   /** Ends the locks of wrong passwords and codes. */
   unlock(user: UserRow): void;
-  /** One for each feature that keeps things of users. */
-  handOvers: readonly HandOver[];
+  /** Gives on what all features keep of a user. */
+  handOver: HandOver;
 }
 
 export interface Users extends UserLists {
@@ -95,9 +93,13 @@ export function createUsers(deps: UsersDeps): Users {
       Object.assign(changes, { totp_enabled: false, totp_sealed: null });
     return changes;
   }
-  function applied(id: string, changes: Partial<UserRow>, caller: Caller): User {
+  function applied(before: UserRow, changes: Partial<UserRow>, caller: Caller): User {
+    const { id } = before;
     return store.write(() => {
       const row = rowOf(id);
+      // The password that allowed this change is not the user's any more.
+      if (changes.password_hash !== undefined && caller.userId === id && row.password_hash !== before.password_hash)
+        throw conflict("The password was changed meanwhile. Nothing was changed by this.", "password_changed");
       const next = { ...row, ...changes, updated_at: timestamp(clock.now()) };
       const loses = (row.role === "admin" && next.role !== "admin") || (row.active && !next.active);
       if (loses) assertNotLast(row);
@@ -140,7 +142,7 @@ export function createUsers(deps: UsersDeps): Users {
     async update(id, input, caller) {
       const row = visible(id, caller);
       const hash = await newHash(row, input, caller.userId === id);
-      return applied(id, changesOf(row, input, caller, hash), caller);
+      return applied(row, changesOf(row, input, caller, hash), caller);
     },
     remove(id, caller) {
       store.write(() => {
@@ -148,7 +150,7 @@ export function createUsers(deps: UsersDeps): Users {
         assertNotLast(row);
         const deleter = caller.admin && caller.userId !== id ? caller.userId : undefined;
         const heir = deleter ?? otherAdministrator(db, id) ?? null;
-        for (const handOver of deps.handOvers) handOver(id, heir);
+        deps.handOver(id, heir);
         db.delete(users).where(eq(users.id, id)).run();
         record("user.deleted", caller, id, { handed_to: heir });
       });

@@ -11,6 +11,7 @@ import providers from "./0021-providers.sql" with { type: "text" };
 import usage from "./0022-usage.sql" with { type: "text" };
 import admin from "./0023-admin.sql" with { type: "text" };
 import runBudgets from "./0024-run-budgets.sql" with { type: "text" };
+import runBudgetsOfPipelines from "./0025-run-budgets-of-pipelines.sql" with { type: "text" };
 import projects from "./0030-projects.sql" with { type: "text" };
 import toolOverrides from "./0031-tool-overrides.sql" with { type: "text" };
 import knowledgeGraph from "./0060-knowledge-graph.sql" with { type: "text" };
@@ -33,6 +34,7 @@ export const MIGRATIONS: readonly Migration[] = [
   { name: "0022-usage", sql: usage },
   { name: "0023-admin", sql: admin },
   { name: "0024-run-budgets", sql: runBudgets },
+  { name: "0025-run-budgets-of-pipelines", sql: runBudgetsOfPipelines },
   { name: "0030-projects", sql: projects },
   { name: "0031-tool-overrides", sql: toolOverrides },
   { name: "0060-knowledge-graph", sql: knowledgeGraph },

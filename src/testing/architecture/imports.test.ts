@@ -51,11 +51,14 @@ function allowed(from: string, to: string): boolean {
     case "http":
       return target === "core" || target === "store";
     case "feature":
+      if (["core", "store", "http"].includes(target)) return true;
+      if (target.startsWith("feature/") && /\/(model|events)\.ts$/.test(to)) return true;
+      // What features bring to executions: tools.
+      if (to === "engine/tool.ts") return true;
+      // Where a feature is put together, it takes what it hands to its own parts.
       return (
-        ["core", "store", "http"].includes(target) ||
-        // What features bring to executions: tools.
-        to === "engine/tool.ts" ||
-        (target.startsWith("feature/") && /\/(model|events)\.ts$/.test(to))
+        /\/feature\.ts$/.test(from) &&
+        (["engine", "graph"].includes(target) || target.startsWith("adapter/") || to === "feature/feature.ts")
       );
     case "app":
       return !["cli", "web", "main.ts", "app.ts"].includes(target);

@@ -4,14 +4,12 @@
  */
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { createHmac } from "node:crypto";
-import { mkdtempSync, readFileSync, rmSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import Database from "better-sqlite3";
-import { createApp } from "../../app.ts";
-import { readConfig } from "../../core/config.ts";
 import { type Access, denial } from "../../http/caller.ts";
 import { type Account, elsewhere, logIn, makeUser, setupAdmin } from "../accounts.ts";
+import { openTestApp } from "../app.ts";
 import { startServer, type TestServer } from "../server.ts";
 
 const ENGINE = "engine-token-engine-token";
@@ -55,13 +53,11 @@ afterAll(() => server.remove());
 
 /** The route table itself, so that a route that hides from the API's description is listed too. */
 async function declaredRoutes(): Promise<Route[]> {
-  const data = mkdtempSync(join(tmpdir(), "skep-routes-"));
-  const app = await createApp(readConfig({ DATA: data, PORT: "0", SANDBOX: "process", LOG_LEVEL: "silent" }));
+  const app = await openTestApp();
   try {
     return app.table.entries.map((route) => ({ ...route, path: route.path.replace(/:(\w+)/g, "{$1}") }));
   } finally {
-    await app.stop();
-    rmSync(data, { recursive: true, force: true });
+    await app.remove();
   }
 }
 

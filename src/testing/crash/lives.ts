@@ -112,7 +112,6 @@ export function createLives(pipelines: Record<string, string>) {
       agentOf: () => AGENT,
       skillsFor: () => [],
       isModel: () => true,
-      ended: () => {},
     });
     const engine = createEngine({
       ...{ clock, log: pino({ level: "silent" }), rows, models, sandboxes: SANDBOXES, agentOf: () => AGENT },
@@ -124,12 +123,7 @@ export function createLives(pipelines: Record<string, string>) {
       }),
       allowsTool: () => () => true,
       skills: { available: () => [] },
-      toolbox: createToolbox([
-        builtInTools({
-          ...{ loadSkill: refuse, readSkillFile: refuse, createSkill: refuse, fetchPage: refuse },
-          runHistory: () => [],
-        }),
-      ]),
+      toolbox: createToolbox(() => [builtInTools({ fetchPage: refuse })]),
       secretsOf: () => ({}),
       projectOf: () => undefined,
       guidanceOf: () => null,

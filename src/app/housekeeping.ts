@@ -1,12 +1,6 @@
 /** What is done by the clock: each duty soon after the start and then at its interval, never twice at once. */
-import type { Logger } from "../../core/log.ts";
-
-export interface Duty {
-  name: string;
-  /** Between two beginnings, ms. */
-  everyMs: number;
-  run(signal: AbortSignal): void | Promise<void>;
-}
+import type { Logger } from "../core/log.ts";
+import type { Duty } from "../feature/feature.ts";
 
 export interface Housekeeping {
   /** Begins nothing more, aborts and waits for what is under way. */

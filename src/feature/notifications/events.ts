@@ -7,4 +7,4 @@ export const notification = defineEvent(
   t.Object(Notification.properties, { description: "Something that a person should know and do something about." }),
 );
 
-export const adminEvents = [notification] as const;
+export const notificationEvents = [notification] as const;

@@ -1,0 +1,83 @@
+/**
+ * Reads the output of `bun test` on standard input and writes what a person reads: one line for each test file as it
+ * begins, then each failure with its file, its promise and what it printed, then the counts.
+ * Usage: bun test … 2>&1 | bun scripts/test-report.ts TOTAL_FILES
+ */
+
+interface FileResult {
+  passed: number;
+  failed: number;
+  skipped: number;
+  /** Lines since the last result: they belong to the next one. */
+  pending: string[];
+}
+
+interface Failure {
+  file: string;
+  promise: string;
+  lines: string[];
+}
+
+/** Lines kept of what one failed test printed. */
+const FAILURE_LINES = 60;
+
+const total = Number(process.argv[2] ?? 0);
+const files = new Map<string, FileResult>();
+const failures: Failure[] = [];
+const closing: string[] = [];
+let current: string | undefined;
+
+const fileOf = (path: string): FileResult => {
+  let file = files.get(path);
+  if (!file) {
+    file = { passed: 0, failed: 0, skipped: 0, pending: [] };
+    files.set(path, file);
+    console.log(`${String(files.size).padStart(4)}${total ? `/${total}` : ""}  ${path}`);
+  }
+  return file;
+};
+
+function take(line: string): void {
+  const [, path] = /^(\S+\.test\.tsx?):$/.exec(line) ?? [];
+  if (path) {
+    current = path;
+    fileOf(path);
+    return;
+  }
+  if (/^ *\d+ (pass|fail|skip|todo|error|errors)$/.test(line) || line.startsWith("Ran ")) {
+    closing.push(line);
+    current = undefined;
+    return;
+  }
+  if (current === undefined) {
+    if (line.trim() !== "" && !line.startsWith("bun test ")) closing.push(line);
+    return;
+  }
+  const file = fileOf(current);
+  const [, verdict, promise] = /^\((pass|fail|skip|todo)\) (.*?)(?: \[[\d.]+ms\])?$/.exec(line) ?? [];
+  if (!verdict) {
+    file.pending.push(line);
+    return;
+  }
+  if (verdict === "pass") file.passed++;
+  else if (verdict === "fail") {
+    file.failed++;
+    failures.push({ file: current, promise: promise ?? "", lines: file.pending.slice(-FAILURE_LINES) });
+    console.log(`FAIL  ${current}: ${promise}`);
+  } else file.skipped++;
+  file.pending = [];
+}
+
+let rest = "";
+const decoder = new TextDecoder();
+for await (const chunk of Bun.stdin.stream()) {
+  const lines = (rest + decoder.decode(chunk, { stream: true })).split("\n");
+  rest = lines.pop() ?? "";
+  for (const line of lines) take(line);
+}
+if (rest !== "") take(rest);
+
+const unfinished = [...files].filter(([, { pending }]) => pending.some((line) => /\berror\b/i.test(line)));
+for (const [file, { pending }] of unfinished) console.log(`\n${file}, outside of a test:\n${pending.join("\n")}`);
+for (const { file, promise, lines } of failures) console.log(`\n──── ${file}\n     ${promise}\n${lines.join("\n")}`);
+for (const line of closing) if (!/^ *\d+ \w+$/.test(line)) console.log(line);

@@ -1,0 +1,142 @@
+/** Puts features together: a typed list of definitions, and the house that comes of it. Names no feature. */
+import type { AnyElysia } from "elysia";
+import type { Contributions, Core, Duty, Feature, FeatureDefinition } from "../feature/feature.ts";
+import { createHousekeeping } from "./housekeeping.ts";
+
+type AnyDefinition = FeatureDefinition<string, never, unknown>;
+
+/** Features in order. Each may need the services of those before it, which TypeScript checks. */
+export interface FeatureList<Services> {
+  /** @throws Error when the name is taken. */
+  with<Name extends string, Service>(
+    definition: FeatureDefinition<Name, Core & Services, Service>,
+  ): FeatureList<Services & { readonly [K in Name]: Service }>;
+  /** Creates them one after another. When one fails, what those before it hold is let go. */
+  create(core: Omit<Core, "contributions">, api: Api): Promise<House<Services>>;
+}
+
+export interface Api {
+  /** What the features' routes are added to. */
+  root: AnyElysia;
+  /** Makes the OpenAPI document of all routes. */
+  document(): Record<string, unknown>;
+}
+
+export interface House<Services> {
+  readonly services: Services;
+  readonly contributions: Contributions;
+  /** Starts the features in order, then their duties. */
+  start(): Promise<void>;
+  /** Ends background work in reverse order. What fails or hangs is logged, and the others go on. */
+  stop(): Promise<void>;
+  /** Lets go in reverse order what the features hold. */
+  close(): Promise<void>;
+}
+
+/** A feature that takes longer to stop is named in the log. */
+const SLOW_STOP_MS = 5_000;
+
+export const noFeatures = (): FeatureList<unknown> => listOf([]);
+
+function listOf<Services>(definitions: readonly AnyDefinition[]): FeatureList<Services> {
+  return {
+    with(definition) {
+      if (definitions.some(({ name }) => name === definition.name))
+        throw new Error(`Two features are called ${definition.name}.`);
+      return listOf([...definitions, definition as AnyDefinition]);
+    },
+    create: (core, api) => createHouse<Services>(definitions, core, api),
+  };
+}
+
+async function createHouse<Services>(
+  definitions: readonly AnyDefinition[],
+  core: Omit<Core, "contributions">,
+  api: Api,
+): Promise<House<Services>> {
+  const features = new Map<string, Feature>();
+  const services: Record<string, unknown> = {};
+  const { log } = core;
+  const reversed = () => [...features].reverse();
+  const close = () => inTurn(log, "close", reversed());
+  const contributions = sumOf(features, definitions.length, api.document);
+  try {
+    for (const { name, create } of definitions) {
+      const feature = await create({ ...core, contributions, ...services } as never);
+      features.set(name, feature);
+      services[name] = feature.service;
+    }
+  } catch (error) {
+    await close();
+    throw error;
+  }
+  const all = [...features.values()];
+  for (const { routes } of all) if (routes) api.root.use(routes);
+  const duties: Duty[] = all.flatMap((feature) => feature.duties ?? []);
+  let housekeeping: ReturnType<typeof createHousekeeping> | undefined;
+  return {
+    services: services as Services,
+    contributions,
+    async start() {
+      for (const feature of all) await feature.start?.();
+      housekeeping = createHousekeeping(log, duties);
+    },
+    async stop() {
+      await housekeeping?.stop();
+      await inTurn(log, "stop", reversed());
+    },
+    close,
+  };
+}
+
+/** What all features bring together, read when it is asked for. */
+function sumOf(
+  features: ReadonlyMap<string, Feature>,
+  expected: number,
+  apiDocument: () => Record<string, unknown>,
+): Contributions {
+  const all = (): Feature[] => {
+    if (features.size < expected)
+      throw new Error("What all features bring was asked for before all were created. Ask for it when it is used.");
+    return [...features.values()];
+  };
+  let document: Record<string, unknown> | undefined;
+  return {
+    get tools() {
+      return all().flatMap(({ tools }) => tools ?? []);
+    },
+    get prunes() {
+      return all().flatMap(({ prunes }) => prunes ?? []);
+    },
+    checks: async () => (await Promise.all(all().map(async (feature) => (await feature.checks?.()) ?? []))).flat(),
+    counts: () => Object.assign({}, ...all().map((feature) => feature.counts?.())),
+    handOver(from, to) {
+      for (const feature of all()) feature.handOver?.(from, to);
+    },
+    apiDocument() {
+      all();
+      document ??= apiDocument();
+      return document;
+    },
+  };
+}
+
+async function inTurn(
+  log: Core["log"],
+  what: "stop" | "close",
+  features: readonly (readonly [string, Feature])[],
+): Promise<void> {
+  for (const [name, feature] of features) {
+    const slow = setTimeout(
+      () => log.warn({ feature: name }, `${name} takes more than ${SLOW_STOP_MS / 1_000} s to ${what}`),
+      SLOW_STOP_MS,
+    );
+    try {
+      await feature[what]?.();
+    } catch (error) {
+      log.error({ err: error, feature: name }, `${name} could not ${what}`);
+    } finally {
+      clearTimeout(slow);
+    }
+  }
+}

@@ -1,0 +1,78 @@
+/** The parts under every feature: configuration, data folder, database, bus, keys, and what HTTP shares. */
+import { createAddressGuard } from "../adapter/address-guard.ts";
+import { dockerEndpoint } from "../adapter/docker/endpoint.ts";
+import { connectDocker } from "../adapter/docker.ts";
+import { unpackAddonsTo } from "../core/addons.ts";
+import { type Clock, systemClock } from "../core/clock.ts";
+import type { Config } from "../core/config.ts";
+import { createLog, type Logger } from "../core/log.ts";
+import { createSealer } from "../core/sealing.ts";
+import { BUILD } from "../core/version.ts";
+import type { Core } from "../feature/feature.ts";
+import { RUN_ENDS, runRestarted } from "../feature/runs/events.ts";
+import { base as createBase, type RequestFacts } from "../http/base.ts";
+import { createEventStreams } from "../http/event-stream.ts";
+import { createIdempotency } from "../http/idempotency.ts";
+import { createMetrics } from "../http/metrics.ts";
+import { createSite } from "../http/site.ts";
+import { createTickets } from "../http/tickets.ts";
+import { createAudit } from "../store/audit.ts";
+import { createBus } from "../store/bus.ts";
+import { openDataFolder } from "../store/data-folder.ts";
+import { createEventLog } from "../store/event-log.ts";
+import { instanceId } from "../store/instance-id.ts";
+import { instanceKeys } from "../store/instance-keys.ts";
+import { lockDataFolder } from "../store/lock.ts";
+import { databasePath, openStore } from "../store/store.ts";
+import { eventCatalogue } from "./events.ts";
+
+/** What tests put in the place of the real parts. */
+export type Replacements = Core["replaced"] & { clock?: Clock; log?: Logger };
+
+export type CoreParts = Awaited<ReturnType<typeof openCore>>;
+
+export const engineOf = ({ dockerHost: host, dockerCertPath: certPath, hostEnv }: Config) =>
+  connectDocker(dockerEndpoint({ host, certPath, home: hostEnv["HOME"], runtimeDir: hostEnv["XDG_RUNTIME_DIR"] }));
+
+/** @throws Problem with the remedy when a part cannot be opened. */
+export function openCore(config: Config, replaced: Replacements = {}) {
+  const { clock = systemClock, log = createLog(config) } = replaced;
+  const folder = openDataFolder(config.data);
+  unpackAddonsTo(folder.cache);
+  const unlock = lockDataFolder(folder.root);
+  const store = openStore({
+    ...{ path: databasePath(folder.root), clock, copies: folder.backups, checkEvents: !BUILD.compiled },
+    onEffectError: (err) => log.error({ err }, "something that follows a change failed"),
+  });
+  const bus = createBus((err, event) => log.error({ err, kind: event.kind }, "subscriber failed"));
+  store.onCommit(bus.deliver);
+  const eventLog = createEventLog(store, clock);
+  const keys = instanceKeys({ config, folder, log });
+  const facts = new WeakMap<Request, RequestFacts>();
+  const idempotency = createIdempotency(store, clock);
+  const listening: { url?: string } = {};
+  const core: Omit<Core, "contributions"> = {
+    ...{ config, clock, log, folder, store, bus, eventLog, keys, idempotency, replaced },
+    audit: createAudit(store, clock),
+    sealer: createSealer(keys.secretsKey),
+    instanceId: instanceId(store),
+    docker: config.sandbox === "process" ? undefined : engineOf(config),
+    guard: createAddressGuard(config.fetchAllow),
+    base: createBase({ store, idempotency, facts }),
+    site: createSite(config),
+    eventCatalogue: eventCatalogue(),
+    streams: createEventStreams({ log: eventLog, bus, runEnds: RUN_ENDS, runRestarted }),
+    tickets: createTickets(clock),
+    metrics: createMetrics(),
+    url: () => listening.url,
+  };
+  return {
+    ...core,
+    facts,
+    listening,
+    close() {
+      store.close();
+      unlock();
+    },
+  };
+}

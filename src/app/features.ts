@@ -1,0 +1,59 @@
+/** Every feature of the product, one line each. A feature may need those above it. */
+import { admin } from "../feature/admin/feature.ts";
+import { agents } from "../feature/agents/feature.ts";
+import { audit } from "../feature/audit/feature.ts";
+import { accounts, auth } from "../feature/auth/feature.ts";
+import { budgets } from "../feature/budgets/feature.ts";
+import { docs } from "../feature/docs/feature.ts";
+import { engine } from "../feature/engine/feature.ts";
+import { events } from "../feature/events/feature.ts";
+import { executions } from "../feature/executions/feature.ts";
+import { home } from "../feature/home/feature.ts";
+import { jobs } from "../feature/jobs/feature.ts";
+import { knowledgeGraph } from "../feature/knowledge-graph/feature.ts";
+import { notifications } from "../feature/notifications/feature.ts";
+import { oidc } from "../feature/oidc/feature.ts";
+import { pipelines } from "../feature/pipelines/feature.ts";
+import { projects } from "../feature/projects/feature.ts";
+import { providers } from "../feature/providers/feature.ts";
+import { runs } from "../feature/runs/feature.ts";
+import { secrets } from "../feature/secrets/feature.ts";
+import { settings } from "../feature/settings/feature.ts";
+import { skills } from "../feature/skills/feature.ts";
+import { status } from "../feature/status/feature.ts";
+import { team } from "../feature/team/feature.ts";
+import { updates } from "../feature/updates/feature.ts";
+import { usage } from "../feature/usage/feature.ts";
+import { users } from "../feature/users/feature.ts";
+import { waitlist } from "../feature/waitlist/feature.ts";
+import { noFeatures } from "./compose.ts";
+
+export const FEATURES = noFeatures()
+  .with(settings)
+  .with(jobs)
+  .with(notifications)
+  .with(accounts)
+  .with(oidc)
+  .with(auth)
+  .with(users)
+  .with(waitlist)
+  .with(audit)
+  .with(providers)
+  .with(team)
+  .with(skills)
+  .with(pipelines)
+  .with(projects)
+  .with(knowledgeGraph)
+  .with(agents)
+  .with(secrets)
+  .with(budgets)
+  .with(usage)
+  .with(executions)
+  .with(runs)
+  .with(engine)
+  .with(events)
+  .with(admin)
+  .with(updates)
+  .with(status)
+  .with(home)
+  .with(docs);

@@ -1,0 +1,45 @@
+import { AGENT_CONFIG, AGENT_DEFAULTS, parseAgentFile } from "../../engine/agent-file.ts";
+import { updateFrontMatter } from "../../engine/front-matter.ts";
+import { type Core, defineFeature } from "../feature.ts";
+import type { SettingsService } from "../settings/service.ts";
+import type { Skills } from "../skills/service.ts";
+import type { Team } from "../team/feature.ts";
+import { createAgentActivity } from "./activity.ts";
+import { agentBodies } from "./model.ts";
+import { agentRoutes } from "./routes.ts";
+import { createAgents } from "./service.ts";
+import { createToolOverrides } from "./tool-overrides.ts";
+import { agentToolRoutes } from "./tool-routes.ts";
+
+type Needs = Core & {
+  settings: Pick<SettingsService, "get">;
+  team: Team;
+  skills: Pick<Skills, "namesOf">;
+};
+
+export const agents = defineFeature("agents", (deps: Needs) => {
+  const { store, clock, audit, base, settings, team, skills, contributions } = deps;
+  const activity = createAgentActivity(store);
+  const bodies = agentBodies(AGENT_CONFIG);
+  const toolNames = () => [...new Set(contributions.tools.flatMap((source) => source.names()))];
+  const overrides = createToolOverrides({ store, clock, toolNames });
+  const agents = createAgents({
+    ...{ store, audit, files: team.files, overrides, parse: parseAgentFile, updateFrontMatter },
+    fields: bodies.names,
+    defaults() {
+      const { limits, sandbox } = settings.get();
+      const { max_turns, timeout_seconds } = limits;
+      const { network, memory_mb, cpus } = sandbox;
+      return { ...AGENT_DEFAULTS, max_turns, timeout_seconds, network, memory_mb, cpus };
+    },
+    ports: {
+      ...{ toolNames, skillsOf: skills.namesOf, isWorking: activity.isWorking, forget: activity.forget },
+      countsOf: (id) => ({ runs: activity.runs(id), memories: 0, secrets: activity.secrets(id) }),
+    },
+  });
+  return {
+    service: { ...agents, overrides },
+    routes: agentRoutes(base, agents, bodies).use(agentToolRoutes(base, agents, overrides)),
+    counts: () => ({ agents: agents.ids().length }),
+  };
+});

@@ -1,0 +1,17 @@
+import { type Core, defineFeature } from "../feature.ts";
+import type { OidcService } from "../oidc/service.ts";
+import { apiKeyRoutes } from "./key-routes.ts";
+import { authRoutes } from "./routes.ts";
+import { type Auth, createAuth } from "./service.ts";
+
+/** Accounts and their sessions, without the routes: logging out of a provider needs single sign-on, which needs these. */
+export const accounts = defineFeature("accounts", (deps: Core) => {
+  const service = createAuth({ ...deps, dataRoot: deps.folder.root, signingKey: deps.keys.signingKey() });
+  return { service, prunes: [{ keep: null, run: service.prune }] };
+});
+
+export const auth = defineFeature("auth", (deps: Core & { accounts: Auth; oidc: OidcService }) => {
+  const { base, store, site, accounts, oidc } = deps;
+  const routes = authRoutes(base, { auth: accounts, store, site, providerLogout: oidc.signOn.logoutUrl });
+  return { routes: routes.use(apiKeyRoutes(base, accounts.apiKeys)) };
+});

@@ -1,0 +1,26 @@
+import { sessionEnded } from "../executions/events.ts";
+import { type Core, defineFeature } from "../feature.ts";
+import type { Notifications } from "../notifications/service.ts";
+import type { SettingsService } from "../settings/service.ts";
+import type { Team } from "../team/feature.ts";
+import { createOwnLimits } from "./own-limits.ts";
+import { createBudgets } from "./service.ts";
+
+/** Notices are asked for during the month in which they were given. */
+const NOTICE_DAYS = 62;
+
+type Needs = Core & {
+  settings: Pick<SettingsService, "get">;
+  notifications: Pick<Notifications, "notify">;
+  team: Team;
+};
+
+export const budgets = defineFeature("budgets", ({ store, clock, bus, settings, notifications, team }: Needs) => {
+  const service = createBudgets({
+    ...{ store, clock, notify: notifications.notify },
+    limits: () => settings.get().budgets,
+    ownLimits: createOwnLimits(store, (agentId) => team.files.find(agentId)?.config),
+  });
+  const unsubscribe = bus.subscribe([sessionEnded], ({ session_id }) => session_id && service.release(session_id));
+  return { service, prunes: [{ keep: NOTICE_DAYS, run: service.prune }], stop: unsubscribe };
+});

@@ -1,0 +1,139 @@
+/**
+ * What a feature is. `src/feature/<name>/feature.ts` exports one definition; `src/app/features.ts` lists it in one line.
+ * Its `create` gets the parts of the server and the services of the features listed above it, and nothing else: two
+ * features cannot need each other. Whatever it returns is carried out by the house (`app/compose.ts`).
+ */
+import type { AnyElysia } from "elysia";
+import type { AddressGuard } from "../adapter/address-guard.ts";
+import type { DockerClient } from "../adapter/docker.ts";
+import type { Clock } from "../core/clock.ts";
+import type { Config } from "../core/config.ts";
+import type { EventCatalogue, EventDefinition } from "../core/events.ts";
+import type { Logger } from "../core/log.ts";
+import type { Sealer } from "../core/sealing.ts";
+import type { ModelPort } from "../engine/model.ts";
+import type { SandboxDriver } from "../engine/sandbox.ts";
+import type { ToolSource } from "../engine/tool.ts";
+import type { Base } from "../http/base.ts";
+import type { EventStreams } from "../http/event-stream.ts";
+import type { Idempotency } from "../http/idempotency.ts";
+import type { Metrics } from "../http/metrics.ts";
+import type { Site } from "../http/site.ts";
+import type { Tickets } from "../http/tickets.ts";
+import type { Audit } from "../store/audit.ts";
+import type { Bus } from "../store/bus.ts";
+import type { DataFolder } from "../store/data-folder.ts";
+import type { EventLog } from "../store/event-log.ts";
+import type { InstanceKeys } from "../store/instance-keys.ts";
+import type { Store } from "../store/store.ts";
+import type { Finding } from "./doctor/model.ts";
+import type { Settings } from "./settings/model.ts";
+
+/** The parts of the server that every feature may use. Opened by `app/core.ts`. */
+export interface Core {
+  readonly config: Config;
+  readonly clock: Clock;
+  readonly log: Logger;
+  readonly folder: DataFolder;
+  readonly store: Store;
+  readonly bus: Bus;
+  readonly eventLog: EventLog;
+  readonly audit: Audit;
+  readonly sealer: Sealer;
+  readonly keys: InstanceKeys;
+  readonly instanceId: string;
+  /** Undefined where the configuration says that no container engine is used. */
+  readonly docker: DockerClient | undefined;
+  readonly guard: AddressGuard;
+  /** What routes start from: `new Elysia().use(base)`. */
+  readonly base: Base;
+  readonly site: Site;
+  /** Kinds of events that there are. */
+  readonly eventCatalogue: EventCatalogue;
+  readonly streams: EventStreams;
+  readonly tickets: Tickets;
+  readonly idempotency: Idempotency;
+  readonly metrics: Metrics;
+  /** Address of this server once it listens. */
+  url(): string | undefined;
+  /** What tests put in the place of the real ones. */
+  readonly replaced: { readonly models?: ModelPort; readonly sandboxes?: SandboxDriver };
+  /** What all features bring together. */
+  readonly contributions: Contributions;
+}
+
+/** Sums over all features. Complete once every feature was created; read before that, it throws. */
+export interface Contributions {
+  /** In the order of the features. */
+  readonly tools: readonly ToolSource[];
+  readonly prunes: readonly Prune[];
+  checks(): Promise<Finding[]>;
+  counts(): Record<string, number>;
+  /** Inside the transaction that deletes the user. */
+  handOver: HandOver;
+  /** The OpenAPI document of all routes, made when it is first asked for. */
+  apiDocument(): Record<string, unknown>;
+}
+
+/** Gives what one user owns to another (null: nobody is left); called in the deleting transaction. */
+export type HandOver = (from: string, to: string | null) => void;
+
+/** Work done periodically, first soon after the start, never twice at once. What it throws is logged. */
+export interface Duty {
+  name: string;
+  /** Between two beginnings, ms. */
+  everyMs: number;
+  run(signal: AbortSignal): void | Promise<void>;
+}
+
+/** Removes old rows, a bounded number at a time; called every hour. */
+export interface Prune {
+  /** How long rows are kept: the setting that says so, a number of days, or null where `run` knows by itself. */
+  keep: keyof Settings["retention"] | number | null;
+  /** @param before ms since the epoch; older rows go. */
+  run(before: number): unknown;
+}
+
+/** What a feature brings: only what it has. */
+export interface Feature<Service = unknown> {
+  /** What the features below it get under its name. */
+  service?: Service;
+  /** `new Elysia({ name: "skep/<name>" }).use(base)…`, each route with its `access`. */
+  routes?: AnyElysia;
+  /** Tools that agents may have: `toolsOf("notes", [createNoteTool(…)])`, or a source asked for each execution. */
+  tools?: ToolSource;
+  /** Kinds of events that it emits. */
+  events?: readonly EventDefinition[];
+  /** Kinds of background jobs that it carries out. */
+  jobs?: readonly object[];
+  duties?: readonly Duty[];
+  prunes?: readonly Prune[];
+  handOver?: HandOver;
+  /** Numbers for /v1/status, by name. */
+  counts?(): Record<string, number>;
+  /** Findings for `skep doctor` about this feature. */
+  checks?(): Finding[] | Promise<Finding[]>;
+  /** The server listens: goes on with what the last process left. In the order of the list. */
+  start?(): void | Promise<void>;
+  /** Ends background work; the server still answers. In reverse order. */
+  stop?(): void | Promise<void>;
+  /** Lets go of what it holds (processes, connections), after the server has stopped. In reverse order. */
+  close?(): void | Promise<void>;
+}
+
+export interface FeatureDefinition<Name extends string, Deps, Service> {
+  readonly name: Name;
+  readonly create: (deps: Deps) => Feature<Service> | Promise<Feature<Service>>;
+}
+
+/** The service of a definition, as other features name it in what they need. */
+export type ServiceOf<Definition> =
+  Definition extends FeatureDefinition<string, never, infer Service> ? Service : never;
+
+/** @param create what it needs is the type of its argument: `(deps: Core & { agents: Pick<Agents, "exists"> }) => …` */
+export function defineFeature<Name extends string, Deps, Service>(
+  name: Name,
+  create: (deps: Deps) => Feature<Service> | Promise<Feature<Service>>,
+): FeatureDefinition<Name, Deps, Service> {
+  return { name, create };
+}

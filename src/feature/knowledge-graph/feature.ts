@@ -1,0 +1,76 @@
+/** The code graph of projects: its process, where projects and runs have their sources, and what happens to projects. */
+import { existsSync } from "node:fs";
+import { rm } from "node:fs/promises";
+import { join } from "node:path";
+import { adminFolder } from "../../adapter/git/worktree.ts";
+import { selfCommand } from "../../core/self-command.ts";
+import { createGraphClient } from "../../graph/client.ts";
+import type { GraphPlace } from "../../graph/session.ts";
+import { toolSchemas } from "../../graph/tools.ts";
+import type { DataFolder } from "../../store/data-folder.ts";
+import { type Core, defineFeature } from "../feature.ts";
+import type { Jobs } from "../jobs/service.ts";
+import { projectChanged, workspaceChanged } from "../projects/events.ts";
+import type { Project } from "../projects/model.ts";
+import { createIndexJobs } from "./index-jobs.ts";
+import { knowledgeGraphRoutes } from "./routes.ts";
+import { createKnowledgeGraph } from "./service.ts";
+import { codeGraphTools } from "./tools.ts";
+
+type Needs = Core & {
+  jobs: Pick<Jobs, "start" | "cancel">;
+  projects: { find(id: string): Project | undefined };
+};
+
+export const knowledgeGraph = defineFeature("knowledgeGraph", (deps: Needs) => {
+  const { store, bus, log, folder, projects } = deps;
+  const client = createGraphClient({
+    command: selfCommand("graph-worker", folder.cache),
+    onRestart: (reason) => log.warn({ reason }, "a graph worker ended"),
+  });
+  const places = placesIn(folder);
+  const jobs = createIndexJobs({ store, bus, jobs: deps.jobs, graphOf: (id) => client.project(places.placeOf(id)) });
+  const service = createKnowledgeGraph({ client, jobs, project: projects.find, ...places });
+
+  /** A job could write into the folder of a project that is gone. */
+  async function forget(projectId: string): Promise<void> {
+    const job = jobs.latest(projectId);
+    if (job?.finished_at === null) jobs.cancel(projectId, job.id, { kind: "local", admin: true });
+    await rm(places.placeOf(projectId).store, { recursive: true, force: true, maxRetries: 3 });
+  }
+  const unsubscribe = bus.subscribe([workspaceChanged, projectChanged], ({ kind, project_id, data }) => {
+    if (project_id === undefined) return;
+    if (kind === "workspace_changed") return jobs.soon(project_id);
+    if (data.change === "deleted")
+      forget(project_id).catch((err) => log.warn({ err, project: project_id }, "graph of a project not removed"));
+  });
+  return {
+    service,
+    routes: knowledgeGraphRoutes(deps.base, service),
+    tools: codeGraphTools(toolSchemas(true), service.toolText),
+    start: () => jobs.resume((id) => projects.find(id)?.workspace.state === "ready"),
+    stop() {
+      unsubscribe();
+      jobs.stop();
+    },
+    // After the jobs that index have been ended by who runs them.
+    close: client.close,
+  };
+});
+
+/** Where the sources and graphs of projects and runs lie. */
+function placesIn(folder: DataFolder) {
+  return {
+    placeOf: (projectId: string): GraphPlace => ({
+      root: join(folder.projects, projectId, "workspace"),
+      gitDir: join(folder.projects, projectId, "git"),
+      store: join(folder.projects, projectId, "graph"),
+    }),
+    runPlaceOf(projectId: string, runId: string): GraphPlace | undefined {
+      const root = join(folder.workspaces, runId);
+      const gitDir = adminFolder({ repository: join(folder.projects, projectId, "git"), name: runId, path: root });
+      // The graph of a working copy lies in what is removed together with the copy, out of the agent's reach.
+      return existsSync(root) && existsSync(gitDir) ? { root, gitDir, store: join(gitDir, "skep-graph") } : undefined;
+    },
+  };
+}

@@ -1,0 +1,18 @@
+/** A notification as it is shown. */
+import { type Static, type TSchema, Type as t } from "@sinclair/typebox";
+
+const orNull = <T extends TSchema>(schema: T) => t.Union([schema, t.Null()]);
+const Time = t.String({ format: "date-time" });
+
+export const NotificationLevel = t.Union([t.Literal("info"), t.Literal("warning"), t.Literal("error")]);
+export const Notification = t.Object({
+  id: t.String(),
+  level: NotificationLevel,
+  title: t.String(),
+  detail: orNull(t.String()),
+  times: t.Integer({ description: "How often it was raised." }),
+  created_at: Time,
+  updated_at: Time,
+  dismissed_at: orNull(Time),
+});
+export type Notification = Static<typeof Notification>;

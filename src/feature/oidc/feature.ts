@@ -1,0 +1,12 @@
+import { createOidcClient } from "../../adapter/oidc.ts";
+import type { Auth } from "../auth/service.ts";
+import { type Core, defineFeature } from "../feature.ts";
+import { oidcRoutes } from "./routes.ts";
+import { createOidc } from "./service.ts";
+
+export const oidc = defineFeature("oidc", (deps: Core & { accounts: Auth }) => {
+  const { log, base, site, accounts } = deps;
+  const client = createOidcClient((why, detail) => log.warn(detail, why));
+  const service = createOidc({ ...deps, client, endSessions: accounts.forUsers.endSessions });
+  return { service, routes: oidcRoutes(base, { ...service, site, open: accounts.openSignOn }) };
+});

@@ -1,0 +1,16 @@
+import { agentsOf, pipelineJsonSchema } from "../../engine/pipeline/definition.ts";
+import { parsePipeline } from "../../engine/pipeline/parse.ts";
+import { type Core, defineFeature } from "../feature.ts";
+import type { Team } from "../team/feature.ts";
+import { pipelineRoutes } from "./routes.ts";
+import { createPipelines } from "./service.ts";
+
+export const pipelines = defineFeature("pipelines", ({ base, store, audit, team }: Core & { team: Team }) => {
+  const { folder, files } = team;
+  const service = createPipelines({ store, audit, folder, parse: parsePipeline, agentsOf, agentIds: files.ids });
+  return {
+    service,
+    routes: pipelineRoutes(base, service, pipelineJsonSchema),
+    counts: () => ({ pipelines: service.ids().length }),
+  };
+});

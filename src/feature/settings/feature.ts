@@ -1,0 +1,8 @@
+import { type Core, defineFeature } from "../feature.ts";
+import { settingsRoutes } from "./routes.ts";
+import { createSettings } from "./service.ts";
+
+export const settings = defineFeature("settings", (deps: Core) => {
+  const service = createSettings(deps);
+  return { service, routes: settingsRoutes(deps.base, service) };
+});

@@ -1,0 +1,19 @@
+import { BUILD } from "../../core/version.ts";
+import type { EngineService } from "../engine/feature.ts";
+import { type Core, defineFeature } from "../feature.ts";
+import { statusRoutes } from "./routes.ts";
+import { createStatus } from "./service.ts";
+
+export const status = defineFeature("status", (deps: Core & { engine: Pick<EngineService, "sandbox"> }) => {
+  const { base, docker, eventLog, engine, contributions, metrics } = deps;
+  const service = createStatus({
+    ...deps,
+    version: BUILD.version,
+    lastEventId: eventLog.lastId,
+    dockerVersion: async () => (docker ? (await docker.info()).version : undefined),
+    counts: contributions.counts,
+    sandbox: engine.sandbox,
+  });
+  const routes = statusRoutes(base, { ...service, metrics: metrics.render, metricsType: metrics.contentType });
+  return { routes };
+});
