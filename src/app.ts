@@ -41,7 +41,7 @@ export async function createApp(config: Config, { features = FEATURES, ...replac
     for (const close of opened.reverse().splice(0)) await close();
   };
   try {
-    const routes = new Elysia().use(problemErrors(facts, log));
+    const routes = new Elysia().use(problemErrors(facts, core));
     const document = () =>
       openApiDocument(routes, table, { version: BUILD.version, prefix: site.prefix, events: core.eventCatalogue });
     const house = await features.create(core, { root: routes, document });

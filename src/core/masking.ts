@@ -1,5 +1,6 @@
 /** Keeping secret values out of whatever is shown, stored or sent. */
 import { MAX_NEEDLE, MIN_NEEDLE, type Needle, Needles } from "./needles.ts";
+import type { Sealer } from "./sealing.ts";
 import { formsOf } from "./secret-forms.ts";
 
 /**
@@ -89,6 +90,33 @@ export function createMasker(secrets: Readonly<Record<string, string>>): Masker 
   const masking = createMasking();
   for (const [name, value] of Object.entries(secrets)) masking.add(name, value);
   return masking;
+}
+
+/** The same sealer; what it seals or opens is masked from then on, as long as the server runs. */
+export function maskedSealer(sealer: Sealer, masking: Pick<Masking, "add">, name: string): Sealer {
+  const known = new Set<string>();
+  const learn = (value: string): string => {
+    if (known.has(value)) return value;
+    known.add(value);
+    masking.add(name, value);
+    return value;
+  };
+  return { seal: (plain) => sealer.seal(learn(plain)), open: (sealed) => learn(sealer.open(sealed)) };
+}
+
+/** Characters that are looked through before others have their turn. */
+const SLICE = 128 * 1024;
+
+/** A long text masked in slices, between which the process does other things. */
+export async function maskLong(masker: Masker, text: string): Promise<string> {
+  if (text.length <= SLICE) return masker.text(text);
+  const stream = masker.stream();
+  const shown: string[] = [];
+  for (let at = 0; at < text.length; at += SLICE) {
+    shown.push(stream.push(text.slice(at, at + SLICE)));
+    await new Promise((next) => setImmediate(next));
+  }
+  return shown.join("") + stream.end();
 }
 
 /** One reading of a text, piece by piece. Values that overlap or follow each other are one mask. */

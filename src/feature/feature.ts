@@ -10,6 +10,7 @@ import type { Clock } from "../core/clock.ts";
 import type { Config } from "../core/config.ts";
 import type { EventCatalogue, EventDefinition } from "../core/events.ts";
 import type { Logger } from "../core/log.ts";
+import type { Masking } from "../core/masking.ts";
 import type { Sealer } from "../core/sealing.ts";
 import type { ModelPort } from "../engine/model.ts";
 import type { SandboxDriver } from "../engine/sandbox.ts";
@@ -34,6 +35,8 @@ export interface Core {
   readonly config: Config;
   readonly clock: Clock;
   readonly log: Logger;
+  /** All secret values that this server knows, for what it stores and shows. */
+  readonly masking: Masking;
   readonly folder: DataFolder;
   readonly store: Store;
   readonly bus: Bus;

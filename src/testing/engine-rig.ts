@@ -10,6 +10,7 @@ import { createProcessSandboxes } from "../adapter/sandbox/process/driver.ts";
 import { type Clock, systemClock } from "../core/clock.ts";
 import { notFound } from "../core/errors.ts";
 import type { SkepEvent } from "../core/events.ts";
+import { createMasking } from "../core/masking.ts";
 import { parseAgentFile } from "../engine/agent-file.ts";
 import { createEngine, type EngineDeps } from "../engine/engine.ts";
 import type { ModelPort } from "../engine/model.ts";
@@ -59,6 +60,7 @@ export function createRig(options: RigOptions) {
   });
   store.onCommit(bus.deliver);
   const log = pino({ level: "silent" });
+  const masking = createMasking();
   const eventLog = createEventLog(store, clock);
   if (options.script !== undefined) writeFileSync(join(folder, "script.yml"), `version: 1\n${options.script}`);
   const catalogue = createCatalogue({ clock });
@@ -109,6 +111,7 @@ export function createRig(options: RigOptions) {
     createEngine({
       clock,
       log,
+      masking,
       rows: executions.rows,
       models,
       sandboxes:
@@ -160,6 +163,7 @@ export function createRig(options: RigOptions) {
   return {
     store,
     bus,
+    masking,
     runs,
     get engine() {
       return engine;

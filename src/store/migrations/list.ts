@@ -15,6 +15,7 @@ import runBudgetsOfPipelines from "./0025-run-budgets-of-pipelines.sql" with { t
 import projects from "./0030-projects.sql" with { type: "text" };
 import toolOverrides from "./0031-tool-overrides.sql" with { type: "text" };
 import knowledgeGraph from "./0060-knowledge-graph.sql" with { type: "text" };
+import replacedSecrets from "./0061-replaced-secrets.sql" with { type: "text" };
 
 export interface Migration {
   name: string;
@@ -38,4 +39,5 @@ export const MIGRATIONS: readonly Migration[] = [
   { name: "0030-projects", sql: projects },
   { name: "0031-tool-overrides", sql: toolOverrides },
   { name: "0060-knowledge-graph", sql: knowledgeGraph },
+  { name: "0061-replaced-secrets", sql: replacedSecrets },
 ];

@@ -6,6 +6,7 @@ import { join } from "node:path";
 import pino from "pino";
 import type { Clock } from "../../core/clock.ts";
 import { notFound } from "../../core/errors.ts";
+import { createMasking } from "../../core/masking.ts";
 import { parseAgentFile } from "../../engine/agent-file.ts";
 import { createEngine } from "../../engine/engine.ts";
 import type { ExecutionRows } from "../../engine/execution.ts";
@@ -115,6 +116,7 @@ export function createLives(pipelines: Record<string, string>) {
     });
     const engine = createEngine({
       ...{ clock, log: pino({ level: "silent" }), rows, models, sandboxes: SANDBOXES, agentOf: () => AGENT },
+      masking: createMasking(),
       limits: () => ({ parallel: 50, perAgent: 50 }),
       defaults: () => ({
         model: () => "demo/hand",
