@@ -4,6 +4,7 @@ import { dockerEndpoint } from "../adapter/docker/endpoint.ts";
 import { connectDocker } from "../adapter/docker.ts";
 import { unpackAddonsTo } from "../core/addons.ts";
 import { type Clock, systemClock } from "../core/clock.ts";
+import { createClockwork } from "../core/clockwork.ts";
 import type { Config } from "../core/config.ts";
 import { createLog, type Logger } from "../core/log.ts";
 import { createMasking } from "../core/masking.ts";
@@ -24,11 +25,10 @@ import { createEventLog } from "../store/event-log.ts";
 import { instanceId } from "../store/instance-id.ts";
 import { instanceKeys } from "../store/instance-keys.ts";
 import { lockDataFolder } from "../store/lock.ts";
-import { databasePath, openStore } from "../store/store.ts";
-import { eventCatalogue } from "./events.ts";
+import { databasePath, openStore, type Store } from "../store/store.ts";
 
 /** What tests put in the place of the real parts. */
-export type Replacements = Core["replaced"] & { clock?: Clock; log?: Logger };
+export type Replacements = Core["replaced"] & { clock?: Clock; log?: Logger; store?: Store };
 
 export type CoreParts = Awaited<ReturnType<typeof openCore>>;
 
@@ -42,12 +42,15 @@ export function openCore(config: Config, replaced: Replacements = {}) {
   const folder = openDataFolder(config.data);
   unpackAddonsTo(folder.cache);
   const unlock = lockDataFolder(folder.root);
-  const store = openStore({
-    ...{ path: databasePath(folder.root), clock, copies: folder.backups, checkEvents: !BUILD.compiled },
-    onEffectError: (err) => log.error({ err }, "something that follows a change failed"),
-  });
+  const store =
+    replaced.store ??
+    openStore({
+      ...{ path: databasePath(folder.root), clock, copies: folder.backups, checkEvents: !BUILD.compiled },
+      onEffectError: (err) => log.error({ err }, "something that follows a change failed"),
+    });
   const bus = createBus((err, event) => log.error({ err, kind: event.kind }, "subscriber failed"));
   store.onCommit(bus.deliver);
+  const clockwork = createClockwork(clock, (err, source) => log.error({ err, source }, "what was due failed"));
   const eventLog = createEventLog(store, clock);
   const keys = instanceKeys({ config, folder, log });
   if (keys.engineToken !== undefined) masking.add("ENGINE_INTERNAL_TOKEN", keys.engineToken);
@@ -55,7 +58,7 @@ export function openCore(config: Config, replaced: Replacements = {}) {
   const idempotency = createIdempotency(store, clock);
   const listening: { url?: string } = {};
   const core: Omit<Core, "contributions"> = {
-    ...{ config, clock, log, masking, folder, store, bus, eventLog, keys, idempotency, replaced },
+    ...{ config, clock, clockwork, log, masking, folder, store, bus, eventLog, keys, idempotency, replaced },
     audit: createAudit(store, clock),
     sealer: createSealer(keys.secretsKey),
     instanceId: instanceId(store),
@@ -63,7 +66,6 @@ export function openCore(config: Config, replaced: Replacements = {}) {
     guard: createAddressGuard(config.fetchAllow),
     base: createBase({ store, idempotency, facts }),
     site: createSite(config),
-    eventCatalogue: eventCatalogue(),
     streams: createEventStreams({ log: eventLog, bus, runEnds: RUN_ENDS, runRestarted }),
     tickets: createTickets(clock),
     metrics: createMetrics(),
@@ -74,7 +76,7 @@ export function openCore(config: Config, replaced: Replacements = {}) {
     facts,
     listening,
     close() {
-      store.close();
+      if (!replaced.store) store.close();
       unlock();
     },
   };

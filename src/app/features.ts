@@ -1,9 +1,11 @@
 /** Every feature of the product, one line each. A feature may need those above it. */
+import type { EventOf } from "../core/events.ts";
 import { admin } from "../feature/admin/feature.ts";
 import { agents } from "../feature/agents/feature.ts";
 import { audit } from "../feature/audit/feature.ts";
 import { accounts, auth } from "../feature/auth/feature.ts";
 import { budgets } from "../feature/budgets/feature.ts";
+import { cookies } from "../feature/cookies/feature.ts";
 import { docs } from "../feature/docs/feature.ts";
 import { engine } from "../feature/engine/feature.ts";
 import { events } from "../feature/events/feature.ts";
@@ -11,6 +13,7 @@ import { executions } from "../feature/executions/feature.ts";
 import { home } from "../feature/home/feature.ts";
 import { jobs } from "../feature/jobs/feature.ts";
 import { knowledgeGraph } from "../feature/knowledge-graph/feature.ts";
+import { memory } from "../feature/memory/feature.ts";
 import { notifications } from "../feature/notifications/feature.ts";
 import { oidc } from "../feature/oidc/feature.ts";
 import { pipelines } from "../feature/pipelines/feature.ts";
@@ -21,6 +24,8 @@ import { secrets } from "../feature/secrets/feature.ts";
 import { settings } from "../feature/settings/feature.ts";
 import { skills } from "../feature/skills/feature.ts";
 import { status } from "../feature/status/feature.ts";
+import { swarm } from "../feature/swarm/feature.ts";
+import { tasks } from "../feature/tasks/feature.ts";
 import { team } from "../feature/team/feature.ts";
 import { updates } from "../feature/updates/feature.ts";
 import { usage } from "../feature/usage/feature.ts";
@@ -46,10 +51,14 @@ export const FEATURES = noFeatures()
   .with(knowledgeGraph)
   .with(agents)
   .with(secrets)
+  .with(cookies)
   .with(budgets)
   .with(usage)
   .with(executions)
   .with(runs)
+  .with(tasks)
+  .with(memory)
+  .with(swarm)
   .with(engine)
   .with(events)
   .with(admin)
@@ -57,3 +66,6 @@ export const FEATURES = noFeatures()
   .with(status)
   .with(home)
   .with(docs);
+
+/** Any event, told apart by `kind`. */
+export type AppEvent = EventOf<(typeof FEATURES.events)[number]>;

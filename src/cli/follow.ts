@@ -2,7 +2,7 @@
 import { createInterface } from "node:readline/promises";
 import type { SkepEvent } from "../core/events.ts";
 import { LIMITS } from "../core/limits.ts";
-import type { Client } from "./client.ts";
+import type { Client } from "./server/client.ts";
 
 export interface RunView {
   id: string;

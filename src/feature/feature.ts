@@ -7,8 +7,10 @@ import type { AnyElysia } from "elysia";
 import type { AddressGuard } from "../adapter/address-guard.ts";
 import type { DockerClient } from "../adapter/docker.ts";
 import type { Clock } from "../core/clock.ts";
+import type { Clockwork } from "../core/clockwork.ts";
 import type { Config } from "../core/config.ts";
 import type { EventCatalogue, EventDefinition } from "../core/events.ts";
+import type { JobDefinition } from "../core/jobs.ts";
 import type { Logger } from "../core/log.ts";
 import type { Masking } from "../core/masking.ts";
 import type { Sealer } from "../core/sealing.ts";
@@ -34,6 +36,8 @@ import type { Settings } from "./settings/model.ts";
 export interface Core {
   readonly config: Config;
   readonly clock: Clock;
+  /** Wakes whatever is due at some time. */
+  readonly clockwork: Clockwork;
   readonly log: Logger;
   /** All secret values that this server knows, for what it stores and shows. */
   readonly masking: Masking;
@@ -51,8 +55,6 @@ export interface Core {
   /** What routes start from: `new Elysia().use(base)`. */
   readonly base: Base;
   readonly site: Site;
-  /** Kinds of events that there are. */
-  readonly eventCatalogue: EventCatalogue;
   readonly streams: EventStreams;
   readonly tickets: Tickets;
   readonly idempotency: Idempotency;
@@ -69,7 +71,10 @@ export interface Core {
 export interface Contributions {
   /** In the order of the features. */
   readonly tools: readonly ToolSource[];
+  readonly jobs: readonly JobDefinition[];
   readonly prunes: readonly Prune[];
+  /** Kinds of events of all features. */
+  readonly events: EventCatalogue;
   checks(): Promise<Finding[]>;
   counts(): Record<string, number>;
   /** Inside the transaction that deletes the user. */
@@ -105,10 +110,8 @@ export interface Feature<Service = unknown> {
   routes?: AnyElysia;
   /** Tools that agents may have: `toolsOf("notes", [createNoteTool(…)])`, or a source asked for each execution. */
   tools?: ToolSource;
-  /** Kinds of events that it emits. */
-  events?: readonly EventDefinition[];
   /** Kinds of background jobs that it carries out. */
-  jobs?: readonly object[];
+  jobs?: readonly JobDefinition[];
   duties?: readonly Duty[];
   prunes?: readonly Prune[];
   handOver?: HandOver;
@@ -124,8 +127,14 @@ export interface Feature<Service = unknown> {
   close?(): void | Promise<void>;
 }
 
-export interface FeatureDefinition<Name extends string, Deps, Service> {
+export interface FeatureDefinition<
+  Name extends string,
+  Deps,
+  Service,
+  Event extends EventDefinition = EventDefinition,
+> {
   readonly name: Name;
+  readonly events: readonly Event[];
   readonly create: (deps: Deps) => Feature<Service> | Promise<Feature<Service>>;
 }
 
@@ -133,10 +142,14 @@ export interface FeatureDefinition<Name extends string, Deps, Service> {
 export type ServiceOf<Definition> =
   Definition extends FeatureDefinition<string, never, infer Service> ? Service : never;
 
-/** @param create what it needs is the type of its argument: `(deps: Core & { agents: Pick<Agents, "exists"> }) => …` */
-export function defineFeature<Name extends string, Deps, Service>(
+/**
+ * @param create what it needs is the type of its argument: `(deps: Core & { agents: Pick<Agents, "exists"> }) => …`
+ * @param events the kinds of events that it emits, from its `events.ts`.
+ */
+export function defineFeature<Name extends string, Deps, Service, Event extends EventDefinition = never>(
   name: Name,
   create: (deps: Deps) => Feature<Service> | Promise<Feature<Service>>,
-): FeatureDefinition<Name, Deps, Service> {
-  return { name, create };
+  events: readonly Event[] = [],
+): FeatureDefinition<Name, Deps, Service, Event> {
+  return { name, events, create };
 }

@@ -1,8 +1,8 @@
 /** The data folder: its parts, and the keys in it, made at first need with rights for the owner alone. */
 import { randomBytes } from "node:crypto";
-import { chmodSync, existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
+import { chmodSync, existsSync, mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { messageOf, Problem } from "../core/errors.ts";
+import { isProblem, messageOf, Problem } from "../core/errors.ts";
 
 export interface DataFolder {
   readonly root: string;
@@ -20,22 +20,38 @@ export interface DataFolder {
   hasKey(name: string): boolean;
 }
 
-/** Makes what is missing. @throws Problem 422 `bad_data_folder` when it cannot be written. */
+const PARTS = ["agents", "projects", "workspaces", "vaults", "uploads", "backups", "keys", "cache"];
+/** What may be in a folder before its first start besides its parts: files of ours, of the file system, of people. */
+const HARMLESS = /^(\..*|README.*|lost\+found|setup-token|server\.json.*|skep\..*)$/i;
+
+const badFolder = (detail: string) => new Problem(422, "bad_data_folder", `${detail} Name another with --data.`);
+
+/** @throws Problem 422 when the folder is not ours to fill: somebody else's database, or something that is not Skep's. */
+function assertOurs(root: string): void {
+  if (!existsSync(root)) return;
+  const found = statSync(join(root, "skep.db"), { throwIfNoEntry: false });
+  const uid = process.getuid?.();
+  if (found && uid !== undefined && found.uid !== uid)
+    throw badFolder(`The data folder ${root} belongs to another user (${found.uid}). Run Skep as that user.`);
+  if (found) return;
+  const strange = readdirSync(root).find((name) => !PARTS.includes(name) && !HARMLESS.test(name));
+  if (strange !== undefined)
+    throw badFolder(`${root} is not a data folder of Skep: it holds other things, for example ${strange}.`);
+}
+
+/** Makes what is missing. @throws Problem 422 `bad_data_folder` when it cannot be written or is somebody else's. */
 export function openDataFolder(root: string): DataFolder {
   const isNew = !existsSync(join(root, "skep.db"));
   const part = (name: string) => join(root, name);
-  const parts = ["agents", "projects", "workspaces", "vaults", "uploads", "backups", "keys", "cache"];
   try {
+    assertOurs(root);
     mkdirSync(root, { recursive: true, mode: 0o700 });
-    for (const name of parts) mkdirSync(part(name), { recursive: true, mode: name === "agents" ? 0o755 : 0o711 });
+    for (const name of PARTS) mkdirSync(part(name), { recursive: true, mode: name === "agents" ? 0o755 : 0o711 });
     chmodSync(part("keys"), 0o700);
   } catch (error) {
+    if (isProblem(error)) throw error;
     const why = (error as { code?: string }).code ?? messageOf(error);
-    throw new Problem(
-      422,
-      "bad_data_folder",
-      `Cannot write the data folder ${root} (${why}). Name another with --data.`,
-    );
+    throw badFolder(`Cannot write the data folder ${root} (${why}).`);
   }
   return {
     root,

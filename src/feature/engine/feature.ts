@@ -13,6 +13,7 @@ import { createProcessSandboxes } from "../../adapter/sandbox/process/driver.ts"
 import { executionRefs } from "../../core/events.ts";
 import { BUILD } from "../../core/version.ts";
 import { createEngine, type Engine } from "../../engine/engine.ts";
+import { engineEvents } from "../../engine/events.ts";
 import type { Execution } from "../../engine/execution.ts";
 import type { ModelPort } from "../../engine/model.ts";
 import type { SandboxDriver } from "../../engine/sandbox.ts";
@@ -24,7 +25,6 @@ import { activity } from "../events/events.ts";
 import type { Executions } from "../executions/service.ts";
 import { type Core, defineFeature, type ServiceOf } from "../feature.ts";
 import type { projects } from "../projects/feature.ts";
-import { stepQueued } from "../runs/events.ts";
 import type { OpenRuns } from "../runs/open.ts";
 import type { Secrets } from "../secrets/service.ts";
 import type { SettingsService } from "../settings/service.ts";
@@ -46,6 +46,8 @@ export interface EngineService {
   /** The execution whose token this is, while it runs. */
   executionOf: Engine["tokens"]["find"];
   sandbox: { kind: SandboxDriver["kind"]; shell: boolean };
+  /** Executions at work in this process. */
+  active(): number;
   /** Makes the agents' image when it is one of ours. @returns whether it is there now. */
   makeImage(image: string): Promise<boolean>;
 }
@@ -61,77 +63,78 @@ const PURPOSES = {
   ingest: "transcript",
 } as const;
 
-export const engine = defineFeature("engine", async (deps: Needs) => {
-  const { clock, log, masking, config, store, bus, guard, folder, settings, providers, contributions } = deps;
-  const { skills, projects, agents, secrets, budgets, executions, runs } = deps;
-  const agentOf = (id: string) => agents.ready(id).agent;
-  const sandbox = await sandboxOf(deps);
-  log.info({ sandbox: sandbox.driver.kind }, sandbox.reason);
-  const engine = createEngine({
-    ...{ clock, log, masking, rows: executions.rows, sandboxes: sandbox.driver, agentOf, emitSoon: store.emitSoon },
-    toolbox: createToolbox(
-      () => contributions.tools,
-      (source, err) => log.warn({ err, source }, "a source of tools failed; agents go on without its tools"),
-    ),
-    models: deps.replaced.models ?? (await modelsOf(deps)),
-    limits: () => ({ parallel: config.maxExecutions, perAgent: settings.get().limits.executions_per_agent }),
-    defaults: () => ({
-      ...settings.get(),
-      model: (kind) => settings.modelFor(PURPOSES[kind]) ?? (providers.anyConfigured() ? null : SCRIPTED_MODEL),
-    }),
-    allowsTool: (id) => agents.overrides.allows(id, agentOf(id).config.tools),
-    skills: skills.forAgents,
-    secretsOf(execution) {
-      const { env, damaged } = secrets.envOf(execution.agentId, { actor: `execution:${execution.id}` });
-      if (damaged.length > 0) {
-        log.warn({ agent: execution.agentId, execution: execution.id, secrets: damaged }, "secrets cannot be opened");
-        store.emitSoon(activity, {
-          ...executionRefs(execution),
-          data: { title: `Works without what cannot be opened: ${damaged.join(", ")}.` },
-        });
-      }
-      return env;
-    },
-    projectOf: projects.find,
-    guidanceOf: (runId) => runs.rows.run(runId)?.human_context ?? null,
-    sharedToken: config.agentToken === "shared" ? deps.keys.engineToken : undefined,
-    // A container reaches the server only where the operator says; a process of this host, where it listens.
-    apiUrl: () => config.agentApiUrl ?? (sandbox.driver.kind === "process" ? deps.url() : undefined),
-    workspaces: {
-      prepare: projects.workspaces.prepare,
-      commitStep: projects.workspaces.commitStep,
-      async own(executionId) {
-        const path = join(folder.workspaces, executionId);
-        await mkdir(path, { recursive: true });
-        return path;
+export const engine = defineFeature(
+  "engine",
+  async (deps: Needs) => {
+    const { clock, log, masking, config, store, guard, folder, settings, providers, contributions } = deps;
+    const { skills, projects, agents, secrets, budgets, executions, runs } = deps;
+    const agentOf = (id: string) => agents.ready(id).agent;
+    const sandbox = await sandboxOf(deps);
+    log.info({ sandbox: sandbox.driver.kind }, sandbox.reason);
+    const engine = createEngine({
+      ...{ clock, log, masking, rows: executions.rows, sandboxes: sandbox.driver, agentOf, emitSoon: store.emitSoon },
+      toolbox: createToolbox(
+        () => contributions.tools,
+        (source, err) => log.warn({ err, source }, "a source of tools failed; agents go on without its tools"),
+      ),
+      models: deps.replaced.models ?? (await modelsOf(deps)),
+      limits: () => ({ parallel: config.maxExecutions, perAgent: settings.get().limits.executions_per_agent }),
+      defaults: () => ({
+        ...settings.get(),
+        model: (kind) => settings.modelFor(PURPOSES[kind]) ?? (providers.anyConfigured() ? null : SCRIPTED_MODEL),
+      }),
+      allowsTool: (id) => agents.overrides.allows(id, agentOf(id).config.tools),
+      skills: skills.forAgents,
+      secretsOf(execution) {
+        const { env, damaged } = secrets.envOf(execution.agentId, { actor: `execution:${execution.id}` });
+        if (damaged.length > 0) {
+          log.warn({ agent: execution.agentId, execution: execution.id, secrets: damaged }, "secrets cannot be opened");
+          const data = { title: `Works without what cannot be opened: ${damaged.join(", ")}.` };
+          store.emitSoon(activity, { ...executionRefs(execution), data });
+        }
+        return env;
       },
-    },
-    overdrawn: (execution, estimateUsd) => budgets.check({ ...spenderOf(execution), estimateUsd }),
-    reserve: (execution, amountUsd) => budgets.reserve({ ...spenderOf(execution), amountUsd }),
-    script: config.demoScript,
-    onTick: runs.service.tick,
-  });
-  executions.onCancel(engine.scheduler.cancel);
-  const unsubscribe = bus.subscribe([stepQueued], () => engine.scheduler.wake());
-  const shell = sandbox.driver.kind === "docker" || config.allowHostShell;
-  const service: EngineService = {
-    executionOf: engine.tokens.find,
-    sandbox: { kind: sandbox.driver.kind, shell },
-    makeImage: sandbox.makeImage,
-  };
-  return {
-    service,
-    tools: builtInTools({
-      fetchPage: createGuardedFetch({ resolve: guard.resolve, userAgent: `Skep/${BUILD.version}` }),
-    }),
-    start: engine.start,
-    async stop() {
-      unsubscribe();
-      await engine.stop();
-      await sandbox.close();
-    },
-  };
-});
+      projectOf: projects.find,
+      guidanceOf: (runId) => runs.rows.run(runId)?.human_context ?? null,
+      sharedToken: config.agentToken === "shared" ? deps.keys.engineToken : undefined,
+      // A container reaches the server only where the operator says; a process of this host, where it listens.
+      apiUrl: () => config.agentApiUrl ?? (sandbox.driver.kind === "process" ? deps.url() : undefined),
+      workspaces: {
+        prepare: projects.workspaces.prepare,
+        commitStep: projects.workspaces.commitStep,
+        async own(executionId) {
+          const path = join(folder.workspaces, executionId);
+          await mkdir(path, { recursive: true });
+          return path;
+        },
+      },
+      overdrawn: (execution, estimateUsd) => budgets.check({ ...spenderOf(execution), estimateUsd }),
+      reserve: (execution, amountUsd) => budgets.reserve({ ...spenderOf(execution), amountUsd }),
+      script: config.demoScript,
+      onTick: runs.service.tick,
+    });
+    executions.listen({ queued: engine.scheduler.wake, cancelled: engine.scheduler.cancel });
+    const shell = sandbox.driver.kind === "docker" || config.allowHostShell;
+    const service: EngineService = {
+      executionOf: engine.tokens.find,
+      active: () => engine.scheduler.active,
+      sandbox: { kind: sandbox.driver.kind, shell },
+      makeImage: sandbox.makeImage,
+    };
+    return {
+      service,
+      tools: builtInTools({
+        fetchPage: createGuardedFetch({ resolve: guard.resolve, userAgent: `Skep/${BUILD.version}` }),
+      }),
+      start: engine.start,
+      async stop() {
+        await engine.stop();
+        await sandbox.close();
+      },
+    };
+  },
+  engineEvents,
+);
 
 const spenderOf = ({ id, agentId, runId, userId }: Execution) => ({ agentId, runId, userId, sessionId: id });
 

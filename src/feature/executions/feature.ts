@@ -1,5 +1,6 @@
 import { type Core, defineFeature } from "../feature.ts";
 import type { UsageLog } from "../usage/service.ts";
+import { executionEvents } from "./events.ts";
 import { createExecutions } from "./service.ts";
 
 export const executions = defineFeature(
@@ -8,4 +9,5 @@ export const executions = defineFeature(
     const service = createExecutions({ store, clock, recordCall: usage.recordCall });
     return { service, counts: () => ({ active_sessions: service.live().length }) };
   },
+  executionEvents,
 );

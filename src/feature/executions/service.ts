@@ -18,6 +18,13 @@ export interface ExecutionOwner {
   finished(execution: ExecutionRow, ending: Ending, tx: WriteTx): void;
 }
 
+export interface ExecutionListener {
+  /** There is work. */
+  queued(): void;
+  /** This running execution is to end. */
+  cancelled(id: string): void;
+}
+
 export interface ExecutionsDeps {
   store: Store;
   clock: Clock;
@@ -34,8 +41,8 @@ export interface Executions {
   own(kind: ExecutionDraft["kind"], owner: ExecutionOwner): void;
   /** Asks a live execution to end: a queued one ends here and now, a running one as soon as its loop hears of it. */
   requestCancel(id: string): void;
-  /** Hears the ids of running executions that are to stop. */
-  onCancel(listener: (id: string) => void): void;
+  /** One listener: who carries executions out. Called after the commit. */
+  listen(listener: ExecutionListener): void;
   live(): ExecutionRow[];
 }
 
@@ -44,7 +51,7 @@ export function createExecutions({ store, clock, recordCall }: ExecutionsDeps): 
   const owner = newId("instance");
   const now = () => timestamp(clock.now());
   const owners = new Map<string, ExecutionOwner>();
-  const listeners = new Set<(id: string) => void>();
+  let listener: ExecutionListener | undefined;
   const lines = (text: string, most: number) => (text.length > most ? `${text.slice(0, most)}…` : text);
 
   const finishRow = (tx: WriteTx, id: string, ending: Ending): void => {
@@ -182,7 +189,11 @@ export function createExecutions({ store, clock, recordCall }: ExecutionsDeps): 
     find: table.find,
     own: (kind, owner) => void owners.set(kind, owner),
     live: table.live,
-    create: (draft) => store.write(() => table.insert(draft)),
+    create: (draft) =>
+      store.write((tx) => {
+        tx.after(() => listener?.queued());
+        return table.insert(draft);
+      }),
     requestCancel(id) {
       store.write((tx) => {
         const row = table.find(id);
@@ -190,11 +201,11 @@ export function createExecutions({ store, clock, recordCall }: ExecutionsDeps): 
         table.update(id, { cancel_requested: true });
         if (row.status !== "running") return finishRow(tx, id, { status: "cancelled", text: row.text });
         // A crash before this loses nothing: the next server reads the row before it goes on.
-        tx.after(() => {
-          for (const listener of listeners) listener(id);
-        });
+        tx.after(() => listener?.cancelled(id));
       });
     },
-    onCancel: (listener) => void listeners.add(listener),
+    listen(given) {
+      listener = given;
+    },
   };
 }

@@ -1,16 +1,18 @@
 /**
- * The rules of .gitignore files. Matching is done by Bun.Glob, which takes linear time: these files are written by
- * agents, and a pattern made of stars must not hold up the server (regular expressions made of globs would).
+ * The rules of .gitignore files. Matching takes linear time: these files are written by agents, and a pattern made of
+ * stars must not hold up the server (regular expressions made of globs would).
  */
 
 /** What one .gitignore says about a path below its folder: leave out, keep after all, or nothing. */
 export type IgnoreRules = (path: string, isFolder: boolean) => boolean | undefined;
 
+/** Larger files have no effect; nor have rules after so many, and longer ones. */
+export const MAX_IGNORE_BYTES = 64 * 1024;
 const MAX_RULES = 1_000;
 const MAX_RULE_CHARACTERS = 512;
 
 interface Rule {
-  glob: Bun.Glob;
+  matches(text: string): boolean;
   keep: boolean;
   foldersOnly: boolean;
   /** Matched against the last name alone. */
@@ -23,7 +25,7 @@ export function parseIgnoreRules(text: string): IgnoreRules {
   rules.reverse();
   return (path, isFolder) => {
     const name = path.slice(path.lastIndexOf("/") + 1);
-    const rule = rules.find((each) => (isFolder || !each.foldersOnly) && each.glob.match(each.byName ? name : path));
+    const rule = rules.find((each) => (isFolder || !each.foldersOnly) && each.matches(each.byName ? name : path));
     return rule && !rule.keep;
   };
 }
@@ -38,7 +40,15 @@ function parseRule(line: string): Rule | undefined {
   const byName = !pattern.includes("/");
   if (pattern.startsWith("/")) pattern = pattern.slice(1);
   if (pattern === "") return undefined;
+  return { matches: matcherOf(pattern, byName), keep, foldersOnly, byName };
+}
+
+/** Most rules are a name or an ending, which are compared and not matched. */
+function matcherOf(pattern: string, byName: boolean): Rule["matches"] {
+  if (!/[*?[\\]/.test(pattern)) return (text) => text === pattern;
+  const ending = byName && /^\*[^*?[\\]+$/.test(pattern) ? pattern.slice(1) : undefined;
+  if (ending !== undefined) return (name) => name.endsWith(ending);
   // Braces are ordinary characters in a .gitignore, and so is a leading "!" once the first is taken off.
-  const glob = pattern.replace(/(?<!\\)[{}]/g, "\\$&").replace(/^!/, "\\!");
-  return { glob: new Bun.Glob(glob), keep, foldersOnly, byName };
+  const glob = new Bun.Glob(pattern.replace(/(?<!\\)[{}]/g, "\\$&").replace(/^!/, "\\!"));
+  return (text) => glob.match(text);
 }
