@@ -20,7 +20,7 @@ import { createSite } from "../http/site.ts";
 import { createTickets } from "../http/tickets.ts";
 import { createAudit } from "../store/audit.ts";
 import { createBus } from "../store/bus.ts";
-import { openDataFolder } from "../store/data-folder.ts";
+import { type DataFolder, openDataFolder } from "../store/data-folder.ts";
 import { createEventLog } from "../store/event-log.ts";
 import { instanceId } from "../store/instance-id.ts";
 import { instanceKeys } from "../store/instance-keys.ts";
@@ -40,6 +40,7 @@ export function openCore(config: Config, replaced: Replacements = {}) {
   const masking = createMasking();
   const { clock = systemClock, log = createLog(config, masking.text) } = replaced;
   const folder = openDataFolder(config.data);
+  tellExposed(folder, log);
   unpackAddonsTo(folder.cache);
   const unlock = lockDataFolder(folder.root);
   const store =
@@ -80,4 +81,20 @@ export function openCore(config: Config, replaced: Replacements = {}) {
       unlock();
     },
   };
+}
+
+const NAMED = 10;
+
+/** What others could have read in the data folder is for its owner to know. */
+function tellExposed({ root, exposed: { closed, failed } }: DataFolder, log: Logger): void {
+  if (closed.length > 0)
+    log.warn(
+      { paths: closed.slice(0, NAMED), count: closed.length },
+      "other users had rights in the data folder; they are taken away. Think of who may have read it",
+    );
+  if (failed.length > 0)
+    log.warn(
+      { paths: failed.slice(0, NAMED), count: failed.length },
+      `other users have rights in the data folder that this user cannot take away; see: ls -lR ${root}`,
+    );
 }
