@@ -31,6 +31,7 @@ import { transcripts } from "../feature/transcripts/feature.ts";
 import { updates } from "../feature/updates/feature.ts";
 import { usage } from "../feature/usage/feature.ts";
 import { users } from "../feature/users/feature.ts";
+import { voice } from "../feature/voice/feature.ts";
 import { waitlist } from "../feature/waitlist/feature.ts";
 import { type FeatureList, noFeatures } from "./compose.ts";
 
@@ -53,6 +54,7 @@ export const FEATURES = noFeatures()
   .with(agents)
   .with(secrets)
   .with(cookies)
+  .with(voice)
   .with(budgets)
   .with(usage)
   .with(executions)
