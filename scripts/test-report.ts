@@ -26,6 +26,7 @@ const files = new Map<string, FileResult>();
 const failures: Failure[] = [];
 const closing: string[] = [];
 let current: string | undefined;
+let ended = false;
 
 const fileOf = (path: string): FileResult => {
   let file = files.get(path);
@@ -38,6 +39,9 @@ const fileOf = (path: string): FileResult => {
 };
 
 function take(line: string): void {
+  // Bun repeats the failures at its end.
+  if (/^\d+ tests? failed:$/.test(line)) ended = true;
+  if (ended && line.startsWith("(fail)")) return;
   const [, path] = /^(\S+\.test\.tsx?):$/.exec(line) ?? [];
   if (path) {
     current = path;
@@ -49,7 +53,7 @@ function take(line: string): void {
     current = undefined;
     return;
   }
-  if (current === undefined) {
+  if (current === undefined || ended) {
     if (line.trim() !== "" && !line.startsWith("bun test ")) closing.push(line);
     return;
   }

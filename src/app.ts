@@ -1,19 +1,12 @@
 /** The server: parts under every feature → features → HTTP. What a feature brings is in its own folder. */
-import { Elysia } from "elysia";
 import { createGit } from "./adapter/git.ts";
 import { createImages } from "./adapter/sandbox/docker/image.ts";
+import type { FeatureList } from "./app/compose.ts";
 import { engineOf, openCore, type Replacements } from "./app/core.ts";
-import { FEATURES } from "./app/features.ts";
+import { FEATURES, type ProductServices } from "./app/features.ts";
+import { apiOf, openHttp } from "./app/http.ts";
 import type { Config } from "./core/config.ts";
-import { BUILD } from "./core/version.ts";
 import { createDoctor, type DoctorDeps } from "./feature/doctor/service.ts";
-import { createAuthenticate } from "./http/authenticate.ts";
-import { createGate } from "./http/gate.ts";
-import { openApiDocument } from "./http/openapi.ts";
-import { problemErrors } from "./http/problem-errors.ts";
-import { createRateLimits } from "./http/rate-limit.ts";
-import { createRouteTable } from "./http/route-table.ts";
-import { listen } from "./http/server.ts";
 
 export { openLostAccess } from "./feature/auth/lost-access.ts";
 
@@ -27,46 +20,50 @@ export const openDoctor = (config: Config, server: DoctorDeps["server"]) =>
   createDoctor({ config, engine: engineOf(config), gitVersion: createGit({ env: config.hostEnv }).version, server });
 
 export interface AppOptions extends Replacements {
-  /** The product's features, or these instead. */
-  features?: typeof FEATURES;
+  /** The product's features, and what a test adds. */
+  features?: FeatureList<ProductServices>;
+}
+
+/** Everything but HTTP, not started. `close` lets go of it. @throws Problem when a part cannot be opened. */
+export async function openHouse(config: Config, { features = FEATURES, ...replaced }: AppOptions = {}) {
+  const core = openCore(config, replaced);
+  try {
+    const api = apiOf(core);
+    const house = await features.create(core, api);
+    return {
+      ...{ core, api, services: house.services, contributions: house.contributions },
+      async start() {
+        await house.start();
+        core.clockwork.start();
+      },
+      async stop() {
+        core.clockwork.stop();
+        await house.stop();
+      },
+      async close() {
+        await house.close();
+        core.close();
+      },
+    };
+  } catch (error) {
+    core.close();
+    throw error;
+  }
 }
 
 /** Opens everything and listens. @throws Problem with the remedy when a part cannot start; nothing stays open then. */
-export async function createApp(config: Config, { features = FEATURES, ...replaced }: AppOptions = {}) {
-  const core = openCore(config, replaced);
-  const { log, facts, idempotency, metrics, site, tickets, streams, folder } = core;
-  const opened: (() => unknown)[] = [core.close];
+export async function createApp(config: Config, options: AppOptions = {}) {
+  const { core, api, services, contributions, ...house } = await openHouse(config, options);
+  const opened = [house.close];
   const stop = async (): Promise<void> => {
-    for (const close of opened.reverse().splice(0)) await close();
+    for (const close of opened.splice(0).reverse()) await close();
   };
   try {
-    const routes = new Elysia().use(problemErrors(facts, log));
-    const document = () =>
-      openApiDocument(routes, table, { version: BUILD.version, prefix: site.prefix, events: core.eventCatalogue });
-    const house = await features.create(core, { root: routes, document });
-    opened.push(house.close);
-    const { accounts, engine, admin } = house.services;
-    const table = createRouteTable(routes);
-    const authenticate = createAuthenticate({
-      authRequired: config.authRequired,
-      engineToken: core.keys.engineToken,
-      executionOf: engine.executionOf,
-      accounts: accounts.accounts,
-      redeemTicket: tickets.redeem,
-    });
-    const gate = createGate({
-      ...{ app: routes, table, config, log, facts, idempotency, metrics, authenticate, site },
-      limits: createRateLimits(core.clock, config.rateLimit),
-      count: admin.countRequest,
-    });
-    const server = listen(gate, config, streams.close);
-    core.listening.url = server.url;
-    opened.push(server.stop, house.stop);
+    const http = openHttp(core, api, services);
+    opened.push(http.stop, house.stop);
     await house.start();
-    return {
-      ...{ config, url: server.url, isNew: folder.isNew, setupToken: accounts.setup.tokenToShow() },
-      ...{ services: house.services, contributions: house.contributions, routes, table, gate, stop },
-    };
+    const setupToken = services.accounts.setup.tokenToShow();
+    return { config, isNew: core.folder.isNew, setupToken, services, contributions, ...http, stop };
   } catch (error) {
     await stop();
     throw error;

@@ -197,7 +197,7 @@ describe("worktrees", () => {
     const large = Bun.spawnSync(["truncate", "-s", "101M", join(run.path, "large.bin")]);
     expect(large.exitCode).toBe(0);
     const { skipped } = await git.commitAll(run, { message: "m", author });
-    expect(skipped).toEqual(["large.bin"]);
+    expect(skipped).toEqual([{ path: "large.bin", why: "too large" }]);
     expect(filesOf(repository, "run/run_1")).toContain("small");
   });
 });

@@ -137,7 +137,7 @@ async function headOf(git: GitCommand, repository: string): Promise<Head> {
  */
 async function withoutConversions(repository: string): Promise<void> {
   await mkdir(join(repository, "info"), { recursive: true });
-  await writeFile(join(repository, "info/attributes"), "* -filter -ident !working-tree-encoding\n");
+  await writeFile(join(repository, "info/attributes"), "* -text -eol -filter -ident !working-tree-encoding\n");
 }
 
 /** Puts an empty commit on the branch of a repository that has none. */

@@ -1,25 +1,35 @@
 /** Puts features together: a typed list of definitions, and the house that comes of it. Names no feature. */
+
 import type { AnyElysia } from "elysia";
+import { createEventCatalogue, type EventCatalogue, type EventDefinition } from "../core/events.ts";
+import { NO_ATTACHMENTS } from "../engine/attachments.ts";
 import type { Contributions, Core, Duty, Feature, FeatureDefinition } from "../feature/feature.ts";
 import { createHousekeeping } from "./housekeeping.ts";
 
 type AnyDefinition = FeatureDefinition<string, never, unknown>;
 
 /** Features in order. Each may need the services of those before it, which TypeScript checks. */
-export interface FeatureList<Services> {
+export interface FeatureList<Services, Event extends EventDefinition = EventDefinition> {
   /** @throws Error when the name is taken. */
-  with<Name extends string, Service>(
-    definition: FeatureDefinition<Name, Core & Services, Service>,
-  ): FeatureList<Services & { readonly [K in Name]: Service }>;
+  with<Name extends string, Service, E extends EventDefinition>(
+    definition: FeatureDefinition<Name, Core & Services, Service, E>,
+  ): FeatureList<Services & { readonly [K in Name]: Service }, Event | E>;
+  /** Every kind of event, in the order of the features. */
+  readonly events: readonly Event[];
   /** Creates them one after another. When one fails, what those before it hold is let go. */
-  create(core: Omit<Core, "contributions">, api: Api): Promise<House<Services>>;
+  create(core: Omit<Core, "contributions">, api: Api, patience?: Patience): Promise<House<Services>>;
 }
 
 export interface Api {
   /** What the features' routes are added to. */
-  root: AnyElysia;
+  app: AnyElysia;
   /** Makes the OpenAPI document of all routes. */
-  document(): Record<string, unknown>;
+  document(events: EventCatalogue): Record<string, unknown>;
+}
+
+export interface Patience {
+  /** A feature that takes longer to stop or close is named in the log; ms. */
+  slowMs: number;
 }
 
 export interface House<Services> {
@@ -33,19 +43,21 @@ export interface House<Services> {
   close(): Promise<void>;
 }
 
-/** A feature that takes longer to stop is named in the log. */
-const SLOW_STOP_MS = 5_000;
+const PATIENCE: Patience = { slowMs: 5_000 };
 
-export const noFeatures = (): FeatureList<unknown> => listOf([]);
+export const noFeatures = (): FeatureList<unknown, never> => listOf([]);
 
-function listOf<Services>(definitions: readonly AnyDefinition[]): FeatureList<Services> {
+function listOf<Services, Event extends EventDefinition>(
+  definitions: readonly AnyDefinition[],
+): FeatureList<Services, Event> {
   return {
+    events: definitions.flatMap(({ events }) => events) as readonly EventDefinition[] as readonly Event[],
     with(definition) {
       if (definitions.some(({ name }) => name === definition.name))
         throw new Error(`Two features are called ${definition.name}.`);
       return listOf([...definitions, definition as AnyDefinition]);
     },
-    create: (core, api) => createHouse<Services>(definitions, core, api),
+    create: (core, api, patience = PATIENCE) => createHouse<Services>(definitions, core, api, patience),
   };
 }
 
@@ -53,13 +65,14 @@ async function createHouse<Services>(
   definitions: readonly AnyDefinition[],
   core: Omit<Core, "contributions">,
   api: Api,
+  { slowMs }: Patience,
 ): Promise<House<Services>> {
   const features = new Map<string, Feature>();
   const services: Record<string, unknown> = {};
   const { log } = core;
-  const reversed = () => [...features].reverse();
-  const close = () => inTurn(log, "close", reversed());
-  const contributions = sumOf(features, definitions.length, api.document);
+  const inReverse = (what: "stop" | "close") => inTurn({ log, slowMs, what }, [...features].reverse());
+  const close = () => inReverse("close");
+  const contributions = sumOf(features, definitions, api.document);
   try {
     for (const { name, create } of definitions) {
       const feature = await create({ ...core, contributions, ...services } as never);
@@ -71,7 +84,7 @@ async function createHouse<Services>(
     throw error;
   }
   const all = [...features.values()];
-  for (const { routes } of all) if (routes) api.root.use(routes);
+  for (const { routes } of all) if (routes) api.app.use(routes);
   const duties: Duty[] = all.flatMap((feature) => feature.duties ?? []);
   let housekeeping: ReturnType<typeof createHousekeeping> | undefined;
   return {
@@ -83,7 +96,7 @@ async function createHouse<Services>(
     },
     async stop() {
       await housekeeping?.stop();
-      await inTurn(log, "stop", reversed());
+      await inReverse("stop");
     },
     close,
   };
@@ -92,18 +105,26 @@ async function createHouse<Services>(
 /** What all features bring together, read when it is asked for. */
 function sumOf(
   features: ReadonlyMap<string, Feature>,
-  expected: number,
-  apiDocument: () => Record<string, unknown>,
+  definitions: readonly AnyDefinition[],
+  documentOf: Api["document"],
 ): Contributions {
   const all = (): Feature[] => {
-    if (features.size < expected)
+    if (features.size < definitions.length)
       throw new Error("What all features bring was asked for before all were created. Ask for it when it is used.");
     return [...features.values()];
   };
+  const events = createEventCatalogue(definitions.flatMap((definition) => definition.events));
   let document: Record<string, unknown> | undefined;
   return {
+    events,
     get tools() {
       return all().flatMap(({ tools }) => tools ?? []);
+    },
+    get attachments() {
+      return all().flatMap(({ attachments }) => attachments ?? [])[0] ?? NO_ATTACHMENTS;
+    },
+    get jobs() {
+      return all().flatMap(({ jobs }) => jobs ?? []);
     },
     get prunes() {
       return all().flatMap(({ prunes }) => prunes ?? []);
@@ -115,22 +136,22 @@ function sumOf(
     },
     apiDocument() {
       all();
-      document ??= apiDocument();
+      document ??= documentOf(events);
       return document;
     },
   };
 }
 
 async function inTurn(
-  log: Core["log"],
-  what: "stop" | "close",
+  { log, slowMs, what }: Patience & { log: Core["log"]; what: "stop" | "close" },
   features: readonly (readonly [string, Feature])[],
 ): Promise<void> {
   for (const [name, feature] of features) {
     const slow = setTimeout(
-      () => log.warn({ feature: name }, `${name} takes more than ${SLOW_STOP_MS / 1_000} s to ${what}`),
-      SLOW_STOP_MS,
+      () => log.warn({ feature: name }, `${name} takes more than ${slowMs / 1_000} s to ${what}`),
+      slowMs,
     );
+    slow.unref();
     try {
       await feature[what]?.();
     } catch (error) {

@@ -4,8 +4,10 @@ import { dockerEndpoint } from "../adapter/docker/endpoint.ts";
 import { connectDocker } from "../adapter/docker.ts";
 import { unpackAddonsTo } from "../core/addons.ts";
 import { type Clock, systemClock } from "../core/clock.ts";
+import { createClockwork } from "../core/clockwork.ts";
 import type { Config } from "../core/config.ts";
 import { createLog, type Logger } from "../core/log.ts";
+import { createMasking } from "../core/masking.ts";
 import { createSealer } from "../core/sealing.ts";
 import { BUILD } from "../core/version.ts";
 import type { Core } from "../feature/feature.ts";
@@ -18,16 +20,15 @@ import { createSite } from "../http/site.ts";
 import { createTickets } from "../http/tickets.ts";
 import { createAudit } from "../store/audit.ts";
 import { createBus } from "../store/bus.ts";
-import { openDataFolder } from "../store/data-folder.ts";
+import { type DataFolder, openDataFolder } from "../store/data-folder.ts";
 import { createEventLog } from "../store/event-log.ts";
 import { instanceId } from "../store/instance-id.ts";
 import { instanceKeys } from "../store/instance-keys.ts";
 import { lockDataFolder } from "../store/lock.ts";
-import { databasePath, openStore } from "../store/store.ts";
-import { eventCatalogue } from "./events.ts";
+import { databasePath, openStore, type Store } from "../store/store.ts";
 
 /** What tests put in the place of the real parts. */
-export type Replacements = Core["replaced"] & { clock?: Clock; log?: Logger };
+export type Replacements = Core["replaced"] & { clock?: Clock; log?: Logger; store?: Store };
 
 export type CoreParts = Awaited<ReturnType<typeof openCore>>;
 
@@ -36,23 +37,29 @@ export const engineOf = ({ dockerHost: host, dockerCertPath: certPath, hostEnv }
 
 /** @throws Problem with the remedy when a part cannot be opened. */
 export function openCore(config: Config, replaced: Replacements = {}) {
-  const { clock = systemClock, log = createLog(config) } = replaced;
+  const masking = createMasking();
+  const { clock = systemClock, log = createLog(config, masking.text) } = replaced;
   const folder = openDataFolder(config.data);
+  tellExposed(folder, log);
   unpackAddonsTo(folder.cache);
   const unlock = lockDataFolder(folder.root);
-  const store = openStore({
-    ...{ path: databasePath(folder.root), clock, copies: folder.backups, checkEvents: !BUILD.compiled },
-    onEffectError: (err) => log.error({ err }, "something that follows a change failed"),
-  });
+  const store =
+    replaced.store ??
+    openStore({
+      ...{ path: databasePath(folder.root), clock, copies: folder.backups, checkEvents: !BUILD.compiled },
+      onEffectError: (err) => log.error({ err }, "something that follows a change failed"),
+    });
   const bus = createBus((err, event) => log.error({ err, kind: event.kind }, "subscriber failed"));
   store.onCommit(bus.deliver);
+  const clockwork = createClockwork(clock, (err, source) => log.error({ err, source }, "what was due failed"));
   const eventLog = createEventLog(store, clock);
   const keys = instanceKeys({ config, folder, log });
+  if (keys.engineToken !== undefined) masking.add("ENGINE_INTERNAL_TOKEN", keys.engineToken);
   const facts = new WeakMap<Request, RequestFacts>();
   const idempotency = createIdempotency(store, clock);
   const listening: { url?: string } = {};
   const core: Omit<Core, "contributions"> = {
-    ...{ config, clock, log, folder, store, bus, eventLog, keys, idempotency, replaced },
+    ...{ config, clock, clockwork, log, masking, folder, store, bus, eventLog, keys, idempotency, replaced },
     audit: createAudit(store, clock),
     sealer: createSealer(keys.secretsKey),
     instanceId: instanceId(store),
@@ -60,7 +67,6 @@ export function openCore(config: Config, replaced: Replacements = {}) {
     guard: createAddressGuard(config.fetchAllow),
     base: createBase({ store, idempotency, facts }),
     site: createSite(config),
-    eventCatalogue: eventCatalogue(),
     streams: createEventStreams({ log: eventLog, bus, runEnds: RUN_ENDS, runRestarted }),
     tickets: createTickets(clock),
     metrics: createMetrics(),
@@ -71,8 +77,24 @@ export function openCore(config: Config, replaced: Replacements = {}) {
     facts,
     listening,
     close() {
-      store.close();
+      if (!replaced.store) store.close();
       unlock();
     },
   };
+}
+
+const NAMED = 10;
+
+/** What others could have read in the data folder is for its owner to know. */
+function tellExposed({ root, exposed: { closed, failed } }: DataFolder, log: Logger): void {
+  if (closed.length > 0)
+    log.warn(
+      { paths: closed.slice(0, NAMED), count: closed.length },
+      "other users had rights in the data folder; they are taken away. Think of who may have read it",
+    );
+  if (failed.length > 0)
+    log.warn(
+      { paths: failed.slice(0, NAMED), count: failed.length },
+      `other users have rights in the data folder that this user cannot take away; see: ls -lR ${root}`,
+    );
 }

@@ -1,15 +1,18 @@
 /** Every feature of the product, one line each. A feature may need those above it. */
+import type { EventOf } from "../core/events.ts";
 import { admin } from "../feature/admin/feature.ts";
 import { agents } from "../feature/agents/feature.ts";
 import { audit } from "../feature/audit/feature.ts";
 import { accounts, auth } from "../feature/auth/feature.ts";
 import { budgets } from "../feature/budgets/feature.ts";
+import { cookies } from "../feature/cookies/feature.ts";
+import { dashboard } from "../feature/dashboard/feature.ts";
 import { docs } from "../feature/docs/feature.ts";
 import { engine } from "../feature/engine/feature.ts";
 import { events } from "../feature/events/feature.ts";
-import { home } from "../feature/home/feature.ts";
 import { jobs } from "../feature/jobs/feature.ts";
 import { knowledgeGraph } from "../feature/knowledge-graph/feature.ts";
+import { memory } from "../feature/memory/feature.ts";
 import { notifications } from "../feature/notifications/feature.ts";
 import { oidc } from "../feature/oidc/feature.ts";
 import { pipelines } from "../feature/pipelines/feature.ts";
@@ -21,12 +24,16 @@ import { sessions } from "../feature/sessions/feature.ts";
 import { settings } from "../feature/settings/feature.ts";
 import { skills } from "../feature/skills/feature.ts";
 import { status } from "../feature/status/feature.ts";
+import { swarm } from "../feature/swarm/feature.ts";
+import { tasks } from "../feature/tasks/feature.ts";
 import { team } from "../feature/team/feature.ts";
+import { transcripts } from "../feature/transcripts/feature.ts";
 import { updates } from "../feature/updates/feature.ts";
 import { usage } from "../feature/usage/feature.ts";
 import { users } from "../feature/users/feature.ts";
+import { voice } from "../feature/voice/feature.ts";
 import { waitlist } from "../feature/waitlist/feature.ts";
-import { noFeatures } from "./compose.ts";
+import { type FeatureList, noFeatures } from "./compose.ts";
 
 export const FEATURES = noFeatures()
   .with(settings)
@@ -46,14 +53,26 @@ export const FEATURES = noFeatures()
   .with(knowledgeGraph)
   .with(agents)
   .with(secrets)
+  .with(cookies)
+  .with(voice)
   .with(budgets)
   .with(usage)
   .with(sessions)
   .with(runs)
+  .with(transcripts)
+  .with(tasks)
+  .with(memory)
+  .with(swarm)
   .with(engine)
   .with(events)
   .with(admin)
   .with(updates)
   .with(status)
-  .with(home)
+  .with(dashboard)
   .with(docs);
+
+/** What every list that the product is made of brings at least. */
+export type ProductServices = typeof FEATURES extends FeatureList<infer Services, infer _> ? Services : never;
+
+/** Any event, told apart by `kind`. */
+export type AppEvent = EventOf<(typeof FEATURES.events)[number]>;

@@ -159,7 +159,7 @@ describe("login, whoami, users", () => {
     await logIn(server, "ann@example.test");
     const raised = await skep(["users", "update", "ann@example.test", "--role", "admin", "--json", ...there()]);
     expect(JSON.parse(raised.out)).toMatchObject({ email: "ann@example.test", role: "admin" });
-    expect((await skep(["users", ...there()])).out.split("\n").length).toBe(2);
+    expect((await skep(["users", ...there()])).out.split("\n").length).toBe(3);
     expect((await skep(["users", "delete", "ann@example.test", ...there()])).code).toBe(0);
     const gone = await skep(["users", "delete", "ann@example.test", ...there()]);
     expect([gone.code, gone.err]).toEqual([1, expect.stringContaining("skep users")]);
@@ -167,8 +167,10 @@ describe("login, whoami, users", () => {
   });
 
   test("log-out revokes the key and forgets it", async () => {
-    const kept = JSON.parse(readFileSync(path(), "utf8")) as Record<string, { access_token: string }>;
-    const token = kept[server.url]!.access_token;
+    const { servers } = JSON.parse(readFileSync(path(), "utf8")) as {
+      servers: Record<string, { access_token: string }>;
+    };
+    const token = servers[server.url]!.access_token;
     expect((await skep(["logout", ...there()])).code).toBe(0);
     expect((await server.request("GET", "/v1/auth/me", { token })).status).toBe(401);
     const twice = await skep(["logout", "--json", ...there()]);
@@ -183,12 +185,12 @@ describe("login, whoami, users", () => {
     const { out: key } = await skep(["admin", "token", ...here(), "--days", "1"]);
     const login = await skep(["login", "--token", "--json", ...there()], [key]);
     expect([login.code, JSON.parse(login.out)]).toEqual([0, expect.objectContaining({ email: "boss@example.test" })]);
-    expect((await skep(["users", "--json"], [], { SKEP_URL: server.url })).out).toStartWith('[{"id":"usr_');
+    expect((await skep(["users", "--json"], [], { SKEP_URL: server.url })).out).toStartWith('{"items":[{"id":"usr_');
     const me = await server.request("GET", "/v1/auth/api-keys", { token: key });
     for (const { id } of me.body["items"] as { id: string }[])
       await server.request("DELETE", `/v1/auth/api-keys/${id}`, { token: key });
     expect((await skep(["logout", ...there()])).code).toBe(0);
-    expect(readFileSync(path(), "utf8").trim()).toBe("{}");
+    expect(JSON.parse(readFileSync(path(), "utf8"))).toEqual({ servers: {} });
   });
 
   test("what cannot be reached, or is no server, is said in one line", async () => {

@@ -2,8 +2,8 @@
 import type { Command } from "commander";
 import { readConfig } from "../core/config.ts";
 import { Problem } from "../core/errors.ts";
-import { ask, askHidden } from "./ask.ts";
 import { loadApp } from "./load-app.ts";
+import { ask, askHidden } from "./terminal/ask.ts";
 
 interface Flags {
   data?: string;

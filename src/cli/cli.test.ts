@@ -12,7 +12,7 @@ const lines = (text: string) => text.split("\n").filter(Boolean);
 
 describe("wrong use", () => {
   const wrong: [title: string, args: string[], env: Record<string, string>, says: RegExp][] = [
-    ["a command that does not exist", ["frobnicate"], {}, /no command 'frobnicate'.*skep help/],
+    ["a command that does not exist", ["frobnicate"], {}, /no command 'frobnicate'. See: skep help/],
     ["a flag that does not exist", ["serve", "--nope"], {}, /unknown option '--nope'/],
     ["a missing argument", ["run"], {}, /missing required argument 'pipeline'/],
     ["a shell we do not know", ["completion", "tcsh"], {}, /bash, zsh, fish/],
@@ -37,7 +37,7 @@ describe("wrong use", () => {
     folder.remove();
     expect(code).toBe(1);
     expect(lines(stderr)).toEqual([
-      "skep: No server is running here. Start one with: skep serve, or name one with --url.",
+      `skep: No server runs on the data folder ${folder.path}. Start it with: skep serve --data ${folder.path}`,
     ]);
   });
 });
@@ -55,7 +55,7 @@ describe("configuration", () => {
     expect(row("PORT")).toMatchObject({ value: "8123", source: "environment" });
     expect(row("HOST")).toMatchObject({ value: "127.0.0.2", source: "flag" });
     expect(row("SANDBOX")).toMatchObject({ value: "auto", source: "default" });
-    expect(lines(asText.stdout)).toHaveLength(rows.length);
+    expect(lines(asText.stdout)).toHaveLength(rows.length + 1);
   });
 
   test("a secret has no flag, since others can read a process's arguments", async () => {
@@ -109,7 +109,7 @@ describe("a server that runs", () => {
     const { code, stderr } = await skep(["health", "--data", folder.path]);
     folder.remove();
     expect(code).toBe(1);
-    expect(stderr).toContain("No server is running here");
+    expect(stderr).toContain("No server runs on the data folder");
   });
 });
 

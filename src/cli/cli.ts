@@ -1,23 +1,29 @@
 /** The command line: one file a command. A wrong use or an expected failure is one line with the remedy. */
 import { Command, CommanderError } from "commander";
 import { isProblem } from "../core/errors.ts";
+import { didYouMean } from "../core/near.ts";
 import { BUILD } from "../core/version.ts";
 import { adminCommand } from "./admin.ts";
 import { completionCommand } from "./completion.ts";
 import { demoCommand } from "./demo.ts";
 import { doctorCommand } from "./doctor.ts";
+import { eventsCommand } from "./events.ts";
 import { failureText } from "./failure.ts";
 import { graphCommands } from "./graph.ts";
 import { healthCommands } from "./health.ts";
 import { imageCommand } from "./image.ts";
 import { loginCommands } from "./login.ts";
-import { providersCommand } from "./providers.ts";
+import { openCommand } from "./open.ts";
+import { overview } from "./overview.ts";
+import { resourceCommands, verbCommand } from "./resource/command.ts";
+import { RESOURCES } from "./resource/list.ts";
+import { RUN_VERBS, runs } from "./resource/runs.ts";
 import { runCommand } from "./run.ts";
-import { runsCommand } from "./runs.ts";
 import { serveCommand } from "./serve.ts";
+import { settingsCommands } from "./settings.ts";
+import { twoFactorCommands } from "./two-factor.ts";
 import { updateCommand } from "./update.ts";
 import { usageCommand } from "./usage.ts";
-import { usersCommand } from "./users.ts";
 
 /** All commands. `exit` hears the exit code of one that did not fail by throwing. */
 export function createProgram(exit: (code: number) => void): Command {
@@ -26,21 +32,33 @@ export function createProgram(exit: (code: number) => void): Command {
     .version(BUILD.version, "-v, --version")
     .exitOverride()
     .configureOutput({ outputError: (text, write) => write(text.replace(/^error: /, "skep: ")) });
+  program.commandsGroup("Begin:");
   serveCommand(program, exit);
   demoCommand(program, exit);
-  runCommand(program, exit);
-  runsCommand(program, exit);
-  graphCommands(program);
-  healthCommands(program);
   doctorCommand(program, exit);
-  imageCommand(program);
-  completionCommand(program);
-  adminCommand(program);
-  loginCommands(program);
-  usersCommand(program);
-  providersCommand(program, exit);
+
+  program.commandsGroup("Runs:");
+  runCommand(program, exit);
+  resourceCommands(program, runs, exit);
+  for (const verb of RUN_VERBS) verbCommand(program, runs, verb, exit);
+  eventsCommand(program, exit);
+  openCommand(program, exit);
   usageCommand(program, exit);
+
+  program.commandsGroup("What the server keeps:");
+  for (const resource of RESOURCES) resourceCommands(program, resource, exit);
+  settingsCommands(program, exit);
+  program.commandsGroup("Accounts:");
+  loginCommands(program);
+  twoFactorCommands(program, exit);
+  adminCommand(program);
+
+  program.commandsGroup("This machine:");
+  graphCommands(program);
+  imageCommand(program);
+  healthCommands(program);
   updateCommand(program, exit);
+  completionCommand(program);
   return program;
 }
 
@@ -52,13 +70,17 @@ export async function runCli(args: string[]): Promise<number> {
   });
   const [first] = args;
   const known = (name: string) => name === "help" || program.commands.some((one) => one.name() === name);
-  // Without this, `serve` would take it for an argument of its own, since it is the default.
   if (first !== undefined && !first.startsWith("-") && !known(first)) {
-    console.error(`skep: there is no command '${first}'. See: skep help`);
+    const near = didYouMean(
+      first,
+      program.commands.map((one) => one.name()),
+    );
+    console.error(`skep: there is no command '${first}'. ${near ? `${near} ` : ""}See: skep help`);
     return 2;
   }
   try {
-    await program.parseAsync(args, { from: "user" });
+    if (first === undefined) console.log((await overview()).join("\n"));
+    else await program.parseAsync(args, { from: "user" });
     return code;
   } catch (error) {
     if (error instanceof CommanderError) return error.exitCode === 0 ? 0 : 2;

@@ -1,5 +1,5 @@
 /** Which model the demo uses: the operator's own when one is set up and answers, else the scripted one. */
-import type { Client } from "./client.ts";
+import type { Client } from "./server/client.ts";
 
 export interface ChosenModel {
   /** Undefined: what the settings say. */

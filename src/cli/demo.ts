@@ -6,17 +6,17 @@ import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join, relative, resolve } from "node:path";
 import type { Command } from "commander";
 import { type Config, type OptionName, readConfig } from "../core/config.ts";
-import { messageOf } from "../core/errors.ts";
+import { isProblem, messageOf, Problem } from "../core/errors.ts";
 import { BUILD } from "../core/version.ts";
-import { type Client, createClient } from "./client.ts";
 import { type ChosenModel, chooseModel, SCRIPTED } from "./demo-model.ts";
 import { makeDemoRepository } from "./demo-repository.ts";
 import { type ChosenSandbox, chooseDemoSandbox } from "./demo-sandbox.ts";
 import script from "./demo-script.yml" with { type: "text" };
-import { exitCodeOf, followRun, type RunView } from "./follow.ts";
+import { exitCodeOf, followRun, type RunView } from "./follow/follow.ts";
+import { reportLines } from "./follow/report.ts";
 import { INTERRUPTED, onInterrupt } from "./interrupt.ts";
-import { report } from "./run.ts";
-import { type Started, startServer } from "./start.ts";
+import { type Client, createClient } from "./server/client.ts";
+import { type Started, startServer } from "./server/start.ts";
 
 interface DemoFlags {
   folder: string;
@@ -123,8 +123,14 @@ async function startOn(place: Place, sandbox: ChosenSandbox): Promise<{ started:
     ...(sandbox.image ? { agentImage: sandbox.image } : {}),
     ...(wanted.demoScript ? {} : { demoScript: place.script }),
   });
-  const started = await startServer(config);
+  const started = await startServer(config).catch(inTermsOfDemo);
   return { started, client: createClient(started.app.url) };
+}
+
+/** What a server says of its data folder, with the flag that the demo has for it. */
+function inTermsOfDemo(error: unknown): never {
+  if (!isProblem(error)) throw error;
+  throw new Problem(error.status, error.code, error.detail.replaceAll("--data", "--folder"), error.extras);
 }
 
 function isFree(port: number): boolean {
@@ -178,7 +184,7 @@ function readHello({ data, repository }: Place, run: RunView & { project_id?: st
 
 function tellEnd(run: RunView, hello: string | null, { scripted }: ChosenModel): void {
   console.log("");
-  report(run, false, true);
+  console.log(reportLines(run).join("\n"));
   if (hello !== null) console.log(`\nHELLO.md${run.branch ? ` on branch ${run.branch}` : ""}:\n\n${indented(hello)}`);
   if (scripted)
     console.log(

@@ -2,7 +2,7 @@
 import type { Command } from "commander";
 import { addConfigFlags, configFrom } from "./config-flags.ts";
 import { loadApp } from "./load-app.ts";
-import { runningServer } from "./start.ts";
+import { runningServer } from "./server/server-file.ts";
 
 const MARKS = { ok: "ok   ", warn: "warn ", fail: "FAIL " } as const;
 

@@ -1,5 +1,5 @@
 /** Ctrl-C while a run is followed. */
-import type { Client } from "./client.ts";
+import type { Client } from "./server/client.ts";
 
 export interface Interrupt {
   /** Aborts the following. */

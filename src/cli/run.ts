@@ -1,21 +1,24 @@
-/** `skep run`: creates a run on the running server, or on one of its own for as long as the run takes; follows it. */
+/** `skep run`: creates a run on the running server and follows it; with --private on a server of its own. */
 import { type Command, InvalidArgumentError } from "commander";
 import { readConfig } from "../core/config.ts";
-import { type Client, createClient, tokenFor } from "./client.ts";
-import { exitCodeOf, followRun, hasEnded, type RunView } from "./follow.ts";
+import { isProblem, Problem } from "../core/errors.ts";
+import { exitCodeOf, followRun, type RunView } from "./follow/follow.ts";
+import { followedLines } from "./follow/report.ts";
 import { INTERRUPTED, onInterrupt } from "./interrupt.ts";
-import { runningServer, startServer } from "./start.ts";
+import { type Client, createClient } from "./server/client.ts";
+import { tokenFor } from "./server/credentials.ts";
+import { connect, type ServerFlags, withServer } from "./server/locate.ts";
+import { startServer } from "./server/start.ts";
 
-interface RunFlags {
+interface RunFlags extends ServerFlags {
   project?: string;
   model?: string;
   context?: string;
   input: Record<string, string>;
+  budget?: string;
   follow?: boolean;
-  text: boolean;
-  url?: string;
-  data?: string;
-  json?: boolean;
+  private?: boolean;
+  text?: boolean;
 }
 
 const keyValue = (pair: string, all: Record<string, string>): Record<string, string> => {
@@ -25,43 +28,48 @@ const keyValue = (pair: string, all: Record<string, string>): Record<string, str
 };
 
 export function runCommand(program: Command, exit: (code: number) => void): void {
-  program
-    .command("run")
-    .description("run a pipeline and follow it; starts a server for it when none runs here")
+  withServer(program.command("run"))
+    .description("run a pipeline on the server, and follow it")
     .argument("<pipeline>", "id of the pipeline, e.g. hello")
     .argument("<task>", "what is to be done")
-    .option("--project <name>", "project to work in")
+    .option("--project <project>", "project to work in")
     .option("--model <provider/model>", "model for every step")
     .option("--context <text>", "extra guidance")
     .option("--input <name=value>", "an input of the pipeline; repeatable", keyValue, {})
+    .option("--budget <usd>", "what the run may cost")
     .option("--follow", "show steps, tool calls and cost as they come")
+    .option("--text", "show all that agents write, also above the live tree")
     .option("--no-text", "hide what agents write")
-    .option("--url <url>", "server to use [SKEP_URL]")
-    .option("--data <dir>", "data folder [DATA]")
-    .option("--json", "one JSON line per event, the run last")
+    .option("--private", "run it on a server of its own, on the data folder, that ends with the run")
     .addHelpText(
       "after",
-      "\nExit code: 0 succeeded, 1 failed, 2 wrong use, 3 cancelled, 130 left with Ctrl-C.\nCtrl-C leaves a run on a server that runs anyway; it cancels a run whose server was started for it.",
+      "\nExit code: 0 succeeded, 1 failed, 2 wrong use, 3 cancelled, 130 left with Ctrl-C.\nCtrl-C leaves a run on a server to go on; it cancels one that is --private.",
     )
     .action(async (pipeline: string, task: string, flags: RunFlags) => exit(await run(pipeline, task, flags)));
 }
 
-/** A client of the running server, or of one started here. */
-export async function joinOrStart(flags: {
-  url?: string;
-  data?: string;
-}): Promise<{ client: Client; stop: (() => Promise<void>) | undefined }> {
-  const config = readConfig(process.env, flags.data === undefined ? {} : { data: flags.data });
-  const url = flags.url ?? process.env["SKEP_URL"] ?? (await runningServer(config.data))?.url;
-  if (url) return { client: createClient(url.replace(/\/+$/, ""), tokenFor(url)), stop: undefined };
-  const { app, stop } = await startServer(
-    readConfig({ LOG_LEVEL: "error", ...process.env }, { data: config.data, host: "127.0.0.1", port: "0" }),
-  );
-  return { client: createClient(app.url, tokenFor(app.url)), stop };
+interface Joined {
+  client: Client;
+  /** Ends the server, where it is this command's own. */
+  stop?: () => Promise<void>;
+}
+
+async function join(flags: RunFlags): Promise<Joined> {
+  if (!flags.private) return { client: await connect(flags).catch(offerPrivate) };
+  if (flags.url) throw new Problem(422, "bad_usage", "--private starts a server; --url names one. Give one of them.");
+  const data = flags.data === undefined ? {} : { data: flags.data };
+  const config = readConfig({ LOG_LEVEL: "error", ...process.env }, { ...data, host: "127.0.0.1", port: "0" });
+  const { app, stop } = await startServer(config);
+  return { client: createClient(app.url, tokenFor(app.url), config.data), stop };
+}
+
+function offerPrivate(error: unknown): never {
+  if (!isProblem(error) || error.code !== "no_server" || !/skep serve/.test(error.detail)) throw error;
+  throw new Problem(error.status, error.code, `${error.detail}. For this run alone: skep run --private …`);
 }
 
 async function run(pipeline: string, task: string, flags: RunFlags): Promise<number> {
-  const { client, stop } = await joinOrStart(flags);
+  const { client, stop } = await join(flags);
   try {
     const created = await client.call<RunView>("POST", "/v1/runs", {
       pipeline_id: pipeline,
@@ -70,6 +78,7 @@ async function run(pipeline: string, task: string, flags: RunFlags): Promise<num
       project_name: flags.project,
       model: flags.model,
       inputs: flags.input,
+      ...(flags.budget === undefined ? {} : { budget_usd: Number(flags.budget) }),
     });
     if (!flags.follow && !stop) {
       console.log(
@@ -81,28 +90,9 @@ async function run(pipeline: string, task: string, flags: RunFlags): Promise<num
     const options = { json: flags.json ?? false, text: flags.text };
     const ended = await followRun(client, created.id, options, interrupt.signal);
     interrupt.done();
-    report(ended, options.json, stop !== undefined);
+    console.log(options.json ? JSON.stringify(ended) : followedLines(ended, client, stop !== undefined).join("\n"));
     return interrupt.asked ? INTERRUPTED : exitCodeOf(ended.status);
   } finally {
     await stop?.();
   }
-}
-
-/** The end of a run in words, or as a JSON line. */
-export function report(run: RunView, json: boolean, ownServer: boolean): void {
-  console.log(json ? JSON.stringify(run) : reportLines(run, ownServer).join("\n"));
-}
-
-function reportLines(run: RunView, ownServer: boolean): string[] {
-  if (!hasEnded(run))
-    return [
-      `left ${run.id} ${run.status}; ${ownServer ? "it goes on when a server starts on this data folder" : "it goes on"}`,
-    ];
-  const shown = (value: unknown) => (typeof value === "string" ? value : JSON.stringify(value));
-  return [
-    `${run.status}: ${run.id}${run.branch ? ` on branch ${run.branch}` : ""}`,
-    ...(run.error ? [`  ${run.error.step_id ? `${run.error.step_id}: ` : ""}${run.error.message}`] : []),
-    ...Object.entries(run.outputs).map(([name, value]) => `  ${name}: ${shown(value)}`),
-    `  cost: $${run.cost_usd.toFixed(4)}, ${run.tokens} tokens`,
-  ];
 }

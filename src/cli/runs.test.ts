@@ -63,7 +63,7 @@ describe("skep run on a server that runs", () => {
     const good = await cli("run", "ring", "Ring", "--follow");
     expect(good.code).toBe(0);
     expect(good.stdout).toMatch(
-      /▶ ring \(scribe\)\nDone\.\n {2}· complete .*\n✔ ring\nsucceeded: run_\w+\n {2}ring: .*\n {2}cost: \$0\.0000/,
+      /▶ ring \(scribe\)\nDone\.\n {2}· complete .*\n✔ ring\nsucceeded: run_\w+\n {2}ring: .*\n {2}folder: .*\n {2}cost: \$0\.00/,
     );
     const bad = await cli("run", "broken", "Ring", "--follow");
     expect(bad.code).toBe(1);
@@ -85,8 +85,8 @@ describe("skep run on a server that runs", () => {
       [["run", "ring", "Ring", "--project", "nope"], /no such project/, 1],
       [["run", "ring", "Ring", "--model", "nope/x"], /model|provider/, 1],
       [["run", "ring", "Ring", "--input", "issue"], /--input.*NAME=VALUE/, 2],
-      [["runs", "--limit", "x"], /limit/, 1],
-      [["runs", "--status", "asleep"], /status/, 1],
+      [["runs", "--limit", "x"], /limit/, 2],
+      [["runs", "--status", "asleep"], /status/, 2],
     ];
     for (const [args, says, code] of wrong) {
       const ran = await cli(...args);
@@ -111,7 +111,7 @@ describe("steering a run", () => {
     }
     expect(await child.exited).toBe(130);
     expect(said).toContain(`left ${id} running; it goes on`);
-    expect((await cli("runs", id)).stdout).toMatch(/^running: run_\w+\n {2}slow +running +scribe/);
+    expect((await cli("runs", id)).stdout).toMatch(/^running: run_\w+\n\nSTEP .*\nslow +running +1 +scribe/);
     const cancelled = await cli("cancel", id);
     expect(cancelled.code).toBe(0);
     expect((await cli("runs", id, "--follow")).code).toBe(3);
@@ -125,7 +125,7 @@ describe("steering a run", () => {
     await ended(id);
     expect((await cli("restart", id)).code).toBe(0);
     expect((await cli("runs", id, "--follow")).code).toBe(1);
-    expect((await cli("runs", id)).stdout).toMatch(/broken +failed +attempt 2/);
+    expect((await cli("runs", id)).stdout).toMatch(/broken +failed +2 /);
     const good = await create("ring");
     await ended(good);
     const refused = await cli("restart", good);

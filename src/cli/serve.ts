@@ -4,26 +4,24 @@ import type { App } from "../app.ts";
 import { type Config, isLoopback } from "../core/config.ts";
 import { BUILD } from "../core/version.ts";
 import { addConfigFlags, configFrom } from "./config-flags.ts";
-import { startServer } from "./start.ts";
+import { startServer } from "./server/start.ts";
 
 export function serveCommand(program: Command, exit: (code: number) => void): void {
-  addConfigFlags(program.command("serve", { isDefault: true }).description("run the server (default)")).action(
-    async (flags) => {
-      const config = configFrom(flags);
-      const { app, stop } = await startServer(config);
-      // Listened for before anybody is told the address: whoever reads it may stop us at once.
-      const told = new Promise<NodeJS.Signals>((resolve) => {
-        for (const name of ["SIGINT", "SIGTERM"] as const) process.once(name, () => resolve(name));
-      });
-      console.log(startText(app, config).join("\n"));
-      const signal = await told;
-      console.log(`Stopping (${signal}).`);
-      await stop();
-      exit(0);
-      // Native parts may keep threads; everything is closed, so leave.
-      process.exit(0);
-    },
-  );
+  addConfigFlags(program.command("serve").description("run the server")).action(async (flags) => {
+    const config = configFrom(flags);
+    const { app, stop } = await startServer(config, { listed: true });
+    // Listened for before anybody is told the address: whoever reads it may stop us at once.
+    const told = new Promise<NodeJS.Signals>((resolve) => {
+      for (const name of ["SIGINT", "SIGTERM"] as const) process.once(name, () => resolve(name));
+    });
+    console.log(startText(app, config).join("\n"));
+    const signal = await told;
+    console.log(`Stopping (${signal}).`);
+    await stop();
+    exit(0);
+    // Native parts may keep threads; everything is closed, so leave.
+    process.exit(0);
+  });
 }
 
 /** What a person sees first: where it is, who may use it, what to do next. */

@@ -6,7 +6,7 @@ import { RELEASE_KEY } from "../core/release-key.ts";
 import { compareVersions } from "../core/update-manifest.ts";
 import { BUILD } from "../core/version.ts";
 import { installUpdate, previousPath, readManifest, rollBack } from "./install-update.ts";
-import { runningServer } from "./start.ts";
+import { runningServer } from "./server/server-file.ts";
 
 interface Flags {
   from?: string;

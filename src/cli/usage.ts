@@ -1,12 +1,9 @@
 /** `skep usage`: what was spent, on what, and what is left of the budgets. */
 import { type Command, Option } from "commander";
-import { readConfig } from "../core/config.ts";
-import { findServer } from "./client.ts";
+import { connect, type ServerFlags, withServer } from "./server/locate.ts";
+import { costText, tableLines } from "./terminal/table.ts";
 
-interface Flags {
-  url?: string;
-  data?: string;
-  json?: boolean;
+interface Flags extends ServerFlags {
   from?: string;
   to?: string;
   user?: string;
@@ -33,8 +30,7 @@ interface UsageView {
 }
 
 export function usageCommand(program: Command, _exit: (code: number) => void): void {
-  program
-    .command("usage")
+  withServer(program.command("usage"))
     .description("what model calls cost, and what is left of the budgets")
     .option("--from <time>", "not before: a day or RFC 3339 (default: this month)")
     .option("--to <time>", "before")
@@ -44,12 +40,9 @@ export function usageCommand(program: Command, _exit: (code: number) => void): v
         .choices(["provider", "model", "agent", "hour", "day", "month"])
         .default("model"),
     )
-    .option("--url <url>", "server to use [SKEP_URL]")
-    .option("--data <dir>", "data folder [DATA]")
-    .option("--json", "JSON instead of words")
     .action(async (flags: Flags) => {
-      const { url, data, by, json } = flags;
-      const client = await findServer({ url, data: readConfig(process.env, data === undefined ? {} : { data }).data });
+      const { by, json } = flags;
+      const client = await connect(flags);
       const query = new URLSearchParams();
       for (const [name, value] of [
         ["from", flags.from],
@@ -89,12 +82,17 @@ function report(usage: UsageView, by: "provider" | "model" | "agent"): void {
 }
 
 function print(rows: readonly (readonly [string, Totals])[]): void {
-  const width = Math.max(12, ...rows.map(([name]) => name.length));
-  for (const [name, totals] of rows) {
-    const unknown = totals.calls_without_price > 0 ? `  (${totals.calls_without_price} calls without a price)` : "";
-    const tokens = `${totals.input_tokens} in  ${totals.output_tokens} out`;
-    console.log(
-      `${name.padEnd(width)}  ${String(totals.calls).padStart(6)} calls  ${tokens.padStart(24)}  $${totals.cost_usd.toFixed(4)}${unknown}`,
-    );
-  }
+  const lines = tableLines(
+    [
+      { head: "", of: ([name]) => name },
+      { head: "CALLS", of: ([, { calls }]) => calls, right: true },
+      { head: "FAILED", of: ([, { errors }]) => errors || "", right: true },
+      { head: "TOKENS IN", of: ([, { input_tokens }]) => input_tokens, right: true },
+      { head: "OUT", of: ([, { output_tokens }]) => output_tokens, right: true },
+      { head: "COST", of: ([, { cost_usd }]) => costText(cost_usd), right: true },
+      { head: "WITHOUT A PRICE", of: ([, { calls_without_price }]) => calls_without_price || "", right: true },
+    ],
+    rows,
+  );
+  console.log(lines.join("\n"));
 }

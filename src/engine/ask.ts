@@ -136,7 +136,11 @@ async function call(
   say(agentThinking, thinking.end());
   say(agentOutput, text.end());
   await ports.turn();
-  const masked = { ...reply, parts: masker.json(reply.parts) };
+  const masked = {
+    ...reply,
+    parts: masker.json(reply.parts),
+    ...(reply.error ? { error: masker.json(reply.error) } : {}),
+  };
   if (!signal.aborted) return masked;
   keep(input, masked, purpose);
   throw signal.reason;

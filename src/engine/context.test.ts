@@ -1,14 +1,13 @@
 import { afterEach, describe, expect, test } from "bun:test";
 import fc from "fast-check";
-import { createRig, type Rig } from "../testing/engine-rig.ts";
+import { createRigs } from "../testing/engine-rig.ts";
 import { estimateTokens, fitRoom, toSummaryRequest } from "./context.ts";
 import type { ModelMessage, ModelPort, ModelReply, ModelRequest } from "./model.ts";
 import type { AssistantPart } from "./parts.ts";
 
-const rigs: Rig[] = [];
-afterEach(async () => {
-  for (const rig of rigs.splice(0)) await rig.close();
-});
+const rigs = createRigs();
+afterEach(rigs.close);
+const AGENTS = { worker: "---\ntools: [read]\n---\nYou work." };
 
 const sizeOf = ({ system, messages }: Pick<ModelRequest, "system" | "messages">) =>
   estimateTokens(system) + estimateTokens(JSON.stringify(messages));
@@ -68,11 +67,10 @@ steps:
 
 async function run(windowTokens: number, reads: number, input = "Read it.") {
   const model = narrowModel(windowTokens, reads);
-  const rig = createRig({ pipelines: { one: pipeline(input) }, model: model.port });
-  rigs.push(rig);
+  const rig = await rigs.open({ pipelines: { one: pipeline(input) }, agents: AGENTS, models: model.port });
   const { id } = rig.create("one");
   await Bun.write(`${rig.workspaceOf(id)}/long.txt`, "a line of the long file\n".repeat(600));
-  await rig.engine.start();
+  await rig.start();
   return { ended: await rig.ended(id), heard: model.heard, rig };
 }
 
@@ -82,7 +80,7 @@ describe("a provider that refuses what is too long", () => {
     expect(ended).toMatchObject({ status: "succeeded", error: null });
     expect(heard.filter(({ refused }) => refused).length).toBeGreaterThan(0);
     // Every call is logged, the refused ones too.
-    expect(rig.calls.length).toBe(heard.length);
+    expect(rig.calls()).toBe(heard.length);
   });
 
   test("gets a summary with the task when shorter outputs are not enough", async () => {
@@ -106,11 +104,10 @@ describe("a provider that refuses what is too long", () => {
     const model = narrowModel(1_000_000, 3);
     const call: ModelPort["call"] = async (request) =>
       request.messages.length > 1 || request.tools.length === 0 ? REFUSED : model.port.call(request);
-    const rig = createRig({ pipelines: { one: pipeline("Go.") }, model: { ...model.port, call } });
-    rigs.push(rig);
-    await rig.engine.start();
+    const models = { ...model.port, call };
+    const rig = await rigs.started({ pipelines: { one: pipeline("Go.") }, agents: AGENTS, models });
     expect(await rig.ended(rig.create("one").id)).toMatchObject({ error: { code: "context_too_long" } });
-    expect(rig.calls.length).toBeLessThan(12);
+    expect(rig.calls()).toBeLessThan(12);
   });
 });
 

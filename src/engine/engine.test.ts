@@ -1,18 +1,13 @@
 import { afterEach, describe, expect, test } from "bun:test";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
-import { createRig, type Rig, type RigOptions } from "../testing/engine-rig.ts";
+import { LOCAL_ADMIN } from "../http/caller.ts";
+import { createAnsweringModel } from "../testing/answering-model.ts";
+import { createRigs } from "../testing/engine-rig.ts";
 
-const rigs: Rig[] = [];
-afterEach(async () => {
-  for (const rig of rigs.splice(0)) await rig.close();
-});
-async function started(options: RigOptions): Promise<Rig> {
-  const rig = createRig(options);
-  rigs.push(rig);
-  await rig.engine.start();
-  return rig;
-}
+const { started, close } = createRigs();
+afterEach(close);
+const HOST_SHELL = { ALLOW_HOST_SHELL: "true" };
 
 const TWO_STEPS = `
 id: two
@@ -59,15 +54,17 @@ describe("engine", () => {
       "step_queued",
       "session_started",
       "step_started",
+      "llm_call",
       "tool_call_start",
       "tool_call_end",
+      "llm_call",
       "tool_call_start",
       "tool_call_end",
       "session_ended",
       "step_complete",
     ];
     expect(kinds).toEqual(["run_created", ...step, ...step, "run_complete"] as typeof kinds);
-    expect(rig.calls).toHaveLength(4);
+    expect(rig.calls()).toBe(4);
   });
 
   test("complete without the outputs that the step owes is refused, and the agent may try again", async () => {
@@ -98,7 +95,7 @@ steps:
       status: "failed",
       error: { code: "agent_failed", message: "it is bad", step_id: "check" },
     });
-    const again = rig.runs.service.restart(run.id, { human_context: "look again" }, { kind: "local", admin: true });
+    const again = rig.services.runs.service.restart(run.id, { human_context: "look again" }, LOCAL_ADMIN);
     expect(again).toMatchObject({ status: "running", restarted_from: "check", human_context: "look again" });
     const sessions = await rig.event(
       ({ kind, id, run_id }) =>
@@ -114,16 +111,16 @@ steps:
 
   test("cancelling stops a running tool within a second and leaves everything cancelled", async () => {
     const script = "default:\n  - tool_calls: [{ tool: bash, input: { command: sleep 60 } }]\n";
-    const rig = await started({ pipelines: { two: TWO_STEPS }, script, allowHostShell: true });
+    const rig = await started({ pipelines: { two: TWO_STEPS }, script, env: HOST_SHELL });
     const run = rig.create("two");
     await rig.event(({ kind, data }) => kind === "tool_call_start" && data["tool"] === "bash");
     const asked = performance.now();
-    rig.runs.service.cancel(run.id, { kind: "local", admin: true });
+    rig.services.runs.service.cancel(run.id, LOCAL_ADMIN);
     expect(await rig.ended(run.id)).toMatchObject({ status: "cancelled" });
-    while (rig.engine.scheduler.active > 0) await Bun.sleep(5);
+    while (rig.services.engine.active() > 0) await Bun.sleep(5);
     expect(performance.now() - asked).toBeLessThan(1_000);
     expect(rig.steps(run.id).map(({ status }) => status)).toEqual(["cancelled", "cancelled"]);
-    expect(() => rig.runs.service.cancel(run.id, { kind: "local", admin: true })).toThrow("already");
+    expect(() => rig.services.runs.service.cancel(run.id, LOCAL_ADMIN)).toThrow("already");
   });
 
   test("a granted secret's value never reaches transcript, events or outputs", async () => {
@@ -137,12 +134,9 @@ steps:
   check:
     - tool_calls: [{ tool: complete, input: { outputs: { verdict: good }, summary: checked } }]
 `;
-    const rig = await started({
-      pipelines: { two: TWO_STEPS },
-      script,
-      allowHostShell: true,
-      secrets: { MY_SECRET: secret },
-    });
+    const rig = await started({ pipelines: { two: TWO_STEPS }, script, env: HOST_SHELL });
+    rig.services.secrets.create({ name: "MY_SECRET", secret_type: "token", value: secret }, LOCAL_ADMIN);
+    rig.services.secrets.grant("MY_SECRET", "worker", LOCAL_ADMIN);
     const run = rig.create("two");
     const ended = await rig.ended(run.id);
     expect(ended.status).toBe("succeeded");
@@ -172,16 +166,12 @@ steps:
     expect(run.status).toBe("waiting");
     const asked = await rig.event(({ kind }) => kind === "approval_requested");
     expect(asked.data["message"]).toBe("Ship it?");
-    rig.runs.service.approve(
-      run.id,
-      { step_id: "ask", approved: true, comment: "gently" },
-      { kind: "local", admin: true },
-    );
+    rig.services.runs.service.approve(run.id, { step_id: "ask", approved: true, comment: "gently" }, LOCAL_ADMIN);
     expect(await rig.ended(run.id)).toMatchObject({ status: "succeeded" });
     expect(rig.steps(run.id).at(-1)).toMatchObject({ inputs: { input: "Ship: gently" }, text: "shipped" });
-    expect(() =>
-      rig.runs.service.approve(run.id, { step_id: "ask", approved: true }, { kind: "local", admin: true }),
-    ).toThrow("does not wait");
+    expect(() => rig.services.runs.service.approve(run.id, { step_id: "ask", approved: true }, LOCAL_ADMIN)).toThrow(
+      "does not wait",
+    );
   });
 
   test("for_each runs an agent for every item and joins what they give", async () => {
@@ -207,18 +197,15 @@ steps:
   });
 
   test("a budget that is used up stops the run before the next call and says which", async () => {
-    let calls = 0;
-    const rig = await started({
-      pipelines: { two: TWO_STEPS },
-      script: TWO_SCRIPT,
-      overdrawn: () => (++calls > 1 ? { scope: "run", limitUsd: 1, spentUsd: 0.99 } : undefined),
-    });
+    const { port } = createAnsweringModel(() => ({ outputs: { path: "a.txt" } }), { costUsd: 0.6 });
+    const rig = await started({ pipelines: { two: TWO_STEPS }, models: port });
+    rig.services.settings.update({ budgets: { run_usd: 1 } }, LOCAL_ADMIN);
     const run = rig.create("two");
     expect(await rig.ended(run.id)).toMatchObject({
       status: "failed",
-      error: { code: "budget_exceeded", step_id: "write" },
+      error: { code: "budget_exceeded", step_id: "check" },
     });
-    expect(rig.calls).toHaveLength(1);
+    expect(rig.calls()).toBe(1);
   });
 
   test("a step takes no longer than its time, and more turns than allowed are a failure", async () => {
@@ -252,18 +239,16 @@ steps:
   check:
     - tool_calls: [{ tool: complete, input: { outputs: { verdict: good }, summary: checked } }]
 `;
-    const rig = await started({ pipelines: { two: TWO_STEPS }, script, allowHostShell: true });
+    const rig = await started({ pipelines: { two: TWO_STEPS }, script, env: HOST_SHELL });
     const run = rig.create("two");
     await rig.event(
       ({ kind, data }) => kind === "tool_call_start" && JSON.stringify(data["input"]).includes("started"),
     );
-    await rig.engine.stop();
-    expect(rig.sessions.liveExecutions().map(({ status }) => status)).toEqual(["queued"]);
-    const second = rig.second();
-    await second.start();
+    await rig.stop();
+    expect(rig.services.sessions.liveExecutions().map(({ status }) => status)).toEqual(["queued"]);
+    await rig.restart();
     expect(await rig.ended(run.id)).toMatchObject({ status: "succeeded" });
     expect(readFileSync(join(rig.workspaceOf(run.id), "log"), "utf8")).toBe("once\n");
     expect(rig.events().filter(({ data }) => data["interrupted"])).toHaveLength(1);
-    await second.stop();
   });
 });

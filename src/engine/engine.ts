@@ -3,8 +3,9 @@ import type { Clock } from "../core/clock.ts";
 import { unavailable } from "../core/errors.ts";
 import type { DraftOf, EventDefinition } from "../core/events.ts";
 import type { Logger } from "../core/log.ts";
+import type { Masking } from "../core/masking.ts";
 import { AGENT_DEFAULTS, type AgentFile } from "./agent-file.ts";
-import { type Attachments, NO_ATTACHMENTS } from "./attachments.ts";
+import type { Attachments } from "./attachments.ts";
 import type { Execution, ExecutionRows } from "./execution.ts";
 import { createFairTurns } from "./fair-turns.ts";
 import { type Kind, kindOf } from "./kinds.ts";
@@ -32,6 +33,7 @@ export interface SkillSource {
 export interface EngineDeps {
   clock: Clock;
   log: Logger;
+  masking: Masking;
   rows: ExecutionRows;
   models: ModelPort;
   sandboxes: SandboxDriver;
@@ -55,7 +57,7 @@ export interface EngineDeps {
     /** Folder of a session that belongs to no run. */
     own(sessionId: string): Promise<string>;
   };
-  attachments?: Attachments;
+  attachments(): Attachments;
   overdrawn(execution: Execution, estimateUsd: number): Overdrawn | undefined;
   reserve(execution: Execution, amountUsd: number): boolean;
   emitSoon<D extends EventDefinition>(definition: D, draft: DraftOf<D>): void;
@@ -104,7 +106,7 @@ export function createEngine(deps: EngineDeps): Engine {
 }
 
 function portsOf(deps: EngineDeps, tokens: ExecutionTokens): EnginePorts {
-  const { clock, log, rows, models, sandboxes, skills, toolbox, workspaces } = deps;
+  const { clock, log, masking, rows, models, sandboxes, skills, toolbox, workspaces } = deps;
   const runOf = ({ runId, projectId }: Execution) =>
     runId === undefined ? undefined : { id: runId, project_id: projectId };
   return {
@@ -114,6 +116,7 @@ function portsOf(deps: EngineDeps, tokens: ExecutionTokens): EnginePorts {
     sandboxes,
     clock,
     log,
+    masking,
     agentOf: (execution) => settingsOf(deps.agentOf(execution.agentId), deps.defaults()),
     modelOf({ wantedModel, agentId, kind }) {
       const model = wantedModel ?? deps.agentOf(agentId).config.model ?? deps.defaults().model(kindOf(kind).purpose);
@@ -168,7 +171,9 @@ function portsOf(deps: EngineDeps, tokens: ExecutionTokens): EnginePorts {
         if (run) await workspaces.commitStep(run, `${execution.stepId ?? execution.agentId}: ${firstLine}`);
       },
     },
-    attachments: deps.attachments ?? NO_ATTACHMENTS,
+    get attachments() {
+      return deps.attachments();
+    },
     overdrawn: deps.overdrawn,
     reserve: deps.reserve,
     emitSoon: deps.emitSoon,

@@ -7,10 +7,14 @@ import type { AnyElysia } from "elysia";
 import type { AddressGuard } from "../adapter/address-guard.ts";
 import type { DockerClient } from "../adapter/docker.ts";
 import type { Clock } from "../core/clock.ts";
+import type { Clockwork } from "../core/clockwork.ts";
 import type { Config } from "../core/config.ts";
 import type { EventCatalogue, EventDefinition } from "../core/events.ts";
+import type { JobDefinition } from "../core/jobs.ts";
 import type { Logger } from "../core/log.ts";
+import type { Masking } from "../core/masking.ts";
 import type { Sealer } from "../core/sealing.ts";
+import type { Attachments } from "../engine/attachments.ts";
 import type { ModelPort } from "../engine/model.ts";
 import type { SandboxDriver } from "../engine/sandbox.ts";
 import type { ToolSource } from "../engine/tool.ts";
@@ -33,7 +37,11 @@ import type { Settings } from "./settings/model.ts";
 export interface Core {
   readonly config: Config;
   readonly clock: Clock;
+  /** Wakes whatever is due at some time. */
+  readonly clockwork: Clockwork;
   readonly log: Logger;
+  /** All secret values that this server knows, for what it stores and shows. */
+  readonly masking: Masking;
   readonly folder: DataFolder;
   readonly store: Store;
   readonly bus: Bus;
@@ -48,8 +56,6 @@ export interface Core {
   /** What routes start from: `new Elysia().use(base)`. */
   readonly base: Base;
   readonly site: Site;
-  /** Kinds of events that there are. */
-  readonly eventCatalogue: EventCatalogue;
   readonly streams: EventStreams;
   readonly tickets: Tickets;
   readonly idempotency: Idempotency;
@@ -66,7 +72,12 @@ export interface Core {
 export interface Contributions {
   /** In the order of the features. */
   readonly tools: readonly ToolSource[];
+  /** What messages have attached; of the one feature that keeps files of users. */
+  readonly attachments: Attachments;
+  readonly jobs: readonly JobDefinition[];
   readonly prunes: readonly Prune[];
+  /** Kinds of events of all features. */
+  readonly events: EventCatalogue;
   checks(): Promise<Finding[]>;
   counts(): Record<string, number>;
   /** Inside the transaction that deletes the user. */
@@ -102,10 +113,10 @@ export interface Feature<Service = unknown> {
   routes?: AnyElysia;
   /** Tools that agents may have: `toolsOf("notes", [createNoteTool(…)])`, or a source asked for each execution. */
   tools?: ToolSource;
-  /** Kinds of events that it emits. */
-  events?: readonly EventDefinition[];
+  /** Reads what is attached to messages, for models. One feature brings it. */
+  attachments?: Attachments;
   /** Kinds of background jobs that it carries out. */
-  jobs?: readonly object[];
+  jobs?: readonly JobDefinition[];
   duties?: readonly Duty[];
   prunes?: readonly Prune[];
   handOver?: HandOver;
@@ -121,8 +132,14 @@ export interface Feature<Service = unknown> {
   close?(): void | Promise<void>;
 }
 
-export interface FeatureDefinition<Name extends string, Deps, Service> {
+export interface FeatureDefinition<
+  Name extends string,
+  Deps,
+  Service,
+  Event extends EventDefinition = EventDefinition,
+> {
   readonly name: Name;
+  readonly events: readonly Event[];
   readonly create: (deps: Deps) => Feature<Service> | Promise<Feature<Service>>;
 }
 
@@ -130,10 +147,14 @@ export interface FeatureDefinition<Name extends string, Deps, Service> {
 export type ServiceOf<Definition> =
   Definition extends FeatureDefinition<string, never, infer Service> ? Service : never;
 
-/** @param create what it needs is the type of its argument: `(deps: Core & { agents: Pick<Agents, "exists"> }) => …` */
-export function defineFeature<Name extends string, Deps, Service>(
+/**
+ * @param create what it needs is the type of its argument: `(deps: Core & { agents: Pick<Agents, "exists"> }) => …`
+ * @param events the kinds of events that it emits, from its `events.ts`.
+ */
+export function defineFeature<Name extends string, Deps, Service, Event extends EventDefinition = never>(
   name: Name,
   create: (deps: Deps) => Feature<Service> | Promise<Feature<Service>>,
-): FeatureDefinition<Name, Deps, Service> {
-  return { name, create };
+  events: readonly Event[] = [],
+): FeatureDefinition<Name, Deps, Service, Event> {
+  return { name, events, create };
 }

@@ -41,7 +41,7 @@ const PAIRS = "UNWIND range(1, 1000000) AS b RETURN sum(a * b)";
 /** A worker that is no good: what it does with a request is this statement. */
 function badWorker(tree: SourceTree, statement: string): string[] {
   const path = join(tree.root, "..", "bad-worker.ts");
-  writeFileSync(path, `process.on("message", (request: { id: number }) => { ${statement} });`);
+  writeFileSync(path, `process.on("message", (request: { id: number; place: { root: string } }) => { ${statement} });`);
   return [process.execPath, path];
 }
 
@@ -212,6 +212,18 @@ describe("graph client", () => {
     expect(failure.name).toBe("AbortError");
     await gone(child);
     expect(await graph.status()).toMatchObject({ state: "stale", files: 3 });
+  });
+
+  test("an index of one project does not wait for another's", async () => {
+    const [slow, quick] = [treeOf(SHOP), treeOf(SHOP)];
+    const report = `process.send({ id: request.id, kind: "value", value: { changed: false } })`;
+    const worker = badWorker(slow, `if (request.place.root !== ${JSON.stringify(slow.root)}) ${report};`);
+    const { graph, client } = clientOf(slow, {}, worker);
+    const waiting = graph.index({ force: false }).catch((error) => error.code);
+    const other = client.project({ root: quick.root, store: quick.store });
+    expect(await other.index({ force: false })).toMatchObject({ changed: false });
+    await client.close();
+    expect(await waiting).toBe("graph_unavailable");
   });
 
   test("an idle worker is stopped, and the next question starts another", async () => {

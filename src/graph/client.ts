@@ -123,7 +123,8 @@ export function createGraphClient(options: GraphClientOptions): GraphClient {
   const children = new Set<WorkerProcess>();
   let questions: WorkerProcess | undefined;
   let closed = false;
-  let indexing: Promise<unknown> = Promise.resolve();
+  /** What is under way by store: a store is written by one index at a time, others go on beside it. */
+  const indexing = new Map<string, Promise<unknown>>();
 
   function spawn(tuning: Readonly<Record<string, string>>, bounds: { memoryBytes: number; memoryCheckMs: number }) {
     if (closed) throw lost("the server stops");
@@ -217,9 +218,13 @@ export function createGraphClient(options: GraphClientOptions): GraphClient {
     project(place) {
       return {
         async index(options) {
-          // One index at a time: its memory is bounded for the machine, not for the project.
-          const run = indexing.then(() => runIndex(place, options));
-          indexing = run.then(({ settled }) => settled).catch(() => undefined);
+          const before = indexing.get(place.store) ?? Promise.resolve();
+          const run = before.then(() => runIndex(place, options));
+          const over = run.then(({ settled }) => settled).catch(() => undefined);
+          indexing.set(place.store, over);
+          void over.then(() => {
+            if (indexing.get(place.store) === over) indexing.delete(place.store);
+          });
           const { report } = await run;
           if (report.changed && options.prepare !== false) await warm(place);
           return report;

@@ -26,6 +26,10 @@ export function clientAddress(socket: string, forwarded: string | null, trusted:
   return socket;
 }
 
+/** Whether a Host header is one name or address, perhaps with a port. */
+export const isHost = (host: string | null): host is string =>
+  host !== null && /^(?:[\w.-]{1,253}|\[[\da-f:.]{2,45}\])(?::\d{1,5})?$/i.test(host);
+
 const hostName = (host: string): string => host.replace(/:\d+$/, "").toLowerCase();
 
 /**

@@ -2,6 +2,7 @@
 import { createHash, timingSafeEqual } from "node:crypto";
 import { unauthorized } from "../core/errors.ts";
 import { ANONYMOUS, type Caller, LOCAL_ADMIN } from "./caller.ts";
+import { stillHolds } from "./standing.ts";
 
 export interface Accounts {
   /** The caller of a bearer token (access token or API key), or of the request's session cookie; undefined for none of ours. */
@@ -48,13 +49,14 @@ export function createAuthenticate({
     if (bearer !== undefined) {
       if (engineToken && sameToken(bearer, engineToken)) return { kind: "engine", admin: true };
       const execution = executionOf(bearer);
-      if (execution) return { kind: "execution", admin: false, execution };
+      const stillValid = () => executionOf(bearer) !== undefined;
+      if (execution) return { kind: "execution", admin: false, execution, stillValid };
     }
     const url = new URL(request.url);
     const ticket = url.pathname === TICKET_PATH ? url.searchParams.get("ticket") : null;
     if (ticket !== null) {
       const holder = redeemTicket(ticket);
-      if (!holder) throw unauthorized("The ticket is used up. Ask for another.");
+      if (!holder || !stillHolds(holder)) throw unauthorized("The ticket is used up. Ask for another.");
       return holder;
     }
     const known = await accounts?.find(bearer, request, address);

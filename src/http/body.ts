@@ -1,38 +1,155 @@
-/** Reading a request's body: whole, bounded, of a type that the route takes. */
+/**
+ * Reading a request's body: whole, of a type that the route takes, bounded in size, in time, and in what all bodies
+ * under way hold together. A body that is refused is not waited for: the runtime drops what still comes of it, and
+ * the server closes the connection when that takes long (server.ts).
+ */
+import type { Clock } from "../core/clock.ts";
 import { badRequest, Problem } from "../core/errors.ts";
 import { LIMITS } from "../core/limits.ts";
+import type { Caller } from "./caller.ts";
+import { addressKey } from "./rate-limit.ts";
 import type { RouteEntry } from "./route-table.ts";
 
-/** @throws Problem 413 too large, 415 wrong type. @returns null for no body. */
-export async function readBody(request: Request, route: RouteEntry): Promise<Uint8Array | null> {
-  const limit = route.uploads ? LIMITS.uploadBytes : LIMITS.bodyBytes;
-  const announced = Number(request.headers.get("content-length") ?? 0);
-  if (announced > limit) throw tooLarge(limit);
-  if (request.body === null) return null;
-  const chunks: Uint8Array[] = [];
-  let size = 0;
-  const reader = request.body.getReader();
-  for (;;) {
-    const { done, value } = await reader.read().catch(() => {
-      throw badRequest("The body broke off.", "incomplete_body");
-    });
-    if (done) break;
-    size += value.byteLength;
-    if (size > limit) {
-      await reader.cancel().catch(() => {});
-      throw tooLarge(limit);
+export interface Body {
+  /** Null when there is none. */
+  bytes: Uint8Array | null;
+  /** Gives back its share of what all bodies may hold. Called once the request is answered. */
+  release(): void;
+}
+
+export interface Bodies {
+  /** @throws Problem 408 too slow, 413 too large, 415 wrong type, 503 when those under way hold too much. */
+  read(request: Request, route: RouteEntry, caller: Caller): Promise<Body>;
+  /** Whether the client may still be sending. */
+  isUnread(request: Request): boolean;
+}
+
+/** What a body costs beside its bytes: so that many empty ones are bounded too. */
+const OVERHEAD_BYTES = 4_096;
+
+export function createBodies(clock: Pick<Clock, "monotonic">): Bodies {
+  const holds = createHolds();
+  const read = new WeakSet<Request>();
+
+  async function collected(request: Request, limit: number, hold: Hold): Promise<Uint8Array | null> {
+    if (request.body === null) return null;
+    const announced = Number(request.headers.get("content-length") ?? 0);
+    const body = growing({ limit, announced, hold });
+    const reader = request.body.getReader();
+    const end = clock.monotonic() + (limit > LIMITS.bodyBytes ? LIMITS.uploadMs : LIMITS.bodyMs);
+    for (;;) {
+      const { done, value } = await inTime(reader.read(), Math.min(LIMITS.bodySilenceMs, end - clock.monotonic()));
+      if (done) return body.bytes();
+      body.add(value);
     }
-    chunks.push(value);
   }
-  if (size === 0) return null;
-  assertType(request.headers.get("content-type") ?? "", route);
-  const body = new Uint8Array(size);
-  let at = 0;
-  for (const chunk of chunks) {
-    body.set(chunk, at);
-    at += chunk.byteLength;
+  return {
+    isUnread: (request) => request.body !== null && !read.has(request),
+    async read(request, route, caller) {
+      const limit = limitOf(route);
+      if (Number(request.headers.get("content-length") ?? 0) > limit) throw tooLarge(limit);
+      const hold = holds.open(addressKey(caller.address ?? ""), caller.kind === "anonymous");
+      try {
+        hold.add(OVERHEAD_BYTES);
+        const bytes = await collected(request, limit, hold);
+        read.add(request);
+        if (bytes !== null) assertType(request.headers.get("content-type") ?? "", route);
+        return { bytes, release: hold.release };
+      } catch (error) {
+        hold.release();
+        throw error;
+      }
+    },
+  };
+}
+
+function limitOf({ uploads, access }: RouteEntry): number {
+  if (uploads) return LIMITS.uploadBytes;
+  return access === "public" ? LIMITS.publicBodyBytes : LIMITS.bodyBytes;
+}
+
+/** One buffer that grows, however small the pieces: an object for each would cost more than they hold. */
+function growing({ limit, announced, hold }: { limit: number; announced: number; hold: Hold }) {
+  // What is announced is set aside as a whole while that is little: it may never come.
+  const expected = Math.min(announced, LIMITS.bodyBytes);
+  let buffer: Uint8Array | undefined;
+  let size = 0;
+  return {
+    add(piece: Uint8Array) {
+      const before = size;
+      size += piece.byteLength;
+      if (size > limit) throw tooLarge(limit);
+      const capacity = buffer?.byteLength ?? 0;
+      if (size > capacity) {
+        const grown =
+          before === 0 ? piece : Buffer.allocUnsafeSlow(Math.min(limit, Math.max(2 * capacity, size, expected)));
+        hold.add(grown.byteLength - capacity);
+        if (buffer) grown.set(buffer.subarray(0, before));
+        buffer = grown;
+      }
+      if (buffer !== piece) buffer?.set(piece, before);
+    },
+    bytes: () => (size === 0 ? null : (buffer?.subarray(0, size) ?? null)),
+  };
+}
+
+interface Hold {
+  /** @throws Problem 503 `too_many_bodies`. */
+  add(bytes: number): void;
+  release(): void;
+}
+
+/** What bodies hold at this moment: all of them, those of each address, and of the two what strangers hold. */
+function createHolds() {
+  const held = new Map<string, number>();
+  const assertRoom = (group: string, limit: number) => {
+    if ((held.get(group) ?? 0) > limit)
+      throw new Problem(503, "too_many_bodies", "Too many request bodies are under way. Try again in a few seconds.", {
+        headers: { "Retry-After": "5" },
+      });
+  };
+  return {
+    open(address: string, stranger: boolean): Hold {
+      const limits: [group: string, limit: number][] = [
+        ["all", LIMITS.bodiesBytes],
+        [`of ${address}`, LIMITS.bodiesOfAddressBytes],
+      ];
+      if (stranger)
+        limits.push(["strangers", LIMITS.strangersBytes], [`stranger ${address}`, LIMITS.strangersOfAddressBytes]);
+      let mine = 0;
+      const change = (bytes: number) => {
+        mine += bytes;
+        for (const [group] of limits) {
+          const now = (held.get(group) ?? 0) + bytes;
+          if (now > 0) held.set(group, now);
+          else held.delete(group);
+        }
+      };
+      return {
+        add(bytes) {
+          change(bytes);
+          for (const [group, limit] of limits) assertRoom(group, limit);
+        },
+        release: () => change(-mine),
+      };
+    },
+  };
+}
+
+/** @throws Problem 408 after `ms`, 400 when the connection broke. */
+async function inTime<T>(reading: Promise<T>, ms: number): Promise<T> {
+  let timer: ReturnType<typeof setTimeout> | undefined;
+  const late = new Promise<never>((_, fail) => {
+    timer = setTimeout(() => fail(tooSlow()), Math.max(0, ms));
+  });
+  const broken = reading.catch(() => {
+    throw badRequest("The body broke off.", "incomplete_body");
+  });
+  try {
+    return await Promise.race([broken, late]);
+  } finally {
+    clearTimeout(timer);
   }
-  return body;
 }
 
 function assertType(type: string, route: RouteEntry): void {
@@ -43,5 +160,7 @@ function assertType(type: string, route: RouteEntry): void {
   throw new Problem(415, "unsupported_media_type", `This operation takes ${takes}.`, { headers: { Accept: takes } });
 }
 
-const tooLarge = (limit: number) =>
-  new Problem(413, "too_large", `The body may hold ${limit} bytes at most.`, { headers: { Connection: "close" } });
+const tooLarge = (limit: number) => new Problem(413, "too_large", `The body may hold ${limit} bytes at most.`);
+/** Nothing is on its way, so the connection can close at once. */
+const tooSlow = () =>
+  new Problem(408, "body_too_slow", "The body did not come in time.", { headers: { Connection: "close" } });

@@ -18,7 +18,7 @@ export interface Caller {
   execution?: ExecutionHolder | undefined;
   /** Network address, from a trusted proxy's header or the socket. */
   address?: string | undefined;
-  /** False once the credential is revoked or its execution has ended; open streams ask. */
+  /** False once the credential is revoked, has other rights, or its execution has ended. See standing.ts. */
   stillValid?: () => boolean;
 }
 

@@ -1,16 +1,18 @@
 /**
  * The gate before the framework. In this order: request id, host and origin, route, the route's rate limit, credential,
- * access and scopes, the caller's rate limit, body size and type, idempotency. Nothing of a request is parsed and no handler runs before its caller is allowed to make it.
+ * access and scopes, the caller's rate limit, the body, the credential once more, idempotency. Nothing of a request is
+ * parsed and no handler runs before its caller is allowed to make it, and is still allowed when the body is there.
  */
 import type { AnyElysia } from "elysia";
 import type { Logger } from "pino";
 import type { Config } from "../core/config.ts";
-import { forbidden, isProblem, Problem } from "../core/errors.ts";
+import { badRequest, forbidden, isProblem, Problem } from "../core/errors.ts";
 import { newId } from "../core/ids.ts";
 import { LIMITS } from "../core/limits.ts";
-import { clientAddress, hostAllowed, originAllowed } from "./address.ts";
+import type { Store } from "../store/store.ts";
+import { clientAddress, hostAllowed, isHost, originAllowed } from "./address.ts";
 import type { RequestFacts } from "./base.ts";
-import { readBody } from "./body.ts";
+import type { Bodies } from "./body.ts";
 import { ANONYMOUS, type Caller, denial } from "./caller.ts";
 import type { Idempotency } from "./idempotency.ts";
 import type { Metrics } from "./metrics.ts";
@@ -19,6 +21,7 @@ import type { RateLimits } from "./rate-limit.ts";
 import type { RouteEntry, RouteTable } from "./route-table.ts";
 import { scopeDenial } from "./scopes.ts";
 import type { Site } from "./site.ts";
+import { standingOf } from "./standing.ts";
 
 export interface GateDeps {
   app: AnyElysia;
@@ -26,6 +29,9 @@ export interface GateDeps {
   config: Config;
   log: Logger;
   facts: WeakMap<Request, RequestFacts>;
+  bodies: Bodies;
+  /** Where the transactions of a request ask whether its caller still may. */
+  store: Pick<Store, "runAs">;
   idempotency: Idempotency;
   metrics: Metrics;
   limits: RateLimits;
@@ -49,11 +55,12 @@ export function createGate(deps: GateDeps): Gate {
     const given = request.headers.get("x-request-id");
     const requestId =
       given && SAFE_ID.test(given) && given.length <= LIMITS.requestIdCharacters ? given : newId("request");
-    const url = new URL(request.url);
-    const path = url.pathname.length > 1 ? url.pathname.replace(/\/$/, "") : url.pathname;
     const seen: Seen = { headers: {} };
+    let path = "/";
     let response: Response;
     try {
+      const url = addressOf(request);
+      path = url.pathname.length > 1 ? url.pathname.replace(/\/$/, "") : url.pathname;
       response = await pass(deps, request, { url, path, requestId, socketAddress, seen });
     } catch (error) {
       const { problem, internal } = toProblem(error);
@@ -97,11 +104,11 @@ async function pass(
   request: Request,
   { url, path, requestId, socketAddress, seen }: Passing,
 ): Promise<Response> {
-  const { app, table, config, facts, idempotency, limits } = deps;
+  const { table, config, limits } = deps;
   checkSender(request, config);
   assertPlainPath(url.pathname);
   const method = request.method === "HEAD" ? "GET" : request.method;
-  const route = table.find(method, path);
+  const route = table.find(method, isPage(table, request, path) ? "/" : path);
   seen.route = route;
   if (!route) return withoutRoute(table, request, path);
   const address = clientAddress(socketAddress, request.headers.get("x-forwarded-for"), config.trustedProxies);
@@ -112,19 +119,50 @@ async function pass(
   const refused = denial(caller, route) ?? scopeDenial(caller, route);
   if (refused) throw refused;
   seen.caller = caller;
-  const body = READING.has(request.method) ? null : await readBody(request, route);
-  const pending = idempotency.begin(request, path, body, caller);
+  const inner = { path: route.path === "/" ? "/" : path, search: url.search, requestId, caller };
+  if (READING.has(request.method)) {
+    const response = await handled(deps, request, { ...inner, method, bytes: null });
+    if (request.method !== "HEAD") return response;
+    await response.body?.cancel();
+    return new Response(null, response);
+  }
+  const body = await deps.bodies.read(request, route, caller);
+  const standing = standingOf(caller);
+  try {
+    standing.assertHolds();
+    return await deps.store.runAs(standing, () => handled(deps, request, { ...inner, method, bytes: body.bytes }));
+  } finally {
+    standing.end();
+    body.release();
+  }
+}
+
+interface Inner {
+  method: string;
+  path: string;
+  search: string;
+  requestId: string;
+  caller: Caller;
+  bytes: Uint8Array | null;
+}
+
+/** Hands the request to the framework, unless its Idempotency-Key has an answer already. */
+async function handled(
+  { app, facts, idempotency }: GateDeps,
+  request: Request,
+  { method, path, search, requestId, caller, bytes }: Inner,
+): Promise<Response> {
+  const pending = idempotency.begin(request, path, bytes, caller);
   if (pending instanceof Response) return pending;
-  const inner = new Request(`http://skep.internal${path}${url.search}`, {
+  const inner = new Request(`http://skep.internal${path}${search}`, {
     method,
     headers: request.headers,
-    body: body as Uint8Array<ArrayBuffer> | null,
+    body: bytes as Uint8Array<ArrayBuffer> | null,
     signal: request.signal,
   });
-  facts.set(inner, { caller, requestId, pending, rawBody: body });
+  facts.set(inner, { caller, requestId, pending, rawBody: bytes });
   try {
-    const response = await app.handle(inner);
-    return request.method === "HEAD" ? new Response(null, response) : response;
+    return await app.handle(inner);
   } finally {
     if (pending) idempotency.done(pending);
   }
@@ -144,6 +182,16 @@ async function callerOf(
     limits.caller({ ...ANONYMOUS, address });
     throw error;
   }
+}
+
+/** @throws Problem 400 unless the request names one host and a path. */
+function addressOf(request: Request): URL {
+  const host = request.headers.get("host");
+  if (!isHost(host))
+    throw badRequest("The request needs one Host header: a name or address, and perhaps a port.", "bad_host");
+  const url = URL.parse(request.url);
+  if (url?.protocol !== "http:") throw badRequest("The request's target is not a path of this server.", "bad_path");
+  return url;
 }
 
 /** Refuses names that are not ours and changes that a foreign page asks for. */
@@ -177,6 +225,13 @@ function assertPlainPath(pathname: string): void {
   } catch {
     throw new Problem(400, "bad_path", "The path is not valid percent-encoded UTF-8.");
   }
+}
+
+/** Whether a browser asks for an address of the dashboard: no route, nor below a word that routes begin with. */
+function isPage(table: RouteTable, request: Request, path: string): boolean {
+  if (request.method !== "GET" && request.method !== "HEAD") return false;
+  if (!request.headers.get("accept")?.includes("text/html")) return false;
+  return !table.roots.has(path.split("/")[1] ?? "");
 }
 
 function withoutRoute(table: RouteTable, request: Request, path: string): Response {

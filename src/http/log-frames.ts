@@ -16,7 +16,7 @@ const frame = (event: string, data: unknown) => encoder.encode(`event: ${event}\
 const BUFFER_BYTES = 256 * 1024;
 
 export interface LogStreamOptions {
-  /** False ends the stream: the reader's credential was revoked. Asked at each beat. */
+  /** False ends the stream: the reader's credential was revoked. Asked at each line and beat. */
   stillValid(): boolean;
   /** Called once, when the reader is gone or the lines are at their end. */
   stop(): void;
@@ -50,8 +50,10 @@ export function logStream(lines: AsyncIterable<LogLine>, { stillValid, stop }: L
         try {
           const { done, value } = await source.next();
           if (over) return;
-          if (!done) return controller.enqueue(frame("log", value));
-          controller.enqueue(frame("end", {}));
+          if (stillValid()) {
+            if (!done) return controller.enqueue(frame("log", value));
+            controller.enqueue(frame("end", {}));
+          }
         } catch (error) {
           if (over) return;
           const code = isProblem(error) ? error.code : "internal";

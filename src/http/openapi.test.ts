@@ -2,7 +2,7 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { Validator } from "@seriousme/openapi-schema-validator";
 import Ajv from "ajv/dist/2020.js";
-import { EVENTS } from "../app/events.ts";
+import { FEATURES } from "../app/features.ts";
 import { startServer, type TestServer } from "../testing/server.ts";
 import { eventSchemaName } from "./openapi-events.ts";
 
@@ -75,10 +75,10 @@ describe("the OpenAPI document", () => {
 
   test("every kind of event has its schema, and `Event` is any of them", () => {
     const { schemas } = document.components;
-    const kinds = EVENTS.map(({ kind }) => kind);
+    const kinds = FEATURES.events.map(({ kind }) => kind);
     expect(schemas["Event"]).toMatchObject({ discriminator: { propertyName: "kind" } });
     expect((schemas["Event"]!["oneOf"] as unknown[]).length).toBe(kinds.length);
-    for (const { kind, schema } of EVENTS) {
+    for (const { kind, schema } of FEATURES.events) {
       const properties = schemas[eventSchemaName(kind)]?.properties as Record<string, Schema>;
       expect(properties["kind"]).toMatchObject({ const: kind });
       expect(Object.keys(properties["data"]!.properties ?? {})).toEqual(Object.keys(schema.properties));

@@ -1,8 +1,13 @@
-/** The listening socket: Bun's server in front of the gate, and a stop that lets requests end first. */
+/**
+ * The listening socket: Bun's server in front of the gate, and a stop that lets requests end first. The runtime bounds
+ * heads (16 KiB, about 12 s); bodies are bounded by the gate; here is the rest of a connection's time.
+ */
 import type { Server } from "bun";
 import { Problem } from "../core/errors.ts";
 import { LIMITS } from "../core/limits.ts";
+import type { Bodies } from "./body.ts";
 import type { Gate } from "./gate.ts";
+import { problemResponse, toProblem } from "./problem.ts";
 
 export interface Listening {
   /** Address with the real port, e.g. `http://127.0.0.1:8000`. */
@@ -12,16 +17,43 @@ export interface Listening {
   stop(): Promise<void>;
 }
 
+export interface ListenOptions {
+  gate: Gate;
+  bodies: Bodies;
+  host: string;
+  port: number;
+  /** Ends the event streams, so that a stop does not wait for them. */
+  endStreams(): void;
+  /** How long a connection may stand still. */
+  keepAliveMs?: number;
+}
+
 /** @throws Problem 409 `port_in_use`, 422 `bad_address`. */
-export function listen(gate: Gate, { host, port }: { host: string; port: number }, endStreams: () => void): Listening {
+export function listen(options: ListenOptions): Listening {
+  const { gate, bodies, host, port, endStreams, keepAliveMs = LIMITS.keepAliveMs } = options;
   let server: Server<undefined>;
   try {
     server = Bun.serve({
       hostname: host,
       port,
-      idleTimeout: 0,
-      maxRequestBodySize: LIMITS.uploadBytes + LIMITS.bodyBytes,
-      fetch: (request, self) => gate(request, self.requestIP(request)?.address ?? ""),
+      development: false,
+      idleTimeout: keepAliveMs / 1_000,
+      // The gate refuses what is too large, with a problem that proxies pass on; the runtime would only cut the line.
+      maxRequestBodySize: Number.MAX_SAFE_INTEGER,
+      async fetch(request, self) {
+        // A handler takes the time that it needs.
+        self.timeout(request, 0);
+        const response = await gate(request, self.requestIP(request)?.address ?? "");
+        if (!isEventStream(response)) {
+          // The timer starts again as the client takes the answer. What still comes of a refused body is dropped for a
+          // while: a client that only writes gets to read the answer, and a proxy to pass it on.
+          const ms = bodies.isUnread(request) ? LIMITS.refusedBodyMs : keepAliveMs;
+          self.timeout(request, ms / 1_000);
+        }
+        return response;
+      },
+      // Nothing gets here: the gate does not throw. Should it, nobody sees a page of the runtime's.
+      error: (error) => problemResponse(toProblem(error).problem, { requestId: "unknown", path: "/" }),
     });
   } catch (error) {
     const code = (error as { code?: string }).code;
@@ -55,3 +87,6 @@ export function listen(gate: Gate, { host, port }: { host: string; port: number 
     },
   };
 }
+
+const isEventStream = ({ headers }: Response): boolean =>
+  headers.get("content-type")?.startsWith("text/event-stream") ?? false;

@@ -2,12 +2,15 @@
  * The store: one SQLite database, one writer connection, transactions that carry their events. What `write` returned
  * is on disk (`synchronous = FULL`); its events reach the bus only after the commit.
  */
+import { AsyncLocalStorage } from "node:async_hooks";
 import { join } from "node:path";
 import Database from "better-sqlite3";
 import { type BetterSQLite3Database, drizzle } from "drizzle-orm/better-sqlite3";
 import { type Clock, timestamp } from "../core/clock.ts";
 import { type DraftOf, type EventDefinition, type EventDraft, faultsOf, type SkepEvent } from "../core/events.ts";
 import { LIMITS } from "../core/limits.ts";
+import type { Authority } from "./authority.ts";
+import { ensureDatabase } from "./database-file.ts";
 import { migrate } from "./migrate.ts";
 import { withStatementCache } from "./statement-cache.ts";
 
@@ -33,6 +36,11 @@ export interface Store {
    * rows, events and effects alone, and the caller may catch it and go on. Only SQL belongs inside.
    */
   write<T>(change: (tx: WriteTx) => T): T;
+  /**
+   * Runs `work`, a request. Every transaction that begins in it, or in what it awaits, asks the authority first.
+   * Receivers of committed events, and effects, run without it.
+   */
+  runAs<T>(authority: Authority, work: () => T): T;
   /** Queues a lossy event (text chunks, progress): written in batches, before any later event. */
   emitSoon<D extends EventDefinition>(definition: D, draft: DraftOf<D>): void;
   /** Writes what `emitSoon` queued. */
@@ -54,8 +62,12 @@ export interface StoreOptions {
   checkEvents?: boolean;
 }
 
-/** Opens, migrates and tunes the database. @throws Problem 409 `database_newer`. */
+/**
+ * Opens, migrates and tunes the database; makes it where there is none.
+ * @throws Problem 409 `database_newer`, `database_empty`, `database_incomplete`.
+ */
 export function openStore({ path, clock, copies, ...options }: StoreOptions): Store {
+  if (path !== ":memory:") ensureDatabase(path);
   const sqlite = new Database(path, { timeout: 5_000 });
   try {
     tune(sqlite);
@@ -102,6 +114,7 @@ function createStore(
   const undo = sqlite.prepare("ROLLBACK TO inner_write");
   const keep = sqlite.prepare("RELEASE inner_write");
   let receiver: (events: SkepEvent[]) => void = () => {};
+  const authorities = new AsyncLocalStorage<Authority | undefined>();
   let depth = 0;
   let written: SkepEvent[] = [];
   let effects: (() => unknown)[] = [];
@@ -155,12 +168,15 @@ function createStore(
     }
   }
   function outermost<T>(change: (tx: WriteTx) => T): T {
+    const authority = authorities.getStore();
     begin.run();
     depth = 1;
     let batch: Queued[] = [];
     try {
+      authority?.assertHolds();
       batch = insertSoon();
       const result = runNow(change);
+      authority?.changed();
       commit.run();
       return result;
     } catch (error) {
@@ -191,7 +207,8 @@ function createStore(
   function write<T>(change: (tx: WriteTx) => T): T {
     if (depth > 0) return nested(change);
     const result = outermost(change);
-    tellAndDo();
+    // What follows happens in its own right, whoever asked for the change.
+    authorities.run(undefined, tellAndDo);
     return result;
   }
   /** Chunks of text may be lost with the power, not with the process: no fsync for them alone. */
@@ -220,6 +237,7 @@ function createStore(
     db,
     sqlite,
     write,
+    runAs: (authority, work) => authorities.run(authority, work),
     emitSoon(definition, draft) {
       const last = soon.at(-1);
       if (!last || last[0] !== definition || !joined(last[1], draft)) soon.push([definition, { ...draft }]);

@@ -17,8 +17,11 @@ export interface Asked {
 /** Outputs for `complete`, or a reason for `fail`. */
 export type Answer = { outputs: Record<string, unknown> } | { fail: string };
 
-/** `asked` grows with every execution, in the order of their first call. */
-export function createAnsweringModel(answer: (asked: Asked) => Answer): { port: ModelPort; asked: Asked[] } {
+/** `asked` grows with every execution, in the order of their first call. @param price what each call costs. */
+export function createAnsweringModel(
+  answer: (asked: Asked) => Answer,
+  { costUsd = 0 }: { costUsd?: number } = {},
+): { port: ModelPort; asked: Asked[] } {
   const asked: Asked[] = [];
   const call = async (request: ModelRequest): Promise<ModelReply> => {
     const { stepId = "", agentId } = request.scope;
@@ -40,7 +43,7 @@ export function createAnsweringModel(answer: (asked: Asked) => Answer): { port: 
       parts: [{ type: "tool_call", call_id: `call-${asked.length}`, tool: String(tool), input }],
       finish: "tool_calls",
       usage: { input_tokens: 1, output_tokens: 1, cache_read_tokens: 0, cache_write_tokens: 0, reasoning_tokens: 0 },
-      cost_usd: 0,
+      cost_usd: costUsd,
       cost_source: "table",
       key_source: "none",
       provider: "demo",
@@ -64,7 +67,7 @@ export function createAnsweringModel(answer: (asked: Asked) => Answer): { port: 
         documents: false,
         tools: true,
       }),
-      estimateUsd: () => 0,
+      estimateUsd: () => costUsd,
     },
   };
 }

@@ -1,194 +1,122 @@
-/** The engine with runs over a real database, the process sandbox and the scripted model, without HTTP. For tests. */
+/** The product without HTTP, over a folder of its own: agents and pipelines that the test writes, a model that it plays. */
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
-import { join } from "node:path";
-import pino from "pino";
-import { createCatalogue } from "../adapter/model/catalogue.ts";
-import { createModelPort } from "../adapter/model/model-port.ts";
-import { createScriptedModel } from "../adapter/model/scripted.ts";
-import { createProcessSandboxes } from "../adapter/sandbox/process/driver.ts";
-import { type Clock, systemClock } from "../core/clock.ts";
-import { notFound } from "../core/errors.ts";
+import { dirname, join } from "node:path";
+import { type AppOptions, openHouse } from "../app.ts";
+import { readConfig } from "../core/config.ts";
 import type { SkepEvent } from "../core/events.ts";
-import { parseAgentFile } from "../engine/agent-file.ts";
-import { createEngine, type EngineDeps } from "../engine/engine.ts";
-import type { ModelPort } from "../engine/model.ts";
-import { parsePipeline } from "../engine/pipeline/parse.ts";
-import { planner } from "../engine/pipeline/planner.ts";
-import type { SandboxDriver } from "../engine/sandbox.ts";
-import { builtInTools } from "../engine/tool/built-in.ts";
-import type { ToolSource } from "../engine/tool.ts";
-import { createToolbox } from "../engine/toolbox.ts";
-import { openRuns } from "../feature/runs/open.ts";
-import { createSessions } from "../feature/sessions/service.ts";
+import { RUN_ENDS } from "../feature/runs/events.ts";
+import type { RunCreate } from "../feature/runs/model.ts";
 import { LOCAL_ADMIN } from "../http/caller.ts";
-import { createAudit } from "../store/audit.ts";
-import { createBus } from "../store/bus.ts";
-import { createEventLog } from "../store/event-log.ts";
-import { openStore } from "../store/store.ts";
 
 const AGENT = "---\nname: Worker\n---\nYou work.";
 
-export interface RigOptions {
+export interface RigOptions extends AppOptions {
   /** Pipeline files by id. */
-  pipelines?: Record<string, string>;
+  pipelines: Record<string, string>;
   /** Transcript of the scripted model, YAML or JSON. */
   script?: string;
   /** AGENT.md by id; `worker` is there anyway. */
   agents?: Record<string, string>;
-  secrets?: Record<string, string>;
-  model?: ModelPort;
-  sandboxes?: SandboxDriver;
-  clock?: Clock;
-  allowHostShell?: boolean;
-  overdrawn?: EngineDeps["overdrawn"];
-  /** Besides the engine's own. */
-  tools?: ToolSource[];
-  reserve?: EngineDeps["reserve"];
-  attachments?: EngineDeps["attachments"];
+  /** Configuration as environment variables. */
+  env?: Record<string, string>;
 }
 
-export type Rig = ReturnType<typeof createRig>;
+export type Rig = Awaited<ReturnType<typeof openRig>>;
 
-export function createRig(options: RigOptions) {
-  const { clock = systemClock, pipelines = {}, agents = {}, secrets = {} } = options;
+/** Not started yet. */
+export async function openRig({ pipelines, script, agents = {}, env = {}, ...options }: RigOptions) {
   const folder = mkdtempSync(join(tmpdir(), "skep-rig-"));
-  const store = openStore({ path: join(folder, "skep.db"), clock, checkEvents: true });
-  const bus = createBus((error) => {
-    throw error;
-  });
-  store.onCommit(bus.deliver);
-  const log = pino({ level: "silent" });
-  const eventLog = createEventLog(store, clock);
-  if (options.script !== undefined) writeFileSync(join(folder, "script.yml"), `version: 1\n${options.script}`);
-  const catalogue = createCatalogue({ clock });
-  const models =
-    options.model ??
-    createModelPort({
-      keys: { resolve: () => undefined },
-      prices: catalogue,
-      clock,
-      scripted: createScriptedModel({ clock }),
-    });
-  const calls: string[] = [];
-  const sessions = createSessions({
-    store,
-    clock,
-    recordCall: (_tx, execution) => void calls.push(execution.id),
-  });
-  const agentOf = (id: string) => {
-    const text = agents[id] ?? (id === "worker" ? AGENT : undefined);
-    if (text === undefined) throw notFound("agent");
-    return parseAgentFile(id, text).agent;
+  const write = (path: string, text: string): string => {
+    const file = join(folder, path);
+    mkdirSync(dirname(file), { recursive: true });
+    writeFileSync(file, text);
+    return file;
   };
-  const runs = openRuns({
-    store,
-    clock,
-    audit: createAudit(store, clock),
-    planner,
-    sessions,
-    pipelineOf(id) {
-      const { definition, problems } = parsePipeline(pipelines[id] ?? "");
-      if (!definition) throw new Error(JSON.stringify(problems));
-      return definition;
-    },
-    projectNamed: () => {
-      throw notFound("project");
-    },
-    projectById: () => undefined,
-    agentOf,
-    isModel: () => true,
-    skillsFor: (_agent, _input, always) => [...always],
+  for (const [id, text] of Object.entries({ worker: AGENT, ...agents })) write(`data/agents/${id}/AGENT.md`, text);
+  for (const [id, text] of Object.entries(pipelines)) write(`data/agents/_pipelines/${id}.yml`, text);
+  const config = readConfig({
+    ...{ DATA: join(folder, "data"), SANDBOX: "process", LOG_LEVEL: "silent", MAX_EXECUTIONS: "8" },
+    ...(script === undefined ? {} : { DEMO_SCRIPT: write("script.yml", `version: 1\n${script}`) }),
+    ...env,
   });
-  const workspaceOf = (id: string) => {
-    const path = join(folder, "workspaces", id);
-    mkdirSync(path, { recursive: true });
-    return path;
+  let house = await openHouse(config, options);
+  let running = false;
+  const stop = async () => {
+    if (running) await house.stop();
+    running = false;
   };
-  const makeEngine = () =>
-    createEngine({
-      clock,
-      log,
-      rows: sessions.rows,
-      models,
-      sandboxes:
-        options.sandboxes ?? createProcessSandboxes({ allowHostShell: options.allowHostShell ?? false, clock }),
-      limits: () => ({ parallel: 8, perAgent: 8 }),
-      defaults: () => ({
-        model: () => "demo/scripted",
-        limits: { max_turns: 50, timeout_seconds: 600 },
-        sandbox: { image: null, network: "none", memory_mb: 256, cpus: 1 },
-      }),
-      agentOf,
-      allowsTool: () => () => true,
-      skills: { available: () => [] },
-      toolbox: createToolbox(() => [
-        builtInTools({ fetchPage: () => Promise.reject(notFound("page")) }),
-        ...(options.tools ?? []),
-      ]),
-      secretsOf: () => secrets,
-      projectOf: () => undefined,
-      guidanceOf: () => null,
-      sharedToken: undefined,
-      apiUrl: () => undefined,
-      workspaces: {
-        prepare: async ({ id }) => ({ path: workspaceOf(id) }),
-        commitStep: async () => {},
-        own: async (id) => workspaceOf(id),
-      },
-      overdrawn: options.overdrawn ?? (() => undefined),
-      reserve: options.reserve ?? (() => true),
-      ...(options.attachments ? { attachments: options.attachments } : {}),
-      emitSoon: store.emitSoon,
-      script: options.script === undefined ? undefined : join(folder, "script.yml"),
-      onTick: () => runs.service.tick(),
-    });
-  let engine = makeEngine();
-  sessions.connect({ wake: () => engine.scheduler.wake(), stopOne: (id, why) => engine.scheduler.stopOne(id, why) });
+  const events = (): SkepEvent[] => house.core.eventLog.read(0, 100_000);
 
   /** Resolves with the first event that fits, past ones included. */
   const event = (fits: (event: SkepEvent) => boolean): Promise<SkepEvent> =>
     new Promise((resolve) => {
-      const past = eventLog.read(0, 100_000).find(fits);
+      const past = events().find(fits);
       if (past) return resolve(past);
-      const stop = bus.subscribeAll((one) => {
+      const unsubscribe = house.core.bus.subscribeAll((one) => {
         if (!fits(one)) return;
-        stop();
+        unsubscribe();
         resolve(one);
       });
     });
   return {
-    store,
-    bus,
-    runs,
-    get engine() {
-      return engine;
-    },
-    /** Another engine over the same rows, as after a restart. */
-    second() {
-      engine = makeEngine();
-      return engine;
-    },
-    sessions,
-    eventLog,
-    calls,
-    workspaceOf,
     event,
-    create: (pipeline: string, task = "do it") =>
-      runs.service.create({ pipeline_id: pipeline, task_description: task }, LOCAL_ADMIN),
+    events,
+    get services() {
+      return house.services;
+    },
+    get store() {
+      return house.core.store;
+    },
+    workspaceOf: (id: string) => join(house.core.folder.workspaces, id),
+    async start() {
+      running = true;
+      await house.start();
+    },
+    stop,
+    /** Another process over the same folder. */
+    async restart() {
+      await stop();
+      await house.close();
+      house = await openHouse(config, options);
+      running = true;
+      await house.start();
+    },
+    create: (pipeline_id: string, task_description = "do it", more: Partial<RunCreate> = {}) =>
+      house.services.runs.service.create({ pipeline_id, task_description, ...more }, LOCAL_ADMIN),
     /** The run once it has ended. */
     async ended(runId: string) {
-      await event(
-        ({ kind, run_id }) => run_id === runId && ["run_complete", "run_failed", "run_cancelled"].includes(kind),
-      );
-      return runs.views.one(runId, LOCAL_ADMIN);
+      await event(({ kind, run_id }) => run_id === runId && RUN_ENDS.some((end) => end.kind === kind));
+      return house.services.runs.views.one(runId, LOCAL_ADMIN);
     },
-    steps: (runId: string) => runs.rows.stepsOf(runId),
-    events: () => eventLog.read(0, 100_000),
+    steps: (runId: string) => house.services.runs.rows.stepsOf(runId),
+    /** How many model calls were logged. */
+    calls: (): number => Number(house.core.store.sqlite.prepare("SELECT count(*) FROM llm_calls").pluck().get()),
     async close() {
-      await engine.stop();
-      store.close();
+      await stop();
+      await house.close();
       rmSync(folder, { recursive: true, force: true });
+    },
+  };
+}
+
+/** Rigs of one test file: `started` opens and starts one, `close` takes all away. */
+export function createRigs() {
+  const rigs: Rig[] = [];
+  const open = async (options: RigOptions): Promise<Rig> => {
+    const rig = await openRig(options);
+    rigs.push(rig);
+    return rig;
+  };
+  return {
+    open,
+    async started(options: RigOptions): Promise<Rig> {
+      const rig = await open(options);
+      await rig.start();
+      return rig;
+    },
+    async close(): Promise<void> {
+      for (const rig of rigs.splice(0)) await rig.close();
     },
   };
 }

@@ -49,7 +49,13 @@ export function skepCommand(...args: string[]): string[] {
 }
 
 /** Nothing of the test run's own environment reaches the server but the path. */
-const bareEnv = () => ({ PATH: process.env["PATH"] ?? "", HOME: process.env["HOME"] ?? "/tmp", LOG_LEVEL: "warn" });
+const bareEnv = () => ({
+  PATH: process.env["PATH"] ?? "",
+  HOME: process.env["HOME"] ?? "/tmp",
+  LOG_LEVEL: "warn",
+  // No list of servers of the user who runs the tests.
+  XDG_STATE_HOME: "/dev/null",
+});
 
 /** Starts a server and waits until it answers. @throws Error with its output when it does not come up. */
 export async function startServer({ env = {}, data }: ServerOptions = {}): Promise<TestServer> {

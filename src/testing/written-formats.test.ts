@@ -18,7 +18,7 @@ import { parsePipeline } from "../engine/pipeline/parse.ts";
 import { DEFAULT_SETTINGS } from "../feature/settings/model.ts";
 import { SHIPPED_FILES } from "../store/shipped-files.ts";
 import { openTestApp } from "./app.ts";
-import { createRig } from "./engine-rig.ts";
+import { openRig } from "./engine-rig.ts";
 import { PipelineRun } from "./pipeline-run.ts";
 
 const DOCS = resolve(import.meta.dir, "../../docs");
@@ -117,8 +117,8 @@ describe("docs/pipelines.md", () => {
     const script = (blocks(text, "yaml").find(isTranscript) ?? "").replace("version: 1\n", "");
     const pipeline = examples.find(([id]) => id === "until-it-holds")?.[1] ?? "";
     const team = Object.fromEntries(agents.map((id) => [id, SHIPPED_FILES[`${id}/AGENT.md`]!]));
-    const rig = createRig({ pipelines: { "until-it-holds": pipeline }, script, agents: team });
-    await rig.engine.start();
+    const rig = await openRig({ pipelines: { "until-it-holds": pipeline }, script, agents: team });
+    await rig.start();
     const run = rig.create("until-it-holds");
     expect(await rig.ended(run.id)).toMatchObject({ status: "succeeded" });
     expect(rig.steps(run.id).map(({ step_id, status }) => `${step_id} ${status}`)).toEqual([

@@ -4,6 +4,7 @@
  * helpers, system and user configuration are off. Its whole process group dies on time-out and abort.
  */
 import { spawn } from "node:child_process";
+import type { Writable } from "node:stream";
 import { Problem, unavailable } from "../../core/errors.ts";
 
 export interface GitCommandOptions {
@@ -13,7 +14,8 @@ export interface GitCommandOptions {
   gitDir?: string;
   workTree?: string;
   env?: Readonly<Record<string, string>>;
-  stdin?: string;
+  /** Taken as git reads it; when it fails, git is killed and the call fails with its error. */
+  stdin?: string | AsyncIterable<Uint8Array>;
   signal?: AbortSignal | undefined;
   timeoutMs?: number;
   /** Exit codes that are no failure; 0 is always one. */
@@ -51,6 +53,10 @@ const SETTINGS: readonly (readonly [string, string])[] = [
   ["diff.ignoreSubmodules", "all"],
   ["diff.external", ""],
   ["http.followRedirects", "false"],
+  ["index.version", "2"],
+  ["core.splitIndex", "false"],
+  ["index.sparse", "false"],
+  ["fastimport.unpackLimit", "100"],
   ["gc.auto", "0"],
   ["maintenance.auto", "false"],
   ["commit.gpgSign", "false"],
@@ -103,7 +109,13 @@ export function createGitCommand({ program, env }: GitRunner): GitCommand {
       });
       child.stderr!.on("data", (chunk: Buffer) => lines.add(chunk.toString("utf8")));
       child.stdin?.on("error", () => {});
-      child.stdin?.end(stdin);
+      let unfed: { error: unknown } | undefined;
+      if (typeof stdin === "string") child.stdin?.end(stdin);
+      else if (stdin)
+        void feed(child.stdin!, stdin).catch((error: unknown) => {
+          unfed = { error };
+          kill();
+        });
       child.on("error", (error: NodeJS.ErrnoException) =>
         settle(() => fail(error.code === "ENOENT" ? missingGit() : error)),
       );
@@ -111,6 +123,7 @@ export function createGitCommand({ program, env }: GitRunner): GitCommand {
         settle(() => {
           lines.end();
           if (signal?.aborted) return fail(signal.reason);
+          if (unfed) return fail(unfed.error);
           if (timedOut) return fail(new Problem(504, "git_timeout", `git took longer than ${timeoutMs / 1_000} s.`));
           if (out.full()) return fail(new Problem(502, "git_failed", "git answered more than can be taken."));
           if (code !== 0 && !accept.includes(code ?? -1)) return fail(failure(args, lines.last()));
@@ -118,6 +131,15 @@ export function createGitCommand({ program, env }: GitRunner): GitCommand {
         }),
       );
     });
+}
+
+/** Ends early, without an error, when git closes its input: git says itself what was wrong. */
+async function feed(input: Writable, chunks: AsyncIterable<Uint8Array>): Promise<void> {
+  for await (const chunk of chunks) {
+    if (input.destroyed) return;
+    await new Promise((go) => input.write(chunk, go));
+  }
+  input.end();
 }
 
 const missingGit = () => unavailable("git_missing", "git is not installed on this machine; projects need it.");

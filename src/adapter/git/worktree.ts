@@ -5,6 +5,7 @@
 import { existsSync } from "node:fs";
 import { mkdir, rm, writeFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
+import { removeFolder } from "../../working-copy/folder.ts";
 import type { GitCommand } from "./command.ts";
 import { assertName, assertRef } from "./names.ts";
 
@@ -57,6 +58,6 @@ async function dropStaleLocks(place: WorktreePlace): Promise<void> {
 export async function removeWorktree(place: WorktreePlace): Promise<void> {
   assertName(place.name);
   await rm(readyMark(place), { force: true });
-  await rm(place.path, { recursive: true, force: true, maxRetries: 3 });
+  await removeFolder(place.path);
   await rm(adminFolder(place), { recursive: true, force: true });
 }

@@ -8,7 +8,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import fc from "fast-check";
 import { LIMITS } from "../../core/limits.ts";
-import { parseIgnoreRules } from "./ignore-rules.ts";
+import { parseIgnoreRules } from "../../working-copy/ignore-rules.ts";
 import { createWorkspaceFiles, type WorkspaceFiles } from "./workspace-files.ts";
 import { giveWorkspace } from "./workspace-owner.ts";
 

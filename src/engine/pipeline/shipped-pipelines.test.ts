@@ -3,7 +3,7 @@ import { afterEach, describe, expect, test } from "bun:test";
 import { LOCAL_ADMIN } from "../../http/caller.ts";
 import { SHIPPED_FILES } from "../../store/shipped-files.ts";
 import { type Answer, type Asked, createAnsweringModel } from "../../testing/answering-model.ts";
-import { createRig, type Rig } from "../../testing/engine-rig.ts";
+import { createRigs, type Rig } from "../../testing/engine-rig.ts";
 
 /** `<name>` of every file whose path fits → its text. */
 const shipped = (path: RegExp): Record<string, string> =>
@@ -16,10 +16,8 @@ const shipped = (path: RegExp): Record<string, string> =>
 const PIPELINES = shipped(/^_pipelines\/(.+)\.yml$/);
 const AGENTS = shipped(/^([a-z]+)\/AGENT\.md$/);
 
-const rigs: Rig[] = [];
-afterEach(async () => {
-  for (const rig of rigs.splice(0)) await rig.close();
-});
+const rigs = createRigs();
+afterEach(rigs.close);
 
 /** Outputs by step: the same every time, one a time (the last one for all later), or as the function says. */
 type Answers = Record<string, Record<string, unknown> | Answer[] | ((asked: Asked) => Answer)>;
@@ -32,9 +30,7 @@ async function started(answers: Answers) {
     if (!Array.isArray(given)) return { outputs: given };
     return given[Math.min(one.time, given.length) - 1]!;
   });
-  const rig = createRig({ pipelines: PIPELINES, agents: AGENTS, model: port });
-  rigs.push(rig);
-  await rig.engine.start();
+  const rig = await rigs.started({ pipelines: PIPELINES, agents: AGENTS, models: port });
   return {
     rig,
     asked,
@@ -85,7 +81,7 @@ const waiting = (rig: Rig, run: { id: string }, nth = 1) => {
   return rig.event(({ kind, run_id }) => kind === "approval_requested" && run_id === run.id && ++seen === nth);
 };
 const answer = (rig: Rig, run: { id: string }, approved: boolean, comment = "") =>
-  rig.runs.service.approve(run.id, { step_id: "agree", approved, comment }, LOCAL_ADMIN);
+  rig.services.runs.service.approve(run.id, { step_id: "agree", approved, comment }, LOCAL_ADMIN);
 
 describe("feature", () => {
   test("a refused design is made anew with the comment; a rejected change is repaired, reviewed again and accepted", async () => {
@@ -122,7 +118,7 @@ describe("feature", () => {
   test("asks nobody when told so, and goes through without a repair when the first review accepts", async () => {
     const { rig, asked } = await started({ ...FEATURE, review: { verdict: "approved", findings: [], evidence: "e" } });
     const input = { pipeline_id: "feature", task_description: "Discounts", inputs: { ask: "no" } };
-    const run = rig.runs.service.create(input, LOCAL_ADMIN);
+    const run = rig.services.runs.service.create(input, LOCAL_ADMIN);
     expect(await rig.ended(run.id)).toMatchObject({ status: "succeeded" });
     expect(endsOf(rig, run, "agree", "repair")).toEqual(["agree skipped", "repair skipped"]);
     expect(asked).toHaveLength(7);
@@ -134,7 +130,7 @@ describe("feature", () => {
       review: { verdict: "changes", findings: [FINDING], evidence: "e" },
     });
     const input = { pipeline_id: "feature", task_description: "Discounts", inputs: { ask: "no" } };
-    const run = rig.runs.service.create(input, LOCAL_ADMIN);
+    const run = rig.services.runs.service.create(input, LOCAL_ADMIN);
     expect(await rig.ended(run.id)).toMatchObject({
       status: "failed",
       error: { code: "max_visits", step_id: "review" },
@@ -150,7 +146,7 @@ describe("feature", () => {
       review: { verdict: "approved", findings: [], evidence: "e" },
     });
     const input = { pipeline_id: "feature", task_description: "Discounts", inputs: { ask: "no" } };
-    const run = rig.runs.service.create(input, LOCAL_ADMIN);
+    const run = rig.services.runs.service.create(input, LOCAL_ADMIN);
     expect(await rig.ended(run.id)).toMatchObject({ status: "succeeded" });
     expect(inputs("implement").map((text) => /Task: (\w+)/.exec(text)?.[1])).toEqual(["First", "First", "Second"]);
   });

@@ -11,13 +11,12 @@ import { createPullImage } from "./pull-image.ts";
 import { retentionDuty } from "./retention.ts";
 import { adminRoutes } from "./routes.ts";
 import { createSystemWatch } from "./system-watch.ts";
-import { createTtsSettings } from "./tts-settings.ts";
 
 const WATCH_MS = 600_000;
 
 type Needs = Core & {
   settings: SettingsService;
-  jobs: Pick<Jobs, "start">;
+  jobs: Pick<Jobs, "enqueue">;
   notifications: Pick<Notifications, "notify" | "resolve">;
   engine: Pick<EngineService, "makeImage">;
 };
@@ -33,15 +32,15 @@ export const admin = defineFeature("admin", (deps: Needs) => {
     agentImage,
     makeImage: deps.engine.makeImage,
   });
+  const pullImage = createPullImage({ docker, jobs: deps.jobs, pulled: watch.imageIsThere });
   const routes = adminRoutes(deps.base, {
-    apiUsage,
+    ...{ apiUsage, pullImage },
     containers: createContainers({ ...deps, labels: LABELS }),
-    pullImage: createPullImage({ docker, startJob: deps.jobs.start, pulled: watch.imageIsThere }),
-    ttsSettings: createTtsSettings(settings),
   });
   return {
     service: { countRequest: apiUsage.count },
     routes,
+    jobs: [pullImage.definition],
     prunes: [
       { keep: "api_usage_days", run: apiUsage.prune },
       { keep: null, run: deps.idempotency.prune },

@@ -1,64 +1,50 @@
-/** Pulling an image as a background job that tells of each layer. */
+/** Pulling an image as a background job that shows each layer. */
+import { Type as t } from "@sinclair/typebox";
 import type { ImageProgress } from "../../adapter/docker/progress.ts";
 import type { DockerClient } from "../../adapter/docker.ts";
 import { unavailable } from "../../core/errors.ts";
+import { defineJob, type JobDefinition } from "../../core/jobs.ts";
 import type { Caller } from "../../http/caller.ts";
 import type { Job } from "../jobs/model.ts";
+import type { Jobs } from "../jobs/service.ts";
 
 export interface PullDeps {
   docker: Pick<DockerClient, "images" | "ping"> | undefined;
-  /** Starts a background job; see feature/jobs. */
-  startJob(request: {
-    kind: string;
-    subject: string;
-    userId?: string | undefined;
-    work(
-      report: (progress: {
-        percent?: number | undefined;
-        detail?: string | undefined;
-        data?: Record<string, unknown>;
-      }) => void,
-      signal: AbortSignal,
-    ): Promise<Record<string, unknown> | undefined>;
-  }): Job;
+  jobs: Pick<Jobs, "enqueue">;
   /** The image is here now: closes what was said about its absence. */
   pulled(image: string): void;
 }
 
 export interface PullImage {
+  readonly definition: JobDefinition;
   /** @throws Problem 503 when Docker does not answer. Ask before starting. */
   assertReady(): Promise<void>;
   start(image: string, caller: Caller): Job;
 }
 
-export function createPullImage({ docker, startJob, pulled }: PullDeps): PullImage {
+export function createPullImage({ docker, jobs, pulled }: PullDeps): PullImage {
   const engine = () => {
     if (!docker)
       throw unavailable("docker_unavailable", "Agents work without Docker here; there is nothing to pull to.");
     return docker;
   };
+  const pullImage = defineJob("pull_image", t.Object({ image: t.String() }), async ({ image }, { report, signal }) => {
+    const { images } = engine();
+    const layers = createLayers();
+    const onProgress = (progress: ImageProgress) => {
+      const { layer, status } = progress;
+      const percent = layers.take(progress);
+      report({ percent, detail: layer ? `${status} ${layer}` : status, progress: { layers: layers.all() } });
+    };
+    await images.pull(image, { onProgress, signal });
+    pulled(image);
+    const found = await images.inspect(image);
+    return { image, image_id: found?.id ?? null };
+  });
   return {
+    definition: pullImage,
     assertReady: async () => engine().ping(),
-    start(image, caller) {
-      const { images } = engine();
-      return startJob({
-        kind: "pull_image",
-        subject: image,
-        userId: caller.userId,
-        async work(report, signal) {
-          const layers = createLayers();
-          const onProgress = (progress: ImageProgress) => {
-            const { layer, status } = progress;
-            const percent = layers.take(progress);
-            report({ percent, detail: layer ? `${status} ${layer}` : status, data: { layers: layers.all() } });
-          };
-          await images.pull(image, { onProgress, signal });
-          pulled(image);
-          const found = await images.inspect(image);
-          return { image, image_id: found?.id ?? null };
-        },
-      });
-    },
+    start: (image, { userId }) => jobs.enqueue(pullImage, { image }, { key: image, subject: image, userId }),
   };
 }
 

@@ -3,6 +3,7 @@ import type { Notifications } from "../notifications/service.ts";
 import { sessionEnded } from "../sessions/events.ts";
 import type { SettingsService } from "../settings/service.ts";
 import type { Team } from "../team/feature.ts";
+import { budgetEvents } from "./events.ts";
 import { createOwnLimits } from "./own-limits.ts";
 import { createBudgets } from "./service.ts";
 
@@ -15,12 +16,16 @@ type Needs = Core & {
   team: Team;
 };
 
-export const budgets = defineFeature("budgets", ({ store, clock, bus, settings, notifications, team }: Needs) => {
-  const service = createBudgets({
-    ...{ store, clock, notify: notifications.notify },
-    limits: () => settings.get().budgets,
-    ownLimits: createOwnLimits(store, (agentId) => team.files.find(agentId)?.config),
-  });
-  const unsubscribe = bus.subscribe([sessionEnded], ({ session_id }) => session_id && service.release(session_id));
-  return { service, prunes: [{ keep: NOTICE_DAYS, run: service.prune }], stop: unsubscribe };
-});
+export const budgets = defineFeature(
+  "budgets",
+  ({ store, clock, bus, settings, notifications, team }: Needs) => {
+    const service = createBudgets({
+      ...{ store, clock, notify: notifications.notify },
+      limits: () => settings.get().budgets,
+      ownLimits: createOwnLimits(store, (agentId) => team.files.find(agentId)?.config),
+    });
+    const unsubscribe = bus.subscribe([sessionEnded], ({ session_id }) => session_id && service.release(session_id));
+    return { service, prunes: [{ keep: NOTICE_DAYS, run: service.prune }], stop: unsubscribe };
+  },
+  budgetEvents,
+);

@@ -10,8 +10,10 @@ import { chooseSandbox } from "../../adapter/sandbox/choice.ts";
 import { createAgentImages } from "../../adapter/sandbox/docker/agent-image.ts";
 import { createDockerSandboxes } from "../../adapter/sandbox/docker/driver.ts";
 import { createProcessSandboxes } from "../../adapter/sandbox/process/driver.ts";
+import { executionRefs } from "../../core/events.ts";
 import { BUILD } from "../../core/version.ts";
 import { createEngine, type Engine } from "../../engine/engine.ts";
+import { engineEvents } from "../../engine/events.ts";
 import type { Execution } from "../../engine/execution.ts";
 import type { ModelPort } from "../../engine/model.ts";
 import type { SandboxDriver } from "../../engine/sandbox.ts";
@@ -19,6 +21,7 @@ import { builtInTools } from "../../engine/tool/built-in.ts";
 import { createToolbox } from "../../engine/toolbox.ts";
 import type { agents } from "../agents/feature.ts";
 import type { Budgets } from "../budgets/service.ts";
+import { activity } from "../events/events.ts";
 import { type Core, defineFeature, type ServiceOf } from "../feature.ts";
 import type { projects } from "../projects/feature.ts";
 import type { OpenRuns } from "../runs/open.ts";
@@ -43,69 +46,85 @@ export interface EngineService {
   /** The execution whose token this is, while it runs. */
   executionOf: Engine["tokens"]["find"];
   sandbox: { kind: SandboxDriver["kind"]; shell: boolean };
+  /** Executions at work in this process. */
+  active(): number;
   /** Makes the agents' image when it is one of ours. @returns whether it is there now. */
   makeImage(image: string): Promise<boolean>;
 }
 
-export const engine = defineFeature("engine", async (deps: Needs) => {
-  const { clock, log, config, store, guard, folder, settings, providers, contributions } = deps;
-  const { skills, projects, agents, secrets, budgets, sessions, runs } = deps;
-  const agentOf = (id: string) => agents.ready(id).agent;
-  const sandbox = await sandboxOf(deps);
-  log.info({ sandbox: sandbox.driver.kind }, sandbox.reason);
-  const engine = createEngine({
-    ...{ clock, log, rows: sessions.rows, sandboxes: sandbox.driver, agentOf, emitSoon: store.emitSoon },
-    toolbox: createToolbox(
-      () => contributions.tools,
-      (source, err) => log.warn({ err, source }, "a source of tools failed; agents go on without its tools"),
-    ),
-    models: deps.replaced.models ?? (await modelsOf(deps)),
-    limits: () => ({ parallel: config.maxExecutions, perAgent: settings.get().limits.executions_per_agent }),
-    defaults: () => ({
-      ...settings.get(),
-      model: (purpose) => settings.modelFor(purpose) ?? (providers.anyConfigured() ? null : SCRIPTED_MODEL),
-    }),
-    allowsTool: (id) => agents.overrides.allows(id, agentOf(id).config.tools),
-    skills: skills.forAgents,
-    secretsOf: ({ agentId, id }) => secrets.envOf(agentId, { actor: `execution:${id}` }),
-    projectOf: projects.find,
-    guidanceOf: (runId) => runs.rows.run(runId)?.human_context ?? null,
-    sharedToken: config.agentToken === "shared" ? deps.keys.engineToken : undefined,
-    // A container reaches the server only where the operator says; a process of this host, where it listens.
-    apiUrl: () => config.agentApiUrl ?? (sandbox.driver.kind === "process" ? deps.url() : undefined),
-    workspaces: {
-      prepare: projects.workspaces.prepare,
-      commitStep: projects.workspaces.commitStep,
-      async own(sessionId) {
-        const path = join(folder.workspaces, sessionId);
-        await mkdir(path, { recursive: true });
-        return path;
+export const engine = defineFeature(
+  "engine",
+  async (deps: Needs) => {
+    const { clock, log, masking, config, store, guard, folder, settings, providers, contributions } = deps;
+    const { skills, projects, agents, secrets, budgets, sessions, runs } = deps;
+    const agentOf = (id: string) => agents.ready(id).agent;
+    const sandbox = await sandboxOf(deps);
+    log.info({ sandbox: sandbox.driver.kind }, sandbox.reason);
+    const engine = createEngine({
+      ...{ clock, log, masking, rows: sessions.rows, sandboxes: sandbox.driver, agentOf, emitSoon: store.emitSoon },
+      toolbox: createToolbox(
+        () => contributions.tools,
+        (source, err) => log.warn({ err, source }, "a source of tools failed; agents go on without its tools"),
+      ),
+      models: deps.replaced.models ?? (await modelsOf(deps)),
+      limits: () => ({ parallel: config.maxExecutions, perAgent: settings.get().limits.executions_per_agent }),
+      defaults: () => ({
+        ...settings.get(),
+        model: (purpose) => settings.modelFor(purpose) ?? (providers.anyConfigured() ? null : SCRIPTED_MODEL),
+      }),
+      allowsTool: (id) => agents.overrides.allows(id, agentOf(id).config.tools),
+      skills: skills.forAgents,
+      secretsOf(execution) {
+        const { env, damaged } = secrets.envOf(execution.agentId, { actor: `execution:${execution.id}` });
+        if (damaged.length > 0) {
+          log.warn({ agent: execution.agentId, execution: execution.id, secrets: damaged }, "secrets cannot be opened");
+          const data = { title: `Works without what cannot be opened: ${damaged.join(", ")}.` };
+          store.emitSoon(activity, { ...executionRefs(execution), data });
+        }
+        return env;
       },
-    },
-    overdrawn: (execution, estimateUsd) => budgets.check({ ...spenderOf(execution), estimateUsd }),
-    reserve: (execution, amountUsd) => budgets.reserve({ ...spenderOf(execution), amountUsd }),
-    script: config.demoScript,
-    onTick: runs.service.tick,
-  });
-  sessions.connect(engine.scheduler);
-  const shell = sandbox.driver.kind === "docker" || config.allowHostShell;
-  const service: EngineService = {
-    executionOf: engine.tokens.find,
-    sandbox: { kind: sandbox.driver.kind, shell },
-    makeImage: sandbox.makeImage,
-  };
-  return {
-    service,
-    tools: builtInTools({
-      fetchPage: createGuardedFetch({ resolve: guard.resolve, userAgent: `Skep/${BUILD.version}` }),
-    }),
-    start: engine.start,
-    async stop() {
-      await engine.stop();
-      await sandbox.close();
-    },
-  };
-});
+      attachments: () => contributions.attachments,
+      projectOf: projects.find,
+      guidanceOf: (runId) => runs.rows.run(runId)?.human_context ?? null,
+      sharedToken: config.agentToken === "shared" ? deps.keys.engineToken : undefined,
+      // A container reaches the server only where the operator says; a process of this host, where it listens.
+      apiUrl: () => config.agentApiUrl ?? (sandbox.driver.kind === "process" ? deps.url() : undefined),
+      workspaces: {
+        prepare: projects.workspaces.prepare,
+        commitStep: projects.workspaces.commitStep,
+        async own(sessionId) {
+          const path = join(folder.workspaces, sessionId);
+          await mkdir(path, { recursive: true });
+          return path;
+        },
+      },
+      overdrawn: (execution, estimateUsd) => budgets.check({ ...spenderOf(execution), estimateUsd }),
+      reserve: (execution, amountUsd) => budgets.reserve({ ...spenderOf(execution), amountUsd }),
+      script: config.demoScript,
+      onTick: runs.service.tick,
+    });
+    sessions.connect(engine.scheduler);
+    const shell = sandbox.driver.kind === "docker" || config.allowHostShell;
+    const service: EngineService = {
+      executionOf: engine.tokens.find,
+      active: () => engine.scheduler.active,
+      sandbox: { kind: sandbox.driver.kind, shell },
+      makeImage: sandbox.makeImage,
+    };
+    return {
+      service,
+      tools: builtInTools({
+        fetchPage: createGuardedFetch({ resolve: guard.resolve, userAgent: `Skep/${BUILD.version}` }),
+      }),
+      start: engine.start,
+      async stop() {
+        await engine.stop();
+        await sandbox.close();
+      },
+    };
+  },
+  engineEvents,
+);
 
 const spenderOf = ({ sessionId, agentId, runId, userId }: Execution) => ({ agentId, runId, userId, sessionId });
 
@@ -136,12 +155,12 @@ async function sandboxOf({ config, clock, log, docker, instanceId, settings, rep
 }
 
 /** The real port, with MODEL_CASSETTE recorded to or replayed from a folder. */
-async function modelsOf({ config, clock, log, folder, providers }: Needs): Promise<ModelPort> {
+async function modelsOf({ config, clock, log, masking, folder, providers }: Needs): Promise<ModelPort> {
   const { keys, catalogue } = providers;
   const scripted = createScriptedModel({ clock, ...(config.demoScript ? {} : { scriptsDir: folder.cache }) });
   const port = createModelPort({ keys, prices: catalogue, clock, scripted, log });
   const [, how, path = ""] = /^(record|replay):(.+)$/.exec(config.modelCassette ?? "") ?? [];
   if (how === "record") await mkdir(path, { recursive: true });
-  if (how === "record") return createRecorder({ port, path: join(path, "calls.jsonl"), log });
+  if (how === "record") return createRecorder({ port, path: join(path, "calls.jsonl"), masker: masking, log });
   return how === "replay" ? createReplay({ path: join(path, "calls.jsonl"), clock, info: port }) : port;
 }

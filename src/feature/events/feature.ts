@@ -1,12 +1,14 @@
 import { type Core, defineFeature } from "../feature.ts";
 import type { OpenRuns } from "../runs/open.ts";
+import { eventEvents } from "./events.ts";
 import { eventRoutes } from "./routes.ts";
 
 export const events = defineFeature(
   "events",
-  ({ base, streams, tickets, eventLog, eventCatalogue, runs }: Core & { runs: Pick<OpenRuns, "views"> }) => ({
-    routes: eventRoutes(base, { streams, tickets, catalogue: eventCatalogue, assertRun: runs.views.rowFor }),
+  ({ base, streams, tickets, eventLog, contributions, runs }: Core & { runs: Pick<OpenRuns, "views"> }) => ({
+    routes: eventRoutes(base, { streams, tickets, catalogue: contributions.events, assertRun: runs.views.rowFor }),
     handOver: eventLog.handOver,
     prunes: [{ keep: null, run: eventLog.prune }],
   }),
+  eventEvents,
 );

@@ -7,6 +7,7 @@ import type { Base } from "../../http/base.ts";
 import type { Caller } from "../../http/caller.ts";
 import type { EventStreams } from "../../http/event-stream.ts";
 import { queryInteger } from "../../http/list.ts";
+import { stillHolds } from "../../http/standing.ts";
 import { TICKET_SECONDS, type Tickets } from "../../http/tickets.ts";
 
 const tags = ["events"];
@@ -36,7 +37,7 @@ export function eventRoutes(base: Base, { streams, tickets, catalogue, assertRun
       filter: { run_id, session_id, agent_id, project_id, kinds: kindsOf(query.kinds, catalogue) },
       after,
       mayRead: (event) => mayReadEvent(caller, event),
-      stillValid: () => caller.stillValid?.() ?? true,
+      stillValid: () => stillHolds(caller),
     });
   };
   return new Elysia({ name: "skep/events" })

@@ -1,26 +1,25 @@
 /** Background jobs: what takes longer than a request, and can be asked about. */
-import { type Static, type TSchema, Type as t } from "@sinclair/typebox";
-
-const orNull = <T extends TSchema>(schema: T) => t.Union([schema, t.Null()]);
+import { type Static, Type as t } from "@sinclair/typebox";
+import { oneOf, orNull, Time } from "../../core/schema.ts";
 
 export const Job = t.Object({
   id: t.String(),
   kind: t.String({ description: "e.g. `pull_image`" }),
-  state: t.Union([
-    t.Literal("queued"),
-    t.Literal("running"),
-    t.Literal("succeeded"),
-    t.Literal("failed"),
-    t.Literal("cancelled"),
-  ]),
+  state: oneOf("queued", "running", "succeeded", "failed", "cancelled"),
   percent: orNull(t.Number({ minimum: 0, maximum: 100, description: "Null while it cannot be told." })),
   detail: orNull(t.String({ description: "What is done now." })),
+  progress: orNull(
+    t.Record(t.String(), t.Unknown(), { description: "What its kind tells besides, e.g. the layers of an image." }),
+  ),
   subject: orNull(t.String({ description: "What it works on." })),
+  project_id: orNull(t.String()),
+  attempt: t.Integer({ description: "1 at first; higher when it failed or was cut short and is tried again." }),
+  due_at: orNull(Time),
   result: orNull(t.Record(t.String(), t.Unknown())),
   error: orNull(t.Object({ code: t.String(), message: t.String() })),
-  created_at: t.String({ format: "date-time" }),
-  updated_at: t.String({ format: "date-time" }),
-  finished_at: orNull(t.String({ format: "date-time" })),
+  created_at: Time,
+  updated_at: Time,
+  finished_at: orNull(Time),
 });
 export type Job = Static<typeof Job>;
 export type JobState = Job["state"];

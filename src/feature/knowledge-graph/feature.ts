@@ -12,51 +12,52 @@ import { type Core, defineFeature } from "../feature.ts";
 import type { Jobs } from "../jobs/service.ts";
 import { projectChanged, workspaceChanged } from "../projects/events.ts";
 import type { Project } from "../projects/model.ts";
+import { knowledgeGraphEvents } from "./events.ts";
 import { createIndexJobs } from "./index-jobs.ts";
 import { knowledgeGraphRoutes } from "./routes.ts";
 import { createKnowledgeGraph } from "./service.ts";
 import { codeGraphTools } from "./tools.ts";
 
 type Needs = Core & {
-  jobs: Pick<Jobs, "start" | "cancel">;
+  jobs: Jobs;
   projects: { find(id: string): Project | undefined };
 };
 
-export const knowledgeGraph = defineFeature("knowledgeGraph", (deps: Needs) => {
-  const { store, bus, log, folder, projects } = deps;
-  const client = createGraphClient({
-    command: selfCommand("graph-worker", folder.cache),
-    onRestart: (reason) => log.warn({ reason }, "a graph worker ended"),
-  });
-  const places = placesIn(folder);
-  const jobs = createIndexJobs({ store, bus, jobs: deps.jobs, graphOf: (id) => client.project(places.placeOf(id)) });
-  const service = createKnowledgeGraph({ client, jobs, project: projects.find, ...places });
+export const knowledgeGraph = defineFeature(
+  "knowledgeGraph",
+  (deps: Needs) => {
+    const { store, bus, log, folder, projects } = deps;
+    const client = createGraphClient({
+      command: selfCommand("graph-worker", folder.cache),
+      onRestart: (reason) => log.warn({ reason }, "a graph worker ended"),
+    });
+    const places = placesIn(folder);
+    const jobs = createIndexJobs({ store, jobs: deps.jobs, graphOf: (id) => client.project(places.placeOf(id)) });
+    const service = createKnowledgeGraph({ client, jobs, project: projects.find, ...places });
 
-  /** A job could write into the folder of a project that is gone. */
-  async function forget(projectId: string): Promise<void> {
-    const job = jobs.latest(projectId);
-    if (job?.finished_at === null) jobs.cancel(projectId, job.id, { kind: "local", admin: true });
-    await rm(places.placeOf(projectId).store, { recursive: true, force: true, maxRetries: 3 });
-  }
-  const unsubscribe = bus.subscribe([workspaceChanged, projectChanged], ({ kind, project_id, data }) => {
-    if (project_id === undefined) return;
-    if (kind === "workspace_changed") return jobs.soon(project_id);
-    if (data.change === "deleted")
-      forget(project_id).catch((err) => log.warn({ err, project: project_id }, "graph of a project not removed"));
-  });
-  return {
-    service,
-    routes: knowledgeGraphRoutes(deps.base, service),
-    tools: codeGraphTools(toolSchemas(true), service.toolText),
-    start: () => jobs.resume((id) => projects.find(id)?.workspace.state === "ready"),
-    stop() {
-      unsubscribe();
-      jobs.stop();
-    },
-    // After the jobs that index have been ended by who runs them.
-    close: client.close,
-  };
-});
+    /** A job could write into the folder of a project that is gone. */
+    async function forget(projectId: string): Promise<void> {
+      await jobs.end(projectId);
+      await rm(places.placeOf(projectId).store, { recursive: true, force: true, maxRetries: 3 });
+    }
+    const unsubscribe = bus.subscribe([workspaceChanged, projectChanged], ({ kind, project_id, data }) => {
+      if (project_id === undefined) return;
+      if (kind === "workspace_changed") return jobs.soon(project_id);
+      if (data.change === "deleted")
+        forget(project_id).catch((err) => log.warn({ err, project: project_id }, "graph of a project not removed"));
+    });
+    return {
+      service,
+      routes: knowledgeGraphRoutes(deps.base, service),
+      tools: codeGraphTools(toolSchemas(true), service.toolText),
+      jobs: [jobs.definition],
+      stop: unsubscribe,
+      // After the jobs that index have been ended by who runs them.
+      close: client.close,
+    };
+  },
+  knowledgeGraphEvents,
+);
 
 /** Where the sources and graphs of projects and runs lie. */
 function placesIn(folder: DataFolder) {

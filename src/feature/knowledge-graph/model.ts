@@ -123,7 +123,7 @@ export const IndexJob = t.Object({
   state: oneOf("queued", "running", "succeeded", "failed", "cancelled"),
   percent: t.Number({ minimum: 0, maximum: 100 }),
   force: t.Boolean(),
-  cause: oneOf("request", "workspace", "resumed"),
+  cause: oneOf("request", "workspace"),
   phases: t.Array(Phase),
   parsed: t.Optional(t.Integer({ description: "Files parsed by this job; the rest was known." })),
   changed: t.Optional(t.Boolean({ description: "False when the index was up to date." })),

@@ -4,11 +4,10 @@ import { join } from "node:path";
 import type { ExecutionInfo } from "../../engine/tool.ts";
 import { createGraphClient, type GraphClient } from "../../graph/client.ts";
 import { toolSchemas } from "../../graph/tools.ts";
-import { createRig, type Rig } from "../../testing/engine-rig.ts";
+import { openRig } from "../../testing/engine-rig.ts";
 import { skepCommand } from "../../testing/server.ts";
 import { createSourceTree, SHOP, type SourceTree } from "../../testing/source-tree.ts";
 import { createKnowledgeGraph, type KnowledgeGraph } from "./service.ts";
-import { codeGraphTools } from "./tools.ts";
 
 setDefaultTimeout(60_000);
 const left: (() => unknown)[] = [];
@@ -48,27 +47,29 @@ const execution = (fields: Partial<ExecutionInfo> = {}): ExecutionInfo => ({
 
 describe("graph tools", () => {
   test("an agent of the engine asks all four and reads paths and lines", async () => {
-    const { service } = shopService();
-    const call = (tool: string, input: string) =>
-      `    - tool_calls: [{ tool: ${tool}, input: { projectId: proj_shop${input} } }]`;
+    const tree = createSourceTree(SHOP);
+    left.push(tree.remove);
+    const call = (tool: string, input: string) => `    - tool_calls: [{ tool: ${tool}, input: {${input} } }]`;
     const script = [
       "steps:",
       "  look:",
-      call("code_graph_query", ", query: tax"),
-      call("code_graph_context", ", symbol_name: withTax"),
-      call("code_graph_impact", ", target: round, direction: upstream, max_depth: 2"),
+      call("code_graph_query", " query: tax"),
+      call("code_graph_context", " symbol_name: withTax"),
+      call("code_graph_impact", " target: round, direction: upstream, max_depth: 2"),
       call("code_graph_changes", ""),
-      call("code_graph_context", ", symbol_name: withTaxes"),
+      call("code_graph_context", " symbol_name: withTaxes"),
       "    - tool_calls: [{ tool: complete, input: { summary: looked } }]",
     ].join("\n");
-    const rig: Rig = createRig({
+    const rig = await openRig({
       pipelines: { look: "id: look\nname: Look\nsteps:\n  - id: look\n    agent: worker\n    input: look\n" },
       script,
-      tools: [codeGraphTools(toolSchemas(true), service.toolText)],
+      env: { ALLOW_LOCAL_REPOSITORIES: "true" },
     });
     left.push(rig.close);
-    await rig.engine.start();
-    const run = rig.create("look");
+    await rig.start();
+    rig.services.projects.create({ name: "shop", repository: tree.root });
+    await rig.event(({ kind, data }) => kind === "project_changed" && JSON.stringify(data).includes('"ready"'));
+    const run = rig.create("look", "look", { project_name: "shop" });
     expect((await rig.ended(run.id)).status).toBe("succeeded");
     const said = rig
       .events()

@@ -1,13 +1,18 @@
 import { type Core, defineFeature } from "../feature.ts";
+import { notificationEvents } from "./events.ts";
 import { notificationRoutes } from "./routes.ts";
 import { createNotifications } from "./service.ts";
 
-export const notifications = defineFeature("notifications", (deps: Core) => {
-  const service = createNotifications(deps);
-  return {
-    service,
-    routes: notificationRoutes(deps.base, service),
-    handOver: service.handOver,
-    prunes: [{ keep: "notifications_days", run: service.prune }],
-  };
-});
+export const notifications = defineFeature(
+  "notifications",
+  (deps: Core) => {
+    const service = createNotifications(deps);
+    return {
+      service,
+      routes: notificationRoutes(deps.base, service),
+      handOver: service.handOver,
+      prunes: [{ keep: "notifications_days", run: service.prune }],
+    };
+  },
+  notificationEvents,
+);

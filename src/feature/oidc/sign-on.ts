@@ -177,13 +177,15 @@ export function createSignOn({
         audit({ action: "sign_on.failed", actor: "anonymous", subject: slug, address, data: { why } });
       };
       try {
-        if (provider.issuer !== issuer)
-          throw badRequest("The provider was changed meanwhile. Start again.", "sign_on_unknown");
+        if (provider.issuer !== issuer) throw changed();
         const person = await client.exchange(settingsOf(provider), { redirectUri, parameters, state, nonce, verifier });
         const user = store.write(() => {
-          const found = accountOf(provider, person);
+          // The provider took its time: it may have been switched off, or be another by now.
+          const now = providers.enabled(slug);
+          if (now.issuer !== issuer) throw changed();
+          const found = accountOf(now, person);
           if (!found.active) throw unauthorized("This account may not log in.", "wrong_credentials");
-          takeRole(found, provider, person);
+          takeRole(found, now, person);
           return found;
         });
         return { userId: user.id, oidc: { slug, idToken: person.idToken }, returnTo };
@@ -198,6 +200,8 @@ export function createSignOn({
     },
   };
 }
+
+const changed = () => badRequest("The provider was changed meanwhile. Start again.", "sign_on_unknown");
 
 /** The strings at a dotted path of the claims: one, or those of an array. */
 function valuesAt(claims: Readonly<Record<string, unknown>>, path: string): string[] {

@@ -20,7 +20,15 @@ export const workspaceChanged = defineEvent(
       cause: oneOf("clone", "commit"),
       commit: orNull(t.String()),
       branch: orNull(t.String()),
-      skipped: t.Optional(t.Array(t.String({ description: "A path that was not committed." }))),
+      skipped: t.Optional(
+        t.Array(
+          t.Object({
+            path: t.String(),
+            why: oneOf("too large", "not readable", "no regular file", "unusable name"),
+          }),
+          { description: "The first paths that were not committed, with the reason." },
+        ),
+      ),
     },
     { description: "The files of a project changed: it was cloned, or a step committed." },
   ),

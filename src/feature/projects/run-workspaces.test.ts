@@ -6,9 +6,14 @@ import { createGit } from "../../adapter/git.ts";
 import { systemClock } from "../../core/clock.ts";
 import type { SkepEvent } from "../../core/events.ts";
 import { newId } from "../../core/ids.ts";
+import { createLog } from "../../core/log.ts";
+import { createBus } from "../../store/bus.ts";
 import { openStore, type Store } from "../../store/store.ts";
+import { runCancelled } from "../runs/events.ts";
+import { sessionEnded } from "../sessions/events.ts";
 import { createRunWorkspaces, type RunWorkspaces } from "./run-workspaces.ts";
 import { createProjectStore, type ProjectRow, type ProjectStore } from "./store.ts";
+import { createWorktreeRelease, type WorktreeRelease } from "./worktree-release.ts";
 
 const root = mkdtempSync(join(tmpdir(), "skep-runs-"));
 const stores: Store[] = [];
@@ -19,8 +24,11 @@ afterAll(() => {
 
 let rows: ProjectStore;
 let work: RunWorkspaces;
+let store: Store;
+let worktrees: WorktreeRelease;
 let told: SkepEvent[];
 let project: string;
+const log = createLog({ logLevel: "silent" });
 const runId = () => newId("run");
 
 function row(fields: Partial<ProjectRow> = {}): ProjectRow {
@@ -44,20 +52,26 @@ function row(fields: Partial<ProjectRow> = {}): ProjectRow {
 }
 
 beforeEach(() => {
-  const store = openStore({ path: ":memory:", clock: systemClock });
+  store = openStore({ path: ":memory:", clock: systemClock, checkEvents: true });
   stores.push(store);
   told = [];
-  store.onCommit((events) => told.push(...events));
+  const bus = createBus((error) => {
+    throw error;
+  });
+  bus.subscribeAll((event) => told.push(event));
+  store.onCommit(bus.deliver);
   rows = createProjectStore(store, systemClock);
   const git = createGit({ env: { PATH: process.env["PATH"] ?? "" } });
   const home = mkdtempSync(join(root, "data-"));
   work = createRunWorkspaces({
     store,
+    log,
     rows,
     git,
     workspaces: join(home, "workspaces"),
     projects: join(home, "projects"),
   });
+  worktrees = createWorktreeRelease({ store, bus, log, workspaces: work });
   const made = row();
   rows.insert(made);
   project = made.id;
@@ -136,5 +150,68 @@ describe("workspaces of runs", () => {
     const places = await Promise.all(runs.map((run) => work.prepare(run)));
     await work.releaseAll(project);
     expect(places.map((place) => existsSync(place.path))).toEqual([false, false]);
+  });
+});
+
+describe("a working copy", () => {
+  const at = new Date().toISOString();
+  const insert = (table: string, fields: Record<string, unknown>) => {
+    const names = Object.keys(fields);
+    const marks = names.map((name) => `@${name}`);
+    store.sqlite.prepare(`INSERT INTO ${table} (${names.join()}) VALUES (${marks.join()})`).run(fields);
+  };
+  /** A run with one execution, both at work, in a copy of its own. */
+  async function atWork() {
+    const run = { id: runId(), project_id: project };
+    const empty = { definition: "{}", inputs: "{}", outputs: "{}", task_description: "", created_at: at };
+    insert("runs", { ...empty, id: run.id, pipeline_id: "p", project_id: project, status: "running" });
+    const [id, session_id] = [newId("execution"), newId("session")];
+    const state = { agent_id: "a", run_id: run.id, status: "running", created_at: at };
+    insert("sessions", { ...state, id: session_id, root_id: session_id, kind: "pipeline", last_activity_at: at });
+    const own = { message_id: newId("message"), input: "[]", contract: "{}", skills: "[]", timeout_seconds: 1 };
+    insert("executions", { ...state, ...own, id, session_id });
+    const { path } = await work.prepare(run);
+    const end = (table: string, row: string) =>
+      store.sqlite.prepare(`UPDATE ${table} SET finished_at = ? WHERE id = ?`).run(at, row);
+    return {
+      path,
+      endRun: () => {
+        end("runs", run.id);
+        const data = { status: "cancelled", pipeline_id: "p", outputs: {}, cost_usd: 0, tokens: 0 } as const;
+        store.write(({ emit }) => emit(runCancelled, { run_id: run.id, project_id: project, data }));
+      },
+      endExecution: () => {
+        end("executions", id);
+        store.write(({ emit }) =>
+          emit(sessionEnded, { run_id: run.id, project_id: project, data: { status: "cancelled" } }),
+        );
+      },
+      endUnheard: () => {
+        end("runs", run.id);
+        end("executions", id);
+      },
+    };
+  }
+  /** What was begun for the project is over. */
+  const settled = () => work.prepare({ id: runId(), project_id: project });
+
+  test("goes when the run has ended and its last execution, too, whichever comes last", async () => {
+    const [one, two] = [await atWork(), await atWork()];
+    one.endRun();
+    two.endExecution();
+    await settled();
+    expect([existsSync(one.path), existsSync(two.path)]).toEqual([true, true]);
+    one.endExecution();
+    two.endRun();
+    await Bun.sleep(0);
+    await settled();
+    expect([existsSync(one.path), existsSync(two.path)]).toEqual([false, false]);
+  });
+
+  test("that a crash left is found by a sweep, which leaves those at work", async () => {
+    const [left, working] = [await atWork(), await atWork()];
+    left.endUnheard();
+    await worktrees.sweep();
+    expect([existsSync(left.path), existsSync(working.path)]).toEqual([false, true]);
   });
 });

@@ -7,6 +7,7 @@ import { join } from "node:path";
 import type { Committed, Git, WorktreePlace } from "../../adapter/git.ts";
 import { conflict, notFound, unavailable } from "../../core/errors.ts";
 import { isId } from "../../core/ids.ts";
+import type { Logger } from "../../core/log.ts";
 import type { Store } from "../../store/store.ts";
 import { placeOf } from "./clones.ts";
 import { workspaceChanged } from "./events.ts";
@@ -34,12 +35,15 @@ export interface RunWorkspaces {
   commitStep(run: RunOfProject, message: string): Promise<Committed>;
   /** Removes the worktree; the branch stays. A run's folder without a project holds its results and stays. Idempotent. */
   release(run: RunOfProject): Promise<void>;
+  /** The runs that have a worktree on disk. */
+  present(): Promise<Required<RunOfProject>[]>;
   /** Removes every worktree of a project. */
   releaseAll(projectId: string): Promise<void>;
 }
 
 export interface RunWorkspacesDeps {
   store: Store;
+  log: Logger;
   rows: ProjectStore;
   git: Git;
   /** Folder that holds one folder a run. */
@@ -48,11 +52,13 @@ export interface RunWorkspacesDeps {
   projects: string;
 }
 
+/** Paths that a log line and an event name. */
+const MAX_NAMED = 100;
 const AUTHOR = { name: "Skep", email: "skep@localhost" };
 const NOTHING: Committed = { commit: null, skipped: [] };
 export const branchOf = (runId: string): string => `run/${runId}`;
 
-export function createRunWorkspaces({ store, rows, git, workspaces, projects }: RunWorkspacesDeps): RunWorkspaces {
+export function createRunWorkspaces({ store, log, rows, git, workspaces, projects }: RunWorkspacesDeps): RunWorkspaces {
   const inTurn = createTurns();
   const pathOf = ({ id }: RunOfProject): string => {
     if (!isId("run", id)) throw notFound("run");
@@ -63,6 +69,10 @@ export function createRunWorkspaces({ store, rows, git, workspaces, projects }: 
     name: run.id,
     path: pathOf(run),
   });
+  const worktreesOf = async (projectId: string): Promise<string[]> => {
+    const names = await readdir(join(placeOf(projects, projectId).repository, "worktrees")).catch(() => []);
+    return names.filter((name) => isId("run", name));
+  };
   const ready = async (projectId: string): Promise<ProjectRow> => {
     const row = rows.find(projectId);
     if (!row) throw notFound("project");
@@ -98,9 +108,11 @@ export function createRunWorkspaces({ store, rows, git, workspaces, projects }: 
       if (!project_id) return NOTHING;
       return inTurn(project_id, async () => {
         const done = await git.commitAll(worktreeOf(run, project_id), { message, author: AUTHOR });
+        const skipped = done.skipped.slice(0, MAX_NAMED);
+        if (skipped.length > 0) log.warn({ run: run.id, skipped, count: done.skipped.length }, "left out of a commit");
         if (done.commit !== null)
           store.write(({ emit }) => {
-            const { commit, skipped } = done;
+            const { commit } = done;
             const data = { cause: "commit" as const, commit, branch: branchOf(run.id), skipped };
             emit(workspaceChanged, { project_id, run_id: run.id, data });
           });
@@ -111,11 +123,15 @@ export function createRunWorkspaces({ store, rows, git, workspaces, projects }: 
       const { project_id } = run;
       if (project_id) await inTurn(project_id, () => git.removeWorktree(worktreeOf(run, project_id)));
     },
+    async present() {
+      const all = rows
+        .ids()
+        .map(async (project_id) => (await worktreesOf(project_id)).map((id) => ({ id, project_id })));
+      return (await Promise.all(all)).flat();
+    },
     async releaseAll(projectId) {
-      const folder = join(placeOf(projects, projectId).repository, "worktrees");
       await inTurn(projectId, async () => {
-        for (const id of (await readdir(folder).catch(() => [])).filter((name) => isId("run", name)))
-          await git.removeWorktree(worktreeOf({ id }, projectId));
+        for (const id of await worktreesOf(projectId)) await git.removeWorktree(worktreeOf({ id }, projectId));
       });
     },
   };

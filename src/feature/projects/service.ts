@@ -65,7 +65,7 @@ export function createProjects(deps: ProjectsDeps): Projects {
   const sourceOf = (repository: string | null | undefined): string | null =>
     repository ? parseRepository(repository, rules).source : null;
   const begin = (row: ProjectRow): Project => {
-    if (row.workspace_state === "cloning") clones.start(row.id);
+    if (row.workspace_state === "cloning") clones.start(row);
     return presentProject(row);
   };
   return {

@@ -1,32 +1,25 @@
 /** What the files of agents mean for a run: read when a step begins, and perhaps gone by then. */
 import { afterEach, expect, test } from "bun:test";
+import { LOCAL_ADMIN } from "../../http/caller.ts";
 import { type Answer, type Asked, createAnsweringModel } from "../../testing/answering-model.ts";
-import { createRig, type Rig } from "../../testing/engine-rig.ts";
+import { createRigs, type Rig } from "../../testing/engine-rig.ts";
 
-const rigs: Rig[] = [];
-afterEach(async () => {
-  for (const rig of rigs.splice(0)) await rig.close();
-});
-async function started(steps: string, agents: Record<string, string>, answer: (asked: Asked) => Answer): Promise<Rig> {
+const rigs = createRigs();
+afterEach(rigs.close);
+const started = (steps: string, agents: Record<string, string>, answer: (asked: Asked) => Answer): Promise<Rig> => {
   const pipelines = { p: `id: p\nname: P\nsteps:\n${steps}` };
-  const rig = createRig({ pipelines, agents, model: createAnsweringModel(answer).port });
-  rigs.push(rig);
-  await rig.engine.start();
-  return rig;
-}
+  return rigs.started({ pipelines, agents, models: createAnsweringModel(answer).port });
+};
 const ends = (rig: Rig, run: { id: string }) =>
   rig.steps(run.id).map(({ step_id, status, error }) => `${step_id} ${status} ${error?.code ?? ""}`.trim());
 
 test("an agent that is deleted during a run fails its own step; the step before it stays done", async () => {
-  const agents: Record<string, string> = { ann: "You are Ann.", bob: "You are Bob." };
-  const rig = await started(
-    "  - { id: one, agent: ann, input: x }\n  - { id: two, agent: bob, input: x }\n",
-    agents,
-    () => {
-      delete agents["bob"];
-      return { outputs: {} };
-    },
-  );
+  const steps = "  - { id: one, agent: ann, input: x }\n  - { id: two, agent: bob, input: x }\n";
+  const agents = { ann: "You are Ann.", bob: "You are Bob." };
+  const rig = await started(steps, agents, () => {
+    rig.services.agents.remove("bob", LOCAL_ADMIN);
+    return { outputs: {} };
+  });
   const run = rig.create("p");
   expect(await rig.ended(run.id)).toMatchObject({ status: "failed", error: { code: "not_found", step_id: "two" } });
   expect(ends(rig, run)).toEqual(["one succeeded", "two failed not_found"]);

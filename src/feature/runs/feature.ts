@@ -14,8 +14,11 @@ import type { providers } from "../providers/feature.ts";
 import type { Sessions } from "../sessions/service.ts";
 import type { SettingsService } from "../settings/service.ts";
 import type { Skills } from "../skills/service.ts";
+import { createApprovals } from "./approvals.ts";
+import { runEvents } from "./events.ts";
 import { openRuns } from "./open.ts";
 import { runRoutes } from "./routes.ts";
+import { steeringRoutes } from "./steering-routes.ts";
 
 type Needs = Core & {
   settings: Pick<SettingsService, "get">;
@@ -29,41 +32,52 @@ type Needs = Core & {
 
 const HOUR_MS = 3_600_000;
 
-export const runs = defineFeature("runs", (deps: Needs) => {
-  const { clock, settings, skills, projects, agents, pipelines, providers } = deps;
-  const service = openRuns({
-    ...deps,
-    planner,
-    agentOf: (id) => agents.ready(id).agent,
-    pipelineOf: pipelines.definitionOf,
-    isModel: (id) => providers.catalogue.provider(splitModel(id)?.provider ?? "") !== undefined,
-    projectNamed(name) {
-      const project = projects.byName(name);
-      if (!project) throw notFound("project of this name");
-      return project;
-    },
-    projectById: projects.find,
-    skillsFor(agentId, input, always) {
-      const matched = matchSkills(skills.forAgents.available(agentId), input).map(({ name }) => name);
-      return [...new Set([...always, ...matched])];
-    },
-    defaultTimeoutSeconds: () => settings.get().limits.timeout_seconds,
-    defaultAttempts: () => settings.get().limits.max_attempts,
-    defaultBudgetUsd: () => settings.get().budgets.run_usd,
-  });
-  const { rows, views } = service;
-  const history = createGetRunHistoryTool({
-    runHistory: ({ agentId }, { limit, ...query }) =>
-      views.history({ ...query, agent_id: agentId }, { limit, after: null }, LOCAL_ADMIN).items,
-  });
-  return {
-    service,
-    routes: runRoutes(deps.base, { runs: service.service, views, agents }),
-    tools: toolsOf("run-history", [history]),
-    counts: () => ({
-      active_runs: rows.count(["queued", "running", "waiting"]),
-      runs_last_hour: rows.countSince(timestamp(clock.now() - HOUR_MS)),
-    }),
-    start: service.service.resume,
-  };
-});
+export const runs = defineFeature(
+  "runs",
+  (deps: Needs) => {
+    const { clock, settings, skills, projects, agents, pipelines, providers } = deps;
+    const service = openRuns({
+      ...deps,
+      planner,
+      agentOf: (id) => agents.ready(id).agent,
+      pipelineOf: pipelines.definitionOf,
+      isModel: (id) => providers.catalogue.provider(splitModel(id)?.provider ?? "") !== undefined,
+      projectNamed(name) {
+        const project = projects.byName(name);
+        if (!project) throw notFound("project of this name");
+        return project;
+      },
+      projectById: projects.find,
+      skillsFor(agentId, input, always) {
+        const matched = matchSkills(skills.forAgents.available(agentId), input).map(({ name }) => name);
+        return [...new Set([...always, ...matched])];
+      },
+      defaultTimeoutSeconds: () => settings.get().limits.timeout_seconds,
+      defaultAttempts: () => settings.get().limits.max_attempts,
+      defaultBudgetUsd: () => settings.get().budgets.run_usd,
+    });
+    const { rows, views } = service;
+    const history = createGetRunHistoryTool({
+      runHistory: ({ agentId }, { limit, ...query }) =>
+        views.history({ ...query, agent_id: agentId }, { limit, after: null }, LOCAL_ADMIN).items,
+    });
+    return {
+      service,
+      routes: runRoutes(deps.base, { runs: service.service, views, agents }).use(
+        steeringRoutes(deps.base, {
+          runs: service.service,
+          views,
+          rows,
+          approvals: createApprovals({ rows, runs: service.service }),
+        }),
+      ),
+      tools: toolsOf("run-history", [history]),
+      counts: () => ({
+        active_runs: rows.count(["queued", "running", "waiting"]),
+        runs_last_hour: rows.countSince(timestamp(clock.now() - HOUR_MS)),
+      }),
+      start: service.service.resume,
+    };
+  },
+  runEvents,
+);

@@ -42,6 +42,10 @@ export const Run = t.Object({
   started_at: orNull(Time),
   finished_at: orNull(Time),
   restarted_from: orNull(t.String({ description: "Step from which the last restart went on." })),
+  steps_done: t.Integer(),
+  steps_total: t.Integer(),
+  current_step: orNull(t.String({ description: "Step that is at work, waits, or failed." })),
+  waiting_reason: orNull(t.String({ description: "What a run that waits is waiting for." })),
 });
 export type Run = Static<typeof Run>;
 
@@ -90,7 +94,11 @@ export const Step = t.Object({
   outputs: Outputs,
   error: t.Union([StepError, t.Null()]),
   model: orNull(t.String()),
-  session_id: orNull(t.String()),
+  session_id: orNull(t.String({ description: "Attempts of one visit share a session." })),
+  ended_by: t.Union([oneOf("complete", "text"), t.Null()], {
+    description:
+      "Of a success: the agent called `complete`, or it stopped without, was reminded, and its words count as the result.",
+  }),
   cost_usd: t.Number(),
   tokens: t.Integer(),
   started_at: orNull(Time),

@@ -1,5 +1,5 @@
 /** Rows of runs and steps. */
-import { and, asc, count, desc, eq, gte, inArray, lt, type SQL, sql } from "drizzle-orm";
+import { and, asc, count, desc, eq, gte, inArray, isNull, lt, or, type SQL, sql } from "drizzle-orm";
 import type { Store } from "../../store/store.ts";
 import { runs, steps } from "../../store/tables/runs.ts";
 import { executions } from "../../store/tables/sessions.ts";
@@ -22,6 +22,20 @@ export interface RunFilter {
   created_by?: string | undefined;
   /** RFC 3339. */
   since?: string | undefined;
+  /** Words of the task, the pipeline or the project. */
+  text?: string | undefined;
+}
+
+/** Every word occurs in the task, the pipeline's id, the project's name or the run's id. */
+function holds(text: string): SQL | undefined {
+  const pattern = (word: string) => `%${word.replace(/[\\%_]/g, "\\$&")}%`;
+  const within = (word: string) =>
+    or(
+      ...[runs.task_description, runs.pipeline_id, runs.project_name, runs.id].map(
+        (column) => sql`${column} LIKE ${pattern(word)} ESCAPE '\\'`,
+      ),
+    );
+  return and(...text.split(/\s+/).filter(Boolean).map(within));
 }
 
 export type RunStore = ReturnType<typeof createRunStore>;
@@ -62,11 +76,16 @@ export function createRunStore({ db }: Store) {
         .where(and(eq(steps.status, "waiting"), sql`json_extract(${steps.data}, '$.deadline') <= ${at}`))
         .all(),
     spentByRun: (runId: string): Spent => spent(eq(executions.run_id, runId)),
-    spentByExecution: (id: string | null): Spent =>
-      id === null ? { cost_usd: 0, tokens: 0 } : spent(eq(executions.id, id)),
+    /** The agent's work on an attempt; nothing for steps without an agent. */
+    workOf(id: string | null): Spent & { ended_by: "complete" | "text" | null } {
+      const { cost_nano, tokens, ended_by } = executions;
+      const columns = { cost_nano, tokens, ended_by };
+      const row = id === null ? undefined : db.select(columns).from(executions).where(eq(executions.id, id)).get();
+      return { cost_usd: (row?.cost_nano ?? 0) / 1e9, tokens: row?.tokens ?? 0, ended_by: row?.ended_by ?? null };
+    },
     /** Newest first, from below the cursor's id. */
     page(filter: RunFilter, after: string | null, limit: number): RunRow[] {
-      const { pipeline_id, statuses, project_id, task_id, agent_id, created_by, since } = filter;
+      const { pipeline_id, statuses, project_id, task_id, agent_id, created_by, since, text } = filter;
       const where = and(
         after === null ? undefined : lt(runs.id, after),
         pipeline_id === undefined ? undefined : eq(runs.pipeline_id, pipeline_id),
@@ -75,11 +94,28 @@ export function createRunStore({ db }: Store) {
         task_id === undefined ? undefined : eq(runs.task_id, task_id),
         created_by === undefined ? undefined : eq(runs.created_by, created_by),
         since === undefined ? undefined : gte(runs.created_at, since),
+        text === undefined ? undefined : holds(text),
         agent_id === undefined
           ? undefined
           : inArray(runs.id, db.select({ id: steps.run_id }).from(steps).where(eq(steps.agent_id, agent_id))),
       );
       return db.select().from(runs).where(where).orderBy(desc(runs.id)).limit(limit).all();
+    },
+    /** Steps that a person answers or answered, with their runs; newest first, from below the cursor's step id. */
+    approvals(
+      { waiting, created_by }: { waiting: boolean; created_by?: string | undefined },
+      after: string | null,
+      limit: number,
+    ) {
+      const where = and(
+        sql`json_extract(${steps.inputs}, '$.message') IS NOT NULL`,
+        isNull(steps.agent_id),
+        waiting ? eq(steps.status, "waiting") : inArray(steps.status, ["succeeded", "failed"]),
+        created_by === undefined ? undefined : or(eq(runs.created_by, created_by), isNull(runs.created_by)),
+        after === null ? undefined : lt(steps.id, after),
+      );
+      const found = db.select({ run: runs, step: steps }).from(steps).innerJoin(runs, eq(runs.id, steps.run_id));
+      return found.where(where).orderBy(desc(steps.id)).limit(limit).all();
     },
     count: (statuses: readonly string[]): number => counted(runs, inArray(runs.status, [...statuses])),
     activeIn: (projectId: string): number =>

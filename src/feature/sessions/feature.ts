@@ -1,5 +1,6 @@
 import { type Core, defineFeature } from "../feature.ts";
 import type { UsageLog } from "../usage/service.ts";
+import { sessionEvents } from "./events.ts";
 import { createSessions } from "./service.ts";
 
 export const sessions = defineFeature(
@@ -8,4 +9,5 @@ export const sessions = defineFeature(
     const service = createSessions({ store, clock, recordCall: usage.recordCall });
     return { service, counts: () => ({ active_sessions: service.liveExecutions().length }) };
   },
+  sessionEvents,
 );

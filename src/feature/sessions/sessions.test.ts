@@ -1,23 +1,32 @@
 /** Sessions over the engine: turns, steering, stopping, trees, what the model reads of them. The test plays the model. */
 import { afterEach, describe, expect, test } from "bun:test";
+import { FEATURES } from "../../app/features.ts";
+import type { Attachments } from "../../engine/attachments.ts";
 import type { ModelMessage, ModelRequest } from "../../engine/model.ts";
 import { textOf } from "../../engine/parts.ts";
-import { type Tool, toolsOf } from "../../engine/tool.ts";
-import { createRig, type Rig, type RigOptions } from "../../testing/engine-rig.ts";
+import { type Tool, type ToolSource, toolsOf } from "../../engine/tool.ts";
+import { createRigs, type RigOptions } from "../../testing/engine-rig.ts";
 import { createHandModel, type HandModel } from "../../testing/hand-model.ts";
+import { defineFeature } from "../feature.ts";
 import type { SessionDraft } from "./model.ts";
 
-const left: Rig[] = [];
-afterEach(async () => {
-  for (const rig of left.splice(0)) await rig.close();
-});
+const rigs = createRigs();
+afterEach(rigs.close);
 
-async function started(options: RigOptions & { model?: HandModel } = {}) {
-  const model = options.model ?? createHandModel();
-  const rig = createRig({ ...options, model });
-  left.push(rig);
-  await rig.engine.start();
-  const { sessions } = rig;
+interface Options extends Partial<RigOptions> {
+  model?: HandModel;
+  tools?: ToolSource;
+  attachments?: Attachments;
+}
+
+async function started({ model = createHandModel(), tools, attachments, ...options }: Options = {}) {
+  const extra = defineFeature("extra", () => ({
+    ...(tools ? { tools } : {}),
+    ...(attachments ? { attachments } : {}),
+  }));
+  const features = FEATURES.with(extra);
+  const rig = await rigs.started({ pipelines: {}, ...options, features, models: model });
+  const { sessions } = rig.services;
   const open = (draft: Partial<SessionDraft> = {}) => sessions.open({ kind: "chat", agent_id: "worker", ...draft });
   return {
     ...{ rig, model, sessions, open },
@@ -112,7 +121,7 @@ describe("a talk", () => {
 
   test("a steering message is in the very next model request, the running tool's result intact", async () => {
     const slow = createSlowTool();
-    const { model, sessions, chat, say, answered } = await started({ tools: [slow.source] });
+    const { model, sessions, chat, say, answered } = await started({ tools: slow.source });
     const id = chat();
     const turn = say(id, "Look around");
     (await model.next()).reply([{ tool: "slow" }]);
@@ -162,7 +171,7 @@ describe("a talk", () => {
 
   test("a reply that is stopped leaves the session open, and a tool call that was cut off has a result", async () => {
     const slow = createSlowTool();
-    const { rig, model, sessions, chat, say, answered } = await started({ tools: [slow.source] });
+    const { rig, model, sessions, chat, say, answered } = await started({ tools: slow.source });
     const id = chat();
     const turn = say(id, "Go");
     (await model.next()).reply([{ tool: "slow" }, { tool: "slow" }]);
@@ -181,16 +190,20 @@ describe("a talk", () => {
 
   test("goes on in another process over the same rows: the call in flight is made again, nothing is said twice", async () => {
     const model = createHandModel();
-    const { rig, sessions, chat, say, answered } = await started({ model });
+    const { rig, chat, say, answered } = await started({ model });
     const id = chat();
     const turn = say(id, "Hello");
     (await model.next()).say("Hel");
-    await rig.engine.stop();
-    expect(sessions.find(id)?.status).toBe("queued");
-    await rig.second().start();
+    await rig.stop();
+    expect(rig.services.sessions.find(id)?.status).toBe("queued");
+    await rig.restart();
     (await model.next()).reply("Hello");
     await answered(turn.message_id);
-    expect(sessions.transcript(id).map(({ parts }) => textOf(parts))).toEqual(["Hello", "Hello"]);
+    const said = rig.services.sessions.transcript(id);
+    expect(said.map(({ role, parts }) => [role, textOf(parts)])).toEqual([
+      ["user", "Hello"],
+      ["assistant", "Hello"],
+    ]);
   });
 
   test("what was taken back is read by people, not by the model", async () => {
@@ -229,11 +242,11 @@ describe("a session tree", () => {
     expect(() => open({ kind: "spawn", parent_id: deepest.id })).toThrow("once more");
     for (let size = 4; size < 64; size++) open({ kind: "spawn", parent_id: root.id });
     expect(() => open({ kind: "spawn", parent_id: child.id })).toThrow("64 sessions");
-    expect(rig.sessions.find(root.id)?.tree_size).toBe(64);
+    expect(rig.services.sessions.find(root.id)?.tree_size).toBe(64);
   });
 
   test("cancelling a node ends all below it within a second; what is above goes on, and nothing begins any more", async () => {
-    const { rig, model, sessions, say, open, root, child, grandchild, ended } = await nested();
+    const { model, sessions, say, open, root, child, grandchild, ended } = await nested();
     for (const { id } of [root, child, grandchild]) say(id, "Work");
     await Promise.all([root, child, grandchild].map(({ id }) => model.next(id)));
     const queued = open({ kind: "spawn", parent_id: child.id });
@@ -248,7 +261,7 @@ describe("a session tree", () => {
     expect(model.calls.length).toBeLessThanOrEqual(asked + 1);
     expect(() => open({ kind: "spawn", parent_id: grandchild.id })).toThrow("has ended");
     expect(() => say(child.id, "more")).toThrow("has ended");
-    expect(rig.sessions.liveExecutions().map(({ session_id }) => session_id)).toEqual([root.id]);
+    expect(sessions.liveExecutions().map(({ session_id }) => session_id)).toEqual([root.id]);
   });
 
   test("a session that has done its work takes those that it started along", async () => {
@@ -288,14 +301,14 @@ describe("a session tree", () => {
 describe("what the model reads of a session", () => {
   test("a conversation that outgrew the window is summed up; the turn at hand and the whole transcript stay as they were", async () => {
     const { model, sessions, chat, say, answered } = await started({
-      model: createHandModel({ context_window: 2_000 }),
+      model: createHandModel({ context_window: 4_000 }),
     });
     const id = chat();
-    const first = say(id, `first ${"x".repeat(3_000)}`);
+    const first = say(id, `first ${"x".repeat(4_000)}`);
     (await model.next()).reply(`answer ${"y".repeat(1_000)}`);
     await answered(first.message_id);
     const before = sessions.transcript(id);
-    const second = say(id, `second ${"z".repeat(2_000)}`);
+    const second = say(id, `second ${"z".repeat(5_000)}`);
     const summary = await model.next();
     expect(summary.request.tools).toEqual([]);
     expect(read(summary.request)[0]).toContain("USER\nfirst x");
@@ -304,7 +317,7 @@ describe("what the model reads of a session", () => {
     const asked = await model.next();
     expect(read(asked.request)).toEqual([
       "user: Summary of the work so far:\n\nThey talked.\n\nGo on from here.",
-      `user: second ${"z".repeat(2_000)}`,
+      `user: second ${"z".repeat(5_000)}`,
     ]);
     asked.reply("ok");
     await answered(second.message_id);

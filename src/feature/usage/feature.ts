@@ -1,18 +1,23 @@
 import type { WriteTx } from "../../store/store.ts";
 import type { Budgets } from "../budgets/service.ts";
 import { type Core, defineFeature } from "../feature.ts";
+import { usageEvents } from "./events.ts";
 import type { LlmCall } from "./model.ts";
 import { usageRoutes } from "./routes.ts";
 import { createUsageLog } from "./service.ts";
 
 type Needs = Core & { budgets: Budgets; providers: { called(call: LlmCall): void } };
 
-export const usage = defineFeature("usage", ({ store, clock, base, budgets, providers }: Needs) => {
-  const called = (_tx: WriteTx, call: LlmCall) => providers.called(call);
-  const service = createUsageLog({ store, clock, onRecorded: [budgets.recorded, called] });
-  return {
-    service,
-    routes: usageRoutes(base, { usage: service, clock, budgets: budgets.states }),
-    prunes: [{ keep: "llm_calls_days", run: service.prune }],
-  };
-});
+export const usage = defineFeature(
+  "usage",
+  ({ store, clock, base, budgets, providers }: Needs) => {
+    const called = (_tx: WriteTx, call: LlmCall) => providers.called(call);
+    const service = createUsageLog({ store, clock, onRecorded: [budgets.recorded, called] });
+    return {
+      service,
+      routes: usageRoutes(base, { usage: service, clock, budgets: budgets.states }),
+      prunes: [{ keep: "llm_calls_days", run: service.prune }],
+    };
+  },
+  usageEvents,
+);

@@ -93,9 +93,13 @@ export function createUsers(deps: UsersDeps): Users {
       Object.assign(changes, { totp_enabled: false, totp_sealed: null });
     return changes;
   }
-  function applied(id: string, changes: Partial<UserRow>, caller: Caller): User {
+  function applied(before: UserRow, changes: Partial<UserRow>, caller: Caller): User {
+    const { id } = before;
     return store.write(() => {
       const row = rowOf(id);
+      // The password that allowed this change is not the user's any more.
+      if (changes.password_hash !== undefined && caller.userId === id && row.password_hash !== before.password_hash)
+        throw conflict("The password was changed meanwhile. Nothing was changed by this.", "password_changed");
       const next = { ...row, ...changes, updated_at: timestamp(clock.now()) };
       const loses = (row.role === "admin" && next.role !== "admin") || (row.active && !next.active);
       if (loses) assertNotLast(row);
@@ -138,7 +142,7 @@ export function createUsers(deps: UsersDeps): Users {
     async update(id, input, caller) {
       const row = visible(id, caller);
       const hash = await newHash(row, input, caller.userId === id);
-      return applied(id, changesOf(row, input, caller, hash), caller);
+      return applied(row, changesOf(row, input, caller, hash), caller);
     },
     remove(id, caller) {
       store.write(() => {

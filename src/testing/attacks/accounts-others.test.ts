@@ -26,6 +26,8 @@ let a: Account;
 let b: Account;
 /** Objects of A by the route's first words; the ids in the order of the path's parameters. */
 let objects: [prefix: string, ids: string[]][];
+/** Ids of A's own objects, without names that everybody may know. */
+const idsOfA = () => objects.flatMap(([, ids]) => ids.filter((id) => id.includes("_")));
 const by = (who: Account, method: string, path: string, body?: unknown) =>
   server.request(method, path, { token: who.token, body });
 const itemsOf = async (who: Account, path: string) =>
@@ -41,7 +43,13 @@ beforeAll(async () => {
   const key = await by(a, "POST", "/v1/auth/api-keys", { name: "of a" });
   const [session] = await itemsOf(a, "/v1/auth/sessions");
   keepRows(a.id);
+  const form = new FormData();
+  form.append("name", "of a");
+  form.append("file", new File(["example.com\tTRUE\t/\tTRUE\t0\tsid\tvalue"], "cookies.txt"));
+  const cookies = await by(a, "POST", "/v1/browser/cookies", form);
   objects = [
+    ["/v1/browser/cookies/agents/", ["scribe", cookies.body["id"] as string]],
+    ["/v1/browser/cookies/", [cookies.body["id"] as string]],
     ["/v1/auth/api-keys/", [key.body["id"] as string]],
     ["/v1/auth/sessions/", [session!["id"] as string]],
     ["/v1/users/", [a.id]],
@@ -69,7 +77,7 @@ function keepRows(userId: string): void {
   const db = new Database(join(server.data, "skep.db"));
   const at = new Date().toISOString();
   db.prepare(
-    "INSERT INTO jobs (id, kind, state, user_id, created_at, updated_at, finished_at) VALUES ('job_of_a', 'clone', 'failed', ?, ?, ?, ?)",
+    "INSERT INTO jobs (id, kind, state, payload, priority, run_at, failures, interruptions, cancel_requested, user_id, created_at, updated_at, finished_at) VALUES ('job_of_a', 'clone', 'failed', '{}', 0, 0, 0, 0, 0, ?, ?, ?, ?)",
   ).run(userId, at, at, at);
   db.prepare(
     "INSERT INTO notifications (id, key, level, title, user_id, times, created_at, updated_at) VALUES ('ntf_of_a', 'k', 'info', 'A notice', ?, 1, ?, ?)",
@@ -110,7 +118,7 @@ describe("A4: another user's object is one that there is not", () => {
     for (const { method, path } of OWN)
       if (method === "GET") expect([path, (await by(a, method, addressOf(path, true)!)).status]).toEqual([path, 200]);
     expect((await by(a, "GET", "/v1/auth/me")).body["display_name"]).toBe("a");
-    const known = objects.map(([, ids]) => ids[0]!);
+    const known = idsOfA();
     const lists = ["/v1/runs", "/v1/jobs", "/v1/llm-calls", "/v1/auth/sessions", "/v1/auth/api-keys"];
     for (const path of [
       ...lists,
@@ -149,7 +157,7 @@ describe("A5: another user's stream", () => {
     }
     leave.abort();
     expect(text).toContain(own);
-    for (const [, ids] of objects) expect(text).not.toContain(ids[0]!);
+    for (const id of idsOfA()) expect(text).not.toContain(id);
   });
 });
 
@@ -210,6 +218,7 @@ const LEFT: Record<string, "goes" | "handed over" | "kept"> = {
   recovery_codes: "goes",
   identities: "goes",
   user_provider_keys: "goes",
+  cookie_sets: "goes",
   notifications: "goes",
   events: "handed over",
   jobs: "handed over",
@@ -217,6 +226,7 @@ const LEFT: Record<string, "goes" | "handed over" | "kept"> = {
   runs: "kept",
   executions: "kept",
   llm_calls: "kept",
+  tts_calls: "handed over",
 };
 
 describe("a deleted user", () => {

@@ -3,7 +3,7 @@ import { describe, expect, test } from "bun:test";
 import { existsSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { dirname, join, resolve } from "node:path";
 import type { Command } from "commander";
-import { EVENTS } from "../../app/events.ts";
+import { FEATURES } from "../../app/features.ts";
 import { createProgram } from "../../cli/cli.ts";
 import { flagOf, OPTIONS } from "../../core/config.ts";
 import type { EventDefinition } from "../../core/events.ts";
@@ -41,7 +41,7 @@ describe("documentation", () => {
     const path = join(ROOT, "docs/events.md");
     const [head, rest] = readFileSync(path, "utf8").split(/(?<=^## Kinds\n\n)/m);
     const [, ...after] = rest!.split(/\n\n/);
-    const whole = `${head}${eventTable(EVENTS)}\n\n${after.join("\n\n")}`;
+    const whole = `${head}${eventTable(FEATURES.events)}\n\n${after.join("\n\n")}`;
     if (process.env["UPDATE_DOCS"]) writeFileSync(path, whole);
     expect(readFileSync(path, "utf8")).toBe(whole);
   });

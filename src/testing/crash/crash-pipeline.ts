@@ -86,7 +86,7 @@ export function layOut(data: string, { id, steps, script }: CrashRun): string {
   writeFileSync(join(agents, "noter", "AGENT.md"), "---\nname: Noter\nnetwork: none\nmemory_mb: 64\n---\nYou note.\n");
   const pipeline = { id, name: id, version: 1, defaults: { model: "demo/scripted" }, steps };
   writeFileSync(join(agents, "_pipelines", `${id}.yml`), stringify(pipeline));
-  const path = join(data, "crash-script.yml");
+  const path = join(data, "skep.crash-script.yml");
   writeFileSync(path, stringify(script));
   return path;
 }

@@ -150,7 +150,7 @@ describe.skipIf(!docker)("the Docker engine", () => {
   test("that goes away under a run and comes back costs the run nothing but time", async () => {
     const data = folder();
     const script = layOut(data, twoSteps({ commandMs: 700, replyMs: 20 }));
-    const way = await dockerCut(join(data, "docker.sock"));
+    const way = await dockerCut(join(data, "skep.docker.sock"));
     clean.push(way.cut);
     const image = { AGENT_IMAGE: await testImage(docker!), IMAGE_PULL: "false" };
     const server = await served(data, { SANDBOX: "docker", DOCKER_HOST: way.address, DEMO_SCRIPT: script, ...image });

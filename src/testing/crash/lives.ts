@@ -1,27 +1,19 @@
 /**
- * One database that outlives its processes: each life is what a started server has of executions, runs and engine over
- * it. The test plays the model: agents wait until it says how they end. A crash leaves the rows as they are.
+ * One database that outlives its processes: each life is the product without HTTP over it. The test plays the model:
+ * agents wait until it says how they end. A crash leaves the rows as they are.
  */
-import { join } from "node:path";
-import pino from "pino";
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { dirname, join } from "node:path";
+import { openHouse } from "../../app.ts";
 import type { Clock } from "../../core/clock.ts";
-import { notFound } from "../../core/errors.ts";
-import { parseAgentFile } from "../../engine/agent-file.ts";
-import { createEngine } from "../../engine/engine.ts";
-import type { ExecutionRows } from "../../engine/execution.ts";
+import { readConfig } from "../../core/config.ts";
 import type { ModelPort, ModelReply } from "../../engine/model.ts";
 import type { AssistantPart } from "../../engine/parts.ts";
-import { parsePipeline } from "../../engine/pipeline/parse.ts";
-import { planner } from "../../engine/pipeline/planner.ts";
 import type { Sandbox, SandboxDriver } from "../../engine/sandbox.ts";
-import { builtInTools } from "../../engine/tool/built-in.ts";
-import { createToolbox } from "../../engine/toolbox.ts";
-import { openRuns } from "../../feature/runs/open.ts";
-import { createSessions } from "../../feature/sessions/service.ts";
-import { createAudit } from "../../store/audit.ts";
-import { createBus } from "../../store/bus.ts";
+import { LOCAL_ADMIN } from "../../http/caller.ts";
 import { createEventLog } from "../../store/event-log.ts";
-import { openStore } from "../../store/store.ts";
+import { openStore, type Store } from "../../store/store.ts";
 
 /** A clock that only the test moves, both ways. */
 export interface HandClock extends Clock {
@@ -38,11 +30,6 @@ export function createHandClock(): HandClock {
     },
   };
 }
-
-const AGENT = parseAgentFile("worker", "---\nname: Worker\n---\nYou work.").agent;
-const refuse = () => {
-  throw notFound("thing in this test");
-};
 
 const SANDBOX = { kind: "process", hasShell: false, stop: async () => {} } as unknown as Sandbox;
 const SANDBOXES: SandboxDriver = { kind: "process", start: async () => SANDBOX, sweep: async () => 0 };
@@ -65,19 +52,23 @@ function reply(parts: AssistantPart[], finish: ModelReply["finish"]): ModelReply
   return { parts, finish, usage, ...source, duration_ms: 1, time_to_first_token_ms: 1, attempts: 1 };
 }
 
-export type Lives = ReturnType<typeof createLives>;
+export type Lives = Awaited<ReturnType<typeof openLives>>;
 
-export function createLives(pipelines: Record<string, string>) {
+export async function openLives(pipelines: Record<string, string>) {
   const clock = createHandClock();
+  const data = mkdtempSync(join(tmpdir(), "skep-lives-"));
+  const files = { "worker/AGENT.md": "You work.", ...named(pipelines) };
+  for (const [path, text] of Object.entries(files)) {
+    mkdirSync(dirname(join(data, "agents", path)), { recursive: true });
+    writeFileSync(join(data, "agents", path), text);
+  }
+  const config = readConfig({ DATA: data, SANDBOX: "process", LOG_LEVEL: "silent", MAX_EXECUTIONS: "50" });
   const store = openStore({ path: ":memory:", clock, checkEvents: true });
-  const bus = createBus((error) => {
-    throw error;
-  });
-  store.onCommit(bus.deliver);
   const eventLog = createEventLog(store, clock);
-  let life = born();
+  let life = await born();
+  life.services.settings.update({ limits: { executions_per_agent: 50 } }, LOCAL_ADMIN);
 
-  function born() {
+  async function born() {
     let dead = false;
     const asked = new Map<string, (answer: ModelReply) => void>();
     const models: ModelPort = {
@@ -105,93 +96,55 @@ export function createLives(pipelines: Record<string, string>) {
       }),
       estimateUsd: () => 0,
     };
-    const sessions = createSessions({ store, clock, recordCall: () => {} });
-    // Whatever a dead process would still write never reaches the rows.
-    const rows = new Proxy(sessions.rows, {
-      get: (target, name: keyof ExecutionRows) => {
-        if (dead) throw new Error("dead");
-        return target[name];
-      },
-    });
-    const runs = openRuns({
-      ...{ store, clock, audit: createAudit(store, clock), planner, sessions },
-      pipelineOf: (id) => parsePipeline(pipelines[id] ?? "").definition ?? refuse(),
-      projectNamed: refuse,
-      projectById: () => undefined,
-      agentOf: () => AGENT,
-      skillsFor: () => [],
-      isModel: () => true,
-    });
-    const engine = createEngine({
-      ...{ clock, log: pino({ level: "silent" }), rows, models, sandboxes: SANDBOXES, agentOf: () => AGENT },
-      limits: () => ({ parallel: 50, perAgent: 50 }),
-      defaults: () => ({
-        model: () => "demo/hand",
-        limits: { max_turns: 50, timeout_seconds: 86_400 },
-        sandbox: { image: null, network: "none", memory_mb: 64, cpus: 1 },
-      }),
-      allowsTool: () => () => true,
-      skills: { available: () => [] },
-      toolbox: createToolbox(() => [builtInTools({ fetchPage: refuse })]),
-      secretsOf: () => ({}),
-      projectOf: () => undefined,
-      guidanceOf: () => null,
-      ...{ sharedToken: undefined, apiUrl: () => undefined, script: undefined },
-      workspaces: {
-        prepare: async ({ id }) => ({ path: join("/nowhere", id) }),
-        commitStep: async () => {},
-        own: async (id) => join("/nowhere", id),
-      },
-      overdrawn: () => undefined,
-      reserve: () => true,
-      emitSoon: store.emitSoon,
-      onTick: () => runs.service.tick(),
-    });
-    sessions.connect(engine.scheduler);
+    const assertAlive = () => {
+      if (dead) throw new Error("dead");
+    };
+    const house = await openHouse(config, { clock, models, sandboxes: SANDBOXES, store: mortal(store, assertAlive) });
     return {
-      ...{ sessions, runs, engine, asked },
-      async start() {
-        runs.service.resume();
-        await engine.start();
-      },
+      asked,
+      services: house.services,
+      start: house.start,
       die() {
         dead = true;
         asked.clear();
-        // Clears its timers; what it would still do ends at the dead rows.
-        void engine.stop();
+        // Clears its timers; what it would still do ends at the dead store.
+        void house.stop();
+        house.core.close();
       },
     };
   }
 
   /** Agents that work and wait for the model, and nothing else to do. */
   const isQuiet = () =>
-    life.sessions.liveExecutions().every((one) => one.status === "running" && life.asked.has(one.session_id)) &&
-    life.engine.scheduler.active === life.asked.size;
+    life.services.sessions
+      .liveExecutions()
+      .every((one) => one.status === "running" && life.asked.has(one.session_id)) &&
+    life.services.engine.active() === life.asked.size;
 
   return {
     ...{ clock, store, eventLog },
     get runs() {
-      return life.runs;
+      return life.services.runs;
     },
     get sessions() {
-      return life.sessions;
+      return life.services.sessions;
     },
     start: () => life.start(),
     /** The process is gone from one moment to the next, and another starts. */
     async crash() {
       life.die();
-      life = born();
+      life = await born();
       await life.start();
     },
     /** As the engine's timer does each second. */
-    tick: () => life.runs.service.tick(),
+    tick: () => life.services.runs.service.tick(),
     /** Waits until every agent waits for the model. */
     async settle() {
       for (let turn = 0; turn < 2_000; turn++) {
         if (isQuiet()) return;
         await new Promise((resolve) => setImmediate(resolve));
       }
-      throw new Error(`never quiet: ${JSON.stringify(life.sessions.liveExecutions())}`);
+      throw new Error(`never quiet: ${JSON.stringify(life.services.sessions.liveExecutions())}`);
     },
     /** The model of that session calls `complete` with these outputs, or `fail`. */
     answer(sessionId: string, outputs: Record<string, unknown> | null) {
@@ -204,6 +157,23 @@ export function createLives(pipelines: Record<string, string>) {
     close() {
       life.die();
       store.close();
+      rmSync(data, { recursive: true, force: true });
     },
   };
 }
+
+const named = (pipelines: Record<string, string>): Record<string, string> =>
+  Object.fromEntries(Object.entries(pipelines).map(([id, text]) => [`_pipelines/${id}.yml`, text]));
+
+/** Nothing is written through it once its process is dead. */
+const mortal = (store: Store, assertAlive: () => void): Store => ({
+  ...store,
+  write(change) {
+    assertAlive();
+    return store.write(change);
+  },
+  emitSoon(...given) {
+    assertAlive();
+    store.emitSoon(...given);
+  },
+});

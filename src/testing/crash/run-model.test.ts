@@ -5,7 +5,7 @@
 import { expect, test } from "bun:test";
 import fc from "fast-check";
 import { LOCAL_ADMIN } from "../../http/caller.ts";
-import { createLives, type Lives } from "./lives.ts";
+import { type Lives, openLives } from "./lives.ts";
 import { ExpectedRun, PIPELINE, STEPS } from "./run-model.ts";
 
 interface Expected {
@@ -109,7 +109,7 @@ const commands = fc.commands(
 test("whatever people, agents, clocks and crashes do in whatever order, runs and steps stand as the model says", async () => {
   await fc.assert(
     fc.asyncProperty(commands, async (list) => {
-      const lives = createLives({ three: PIPELINE });
+      const lives = await openLives({ three: PIPELINE });
       try {
         await lives.start();
         await fc.asyncModelRun(
@@ -122,6 +122,6 @@ test("whatever people, agents, clocks and crashes do in whatever order, runs and
         lives.close();
       }
     }),
-    { numRuns: 60 },
+    { numRuns: 40 },
   );
 }, 60_000);

@@ -4,17 +4,24 @@
  * elsewhere nothing is found).
  */
 import { readdir, readFile } from "node:fs/promises";
+import { setTimeout as sleep } from "node:timers/promises";
 
 /** Variable that holds `<instance>/<execution>`. */
 export const PROCESS_MARK = "SKEP_SANDBOX";
 
-/** A process that forked while it was looked for is found in the next round. */
-const ROUNDS = 20;
+/** A process that forked while it was looked for is found in the next round; one that is dying is waited for. */
+const ROUND_MS = 5;
+/** A process that the kernel cannot end (it waits for a disk) is left behind after this time. */
+const PATIENCE_MS = 10_000;
 
-/** Kills what carries the instance's mark and an execution that `isLive` denies. @returns how many processes. */
+/**
+ * Kills what carries the instance's mark and an execution that `isLive` denies, and waits until it is gone.
+ * @returns how many processes.
+ */
 export async function killMarked(instanceId: string, isLive: (executionId: string) => boolean): Promise<number> {
   const killed = new Set<number>();
-  for (let round = 0; round < ROUNDS; round++) {
+  const end = performance.now() + PATIENCE_MS;
+  while (performance.now() < end) {
     const found = (await marked(instanceId)).filter(({ executionId }) => !isLive(executionId));
     if (found.length === 0) break;
     for (const { pid } of found) {
@@ -25,6 +32,7 @@ export async function killMarked(instanceId: string, isLive: (executionId: strin
         // It has ended meanwhile.
       }
     }
+    await sleep(ROUND_MS);
   }
   return killed.size;
 }

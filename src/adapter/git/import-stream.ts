@@ -1,0 +1,98 @@
+/** A commit as `git fast-import` takes it: one stream of paths and contents. */
+import type { ChangedFile, Comparison } from "../../working-copy/compare.ts";
+import type { Identity } from "./commit.ts";
+
+export interface ImportTarget {
+  /** Full name of the branch, and the commit it is on. */
+  ref: string;
+  commit: string;
+  message: string;
+  author: Identity;
+}
+
+/** Small pieces are sent together. */
+const BATCH_BYTES = 256 * 1024;
+
+/**
+ * The changes as one commit, whose name git answers. Nothing at all when there are none.
+ * @param changed is told each file that was sent, without its content
+ */
+export async function* importedChanges(
+  comparison: Comparison,
+  target: ImportTarget,
+  changed: ChangedFile[],
+): AsyncGenerator<Buffer> {
+  const batch = createBatch();
+  const folders = new Set<string>();
+  let begun = false;
+  const begin = () => {
+    if (!begun) batch.add(commitHeader(target));
+    begun = true;
+  };
+  for await (const file of comparison.changes) {
+    begin();
+    for (const piece of fileCommand(file)) {
+      if (piece.length >= BATCH_BYTES) {
+        yield batch.take();
+        yield piece;
+      } else batch.add(piece);
+    }
+    addFolders(file.path, folders);
+    changed.push({ ...file, data: undefined });
+    if (batch.isFull()) yield batch.take();
+  }
+  for (const path of comparison.gone) {
+    // A file that made room for a folder went with the first file in that.
+    if (folders.has(path)) continue;
+    begin();
+    batch.add(Buffer.from(`D ${quoted(path)}\n`, "latin1"));
+    if (batch.isFull()) yield batch.take();
+  }
+  if (!begun) return;
+  batch.add(Buffer.from("\nget-mark :1\ndone\n"));
+  yield batch.take();
+}
+
+function createBatch() {
+  let pieces: Buffer[] = [];
+  let bytes = 0;
+  return {
+    add(piece: Buffer) {
+      pieces.push(piece);
+      bytes += piece.length;
+    },
+    isFull: () => bytes >= BATCH_BYTES,
+    take() {
+      const whole = Buffer.concat(pieces);
+      pieces = [];
+      bytes = 0;
+      return whole;
+    },
+  };
+}
+
+function commitHeader({ ref, commit, message, author }: ImportTarget): Buffer {
+  const text = Buffer.from(`${message.trim()}\n`);
+  const by = `${plain(author.name)} <${plain(author.email)}> now`;
+  const head = `commit ${ref}\nmark :1\nauthor ${by}\ncommitter ${by}\ndata ${text.length}\n`;
+  return Buffer.concat([Buffer.from(head), text, Buffer.from(`\nfrom ${commit}\n`)]);
+}
+
+const plain = (text: string): string => text.replace(/[<>\n\r\0]/g, "");
+
+function fileCommand({ path, mode, objectId, data }: ChangedFile): Buffer[] {
+  const at = (content: string) => Buffer.from(`M ${mode.toString(8)} ${content} ${quoted(path)}\n`, "latin1");
+  if (data === undefined) return [at(objectId)];
+  return [at("inline"), Buffer.from(`data ${data.length}\n`), data, Buffer.from("\n")];
+}
+
+/** As C writes strings; bytes of any kind may stand in it. */
+const quoted = (path: string): string => `"${path.replace(/["\\]/g, "\\$&").replaceAll("\n", "\\n")}"`;
+
+function addFolders(path: string, folders: Set<string>): void {
+  for (let at = path.lastIndexOf("/"); at > 0; at = path.lastIndexOf("/", at - 1)) {
+    const folder = path.slice(0, at);
+    if (folders.has(folder)) return;
+    folders.add(folder);
+  }
+}

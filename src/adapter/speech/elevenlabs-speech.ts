@@ -1,0 +1,54 @@
+/** ElevenLabs' API: elevenlabs.io/docs/api-reference, "Create speech" and "List voices". */
+
+import type { SpeechFormat, SpeechService, Voice } from "./speech.ts";
+import { jsonOf, speechFetch } from "./speech-fetch.ts";
+
+const OUTPUT: Partial<Record<SpeechFormat, string>> = { mp3: "mp3_44100_128", opus: "opus_48000_64" };
+/** USD per character credit on the pay-as-you-go plan. */
+const CREDIT_USD = 0.0003;
+const DEFAULT_VOICE = "21m00Tcm4TlvDq8ikWAM";
+const DEFAULT_MODEL = "eleven_multilingual_v2";
+
+export function createElevenLabsSpeech({ baseUrl, apiKey }: { baseUrl: string; apiKey: string }): SpeechService {
+  const name = "elevenlabs";
+  const headers = { "xi-api-key": apiKey };
+  return {
+    name,
+    formats: ["mp3", "opus"],
+    maxCharacters: 4_096,
+    async speak({ text, voiceId = DEFAULT_VOICE, model = DEFAULT_MODEL, format, speed, signal }) {
+      const url = `${baseUrl}/v1/text-to-speech/${encodeURIComponent(voiceId)}?output_format=${OUTPUT[format]}`;
+      // Their range; what lies outside is spoken at its border.
+      const voice_settings = { speed: Math.min(1.2, Math.max(0.7, speed)) };
+      const { bytes, headers: said } = await speechFetch(name, url, {
+        method: "POST",
+        headers: { ...headers, "Content-Type": "application/json" },
+        body: JSON.stringify({ text, model_id: model, voice_settings }),
+        signal,
+      });
+      const credits = Number(said.get("character-cost") ?? Number.NaN);
+      const known = Number.isFinite(credits) && credits >= 0 && credits <= 100 * text.length;
+      return { audio: bytes, costUsd: known ? credits * CREDIT_USD : null };
+    },
+    async voices(signal) {
+      const answer = jsonOf(name, await speechFetch(name, `${baseUrl}/v1/voices`, { headers, signal }));
+      const { voices } = (answer ?? {}) as { voices?: unknown };
+      return (Array.isArray(voices) ? voices : []).slice(0, 1_000).flatMap(voiceOf);
+    },
+  };
+}
+
+function voiceOf(row: unknown): Voice[] {
+  const { voice_id, name, labels, preview_url } = (row ?? {}) as Record<string, unknown>;
+  if (typeof voice_id !== "string") return [];
+  const { language } = (labels ?? {}) as { language?: unknown };
+  return [
+    {
+      id: voice_id,
+      name: typeof name === "string" ? name : voice_id,
+      provider: "elevenlabs",
+      languages: typeof language === "string" ? [language] : [],
+      preview_url: typeof preview_url === "string" && preview_url.startsWith("https://") ? preview_url : null,
+    },
+  ];
+}

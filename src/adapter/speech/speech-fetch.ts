@@ -1,0 +1,57 @@
+/** Requests to a speech service: no redirect is followed, answers are bounded, and what goes wrong is a Problem. */
+import { messageOf, type Problem, unavailable } from "../../core/errors.ts";
+import { LIMITS } from "../../core/limits.ts";
+
+export interface SpeechAnswer {
+  bytes: Uint8Array;
+  headers: Headers;
+}
+
+/**
+ * @param name the service, as the problem calls it.
+ * @throws Problem 503 `speech_unreachable`, `speech_refused` (its status) or `speech_too_large`.
+ */
+export async function speechFetch(name: string, url: string, init: RequestInit): Promise<SpeechAnswer> {
+  let answer: Response;
+  try {
+    answer = await fetch(url, { ...init, redirect: "manual" });
+  } catch (error) {
+    init.signal?.throwIfAborted();
+    throw unavailable("speech_unreachable", `The speech service ${name} cannot be reached: ${messageOf(error)}`);
+  }
+  if (!answer.ok) {
+    await answer.body?.cancel().catch(() => {});
+    throw refusal(name, answer.status);
+  }
+  return { bytes: await bounded(name, answer), headers: answer.headers };
+}
+
+function refusal(name: string, status: number): Problem {
+  if (status === 401 || status === 403)
+    return unavailable("speech_refused", `The speech service ${name} refused the key (${status}). Set another.`);
+  if (status === 404) return unavailable("speech_refused", `The speech service ${name} has no such voice or model.`);
+  if (status === 429)
+    return unavailable("speech_refused", `The speech service ${name} says that it was asked too often. Try later.`);
+  return unavailable("speech_refused", `The speech service ${name} answered with status ${status}.`);
+}
+
+async function bounded(name: string, answer: Response): Promise<Uint8Array> {
+  const chunks: Uint8Array[] = [];
+  let size = 0;
+  for await (const chunk of answer.body ?? []) {
+    size += chunk.byteLength;
+    if (size > LIMITS.speechBytes)
+      throw unavailable("speech_too_large", `The speech service ${name} sent more than ${LIMITS.speechBytes} bytes.`);
+    chunks.push(chunk);
+  }
+  return Buffer.concat(chunks);
+}
+
+/** The JSON of an answer. @throws Problem 503 when it is none. */
+export function jsonOf(name: string, { bytes }: SpeechAnswer): unknown {
+  try {
+    return JSON.parse(new TextDecoder().decode(bytes));
+  } catch {
+    throw unavailable("speech_refused", `The speech service ${name} did not answer with JSON.`);
+  }
+}

@@ -1,0 +1,55 @@
+/** `skep events`: what happens on the server, as it happens. */
+import type { Command } from "commander";
+import type { SkepEvent } from "../core/events.ts";
+import { INTERRUPTED } from "./interrupt.ts";
+import { findOne } from "./resource/find.ts";
+import { runs } from "./resource/runs.ts";
+import { connect, type ServerFlags, withServer } from "./server/locate.ts";
+import { columns, fit, oneLine, paint } from "./terminal/style.ts";
+
+interface EventFlags extends ServerFlags {
+  run?: string;
+  agent?: string;
+  session?: string;
+  kinds?: string;
+  after?: string;
+}
+
+export function eventsCommand(program: Command, exit: (code: number) => void): void {
+  withServer(program.command("events"))
+    .description("follow what happens on the server until Ctrl-C; with --run until that run ends")
+    .option("--run <run>", "of this run, from its start")
+    .option("--agent <agent>", "of this agent")
+    .option("--session <id>", "of this session")
+    .option("--kinds <kinds>", "only these kinds, separated by commas")
+    .option("--after <id>", "from after this event on")
+    .action(async (flags: EventFlags) => exit(await follow(flags)));
+}
+
+async function follow(flags: EventFlags): Promise<number> {
+  const client = await connect(flags);
+  const query = new URLSearchParams();
+  if (flags.run) query.set("run_id", (await findOne(client, runs, flags.run))["id"]);
+  for (const [name, value] of [
+    ["agent_id", flags.agent],
+    ["session_id", flags.session],
+    ["kinds", flags.kinds],
+    ["after", flags.after],
+  ] as const)
+    if (value !== undefined) query.set(name, value);
+  const stop = new AbortController();
+  const onSignal = () => stop.abort();
+  for (const name of ["SIGINT", "SIGTERM"] as const) process.once(name, onSignal);
+  for await (const event of client.events(`/v1/events/stream?${query}`, stop.signal))
+    console.log(flags.json ? JSON.stringify(event) : lineOf(event));
+  return stop.signal.aborted ? INTERRUPTED : 0;
+}
+
+function lineOf({ at, kind, run_id, step_id, agent_id, data }: SkepEvent): string {
+  const who = [run_id?.slice(-8), step_id, agent_id].filter(Boolean).join(" ");
+  const time = at ? new Date(at).toTimeString().slice(0, 8) : "        ";
+  return fit(
+    `${paint("dim", time)} ${paint("cyan", kind)} ${who} ${paint("dim", oneLine(JSON.stringify(data)))}`,
+    columns(),
+  );
+}

@@ -1,0 +1,59 @@
+/** `skep` alone: which server there is and how it does, or how to get one. Starts nothing. */
+import { isProblem } from "../core/errors.ts";
+import { BUILD } from "../core/version.ts";
+import { createClient } from "./server/client.ts";
+import { tokenFor } from "./server/credentials.ts";
+import { locate } from "./server/locate.ts";
+import { paint } from "./terminal/style.ts";
+
+interface Status {
+  status: string;
+  version: string;
+  counts?: { active_runs: number; projects: number };
+}
+
+/** @returns the lines, and the exit code. */
+export async function overview(): Promise<string[]> {
+  const head = `Skep ${BUILD.version}`;
+  const more = "Everything: skep help";
+  let url: string;
+  try {
+    ({ url } = await locate({}));
+  } catch (error) {
+    if (!isProblem(error)) throw error;
+    return [
+      head,
+      error.detail,
+      "",
+      ...commands([
+        ["skep init", "a first run, with a model of yours"],
+        ["skep demo", "a first run with nothing set up"],
+        ["skep serve", "run the server"],
+        ["skep doctor", "what this machine lacks, and how to get it"],
+      ]),
+      "",
+      more,
+    ];
+  }
+  const { status, version, counts } = await createClient(url, tokenFor(url)).call<Status>("GET", "/v1/status");
+  const busy = counts ? `, ${counts.active_runs} runs at work, ${counts.projects} projects` : "";
+  return [
+    head,
+    `The server at ${url} is ${status}${version === BUILD.version ? "" : ` (version ${version})`}${busy}.`,
+    "",
+    ...commands([
+      ['skep run hello "Greet me" --follow', "a run"],
+      ["skep runs", "what has run"],
+      ["skep open", "its page in the browser"],
+      ["skep doctor", "whether all is well"],
+    ]),
+    "",
+    more,
+  ];
+}
+
+/** Commands and what they do, below each other. */
+export function commands(rows: readonly (readonly [command: string, about: string])[]): string[] {
+  const width = Math.max(...rows.map(([command]) => command.length));
+  return rows.map(([command, about]) => `  ${paint("bold", command.padEnd(width))}  ${about}`);
+}

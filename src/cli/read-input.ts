@@ -1,0 +1,59 @@
+/** What a command is given besides its arguments: files, standard input, and values that nobody may see. */
+import { readFileSync, statSync } from "node:fs";
+import { Problem } from "../core/errors.ts";
+import { askHidden } from "./terminal/ask.ts";
+
+const unreadable = (detail: string) => new Problem(422, "unreadable", detail);
+
+/** The text of a file, or of standard input for `-`. @throws Problem 422 `unreadable`. */
+export async function readText(file: string): Promise<string> {
+  if (file === "-") {
+    if (process.stdin.isTTY) throw unreadable("Nothing comes on standard input: pipe the text in.");
+    return Bun.stdin.text();
+  }
+  const found = statSync(file, { throwIfNoEntry: false });
+  if (!found) throw unreadable(`There is no file ${file}.`);
+  if (found.isDirectory()) throw unreadable(`${file} is a folder, and a file is needed.`);
+  return readFileSync(file, "utf8");
+}
+
+/**
+ * A value that is never an argument, since others can read those: from a variable, a file, or asked without echo.
+ * Without a terminal it is the whole of standard input.
+ */
+export async function readSecret(what: string, from: { env?: string; file?: string }): Promise<string> {
+  const value = await secretFrom(what, from);
+  if (value === "") throw new Problem(422, "bad_usage", `The ${what} is empty.`);
+  return value;
+}
+
+async function secretFrom(what: string, { env, file }: { env?: string; file?: string }): Promise<string> {
+  if (env !== undefined) {
+    const value = process.env[env]?.trim();
+    if (!value) throw new Problem(422, "bad_usage", `The variable ${env} is empty.`);
+    return value;
+  }
+  if (file !== undefined) return (await readText(file)).replace(/\r?\n$/, "");
+  if (process.stdin.isTTY) return (await askHidden(what)).trim();
+  return (await Bun.stdin.text()).trim();
+}
+
+/** `name=value` pairs as an object. Values are JSON where they are that, else text. @throws Problem 422 `bad_usage`. */
+export function readPairs(pairs: readonly string[]): Record<string, unknown> {
+  const values: Record<string, unknown> = {};
+  for (const pair of pairs) {
+    const at = pair.indexOf("=");
+    if (at < 1) throw new Problem(422, "bad_usage", `${pair}: give NAME=VALUE.`);
+    values[pair.slice(0, at)] = parsedValue(pair.slice(at + 1));
+  }
+  return values;
+}
+
+function parsedValue(text: string): unknown {
+  if (!/^(null|true|false|-?\d|\[|\{|")/.test(text)) return text;
+  try {
+    return JSON.parse(text);
+  } catch {
+    return text;
+  }
+}

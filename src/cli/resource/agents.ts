@@ -1,0 +1,124 @@
+/** `skep agents`: who does the work. */
+import { readPairs, readText } from "../read-input.ts";
+import { fieldLines, tableLines } from "../terminal/table.ts";
+import type { Call, Item, Resource, Verb } from "./resource.ts";
+import { bodyOf, deleteVerb, listOf, statusStyle } from "./words.ts";
+
+const stateOf = ({ enabled, problems, status }: Item): string =>
+  problems.length > 0 ? "broken" : enabled ? status : "off";
+
+export const agents: Resource = {
+  name: "agents",
+  one: "agent",
+  about: "agents: who does the work",
+  path: "/v1/agents",
+  idOf: ({ id }) => id,
+  columns: [
+    { head: "AGENT", of: ({ id }) => id },
+    {
+      head: "STATE",
+      of: stateOf,
+      style: (agent) => (agent["problems"].length > 0 ? "red" : statusStyle(agent["status"])),
+    },
+    { head: "MODEL", of: ({ model }) => model ?? "(default)" },
+    { head: "RUNS", of: ({ counts }) => counts.runs, right: true },
+    { head: "SECRETS", of: ({ counts }) => counts.secrets, right: true },
+    { head: "DESCRIPTION", of: ({ description }) => description, shrinks: true },
+  ],
+  empty: "No agents. Add one: skep agents add ID --prompt FILE",
+  show: async (agent) => linesOf(agent),
+  verbs: [
+    {
+      name: "add",
+      about: "create an agent",
+      on: "none",
+      args: [{ name: "<id>", about: "small letters, digits and hyphens" }],
+      options: [
+        { flags: "--prompt <file>", about: "its instructions; - for standard input", default: "-" },
+        { flags: "--name <text>", about: "name to show" },
+        { flags: "--description <text>", about: "what it is for" },
+        { flags: "--model <provider/model>", about: "model it uses" },
+      ],
+      async run({ client, path, args: [id], flags }) {
+        const fields = bodyOf(flags, { name: "name", description: "description", model: "model" });
+        const agent = await client.call<Item>("POST", path, { ...fields, id, prompt: await readText(flags["prompt"]) });
+        return { json: agent, text: linesOf(agent) };
+      },
+    },
+    {
+      name: "set",
+      about: "change an agent: model=ollama/qwen3 max_turns=40 tools=read_file,bash; null takes back",
+      on: "one",
+      args: [{ name: "<field=value...>", about: "fields as `skep agents AGENT` shows them" }],
+      run: (call) => configure(call, readPairs(call.args)),
+    },
+    switchVerb("enable", "let an agent work", true),
+    switchVerb("disable", "let an agent do nothing", false),
+    {
+      name: "tool",
+      about: "show what an agent's tools are, or switch one on or off",
+      on: "one",
+      args: [
+        { name: "[tool]", about: "name of a tool" },
+        { name: "[state]", about: "default: as its file says", choices: ["on", "off", "default"] },
+      ],
+      run: tool,
+    },
+    deleteVerb("delete an agent with its skills", ({ item }) => `agent ${item["id"]}`),
+  ],
+};
+
+function linesOf(agent: Item): string[] {
+  const problems = (agent["problems"] as Item[]).map(({ line, column, message }) => `${line}:${column}  ${message}`);
+  return [
+    ...fieldLines([
+      ["agent", agent["id"]],
+      ["name", agent["name"]],
+      ["role", agent["role"]],
+      ["description", agent["description"]],
+      ["state", stateOf(agent)],
+      ["file", agent["source_file"]],
+      ["tools", agent["tools"]],
+      ["skills", agent["skills"]],
+      ...Object.entries(agent["config"] as Item).filter(([name]) => name !== "tools"),
+    ]),
+    ...(problems.length > 0 ? ["", "Problems:", ...problems] : []),
+  ];
+}
+
+async function configure({ client, path }: Call, fields: Record<string, unknown>) {
+  const tools = fields["tools"];
+  const body = typeof tools === "string" ? { ...fields, tools: listOf(tools) } : fields;
+  const agent = await client.call<Item>("PUT", `${path}/config`, body);
+  return { json: agent, text: linesOf(agent) };
+}
+
+function switchVerb(name: string, about: string, enabled: boolean): Verb {
+  return { name, about, on: "one", run: (call) => configure(call, { enabled }) };
+}
+
+async function tool({ client, item, args: [name, state] }: Call) {
+  const path = `/v1/agent-tools/${item["id"]}`;
+  if (name !== undefined && state === "default") await client.call("DELETE", `${path}/${encodeURIComponent(name)}`);
+  else if (name !== undefined && state !== undefined)
+    await client.call("PUT", `${path}/${encodeURIComponent(name)}`, { enabled: state === "on" });
+  const agent = await client.call<Item>("GET", `/v1/agents/${item["id"]}`);
+  const { items } = await client.call<{ items: Item[] }>("GET", `${path}?limit=200`);
+  const overrides = new Map(items.map((one) => [one["tool"] as string, one["enabled"] as boolean]));
+  const rows = [...new Set([...(agent["tools"] as string[]), ...overrides.keys()])]
+    .filter((one) => name === undefined || one === name)
+    .map((one) => ({
+      tool: one,
+      state: (agent["tools"] as string[]).includes(one) ? "on" : "off",
+      by: overrides.has(one) ? "override" : "its file",
+    }));
+  const text = tableLines(
+    [
+      { head: "TOOL", of: (row) => row.tool },
+      { head: "STATE", of: (row) => row.state },
+      { head: "BY", of: (row) => row.by },
+    ],
+    rows,
+  );
+  return { json: rows, text };
+}

@@ -1,0 +1,102 @@
+/** Commands out of a resource: `skep NAME` lists, `skep NAME ONE` shows, `skep NAME VERB …` does. */
+import { Argument, type Command, Option } from "commander";
+import { Problem } from "../../core/errors.ts";
+import { connect, type ServerFlags, withServer } from "../server/locate.ts";
+import { ownColoursOnly } from "../terminal/style.ts";
+import { fieldLines, tableLines } from "../terminal/table.ts";
+import { findOne, listItems } from "./find.ts";
+import type { Answer, ArgumentSpec, Flags, Item, OptionSpec, Resource, Verb } from "./resource.ts";
+
+type Exit = (code: number) => void;
+
+const DEFAULT_COUNT = 50;
+
+/** Adds the commands of a resource to a program. */
+export function resourceCommands(program: Command, resource: Resource, exit: Exit): Command {
+  const { name, one, about, filters = [], verbs } = resource;
+  const command = withServer(program.command(name))
+    .description(about)
+    .argument(`[${one}]`, `show this one: its id or name, or a part that only it begins or ends with`)
+    .option("--limit <n>", "how many to list", String(DEFAULT_COUNT));
+  for (const option of [...filters, ...(resource.options ?? [])]) command.addOption(optionOf(option));
+  command.action(async (word: string | undefined, flags: Flags) => {
+    const answer = word === undefined ? await list(resource, flags) : await show(resource, word, flags);
+    say(flags, answer, exit);
+  });
+  for (const verb of verbs) verbCommand(command, resource, verb, exit);
+  return command;
+}
+
+export function optionOf({ flags, about, choices, default: value }: OptionSpec): Option {
+  const option = new Option(flags, about);
+  if (choices) option.choices([...choices]);
+  if (value !== undefined) option.default(value);
+  return option;
+}
+
+export function argumentOf({ name, about, choices }: ArgumentSpec): Argument {
+  const argument = new Argument(name, about);
+  return choices ? argument.choices([...choices]) : argument;
+}
+
+/** Adds one of a resource's verbs, below its command or as a command of its own. */
+export function verbCommand(parent: Command, resource: Resource, verb: Verb, exit: Exit): void {
+  const command = withServer(parent.command(verb.name)).description(verb.about);
+  if (verb.on === "one") command.argument(`<${resource.one}>`);
+  for (const argument of verb.args ?? []) command.addArgument(argumentOf(argument));
+  for (const option of verb.options ?? []) command.addOption(optionOf(option));
+  command.action(async (...given: unknown[]) => {
+    // Options stand before or after the name of the verb.
+    const flags = command.optsWithGlobals<Flags>();
+    const words = given
+      .slice(0, -2)
+      .flat()
+      .filter((word): word is string => typeof word === "string");
+    const client = await connect(flags as ServerFlags);
+    const item = verb.on === "one" ? await findOne(client, resource, words.shift()!) : {};
+    const path = verb.on === "one" ? pathOf(resource, item) : resource.path;
+    say(flags, await verb.run({ client, item, path, args: words, flags }), exit);
+  });
+}
+
+export const pathOf = ({ path, idOf, pathOf: own }: Resource, item: Item): string =>
+  own?.(item) ?? `${path}/${encodeURIComponent(idOf(item))}`;
+
+async function list(resource: Resource, flags: Flags): Promise<Answer> {
+  const query = new URLSearchParams();
+  for (const filter of resource.filters ?? []) {
+    const value = flags[optionOf(filter).attributeName()];
+    if (value !== undefined) query.set(filter.query, String(value));
+  }
+  const client = await connect(flags as ServerFlags);
+  const found = await listItems(client, resource.path, query, countOf(flags["limit"]));
+  const more = found.next_cursor === null ? [] : [`More: --limit ${countOf(flags["limit"]) * 2}`];
+  const isNarrowed = query.size > 0;
+  const text =
+    found.items.length === 0
+      ? [isNarrowed ? `No ${resource.name} like that.` : resource.empty]
+      : [...tableLines(resource.columns, found.items), ...more];
+  return { json: found, text };
+}
+
+function countOf(limit: unknown): number {
+  const count = Number(limit);
+  if (Number.isInteger(count) && count > 0 && count <= 100_000) return count;
+  throw new Problem(422, "bad_usage", "--limit takes a whole number from 1 to 100000.");
+}
+
+async function show(resource: Resource, word: string, flags: Flags): Promise<Answer> {
+  const client = await connect(flags as ServerFlags);
+  const found = await findOne(client, resource, word);
+  const item = resource.single === false ? found : await client.call<Item>("GET", pathOf(resource, found));
+  const shown = await resource.show?.(item, { client, flags });
+  if (shown && "json" in shown) return shown;
+  return { json: item, text: shown ?? fieldLines(Object.entries(item)) };
+}
+
+/** Prints an answer as it was asked for. */
+export function say({ json }: ServerFlags, answer: Answer, exit: Exit): void {
+  if (json) console.log(JSON.stringify(answer.json));
+  else for (const line of [answer.text].flat()) console.log(ownColoursOnly(line));
+  if (answer.code !== undefined) exit(answer.code);
+}

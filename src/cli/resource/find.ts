@@ -1,0 +1,70 @@
+/** Lists over their pages, and one of a list by what a person calls it: its id, its name, or either shortened. */
+
+import { Problem } from "../../core/errors.ts";
+import { didYouMean } from "../../core/near.ts";
+import type { Client } from "../server/client.ts";
+import type { Item, Resource } from "./resource.ts";
+
+export interface List {
+  items: Item[];
+  next_cursor: string | null;
+}
+
+const PAGE = 200;
+/** How far back a shortened id is looked for. */
+const LOOKED_THROUGH = 2_000;
+const NAMED = 5;
+
+/** At most `count` items of a list, over as many pages as that takes. */
+export async function listItems(client: Client, path: string, query: URLSearchParams, count: number): Promise<List> {
+  const items: Item[] = [];
+  for (let cursor: string | null = ""; ; ) {
+    const page = new URLSearchParams(query);
+    page.set("limit", String(Math.min(PAGE, count - items.length)));
+    if (cursor) page.set("cursor", cursor);
+    const list: List = await client.call("GET", `${path}?${page}`);
+    items.push(...list.items);
+    cursor = list.next_cursor;
+    if (cursor === null || items.length >= count) return { items, next_cursor: cursor };
+  }
+}
+
+/** A whole id as the server makes them. */
+const isWhole = (word: string): boolean => /^[a-z]+_[0-9a-hjkmnp-tv-z]{26}$/.test(word);
+
+/**
+ * The one that is meant. Ids begin with their time, so that their ends tell them apart sooner: a beginning or an end that
+ * only one has will do.
+ * @throws Problem 404 `not_found` with near names, 422 `ambiguous` with the candidates.
+ */
+export async function findOne(client: Client, resource: Resource, word: string): Promise<Item> {
+  const { idOf, namesOf = () => [], single = true, path } = resource;
+  if (single && isWhole(word)) return client.call<Item>("GET", `${path}/${encodeURIComponent(word)}`);
+  const { items } = await listItems(client, path, new URLSearchParams(), LOOKED_THROUGH);
+  const namesFor = (item: Item): string[] => [idOf(item), ...namesOf(item)];
+  const wanted = word.toLowerCase();
+  const exact = items.filter((item) => namesFor(item).some((name) => name === word));
+  if (exact.length > 0) return exact[0]!;
+  const matches = (name: string) => {
+    const id = name.toLowerCase();
+    return (
+      id.startsWith(wanted) || id.replace(/^[a-z]+_/, "").startsWith(wanted) || (isWhole(id) && id.endsWith(wanted))
+    );
+  };
+  const found = items.filter((item) => namesFor(item).some(matches));
+  if (found.length === 1) return found[0]!;
+  if (found.length === 0) {
+    const near = didYouMean(
+      word,
+      items.flatMap((item) => (namesOf(item)[0] === undefined && isWhole(idOf(item)) ? [] : namesFor(item))),
+    );
+    throw new Problem(
+      404,
+      "not_found",
+      [`There is no ${resource.one} ${word}.`, near, `List them with: skep ${resource.name}`].filter(Boolean).join(" "),
+    );
+  }
+  const named = found.slice(0, NAMED).map((item) => namesOf(item)[0] ?? idOf(item));
+  const more = found.length > NAMED ? ` and ${found.length - NAMED} more` : "";
+  throw new Problem(422, "ambiguous", `${word} may be any of ${named.join(", ")}${more}. Write more of it.`);
+}

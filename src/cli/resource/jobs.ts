@@ -1,0 +1,61 @@
+/** `skep jobs`: what the server does in the background. */
+import type { Client } from "../server/client.ts";
+import { timeText } from "../terminal/table.ts";
+import type { Item, Resource } from "./resource.ts";
+import { statusStyle } from "./words.ts";
+
+const LOOK_MS = 500;
+const isOver = ({ state }: Item): boolean => !["queued", "running"].includes(state);
+
+export const jobs: Resource = {
+  name: "jobs",
+  one: "job",
+  about: "what the server does in the background",
+  path: "/v1/jobs",
+  idOf: ({ id }) => id,
+  columns: [
+    { head: "JOB", of: ({ id }) => id },
+    { head: "KIND", of: ({ kind }) => kind },
+    { head: "STATE", of: ({ state }) => state, style: ({ state }) => statusStyle(state) },
+    {
+      head: "DONE",
+      of: ({ percent, state }) => (percent === null ? "" : `${Math.round(state === "succeeded" ? 100 : percent)} %`),
+      right: true,
+    },
+    { head: "BEGUN", of: ({ created_at }) => timeText(created_at) },
+    { head: "OF", of: ({ subject }) => subject, shrinks: true },
+    { head: "DETAIL", of: ({ error, detail }) => error?.message ?? detail, shrinks: true },
+  ],
+  empty: "No background jobs yet.",
+  verbs: [
+    {
+      name: "wait",
+      about: "wait until a job is over; exit 1 when it failed",
+      on: "one",
+      async run({ client, item, path }) {
+        const job = await untilOver(client, path, item);
+        const why = job["error"]?.message ?? job["detail"] ?? "";
+        const text = `${job["id"]} ${job["state"]}${why ? `: ${why}` : ""}`;
+        return { json: job, text, code: job["state"] === "succeeded" ? 0 : 1 };
+      },
+    },
+    {
+      name: "cancel",
+      about: "end a job before its time",
+      on: "one",
+      async run({ client, path }) {
+        const job = await client.call<Item>("POST", `${path}/cancel`);
+        return { json: job, text: `${job["id"]} ${job["state"]}` };
+      },
+    },
+  ],
+};
+
+async function untilOver(client: Client, path: string, job: Item): Promise<Item> {
+  let now = job;
+  while (!isOver(now)) {
+    await Bun.sleep(LOOK_MS);
+    now = await client.call<Item>("GET", path);
+  }
+  return now;
+}

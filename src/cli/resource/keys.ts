@@ -1,0 +1,63 @@
+/** `skep keys`: API keys of the account. */
+import { Problem } from "../../core/errors.ts";
+import { timeText } from "../terminal/table.ts";
+import type { Item, Resource } from "./resource.ts";
+import { assertMeant, listOf, YES } from "./words.ts";
+
+const DAY_MS = 24 * 3_600_000;
+
+export const keys: Resource = {
+  name: "keys",
+  one: "key",
+  about: "API keys of your account",
+  path: "/v1/auth/api-keys",
+  idOf: ({ id }) => id,
+  namesOf: ({ name }) => [name],
+  single: false,
+  columns: [
+    { head: "NAME", of: ({ name }) => name, shrinks: true },
+    { head: "KEY", of: ({ preview }) => preview },
+    { head: "MAY", of: ({ scopes }) => scopes?.join(", ") ?? "everything you may" },
+    {
+      head: "UNTIL",
+      of: ({ expires_at, expired }) => (expired ? "expired" : expires_at ? timeText(expires_at) : "for ever"),
+      style: ({ expired }) => (expired ? "red" : undefined),
+    },
+    { head: "LAST USED", of: ({ last_used_at }) => timeText(last_used_at) || "never" },
+    { head: "ID", of: ({ id }) => id },
+  ],
+  empty: "No keys. Make one: skep keys create NAME",
+  verbs: [
+    {
+      name: "create",
+      about: "make a key; it is printed once, alone on standard output",
+      on: "none",
+      args: [{ name: "<name>", about: "what it is for" }],
+      options: [
+        { flags: "--days <n>", about: "how long it holds; 0 is for ever", default: "90" },
+        { flags: "--scope <words>", about: "hold it to these, separated by commas: read, runs, write, admin" },
+      ],
+      async run({ client, path, args: [name], flags }) {
+        const days = Number(flags["days"]);
+        if (!(days >= 0 && days <= 3_650)) throw new Problem(422, "bad_usage", "--days takes a number from 0 to 3650.");
+        const made = await client.call<Item>("POST", path, {
+          name,
+          expires_at: days === 0 ? null : new Date(Date.now() + days * DAY_MS).toISOString(),
+          ...(flags["scope"] ? { scopes: listOf(flags["scope"]) } : {}),
+        });
+        return { json: made, text: made["key"] };
+      },
+    },
+    {
+      name: "revoke",
+      about: "end a key",
+      on: "one",
+      options: [YES],
+      async run({ client, item, path, flags }) {
+        await assertMeant(`Revoke the key ${item["name"]}?`, flags);
+        await client.call("DELETE", path);
+        return { json: { id: item["id"], revoked: true }, text: `${item["name"]}: revoked` };
+      },
+    },
+  ],
+};

@@ -1,0 +1,25 @@
+/** Everything that `resourceCommands` makes commands of. */
+import { agents } from "./agents.ts";
+import { jobs } from "./jobs.ts";
+import { keys } from "./keys.ts";
+import { pipelines } from "./pipelines.ts";
+import { projects } from "./projects.ts";
+import { providers } from "./providers.ts";
+import type { Resource } from "./resource.ts";
+import { secrets } from "./secrets.ts";
+import { skills } from "./skills.ts";
+import { sso } from "./sso.ts";
+import { users } from "./users.ts";
+
+export const RESOURCES: readonly Resource[] = [
+  projects,
+  pipelines,
+  agents,
+  skills,
+  secrets,
+  providers,
+  jobs,
+  keys,
+  users,
+  sso,
+];

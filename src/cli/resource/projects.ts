@@ -1,0 +1,125 @@
+/** `skep projects`: repositories that agents work in. */
+import { basename } from "node:path";
+import { Problem } from "../../core/errors.ts";
+import type { Client } from "../server/client.ts";
+import { fieldLines, timeText } from "../terminal/table.ts";
+import type { Call, Item, OptionSpec, Resource } from "./resource.ts";
+import { bodyOf, deleteVerb, statusStyle } from "./words.ts";
+
+const FIELDS = {
+  name: "name",
+  description: "description",
+  repository: "repository",
+  branch: "default_branch",
+  pipeline: "default_pipeline_id",
+  status: "status",
+} as const;
+
+const OPTIONS: OptionSpec[] = [
+  { flags: "--description <text>", about: "what it is" },
+  { flags: "--branch <name>", about: "branch that runs start from (default: the repository's)" },
+  { flags: "--pipeline <id>", about: "pipeline for its tasks" },
+];
+const NO_WAIT: OptionSpec = { flags: "--no-wait", about: "do not wait for the clone" };
+const LOOK_MS = 250;
+
+export const projects: Resource = {
+  name: "projects",
+  one: "project",
+  about: "repositories that agents work in",
+  path: "/v1/projects",
+  idOf: ({ id }) => id,
+  namesOf: ({ name }) => [name],
+  columns: [
+    { head: "NAME", of: ({ name }) => name },
+    { head: "STATUS", of: ({ status }) => status },
+    { head: "CLONE", of: ({ workspace }) => workspace.state, style: ({ workspace }) => statusStyle(workspace.state) },
+    { head: "HEAD", of: ({ workspace }) => workspace.head?.slice(0, 8) },
+    { head: "REPOSITORY", of: ({ repository }) => repository, shrinks: true },
+    { head: "ID", of: ({ id }) => id },
+  ],
+  filters: [
+    { flags: "--status <status>", about: "only these", query: "status", choices: ["active", "paused", "archived"] },
+  ],
+  empty: "No projects yet. Add one: skep projects add --repository URL",
+  show: async (project) => linesOf(project),
+  verbs: [
+    {
+      name: "add",
+      about: "register a repository, and clone it",
+      on: "none",
+      args: [{ name: "[name]", about: "how runs name it (default: the repository's)" }],
+      options: [{ flags: "--repository <url>", about: "https or ssh address" }, ...OPTIONS, NO_WAIT],
+      run: (call) => add(call),
+    },
+    {
+      name: "update",
+      about: "change a project",
+      on: "one",
+      options: [
+        { flags: "--name <text>", about: "another name" },
+        { flags: "--repository <url>", about: "another address; cloned anew" },
+        ...OPTIONS,
+        { flags: "--status <status>", about: "what becomes of it", choices: ["active", "paused", "archived"] },
+      ],
+      async run({ client, path, flags }) {
+        const project = await client.call<Item>("PUT", path, bodyOf(flags, FIELDS));
+        return { json: project, text: linesOf(project) };
+      },
+    },
+    {
+      name: "clone",
+      about: "try a clone that failed again",
+      on: "one",
+      options: [NO_WAIT],
+      async run({ client, path, flags }) {
+        const begun = await client.call<Item>("POST", `${path}/clone`);
+        return cloned(flags["wait"] === false ? begun : await untilCloned(client, begun));
+      },
+    },
+    deleteVerb("delete a project with its clone and its branches", ({ item }) => `project ${item["name"]}`),
+  ],
+};
+
+const linesOf = (project: Item): string[] =>
+  fieldLines([
+    ["name", project["name"]],
+    ["id", project["id"]],
+    ["description", project["description"]],
+    ["status", project["status"]],
+    ["repository", project["repository"]],
+    ["branch", project["default_branch"]],
+    ["clone", project["workspace"].state],
+    ["error", project["workspace"].error],
+    ["head", project["workspace"].head],
+    ["pipeline", project["default_pipeline_id"]],
+    ["vision", project["vision"]],
+    ["created", timeText(project["created_at"])],
+  ]);
+
+async function add({ client, args: [given], flags }: Call) {
+  const repository = flags["repository"] as string | undefined;
+  const name = given ?? (repository ? basename(repository).replace(/\.git$/, "") : undefined);
+  if (!name) throw new Problem(422, "bad_usage", "Give a name, or --repository URL, or both.");
+  const made = await client.call<Item>("POST", "/v1/projects", { ...bodyOf(flags, FIELDS), name });
+  return cloned(flags["wait"] === false ? made : await untilCloned(client, made));
+}
+
+/** Waits until its clone is there or has failed. */
+export async function untilCloned(client: Client, project: Item): Promise<Item> {
+  let now = project;
+  while (now["workspace"].state === "cloning") {
+    await Bun.sleep(LOOK_MS);
+    now = await client.call<Item>("GET", `/v1/projects/${project["id"]}`);
+  }
+  return now;
+}
+
+function cloned(project: Item) {
+  const { name, workspace } = project;
+  const failed = workspace.state === "failed";
+  const text = failed
+    ? `${name}: the clone failed: ${workspace.error}. Try again with: skep projects clone ${name}`
+    : `${name}: ${workspace.state === "ready" ? `cloned, at ${workspace.head?.slice(0, 8) ?? "no commit"}` : workspace.state === "none" ? "added, without a repository" : workspace.state}`;
+  return { json: project, text, ...(failed ? { code: 1 } : {}) };
+}

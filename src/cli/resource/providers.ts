@@ -1,0 +1,125 @@
+/** `skep providers`: which models can be called, and giving keys and addresses. A key is never an argument. */
+import { Problem } from "../../core/errors.ts";
+import { readSecret } from "../read-input.ts";
+import { fieldLines, tableLines } from "../terminal/table.ts";
+import type { Call, Item, OptionSpec, Resource } from "./resource.ts";
+import { bodyOf } from "./words.ts";
+
+const ID = { name: "<provider>", about: "e.g. anthropic, ollama, custom-lab" };
+const MINE: OptionSpec = {
+  flags: "--mine",
+  about: "the key is your own: used first for what you start, and for nothing else",
+};
+
+const stateOf = ({ enabled, configured }: Item): string => (!enabled ? "off" : configured ? "ready" : "not configured");
+const keyOf = ({ masked_key, key_source }: Item): string => (masked_key ? `${masked_key} (${key_source})` : "none");
+const pathOf = (id: string): string => `/v1/settings/providers/${encodeURIComponent(id)}`;
+const ownPathOf = (id: string): string => `/v1/settings/user-providers/${encodeURIComponent(id)}`;
+
+export const providers: Resource = {
+  name: "providers",
+  one: "provider",
+  about: "model providers, and their keys",
+  path: "/v1/settings/providers",
+  idOf: ({ id }) => id,
+  columns: [
+    { head: "PROVIDER", of: ({ id }) => id },
+    {
+      head: "STATE",
+      of: stateOf,
+      style: (provider) => (stateOf(provider) === "ready" ? "green" : "dim"),
+    },
+    { head: "MODELS", of: ({ models }) => models.length, right: true },
+    { head: "KEY", of: keyOf },
+    { head: "VARIABLE", of: ({ env_var }) => env_var },
+    { head: "DEFAULT MODEL", of: ({ default: model }) => model },
+  ],
+  empty: "No providers.",
+  show: async (provider) => [
+    ...fieldLines([
+      ["provider", provider["id"]],
+      ["name", provider["name"]],
+      ["state", stateOf(provider)],
+      ["address", provider["base_url"]],
+      ["key", keyOf(provider)],
+      ["variable", provider["env_var"]],
+      ["default", provider["default"]],
+      ["documentation", provider["docs_url"]],
+    ]),
+    "",
+    ...modelLines(provider["models"]),
+  ],
+  verbs: [
+    {
+      name: "set",
+      about: "configure a provider; custom-NAME adds a server of your own",
+      on: "none",
+      args: [ID],
+      options: [
+        { flags: "--key", about: "ask for a key, or read it from standard input" },
+        { flags: "--key-env <name>", about: "take the key from this environment variable" },
+        MINE,
+        { flags: "--base-url <url>", about: "address of the server; another one drops the stored keys" },
+        { flags: "--default <model>", about: "model to use where none is named" },
+        { flags: "--enable", about: "switch it on" },
+        { flags: "--disable", about: "switch it off" },
+      ],
+      run: set,
+    },
+    {
+      name: "test",
+      about: "try the connection and list the models live; exit 1 when it fails",
+      on: "none",
+      args: [ID],
+      run: ({ client, args: [id] }) => test(client, id!),
+    },
+    {
+      name: "remove",
+      about: "forget what was configured",
+      on: "none",
+      args: [ID],
+      options: [{ flags: "--mine", about: "remove your own key" }],
+      async run({ client, args: [id], flags }) {
+        await client.call("DELETE", flags["mine"] ? ownPathOf(id!) : pathOf(id!));
+        return { json: { id, removed: true }, text: `${id}: forgotten` };
+      },
+    },
+  ],
+};
+
+const modelLines = (models: readonly Item[]): string[] =>
+  tableLines(
+    [
+      { head: "MODEL", of: ({ id }) => id },
+      { head: "WINDOW", of: ({ context_window }) => context_window, right: true },
+      { head: "IN $/M", of: ({ input_usd_per_mtok }) => input_usd_per_mtok, right: true },
+      { head: "OUT $/M", of: ({ output_usd_per_mtok }) => output_usd_per_mtok, right: true },
+    ],
+    models,
+  );
+
+async function set({ client, args: [given], flags }: Call) {
+  const id = given!;
+  if (flags["enable"] && flags["disable"]) throw new Problem(422, "bad_usage", "Give --enable or --disable, not both.");
+  const env = flags["keyEnv"] as string | undefined;
+  const key = env !== undefined || flags["key"] ? await readSecret(`key of ${id}`, env ? { env } : {}) : undefined;
+  if (flags["mine"]) {
+    if (key === undefined) throw new Problem(422, "bad_usage", "--mine needs the key: --key or --key-env NAME.");
+    const mine = await client.call<Item>("PUT", ownPathOf(id), { api_key: key });
+    return { json: mine, text: `${id}: your own key ${mine["masked_key"]}` };
+  }
+  const provider = await client.call<Item>("PUT", pathOf(id), {
+    ...(key === undefined ? {} : { api_key: key }),
+    ...bodyOf(flags, { baseUrl: "base_url", default: "default" }),
+    ...(flags["enable"] || flags["disable"] ? { enabled: flags["enable"] === true } : {}),
+  });
+  const chosen = provider["default"] ? `, default model ${provider["default"]}` : "";
+  return { json: provider, text: `${id}: ${stateOf(provider)}, key ${provider["masked_key"] ?? "none"}${chosen}` };
+}
+
+async function test(client: Call["client"], id: string) {
+  const found = await client.call<Item>("POST", `${pathOf(id)}/test`, {});
+  if (!found["ok"]) return { json: found, text: `${id}: ${found["error"]}`, code: 1 };
+  const head = `${id}: answers in ${found["duration_ms"]} ms, ${found["models"].length} models`;
+  return { json: found, text: [head, ...modelLines(found["models"])] };
+}

@@ -1,0 +1,254 @@
+/** The commands over what a server keeps, driven as a person would: lists, single ones, changes, JSON, shortened ids. */
+import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from "bun:test";
+import { mkdirSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { PASSWORD } from "../../testing/accounts.ts";
+import { type RunOptions, skep, temporaryFolder } from "../../testing/command.ts";
+import { startServer, type TestServer } from "../../testing/server.ts";
+import { RESOURCES } from "./list.ts";
+import { runs } from "./runs.ts";
+
+setDefaultTimeout(60_000);
+
+const folder = temporaryFolder();
+const repository = join(folder.path, "bell");
+let server: TestServer;
+beforeAll(async () => {
+  mkdirSync(repository);
+  const git = (...args: string[]) =>
+    Bun.spawnSync(["git", "-c", "user.name=A", "-c", "user.email=a@example.test", ...args], { cwd: repository });
+  git("init", "-q", "-b", "main");
+  git("commit", "-q", "--allow-empty", "-m", "Begin");
+  server = await startServer({ env: { ALLOW_LOCAL_REPOSITORIES: "true" } });
+});
+afterAll(async () => {
+  await server.remove();
+  folder.remove();
+});
+
+const cli = (args: readonly string[], options: RunOptions = {}) => skep([...args, "--data", server.data], options);
+/** Runs a command that has to succeed, and gives what it printed. */
+async function said(...args: string[]): Promise<string> {
+  const { code, stdout, stderr } = await cli(args);
+  expect([args.join(" "), stderr, code]).toEqual([args.join(" "), "", 0]);
+  return stdout;
+}
+const json = async (...args: string[]) => JSON.parse(await said(...args, "--json"));
+/** Runs a command that has to fail, and gives its one line. */
+async function refused(...args: string[]): Promise<string> {
+  const { code, stderr } = await cli(args);
+  expect([args.join(" "), code]).not.toEqual([args.join(" "), 0]);
+  expect(stderr.trimEnd().split("\n")).toHaveLength(1);
+  return stderr;
+}
+const file = (name: string, text: string): string => {
+  const path = join(folder.path, name);
+  writeFileSync(path, text);
+  return path;
+};
+
+describe("every list", () => {
+  for (const resource of [...RESOURCES, runs])
+    test(`${resource.name}: a head over the rows, or what to do to get the first; the same as JSON`, async () => {
+      const { items, next_cursor } = await json(resource.name);
+      const [first = "", ...rest] = (await said(resource.name)).trimEnd().split("\n");
+      expect(next_cursor).toBeNull();
+      if (items.length === 0) expect(first).toBe(resource.empty);
+      else {
+        for (const { head } of resource.columns) expect(first).toContain(head);
+        expect(rest).toHaveLength(items.length);
+      }
+    });
+
+  test("goes over its pages as far as it is asked to, and says when there is more", async () => {
+    for (let at = 0; at < 3; at++) await said("projects", "add", `page-${at}`);
+    expect((await json("projects", "--limit", "2")).items).toHaveLength(2);
+    expect(await said("projects", "--limit", "2")).toMatch(/More: --limit 4\n$/);
+    expect((await json("projects", "--limit", "100")).next_cursor).toBeNull();
+    expect(await refused("projects", "--limit", "none")).toContain("--limit takes a whole number");
+    for (let at = 0; at < 3; at++) await said("projects", "delete", `page-${at}`);
+  });
+});
+
+describe("one of them", () => {
+  test("is meant by its id, its name, and by any part that only it begins or ends with", async () => {
+    const made = await json("projects", "add", "parrot");
+    const { id } = made;
+    for (const word of [id, "parrot", "par", id.slice(-6), id.slice(0, -1), id.slice("proj_".length, -1)])
+      expect([word, (await json("projects", word)).id]).toEqual([word, id]);
+    await said("projects", "add", "partridge");
+    expect(await refused("projects", "par")).toContain("par may be any of partridge, parrot");
+    expect(await refused("projects", "parot")).toContain("There is no project parot. Did you mean parrot?");
+    expect(await refused("agents", "enginer")).toContain("Did you mean engineer?");
+    expect(await refused("runs", "run_01h455vb4pex5vsknk084sn02q")).toContain("no such run");
+    for (const name of ["parrot", "partridge"]) await said("projects", "delete", name);
+  });
+});
+
+describe("projects", () => {
+  test("are added with their clone, changed and deleted", async () => {
+    expect(await said("projects", "add", "--repository", repository)).toMatch(/^bell: cloned, at [0-9a-f]{8}$/m);
+    expect(await said("projects", "update", "bell", "--description", "Rings")).toMatch(/^description +Rings$/m);
+    expect(await said("projects")).toMatch(/^bell +active +ready +[0-9a-f]{8} /m);
+    expect((await json("projects", "--status", "archived")).items).toEqual([]);
+    expect(await said("projects", "--status", "archived")).toBe("No projects like that.\n");
+    expect(await refused("projects", "--status", "asleep")).toContain("active, paused, archived");
+    expect(await said("projects", "delete", "bell")).toBe("deleted project bell\n");
+    const away = await cli(["projects", "add", "gone", "--repository", join(folder.path, "nowhere")]);
+    expect([away.code, away.stdout]).toEqual([1, expect.stringContaining("skep projects clone gone")]);
+    await said("projects", "delete", "gone");
+    expect(await refused("projects", "add")).toContain("Give a name, or --repository URL");
+  });
+});
+
+describe("pipelines", () => {
+  test("are saved from a file, shown with their steps, printed as they are, and deleted", async () => {
+    const text =
+      "id: ring\nname: Ring\ninputs: { tone: { required: true } }\nsteps:\n  - { id: ring, agent: scribe, input: Ring }\n";
+    const path = file("ring.yml", text);
+    expect(await said("pipelines", "save", path)).toBe("saved ring, 1 steps\n");
+    expect(await said("pipelines", "save", path)).toBe("saved ring, 1 steps\n");
+    expect(await said("pipelines", "source", "ring")).toBe(text);
+    const shown = await said("pipelines", "ring");
+    expect(shown).toMatch(/^inputs +tone \(required\)$/m);
+    expect(shown).toMatch(/^ring +scribe +the one above$/m);
+    await said("pipelines", "delete", "ring");
+    expect(await refused("pipelines", "save", file("bad.yml", "name: none"))).toContain("names no id");
+    expect(await refused("pipelines", "save", join(folder.path, "nowhere.yml"))).toContain("There is no file");
+  });
+});
+
+describe("agents and skills", () => {
+  test("an agent is added, changed, switched and deleted", async () => {
+    const prompt = file("ringer.md", "Ring the bell.");
+    const made = await said("agents", "add", "ringer", "--prompt", prompt, "--model", "ollama/qwen3");
+    expect(made).toMatch(/^model +ollama\/qwen3$/m);
+    const set = await json("agents", "set", "ringer", "max_turns=7", "model=null", "tools=read,bash", "network=bridge");
+    expect(set.config).toMatchObject({ max_turns: 7, model: null, tools: ["read", "bash"], network: "bridge" });
+    expect(await said("agents", "disable", "ringer")).toMatch(/^state +off$/m);
+    expect(await said("agents", "enable", "ringer")).toMatch(/^state +idle$/m);
+    expect(await said("agents", "tool", "ringer", "bash", "off")).toMatch(/^bash +off +override$/m);
+    expect(await said("agents", "tool", "ringer", "bash", "default")).toMatch(/^bash +on +its file$/m);
+    expect(await refused("agents", "tool", "ringer", "bash", "perhaps")).toContain("on, off, default");
+    await said("agents", "delete", "ringer");
+  });
+
+  test("a skill of everybody and one of an agent may have the same name, and each is meant by its own", async () => {
+    const content = file("skill.md", "Ring it.");
+    await said("skills", "add", "ringing", "--description", "How to ring", "--content", content, "--tags", "bell,ring");
+    await said("skills", "add", "ringing", "--description", "My way", "--content", content, "--agent", "scribe");
+    expect(await said("skills", "scribe/ringing")).toMatch(/^description +My way$/m);
+    expect(await said("skills", "ringing")).toMatch(/^tags +bell, ring$/m);
+    expect(await said("skills", "disable", "scribe/ringing")).toBe("scribe/ringing: off\n");
+    expect((await json("skills", "ringing")).enabled).toBe(true);
+    await said("skills", "update", "ringing", "--description", "Anew");
+    expect((await json("skills", "ringing")).description).toBe("Anew");
+    for (const name of ["scribe/ringing", "ringing"]) await said("skills", "delete", name);
+  });
+});
+
+describe("secrets", () => {
+  const VALUE = "canary-5c1f9e0b7d-value";
+
+  test("are set from standard input, a variable or a file, granted and revoked; a value is never printed", async () => {
+    const all: string[] = [];
+    const run = async (args: string[], options: RunOptions = {}) => {
+      const { stdout, stderr, code } = await cli(args, options);
+      all.push(stdout, stderr);
+      expect([args.join(" "), code]).toEqual([args.join(" "), 0]);
+      return stdout;
+    };
+    await run(["secrets", "set", "BELL_TOKEN", "--type", "token", "--grant", "engineer,scribe"], { stdin: VALUE });
+    const set = async (...from: string[]) => run(["secrets", "set", "BELL_TOKEN", ...from], { env: { MINE: VALUE } });
+    await set("--value-env", "MINE");
+    await set("--value-file", file("value", `${VALUE}\n`));
+    expect(await run(["secrets", "revoke", "BELL_TOKEN", "scribe"])).toBe("BELL_TOKEN: taken from scribe\n");
+    expect(await run(["secrets", "grant", "bell", "reviewer"])).toContain("granted to engineer, reviewer");
+    expect(await run(["secrets"])).toMatch(/^BELL_TOKEN +token +\S*…\S* +engineer, reviewer/m);
+    await run(["secrets", "BELL_TOKEN"]);
+    const { body } = await server.request<Record<string, string>>("GET", "/v1/secrets/agents/engineer/env");
+    expect(body).toEqual({ BELL_TOKEN: VALUE });
+    expect(all.join("")).not.toContain(VALUE);
+    await run(["secrets", "delete", "BELL_TOKEN"]);
+  });
+
+  test("an empty value, and a variable that is not there, are refused before anything is sent", async () => {
+    expect(await refused("secrets", "set", "X_TOKEN")).toContain("value of X_TOKEN is empty");
+    expect(await refused("secrets", "set", "X_TOKEN", "--value-env", "NOT_THERE")).toContain("NOT_THERE is empty");
+  });
+});
+
+describe("settings and budgets", () => {
+  test("are changed by name and put back; what is unknown is named", async () => {
+    expect(await said("settings", "set", "models.default=ollama/qwen3", "limits.max_turns=12")).toBe(
+      "models.default    ollama/qwen3\nlimits.max_turns  12\n",
+    );
+    expect(await said("settings", "models")).toMatch(/^models\.default +ollama\/qwen3$/m);
+    expect(await said("settings", "set", "models.default=null")).toBe("models.default  (default)\n");
+    expect(await refused("settings", "set", "models.nothing=1")).toContain("models/nothing");
+    expect(await refused("settings", "set", "models=1")).toContain("GROUP.FIELD=VALUE");
+    expect(await refused("settings", "nothing")).toContain("models, limits");
+    expect(await said("budgets")).toContain("skep budgets set");
+    expect(await said("budgets", "set", "instance_per_day_usd=5")).toBe("budgets.instance_per_day_usd  5\n");
+    expect(await said("budgets")).toMatch(/^instance day +\$5\.00 +\$0\.00 +0 %/m);
+  });
+});
+
+describe("events", () => {
+  test("of a run are told from its start to its end, as lines or as JSON", async () => {
+    const { id } = await json("run", "hello", "Greet me");
+    const lines = (await said("events", "--run", id, "--json")).trimEnd().split("\n");
+    const kinds = lines.map((line) => JSON.parse(line).kind);
+    expect([kinds[0], kinds.at(-1)]).toEqual(["run_created", "run_complete"]);
+    expect(await said("events", "--run", id.slice(-8))).toMatch(
+      /^\d\d:\d\d:\d\d run_created .*\n(.*\n)*.* run_complete /,
+    );
+    const shown = await json("runs", id);
+    expect(shown).toMatchObject({ id, status: "succeeded" });
+    expect(shown.steps.map((step: { step_id: string }) => step.step_id)).toEqual(["look", "greet", "check"]);
+  });
+});
+
+describe("accounts", () => {
+  let guarded: TestServer;
+  const home = join(folder.path, "home");
+  const as = (args: readonly string[], stdin = "") =>
+    skep([...args, "--data", guarded.data], { stdin, env: { HOME: home, XDG_CONFIG_HOME: home } });
+  beforeAll(async () => {
+    mkdirSync(home);
+    guarded = await startServer({ env: { AUTH_ENABLED: "true" } });
+    await as(["admin", "create", "--email", "ann@example.test"], PASSWORD);
+    expect((await as(["login", "--email", "ann@example.test"], PASSWORD)).code).toBe(0);
+  });
+  afterAll(() => guarded.remove());
+
+  test("keys are made, printed alone on standard output, listed and revoked", async () => {
+    const made = await as(["keys", "create", "laptop", "--days", "3", "--scope", "read,runs"]);
+    expect(made.stdout).toMatch(/^skep_[\w-]{43}\n$/);
+    const list = (await as(["keys"])).stdout;
+    expect(list).toMatch(/^laptop +\S+ +read, runs +\d{4}-/m);
+    expect(list).not.toContain(made.stdout.trim());
+    expect((await as(["keys", "revoke", "laptop"])).stdout).toBe("laptop: revoked\n");
+    expect((await as(["keys"])).stdout).not.toContain("laptop");
+    expect((await as(["keys", "create", "x", "--days", "soon"])).code).toBe(2);
+  });
+
+  test("providers of sign-on are added, changed and deleted; their secret is never shown", async () => {
+    const issuer = "http://127.0.0.1:9/issuer";
+    const add = ["sso", "add", "corp", "--name", "Corp", "--issuer", issuer, "--client-id", "skep", "--secret"];
+    const made = await as([...add, "--domains", "example.test", "--auto-create", "yes"], "canary-client-secret");
+    expect([made.code, made.stderr]).toEqual([0, ""]);
+    expect((await as(["sso"])).stdout).toMatch(/^corp +Corp +on +http\S+ +example\.test$/m);
+    expect((await as(["sso", "disable", "corp"])).stdout).toMatch(/^enabled +no$/m);
+    expect((await as(["sso", "update", "corp", "--name", "Corporation"])).stdout).toMatch(/^name +Corporation$/m);
+    expect(made.stdout + (await as(["sso", "--json"])).stdout).not.toContain("canary-client-secret");
+    expect((await as(["sso", "delete", "corp"])).code).toBe(0);
+  });
+
+  test("two-factor verification is told, and its wrong codes refused", async () => {
+    expect((await as(["2fa"])).stdout).toBe("ann@example.test: two-factor verification is off\n");
+    const wrong = await as(["2fa", "enable"], "000000\n");
+    expect([wrong.code, wrong.stderr]).toEqual([1, expect.stringContaining("█")]);
+    expect((await as(["2fa", "--json"])).stdout).toBe('{"two_factor_enabled":false}\n');
+  });
+});

@@ -1,0 +1,136 @@
+/** `skep runs`: what was asked of pipelines, and how it went. `cancel`, `restart` and `approve` act on one. */
+import { Problem } from "../../core/errors.ts";
+import { exitCodeOf, followRun, type RunView } from "../follow/follow.ts";
+import { followedLines, reportLines } from "../follow/report.ts";
+import { INTERRUPTED, onInterrupt } from "../interrupt.ts";
+import type { Client } from "../server/client.ts";
+import { costText, spanText, tableLines, timeText } from "../terminal/table.ts";
+import { listItems } from "./find.ts";
+import type { Answer, Call, Flags, Item, Resource, Verb } from "./resource.ts";
+import { statusStyle } from "./words.ts";
+
+const STATUSES = ["queued", "running", "waiting", "succeeded", "failed", "cancelled"];
+/** Steps of one run that are shown, every attempt. */
+const STEPS = 2_000;
+
+export const runs: Resource = {
+  name: "runs",
+  one: "run",
+  about: "list runs, or show one with its steps",
+  path: "/v1/runs",
+  idOf: ({ id }) => id,
+  columns: [
+    { head: "RUN", of: ({ id }) => id },
+    { head: "STATUS", of: ({ status }) => status, style: ({ status }) => statusStyle(status) },
+    { head: "BEGUN", of: ({ created_at }) => timeText(created_at) },
+    { head: "TOOK", of: tookOf, right: true },
+    { head: "COST", of: ({ cost_usd }) => costText(cost_usd), right: true },
+    { head: "PIPELINE", of: ({ pipeline_id }) => pipeline_id },
+    { head: "PROJECT", of: ({ project_name }) => project_name },
+    { head: "TASK", of: ({ task_description }) => task_description, shrinks: true },
+  ],
+  filters: [
+    { flags: "--pipeline <pipeline>", about: "of this pipeline", query: "pipeline_id" },
+    { flags: "--status <status>", about: "in this status", query: "status", choices: STATUSES },
+    { flags: "--since <time>", about: "not before: RFC 3339", query: "since" },
+  ],
+  options: [
+    { flags: "--follow", about: "follow the run until it ends" },
+    { flags: "--text", about: "with --follow: show all that agents write" },
+    { flags: "--no-text", about: "with --follow: hide what agents write" },
+  ],
+  empty: 'No runs yet. Try: skep run hello "Greet me"',
+  show: (run, { client, flags }) => (flags["follow"] ? follow(run, client, flags) : show(run as RunView, client)),
+  verbs: [],
+};
+
+function tookOf({ started_at, finished_at }: Item): string {
+  if (!started_at) return "";
+  return spanText((finished_at ? Date.parse(finished_at) : Date.now()) - Date.parse(started_at));
+}
+
+async function show(run: RunView, client: Client): Promise<Answer> {
+  const { items: steps } = await listItems(client, `/v1/steps/${run.id}`, new URLSearchParams(), STEPS);
+  const table = tableLines(
+    [
+      {
+        head: "STEP",
+        of: ({ step_id, index }) => (index === null || index === undefined ? step_id : `${step_id}[${index}]`),
+      },
+      { head: "STATUS", of: ({ status }) => status, style: ({ status }) => statusStyle(status) },
+      { head: "TRY", of: ({ attempt }) => attempt, right: true },
+      { head: "AGENT", of: ({ agent_id }) => agent_id },
+      { head: "MODEL", of: ({ model }) => model },
+      { head: "TOOK", of: tookOf, right: true },
+      { head: "COST", of: ({ cost_usd }) => costText(cost_usd), right: true },
+      { head: "ERROR", of: ({ error }) => error?.message, shrinks: true },
+    ],
+    steps,
+  );
+  return { json: { ...run, steps }, text: [...reportLines(run, client), ...(steps.length > 0 ? ["", ...table] : [])] };
+}
+
+async function follow(run: Item, client: Client, flags: Flags): Promise<Answer> {
+  const json = flags["json"] === true;
+  const interrupt = onInterrupt(client, run["id"], false);
+  const shown = await followRun(client, run["id"], { json, text: flags["text"] }, interrupt.signal);
+  interrupt.done();
+  return {
+    json: shown,
+    text: followedLines(shown, client, false),
+    code: interrupt.asked ? INTERRUPTED : exitCodeOf(shown.status),
+  };
+}
+
+/** Verbs of runs that are commands of their own. */
+export const RUN_VERBS: readonly Verb[] = [
+  {
+    name: "cancel",
+    about: "cancel a run",
+    on: "one",
+    run: ({ client, path }) => acted(client, path, "cancel"),
+  },
+  {
+    name: "restart",
+    about: "go on with a failed or cancelled run, from its first step not done",
+    on: "one",
+    options: [
+      { flags: "--from <step>", about: "go back to this step" },
+      { flags: "--context <text>", about: "guidance for what is done again" },
+    ],
+    run: ({ client, path, flags }) =>
+      acted(client, path, "restart", { from_step: flags["from"], human_context: flags["context"] }),
+  },
+  {
+    name: "approve",
+    about: "answer a step that waits for a person",
+    on: "one",
+    args: [{ name: "[step]", about: "name of the step, where more than one waits" }],
+    options: [
+      { flags: "--reject", about: "say no" },
+      { flags: "--comment <text>", about: "what the next steps are told" },
+    ],
+    run: approve,
+  },
+];
+
+async function acted(client: Client, path: string, verb: string, body?: unknown): Promise<Answer> {
+  const after = await client.call<RunView>("POST", `${path}/${verb}`, body);
+  return { json: after, text: `${after.id} ${after.status}` };
+}
+
+async function approve({ client, item, path, args, flags }: Call): Promise<Answer> {
+  const step = args[0] ?? (await onlyWaiting(client, item["id"]));
+  const comment = flags["comment"] as string | undefined;
+  return acted(client, path, "approve", { step_id: step, approved: !flags["reject"], ...(comment ? { comment } : {}) });
+}
+
+async function onlyWaiting(client: Client, runId: string): Promise<string> {
+  const { items } = await listItems(client, `/v1/steps/${runId}`, new URLSearchParams(), STEPS);
+  const names = [
+    ...new Set(items.filter(({ status }) => status === "waiting").map(({ step_id }) => step_id as string)),
+  ];
+  if (names.length === 1) return names[0]!;
+  const said = names.length === 0 ? "No step of this run waits for a person." : `Name the step: ${names.join(", ")}.`;
+  throw new Problem(names.length === 0 ? 409 : 422, "ambiguous", said);
+}

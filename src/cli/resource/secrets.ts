@@ -1,0 +1,84 @@
+/** `skep secrets`: sealed values that agents get as variables. A value is never an argument and never shown. */
+import { Problem } from "../../core/errors.ts";
+import { readSecret } from "../read-input.ts";
+import { timeText } from "../terminal/table.ts";
+import type { Call, Item, Resource } from "./resource.ts";
+import { bodyOf, deleteVerb } from "./words.ts";
+
+const AGENTS = { name: "<agent...>", about: "ids of agents" };
+
+export const secrets: Resource = {
+  name: "secrets",
+  one: "secret",
+  about: "sealed values that agents get as environment variables",
+  path: "/v1/secrets",
+  idOf: ({ secret_id }) => secret_id,
+  namesOf: ({ name }) => [name],
+  single: false,
+  columns: [
+    { head: "NAME", of: ({ name }) => name },
+    { head: "TYPE", of: ({ secret_type }) => secret_type },
+    { head: "VALUE", of: ({ masked_preview }) => masked_preview },
+    { head: "GRANTED TO", of: ({ granted_agents }) => granted_agents.join(", ") || "nobody", shrinks: true },
+    { head: "CHANGED", of: ({ updated_at }) => timeText(updated_at) },
+    { head: "DESCRIPTION", of: ({ description }) => description, shrinks: true },
+  ],
+  empty: "No secrets yet. Store one: skep secrets set NAME",
+  verbs: [
+    {
+      name: "set",
+      about: "store a secret, or give one another value; it is asked for, or read from standard input",
+      on: "none",
+      args: [{ name: "<name>", about: "also the name of the variable" }],
+      options: [
+        { flags: "--value-env <name>", about: "take the value from this environment variable" },
+        { flags: "--value-file <file>", about: "take the value from this file" },
+        { flags: "--description <text>", about: "what it is for" },
+        { flags: "--type <type>", about: "what it is", choices: ["api_key", "token", "ssh_key", "custom"] },
+        { flags: "--grant <agents>", about: "grant it to these agents, separated by commas" },
+      ],
+      run: set,
+    },
+    {
+      name: "grant",
+      about: "let agents have a secret",
+      on: "one",
+      args: [AGENTS],
+      run: (call) => grant(call, call.item, call.args),
+    },
+    {
+      name: "revoke",
+      about: "take a secret from agents; those at work keep it until they end",
+      on: "one",
+      args: [AGENTS],
+      async run({ client, item, path, args }) {
+        for (const agent of args) await client.call("DELETE", `${path}/grant/${encodeURIComponent(agent)}`);
+        return { json: { revoked: args }, text: `${item["name"]}: taken from ${args.join(", ")}` };
+      },
+    },
+    deleteVerb("delete a secret and its grants", ({ item }) => `secret ${item["name"]}`),
+  ],
+};
+
+async function set(call: Call) {
+  const { client, path, args, flags } = call;
+  const name = args[0]!;
+  const value = await readSecret(`value of ${name}`, { env: flags["valueEnv"], file: flags["valueFile"] });
+  const body = { ...bodyOf(flags, { description: "description", type: "secret_type" }), value };
+  const secret = await client.call<Item>("PUT", `${path}/${encodeURIComponent(name)}`, body).catch((error) => {
+    if (!(error instanceof Problem) || error.status !== 404) throw error;
+    return client.call<Item>("POST", path, { ...body, name });
+  });
+  const agents = (flags["grant"] as string | undefined)?.split(",").filter(Boolean) ?? [];
+  if (agents.length > 0) return grant({ ...call, path: `${path}/${secret["secret_id"]}` }, secret, agents);
+  return { json: secret, text: textOf(secret) };
+}
+
+async function grant({ client, path }: Call, secret: Item, agents: readonly string[]) {
+  let now = secret;
+  for (const agent of agents) now = await client.call<Item>("POST", `${path}/grant/${encodeURIComponent(agent)}`);
+  return { json: now, text: textOf(now) };
+}
+
+const textOf = ({ name, masked_preview, granted_agents }: Item): string =>
+  `${name}: ${masked_preview}, granted to ${granted_agents.join(", ") || "nobody (skep secrets grant SECRET AGENT)"}`;

@@ -1,0 +1,113 @@
+/** `skep skills`: instructions that agents load when they fit. */
+import { readText } from "../read-input.ts";
+import { fieldLines } from "../terminal/table.ts";
+import type { Call, Item, Resource, Verb } from "./resource.ts";
+import { assertMeant, bodyOf, listOf, YES } from "./words.ts";
+
+/** An agent's own skill lies under its agent, and may have the name of everybody's. */
+const placeOf = ({ name, agent_id }: Item, rest = ""): string =>
+  `/v1/skills/${encodeURIComponent(name)}${rest}${agent_id ? `?agent_id=${encodeURIComponent(agent_id)}` : ""}`;
+const nameOf = ({ name, agent_id }: Item): string => (agent_id ? `${agent_id}/${name}` : name);
+
+export const skills: Resource = {
+  name: "skills",
+  one: "skill",
+  about: "skills: instructions that agents load when they fit",
+  path: "/v1/skills",
+  idOf: nameOf,
+  pathOf: placeOf,
+  columns: [
+    { head: "SKILL", of: nameOf },
+    {
+      head: "STATE",
+      of: ({ enabled, problems }) => (problems.length > 0 ? "broken" : enabled ? "on" : "off"),
+      style: ({ problems }) => (problems.length > 0 ? "red" : undefined),
+    },
+    { head: "TAGS", of: ({ tags }) => tags.join(", "), shrinks: true },
+    { head: "DESCRIPTION", of: ({ description }) => description, shrinks: true },
+  ],
+  filters: [{ flags: "--agent <agent>", about: "what this agent sees", query: "agent_id" }],
+  empty: "No skills. Add one: skep skills add NAME --description TEXT --content FILE",
+  async show(skill) {
+    const problems = (skill["problems"] as Item[]).map(({ line, column, message }) => `${line}:${column}  ${message}`);
+    return [
+      ...fieldLines([
+        ["skill", nameOf(skill)],
+        ["description", skill["description"]],
+        ["tags", skill["tags"]],
+        ["on", skill["enabled"]],
+        ["file", skill["source_file"]],
+        ["problems", problems],
+      ]),
+      "",
+      skill["content"].trimEnd(),
+    ];
+  },
+  verbs: [
+    {
+      name: "add",
+      about: "create a skill",
+      on: "none",
+      args: [{ name: "<name>", about: "small letters, digits and hyphens" }],
+      options: [
+        { flags: "--description <text>", about: "what agents see of it before they load it" },
+        { flags: "--content <file>", about: "its instructions, Markdown; - for standard input", default: "-" },
+        { flags: "--tags <words>", about: "words of a task that bring it in, separated by commas" },
+        { flags: "--agent <agent>", about: "for this agent alone" },
+      ],
+      async run({ client, path, args: [name], flags }) {
+        const skill = await client.call<Item>("POST", path, {
+          name,
+          description: flags["description"],
+          content: await readText(flags["content"]),
+          ...(flags["tags"] ? { tags: listOf(flags["tags"]) } : {}),
+          ...(flags["agent"] ? { scope: "agent", agent_id: flags["agent"] } : {}),
+        });
+        return { json: skill, text: `${nameOf(skill)}: saved in ${skill["source_file"]}` };
+      },
+    },
+    {
+      name: "update",
+      about: "change a skill",
+      on: "one",
+      options: [
+        { flags: "--description <text>", about: "what agents see of it before they load it" },
+        { flags: "--content <file>", about: "its instructions; - for standard input" },
+        { flags: "--tags <words>", about: "words of a task that bring it in, separated by commas" },
+      ],
+      async run({ client, item, flags }) {
+        const skill = await client.call<Item>("PUT", placeOf(item), {
+          ...bodyOf(flags, { description: "description" }),
+          ...(flags["content"] ? { content: await readText(flags["content"]) } : {}),
+          ...(flags["tags"] === undefined ? {} : { tags: listOf(flags["tags"]) }),
+        });
+        return { json: skill, text: `${nameOf(skill)}: changed` };
+      },
+    },
+    switchVerb("enable", "offer a skill to agents", true),
+    switchVerb("disable", "keep a skill without offering it", false),
+    {
+      name: "delete",
+      about: "delete a skill",
+      on: "one",
+      options: [YES],
+      async run({ client, item, flags }) {
+        await assertMeant(`Delete skill ${nameOf(item)}?`, flags);
+        await client.call("DELETE", placeOf(item));
+        return { json: { deleted: true, what: nameOf(item) }, text: `deleted skill ${nameOf(item)}` };
+      },
+    },
+  ],
+};
+
+function switchVerb(name: string, about: string, enabled: boolean): Verb {
+  return {
+    name,
+    about,
+    on: "one",
+    async run({ client, item }: Call) {
+      const skill = await client.call<Item>("PATCH", placeOf(item, "/enabled"), { enabled });
+      return { json: skill, text: `${nameOf(skill)}: ${skill["enabled"] ? "on" : "off"}` };
+    },
+  };
+}

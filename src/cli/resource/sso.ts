@@ -1,0 +1,75 @@
+/** `skep sso`: providers that users sign on through. */
+import { readSecret } from "../read-input.ts";
+import { fieldLines } from "../terminal/table.ts";
+import type { Call, Flags, Item, OptionSpec, Resource, Verb } from "./resource.ts";
+import { bodyOf, deleteVerb, listOf } from "./words.ts";
+
+const OPTIONS: OptionSpec[] = [
+  { flags: "--name <text>", about: "name to show" },
+  { flags: "--issuer <url>", about: "address of the provider" },
+  { flags: "--client-id <id>", about: "as the provider gave it" },
+  { flags: "--client-secret-env <name>", about: "take the secret from this environment variable" },
+  { flags: "--secret", about: "ask for the secret, or read it from standard input" },
+  { flags: "--scopes <words>", about: "separated by commas" },
+  { flags: "--domains <names>", about: "domains of addresses that may be linked or made; * is any" },
+  { flags: "--auto-create <yes>", about: "make an account at first sign-on", choices: ["yes", "no"] },
+];
+
+export const sso: Resource = {
+  name: "sso",
+  one: "provider",
+  about: "providers that users sign on through (OpenID Connect)",
+  path: "/v1/auth/oidc",
+  idOf: ({ slug }) => slug,
+  single: false,
+  columns: [
+    { head: "PROVIDER", of: ({ slug }) => slug },
+    { head: "NAME", of: ({ name }) => name },
+    { head: "STATE", of: ({ enabled }) => (enabled === false ? "off" : "on") },
+    { head: "ISSUER", of: ({ issuer }) => issuer, shrinks: true },
+    { head: "DOMAINS", of: ({ allowed_domains }) => allowed_domains?.join(", "), shrinks: true },
+  ],
+  empty: "No providers. Add one: skep sso add SLUG --name TEXT --issuer URL --client-id ID --secret",
+  verbs: [
+    {
+      name: "add",
+      about: "add a provider",
+      on: "none",
+      args: [{ name: "<slug>", about: "its name in addresses" }],
+      options: OPTIONS,
+      async run({ client, path, args: [slug], flags }) {
+        return told(await client.call<Item>("POST", path, { ...(await bodyFrom(flags)), slug }));
+      },
+    },
+    {
+      name: "update",
+      about: "change a provider",
+      on: "one",
+      options: OPTIONS,
+      run: async ({ client, path, flags }) => told(await client.call<Item>("PUT", path, await bodyFrom(flags))),
+    },
+    switchVerb("enable", "let users sign on through a provider", true),
+    switchVerb("disable", "let nobody sign on through a provider", false),
+    deleteVerb("delete a provider; accounts stay", ({ item }) => `sign-on through ${item["name"]}`),
+  ],
+};
+
+async function bodyFrom(flags: Flags): Promise<Record<string, unknown>> {
+  const env = flags["clientSecretEnv"] as string | undefined;
+  const secret =
+    env !== undefined || flags["secret"] ? await readSecret("client secret", env ? { env } : {}) : undefined;
+  return {
+    ...bodyOf(flags, { name: "name", issuer: "issuer", clientId: "client_id" }),
+    ...(secret === undefined ? {} : { client_secret: secret }),
+    ...(flags["scopes"] === undefined ? {} : { scopes: listOf(flags["scopes"]) }),
+    ...(flags["domains"] === undefined ? {} : { allowed_domains: listOf(flags["domains"]) }),
+    ...(flags["autoCreate"] === undefined ? {} : { auto_create: flags["autoCreate"] === "yes" }),
+  };
+}
+
+const told = (provider: Item) => ({ json: provider, text: fieldLines(Object.entries(provider)) });
+
+function switchVerb(name: string, about: string, enabled: boolean): Verb {
+  const run = async ({ client, path }: Call) => told(await client.call<Item>("PUT", path, { enabled }));
+  return { name, about, on: "one", run };
+}

@@ -1,0 +1,78 @@
+/** `skep users`: the accounts of a server, for its administrators. */
+import { askHidden } from "../terminal/ask.ts";
+import { timeText } from "../terminal/table.ts";
+import type { Flags, Item, Resource } from "./resource.ts";
+import { bodyOf, deleteVerb } from "./words.ts";
+
+export const users: Resource = {
+  name: "users",
+  one: "user",
+  about: "accounts of a server, for its administrators",
+  path: "/v1/users",
+  idOf: ({ id }) => id,
+  namesOf: ({ email }) => [email],
+  columns: [
+    { head: "EMAIL", of: ({ email }) => email },
+    { head: "NAME", of: ({ display_name }) => display_name, shrinks: true },
+    { head: "ROLE", of: ({ role }) => role },
+    {
+      head: "STATE",
+      of: ({ active }) => (active ? "active" : "off"),
+      style: ({ active }) => (active ? undefined : "dim"),
+    },
+    { head: "2FA", of: ({ two_factor_enabled }) => (two_factor_enabled ? "yes" : "no") },
+    { head: "LAST LOGIN", of: ({ last_login_at }) => timeText(last_login_at) || "never" },
+  ],
+  empty: "No users yet. Create one: skep users create EMAIL --password",
+  verbs: [
+    {
+      name: "create",
+      about: "create a user; without --password it signs on through a provider",
+      on: "none",
+      args: [{ name: "<email>", about: "its address" }],
+      options: [
+        { flags: "--name <text>", about: "name to show" },
+        { flags: "--admin", about: "make an administrator" },
+        { flags: "--password", about: "ask for a password, or read it from standard input" },
+      ],
+      async run({ client, path, args: [email], flags }) {
+        const body = { ...(await bodyFrom(flags, "password")), email, ...(flags["admin"] ? { role: "admin" } : {}) };
+        return told(await client.call<Item>("POST", path, body));
+      },
+    },
+    {
+      name: "update",
+      about: "change a user, by address or id",
+      on: "one",
+      options: [
+        { flags: "--name <text>", about: "name to show" },
+        { flags: "--role <role>", about: "what it may", choices: ["admin", "user"] },
+        { flags: "--active <yes>", about: "whether it may log in", choices: ["true", "false"] },
+        { flags: "--password", about: "ask for a new password, or read it from standard input" },
+        { flags: "--reset-two-factor", about: "switch off its two-factor verification" },
+      ],
+      async run({ client, path, flags }) {
+        const body = {
+          ...(await bodyFrom(flags, "new password")),
+          ...bodyOf(flags, { role: "role" }),
+          ...(flags["active"] ? { active: flags["active"] === "true" } : {}),
+          ...(flags["resetTwoFactor"] ? { two_factor_enabled: false } : {}),
+        };
+        return told(await client.call<Item>("PUT", path, body));
+      },
+    },
+    deleteVerb("delete a user; what it owned becomes yours", ({ item }) => `user ${item["email"]}`),
+  ],
+};
+
+async function bodyFrom(flags: Flags, what: string): Promise<Record<string, unknown>> {
+  return {
+    ...bodyOf(flags, { name: "display_name" }),
+    ...(flags["password"] ? { password: await askHidden(what) } : {}),
+  };
+}
+
+const told = (user: Item) => ({
+  json: user,
+  text: `${user["email"]}: ${user["role"]}, ${user["active"] ? "active" : "off"}${user["two_factor_enabled"] ? ", two-factor verification" : ""}`,
+});

@@ -1,0 +1,56 @@
+/** Words and colours that several resources share. */
+import { Problem } from "../../core/errors.ts";
+import { confirm, hasPerson } from "../terminal/ask.ts";
+import type { Style } from "../terminal/style.ts";
+import type { Call, Flags, OptionSpec, Verb } from "./resource.ts";
+
+const STATUS_STYLES: Readonly<Record<string, Style>> = {
+  succeeded: "green",
+  ready: "green",
+  failed: "red",
+  running: "cyan",
+  working: "cyan",
+  cloning: "cyan",
+  waiting: "yellow",
+  cancelled: "dim",
+  skipped: "dim",
+  pending: "dim",
+};
+
+export const statusStyle = (status: string): Style | undefined => STATUS_STYLES[status];
+
+export const YES: OptionSpec = { flags: "--yes", about: "do not ask" };
+
+/** Asks before something is lost, where there is a person. @throws Problem 400 `stopped`. */
+export async function assertMeant(question: string, flags: Flags): Promise<void> {
+  if (flags["yes"] || flags["json"] || !hasPerson()) return;
+  if (!(await confirm(question))) throw new Problem(400, "stopped", "Stopped; nothing was changed.");
+}
+
+/** The verb that deletes one. @param losing what goes with it, in the question. */
+export function deleteVerb(about: string, losing: (call: Call) => string): Verb {
+  return {
+    name: "delete",
+    about,
+    on: "one",
+    options: [YES],
+    async run(call) {
+      const what = losing(call);
+      await assertMeant(`Delete ${what}?`, call.flags);
+      await call.client.call("DELETE", call.path);
+      return { json: { deleted: true, what }, text: `deleted ${what}` };
+    },
+  };
+}
+
+/** The body of a change out of flags: only what was given; an empty text clears. */
+export function bodyOf(flags: Flags, fields: Readonly<Record<string, string>>): Record<string, unknown> {
+  return Object.fromEntries(
+    Object.entries(fields).flatMap(([flag, field]) =>
+      flags[flag] === undefined ? [] : [[field, flags[flag] === "" ? null : flags[flag]]],
+    ),
+  );
+}
+
+/** A list in one argument: `a,b c`. */
+export const listOf = (text: string): string[] => text.split(/[,\s]+/).filter(Boolean);

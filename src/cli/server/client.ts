@@ -1,0 +1,127 @@
+/** Talking to a server, local or remote: JSON calls, and the event stream that goes on where it broke off. */
+import { type FieldError, Problem } from "../../core/errors.ts";
+import type { SkepEvent } from "../../core/events.ts";
+
+export interface Client {
+  readonly url: string;
+  /** The server's data folder, where it is one of this machine. */
+  readonly data?: string | undefined;
+  call<T = Record<string, unknown>>(method: string, path: string, body?: unknown): Promise<T>;
+  /** The same for an answer that is no JSON. */
+  text(path: string): Promise<string>;
+  /** Events of a stream path, over breaks of the connection, until the server ends it for good or `signal` aborts. */
+  events(path: string, signal: AbortSignal): AsyncGenerator<SkepEvent>;
+}
+
+/** Tries of a broken stream, each later than the one before. */
+const STREAM_TRIES = 10;
+
+/** @param data the server's data folder, if it is on this machine. */
+export function createClient(url: string, token?: string, data?: string): Client {
+  const headers: Record<string, string> = token ? { Authorization: `Bearer ${token}` } : {};
+  const reach = async (path: string, init: RequestInit): Promise<Response> => {
+    let answer: Response;
+    try {
+      answer = await fetch(`${url}${path}`, init);
+    } catch (error) {
+      if (init.signal?.aborted) throw error;
+      throw unreachable(url, error as { code?: string; message?: string });
+    }
+    if (!answer.ok) throw await problemOf(url, answer);
+    return answer;
+  };
+  return {
+    url,
+    data,
+    async call<T>(method: string, path: string, body?: unknown) {
+      const json = body === undefined ? {} : { body: JSON.stringify(body) };
+      const answer = await reach(path, {
+        method,
+        headers: { ...headers, "Content-Type": "application/json" },
+        ...json,
+      });
+      const text = await answer.text();
+      try {
+        return (text ? JSON.parse(text) : {}) as T;
+      } catch {
+        throw stranger(url);
+      }
+    },
+    text: async (path) => (await reach(path, { headers: { ...headers, Accept: "text/plain" } })).text(),
+    async *events(path, signal) {
+      let last = 0;
+      let fails = 0;
+      while (!signal.aborted) {
+        try {
+          const at: Record<string, string> = last > 0 ? { "Last-Event-ID": String(last) } : {};
+          const answer = await reach(path, { headers: { ...headers, ...at, Accept: "text/event-stream" }, signal });
+          // What was followed is over, and everything about it was read.
+          if (answer.status === 204 || !answer.body) return;
+          fails = 0;
+          for await (const event of parseEvents(answer.body)) {
+            last = event.id ?? last;
+            yield event;
+          }
+          return;
+        } catch (error) {
+          if (signal.aborted) return;
+          const refused = error instanceof Problem && error.status < 500;
+          if (refused || ++fails > STREAM_TRIES) throw error;
+          await Bun.sleep(Math.min(200 * 2 ** fails, 5_000));
+        }
+      }
+    },
+  };
+}
+
+const noServer = (detail: string) => new Problem(503, "no_server", detail);
+const stranger = (url: string) => noServer(`What answers at ${url} is not Skep. Look at the address.`);
+
+/** A connection that did not come about, in words: what of it failed and what to do. */
+function unreachable(url: string, { code = "", message = "" }: { code?: string; message?: string }): Problem {
+  if (code === "EPROTO" || /WRONG_VERSION|TLS handshake/.test(`${code} ${message}`))
+    return noServer(`${url} does not speak TLS. Is it http:// rather than https://?`);
+  if (code === "ERR_TLS_CERT_ALTNAME_INVALID")
+    return noServer(`TLS: the certificate of ${url} is made out to another name.`);
+  if (/CERT|SELF_SIGNED|UNABLE_TO_(GET|VERIFY)/.test(code)) {
+    const why =
+      code === "CERT_HAS_EXPIRED" ? "has expired" : `is not trusted (${code.toLowerCase().replaceAll("_", " ")})`;
+    return noServer(`TLS: the certificate of ${url} ${why}. Trust an authority of your own with SSL_CERT_FILE=FILE.`);
+  }
+  if (code === "ENOTFOUND") return noServer(`There is no host of the name in ${url}.`);
+  return noServer(`${url} does not answer. Is the server running?`);
+}
+
+interface ProblemBody {
+  code?: string;
+  detail?: string;
+  errors?: FieldError[];
+}
+
+async function problemOf(url: string, answer: Response): Promise<Problem> {
+  const body = await answer.json().catch(() => undefined);
+  const { code, detail, errors = [] } = (body ?? {}) as ProblemBody;
+  if (code === undefined && answer.status < 500 && answer.status !== 401) return stranger(url);
+  const hint = answer.status === 401 ? " Log in with: skep login, or set SKEP_TOKEN to a key of this server." : "";
+  return new Problem(answer.status, code ?? "error", `${detail ?? `${url} answered ${answer.status}.`}${hint}`, {
+    errors,
+    data: (body ?? {}) as Record<string, unknown>,
+  });
+}
+
+/** Events of a stream of our own frames; `gap` frames come with id undefined. */
+async function* parseEvents(body: ReadableStream<Uint8Array>): AsyncGenerator<SkepEvent> {
+  const decoder = new TextDecoder();
+  let held = "";
+  for await (const chunk of body) {
+    held += decoder.decode(chunk, { stream: true });
+    for (let end = held.indexOf("\n\n"); end >= 0; end = held.indexOf("\n\n")) {
+      const data = held
+        .slice(0, end)
+        .split("\n")
+        .find((line) => line.startsWith("data: "));
+      held = held.slice(end + 2);
+      if (data) yield JSON.parse(data.slice(6)) as SkepEvent;
+    }
+  }
+}

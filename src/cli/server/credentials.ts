@@ -1,0 +1,55 @@
+/** What `skep login` keeps: a key for each server address, and which server was chosen last. 0600. */
+import { mkdirSync, readFileSync } from "node:fs";
+import { homedir } from "node:os";
+import { dirname, join } from "node:path";
+import { writePrivately } from "./server-file.ts";
+
+export interface Credential {
+  access_token: string;
+  /** To revoke it at logout. */
+  key_id?: string;
+}
+
+interface Kept {
+  /** Address of the server that commands talk to unless told otherwise. */
+  current?: string;
+  servers: Record<string, Credential>;
+}
+
+export const credentialsPath = (): string =>
+  join(process.env["XDG_CONFIG_HOME"] || join(homedir(), ".config"), "skep", "credentials.json");
+
+function all(): Kept {
+  try {
+    const kept = JSON.parse(readFileSync(credentialsPath(), "utf8")) as Partial<Kept>;
+    return { ...kept, servers: kept.servers ?? {} };
+  } catch {
+    return { servers: {} };
+  }
+}
+
+export const credentialFor = (url: string): Credential | undefined => all().servers[url];
+
+/** SKEP_TOKEN, else what is kept for this server. */
+export const tokenFor = (url: string): string | undefined =>
+  process.env["SKEP_TOKEN"] || credentialFor(url)?.access_token;
+
+/** The server of the last `skep login`. */
+export const currentServer = (): string | undefined => all().current;
+
+/** Keeps a credential and makes its server the current one. */
+export function keepCredential(url: string, credential: Credential): void {
+  write({ current: url, servers: { ...all().servers, [url]: credential } });
+}
+
+export function forgetCredential(url: string): void {
+  const { current, servers } = all();
+  const { [url]: _, ...others } = servers;
+  write({ ...(current === undefined || current === url ? {} : { current }), servers: others });
+}
+
+function write(kept: Kept): void {
+  const path = credentialsPath();
+  mkdirSync(dirname(path), { recursive: true, mode: 0o700 });
+  writePrivately(path, kept);
+}

@@ -1,0 +1,68 @@
+/** Which server a command talks to. Never starts one. */
+import type { Command } from "commander";
+import { isLoopback, readConfig } from "../../core/config.ts";
+import { Problem } from "../../core/errors.ts";
+import { type Client, createClient } from "./client.ts";
+import { currentServer, tokenFor } from "./credentials.ts";
+import { listedServers, runningServer, type ServerFile } from "./server-file.ts";
+
+export interface ServerFlags {
+  url?: string | undefined;
+  data?: string | undefined;
+  json?: boolean | undefined;
+}
+
+/** Adds what every command has that talks to a server. */
+export const withServer = (command: Command): Command =>
+  command
+    .option("--url <url>", "server to use [SKEP_URL]")
+    .option("--data <dir>", "use the server that works on this data folder [DATA]")
+    .option("--json", "JSON instead of words");
+
+/** A client of the server that these flags, the environment and the past mean. @throws Problem 503 `no_server`. */
+export async function connect(flags: ServerFlags): Promise<Client> {
+  const { url, data } = await locate(flags);
+  return createClient(url, tokenFor(url), data);
+}
+
+/** Where a server is; with its data folder when it runs on this machine. */
+export type Place = Pick<ServerFile, "url"> & Partial<ServerFile>;
+
+const noServer = (detail: string) => new Problem(503, "no_server", detail);
+const bare = (url: string): string => url.replace(/\/+$/, "");
+
+/** In this order: --url, SKEP_URL, --data, DATA, ./data, the last `skep login`, this user's running server. */
+export async function locate({ url, data }: ServerFlags): Promise<Place> {
+  const named = url ?? process.env["SKEP_URL"];
+  if (named) return { url: bare(checked(named)) };
+  const config = readConfig(process.env, data === undefined ? {} : { data });
+  const here = await runningServer(config.data);
+  if (here) return here;
+  if (config.sources.data !== "default")
+    throw noServer(`No server runs on the data folder ${config.data}. Start it with: skep serve --data ${config.data}`);
+  const chosen = currentServer();
+  const isElsewhere = chosen !== undefined && !isLoopback(new URL(chosen).hostname);
+  if (chosen !== undefined && (isElsewhere || (await answers(chosen)))) return { url: chosen };
+  const [one, ...more] = await listedServers();
+  if (!one)
+    throw noServer(
+      "No server of yours is running. Start one with: skep serve. For one elsewhere: skep login --url URL",
+    );
+  if (more.length > 0)
+    throw noServer(
+      `Several servers of yours are running. Name one: ${[one, ...more].map((file) => `--data ${file.data}`).join(", or ")}`,
+    );
+  return one;
+}
+
+function checked(url: string): string {
+  if (/^https?:\/\/[^/]/.test(url) && URL.canParse(url)) return url;
+  throw new Problem(422, "bad_usage", "--url and SKEP_URL take the address of a server: https://skep.example.org");
+}
+
+async function answers(url: string): Promise<boolean> {
+  return fetch(`${url}/healthz`, { signal: AbortSignal.timeout(3_000) }).then(
+    ({ ok }) => ok,
+    () => false,
+  );
+}

@@ -1,0 +1,100 @@
+/** `skep settings` and `skep budgets`: what may change while the server runs. */
+import type { Command } from "commander";
+import { Problem } from "../core/errors.ts";
+import { readPairs } from "./read-input.ts";
+import { say } from "./resource/command.ts";
+import type { Flags, Item } from "./resource/resource.ts";
+import { connect, type ServerFlags, withServer } from "./server/locate.ts";
+import { costText, fieldLines, tableLines, timeText } from "./terminal/table.ts";
+
+type Groups = Record<string, Record<string, unknown>>;
+type Exit = (code: number) => void;
+
+export function settingsCommands(program: Command, exit: Exit): void {
+  const settings = withServer(program.command("settings"))
+    .description("show what may change while the server runs")
+    .argument("[group]", "these alone, e.g. models, budgets")
+    .action(async (group: string | undefined, flags: ServerFlags) => {
+      const all = await (await connect(flags)).call<Groups>("GET", "/v1/settings");
+      say(
+        flags,
+        { json: group ? groupOf(all, group) : all, text: linesOf(group ? { [group]: groupOf(all, group) } : all) },
+        exit,
+      );
+    });
+  withServer(settings.command("set"))
+    .description("change settings: models.default=ollama/qwen3 budgets.run_usd=2; null takes back")
+    .argument("<group.field=value...>", "fields as `skep settings` shows them")
+    .action(async (pairs: string[], _: Flags, command: Command) =>
+      change(command.optsWithGlobals(), readPairs(pairs), exit),
+    );
+
+  const budgets = withServer(program.command("budgets"))
+    .description("show what the budgets hold, and what is spent of them")
+    .action(async (flags: ServerFlags) => {
+      const { budgets: states } = await (await connect(flags)).call<{ budgets: Item[] }>("GET", "/v1/usage");
+      say(flags, { json: { items: states }, text: budgetLines(states) }, exit);
+    });
+  withServer(budgets.command("set"))
+    .description("change budgets: run_usd=2 user_per_day_usd=10; null sets no limit")
+    .argument("<field=usd...>", "fields as `skep settings budgets` shows them")
+    .action(async (pairs: string[], _: Flags, command: Command) => {
+      const fields = Object.entries(readPairs(pairs)).map(([name, value]) => [`budgets.${name}`, value] as const);
+      await change(command.optsWithGlobals(), Object.fromEntries(fields), exit);
+    });
+}
+
+function groupOf(all: Groups, group: string): Record<string, unknown> {
+  const found = all[group];
+  if (found) return found;
+  throw new Problem(404, "not_found", `There are no settings ${group}. There are: ${Object.keys(all).join(", ")}.`);
+}
+
+const linesOf = (groups: Groups): string[] =>
+  fieldLines(
+    Object.entries(groups).flatMap(([group, fields]) =>
+      Object.entries(fields).map(([name, value]) => [`${group}.${name}`, value ?? "(default)"] as const),
+    ),
+  );
+
+/** @param fields by `group.field`. */
+async function change(flags: ServerFlags, fields: Record<string, unknown>, exit: Exit): Promise<void> {
+  const body: Groups = {};
+  for (const [path, value] of Object.entries(fields)) {
+    const [group = "", field = "", ...rest] = path.split(".");
+    if (field === "" || rest.length > 0)
+      throw new Problem(
+        422,
+        "bad_usage",
+        `${path} is no setting: give GROUP.FIELD=VALUE, as skep settings shows them.`,
+      );
+    body[group] = { ...body[group], [field]: value };
+  }
+  const after = await (await connect(flags)).call<Groups>("PUT", "/v1/settings", body);
+  const changed = Object.fromEntries(
+    Object.entries(body).map(([group, names]) => [
+      group,
+      Object.fromEntries(Object.keys(names).map((name) => [name, after[group]?.[name]])),
+    ]),
+  );
+  say(flags, { json: after, text: linesOf(changed) }, exit);
+}
+
+function budgetLines(states: readonly Item[]): string[] {
+  if (states.length === 0) return ["No budgets are set. Set one: skep budgets set run_usd=2"];
+  return tableLines(
+    [
+      { head: "BUDGET", of: ({ scope }) => scope.replaceAll("_", " ") },
+      { head: "LIMIT", of: ({ limit_usd }) => costText(limit_usd), right: true },
+      { head: "SPENT", of: ({ spent_usd }) => costText(spent_usd), right: true },
+      {
+        head: "OF IT",
+        of: ({ percent }) => `${percent} %`,
+        right: true,
+        style: ({ percent }) => (percent >= 100 ? "red" : percent >= 80 ? "yellow" : undefined),
+      },
+      { head: "ANEW", of: ({ resets_at }) => timeText(resets_at) },
+    ],
+    states,
+  );
+}

@@ -1,0 +1,71 @@
+/** Questions on the terminal; without one, answers are the lines of standard input, in order. */
+import { createInterface } from "node:readline/promises";
+import { Writable } from "node:stream";
+import { Problem } from "../../core/errors.ts";
+
+let lines: string[] | undefined;
+
+/** Whether there is a person to ask. */
+export const hasPerson = (): boolean => process.stdin.isTTY === true && process.stderr.isTTY === true;
+
+async function nextLine(what: string): Promise<string> {
+  lines ??= (await Bun.stdin.text()).split(/\r?\n/);
+  const line = lines.shift();
+  if (!line) throw new Problem(422, "bad_usage", `Give the ${what} on standard input, or run this in a terminal.`);
+  return line;
+}
+
+/** @param what e.g. "e-mail address". @throws Problem 422 `bad_usage` when there is nobody to ask, 400 `stopped`. */
+export async function ask(what: string): Promise<string> {
+  return process.stdin.isTTY ? (await prompt(`${capital(what)}: `, false)).trim() : nextLine(what);
+}
+
+/** The same without showing what is typed. */
+export async function askHidden(what: string): Promise<string> {
+  return process.stdin.isTTY ? prompt(`${capital(what)}: `, true) : nextLine(what);
+}
+
+/** Asks until the answer is a clear yes or no. Only where there is a person; see `hasPerson`. */
+export async function confirm(question: string): Promise<boolean> {
+  for (let hint = ""; ; hint = "Answer y or n. ") {
+    const answer = (await prompt(`${hint}${question} [y/n] `, false)).trim();
+    if (/^y(es)?$/i.test(answer)) return true;
+    if (/^no?$/i.test(answer)) return false;
+  }
+}
+
+/** Asks for one of a numbered list, or what is taken when only Enter is pressed. */
+export async function choose<T>(
+  what: string,
+  options: readonly { label: string; value: T }[],
+  preferred = 0,
+): Promise<T> {
+  for (const [at, { label }] of options.entries()) process.stderr.write(`  ${String(at + 1).padStart(2)}  ${label}\n`);
+  for (;;) {
+    const answer = (await prompt(`${what} [${preferred + 1}]: `, false)).trim();
+    const found =
+      options[answer === "" ? preferred : Number(answer) - 1] ?? options.find(({ label }) => label === answer);
+    if (found) return found.value;
+    process.stderr.write(`Give a number from 1 to ${options.length}.\n`);
+  }
+}
+
+const capital = (text: string): string => `${text[0]?.toUpperCase() ?? ""}${text.slice(1)}`;
+
+async function prompt(question: string, hidden: boolean): Promise<string> {
+  const silent = new Writable({ write: (_chunk, _encoding, done) => done() });
+  const terminal = createInterface({ input: process.stdin, output: hidden ? silent : process.stderr, terminal: true });
+  // Asked only now that the terminal no longer echoes: who types ahead is not shown either.
+  if (hidden) process.stderr.write(question);
+  try {
+    return await terminal.question(hidden ? "" : question);
+  } catch (error) {
+    // Ctrl+C and Ctrl+D.
+    if (error instanceof Error && error.name === "AbortError")
+      throw new Problem(400, "stopped", "Stopped; nothing was changed.");
+    throw error;
+  } finally {
+    terminal.close();
+    if (hidden) process.stderr.write("\n");
+  }
+}

@@ -1,0 +1,62 @@
+/** What the terminal takes: colours and moves of the cursor only where there is one that wants them. */
+
+export type Style = "bold" | "dim" | "red" | "green" | "yellow" | "cyan";
+
+const CODES: Readonly<Record<Style, readonly [on: number, off: number]>> = {
+  bold: [1, 22],
+  dim: [2, 22],
+  red: [31, 39],
+  green: [32, 39],
+  yellow: [33, 39],
+  cyan: [36, 39],
+};
+
+/** Whether lines that were written may be drawn again: a terminal that moves its cursor. */
+export const isLive = (): boolean => process.stdout.isTTY === true && process.env["TERM"] !== "dumb";
+
+const hasColours = (): boolean => isLive() && !process.env["NO_COLOR"];
+
+export function paint(style: Style | undefined, text: string): string {
+  if (style === undefined || !hasColours()) return text;
+  const [on, off] = CODES[style];
+  return `\x1b[${on}m${text}\x1b[${off}m`;
+}
+
+/** Columns of the terminal; where there is none, lines may be as long as they are. */
+export const columns = (): number => (process.stdout.isTTY ? process.stdout.columns || 80 : Number.POSITIVE_INFINITY);
+
+/**
+ * Text that others wrote, without what a terminal would act upon: control characters of both sets, and marks that turn
+ * the direction of writing around. Line ends and tabs stay.
+ */
+export const plain = (text: string): string =>
+  text
+    .replace(/\x1b\[[0-?]*[ -/]*[@-~]|\x1b\][^\x07\x1b]*(\x07|\x1b\\)?/g, "")
+    .replace(/[\x00-\x08\x0b-\x1f\x7f-\x9f\u200e\u200f\u202a-\u202e\u2066-\u2069]/g, "");
+
+const OWN_CODES = new RegExp(`(\\x1b\\[(?:${[...new Set(Object.values(CODES).flat())].join("|")})m)`);
+
+/** The same, but for the colours of `paint`: a last guard for lines that hold both. */
+export const ownColoursOnly = (text: string): string =>
+  text
+    .split(OWN_CODES)
+    .map((part, at) => (at % 2 === 1 ? part : plain(part)))
+    .join("");
+
+/** The same on one line. */
+export const oneLine = (text: string): string =>
+  plain(text)
+    .replace(/\s*\n\s*/g, " ")
+    .replaceAll("\t", " ")
+    .trim();
+
+/** Cut to a width in columns, with an ellipsis where something is missing. Colours of the text survive. */
+export function fit(text: string, width: number): string {
+  if (width === Number.POSITIVE_INFINITY || Bun.stringWidth(text) <= width) return text;
+  return width <= 1 ? "…".slice(0, Math.max(0, width)) : Bun.sliceAnsi(text, 0, width, { ellipsis: "…" });
+}
+
+export const padEnd = (text: string, width: number): string =>
+  text + " ".repeat(Math.max(0, width - Bun.stringWidth(text)));
+export const padStart = (text: string, width: number): string =>
+  " ".repeat(Math.max(0, width - Bun.stringWidth(text))) + text;

@@ -1,0 +1,86 @@
+import { afterEach, expect, test } from "bun:test";
+import { systemClock } from "./clock.ts";
+import { type Clockwork, createClockwork } from "./clockwork.ts";
+
+let clockwork: Clockwork;
+afterEach(() => clockwork.stop());
+const wait = (ms: number) => new Promise((resolve) => setTimeout(resolve, ms));
+
+/** A source with a list of times; `ran` resolves when so many were run. */
+function source(times: number[]) {
+  const done: number[] = [];
+  const waiting: (() => void)[] = [];
+  return {
+    ...{ name: "list", done, times },
+    asked: 0,
+    nextAt() {
+      this.asked++;
+      return times.length === 0 ? null : Math.min(...times);
+    },
+    run() {
+      const now = Date.now();
+      for (const due of times.filter((at) => at <= now)) {
+        times.splice(times.indexOf(due), 1);
+        done.push(due);
+      }
+      for (const wake of waiting.splice(0)) wake();
+    },
+    async ran(count: number) {
+      while (done.length < count) await new Promise<void>((resolve) => waiting.push(resolve));
+    },
+  };
+}
+const open = (errors: string[] = []) => {
+  clockwork = createClockwork(systemClock, (error, name) => errors.push(`${name}: ${(error as Error).message}`));
+  return clockwork;
+};
+
+test("a source is run when it is due, the earlier one first, and not looked at between", async () => {
+  const now = Date.now();
+  const list = source([now + 120, now + 60]);
+  open().add(list);
+  clockwork.start();
+  await list.ran(1);
+  expect(list.done).toEqual([now + 60]);
+  const { asked } = list;
+  await wait(20);
+  expect(list.asked).toBe(asked);
+  await list.ran(2);
+  expect(Date.now()).toBeGreaterThanOrEqual(now + 120);
+});
+
+test("what becomes due earlier is run earlier; before the start nothing is", async () => {
+  const list = source([Date.now() + 60_000]);
+  const changed = open().add(list);
+  list.times.push(Date.now());
+  changed();
+  await wait(20);
+  expect(list.done).toEqual([]);
+  clockwork.start();
+  await list.ran(1);
+  list.times.push(Date.now() + 10);
+  changed();
+  await list.ran(2);
+  expect(list.times).toHaveLength(1);
+});
+
+test("a source that throws keeps no other waiting, and is tried again", async () => {
+  const errors: string[] = [];
+  const list = source([Date.now() + 10]);
+  let fails = true;
+  const gate = Promise.withResolvers<void>();
+  open(errors).add({
+    name: "bad",
+    nextAt: () => (fails ? Date.now() : null),
+    run() {
+      if (errors.length > 0) gate.resolve();
+      fails = errors.length === 0;
+      if (fails) throw new Error("no");
+    },
+  });
+  clockwork.add(list);
+  clockwork.start();
+  await list.ran(1);
+  await gate.promise;
+  expect(errors).toEqual(["bad: no"]);
+});

@@ -1,0 +1,87 @@
+/**
+ * One timer for everything that is due at some time. Each source says when its next thing is due; the clockwork sleeps
+ * until the earliest and then lets the sources do what is due. Nothing is scanned meanwhile.
+ */
+import type { Clock } from "./clock.ts";
+
+export interface DueSource {
+  name: string;
+  /** When its next thing is due, ms since the epoch; null when nothing waits. Asked after each change and each run. */
+  nextAt(): number | null;
+  /** Does what is due. */
+  run(): void;
+}
+
+export interface Clockwork {
+  /** @returns a function to call when the source's next time may have become earlier. */
+  add(source: DueSource): () => void;
+  /** From now on sources are asked; before, changes only wait. */
+  start(): void;
+  stop(): void;
+}
+
+/** The longest sleep: the machine's clock may be set, or the machine may have slept. */
+const LONGEST_MS = 60_000;
+const AGAIN_MS = 1_000;
+
+/** @param onError receives what a source threw; it is asked again a second later. */
+export function createClockwork(clock: Clock, onError: (error: unknown, source: string) => void): Clockwork {
+  const dues = new Map<DueSource, number | null>();
+  let timer: ReturnType<typeof setTimeout> | undefined;
+  let wakesAt = Number.POSITIVE_INFINITY;
+  let started = false;
+
+  function ask(source: DueSource): void {
+    try {
+      dues.set(source, source.nextAt());
+    } catch (error) {
+      onError(error, source.name);
+      dues.set(source, clock.now() + AGAIN_MS);
+    }
+  }
+  function sleepUntil(at: number): void {
+    clearTimeout(timer);
+    const wait = Math.max(0, Math.min(at - clock.now(), LONGEST_MS));
+    wakesAt = clock.now() + wait;
+    timer = setTimeout(wake, wait);
+    timer.unref();
+  }
+  function run(source: DueSource): void {
+    try {
+      source.run();
+    } catch (error) {
+      onError(error, source.name);
+    }
+    ask(source);
+    // What is still due waits for something else than the time, or failed.
+    const due = dues.get(source) ?? null;
+    if (due !== null && due <= clock.now()) dues.set(source, clock.now() + AGAIN_MS);
+  }
+  function wake(): void {
+    for (const [source, due] of dues) {
+      if (due !== null && due <= clock.now()) run(source);
+      else ask(source);
+    }
+    if (started) sleepUntil(Math.min(...[...dues.values()].map((due) => due ?? Number.POSITIVE_INFINITY)));
+  }
+  return {
+    add(source) {
+      dues.set(source, null);
+      if (started) wake();
+      return () => {
+        if (!started) return;
+        ask(source);
+        const due = dues.get(source) ?? null;
+        if (due !== null && due < wakesAt) sleepUntil(due);
+      };
+    },
+    start() {
+      started = true;
+      wake();
+    },
+    stop() {
+      started = false;
+      clearTimeout(timer);
+    },
+  };
+}

@@ -1,0 +1,73 @@
+/**
+ * What a background job is: a kind, the shape of its payload, and the work. Its row is the truth: a job is done once
+ * its row says so, and a server that stopped or died before that begins it again with the same payload. So `run` must
+ * bear being begun again: it looks at what is there before it does it.
+ */
+import type { Static, TSchema } from "@sinclair/typebox";
+
+export interface JobReport {
+  /** 0–100. */
+  percent?: number | undefined;
+  /** What is done now, for people. */
+  detail?: string | undefined;
+  /** What this kind tells besides, e.g. the layers of an image; the latest counts. */
+  progress?: Record<string, unknown> | undefined;
+}
+
+export type JobResult = Record<string, unknown>;
+
+/** The job under way, as its work sees it. */
+export interface RunningJob {
+  id: string;
+  /** 1 at first; higher when it is tried again. */
+  attempt: number;
+  userId: string | null;
+  projectId: string | null;
+  /** Aborts when the job is cancelled, and when the server stops. */
+  signal: AbortSignal;
+  /** Shown at most every 200 ms; kept in the row when the job ends. */
+  report(report: JobReport): void;
+}
+
+/** How a job has ended. */
+export interface EndedJob<Payload = unknown> {
+  id: string;
+  payload: Payload;
+  state: "succeeded" | "failed" | "cancelled";
+  result: JobResult | null;
+  error: { code: string; message: string } | null;
+  userId: string | null;
+  projectId: string | null;
+}
+
+export interface JobOptions<Payload = unknown> {
+  /** Jobs of this kind at once; 1 unless given. */
+  parallel?: number;
+  /** Jobs with the same word run one after another, whatever `parallel` allows: e.g. the project's id. */
+  exclusive?(payload: Payload): string;
+  /** Tries in all when the work fails, with a growing wait between them; 1 unless given. A 4xx problem is final at once. */
+  attempts?: number;
+  /** False: what a dead or stopped server left has failed as `interrupted` instead of beginning again. */
+  resumable?: boolean;
+  /** Called in the transaction that writes the job's end, for rows that must change with it. SQL only. */
+  ended?(job: EndedJob<Payload>): void;
+}
+
+export interface JobDefinition<Schema extends TSchema = TSchema> extends JobOptions<Static<Schema>> {
+  /** snake_case, e.g. `pull_image`. */
+  readonly kind: string;
+  readonly payload: Schema;
+  /**
+   * The work. What it throws fails the job: a Problem is shown with code and words, anything else is logged only.
+   * @returns the job's result.
+   */
+  run(payload: Static<Schema>, job: RunningJob): Promise<JobResult | undefined>;
+}
+
+/** Says once what a kind of job is; registered with the jobs, then enqueued by it. */
+export const defineJob = <Schema extends TSchema>(
+  kind: string,
+  payload: Schema,
+  run: JobDefinition<Schema>["run"],
+  options: JobOptions<Static<Schema>> = {},
+): JobDefinition<Schema> => ({ ...options, kind, payload, run });

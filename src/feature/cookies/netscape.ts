@@ -1,0 +1,96 @@
+/**
+ * The Netscape cookie file: what browsers' export tools write and curl, wget and yt-dlp read. One cookie a line, seven
+ * fields parted by tabs: domain, include subdomains, path, secure, expiry (Unix seconds, 0 for a session), name, value.
+ * A line that begins with `#HttpOnly_` is a cookie; any other `#` begins a comment.
+ */
+import { invalidField } from "../../core/errors.ts";
+import { LIMITS } from "../../core/limits.ts";
+
+export interface Cookie {
+  /** Lower case, without a leading dot. */
+  domain: string;
+  includeSubdomains: boolean;
+  path: string;
+  secure: boolean;
+  httpOnly: boolean;
+  /** Unix seconds; null for a cookie of a session. */
+  expiresAt: number | null;
+  name: string;
+  value: string;
+}
+
+const HTTP_ONLY = "#HttpOnly_";
+/** RFC 6265 §4.1.1: a token. */
+const NAME = /^[!#$%&'*+\-.^_`|~0-9A-Za-z]*$/;
+/** Control characters; a tab has already parted the fields. */
+const CONTROL = /[\u0000-\u001f\u007f]/;
+const PATH = /^\/[^;]*$/;
+
+/**
+ * Reads a cookie file.
+ * @throws Problem 422 that names the first line which breaks a rule, never what stands there.
+ */
+export async function readNetscapeCookies(text: string): Promise<Cookie[]> {
+  const { canonicalDomain, getPublicSuffix } = await import("tough-cookie");
+  const cookies: Cookie[] = [];
+  for (const [index, line] of text
+    .replace(/^\ufeff/, "")
+    .split(/\r?\n/)
+    .entries()) {
+    const wrong = (what: string) => invalidField("/file", `Line ${index + 1}: ${what}.`);
+    const httpOnly = line.startsWith(HTTP_ONLY);
+    if (line.trim() === "" || (line.startsWith("#") && !httpOnly)) continue;
+    const fields = (httpOnly ? line.slice(HTTP_ONLY.length) : line).split("\t");
+    if (fields.length !== 7) throw wrong(`a cookie has seven fields parted by tabs; this one has ${fields.length}`);
+    if (fields.some((field) => CONTROL.test(field))) throw wrong("a control character");
+    const [host = "", subdomains = "", path = "", secure = "", expiry = "", name = "", value = ""] = fields;
+    const domain = canonicalDomain(host.replace(/^\./, ""));
+    if (!domain || !/^[a-z0-9.\-_:[\]]+$/.test(domain)) throw wrong("the domain is not one");
+    const flags = [subdomains, secure].map((flag) => flag.toUpperCase());
+    if (flags.some((flag) => flag !== "TRUE" && flag !== "FALSE")) throw wrong("fields 2 and 4 must be TRUE or FALSE");
+    const includeSubdomains = flags[0] === "TRUE";
+    if (includeSubdomains && !isAddress(domain) && domain !== "localhost" && !isOwned(domain, getPublicSuffix))
+      throw wrong("the domain is a public suffix: a cookie for all of it belongs to nobody");
+    if (!PATH.test(path)) throw wrong("the path must begin with a slash");
+    if (!/^\d{1,12}$/.test(expiry)) throw wrong("the expiry is a number of seconds, 0 for a session");
+    if (!NAME.test(name) || (name === "" && value === "")) throw wrong("the name is not one that a cookie can have");
+    cookies.push({
+      ...{ domain, includeSubdomains, path, httpOnly, name, value },
+      secure: flags[1] === "TRUE",
+      expiresAt: Number(expiry) === 0 ? null : Number(expiry),
+    });
+    if (cookies.length > LIMITS.cookiesPerSet) throw invalidField("/file", `At most ${LIMITS.cookiesPerSet} cookies.`);
+  }
+  if (cookies.length === 0)
+    throw invalidField("/file", "There is no cookie in the file. Export it in Netscape format.");
+  return cookies;
+}
+
+/** Writes the file that the agent's tools read. What has expired by `now` (ms since the epoch) is left out. */
+export function writeNetscapeCookies(cookies: readonly Cookie[], now: number): string {
+  const rows = cookies
+    .filter(({ expiresAt }) => expiresAt === null || expiresAt * 1_000 > now)
+    .map((cookie) =>
+      [
+        `${cookie.httpOnly ? HTTP_ONLY : ""}${cookie.includeSubdomains ? "." : ""}${cookie.domain}`,
+        cookie.includeSubdomains ? "TRUE" : "FALSE",
+        cookie.path,
+        cookie.secure ? "TRUE" : "FALSE",
+        String(cookie.expiresAt ?? 0),
+        cookie.name,
+        cookie.value,
+      ].join("\t"),
+    );
+  return `# Netscape HTTP Cookie File\n${rows.map((row) => `${row}\n`).join("")}`;
+}
+
+const isAddress = (domain: string): boolean => /^[\d.]+$/.test(domain) || domain.includes(":");
+
+/** Whether somebody can own the domain: it is more than a public suffix such as `co.uk`. */
+function isOwned(domain: string, suffixOf: (domain: string, options: object) => string | undefined): boolean {
+  try {
+    return suffixOf(domain, { allowSpecialUseDomain: true, ignoreError: true }) !== undefined;
+  } catch {
+    return false;
+  }
+}

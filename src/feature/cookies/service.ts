@@ -1,0 +1,189 @@
+/**
+ * Sets of browser cookies: sealed at rest, never shown again, and given only to executions of their owner by agents
+ * they were granted to. An agent that two users share works with the cookies of the one it works for.
+ */
+import { and, asc, desc, eq, isNull, lt } from "drizzle-orm";
+import { type Clock, timestamp } from "../../core/clock.ts";
+import { conflict, invalidField, notFound } from "../../core/errors.ts";
+import { newId } from "../../core/ids.ts";
+import { LIMITS } from "../../core/limits.ts";
+import type { Sealer } from "../../core/sealing.ts";
+import { actorOf, type Caller } from "../../http/caller.ts";
+import { type ListAnswer, listAnswer, type Page } from "../../http/list.ts";
+import type { Audit } from "../../store/audit.ts";
+import type { Store } from "../../store/store.ts";
+import { cookieGrants, cookieSets } from "../../store/tables/cookies.ts";
+import type { CookieSet } from "./model.ts";
+import { type Cookie, writeNetscapeCookies } from "./netscape.ts";
+
+export interface CookiesDeps {
+  store: Store;
+  clock: Clock;
+  sealer: Sealer;
+  audit: Audit;
+  agentExists(agentId: string): boolean;
+}
+
+export interface Cookies {
+  /** The caller's own, newest first. */
+  list(page: Page, caller: Caller): ListAnswer<CookieSet>;
+  /** @throws Problem 404, also for another user's. */
+  get(id: string, caller: Caller): CookieSet;
+  /** @throws Problem 409 same name, 422 too many sets. */
+  create(name: string, cookies: readonly Cookie[], caller: Caller): CookieSet;
+  remove(id: string, caller: Caller): void;
+  /** The caller's sets that the agent was granted. */
+  grantedTo(agentId: string, page: Page, caller: Caller): ListAnswer<CookieSet>;
+  /** Idempotent. @throws Problem 404 unknown set or agent. */
+  grant(id: string, agentId: string, caller: Caller): CookieSet;
+  revoke(id: string, agentId: string, caller: Caller): void;
+  /**
+   * The cookie file for one execution, and the values to mask in what it says.
+   * @returns undefined when its agent was granted none of its user's cookies.
+   */
+  fileFor(execution: { id: string; agentId: string; userId?: string | undefined }): CookieFile | undefined;
+  /** A deleted user's cookies go with the user: they are nobody else's. */
+  removeOf(userId: string): void;
+}
+
+export interface CookieFile {
+  text: string;
+  values: string[];
+}
+
+type Row = typeof cookieSets.$inferSelect;
+
+export function createCookies({ store, clock, sealer, audit, agentExists }: CookiesDeps): Cookies {
+  const { db } = store;
+  const owned = (userId: string | undefined) =>
+    userId === undefined ? isNull(cookieSets.owner_id) : eq(cookieSets.owner_id, userId);
+  const find = (id: string, caller: Caller): Row => {
+    const row = db
+      .select()
+      .from(cookieSets)
+      .where(and(eq(cookieSets.id, id), owned(caller.userId)))
+      .get();
+    if (!row) throw notFound("cookie set");
+    return row;
+  };
+  const present = ({ sealed: _, ...row }: Row): CookieSet => ({
+    ...row,
+    expired: row.expires_at !== null && Date.parse(row.expires_at) <= clock.now(),
+    granted_agents: db
+      .select({ agent: cookieGrants.agent_id })
+      .from(cookieGrants)
+      .where(eq(cookieGrants.cookie_set_id, row.id))
+      .orderBy(asc(cookieGrants.agent_id))
+      .all()
+      .map(({ agent }) => agent),
+  });
+  const record = (action: string, caller: Caller, { id, name }: Row, data: Record<string, unknown> = {}) =>
+    audit({ action, actor: actorOf(caller), subject: id, address: caller.address, data: { name, ...data } });
+  const older = (page: Page) => (page.after === null ? undefined : lt(cookieSets.id, page.after));
+  const assertAgent = (agentId: string): void => {
+    if (!agentExists(agentId)) throw notFound("agent");
+  };
+
+  return {
+    list(page, caller) {
+      const rows = db
+        .select()
+        .from(cookieSets)
+        .where(and(owned(caller.userId), older(page)))
+        .orderBy(desc(cookieSets.id))
+        .limit(page.limit + 1)
+        .all();
+      return listAnswer(rows, page, ({ id }) => id, present);
+    },
+    get: (id, caller) => present(find(id, caller)),
+    create(name, cookies, caller) {
+      const row: Row = {
+        ...{ id: newId("cookieSet"), name, owner_id: caller.userId ?? null, cookie_count: cookies.length },
+        domains: [...new Set(cookies.map(({ domain }) => domain))].sort(),
+        expires_at: expiryOf(cookies),
+        sealed: sealer.seal(JSON.stringify(cookies)),
+        created_at: timestamp(clock.now()),
+      };
+      return store.write(() => {
+        const mine = db.select({ name: cookieSets.name }).from(cookieSets).where(owned(caller.userId)).all();
+        if (mine.some((other) => other.name === name))
+          throw conflict("You have a cookie set of this name. Delete it first, or choose another name.");
+        if (mine.length >= LIMITS.cookieSetsPerUser)
+          throw invalidField("/name", `You have ${LIMITS.cookieSetsPerUser} cookie sets. Delete one first.`);
+        db.insert(cookieSets).values(row).run();
+        record("cookies.created", caller, row, { cookies: row.cookie_count });
+        return present(row);
+      });
+    },
+    remove(id, caller) {
+      store.write(() => {
+        const row = find(id, caller);
+        db.delete(cookieSets).where(eq(cookieSets.id, id)).run();
+        record("cookies.deleted", caller, row);
+      });
+    },
+    grantedTo(agentId, page, caller) {
+      assertAgent(agentId);
+      const rows = db
+        .select({ set: cookieSets })
+        .from(cookieGrants)
+        .innerJoin(cookieSets, eq(cookieSets.id, cookieGrants.cookie_set_id))
+        .where(and(eq(cookieGrants.agent_id, agentId), owned(caller.userId), older(page)))
+        .orderBy(desc(cookieSets.id))
+        .limit(page.limit + 1)
+        .all();
+      return listAnswer(
+        rows.map(({ set }) => set),
+        page,
+        ({ id }) => id,
+        present,
+      );
+    },
+    grant(id, agentId, caller) {
+      return store.write(() => {
+        const row = find(id, caller);
+        assertAgent(agentId);
+        const grant = { cookie_set_id: id, agent_id: agentId, granted_at: timestamp(clock.now()) };
+        const { changes } = db.insert(cookieGrants).values(grant).onConflictDoNothing().run();
+        if (changes > 0) record("cookies.granted", caller, row, { agent_id: agentId });
+        return present(row);
+      });
+    },
+    revoke(id, agentId, caller) {
+      store.write(() => {
+        const row = find(id, caller);
+        const grant = and(eq(cookieGrants.cookie_set_id, id), eq(cookieGrants.agent_id, agentId));
+        if (db.delete(cookieGrants).where(grant).run().changes > 0)
+          record("cookies.revoked", caller, row, { agent_id: agentId });
+      });
+    },
+    fileFor({ id, agentId, userId }) {
+      const rows = db
+        .select({ name: cookieSets.name, sealed: cookieSets.sealed })
+        .from(cookieGrants)
+        .innerJoin(cookieSets, eq(cookieSets.id, cookieGrants.cookie_set_id))
+        .where(and(eq(cookieGrants.agent_id, agentId), owned(userId)))
+        .orderBy(asc(cookieSets.id))
+        .all();
+      if (rows.length === 0) return undefined;
+      const cookies = rows.flatMap(({ sealed }) => JSON.parse(sealer.open(sealed)) as Cookie[]);
+      const names = rows.map(({ name }) => name);
+      audit({ action: "cookies.read", actor: `execution:${id}`, subject: agentId, data: { names } });
+      return { text: writeNetscapeCookies(cookies, clock.now()), values: cookies.map(({ value }) => value) };
+    },
+    removeOf(userId) {
+      store.write(() => db.delete(cookieSets).where(eq(cookieSets.owner_id, userId)).run());
+    },
+  };
+}
+
+/** When the last of them expires; null when one has no expiry. */
+function expiryOf(cookies: readonly Cookie[]): string | null {
+  let latest = 0;
+  for (const { expiresAt } of cookies) {
+    if (expiresAt === null) return null;
+    latest = Math.max(latest, expiresAt);
+  }
+  // A date's own bound: the year 275760.
+  return timestamp(Math.min(latest * 1_000, 8.64e15));
+}

@@ -1,0 +1,44 @@
+/** Reports of jobs under way: passed on at most every so often, the latest always. */
+import type { JobReport } from "../../core/jobs.ts";
+
+export interface Reports {
+  take(report: JobReport): void;
+  /** Everything reported so far, joined. */
+  readonly latest: JobReport;
+  /** Nothing is passed on any more. */
+  end(): void;
+}
+
+/** A job's progress is shown at most this often. */
+const REPORT_MS = 200;
+
+/** @param show receives the whole of what was reported so far. */
+export function createReports(show: (latest: JobReport) => void): Reports {
+  let latest: JobReport = {};
+  let isNew = false;
+  let ended = false;
+  let timer: ReturnType<typeof setTimeout> | undefined;
+  const next = (): void => {
+    timer = undefined;
+    if (!isNew || ended) return;
+    isNew = false;
+    timer = setTimeout(next, REPORT_MS);
+    timer.unref();
+    show(latest);
+  };
+  return {
+    take(report) {
+      const given = Object.entries(report).filter(([, value]) => value !== undefined);
+      latest = { ...latest, ...Object.fromEntries(given) };
+      isNew = true;
+      if (timer === undefined && !ended) next();
+    },
+    get latest() {
+      return latest;
+    },
+    end() {
+      ended = true;
+      clearTimeout(timer);
+    },
+  };
+}

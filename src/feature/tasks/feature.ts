@@ -1,0 +1,4 @@
+import { defineFeature } from "../feature.ts";
+import { taskEvents } from "./events.ts";
+
+export const tasks = defineFeature("tasks", () => ({}), taskEvents);

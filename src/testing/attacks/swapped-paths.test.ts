@@ -1,0 +1,142 @@
+/**
+ * A36: the server never resolves a path inside an agent's working copy. Folders and links, files and links are swapped
+ * without end while the server works on the same names; nothing of what the links lead to may come back. A pipe or an
+ * endless device left there holds nothing up.
+ */
+import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from "bun:test";
+import { lstatSync, mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { createGit } from "../../adapter/git.ts";
+import { createWorkspaceFiles } from "../../adapter/sandbox/workspace-files.ts";
+import { startSwapper } from "../swapper.ts";
+
+/** How long each race is run; an hour proves more than a second. */
+const RACE_MS = Number(process.env["SKEP_RACE_SECONDS"] ?? 3) * 1_000;
+setDefaultTimeout(60_000 + 4 * RACE_MS);
+
+const NEEDLE = "NEEDLE-outside-of-every-workspace";
+const base = mkdtempSync(join(tmpdir(), "skep-swapped-"));
+const outside = join(base, "outside");
+const env = { PATH: process.env["PATH"] ?? "", HOME: base };
+const git = createGit({ env });
+const author = { name: "Agent", email: "agent@skep.localhost" };
+const secret = `"""${NEEDLE}"""\nTOKEN = "${NEEDLE}"\n\ndef connect(token="${NEEDLE}"):\n    return token\n`;
+const harmless = '"""inside"""\nTOKEN = "inside"\n\ndef connect(token="inside"):\n    return token\n';
+
+beforeAll(() => {
+  mkdirSync(join(outside, "deep"), { recursive: true });
+  for (const name of ["conf.py", "deep/conf.py", ".gitignore"]) writeFileSync(join(outside, name), secret);
+});
+afterAll(() => rmSync(base, { recursive: true, force: true }));
+
+function plain(repository: string, ...args: string[]): Buffer {
+  const ran = Bun.spawnSync(["git", `--git-dir=${repository}`, ...args], { env });
+  if (ran.exitCode !== 0) throw new Error(`git ${args[0]}: ${ran.stderr}`);
+  return ran.stdout;
+}
+
+let made = 0;
+/** A worktree with a folder, a folder in a folder and a file, each beside a link of its kind that leads outside. */
+async function trapped() {
+  const home = join(base, `project-${made++}`);
+  const repository = join(home, "git");
+  await git.init({ repository, workspace: join(home, "workspace"), branch: "main" });
+  const run = { repository, name: "run_1", path: join(home, "run_1") };
+  await git.addWorktree({ ...run, branch: "run/run_1", from: "HEAD" });
+  const at = (name: string) => join(run.path, name);
+  for (const folder of ["d", "up/deep"]) mkdirSync(at(folder), { recursive: true });
+  for (const file of ["d/conf.py", "up/deep/conf.py", "f.py"]) writeFileSync(at(file), harmless);
+  symlinkSync(outside, at("l"));
+  symlinkSync(outside, at("up-link"));
+  symlinkSync(join(outside, "conf.py"), at("f-link.py"));
+  const pairs = [
+    ["d", "l"],
+    ["up", "up-link"],
+    ["f.py", "f-link.py"],
+  ].map(([a, b]) => [at(a!), at(b!)] as const);
+  return { home, run, pairs };
+}
+
+/** Repeats until the time is over and both sides of the swap were seen. */
+async function race(pairs: readonly (readonly [string, string])[], act: (round: number) => Promise<void>) {
+  const swapper = startSwapper(pairs);
+  const seen = new Set<boolean>();
+  const end = performance.now() + RACE_MS;
+  try {
+    for (let round = 0; performance.now() < end || seen.size < 2; round++) {
+      seen.add(lstatSync(pairs[0]![0]).isSymbolicLink());
+      await act(round);
+    }
+  } finally {
+    await swapper.stop();
+  }
+}
+
+describe("while names are swapped", () => {
+  test("no commit holds what lies outside", async () => {
+    const { run, pairs } = await trapped();
+    let commits = 0;
+    await race(pairs, async (round) => {
+      writeFileSync(join(run.path, "round"), String(round));
+      const { commit } = await git.commitAll(run, { message: "m", author });
+      if (commit !== null) commits += 1;
+    });
+    expect(commits).toBeGreaterThan(2);
+    const objects = plain(run.repository, "cat-file", "--batch-all-objects", "--batch").toString("latin1");
+    expect(objects).toContain("inside");
+    expect(objects.includes(NEEDLE)).toBe(false);
+    plain(run.repository, "fsck", "--strict");
+  });
+
+  test("no file tool reads, writes or lists what lies outside", async () => {
+    const { run, pairs } = await trapped();
+    const files = createWorkspaceFiles(run.path);
+    const answers = new Set<string>();
+    await race(pairs, async () => {
+      for (const path of ["d/conf.py", "up/deep/conf.py", "f.py"]) {
+        const read = await files.readFile(path).catch((error) => error.code as string);
+        answers.add(typeof read === "string" ? read : Buffer.from(read).toString());
+      }
+      await files.writeFile("d/mine", Buffer.from("mine")).catch(() => {});
+      const listed = await files.list("up").catch(() => []);
+      expect(listed.map(({ name }) => name)).not.toContain("conf.py");
+    });
+    expect([...answers].filter((answer) => answer.includes(NEEDLE))).toEqual([]);
+    expect(answers).toContain(harmless);
+    expect(lstatSync(join(outside, "mine"), { throwIfNoEntry: false })).toBeUndefined();
+  });
+
+  test("removing a working copy removes nothing outside", async () => {
+    const end = performance.now() + RACE_MS;
+    do {
+      const { run, pairs } = await trapped();
+      const swapper = startSwapper(pairs);
+      await git.removeWorktree(run).catch(() => {});
+      await swapper.stop();
+      await git.removeWorktree(run);
+    } while (performance.now() < end);
+    for (const name of ["conf.py", "deep/conf.py"]) expect(lstatSync(join(outside, name)).isFile()).toBe(true);
+  });
+});
+
+describe("what is no regular file", () => {
+  test("is left out of a commit and named, and holds nothing up", async () => {
+    const { run } = await trapped();
+    const at = (name: string) => join(run.path, name);
+    Bun.spawnSync(["mkfifo", at("pipe"), at("d/pipe"), at("up/.gitignore")]);
+    symlinkSync("/dev/zero", at(".gitignore"));
+    symlinkSync("/dev/zero", at(".gitattributes"));
+    rmSync(at("d/conf.py"));
+    Bun.spawnSync(["mkfifo", at("d/conf.py")]);
+    using socket = Bun.listen({ unix: at("socket"), socket: { data() {} } });
+    const started = performance.now();
+    const { commit, skipped } = await git.commitAll(run, { message: "m", author });
+    expect(performance.now() - started).toBeLessThan(5_000);
+    expect(socket).toBeDefined();
+    expect(commit).not.toBeNull();
+    expect(skipped.map(({ path, why }) => `${path}: ${why}`).sort()).toEqual(
+      ["d/conf.py", "d/pipe", "pipe", "socket", "up/.gitignore"].map((path) => `${path}: no regular file`),
+    );
+  });
+});

@@ -1,0 +1,48 @@
+/**
+ * What a hostile process in a workspace does: two names swapped without end by renameat2(RENAME_EXCHANGE), so that a
+ * path leads to a folder when it is checked and to a link when it is opened.
+ */
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+
+export interface Swapper {
+  stop(): Promise<void>;
+}
+
+/** Compiles the swapper, which needs nothing to run. @returns its path and an end; undefined without a compiler. */
+export function compileSwapper(): { path: string; remove(): void } | undefined {
+  const compiler = Bun.which("gcc") ?? Bun.which("cc");
+  if (!compiler) return undefined;
+  const folder = mkdtempSync(join(tmpdir(), "skep-swapper-"));
+  const path = join(folder, "swapper");
+  const flags = ["-O1", "-static", "-nostdlib", "-ffreestanding", "-fno-stack-protector", "-fno-pie", "-no-pie"];
+  const made = Bun.spawnSync([compiler, ...flags, "-o", path, join(import.meta.dir, "swapper.c")]);
+  if (made.exitCode !== 0) throw new Error(`the swapper does not compile: ${made.stderr}`);
+  return { path, remove: () => rmSync(folder, { recursive: true, force: true }) };
+}
+
+/** The same by this runtime, where there is no compiler: slower. */
+const SCRIPT = `
+  const { dlopen, ptr } = require("bun:ffi");
+  const number = process.arch === "arm64" ? 276 : 316;
+  const c = dlopen("libc.so.6", { syscall: { args: ["i64", "i32", "ptr", "i32", "ptr", "u32"], returns: "i64" } }).symbols;
+  const names = process.argv.slice(1).map((name) => Buffer.from(name + "\\0"));
+  for (let round = 0; ; round++) {
+    for (let at = 0; at + 1 < names.length; at += 2) c.syscall(number, -100, ptr(names[at]), -100, ptr(names[at + 1]), 2);
+    for (let spin = (round * 7919) % 20000; spin > 0; spin--);
+  }`;
+
+/** Swaps pairs of paths on this machine until it is stopped. */
+export function startSwapper(pairs: readonly (readonly [string, string])[]): Swapper {
+  const compiled = compileSwapper();
+  const command = compiled ? [compiled.path] : [process.execPath, "-e", SCRIPT];
+  const child = Bun.spawn([...command, ...pairs.flat()], { stdio: ["ignore", "ignore", "inherit"] });
+  return {
+    async stop() {
+      child.kill("SIGKILL");
+      await child.exited;
+      compiled?.remove();
+    },
+  };
+}

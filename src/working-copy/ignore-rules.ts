@@ -1,0 +1,54 @@
+/**
+ * The rules of .gitignore files. Matching takes linear time: these files are written by agents, and a pattern made of
+ * stars must not hold up the server (regular expressions made of globs would).
+ */
+
+/** What one .gitignore says about a path below its folder: leave out, keep after all, or nothing. */
+export type IgnoreRules = (path: string, isFolder: boolean) => boolean | undefined;
+
+/** Larger files have no effect; nor have rules after so many, and longer ones. */
+export const MAX_IGNORE_BYTES = 64 * 1024;
+const MAX_RULES = 1_000;
+const MAX_RULE_CHARACTERS = 512;
+
+interface Rule {
+  matches(text: string): boolean;
+  keep: boolean;
+  foldersOnly: boolean;
+  /** Matched against the last name alone. */
+  byName: boolean;
+}
+
+/** Reads the text of a .gitignore. Lines that are no usable pattern are passed over. */
+export function parseIgnoreRules(text: string): IgnoreRules {
+  const rules = text.split(/\r?\n/, MAX_RULES).flatMap((line) => parseRule(line) ?? []);
+  rules.reverse();
+  return (path, isFolder) => {
+    const name = path.slice(path.lastIndexOf("/") + 1);
+    const rule = rules.find((each) => (isFolder || !each.foldersOnly) && each.matches(each.byName ? name : path));
+    return rule && !rule.keep;
+  };
+}
+
+function parseRule(line: string): Rule | undefined {
+  let pattern = line.replace(/(?<!\\) +$/, "");
+  if (pattern === "" || pattern.startsWith("#") || pattern.length > MAX_RULE_CHARACTERS) return undefined;
+  const keep = pattern.startsWith("!");
+  if (keep) pattern = pattern.slice(1);
+  const foldersOnly = pattern.endsWith("/");
+  if (foldersOnly) pattern = pattern.slice(0, -1);
+  const byName = !pattern.includes("/");
+  if (pattern.startsWith("/")) pattern = pattern.slice(1);
+  if (pattern === "") return undefined;
+  return { matches: matcherOf(pattern, byName), keep, foldersOnly, byName };
+}
+
+/** Most rules are a name or an ending, which are compared and not matched. */
+function matcherOf(pattern: string, byName: boolean): Rule["matches"] {
+  if (!/[*?[\\]/.test(pattern)) return (text) => text === pattern;
+  const ending = byName && /^\*[^*?[\\]+$/.test(pattern) ? pattern.slice(1) : undefined;
+  if (ending !== undefined) return (name) => name.endsWith(ending);
+  // Braces are ordinary characters in a .gitignore, and so is a leading "!" once the first is taken off.
+  const glob = new Bun.Glob(pattern.replace(/(?<!\\)[{}]/g, "\\$&").replace(/^!/, "\\!"));
+  return (text) => glob.match(text);
+}
