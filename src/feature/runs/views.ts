@@ -1,16 +1,17 @@
 /** Reading runs: who may see which, and how rows are shown. */
 import { timestamp } from "../../core/clock.ts";
 import { invalidField, notFound } from "../../core/errors.ts";
+import { isRunEnd, RUN_STATUSES, type RunStatus } from "../../core/run-states.ts";
 import type { Caller } from "../../http/caller.ts";
 import { type ListAnswer, listAnswer, type Page, pageOfArray } from "../../http/list.ts";
 import type { HistoryItem, Run, Step, StepOutput } from "./model.ts";
 import type { RunFilter, RunRow, RunStore, StepRow } from "./store.ts";
 
-const ENDED = ["succeeded", "failed", "cancelled"];
+const ENDED = RUN_STATUSES.filter(isRunEnd);
 
 interface ListQuery {
   pipeline_id?: string;
-  status?: string;
+  status?: RunStatus | "terminal";
   project_id?: string;
   task_id?: string;
   agent_id?: string;
@@ -52,9 +53,9 @@ export function createRunViews(store: RunStore): RunViews {
       outputs,
       error,
       model,
+      status,
     } = row;
     const { budget_usd, branch, created_by, created_at, started_at, finished_at, restarted_from } = row;
-    const status = row.status as Run["status"];
     const spent = store.spentByRun(id);
     return {
       id,
@@ -93,9 +94,9 @@ export function createRunViews(store: RunStore): RunViews {
       session_id,
       started_at,
       finished_at,
+      status,
     } = row;
     const spent = store.spentBySession(session_id);
-    const status = row.status as Step["status"];
     return {
       id,
       run_id,
@@ -145,7 +146,7 @@ export function createRunViews(store: RunStore): RunViews {
     const taken = store.stepsOf(row.id).map(({ step_id, agent_id, status, attempt }) => ({
       step_id,
       agent_id,
-      status: status as Step["status"],
+      status,
       attempt,
     }));
     const { cost_usd } = store.spentByRun(row.id);
@@ -154,7 +155,7 @@ export function createRunViews(store: RunStore): RunViews {
       pipeline_id,
       project_id,
       task_id,
-      status: row.status as Run["status"],
+      status: row.status,
       error,
       outputs,
       steps: taken,
@@ -183,7 +184,7 @@ export function createRunViews(store: RunStore): RunViews {
       return {
         run_id: runId,
         step_id: row.step_id,
-        status: row.status as Step["status"],
+        status: row.status,
         attempt: row.attempt,
         text: row.text,
         outputs: row.outputs,
