@@ -16,6 +16,7 @@ import projects from "./0030-projects.sql" with { type: "text" };
 import toolOverrides from "./0031-tool-overrides.sql" with { type: "text" };
 import knowledgeGraph from "./0060-knowledge-graph.sql" with { type: "text" };
 import jobs from "./0100-jobs.sql" with { type: "text" };
+import usageTotals from "./0101-usage-totals.sql" with { type: "text" };
 import cookies from "./0260-cookies.sql" with { type: "text" };
 
 export interface Migration {
@@ -41,5 +42,6 @@ export const MIGRATIONS: readonly Migration[] = [
   { name: "0031-tool-overrides", sql: toolOverrides },
   { name: "0060-knowledge-graph", sql: knowledgeGraph },
   { name: "0100-jobs", sql: jobs },
+  { name: "0101-usage-totals", sql: usageTotals },
   { name: "0260-cookies", sql: cookies },
 ];
