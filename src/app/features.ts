@@ -31,7 +31,7 @@ import { updates } from "../feature/updates/feature.ts";
 import { usage } from "../feature/usage/feature.ts";
 import { users } from "../feature/users/feature.ts";
 import { waitlist } from "../feature/waitlist/feature.ts";
-import { noFeatures } from "./compose.ts";
+import { type FeatureList, noFeatures } from "./compose.ts";
 
 export const FEATURES = noFeatures()
   .with(settings)
@@ -66,6 +66,9 @@ export const FEATURES = noFeatures()
   .with(status)
   .with(home)
   .with(docs);
+
+/** What every list that the product is made of brings at least. */
+export type ProductServices = typeof FEATURES extends FeatureList<infer Services, infer _> ? Services : never;
 
 /** Any event, told apart by `kind`. */
 export type AppEvent = EventOf<(typeof FEATURES.events)[number]>;

@@ -65,7 +65,7 @@ export interface WalkEntry {
 }
 
 export interface WalkResult {
-  /** A folder before what is in it, names in order; links are told, never followed. */
+  /** Folder by folder, each before those in it, names in order; links are named, never followed. */
   entries: WalkEntry[];
   /** There were more than `maxEntries`. */
   truncated: boolean;

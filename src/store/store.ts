@@ -10,6 +10,7 @@ import { type Clock, timestamp } from "../core/clock.ts";
 import { type DraftOf, type EventDefinition, type EventDraft, faultsOf, type SkepEvent } from "../core/events.ts";
 import { LIMITS } from "../core/limits.ts";
 import type { Authority } from "./authority.ts";
+import { ensureDatabase } from "./database-file.ts";
 import { migrate } from "./migrate.ts";
 import { createStatementCache, type Prepare, withPrepare } from "./statement-cache.ts";
 
@@ -63,8 +64,12 @@ export interface StoreOptions {
   checkEvents?: boolean;
 }
 
-/** Opens, migrates and tunes the database. @throws Problem 409 `database_newer`. */
+/**
+ * Opens, migrates and tunes the database; makes it where there is none.
+ * @throws Problem 409 `database_newer`, `database_empty`, `database_incomplete`.
+ */
 export function openStore({ path, clock, copies, ...options }: StoreOptions): Store {
+  if (path !== ":memory:") ensureDatabase(path);
   const sqlite = new Database(path, { timeout: 5_000 });
   try {
     tune(sqlite);

@@ -4,7 +4,7 @@
  * Format: gitformat-index(5). Paths are `latin1`: one character a byte.
  */
 import { open } from "node:fs/promises";
-import { takeTurns } from "../core/turns.ts";
+import { sortedInTurns, takeTurns } from "../core/turns.ts";
 import type { FileStat } from "./libc.ts";
 
 const HEADER_BYTES = 12;
@@ -167,7 +167,7 @@ export async function writeIndex(path: string, before: GitIndex, { entries, gone
   const count = before.rows.size - gone.length + entries.filter((entry) => !before.rows.has(entry.path)).length;
   const file = await open(path, "wx");
   try {
-    const pieces = merged(before, await sortedByPath(entries), new Set(gone));
+    const pieces = merged(before, await sortedInTurns(entries, (a, b) => a.path < b.path), new Set(gone));
     for await (const piece of evenPieces(header(count), pieces, treeExtension(count, tree))) {
       hasher.update(piece);
       await file.writeFile(piece);
@@ -221,35 +221,6 @@ async function* merged(
     yield packEntry(edits[next]!);
     await turn();
   }
-}
-
-const SORTED_AT_ONCE = 4_096;
-
-/** Sorted in short steps, as there may be very many. */
-async function sortedByPath(entries: readonly NewEntry[]): Promise<readonly NewEntry[]> {
-  const turn = takeTurns();
-  let runs: NewEntry[][] = [];
-  for (let at = 0; at < entries.length; at += SORTED_AT_ONCE) {
-    runs.push(entries.slice(at, at + SORTED_AT_ONCE).sort((a, b) => (a.path < b.path ? -1 : 1)));
-    await turn();
-  }
-  while (runs.length > 1) {
-    const longer: NewEntry[][] = [];
-    for (let at = 0; at < runs.length; at += 2) longer.push(await mergedRuns(runs[at]!, runs[at + 1] ?? []));
-    runs = longer;
-  }
-  return runs[0] ?? [];
-}
-
-async function mergedRuns(one: readonly NewEntry[], two: readonly NewEntry[]): Promise<NewEntry[]> {
-  const turn = takeTurns();
-  const all: NewEntry[] = [];
-  for (let i = 0, j = 0; i < one.length || j < two.length; ) {
-    const isFirst = j >= two.length || (i < one.length && one[i]!.path < two[j]!.path);
-    all.push(isFirst ? one[i++]! : two[j++]!);
-    if (all.length % SORTED_AT_ONCE === 0) await turn();
-  }
-  return all;
 }
 
 function header(count: number): Buffer {

@@ -1,14 +1,11 @@
-/**
- * Walks a tree folder by folder through open descriptors (see folder.ts): links are named, never followed. `.git` is
- * left out everywhere, and what .gitignore files leave out.
- */
-import { takeTurns } from "../core/turns.ts";
+/** Walks a tree folder by folder through open descriptors (see folder.ts): links are named, never followed. */
+import { sortedInTurns, takeTurns } from "../core/turns.ts";
 import { type Entry, FileError, type Folder } from "./folder.ts";
 import { type IgnoreRules, MAX_IGNORE_BYTES, parseIgnoreRules } from "./ignore-rules.ts";
 
 export interface WalkOptions {
-  /** Also what ignore files leave out. */
-  ignored?: boolean;
+  /** What ignore files say and everything named `.git` (as when not given), only the latter, or nothing. */
+  leaveOut?: "ignored" | "repositories" | "nothing";
   /** Files with such rules; a later one beats an earlier one in the same folder. */
   ignoreFiles?: readonly string[];
   /** Rules that all others beat. */
@@ -53,8 +50,8 @@ interface Waiting {
 export const joined = (folder: string, name: string): string => (folder === "" ? name : `${folder}/${name}`);
 
 /**
- * Everything beneath `top`, in parts, in no order but that a folder's name comes before what is in it. Others get their
- * turn in between. Throws FileError when `start` itself cannot be opened.
+ * Everything beneath `top`, in parts: folders by name, each before those in it; the entries of one in no order. Others
+ * get their turn in between. Throws FileError when `start` itself cannot be opened.
  * @param start where to begin, from the top; the rules of the folders above hold too
  */
 export async function* walkBeneath(top: Folder, options: WalkOptions = {}, start = ""): AsyncGenerator<WalkedPart> {
@@ -66,21 +63,24 @@ export async function* walkBeneath(top: Folder, options: WalkOptions = {}, start
     if (!opened) continue;
     using folder = opened;
     const scopes = withOwnRules(folder, next, options);
+    const below: Waiting[] = [];
     for (const batch of batchesOf(folder, next.path, options)) {
       await turn();
       const entries: Entry[] = [];
       for (const entry of batch) {
-        if (entry.name === ".git") continue;
+        if (entry.name === ".git" && options.leaveOut !== "nothing") continue;
         const path = joined(next.path, entry.name);
         const isFolder = entry.kind === "folder";
         const leftOut = next.leftOut || isLeftOut(scopes, path, isFolder);
         const kept = !leftOut || (isFolder ? options.tracked?.hasFolder(path) : options.tracked?.hasFile(path));
         if (!kept) continue;
         entries.push(entry);
-        if (isFolder) waiting.push({ path, scopes, leftOut });
+        if (isFolder) below.push({ path, scopes, leftOut });
       }
       yield { folder, path: next.path, entries };
     }
+    // The last is taken first.
+    for (const folderBelow of await sortedInTurns(below, (a, b) => a.path > b.path)) waiting.push(folderBelow);
   }
 }
 
@@ -111,7 +111,7 @@ function* batchesOf(folder: Folder, path: string, options: WalkOptions): Generat
 const GITIGNORE = [".gitignore"];
 
 function withOwnRules(folder: Folder, { path, scopes, leftOut }: Waiting, options: WalkOptions): readonly Scope[] {
-  if (options.ignored || leftOut) return scopes;
+  if (leftOut || (options.leaveOut ?? "ignored") !== "ignored") return scopes;
   const texts = (options.ignoreFiles ?? GITIGNORE).flatMap((name) => readRules(folder, name) ?? []);
   if (texts.length === 0) return scopes;
   return [...scopes, { prefix: path === "" ? "" : `${path}/`, rules: parseIgnoreRules(texts.join("\n")) }];

@@ -3,13 +3,13 @@
  * writes touch regular files only: a pipe or socket an agent planted can neither block nor mislead the server.
  */
 import { randomBytes } from "node:crypto";
-import { constants, type Stats } from "node:fs";
-import { type FileHandle, lstat, open, readdir, rename, unlink } from "node:fs/promises";
-import { badRequest, Problem } from "../../core/errors.ts";
+import { Problem } from "../../core/errors.ts";
 import { LIMITS } from "../../core/limits.ts";
-import type { FileEntry, WalkOptions, WalkResult } from "../../engine/sandbox.ts";
-import { asPathProblem, errorCode, type Owner, openFolder, type Place, resolvePlace } from "./workspace-path.ts";
-import { walkFolder } from "./workspace-walk.ts";
+import { sortedInTurns } from "../../core/turns.ts";
+import type { FileEntry, WalkEntry, WalkOptions, WalkResult } from "../../engine/sandbox.ts";
+import { type Entry, FileError, type FileStat, type Folder } from "../../working-copy/folder.ts";
+import { joined, type WalkedPart, walkBeneath } from "../../working-copy/walk.ts";
+import { asPathProblem, type Owner, type Place, resolvePlace } from "./workspace-path.ts";
 
 export interface WorkspaceFiles {
   /** The whole file. Throws 404 `file_not_found`, 403 `outside_workspace`, 413 `file_too_large`, 400. */
@@ -22,124 +22,109 @@ export interface WorkspaceFiles {
 }
 
 const MAX_LISTED = 10_000;
-const READ_FLAGS = constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK;
-const WRITE_FLAGS = constants.O_WRONLY | constants.O_CREAT | constants.O_EXCL | constants.O_NOFOLLOW;
 
 /** `root`: absolute path of the workspace. `owner`: to whom what is written is given; the server's user when absent. */
 export function createWorkspaceFiles(root: string, owner?: Owner): WorkspaceFiles {
-  const at = <T>(path: string, make: Owner | boolean, act: (place: Place) => Promise<T>) =>
-    withPlace(root, path, make, act);
+  const at = async <T>(path: string, make: Owner | boolean, act: (place: Place) => T | Promise<T>): Promise<T> => {
+    using place = resolvePlace(root, path, make);
+    try {
+      return await act(place);
+    } catch (error) {
+      throw asPathProblem(error, path);
+    }
+  };
   return {
     readFile: (path) => at(path, false, (place) => readRegular(place, path)),
-    writeFile: (path, data) => at(path, owner ?? true, (place) => replaceFile(place, path, data, owner)),
+    writeFile: (path, data) => at(path, owner ?? true, (place) => replaceFile(place, data, owner)),
     list: (path) => at(path, false, listPlace),
-    walk: (path, options) => at(path, false, (place) => walkFolder(place, options)),
+    walk: (path, options) => at(path, false, (place) => walkPlace(place, options)),
   };
 }
 
-async function withPlace<T>(
-  root: string,
-  path: string,
-  make: Owner | boolean,
-  act: (place: Place) => Promise<T>,
-): Promise<T> {
-  const place = await resolvePlace(root, path, make);
+function readRegular({ folder, name }: Place, path: string): Uint8Array {
+  if (name === "") throw new FileError("EISDIR", "read");
+  using file = folder.openFile(name);
+  const { size } = file.stat;
+  const max = LIMITS.toolWholeOutputBytes;
+  if (size > max)
+    throw new Problem(413, "file_too_large", `${JSON.stringify(path)} has ${size} bytes; ${max} can be read at most.`);
+  return file.readAll();
+}
+
+/** Writes beside and renames: a reader sees the old or the new, and the disk may fill up without harm. */
+function replaceFile({ folder, name }: Place, data: Uint8Array, owner?: Owner): void {
+  if (name === "") throw new FileError("EISDIR", "write");
+  const before = folder.find(name);
+  if (before && before.kind !== "file") throw new FileError(before.kind === "folder" ? "EISDIR" : "ENXIO", "write");
+  const draft = `.skep-${randomBytes(9).toString("base64url")}`;
   try {
-    return await act(place);
-  } catch (error) {
-    throw asPathProblem(error, path);
-  } finally {
-    await place.close();
-  }
-}
-
-const notRegular = (path: string) => badRequest(`${JSON.stringify(path)} is no regular file.`, "not_a_file");
-
-async function readRegular(place: Place, path: string): Promise<Uint8Array> {
-  const file = await open(place.path, READ_FLAGS);
-  try {
-    const { size } = regular(await file.stat(), path);
-    const max = LIMITS.toolWholeOutputBytes;
-    if (size > max)
-      throw new Problem(
-        413,
-        "file_too_large",
-        `${JSON.stringify(path)} has ${size} bytes; ${max} can be read at most.`,
-      );
-    return await readUpTo(file, size);
-  } finally {
-    await file.close();
-  }
-}
-
-function regular(stats: Stats, path: string): Stats {
-  if (stats.isDirectory()) throw badRequest(`${JSON.stringify(path)} is a folder.`, "is_a_folder");
-  if (!stats.isFile()) throw notRegular(path);
-  return stats;
-}
-
-/** `size` bytes or fewer: a file that grows meanwhile is read as long as it was. */
-async function readUpTo(file: FileHandle, size: number): Promise<Uint8Array> {
-  const data = new Uint8Array(size);
-  let filled = 0;
-  while (filled < size) {
-    const { bytesRead } = await file.read(data, filled, size - filled, filled);
-    if (bytesRead === 0) break;
-    filled += bytesRead;
-  }
-  return data.subarray(0, filled);
-}
-
-async function replaceFile(place: Place, path: string, data: Uint8Array, owner: Owner | undefined): Promise<void> {
-  if (place.name === ".") throw badRequest("The workspace itself is a folder.", "is_a_folder");
-  const before = await statIfThere(place.path);
-  if (before) regular(before, path);
-  const draft = `${place.folderPath}/.skep-${randomBytes(9).toString("base64url")}`;
-  const file = await open(draft, WRITE_FLAGS, 0o644);
-  try {
-    try {
-      if (before) await file.chmod(before.mode & 0o777);
-      if (owner) await file.chown(owner.uid, owner.gid);
-      await file.writeFile(data);
-    } finally {
-      await file.close();
-    }
+    folder.createFile(draft, data, { ...(before && { mode: before.mode & 0o777 }), ...(owner && { owner }) });
     // Replaces the name itself, whatever it has become meanwhile; a link is not followed.
-    await rename(draft, place.path);
+    folder.rename(draft, name);
   } catch (error) {
-    await unlink(draft).catch(() => {});
+    removeDraft(folder, draft);
     throw error;
   }
 }
 
-async function statIfThere(path: string): Promise<Stats | undefined> {
+function removeDraft(folder: Folder, draft: string): void {
   try {
-    return await lstat(path);
-  } catch (error) {
-    if (errorCode(error) === "ENOENT") return undefined;
-    throw error;
+    folder.unlink(draft);
+  } catch {
+    // It was never made.
   }
 }
 
-function entryOf(name: string, stats: Stats): FileEntry {
-  const kind = stats.isDirectory() ? "folder" : stats.isFile() ? "file" : stats.isSymbolicLink() ? "link" : "other";
-  return { name, kind, sizeBytes: stats.size, modifiedAt: stats.mtimeMs };
+function entryOf(name: string, { kind, size, modifiedSeconds, modifiedNanoseconds }: FileStat): FileEntry {
+  return { name, kind, sizeBytes: size, modifiedAt: modifiedSeconds * 1_000 + modifiedNanoseconds / 1e6 };
 }
 
-async function listPlace(place: Place): Promise<FileEntry[]> {
-  const self = place.name === "." ? undefined : await lstat(place.path);
-  if (self && !self.isDirectory()) return [entryOf(place.name, self)];
-  const folder = await openFolder(place.path);
-  try {
-    const names = (await readdir(folder.path)).sort().slice(0, MAX_LISTED);
-    const entries: FileEntry[] = [];
-    for (const name of names) {
-      // What vanishes between the two calls is not listed.
-      const stats = await statIfThere(`${folder.path}/${name}`);
-      if (stats) entries.push(entryOf(name, stats));
+function listPlace({ folder, name }: Place): FileEntry[] {
+  const self = folder.stat(name);
+  if (self.kind !== "folder") return [entryOf(name, self)];
+  using listed = folder.folder(name);
+  return listed.list(MAX_LISTED).flatMap((entry) => {
+    // What vanishes between the two calls is not listed.
+    const stat = listed.find(entry.name);
+    return stat ? entryOf(entry.name, stat) : [];
+  });
+}
+
+/** Everything below a folder; a file is its own only entry. */
+async function walkPlace({ folder, name, relative }: Place, options: WalkOptions): Promise<WalkResult> {
+  const { maxEntries, ignored = false, signal } = options;
+  if (folder.stat(name).kind !== "folder") return { entries: [{ path: relative, kind: "file" }], truncated: false };
+  using top = folder.folder(name);
+  const entries: WalkEntry[] = [];
+  let truncated = false;
+  const onUnreadable = (_path: string, { code }: FileError) => {
+    truncated ||= code === "ENAMETOOLONG";
+  };
+  const leaveOut = ignored ? "repositories" : "ignored";
+  const walk = walkBeneath(top, { leaveOut, onUnreadable, signal });
+  for await (const { path, entries: found } of inFolders(walk, maxEntries)) {
+    for (const { name: own, kind } of found)
+      if (kind !== "other") entries.push({ path: joined(relative, joined(path, own)), kind });
+    if (entries.length > maxEntries) return { entries: entries.slice(0, maxEntries), truncated: true };
+  }
+  return { entries, truncated };
+}
+
+/** The parts of one folder together, its entries by name. Ends with a folder of more than `max`. */
+async function* inFolders(
+  parts: AsyncIterable<WalkedPart>,
+  max: number,
+): AsyncGenerator<Pick<WalkedPart, "path" | "entries">> {
+  let path = "";
+  let entries: Entry[] = [];
+  for await (const part of parts) {
+    if (part.path !== path) {
+      yield { path, entries: await sortedInTurns(entries, (a, b) => a.name < b.name) };
+      entries = [];
     }
-    return entries;
-  } finally {
-    await folder.handle.close();
+    path = part.path;
+    for (const entry of part.entries) entries.push(entry);
+    if (entries.length > max) break;
   }
+  yield { path, entries: await sortedInTurns(entries, (a, b) => a.name < b.name) };
 }

@@ -1,7 +1,7 @@
 /** Who owns a workspace: the user its container runs as, never root. */
-import { lchownSync, lstatSync } from "node:fs";
-import { readdir } from "node:fs/promises";
-import { errorCode, type Folder, type Owner, openFolder } from "./workspace-path.ts";
+import { takeTurns } from "../../core/turns.ts";
+import { FileError, type Folder, type Owner, openFolder } from "../../working-copy/folder.ts";
+import { walkBeneath } from "../../working-copy/walk.ts";
 
 /** The user of containers when the server runs as root; in no distribution's range of real users. */
 export const SANDBOX_OWNER: Owner = { uid: 10_001, gid: 10_001 };
@@ -16,36 +16,23 @@ export function sandboxOwner(server: Owner): Owner {
  * this. Safe beside a running container of the same workspace: every step is relative to an open folder.
  */
 export async function giveWorkspace(root: string, owner: Owner): Promise<void> {
-  const folder = await openFolder(root);
-  try {
-    const { uid, gid } = await folder.handle.stat();
-    if (uid !== owner.uid || gid !== owner.gid) await folder.handle.chown(owner.uid, owner.gid);
-    await giveEntries(folder, owner);
-  } finally {
-    await folder.handle.close();
-  }
+  using top = openFolder(root, "latin1");
+  const turn = takeTurns();
+  give(top, "", owner);
+  for await (const { folder, entries } of walkBeneath(top, { leaveOut: "nothing" }))
+    for (const { name } of entries) {
+      const pause = turn();
+      if (pause) await pause;
+      give(folder, name, owner);
+    }
 }
 
-/** Entries looked at before others get their turn: looking is microseconds, handing each to a thread is far more. */
-const ENTRIES_AT_ONCE = 256;
-
-async function giveEntries(folder: Folder, owner: Owner): Promise<void> {
-  for (const [index, entry] of (await readdir(folder.path, { withFileTypes: true })).entries()) {
-    if (index % ENTRIES_AT_ONCE === ENTRIES_AT_ONCE - 1) await new Promise((next) => setImmediate(next));
-    const path = `${folder.path}/${entry.name}`;
-    try {
-      const { uid, gid } = lstatSync(path);
-      if (uid !== owner.uid || gid !== owner.gid) lchownSync(path, owner.uid, owner.gid);
-      if (!entry.isDirectory()) continue;
-      const below = await openFolder(path);
-      try {
-        await giveEntries(below, owner);
-      } finally {
-        await below.handle.close();
-      }
-    } catch (error) {
-      // Gone or replaced meanwhile by a container that works on the same files.
-      if (!["ENOENT", "ENOTDIR", "ELOOP"].includes(errorCode(error))) throw error;
-    }
+function give(folder: Folder, name: string, owner: Owner): void {
+  try {
+    const stat = folder.find(name);
+    if (stat && (stat.uid !== owner.uid || stat.gid !== owner.gid)) folder.chown(name, owner);
+  } catch (error) {
+    // Gone or replaced meanwhile by a container that works on the same files.
+    if (!(error instanceof FileError) || !["ENOENT", "ENOTDIR", "ELOOP"].includes(error.code)) throw error;
   }
 }

@@ -1,151 +1,115 @@
 /**
- * Paths inside a workspace, resolved so that nothing leads out of it, also while an agent moves things about. Every
- * step opens one component relative to the folder opened before, never following a link; links are read and resolved
- * here, against the workspace's root. On Linux "relative to an open folder" is `/proc/self/fd/N/name`, which holds
- * against races. Elsewhere plain paths are used: there only the process sandbox without a shell works on the host's
- * files directly, and its tools cannot make links.
+ * Paths inside a workspace, resolved so that nothing leads out of it, also while an agent moves things about: folder by
+ * folder from open descriptors (working-copy/folder.ts), which follow no link. Links are read and resolved here, against
+ * the workspace's root, as the agent's container sees them.
  */
-import { constants } from "node:fs";
-import { type FileHandle, mkdir, open, readlink } from "node:fs/promises";
-import { platform } from "node:process";
 import { badRequest, forbidden, Problem } from "../../core/errors.ts";
+import { type Folder, type Owner, openFolder } from "../../working-copy/folder.ts";
+
+export type { Owner };
 
 /** Where the workspace is mounted in a container; understood in every sandbox. */
 export const MOUNT_POINT = "/workspace";
 const MAX_LINKS = 40;
 const MAX_PATH_CHARACTERS = 4_096;
 
-export interface Owner {
-  uid: number;
-  gid: number;
-}
-
-/** An open folder. */
-export interface Folder {
-  handle: FileHandle;
-  /** Put before `/name` to reach an entry of exactly this folder. */
-  path: string;
-}
-
-/** One entry of an open folder; `name` is `.` for the workspace itself. */
-export interface Place {
-  /** To be used with O_NOFOLLOW (or calls that do not follow links). */
-  path: string;
-  /** Of the folder that holds it, for a neighbour's name. */
-  folderPath: string;
+/** One entry of an open folder, which the caller disposes of. */
+export interface Place extends Disposable {
+  /** The folder that holds it. */
+  folder: Folder;
+  /** No link when it was looked at, and it need not exist. "" is the workspace itself. */
   name: string;
   /** Relative to the workspace, links resolved. */
   relative: string;
-  close(): Promise<void>;
 }
 
-export const outside = (path: string) =>
+const outside = (path: string) =>
   forbidden(`The path ${JSON.stringify(path)} leads out of the workspace.`, "outside_workspace");
-export const missing = (path: string) => new Problem(404, "file_not_found", `There is no ${JSON.stringify(path)}.`);
-
-export function errorCode(error: unknown): string {
-  return error instanceof Error && "code" in error ? String(error.code) : "";
-}
+const missing = (path: string) => new Problem(404, "file_not_found", `There is no ${JSON.stringify(path)}.`);
 
 /** A path as a caller gives it, as components from the root. Throws 403 for an absolute path elsewhere. */
 function componentsOf(root: string, path: string): string[] {
   if (path.includes("\0") || path.length > MAX_PATH_CHARACTERS) throw badRequest("This is no usable path.");
-  if (!path.startsWith("/")) return path.split("/");
+  const parts = (text: string) => text.split("/").filter((part) => part !== "" && part !== ".");
+  if (!path.startsWith("/")) return parts(path);
   for (const base of [MOUNT_POINT, root])
-    if (path === base || path.startsWith(`${base}/`)) return path.slice(base.length).split("/");
+    if (path === base || path.startsWith(`${base}/`)) return parts(path.slice(base.length));
   throw outside(path);
 }
 
-/** Opens a folder; fails with ELOOP or ENOTDIR when the last component is a link. The caller closes the handle. */
-export async function openFolder(path: string): Promise<Folder> {
-  const handle = await open(path, constants.O_RDONLY | constants.O_DIRECTORY | constants.O_NOFOLLOW);
-  return { handle, path: platform === "linux" ? `/proc/self/fd/${handle.fd}` : path };
-}
-
-/** The link's target, undefined when it is no link or nothing at all. */
-async function linkTarget(path: string): Promise<string | undefined> {
-  try {
-    return await readlink(path);
-  } catch (error) {
-    if (["EINVAL", "ENOENT", "UNKNOWN"].includes(errorCode(error))) return undefined;
-    throw error;
-  }
-}
-
-async function enter(folder: Folder, name: string, make: Owner | boolean): Promise<Folder> {
-  const path = `${folder.path}/${name}`;
-  try {
-    return await openFolder(path);
-  } catch (error) {
-    if (errorCode(error) !== "ENOENT" || make === false) throw error;
-  }
-  await mkdir(path, { mode: 0o755 }).catch((error) => {
-    if (errorCode(error) !== "EEXIST") throw error;
-  });
-  const made = await openFolder(path);
-  if (typeof make === "object") await made.handle.chown(make.uid, make.gid);
-  return made;
-}
-
 /**
- * Opens the folder that holds `path` and names the entry in it, which is no link at that moment and need not exist.
- * `make`: missing folders on the way are made (and given to that owner). The caller closes the place.
- * Throws Problem 403 `outside_workspace`, 404 `file_not_found`, 400.
+ * Opens the folder that holds `path`.
+ * @param make makes missing folders on the way, and gives them to that owner
+ * @throws Problem 403 `outside_workspace`, 404 `file_not_found`, 503 `workspace_missing`, 400
  */
-export async function resolvePlace(root: string, path: string, make: Owner | boolean = false): Promise<Place> {
-  const stack: { folder: Folder; name: string }[] = [{ folder: await openRoot(root), name: "" }];
-  const close = async () => {
-    await Promise.all(stack.splice(0).map(({ folder }) => folder.handle.close()));
-  };
-  const pop = async () => {
+export function resolvePlace(root: string, path: string, make: Owner | boolean = false): Place {
+  const stack = [{ folder: openRoot(root), name: "" }];
+  const pop = () => {
     if (stack.length === 1) throw outside(path);
-    await stack.pop()?.folder.handle.close();
+    stack.pop()!.folder.close();
   };
-  const place = (name: string): Place => {
-    const folderPath = stack.at(-1)!.folder.path;
-    const relative = [...stack.slice(1).map((step) => step.name), name].filter((part) => part !== ".").join("/");
-    // "/." behind the folder's own path: that path may itself be a link, which O_NOFOLLOW would refuse.
-    return { path: `${folderPath}/${name}`, folderPath, name, relative, close };
+  const placeOf = (name: string): Place => {
+    const { folder } = stack.at(-1)!;
+    const relative = [...stack.slice(1).map((step) => step.name), name].filter((part) => part !== "").join("/");
+    return { folder, name, relative, [Symbol.dispose]: () => closeAll(stack) };
   };
   try {
     let links = 0;
-    const queue = componentsOf(root, path).filter((part) => part !== "" && part !== ".");
+    const queue = componentsOf(root, path);
     for (let name = queue.shift(); name !== undefined; name = queue.shift()) {
       if (name === "..") {
-        await pop();
+        pop();
         continue;
       }
       const { folder } = stack.at(-1)!;
-      const target = await linkTarget(`${folder.path}/${name}`);
-      if (target === undefined) {
-        if (queue.length === 0) return place(name);
-        stack.push({ folder: await enter(folder, name, make), name });
+      const found = folder.find(name);
+      if (found?.kind !== "link") {
+        if (queue.length === 0) return placeOf(name);
+        stack.push({ folder: found || make === false ? folder.folder(name) : makeFolder(folder, name, make), name });
         continue;
       }
       if (++links > MAX_LINKS) throw badRequest(`Too many symbolic links in ${JSON.stringify(path)}.`);
-      if (target.startsWith("/")) while (stack.length > 1) await pop();
-      queue.unshift(...componentsOf(root, target).filter((part) => part !== "" && part !== "."));
+      const target = folder.readLink(name);
+      if (target.startsWith("/")) while (stack.length > 1) pop();
+      queue.unshift(...componentsOf(root, target));
     }
-    const last = stack.pop()!;
-    if (stack.length === 0) {
-      stack.push(last);
-      return place(".");
-    }
-    await last.folder.handle.close();
-    return place(last.name);
+    const last = stack.at(-1)!;
+    if (stack.length === 1) return placeOf("");
+    stack.pop();
+    last.folder.close();
+    return placeOf(last.name);
   } catch (error) {
-    await close();
+    closeAll(stack);
     throw asPathProblem(error, path);
   }
 }
 
-async function openRoot(root: string): Promise<Folder> {
+function closeAll(stack: readonly { folder: Folder }[]): void {
+  for (const { folder } of stack) folder.close();
+}
+
+function makeFolder(parent: Folder, name: string, owner: Owner | true): Folder {
   try {
-    return await openFolder(root);
+    parent.makeFolder(name);
+  } catch (error) {
+    if (errorCode(error) !== "EEXIST") throw error;
+  }
+  const made = parent.folder(name);
+  if (owner !== true) made.chown("", owner);
+  return made;
+}
+
+function openRoot(root: string): Folder {
+  try {
+    return openFolder(root);
   } catch {
     // Its host path is nobody's business inside.
     throw new Problem(503, "workspace_missing", "The workspace's folder is not there.");
   }
+}
+
+function errorCode(error: unknown): string {
+  return error instanceof Error && "code" in error ? String(error.code) : "";
 }
 
 /** Failures of the file system on the way to a path, said without the host's paths. */
@@ -155,6 +119,7 @@ export function asPathProblem(error: unknown, path: string): unknown {
     case "ENOENT":
       return missing(path);
     case "ELOOP":
+    case "EXDEV":
       return outside(path);
     case "ENOTDIR":
       return badRequest(`A part of ${shown} is no folder.`, "not_a_folder");
@@ -162,6 +127,8 @@ export function asPathProblem(error: unknown, path: string): unknown {
       return badRequest(`${shown} is a folder.`, "is_a_folder");
     case "ENXIO":
       return badRequest(`${shown} is no regular file.`, "not_a_file");
+    case "EAGAIN":
+      return new Problem(409, "file_busy", `${shown} is held by a process that writes it. Try again.`);
     case "ENAMETOOLONG":
       return badRequest("The path is too long.");
     case "EACCES":

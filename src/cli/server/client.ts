@@ -4,6 +4,8 @@ import type { SkepEvent } from "../../core/events.ts";
 
 export interface Client {
   readonly url: string;
+  /** The server's data folder, where it is one of this machine. */
+  readonly data?: string | undefined;
   call<T = Record<string, unknown>>(method: string, path: string, body?: unknown): Promise<T>;
   /** The same for an answer that is no JSON. */
   text(path: string): Promise<string>;
@@ -14,7 +16,8 @@ export interface Client {
 /** Tries of a broken stream, each later than the one before. */
 const STREAM_TRIES = 10;
 
-export function createClient(url: string, token?: string): Client {
+/** @param data the server's data folder, if it is on this machine. */
+export function createClient(url: string, token?: string, data?: string): Client {
   const headers: Record<string, string> = token ? { Authorization: `Bearer ${token}` } : {};
   const reach = async (path: string, init: RequestInit): Promise<Response> => {
     let answer: Response;
@@ -29,6 +32,7 @@ export function createClient(url: string, token?: string): Client {
   };
   return {
     url,
+    data,
     async call<T>(method: string, path: string, body?: unknown) {
       const json = body === undefined ? {} : { body: JSON.stringify(body) };
       const answer = await reach(path, {

@@ -7,13 +7,14 @@ import { type ChildProcess, spawn } from "node:child_process";
 import { realpath } from "node:fs/promises";
 import { constants } from "node:os";
 import { join } from "node:path";
+import { pid, platform } from "node:process";
 import { type Clock, systemClock } from "../../../core/clock.ts";
-import { badRequest, forbidden, messageOf, Problem, unavailable } from "../../../core/errors.ts";
+import { badRequest, forbidden, messageOf, unavailable } from "../../../core/errors.ts";
 import { newId } from "../../../core/ids.ts";
 import type { ExecOptions, ExecResult, Sandbox, SandboxDriver, SandboxSpec } from "../../../engine/sandbox.ts";
 import { createOutputWindow } from "../output-window.ts";
 import { createWorkspaceFiles } from "../workspace-files.ts";
-import { MOUNT_POINT, outside } from "../workspace-path.ts";
+import { asPathProblem, resolvePlace } from "../workspace-path.ts";
 import { killMarked, PROCESS_MARK } from "./marked-processes.ts";
 
 export interface ProcessSandboxDeps {
@@ -55,13 +56,18 @@ function createSandbox(spec: SandboxSpec, root: string, hasShell: boolean, clock
       if (stopped) throw unavailable("sandbox_lost", "The sandbox has been stopped.");
       if (!hasShell && argv[0] !== "grep")
         throw forbidden("Commands are not allowed on this host (ALLOW_HOST_SHELL).", "shell_disabled");
-      const cwd = await folderInside(root, options.cwd ?? ".");
+      using start = openStart(root, options.cwd ?? ".");
       if (options.signal?.aborted) return notStarted();
       const [command, ...rest] = argv;
       if (!command) throw badRequest("There is no command to run.");
       // One pipe for both outputs, or their order would be lost.
       const [program, args] = hasShell ? ["sh", ["-c", 'exec "$@" 2>&1', "sh", ...argv]] : [command, rest];
-      const child = spawn(program, args, { cwd, env: { ...base, ...options.env }, detached: true, stdio: "pipe" });
+      const child = spawn(program, args, {
+        cwd: start.path,
+        env: { ...base, ...options.env },
+        detached: true,
+        stdio: "pipe",
+      });
       running.add(child);
       try {
         return await follow(child, command, options, clock);
@@ -86,14 +92,19 @@ const notStarted = (): ExecResult => ({
   durationMs: 0,
 });
 
-async function folderInside(root: string, cwd: string): Promise<string> {
-  const inside = cwd === MOUNT_POINT || cwd.startsWith(`${MOUNT_POINT}/`) ? cwd.slice(MOUNT_POINT.length) : cwd;
-  const path = cwd.startsWith(`${root}/`) ? cwd : join(root, inside);
-  const real = await realpath(path).catch(() => {
-    throw new Problem(404, "file_not_found", `There is no folder ${JSON.stringify(cwd)}.`);
-  });
-  if (real !== root && !real.startsWith(`${root}/`)) throw outside(cwd);
-  return real;
+/**
+ * Opens the folder that a command starts in, so that it starts there and nowhere else whatever the name becomes
+ * meanwhile. Elsewhere than on Linux a descriptor cannot be a working directory, and its path must do.
+ */
+function openStart(root: string, cwd: string): Disposable & { path: string } {
+  using place = resolvePlace(root, cwd);
+  try {
+    const folder = place.folder.folder(place.name);
+    const path = platform === "linux" ? `/proc/${pid}/fd/${folder.descriptor}` : join(root, place.relative);
+    return { path, [Symbol.dispose]: () => folder.close() };
+  } catch (error) {
+    throw asPathProblem(error, cwd);
+  }
 }
 
 /** Kills the group the child leads. Its number cannot be another's while a member of it lives. */
