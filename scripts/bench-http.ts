@@ -44,8 +44,16 @@ async function year(data: string): Promise<void> {
   const runs = Number(values.runs);
   const rows = fillYear(join(data, "skep.db"), { runs, events: 186_000, owners, agents, pipelines: ["hello"] });
   const kilobytes = statSync(join(data, "skep.db")).size / runs / 1_000;
-  row("rows", Object.entries(rows).flatMap(([name, count]) => (count > 0 ? [`${name} ${count}`] : [])).join(", "));
-  row("database for each run", `${kilobytes.toFixed(1)} kB (made in ${((performance.now() - began) / 1_000).toFixed(0)} s)`);
+  row(
+    "rows",
+    Object.entries(rows)
+      .flatMap(([name, count]) => (count > 0 ? [`${name} ${count}`] : []))
+      .join(", "),
+  );
+  row(
+    "database for each run",
+    `${kilobytes.toFixed(1)} kB (made in ${((performance.now() - began) / 1_000).toFixed(0)} s)`,
+  );
 }
 
 async function rate(url: string): Promise<number> {
