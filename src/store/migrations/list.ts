@@ -19,6 +19,7 @@ import replacedSecrets from "./0061-replaced-secrets.sql" with { type: "text" };
 import jobs from "./0100-jobs.sql" with { type: "text" };
 import usageTotals from "./0101-usage-totals.sql" with { type: "text" };
 import cookies from "./0260-cookies.sql" with { type: "text" };
+import voice from "./0261-voice.sql" with { type: "text" };
 
 export interface Migration {
   name: string;
@@ -46,4 +47,5 @@ export const MIGRATIONS: readonly Migration[] = [
   { name: "0100-jobs", sql: jobs },
   { name: "0101-usage-totals", sql: usageTotals },
   { name: "0260-cookies", sql: cookies },
+  { name: "0261-voice", sql: voice },
 ];
