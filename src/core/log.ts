@@ -4,7 +4,9 @@ import type { Config } from "./config.ts";
 
 export type { Logger };
 
-export function createLog(config: Pick<Config, "logLevel">): Logger {
+/** @param mask takes secret values out of each line. */
+export function createLog(config: Pick<Config, "logLevel">, mask: (line: string) => string = (line) => line): Logger {
+  const output = pino.destination({ dest: 2, sync: true });
   return pino(
     {
       level: config.logLevel,
@@ -15,6 +17,6 @@ export function createLog(config: Pick<Config, "logLevel">): Logger {
         censor: "…",
       },
     },
-    pino.destination({ dest: 2, sync: true }),
+    { write: (line: string) => void output.write(mask(line)) },
   );
 }

@@ -41,15 +41,20 @@ export interface ProblemContext {
   requestId: string;
   /** Path of the request, without its query. */
   path: string;
+  /** Takes secret values out of what a command or a program said. */
+  mask?: (text: string) => string;
 }
 
-export function problemResponse(problem: Problem, { requestId, path }: ProblemContext): Response {
+export function problemResponse(
+  problem: Problem,
+  { requestId, path, mask = (text) => text }: ProblemContext,
+): Response {
   const { status, code, detail, extras } = problem;
   const body = {
     type: status >= 500 && code === "internal" ? "about:blank" : `urn:skep:problem:${code}`,
     title: TITLES[status] ?? "Error",
     status,
-    detail,
+    detail: mask(detail),
     instance: path,
     code,
     request_id: requestId,

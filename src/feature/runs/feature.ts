@@ -15,9 +15,11 @@ import type { SettingsService } from "../settings/service.ts";
 import type { Skills } from "../skills/service.ts";
 import { createAdvance } from "./advance.ts";
 import { createRunAgents } from "./agents.ts";
+import { createApprovals } from "./approvals.ts";
 import { approvalRequested, runEvents } from "./events.ts";
 import { runRoutes } from "./routes.ts";
 import { createRuns, type RunsService } from "./service.ts";
+import { steeringRoutes } from "./steering-routes.ts";
 import { createRunStore } from "./store.ts";
 import { createRunViews, type RunViews } from "./views.ts";
 
@@ -68,7 +70,9 @@ export const runs = defineFeature(
     const service: RunsService = { ...runs, rows, views };
     return {
       service,
-      routes: runRoutes(deps.base, { runs, views, agents }),
+      routes: runRoutes(deps.base, { runs, views, agents }).use(
+        steeringRoutes(deps.base, { runs, views, rows, approvals: createApprovals({ rows, runs }) }),
+      ),
       tools: toolsOf("run-history", [historyTool(views)]),
       counts: () => ({
         active_runs: rows.countLive(),

@@ -1,21 +1,23 @@
 /** Reading runs: who may see which, and how rows are shown. */
 import { timestamp } from "../../core/clock.ts";
 import { invalidField, notFound } from "../../core/errors.ts";
-import { isRunEnd, RUN_STATUSES, type RunStatus } from "../../core/run-states.ts";
+import { isRunEnd, isRunStatus, RUN_STATUSES, type RunStatus } from "../../core/run-states.ts";
 import type { Caller } from "../../http/caller.ts";
 import { type ListAnswer, listAnswer, type Page, pageOfArray } from "../../http/list.ts";
 import type { HistoryItem, Run, Step, StepOutput } from "./model.ts";
+import { progressOf } from "./plan.ts";
 import type { RunFilter, RunRow, RunStore, StepRow } from "./store.ts";
 
 const ENDED = RUN_STATUSES.filter(isRunEnd);
 
 interface ListQuery {
   pipeline_id?: string;
-  status?: RunStatus | "terminal";
+  status?: string;
   project_id?: string;
   task_id?: string;
   agent_id?: string;
   since?: string;
+  q?: string;
 }
 
 export interface RunViews {
@@ -38,6 +40,15 @@ function sinceOf(text: string | undefined): string | undefined {
   const ms = /^\d{1,14}$/.test(text) ? Number(text) : Date.parse(text);
   if (Number.isNaN(ms)) throw invalidField("since", "Takes RFC 3339, or milliseconds since the epoch");
   return timestamp(ms);
+}
+
+/** @throws Problem 422 for a word that is no status. */
+function statusesOf(text: string | undefined): RunStatus[] | undefined {
+  if (text === undefined || text === "") return undefined;
+  if (text === "terminal") return ENDED;
+  const words = text.split(",").map((word) => word.trim());
+  if (!words.every(isRunStatus)) throw invalidField("status", "Takes states of a run, separated by commas");
+  return words;
 }
 
 export function createRunViews(store: RunStore): RunViews {
@@ -70,6 +81,7 @@ export function createRunViews(store: RunStore): RunViews {
       error,
       model,
       ...spent,
+      ...progressOf(row, store.stepsOf(id)),
       budget_usd,
       branch,
       created_by,
@@ -124,7 +136,8 @@ export function createRunViews(store: RunStore): RunViews {
     project_id: query.project_id,
     task_id: query.task_id,
     agent_id: caller.execution?.agentId ?? query.agent_id,
-    statuses: query.status === undefined ? undefined : query.status === "terminal" ? ENDED : [query.status],
+    statuses: statusesOf(query.status),
+    text: query.q,
     since: sinceOf(query.since),
     ...ownership(caller),
   });
