@@ -15,7 +15,7 @@ import { createUserKeys } from "./user-keys.ts";
 
 type Needs = Core & {
   settings: Pick<SettingsService, "defaultModel">;
-  notifications: Pick<Notifications, "notify" | "resolve">;
+  notifications: Pick<Notifications, "notify" | "resolve" | "isOpen">;
 };
 
 export const providers = defineFeature("providers", (deps: Needs) => {
@@ -34,6 +34,8 @@ export const providers = defineFeature("providers", (deps: Needs) => {
     listModels: (endpoint: Parameters<typeof listModels>[0]) => listModels(endpoint, { clock }),
     normalizeBaseUrl,
     keyChanged: watch.keyChanged,
+    isRefused: watch.isRefused,
+    tested: watch.tested,
   };
   const keys = createProviderKeys(own);
   const service = createProviders({ ...own, keys });

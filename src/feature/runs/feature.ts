@@ -1,6 +1,8 @@
 import { splitModel } from "../../adapter/model/providers.ts";
 import { timestamp } from "../../core/clock.ts";
 import { notFound } from "../../core/errors.ts";
+import { LIMITS } from "../../core/limits.ts";
+import { didYouMean } from "../../core/near.ts";
 import { planner } from "../../engine/pipeline/planner.ts";
 import { matchSkills } from "../../engine/skill-match.ts";
 import { createGetRunHistoryTool } from "../../engine/tool/get-run-history.ts";
@@ -23,7 +25,7 @@ type Needs = Core & {
   providers: Pick<ServiceOf<typeof providers>, "catalogue">;
   skills: Pick<Skills, "forAgents">;
   pipelines: Pick<Pipelines, "definitionOf">;
-  projects: Pick<ServiceOf<typeof projects>, "byName" | "find">;
+  projects: Pick<ServiceOf<typeof projects>, "byName" | "find" | "list">;
   agents: Pick<Agents, "ready" | "exists">;
   executions: Executions;
 };
@@ -42,7 +44,15 @@ export const runs = defineFeature(
       isModel: (id) => providers.catalogue.provider(splitModel(id)?.provider ?? "") !== undefined,
       projectNamed(name) {
         const project = projects.byName(name);
-        if (!project) throw notFound("project of this name");
+        const known = () => projects.list({}, { limit: LIMITS.listMax, after: null }).items;
+        if (!project)
+          throw notFound(
+            "project",
+            didYouMean(
+              name,
+              known().map((one) => one.name),
+            ),
+          );
         return project;
       },
       projectById: projects.find,
