@@ -221,6 +221,20 @@ export const OPTIONS = {
     default: undefined,
     read: (v) => (/^(record|replay):./.test(v) ? v : undefined),
   }),
+  localvoiceUrl: option<string | undefined>({
+    env: "LOCALVOICE_URL",
+    about: "Local speech service that speaks OpenAI's protocol, up to and with /v1.",
+    accepts: "an http or https address",
+    default: undefined,
+    read: url,
+  }),
+  piperVoice: option<string | undefined>({
+    env: "PIPER_VOICE",
+    about: "Voice model of piper, a local speech program.",
+    accepts: "the path of an .onnx file",
+    default: undefined,
+    read: text,
+  }),
   demoScript: option<string | undefined>({
     env: "DEMO_SCRIPT",
     about: "Transcript that demo/scripted plays.",

@@ -1,19 +1,25 @@
 /** The log on standard error, credentials cut out by name: for people on a terminal, JSON lines elsewhere. */
-import { writeSync } from "node:fs";
 import { isatty } from "node:tty";
-import pino, { type DestinationStream, type Logger } from "pino";
+import pino, { type Logger } from "pino";
 import type { Config } from "./config.ts";
 import { logText } from "./log-text.ts";
 
 export type { Logger };
 
+type LogOptions = Pick<Config, "logLevel"> & Partial<Pick<Config, "logFormat">>;
+
 const STANDARD_ERROR = 2;
 
-export function createLog({
-  logLevel,
-  logFormat = "auto",
-}: Pick<Config, "logLevel"> & Partial<Pick<Config, "logFormat">>): Logger {
-  const asText = logFormat === "text" || (logFormat === "auto" && isatty(STANDARD_ERROR));
+/** @param mask takes secret values out of each line. */
+export function createLog(
+  { logLevel, logFormat = "auto" }: LogOptions,
+  mask: (line: string) => string = (line) => line,
+): Logger {
+  const onTerminal = isatty(STANDARD_ERROR);
+  const colours = onTerminal && !process.env["NO_COLOR"] && process.env["TERM"] !== "dumb";
+  const asText = logFormat === "text" || (logFormat === "auto" && onTerminal);
+  const output = pino.destination({ dest: STANDARD_ERROR, sync: true });
+  const shown = (line: string): string => (asText ? logText(mask(line), colours) : mask(line));
   return pino(
     {
       level: logLevel,
@@ -24,19 +30,6 @@ export function createLog({
         censor: "…",
       },
     },
-    asText ? textLines() : pino.destination({ dest: STANDARD_ERROR, sync: true }),
+    { write: (line: string) => void output.write(shown(line)) },
   );
-}
-
-function textLines(): DestinationStream {
-  const colours = isatty(STANDARD_ERROR) && !process.env["NO_COLOR"] && process.env["TERM"] !== "dumb";
-  return {
-    write(line) {
-      try {
-        writeSync(STANDARD_ERROR, logText(line, colours));
-      } catch {
-        // A terminal that has gone must not end the server.
-      }
-    },
-  };
 }

@@ -42,15 +42,20 @@ export interface ProblemContext {
   requestId: string;
   /** Path of the request, without its query. */
   path: string;
+  /** Takes secret values out of what a command or a program said. */
+  mask?: (text: string) => string;
 }
 
-export function problemResponse(problem: Problem, { requestId, path }: ProblemContext): Response {
+export function problemResponse(
+  problem: Problem,
+  { requestId, path, mask = (text) => text }: ProblemContext,
+): Response {
   const { status, code, detail, extras } = problem;
   const body = {
     type: status >= 500 && code === "internal" ? "about:blank" : `urn:skep:problem:${code}`,
     title: TITLES[status] ?? "Error",
     status,
-    detail,
+    detail: mask(detail),
     instance: path,
     code,
     request_id: requestId,
@@ -68,6 +73,21 @@ interface Validation {
   all?: { path?: string; message?: string; type?: number; schema?: TSchema }[];
 }
 
+/** What the database says of its file. */
+const STORAGE: readonly [codes: RegExp, code: string, detail: string][] = [
+  [
+    /^SQLITE_(CORRUPT|NOTADB)/,
+    "database_damaged",
+    "The database is damaged. Stop the server, keep the file, and restore a copy; skep doctor says more.",
+  ],
+  [
+    /^SQLITE_(READONLY|CANTOPEN|PERM)|^(EROFS|EACCES|EPERM)$/,
+    "data_read_only",
+    "The data folder cannot be written. Nothing was changed; give the server the rights back.",
+  ],
+  [/^SQLITE_IOERR/, "disk_failing", "The disk of the data folder fails to read or write. See the system's log."],
+];
+
 /**
  * The problem that an error of the framework, the database or a handler amounts to.
  * @returns `internal: true` when it is ours to log.
@@ -82,12 +102,16 @@ export function toProblem(error: unknown, code: string | number = ""): { problem
     return { problem: new Problem(400, "malformed", "The body is not what its content type says."), internal: false };
   if (code === "NOT_FOUND")
     return { problem: new Problem(404, "not_found", "There is nothing at this path."), internal: false };
-  const sqlite = (error as { code?: unknown } | null)?.code;
+  // Requests are parsed elsewhere: what is no JSON here was stored as such, and is not what was written.
+  const garbled = error instanceof SyntaxError && error.message.startsWith("JSON Parse error");
+  const sqlite = garbled ? "SQLITE_CORRUPT" : (error as { code?: unknown } | null)?.code;
   if (sqlite === "SQLITE_FULL" || sqlite === "SQLITE_IOERR_WRITE" || sqlite === "ENOSPC")
     return {
       problem: new Problem(503, "disk_full", "The disk of the data folder is full. Free space; nothing was changed."),
       internal: true,
     };
+  const damaged = typeof sqlite === "string" && STORAGE.find(([codes]) => codes.test(sqlite));
+  if (damaged) return { problem: new Problem(503, damaged[1], damaged[2]), internal: true };
   if (sqlite === "SQLITE_BUSY")
     return {
       problem: new Problem(

@@ -2,6 +2,7 @@ import { eq } from "drizzle-orm";
 import { createCatalogue } from "../../adapter/model/catalogue.ts";
 import { listModels } from "../../adapter/model/live-models.ts";
 import { normalizeBaseUrl, providerEntry } from "../../adapter/model/providers.ts";
+import { maskedSealer } from "../../core/masking.ts";
 import { userProviderKeys } from "../../store/tables/providers.ts";
 import { type Core, defineFeature } from "../feature.ts";
 import type { Notifications } from "../notifications/service.ts";
@@ -19,7 +20,7 @@ type Needs = Core & {
 };
 
 export const providers = defineFeature("providers", (deps: Needs) => {
-  const { store, clock, config, base, settings, notifications } = deps;
+  const { store, clock, config, base, masking, settings, notifications } = deps;
   const catalogue = createCatalogue({
     clock,
     overrides: providerOverrides(store, (id) => providerEntry(id)?.priceId !== undefined),
@@ -27,6 +28,7 @@ export const providers = defineFeature("providers", (deps: Needs) => {
   const watch = createKeyWatch(notifications);
   const own = {
     ...deps,
+    sealer: maskedSealer(deps.sealer, masking, "provider-key"),
     catalogue,
     providerEnv: config.providerEnv,
     localUser: !config.authRequired,
@@ -37,7 +39,10 @@ export const providers = defineFeature("providers", (deps: Needs) => {
     isRefused: watch.isRefused,
     tested: watch.tested,
   };
+  for (const [name, value] of Object.entries(config.providerEnv))
+    if (name.endsWith("_API_KEY")) masking.add(name, value.trim());
   const keys = createProviderKeys(own);
+  keys.openAll();
   const service = createProviders({ ...own, keys });
   const userKeys = createUserKeys({ ...own, keys });
   const test = createTestConnection({ ...own, keys, saw: service.saw });

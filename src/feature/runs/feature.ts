@@ -16,9 +16,11 @@ import type { projects } from "../projects/feature.ts";
 import type { providers } from "../providers/feature.ts";
 import type { SettingsService } from "../settings/service.ts";
 import type { Skills } from "../skills/service.ts";
+import { createApprovals } from "./approvals.ts";
 import { runEvents } from "./events.ts";
 import { openRuns } from "./open.ts";
 import { runRoutes } from "./routes.ts";
+import { steeringRoutes } from "./steering-routes.ts";
 
 type Needs = Core & {
   settings: Pick<SettingsService, "get">;
@@ -71,7 +73,14 @@ export const runs = defineFeature(
     });
     return {
       service,
-      routes: runRoutes(deps.base, { runs: service.service, views, agents }),
+      routes: runRoutes(deps.base, { runs: service.service, views, agents }).use(
+        steeringRoutes(deps.base, {
+          runs: service.service,
+          views,
+          rows,
+          approvals: createApprovals({ rows, runs: service.service }),
+        }),
+      ),
       tools: toolsOf("run-history", [history]),
       counts: () => ({
         active_runs: rows.count(["queued", "running", "waiting"]),
