@@ -24,7 +24,7 @@ export const createRunAgents = (ready: (id: string) => { agent: { config: AgentC
       throw error;
     }
   },
-  assertReady({ steps }) {
+  assertReady({ id, steps }) {
     const errors = steps.flatMap((step, at) => {
       if (!("agent" in step)) return [];
       try {
@@ -35,6 +35,7 @@ export const createRunAgents = (ready: (id: string) => { agent: { config: AgentC
         return [{ pointer: `/steps/${at}/agent`, message: `${step.agent}: ${error.detail}` }];
       }
     });
-    if (errors.length > 0) throw invalid("The pipeline names an agent that cannot work.", errors);
+    const [first] = errors;
+    if (first) throw invalid(`The pipeline ${id} cannot run. Its agent ${first.message}`, errors);
   },
 });

@@ -1,6 +1,8 @@
 import { splitModel } from "../../adapter/model/providers.ts";
 import { timestamp } from "../../core/clock.ts";
 import { notFound } from "../../core/errors.ts";
+import { LIMITS } from "../../core/limits.ts";
+import { didYouMean } from "../../core/near.ts";
 import { matchSkills } from "../../engine/skill-match.ts";
 import { createGetRunHistoryTool } from "../../engine/tool/get-run-history.ts";
 import { toolsOf } from "../../engine/tool.ts";
@@ -28,7 +30,7 @@ type Needs = Core & {
   providers: Pick<ServiceOf<typeof providers>, "catalogue">;
   skills: Pick<Skills, "forAgents">;
   pipelines: Pick<Pipelines, "definitionOf">;
-  projects: Pick<ServiceOf<typeof projects>, "byName" | "find">;
+  projects: Pick<ServiceOf<typeof projects>, "byName" | "find" | "list">;
   agents: Pick<Agents, "ready" | "exists">;
   executions: Executions;
 };
@@ -59,7 +61,15 @@ export const runs = defineFeature(
       isModel: (id) => deps.providers.catalogue.provider(splitModel(id)?.provider ?? "") !== undefined,
       projectNamed(name) {
         const project = projects.byName(name);
-        if (!project) throw notFound("project of this name");
+        const known = () => projects.list({}, { limit: LIMITS.listMax, after: null }).items;
+        if (!project)
+          throw notFound(
+            "project",
+            didYouMean(
+              name,
+              known().map((one) => one.name),
+            ),
+          );
         return project;
       },
       defaultBudgetUsd: () => settings.get().budgets.run_usd,
