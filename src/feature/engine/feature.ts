@@ -24,7 +24,7 @@ import type { Budgets } from "../budgets/service.ts";
 import { activity } from "../events/events.ts";
 import { type Core, defineFeature, type ServiceOf } from "../feature.ts";
 import type { projects } from "../projects/feature.ts";
-import type { OpenRuns } from "../runs/open.ts";
+import type { RunsService } from "../runs/service.ts";
 import type { Secrets } from "../secrets/service.ts";
 import type { Sessions } from "../sessions/service.ts";
 import type { SettingsService } from "../settings/service.ts";
@@ -39,7 +39,7 @@ type Needs = Core & {
   secrets: Pick<Secrets, "envOf">;
   budgets: Pick<Budgets, "check" | "reserve">;
   sessions: Sessions;
-  runs: Pick<OpenRuns, "rows" | "service">;
+  runs: Pick<RunsService, "rows">;
 };
 
 export interface EngineService {
@@ -101,7 +101,6 @@ export const engine = defineFeature(
       overdrawn: (execution, estimateUsd) => budgets.check({ ...spenderOf(execution), estimateUsd }),
       reserve: (execution, amountUsd) => budgets.reserve({ ...spenderOf(execution), amountUsd }),
       script: config.demoScript,
-      onTick: runs.service.tick,
     });
     sessions.connect(engine.scheduler);
     const shell = sandbox.driver.kind === "docker" || config.allowHostShell;
