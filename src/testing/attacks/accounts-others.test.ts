@@ -40,7 +40,7 @@ beforeAll(async () => {
   b = await makeUser(server, admin, "b@example.test");
   const run = await finishedRun(a);
   const [call] = await itemsOf(a, "/v1/llm-calls");
-  const [step] = await itemsOf(a, `/v1/runs/${run}/steps`);
+  const [step] = await itemsOf(a, `/v1/steps/${run}`);
   const key = await by(a, "POST", "/v1/auth/api-keys", { name: "of a" });
   const [session] = await itemsOf(a, "/v1/auth/sessions");
   keepRows(a.id);
