@@ -7,6 +7,7 @@ import { type Clock, systemClock } from "../core/clock.ts";
 import { createClockwork } from "../core/clockwork.ts";
 import type { Config } from "../core/config.ts";
 import { createLog, type Logger } from "../core/log.ts";
+import { createMasking } from "../core/masking.ts";
 import { createSealer } from "../core/sealing.ts";
 import { BUILD } from "../core/version.ts";
 import type { Core } from "../feature/feature.ts";
@@ -36,7 +37,8 @@ export const engineOf = ({ dockerHost: host, dockerCertPath: certPath, hostEnv }
 
 /** @throws Problem with the remedy when a part cannot be opened. */
 export function openCore(config: Config, replaced: Replacements = {}) {
-  const { clock = systemClock, log = createLog(config) } = replaced;
+  const masking = createMasking();
+  const { clock = systemClock, log = createLog(config, masking.text) } = replaced;
   const folder = openDataFolder(config.data);
   tellExposed(folder, log);
   unpackAddonsTo(folder.cache);
@@ -52,11 +54,12 @@ export function openCore(config: Config, replaced: Replacements = {}) {
   const clockwork = createClockwork(clock, (err, source) => log.error({ err, source }, "what was due failed"));
   const eventLog = createEventLog(store, clock);
   const keys = instanceKeys({ config, folder, log });
+  if (keys.engineToken !== undefined) masking.add("ENGINE_INTERNAL_TOKEN", keys.engineToken);
   const facts = new WeakMap<Request, RequestFacts>();
   const idempotency = createIdempotency(store, clock);
   const listening: { url?: string } = {};
   const core: Omit<Core, "contributions"> = {
-    ...{ config, clock, clockwork, log, folder, store, bus, eventLog, keys, idempotency, replaced },
+    ...{ config, clock, clockwork, log, masking, folder, store, bus, eventLog, keys, idempotency, replaced },
     audit: createAudit(store, clock),
     sealer: createSealer(keys.secretsKey),
     instanceId: instanceId(store),

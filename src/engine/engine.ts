@@ -3,6 +3,7 @@ import type { Clock } from "../core/clock.ts";
 import { unavailable } from "../core/errors.ts";
 import type { DraftOf, EventDefinition } from "../core/events.ts";
 import type { Logger } from "../core/log.ts";
+import type { Masking } from "../core/masking.ts";
 import { AGENT_DEFAULTS, type AgentFile } from "./agent-file.ts";
 import type { Execution, ExecutionRows } from "./execution.ts";
 import { createFairTurns } from "./fair-turns.ts";
@@ -30,6 +31,7 @@ export interface SkillSource {
 export interface EngineDeps {
   clock: Clock;
   log: Logger;
+  masking: Masking;
   rows: ExecutionRows;
   models: ModelPort;
   sandboxes: SandboxDriver;
@@ -108,7 +110,7 @@ interface RunOfExecution {
 }
 
 function portsOf(deps: EngineDeps, tokens: ExecutionTokens): EnginePorts {
-  const { clock, log, rows, models, sandboxes, skills, toolbox, workspaces } = deps;
+  const { clock, log, masking, rows, models, sandboxes, skills, toolbox, workspaces } = deps;
   const runOf = ({ runId, projectId, userId }: Execution): RunOfExecution | undefined =>
     runId === undefined ? undefined : { id: runId, project_id: projectId, user_id: userId };
   return {
@@ -118,6 +120,7 @@ function portsOf(deps: EngineDeps, tokens: ExecutionTokens): EnginePorts {
     sandboxes,
     clock,
     log,
+    masking,
     agentOf: (execution) => settingsOf(deps.agentOf(execution.agentId), deps.defaults()),
     modelOf({ wantedModel, agentId, kind }) {
       const model = wantedModel ?? deps.agentOf(agentId).config.model ?? deps.defaults().model(kind);

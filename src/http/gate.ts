@@ -117,7 +117,7 @@ async function pass(
   const { table, config, limits } = deps;
   checkSender(request, config);
   const method = request.method === "HEAD" ? "GET" : request.method;
-  const route = table.find(method, path);
+  const route = table.find(method, isPage(table, request, path) ? "/" : path);
   seen.route = route;
   if (!route) return withoutRoute(table, request, path);
   const address = clientAddress(socketAddress, request.headers.get("x-forwarded-for"), config.trustedProxies);
@@ -128,7 +128,7 @@ async function pass(
   const refused = denial(caller, route) ?? scopeDenial(caller, route);
   if (refused) throw refused;
   seen.caller = caller;
-  const inner = { path, search: url.search, requestId, caller };
+  const inner = { path: route.path === "/" ? "/" : path, search: url.search, requestId, caller };
   if (READING.has(request.method)) {
     const response = await handled(deps, request, { ...inner, method, bytes: null });
     if (request.method !== "HEAD") return response;
@@ -235,6 +235,13 @@ function assertPlainPath(pathname: string, segments: number): void {
     throw new Problem(400, "bad_path", "The path is not valid percent-encoded UTF-8.");
   }
   if (!isAsItCame(pathname, segments)) throw nothingHere();
+}
+
+/** Whether a browser asks for an address of the dashboard: no route, nor below a word that routes begin with. */
+function isPage(table: RouteTable, request: Request, path: string): boolean {
+  if (request.method !== "GET" && request.method !== "HEAD") return false;
+  if (!request.headers.get("accept")?.includes("text/html")) return false;
+  return !table.roots.has(path.split("/")[1] ?? "");
 }
 
 function withoutRoute(table: RouteTable, request: Request, path: string): Response {

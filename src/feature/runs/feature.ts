@@ -1,6 +1,8 @@
 import { splitModel } from "../../adapter/model/providers.ts";
 import { timestamp } from "../../core/clock.ts";
 import { notFound } from "../../core/errors.ts";
+import { LIMITS } from "../../core/limits.ts";
+import { didYouMean } from "../../core/near.ts";
 import { planner } from "../../engine/pipeline/planner.ts";
 import { matchSkills } from "../../engine/skill-match.ts";
 import { createGetRunHistoryTool } from "../../engine/tool/get-run-history.ts";
@@ -14,16 +16,18 @@ import type { projects } from "../projects/feature.ts";
 import type { providers } from "../providers/feature.ts";
 import type { SettingsService } from "../settings/service.ts";
 import type { Skills } from "../skills/service.ts";
+import { createApprovals } from "./approvals.ts";
 import { runEvents } from "./events.ts";
 import { openRuns } from "./open.ts";
 import { runRoutes } from "./routes.ts";
+import { steeringRoutes } from "./steering-routes.ts";
 
 type Needs = Core & {
   settings: Pick<SettingsService, "get">;
   providers: Pick<ServiceOf<typeof providers>, "catalogue">;
   skills: Pick<Skills, "forAgents">;
   pipelines: Pick<Pipelines, "definitionOf">;
-  projects: Pick<ServiceOf<typeof projects>, "byName" | "find">;
+  projects: Pick<ServiceOf<typeof projects>, "byName" | "find" | "list">;
   agents: Pick<Agents, "ready" | "exists">;
   executions: Executions;
 };
@@ -42,7 +46,15 @@ export const runs = defineFeature(
       isModel: (id) => providers.catalogue.provider(splitModel(id)?.provider ?? "") !== undefined,
       projectNamed(name) {
         const project = projects.byName(name);
-        if (!project) throw notFound("project of this name");
+        const known = () => projects.list({}, { limit: LIMITS.listMax, after: null }).items;
+        if (!project)
+          throw notFound(
+            "project",
+            didYouMean(
+              name,
+              known().map((one) => one.name),
+            ),
+          );
         return project;
       },
       projectById: projects.find,
@@ -61,7 +73,14 @@ export const runs = defineFeature(
     });
     return {
       service,
-      routes: runRoutes(deps.base, { runs: service.service, views, agents }),
+      routes: runRoutes(deps.base, { runs: service.service, views, agents }).use(
+        steeringRoutes(deps.base, {
+          runs: service.service,
+          views,
+          rows,
+          approvals: createApprovals({ rows, runs: service.service }),
+        }),
+      ),
       tools: toolsOf("run-history", [history]),
       counts: () => ({
         active_runs: rows.count(["queued", "running", "waiting"]),

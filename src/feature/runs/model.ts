@@ -42,6 +42,10 @@ export const Run = t.Object({
   started_at: orNull(Time),
   finished_at: orNull(Time),
   restarted_from: orNull(t.String({ description: "Step from which the last restart went on." })),
+  steps_done: t.Integer(),
+  steps_total: t.Integer(),
+  current_step: orNull(t.String({ description: "Step that is at work, waits, or failed." })),
+  waiting_reason: orNull(t.String({ description: "What a run that waits is waiting for." })),
 });
 export type Run = Static<typeof Run>;
 

@@ -76,7 +76,8 @@ export function openRuns(deps: OpenRunsDeps) {
         return [{ pointer: `/steps/${at}/agent`, message: `${step.agent}: ${error.detail}` }];
       }
     });
-    if (errors.length > 0) throw invalid("The pipeline names an agent that cannot work.", errors);
+    const [first] = errors;
+    if (first) throw invalid(`The pipeline ${definition.id} cannot run. Its agent ${first.message}`, errors);
   };
   const service = createRuns({
     store,

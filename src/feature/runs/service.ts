@@ -67,7 +67,7 @@ export function createRuns(deps: RunsDeps): Runs {
     const { values, problems } = planner.checkInputs(definition, input.inputs ?? {});
     if (problems.length > 0)
       throw invalid(
-        "The inputs do not fit the pipeline.",
+        `Inputs of the pipeline ${definition.id}: ${problems.map(({ message }) => message).join(" ")}`,
         problems.map(({ name, message }) => ({ pointer: `/inputs/${name}`, message })),
       );
     assertBudget(input.budget_usd, definition, caller);

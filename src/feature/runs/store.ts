@@ -1,5 +1,5 @@
 /** Rows of runs and steps. */
-import { and, asc, count, desc, eq, gte, inArray, lt, type SQL, sql } from "drizzle-orm";
+import { and, asc, count, desc, eq, gte, inArray, isNull, lt, or, type SQL, sql } from "drizzle-orm";
 import type { Store } from "../../store/store.ts";
 import { executions } from "../../store/tables/executions.ts";
 import { runs, steps } from "../../store/tables/runs.ts";
@@ -22,6 +22,20 @@ export interface RunFilter {
   created_by?: string | undefined;
   /** RFC 3339. */
   since?: string | undefined;
+  /** Words of the task, the pipeline or the project. */
+  text?: string | undefined;
+}
+
+/** Every word occurs in the task, the pipeline's id, the project's name or the run's id. */
+function holds(text: string): SQL | undefined {
+  const pattern = (word: string) => `%${word.replace(/[\\%_]/g, "\\$&")}%`;
+  const within = (word: string) =>
+    or(
+      ...[runs.task_description, runs.pipeline_id, runs.project_name, runs.id].map(
+        (column) => sql`${column} LIKE ${pattern(word)} ESCAPE '\\'`,
+      ),
+    );
+  return and(...text.split(/\s+/).filter(Boolean).map(within));
 }
 
 export type RunStore = ReturnType<typeof createRunStore>;
@@ -66,7 +80,7 @@ export function createRunStore({ db }: Store) {
       sessionId === null ? { cost_usd: 0, tokens: 0 } : spent(eq(executions.id, sessionId)),
     /** Newest first, from below the cursor's id. */
     page(filter: RunFilter, after: string | null, limit: number): RunRow[] {
-      const { pipeline_id, statuses, project_id, task_id, agent_id, created_by, since } = filter;
+      const { pipeline_id, statuses, project_id, task_id, agent_id, created_by, since, text } = filter;
       const where = and(
         after === null ? undefined : lt(runs.id, after),
         pipeline_id === undefined ? undefined : eq(runs.pipeline_id, pipeline_id),
@@ -75,11 +89,28 @@ export function createRunStore({ db }: Store) {
         task_id === undefined ? undefined : eq(runs.task_id, task_id),
         created_by === undefined ? undefined : eq(runs.created_by, created_by),
         since === undefined ? undefined : gte(runs.created_at, since),
+        text === undefined ? undefined : holds(text),
         agent_id === undefined
           ? undefined
           : inArray(runs.id, db.select({ id: steps.run_id }).from(steps).where(eq(steps.agent_id, agent_id))),
       );
       return db.select().from(runs).where(where).orderBy(desc(runs.id)).limit(limit).all();
+    },
+    /** Steps that a person answers or answered, with their runs; newest first, from below the cursor's step id. */
+    approvals(
+      { waiting, created_by }: { waiting: boolean; created_by?: string | undefined },
+      after: string | null,
+      limit: number,
+    ) {
+      const where = and(
+        sql`json_extract(${steps.inputs}, '$.message') IS NOT NULL`,
+        isNull(steps.agent_id),
+        waiting ? eq(steps.status, "waiting") : inArray(steps.status, ["succeeded", "failed"]),
+        created_by === undefined ? undefined : or(eq(runs.created_by, created_by), isNull(runs.created_by)),
+        after === null ? undefined : lt(steps.id, after),
+      );
+      const found = db.select({ run: runs, step: steps }).from(steps).innerJoin(runs, eq(runs.id, steps.run_id));
+      return found.where(where).orderBy(desc(steps.id)).limit(limit).all();
     },
     count: (statuses: readonly string[]): number => counted(runs, inArray(runs.status, [...statuses])),
     activeIn: (projectId: string): number =>

@@ -1,9 +1,11 @@
 /** Reading runs: who may see which, and how rows are shown. */
+import { Value } from "@sinclair/typebox/value";
 import { timestamp } from "../../core/clock.ts";
 import { invalidField, notFound } from "../../core/errors.ts";
 import type { Caller } from "../../http/caller.ts";
 import { type ListAnswer, listAnswer, type Page, pageOfArray } from "../../http/list.ts";
-import type { HistoryItem, Run, Step, StepOutput } from "./model.ts";
+import { type HistoryItem, type Run, RunStatus, type Step, type StepOutput } from "./model.ts";
+import { progressOf } from "./plan.ts";
 import type { RunFilter, RunRow, RunStore, StepRow } from "./store.ts";
 
 const ENDED = ["succeeded", "failed", "cancelled"];
@@ -15,6 +17,7 @@ interface ListQuery {
   task_id?: string;
   agent_id?: string;
   since?: string;
+  q?: string;
 }
 
 export interface RunViews {
@@ -37,6 +40,16 @@ function sinceOf(text: string | undefined): string | undefined {
   const ms = /^\d{1,14}$/.test(text) ? Number(text) : Date.parse(text);
   if (Number.isNaN(ms)) throw invalidField("since", "Takes RFC 3339, or milliseconds since the epoch");
   return timestamp(ms);
+}
+
+/** @throws Problem 422 for a word that is no status. */
+function statusesOf(text: string | undefined): string[] | undefined {
+  if (text === undefined || text === "") return undefined;
+  if (text === "terminal") return ENDED;
+  const words = text.split(",").map((word) => word.trim());
+  if (!words.every((word) => Value.Check(RunStatus, word)))
+    throw invalidField("status", "Takes states of a run, separated by commas");
+  return words;
 }
 
 export function createRunViews(store: RunStore): RunViews {
@@ -69,6 +82,7 @@ export function createRunViews(store: RunStore): RunViews {
       error,
       model,
       ...spent,
+      ...progressOf(row, store.stepsOf(id)),
       budget_usd,
       branch,
       created_by,
@@ -123,7 +137,8 @@ export function createRunViews(store: RunStore): RunViews {
     project_id: query.project_id,
     task_id: query.task_id,
     agent_id: caller.execution?.agentId ?? query.agent_id,
-    statuses: query.status === undefined ? undefined : query.status === "terminal" ? ENDED : [query.status],
+    statuses: statusesOf(query.status),
+    text: query.q,
     since: sinceOf(query.since),
     ...ownership(caller),
   });

@@ -15,8 +15,11 @@ import runBudgetsOfPipelines from "./0025-run-budgets-of-pipelines.sql" with { t
 import projects from "./0030-projects.sql" with { type: "text" };
 import toolOverrides from "./0031-tool-overrides.sql" with { type: "text" };
 import knowledgeGraph from "./0060-knowledge-graph.sql" with { type: "text" };
+import replacedSecrets from "./0061-replaced-secrets.sql" with { type: "text" };
 import jobs from "./0100-jobs.sql" with { type: "text" };
+import usageTotals from "./0101-usage-totals.sql" with { type: "text" };
 import cookies from "./0260-cookies.sql" with { type: "text" };
+import voice from "./0261-voice.sql" with { type: "text" };
 
 export interface Migration {
   name: string;
@@ -40,6 +43,9 @@ export const MIGRATIONS: readonly Migration[] = [
   { name: "0030-projects", sql: projects },
   { name: "0031-tool-overrides", sql: toolOverrides },
   { name: "0060-knowledge-graph", sql: knowledgeGraph },
+  { name: "0061-replaced-secrets", sql: replacedSecrets },
   { name: "0100-jobs", sql: jobs },
+  { name: "0101-usage-totals", sql: usageTotals },
   { name: "0260-cookies", sql: cookies },
+  { name: "0261-voice", sql: voice },
 ];

@@ -263,6 +263,7 @@ const LEFT: Record<string, "goes" | "handed over" | "kept"> = {
   runs: "kept",
   executions: "kept",
   llm_calls: "kept",
+  tts_calls: "handed over",
 };
 
 describe("a deleted user", () => {
