@@ -60,7 +60,6 @@ export interface EngineDeps {
   emitSoon<D extends EventDefinition>(definition: D, draft: DraftOf<D>): void;
   /** Transcript of the scripted model, from the configuration. */
   script: string | undefined;
-  onTick(): void;
 }
 
 export interface Engine {
@@ -76,7 +75,7 @@ const SWEEP_MS = 60_000;
 export function createEngine(deps: EngineDeps): Engine {
   const { clock, log, sandboxes } = deps;
   const tokens = createExecutionTokens();
-  const scheduler = createScheduler(portsOf(deps, tokens), deps.limits, log, deps.onTick);
+  const scheduler = createScheduler(portsOf(deps, tokens), deps.limits, log);
   let timer: ReturnType<typeof setInterval> | undefined;
   const sweep = async (): Promise<void> => {
     try {

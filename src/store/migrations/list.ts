@@ -12,6 +12,7 @@ import usage from "./0022-usage.sql" with { type: "text" };
 import admin from "./0023-admin.sql" with { type: "text" };
 import runBudgets from "./0024-run-budgets.sql" with { type: "text" };
 import runBudgetsOfPipelines from "./0025-run-budgets-of-pipelines.sql" with { type: "text" };
+import stepDeadlines from "./0026-step-deadlines.sql" with { type: "text" };
 import projects from "./0030-projects.sql" with { type: "text" };
 import toolOverrides from "./0031-tool-overrides.sql" with { type: "text" };
 import knowledgeGraph from "./0060-knowledge-graph.sql" with { type: "text" };
@@ -40,6 +41,7 @@ export const MIGRATIONS: readonly Migration[] = [
   { name: "0023-admin", sql: admin },
   { name: "0024-run-budgets", sql: runBudgets },
   { name: "0025-run-budgets-of-pipelines", sql: runBudgetsOfPipelines },
+  { name: "0026-step-deadlines", sql: stepDeadlines },
   { name: "0030-projects", sql: projects },
   { name: "0031-tool-overrides", sql: toolOverrides },
   { name: "0060-knowledge-graph", sql: knowledgeGraph },
