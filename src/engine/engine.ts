@@ -52,8 +52,8 @@ export interface EngineDeps {
   sharedToken: string | undefined;
   apiUrl(): string | undefined;
   workspaces: {
-    prepare(run: { id: string; project_id?: string | undefined }, signal: AbortSignal): Promise<{ path: string }>;
-    commitStep(run: { id: string; project_id?: string | undefined }, message: string): Promise<unknown>;
+    prepare(run: RunOfExecution, signal: AbortSignal): Promise<{ path: string }>;
+    commitStep(run: RunOfExecution, message: string): Promise<unknown>;
     /** Folder of a session that belongs to no run. */
     own(sessionId: string): Promise<string>;
   };
@@ -104,10 +104,17 @@ export function createEngine(deps: EngineDeps): Engine {
   };
 }
 
+interface RunOfExecution {
+  id: string;
+  project_id?: string | undefined;
+  /** Whose run it is; undefined for nobody's. */
+  user_id?: string | undefined;
+}
+
 function portsOf(deps: EngineDeps, tokens: ExecutionTokens): EnginePorts {
   const { clock, log, masking, rows, models, sandboxes, skills, toolbox, workspaces } = deps;
-  const runOf = ({ runId, projectId }: Execution) =>
-    runId === undefined ? undefined : { id: runId, project_id: projectId };
+  const runOf = ({ runId, projectId, userId }: Execution): RunOfExecution | undefined =>
+    runId === undefined ? undefined : { id: runId, project_id: projectId, user_id: userId };
   return {
     turn: createFairTurns(),
     rows,
