@@ -1,8 +1,9 @@
 /** The server: parts under every feature → features → HTTP. What a feature brings is in its own folder. */
 import { createGit } from "./adapter/git.ts";
 import { createImages } from "./adapter/sandbox/docker/image.ts";
+import type { FeatureList } from "./app/compose.ts";
 import { engineOf, openCore, type Replacements } from "./app/core.ts";
-import { FEATURES } from "./app/features.ts";
+import { FEATURES, type ProductServices } from "./app/features.ts";
 import { apiOf, openHttp } from "./app/http.ts";
 import type { Config } from "./core/config.ts";
 import { createDoctor, type DoctorDeps } from "./feature/doctor/service.ts";
@@ -20,7 +21,7 @@ export const openDoctor = (config: Config, server: DoctorDeps["server"]) =>
 
 export interface AppOptions extends Replacements {
   /** The product's features, and what a test adds. */
-  features?: typeof FEATURES;
+  features?: FeatureList<ProductServices>;
 }
 
 /** Everything but HTTP, not started. `close` lets go of it. @throws Problem when a part cannot be opened. */

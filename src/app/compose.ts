@@ -15,7 +15,7 @@ export interface FeatureList<Services, Event extends EventDefinition = EventDefi
   /** Every kind of event, in the order of the features. */
   readonly events: readonly Event[];
   /** Creates them one after another. When one fails, what those before it hold is let go. */
-  create(core: Omit<Core, "contributions">, api: Api): Promise<House<Services>>;
+  create(core: Omit<Core, "contributions">, api: Api, patience?: Patience): Promise<House<Services>>;
 }
 
 export interface Api {
@@ -23,6 +23,11 @@ export interface Api {
   app: AnyElysia;
   /** Makes the OpenAPI document of all routes. */
   document(events: EventCatalogue): Record<string, unknown>;
+}
+
+export interface Patience {
+  /** A feature that takes longer to stop or close is named in the log; ms. */
+  slowMs: number;
 }
 
 export interface House<Services> {
@@ -36,8 +41,7 @@ export interface House<Services> {
   close(): Promise<void>;
 }
 
-/** A feature that takes longer to stop is named in the log. */
-const SLOW_STOP_MS = 5_000;
+const PATIENCE: Patience = { slowMs: 5_000 };
 
 export const noFeatures = (): FeatureList<unknown, never> => listOf([]);
 
@@ -51,7 +55,7 @@ function listOf<Services, Event extends EventDefinition>(
         throw new Error(`Two features are called ${definition.name}.`);
       return listOf([...definitions, definition as AnyDefinition]);
     },
-    create: (core, api) => createHouse<Services>(definitions, core, api),
+    create: (core, api, patience = PATIENCE) => createHouse<Services>(definitions, core, api, patience),
   };
 }
 
@@ -59,12 +63,13 @@ async function createHouse<Services>(
   definitions: readonly AnyDefinition[],
   core: Omit<Core, "contributions">,
   api: Api,
+  { slowMs }: Patience,
 ): Promise<House<Services>> {
   const features = new Map<string, Feature>();
   const services: Record<string, unknown> = {};
   const { log } = core;
-  const reversed = () => [...features].reverse();
-  const close = () => inTurn(log, "close", reversed());
+  const inReverse = (what: "stop" | "close") => inTurn({ log, slowMs, what }, [...features].reverse());
+  const close = () => inReverse("close");
   const contributions = sumOf(features, definitions, api.document);
   try {
     for (const { name, create } of definitions) {
@@ -89,7 +94,7 @@ async function createHouse<Services>(
     },
     async stop() {
       await housekeeping?.stop();
-      await inTurn(log, "stop", reversed());
+      await inReverse("stop");
     },
     close,
   };
@@ -133,14 +138,13 @@ function sumOf(
 }
 
 async function inTurn(
-  log: Core["log"],
-  what: "stop" | "close",
+  { log, slowMs, what }: Patience & { log: Core["log"]; what: "stop" | "close" },
   features: readonly (readonly [string, Feature])[],
 ): Promise<void> {
   for (const [name, feature] of features) {
     const slow = setTimeout(
-      () => log.warn({ feature: name }, `${name} takes more than ${SLOW_STOP_MS / 1_000} s to ${what}`),
-      SLOW_STOP_MS,
+      () => log.warn({ feature: name }, `${name} takes more than ${slowMs / 1_000} s to ${what}`),
+      slowMs,
     );
     slow.unref();
     try {

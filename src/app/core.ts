@@ -7,6 +7,7 @@ import { type Clock, systemClock } from "../core/clock.ts";
 import { createClockwork } from "../core/clockwork.ts";
 import type { Config } from "../core/config.ts";
 import { createLog, type Logger } from "../core/log.ts";
+import { createMasking } from "../core/masking.ts";
 import { createSealer } from "../core/sealing.ts";
 import { BUILD } from "../core/version.ts";
 import type { Core } from "../feature/feature.ts";
@@ -19,7 +20,7 @@ import { createSite } from "../http/site.ts";
 import { createTickets } from "../http/tickets.ts";
 import { createAudit } from "../store/audit.ts";
 import { createBus } from "../store/bus.ts";
-import { openDataFolder } from "../store/data-folder.ts";
+import { type DataFolder, openDataFolder } from "../store/data-folder.ts";
 import { createEventLog } from "../store/event-log.ts";
 import { instanceId } from "../store/instance-id.ts";
 import { instanceKeys } from "../store/instance-keys.ts";
@@ -36,8 +37,10 @@ export const engineOf = ({ dockerHost: host, dockerCertPath: certPath, hostEnv }
 
 /** @throws Problem with the remedy when a part cannot be opened. */
 export function openCore(config: Config, replaced: Replacements = {}) {
-  const { clock = systemClock, log = createLog(config) } = replaced;
+  const masking = createMasking();
+  const { clock = systemClock, log = createLog(config, masking.text) } = replaced;
   const folder = openDataFolder(config.data);
+  tellExposed(folder, log);
   unpackAddonsTo(folder.cache);
   const unlock = lockDataFolder(folder.root);
   const store =
@@ -51,11 +54,12 @@ export function openCore(config: Config, replaced: Replacements = {}) {
   const clockwork = createClockwork(clock, (err, source) => log.error({ err, source }, "what was due failed"));
   const eventLog = createEventLog(store, clock);
   const keys = instanceKeys({ config, folder, log });
+  if (keys.engineToken !== undefined) masking.add("ENGINE_INTERNAL_TOKEN", keys.engineToken);
   const facts = new WeakMap<Request, RequestFacts>();
   const idempotency = createIdempotency(store, clock);
   const listening: { url?: string } = {};
   const core: Omit<Core, "contributions"> = {
-    ...{ config, clock, clockwork, log, folder, store, bus, eventLog, keys, idempotency, replaced },
+    ...{ config, clock, clockwork, log, masking, folder, store, bus, eventLog, keys, idempotency, replaced },
     audit: createAudit(store, clock),
     sealer: createSealer(keys.secretsKey),
     instanceId: instanceId(store),
@@ -77,4 +81,20 @@ export function openCore(config: Config, replaced: Replacements = {}) {
       unlock();
     },
   };
+}
+
+const NAMED = 10;
+
+/** What others could have read in the data folder is for its owner to know. */
+function tellExposed({ root, exposed: { closed, failed } }: DataFolder, log: Logger): void {
+  if (closed.length > 0)
+    log.warn(
+      { paths: closed.slice(0, NAMED), count: closed.length },
+      "other users had rights in the data folder; they are taken away. Think of who may have read it",
+    );
+  if (failed.length > 0)
+    log.warn(
+      { paths: failed.slice(0, NAMED), count: failed.length },
+      `other users have rights in the data folder that this user cannot take away; see: ls -lR ${root}`,
+    );
 }

@@ -15,8 +15,8 @@ import type { Api } from "./compose.ts";
 import type { CoreParts } from "./core.ts";
 
 /** What features' routes are added to. */
-export const apiOf = ({ facts, log, site }: CoreParts): Api => {
-  const app = new Elysia().use(problemErrors(facts, log));
+export const apiOf = ({ facts, log, masking, site }: CoreParts): Api => {
+  const app = new Elysia().use(problemErrors(facts, { log, masking }));
   return {
     app,
     document: (events) =>

@@ -40,7 +40,7 @@ describe("skep demo", () => {
       /^Sandbox {5}process, as SANDBOX says$/m,
       /^Model {7}demo\/scripted, a fixed transcript and no AI/m,
       /✔ look\n[\s\S]*✔ greet\n[\s\S]*✔ check\n/,
-      /^succeeded: run_\w+ on branch run\/run_\w+$/m,
+      /^succeeded: run_\w+\n[\s\S]*^ {2}branch: run\/run_\w+$/m,
       /^ {2}cost: \$0\.00, \d+ tokens$/m,
       /bell\.sh:\d+:# TODO: after 22 o'clock/,
     ])

@@ -12,9 +12,9 @@ import { type ChosenModel, chooseModel, SCRIPTED } from "./demo-model.ts";
 import { makeDemoRepository } from "./demo-repository.ts";
 import { type ChosenSandbox, chooseDemoSandbox } from "./demo-sandbox.ts";
 import script from "./demo-script.yml" with { type: "text" };
-import { exitCodeOf, followRun, type RunView } from "./follow.ts";
+import { exitCodeOf, followRun, type RunView } from "./follow/follow.ts";
+import { reportLines } from "./follow/report.ts";
 import { INTERRUPTED, onInterrupt } from "./interrupt.ts";
-import { followedLines } from "./report.ts";
 import { type Client, createClient } from "./server/client.ts";
 import { type Started, startServer } from "./server/start.ts";
 
@@ -184,7 +184,7 @@ function readHello({ data, repository }: Place, run: RunView & { project_id?: st
 
 function tellEnd(run: RunView, hello: string | null, { scripted }: ChosenModel): void {
   console.log("");
-  console.log(followedLines(run, true).join("\n"));
+  console.log(reportLines(run).join("\n"));
   if (hello !== null) console.log(`\nHELLO.md${run.branch ? ` on branch ${run.branch}` : ""}:\n\n${indented(hello)}`);
   if (scripted)
     console.log(

@@ -18,7 +18,7 @@ export async function overview(): Promise<string[]> {
   const more = "Everything: skep help";
   let url: string;
   try {
-    url = await locate({});
+    ({ url } = await locate({}));
   } catch (error) {
     if (!isProblem(error)) throw error;
     return [

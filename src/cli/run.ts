@@ -2,9 +2,9 @@
 import { type Command, InvalidArgumentError } from "commander";
 import { readConfig } from "../core/config.ts";
 import { isProblem, Problem } from "../core/errors.ts";
-import { exitCodeOf, followRun, type RunView } from "./follow.ts";
+import { exitCodeOf, followRun, type RunView } from "./follow/follow.ts";
+import { followedLines } from "./follow/report.ts";
 import { INTERRUPTED, onInterrupt } from "./interrupt.ts";
-import { followedLines } from "./report.ts";
 import { type Client, createClient } from "./server/client.ts";
 import { tokenFor } from "./server/credentials.ts";
 import { connect, type ServerFlags, withServer } from "./server/locate.ts";
@@ -18,7 +18,7 @@ interface RunFlags extends ServerFlags {
   budget?: string;
   follow?: boolean;
   private?: boolean;
-  text: boolean;
+  text?: boolean;
 }
 
 const keyValue = (pair: string, all: Record<string, string>): Record<string, string> => {
@@ -38,6 +38,7 @@ export function runCommand(program: Command, exit: (code: number) => void): void
     .option("--input <name=value>", "an input of the pipeline; repeatable", keyValue, {})
     .option("--budget <usd>", "what the run may cost")
     .option("--follow", "show steps, tool calls and cost as they come")
+    .option("--text", "show all that agents write, also above the live tree")
     .option("--no-text", "hide what agents write")
     .option("--private", "run it on a server of its own, on the data folder, that ends with the run")
     .addHelpText(
@@ -59,7 +60,7 @@ async function join(flags: RunFlags): Promise<Joined> {
   const data = flags.data === undefined ? {} : { data: flags.data };
   const config = readConfig({ LOG_LEVEL: "error", ...process.env }, { ...data, host: "127.0.0.1", port: "0" });
   const { app, stop } = await startServer(config);
-  return { client: createClient(app.url, tokenFor(app.url)), stop };
+  return { client: createClient(app.url, tokenFor(app.url), config.data), stop };
 }
 
 function offerPrivate(error: unknown): never {
@@ -67,18 +68,31 @@ function offerPrivate(error: unknown): never {
   throw new Problem(error.status, error.code, `${error.detail}. For this run alone: skep run --private …`);
 }
 
+/** Creates the run. What the server does not know it is told by its name: it answers no names that it was sent. */
+function create(client: Client, pipeline: string, task: string, flags: RunFlags): Promise<RunView> {
+  const body = {
+    pipeline_id: pipeline,
+    task_description: task,
+    human_context: flags.context,
+    project_name: flags.project,
+    model: flags.model,
+    inputs: flags.input,
+    ...(flags.budget === undefined ? {} : { budget_usd: Number(flags.budget) }),
+  };
+  return client.call<RunView>("POST", "/v1/runs", body).catch((error) => {
+    if (!isProblem(error) || error.status !== 404) throw error;
+    const named = error.detail
+      .replace("no such pipeline.", `no pipeline ${pipeline}.`)
+      .replace("no such project.", `no project ${flags.project}.`);
+    const list = /no pipeline/.test(named) ? "pipelines" : "projects";
+    throw new Problem(404, error.code, `${named} List them with: skep ${list}`);
+  });
+}
+
 async function run(pipeline: string, task: string, flags: RunFlags): Promise<number> {
   const { client, stop } = await join(flags);
   try {
-    const created = await client.call<RunView>("POST", "/v1/runs", {
-      pipeline_id: pipeline,
-      task_description: task,
-      human_context: flags.context,
-      project_name: flags.project,
-      model: flags.model,
-      inputs: flags.input,
-      ...(flags.budget === undefined ? {} : { budget_usd: Number(flags.budget) }),
-    });
+    const created = await create(client, pipeline, task, flags);
     if (!flags.follow && !stop) {
       console.log(
         flags.json ? JSON.stringify(created) : `${created.id}\nfollow it with: skep runs ${created.id} --follow`,
@@ -89,7 +103,7 @@ async function run(pipeline: string, task: string, flags: RunFlags): Promise<num
     const options = { json: flags.json ?? false, text: flags.text };
     const ended = await followRun(client, created.id, options, interrupt.signal);
     interrupt.done();
-    console.log(options.json ? JSON.stringify(ended) : followedLines(ended, stop !== undefined).join("\n"));
+    console.log(options.json ? JSON.stringify(ended) : followedLines(ended, client, stop !== undefined).join("\n"));
     return interrupt.asked ? INTERRUPTED : exitCodeOf(ended.status);
   } finally {
     await stop?.();

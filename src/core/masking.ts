@@ -1,4 +1,7 @@
 /** Keeping secret values out of whatever is shown, stored or sent. */
+import { MAX_NEEDLE, MIN_NEEDLE, type Needle, Needles } from "./needles.ts";
+import type { Sealer } from "./sealing.ts";
+import { formsOf } from "./secret-forms.ts";
 
 /**
  * A masked preview: at most four leading and four trailing characters, never more than a third of the value in all,
@@ -12,12 +15,20 @@ export function maskedPreview(value: string): string {
 }
 
 /** Values shorter than this are not masked in text: they would blank out ordinary words. */
-export const MIN_MASKED_LENGTH = 6;
+export const MIN_MASKED_LENGTH = MIN_NEEDLE;
+
+/** Whether the value is found in text at all. */
+export const isMaskable = (value: string): boolean => value.length >= MIN_MASKED_LENGTH;
 
 export interface Masker {
-  /** The text with every known secret value replaced by `[secret:NAME]`. */
+  /** The text with every known value replaced by `[secret:NAME]`; line breaks inside a value stay. */
   text(input: string): string;
-  /** The same through every string of a JSON value (keys too). */
+  /**
+   * A part of a longer text. What could be the rest of a value that was cut in two is left out, at most 63 characters,
+   * so that a limit is never a way to read all but one of them.
+   */
+  part(input: string, cut: { before?: boolean; after?: boolean }): string;
+  /** The same as `text` through every string of a JSON value, keys too. */
   json<T>(input: T): T;
   /** For text that comes in pieces: a value that is cut across pieces is found too. */
   stream(): MaskedStream;
@@ -30,57 +41,131 @@ export interface MaskedStream {
   end(): string;
 }
 
-/** A masker of these name → value pairs. Longer values are replaced first; JSON-escaped and base64 forms count too. */
-export function createMasker(secrets: Readonly<Record<string, string>>): Masker {
-  const needles: [needle: string, shown: string][] = [];
-  for (const [name, value] of Object.entries(secrets)) {
-    if (value.length < MIN_MASKED_LENGTH) continue;
-    const forms = new Set([value, JSON.stringify(value).slice(1, -1), encodeURIComponent(value), value.trim()]);
-    for (const line of value.split(/\r?\n/)) if (line.length >= 16) forms.add(line);
-    forms.add(Buffer.from(value).toString("base64"));
-    for (const form of forms) if (form.length >= MIN_MASKED_LENGTH) needles.push([form, `[secret:${name}]`]);
-  }
-  needles.sort((a, b) => b[0].length - a[0].length);
+/** All values that are known at a time; what it masks follows every change at once, also in streams under way. */
+export interface Masking extends Masker {
+  /** @returns forgets the value again. Values that are too short are passed over. */
+  add(name: string, value: string): () => void;
+}
+
+/** Deeper JSON is none of ours. */
+const MAX_DEPTH = 256;
+
+export function createMasking(): Masking {
+  const needles = new Needles();
+
   const text = (input: string): string => {
-    let out = input;
-    for (const [needle, shown] of needles) if (out.includes(needle)) out = out.replaceAll(needle, () => shown);
-    return out;
+    if (needles.size === 0) return input;
+    const scan = new Scan(needles);
+    return scan.push(input, true);
   };
-  const walk = (value: unknown): unknown => {
+  const walk = (value: unknown, depth: number): unknown => {
     if (typeof value === "string") return text(value);
-    if (Array.isArray(value)) return value.map(walk);
-    if (value !== null && typeof value === "object")
-      return Object.fromEntries(Object.entries(value).map(([key, item]) => [text(key), walk(item)]));
+    if (value === null || typeof value !== "object") return value;
+    if (depth > MAX_DEPTH) return "[nested too deep]";
+    if (Array.isArray(value)) return value.map((item) => walk(item, depth + 1));
+    return Object.fromEntries(Object.entries(value).map(([key, item]) => [text(key), walk(item, depth + 1)]));
+  };
+  return {
+    text,
+    part(input, { before = false, after = false }) {
+      if (needles.size === 0) return input;
+      return new Scan(needles, before ? Math.min(MAX_NEEDLE - 1, input.length) : 0).push(input, !after);
+    },
+    json: <T>(input: T): T => (needles.size === 0 ? input : (walk(input, 0) as T)),
+    stream() {
+      const scan = new Scan(needles);
+      return { push: (piece) => scan.push(piece, false), end: () => scan.push("", true) };
+    },
+    add(name, value) {
+      if (!isMaskable(value)) return () => {};
+      const own = new Set<Needle>(formsOf(value).map((needle) => ({ needle, name })));
+      needles.add(own);
+      return () => needles.remove(own);
+    },
+  };
+}
+
+/** A masker of these name → value pairs. */
+export function createMasker(secrets: Readonly<Record<string, string>>): Masker {
+  const masking = createMasking();
+  for (const [name, value] of Object.entries(secrets)) masking.add(name, value);
+  return masking;
+}
+
+/** The same sealer; what it seals or opens is masked from then on, as long as the server runs. */
+export function maskedSealer(sealer: Sealer, masking: Pick<Masking, "add">, name: string): Sealer {
+  const known = new Set<string>();
+  const learn = (value: string): string => {
+    if (known.has(value)) return value;
+    known.add(value);
+    masking.add(name, value);
     return value;
   };
-  /** Length of the longest tail of `held` that could be the start of a value. */
-  const openTail = (held: string): number => {
-    let longest = 0;
-    for (const [needle] of needles)
-      for (let length = Math.min(needle.length - 1, held.length); length > longest; length--)
-        if (held.endsWith(needle.slice(0, length))) {
-          longest = length;
-          break;
-        }
-    return longest;
-  };
-  const stream = (): MaskedStream => {
-    let held = "";
-    return {
-      push(piece) {
-        if (needles.length === 0) return piece;
-        held = text(held + piece);
-        const keep = openTail(held);
-        const shown = held.slice(0, held.length - keep);
-        held = held.slice(held.length - keep);
-        return shown;
-      },
-      end() {
-        const rest = held;
-        held = "";
-        return rest;
-      },
-    };
-  };
-  return { text, stream, json: <T>(input: T): T => (needles.length === 0 ? input : (walk(input) as T)) };
+  return { seal: (plain) => sealer.seal(learn(plain)), open: (sealed) => learn(sealer.open(sealed)) };
+}
+
+/** Characters that are looked through before others have their turn. */
+const SLICE = 128 * 1024;
+
+/** A long text masked in slices, between which the process does other things. */
+export async function maskLong(masker: Masker, text: string): Promise<string> {
+  if (text.length <= SLICE) return masker.text(text);
+  const stream = masker.stream();
+  const shown: string[] = [];
+  for (let at = 0; at < text.length; at += SLICE) {
+    shown.push(stream.push(text.slice(at, at + SLICE)));
+    await new Promise((next) => setImmediate(next));
+  }
+  return shown.join("") + stream.end();
+}
+
+/** One reading of a text, piece by piece. Values that overlap or follow each other are one mask. */
+class Scan {
+  private held = "";
+  /** Of what is held, this much at the front is behind a mask that has been shown. */
+  private covered = 0;
+  private masked: string | undefined;
+
+  /** @param hidden characters at the start that are not shown. */
+  constructor(
+    private readonly needles: Needles,
+    private hidden = 0,
+  ) {}
+
+  push(piece: string, isLast: boolean): string {
+    const text = this.held === "" ? piece : this.held + piece;
+    const stop = isLast ? text.length : this.needles.openFrom(text);
+    const shown: string[] = [];
+    let [at, end, shownTo] = [0, this.covered, Math.max(this.covered, this.hidden)];
+    for (;;) {
+      const next = this.needles.find(text, at, stop);
+      if (!next) break;
+      const { name, needle } = next.found;
+      const joins = next.at < end || (next.at === end && name === this.masked);
+      if (!joins) {
+        shown.push(text.slice(shownTo, next.at), `[secret:${name}]`);
+        this.masked = name;
+        end = next.at;
+      }
+      const reaches = Math.max(end, next.at + needle.length);
+      shown.push(lineBreaks(text, end, reaches));
+      end = reaches;
+      shownTo = Math.max(shownTo, end);
+      at = next.at + 1;
+    }
+    if (shownTo < stop) {
+      shown.push(text.slice(shownTo, stop));
+      this.masked = undefined;
+    }
+    this.held = text.slice(stop);
+    this.covered = Math.max(0, end - stop);
+    this.hidden = Math.max(0, this.hidden - stop);
+    return shown.length === 1 ? shown[0]! : shown.join("");
+  }
+}
+
+function lineBreaks(text: string, from: number, to: number): string {
+  let breaks = "";
+  for (let at = from; at < to; at++) if (text[at] === "\n") breaks += "\n";
+  return breaks;
 }

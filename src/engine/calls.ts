@@ -6,7 +6,7 @@ import { LIMITS } from "../core/limits.ts";
 import type { Masker } from "../core/masking.ts";
 import { agentOutput } from "./events.ts";
 import type { Contract, Execution, StoredCall } from "./execution.ts";
-import { keepEnds } from "./output.ts";
+import { firstBytes, keepMaskedEnds } from "./output.ts";
 import type { EnginePorts } from "./ports.ts";
 import type { Sandbox } from "./sandbox.ts";
 import type { Tool, ToolResult } from "./tool.ts";
@@ -52,9 +52,33 @@ async function runCall(turn: Turn, call: StoredCall, tools: ReadonlyMap<string, 
   await ports.turn();
   turn.signal.throwIfAborted();
   const checked = raw.end?.status === "succeeded" ? heldToContract(raw, execution.contract) : raw;
-  const result = masker.json({ ...checked, output: keepEnds(checked.output, LIMITS.toolOutputBytes) });
+  const output =
+    keepMaskedEnds(checked.output, LIMITS.toolOutputBytes, masker) + (await keptWhole(turn, call, checked));
+  const result = masker.json({ ...checked, output });
   ports.rows.endCall(execution, call, result, ports.clock.monotonic() - started);
   return result;
+}
+
+/** Where outputs that are too long for a transcript are kept: a folder that keeps itself out of every commit. */
+const OUTPUTS = ".skep/output";
+
+/** Writes an output that does not fit into the workspace. @returns where it is, in words for the model. */
+async function keptWhole(
+  { sandbox, execution, ports }: Turn,
+  call: StoredCall,
+  { output }: ToolResult,
+): Promise<string> {
+  if (output.length <= LIMITS.toolOutputBytes && Buffer.byteLength(output) <= LIMITS.toolOutputBytes) return "";
+  const path = `${OUTPUTS}/${execution.id}-${call.seq}-${call.position}.txt`;
+  const data = Buffer.from(firstBytes(output, LIMITS.toolWholeOutputBytes));
+  try {
+    await sandbox.writeFile(".skep/.gitignore", Buffer.from("*\n"));
+    await sandbox.writeFile(path, data);
+  } catch (error) {
+    ports.log.debug({ err: error, execution: execution.id }, "a long output could not be kept in the workspace");
+    return "";
+  }
+  return `\n[The whole output, ${data.length} bytes, is in ${path}: read parts of it, or search it.]`;
 }
 
 async function guarded(turn: Turn, call: StoredCall, tool: Tool): Promise<ToolResult> {
@@ -69,6 +93,7 @@ async function guarded(turn: Turn, call: StoredCall, tool: Tool): Promise<ToolRe
   const context = {
     execution,
     sandbox,
+    masker,
     signal: AbortSignal.any([turn.signal, late]),
     onOutput: (text: string) => say(shown.push(text)),
   };

@@ -176,5 +176,5 @@ async function call(
   say(agentOutput, text.end());
   await ports.turn();
   signal.throwIfAborted();
-  return { ...reply, parts: masker.json(reply.parts) };
+  return { ...reply, parts: masker.json(reply.parts), ...(reply.error ? { error: masker.json(reply.error) } : {}) };
 }

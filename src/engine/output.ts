@@ -1,17 +1,40 @@
 /** Cutting text to a bound so that what matters stays: its head and its tail. */
+import type { Masker } from "../core/masking.ts";
+
+const HEAD_PART = 0.6;
+const TAIL_PART = 0.35;
 
 /** At most about `bytes` bytes: the first and the last parts, with a line between that counts what is left out. */
 export function keepEnds(text: string, bytes: number): string {
   if (text.length <= bytes && Buffer.byteLength(text) <= bytes) return text;
-  const data = Buffer.from(text);
-  const head = data
-    .subarray(0, Math.floor(bytes * 0.6))
-    .toString("utf8")
-    .replace(/�+$/, "");
-  const tail = data
-    .subarray(data.length - Math.floor(bytes * 0.35))
+  // No character has less than a byte: what is further from the ends cannot be kept.
+  return joinEnds(text.slice(0, bytes), text.slice(-bytes), Buffer.byteLength(text), bytes);
+}
+
+/** The same with secret values masked, before anything is cut: no cut leaves a part of one. */
+export function keepMaskedEnds(text: string, bytes: number, masker: Pick<Masker, "text" | "part">): string {
+  if (text.length <= bytes) return keepEnds(masker.text(text), bytes);
+  const head = masker.part(text.slice(0, bytes), { after: true });
+  const tail = masker.part(text.slice(-bytes), { before: true });
+  return joinEnds(head, tail, Buffer.byteLength(text), bytes);
+}
+
+function joinEnds(head: string, tail: string, wholeBytes: number, bytes: number): string {
+  const first = firstBytes(head, Math.floor(bytes * HEAD_PART));
+  const last = lastBytes(tail, Math.floor(bytes * TAIL_PART));
+  const left = Math.max(0, wholeBytes - Buffer.byteLength(first) - Buffer.byteLength(last));
+  return `${first}\n… ${left} bytes left out …\n${last}`;
+}
+
+/** As many whole characters from the start as fit. */
+export function firstBytes(text: string, bytes: number): string {
+  return Buffer.from(text.slice(0, bytes)).subarray(0, bytes).toString("utf8").replace(/�+$/, "");
+}
+
+function lastBytes(text: string, bytes: number): string {
+  const data = Buffer.from(text.slice(-bytes));
+  return data
+    .subarray(Math.max(0, data.length - bytes))
     .toString("utf8")
     .replace(/^�+/, "");
-  const left = data.length - Buffer.byteLength(head) - Buffer.byteLength(tail);
-  return `${head}\n… ${left} bytes left out …\n${tail}`;
 }

@@ -2,6 +2,7 @@
  * What a tool is and who brings it. The engine's own tools are files in `engine/tool/`; features bring theirs as a
  * `ToolSource`, which is asked before every turn what the execution gets.
  */
+import type { Masker } from "../core/masking.ts";
 import type { Sandbox } from "./sandbox.ts";
 
 /** Whose turn it is: the execution's row, as far as tools and prompts need it. */
@@ -24,6 +25,8 @@ export interface ToolContext {
   execution: ExecutionInfo;
   sandbox: Sandbox;
   signal: AbortSignal;
+  /** For a tool that cuts text to a length: what is cut first cannot be masked any more. */
+  masker: Masker;
   /** Live output, shown as it comes; the result still holds it. */
   onOutput(text: string): void;
 }

@@ -1,6 +1,5 @@
 /** One execution from its row to its end: sandbox, prompt, loop, result. Leaves no sandbox and no token behind. */
 import { isProblem, messageOf } from "../core/errors.ts";
-import { createMasker } from "../core/masking.ts";
 import type { Ending, Execution } from "./execution.ts";
 import { runLoop } from "./loop.ts";
 import { type EnginePorts, Stopped } from "./ports.ts";
@@ -17,12 +16,13 @@ const DISK = /^(SQLITE_FULL|SQLITE_IOERR\w*|ENOSPC|EDQUOT)$/;
  * @param stop aborted with `Stopped` to cancel it or to shut down.
  */
 export async function workOn(execution: Execution, ports: EnginePorts, stop: AbortSignal): Promise<void> {
-  const { rows, log } = ports;
+  const { rows, log, masking } = ports;
   const timer = new AbortController();
   const left = leftMs(execution, ports);
   const late = setTimeout(() => timer.abort(new Stopped("timeout")), left);
   const signal = AbortSignal.any([stop, timer.signal]);
   let sandbox: Sandbox | undefined;
+  let unmask = () => {};
   try {
     if (rows.cancelRequested(execution.id)) throw new Stopped("cancelled");
     const agent = ports.agentOf(execution);
@@ -33,13 +33,13 @@ export async function workOn(execution: Execution, ports: EnginePorts, stop: Abo
     const { id: executionId, agentId, runId } = execution;
     const { image, network, memoryMb, cpus } = agent;
     const env = { ...ports.variablesOf(execution, token), ...secrets };
+    unmask = maskAll(masking, { ...secrets, ENGINE_INTERNAL_TOKEN: token });
     sandbox = await ports.sandboxes.start(
       { executionId, agentId, runId, image, workspace, network, memoryMb, cpus, env },
       signal,
     );
     const system = await begin(execution, ports, model, sandbox);
-    const masker = createMasker({ ...secrets, ENGINE_INTERNAL_TOKEN: token });
-    const ending = await runLoop({ execution, ports, sandbox, masker, signal, agent, model, system });
+    const ending = await runLoop({ execution, ports, sandbox, masker: masking, signal, agent, model, system });
     await sandbox.stop();
     sandbox = undefined;
     await ports.workspaces.commit(execution, ending.text);
@@ -48,11 +48,20 @@ export async function workOn(execution: Execution, ports: EnginePorts, stop: Abo
     settle(execution, ports, signal.aborted ? signal.reason : error);
   } finally {
     clearTimeout(late);
+    unmask();
     ports.tokens.revoke(execution.id);
     await sandbox
       ?.stop()
       .catch((error) => log.warn({ err: error, execution: execution.id }, "sandbox not stopped; it will be swept"));
   }
+}
+
+/** What is handed to the sandbox is masked as long as it works, whatever becomes of the stored value meanwhile. */
+function maskAll(masking: EnginePorts["masking"], values: Readonly<Record<string, string>>): () => void {
+  const ends = Object.entries(values).map(([name, value]) => masking.add(name, value));
+  return () => {
+    for (const end of ends) end();
+  };
 }
 
 /** Assembles the prompt at the first start; later starts go on under the stored one. */
@@ -70,16 +79,16 @@ function leftMs({ startedAt, timeoutSeconds }: Execution, { clock }: EnginePorts
 }
 
 function settle(execution: Execution, ports: EnginePorts, error: unknown): void {
-  const { rows, clock, log } = ports;
+  const { rows, clock, log, masking } = ports;
   const stopped = error instanceof Stopped;
   const passing = passingOf(error);
   if (stopped && error.why === "shutdown") rows.release(execution.id, 0, null);
   else if (passing) {
     log.warn({ code: passing.code, execution: execution.id }, passing.detail);
-    rows.release(execution.id, clock.now() + BACK_OFF_MS, passing.detail);
+    rows.release(execution.id, clock.now() + BACK_OFF_MS, masking.text(passing.detail));
   } else {
     if (!stopped && !isProblem(error)) log.error({ err: error, execution: execution.id }, "execution failed");
-    rows.finish(execution, endingOf(error, execution));
+    rows.finish(execution, masking.json(endingOf(error, execution)));
   }
 }
 

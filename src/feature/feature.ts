@@ -12,6 +12,7 @@ import type { Config } from "../core/config.ts";
 import type { EventCatalogue, EventDefinition } from "../core/events.ts";
 import type { JobDefinition } from "../core/jobs.ts";
 import type { Logger } from "../core/log.ts";
+import type { Masking } from "../core/masking.ts";
 import type { Sealer } from "../core/sealing.ts";
 import type { ModelPort } from "../engine/model.ts";
 import type { SandboxDriver } from "../engine/sandbox.ts";
@@ -38,6 +39,8 @@ export interface Core {
   /** Wakes whatever is due at some time. */
   readonly clockwork: Clockwork;
   readonly log: Logger;
+  /** All secret values that this server knows, for what it stores and shows. */
+  readonly masking: Masking;
   readonly folder: DataFolder;
   readonly store: Store;
   readonly bus: Bus;

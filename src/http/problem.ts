@@ -1,6 +1,7 @@
 /** RFC 9457: every error of the API in one shape. Nothing of the request's values, no stack, no SQL, no host path. */
-import { Type as t } from "@sinclair/typebox";
+import { type TSchema, Type as t } from "@sinclair/typebox";
 import { type FieldError, isProblem, Problem } from "../core/errors.ts";
+import { wrongWords } from "./schema-words.ts";
 
 export const PROBLEM_TYPE = "application/problem+json";
 
@@ -41,15 +42,20 @@ export interface ProblemContext {
   requestId: string;
   /** Path of the request, without its query. */
   path: string;
+  /** Takes secret values out of what a command or a program said. */
+  mask?: (text: string) => string;
 }
 
-export function problemResponse(problem: Problem, { requestId, path }: ProblemContext): Response {
+export function problemResponse(
+  problem: Problem,
+  { requestId, path, mask = (text) => text }: ProblemContext,
+): Response {
   const { status, code, detail, extras } = problem;
   const body = {
     type: status >= 500 && code === "internal" ? "about:blank" : `urn:skep:problem:${code}`,
     title: TITLES[status] ?? "Error",
     status,
-    detail,
+    detail: mask(detail),
     instance: path,
     code,
     request_id: requestId,
@@ -64,8 +70,23 @@ export function problemResponse(problem: Problem, { requestId, path }: ProblemCo
 
 interface Validation {
   type?: string;
-  all?: { path?: string; message?: string; summary?: string }[];
+  all?: { path?: string; message?: string; type?: number; schema?: TSchema }[];
 }
+
+/** What the database says of its file. */
+const STORAGE: readonly [codes: RegExp, code: string, detail: string][] = [
+  [
+    /^SQLITE_(CORRUPT|NOTADB)/,
+    "database_damaged",
+    "The database is damaged. Stop the server, keep the file, and restore a copy; skep doctor says more.",
+  ],
+  [
+    /^SQLITE_(READONLY|CANTOPEN|PERM)|^(EROFS|EACCES|EPERM)$/,
+    "data_read_only",
+    "The data folder cannot be written. Nothing was changed; give the server the rights back.",
+  ],
+  [/^SQLITE_IOERR/, "disk_failing", "The disk of the data folder fails to read or write. See the system's log."],
+];
 
 /**
  * The problem that an error of the framework, the database or a handler amounts to.
@@ -81,12 +102,16 @@ export function toProblem(error: unknown, code: string | number = ""): { problem
     return { problem: new Problem(400, "malformed", "The body is not what its content type says."), internal: false };
   if (code === "NOT_FOUND")
     return { problem: new Problem(404, "not_found", "There is nothing at this path."), internal: false };
-  const sqlite = (error as { code?: unknown } | null)?.code;
+  // Requests are parsed elsewhere: what is no JSON here was stored as such, and is not what was written.
+  const garbled = error instanceof SyntaxError && error.message.startsWith("JSON Parse error");
+  const sqlite = garbled ? "SQLITE_CORRUPT" : (error as { code?: unknown } | null)?.code;
   if (sqlite === "SQLITE_FULL" || sqlite === "SQLITE_IOERR_WRITE" || sqlite === "ENOSPC")
     return {
       problem: new Problem(503, "disk_full", "The disk of the data folder is full. Free space; nothing was changed."),
       internal: true,
     };
+  const damaged = typeof sqlite === "string" && STORAGE.find(([codes]) => codes.test(sqlite));
+  if (damaged) return { problem: new Problem(503, damaged[1], damaged[2]), internal: true };
   if (sqlite === "SQLITE_BUSY")
     return {
       problem: new Problem(
@@ -107,17 +132,16 @@ export function toProblem(error: unknown, code: string | number = ""): { problem
 
 function validationProblem(where: string, all: NonNullable<Validation["all"]>): Problem {
   const errors = new Map<string, FieldError>();
-  for (const { path = "", message, summary } of all) {
+  for (const one of all) {
+    const { path = "" } = one;
     const pointer = where === "body" ? path || "/" : path.replace(/^\//, "") || where;
-    if (!errors.has(pointer))
-      errors.set(pointer, { pointer, message: plainMessage(message ?? summary ?? "is not valid") });
+    if (!errors.has(pointer)) errors.set(pointer, { pointer, message: wrongWords(one) });
   }
-  const first = [...errors.values()][0];
-  const detail = first
-    ? `${where === "body" ? "Body" : where} ${first.pointer}: ${first.message}.`
-    : `The ${where} is not valid.`;
+  const [first] = errors.values();
+  const detail = first ? `${fieldName(where, first.pointer)} ${first.message}.` : `The ${where} is not valid.`;
   return new Problem(422, "validation_failed", detail, { errors: [...errors.values()].slice(0, 20) });
 }
 
-/** TypeBox's messages name schemas only, never values; its union dumps are shortened. */
-const plainMessage = (message: string): string => message.replace(/\.$/, "").slice(0, 200);
+/** A field as people write it: `budgets.run_usd`. */
+export const fieldName = (where: string, pointer: string): string =>
+  pointer === "/" || pointer === where ? `The ${where}` : pointer.replace(/^\//, "").replaceAll("/", ".");

@@ -1,8 +1,21 @@
-/** The data folder: its parts, and the keys in it, made at first need with rights for the owner alone. */
+/** The data folder: its parts, and the keys in it, made at first need. All of it is for its owner alone. */
 import { randomBytes } from "node:crypto";
-import { chmodSync, existsSync, mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
+import {
+  closeSync,
+  existsSync,
+  fsyncSync,
+  linkSync,
+  mkdirSync,
+  openSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  writeSync,
+} from "node:fs";
 import { join } from "node:path";
 import { isProblem, messageOf, Problem } from "../core/errors.ts";
+import { closeToOthers } from "./private-folder.ts";
 
 export interface DataFolder {
   readonly root: string;
@@ -15,7 +28,9 @@ export interface DataFolder {
   readonly cache: string;
   /** True when `openDataFolder` made it. */
   readonly isNew: boolean;
-  /** 32 random bytes kept under keys/NAME, 0600; made at the first call. */
+  /** What other users had rights to when it was opened, as paths from the root; what of it they still have. */
+  readonly exposed: { closed: readonly string[]; failed: readonly string[] };
+  /** 32 random bytes kept under keys/NAME; made at the first call. @throws Problem 422 `bad_key` when the file holds none. */
   key(name: string): Uint8Array;
   hasKey(name: string): boolean;
 }
@@ -39,15 +54,18 @@ function assertOurs(root: string): void {
     throw badFolder(`${root} is not a data folder of Skep: it holds other things, for example ${strange}.`);
 }
 
-/** Makes what is missing. @throws Problem 422 `bad_data_folder` when it cannot be written or is somebody else's. */
+/**
+ * Makes what is missing, and closes the rest to other users. From here on the process makes no file that they can read.
+ * @throws Problem 422 `bad_data_folder` when it cannot be written or is somebody else's.
+ */
 export function openDataFolder(root: string): DataFolder {
   const isNew = !existsSync(join(root, "skep.db"));
   const part = (name: string) => join(root, name);
+  process.umask(0o077);
   try {
     assertOurs(root);
-    mkdirSync(root, { recursive: true, mode: 0o700 });
-    for (const name of PARTS) mkdirSync(part(name), { recursive: true, mode: name === "agents" ? 0o755 : 0o711 });
-    chmodSync(part("keys"), 0o700);
+    mkdirSync(root, { recursive: true });
+    for (const name of PARTS) mkdirSync(part(name), { recursive: true });
   } catch (error) {
     if (isProblem(error)) throw error;
     const why = (error as { code?: string }).code ?? messageOf(error);
@@ -63,13 +81,43 @@ export function openDataFolder(root: string): DataFolder {
     backups: part("backups"),
     cache: part("cache"),
     isNew,
+    exposed: closeToOthers(root),
     hasKey: (name) => existsSync(join(root, "keys", name)),
     key(name) {
       const path = join(root, "keys", name);
-      if (existsSync(path)) return Buffer.from(readFileSync(path, "utf8").trim(), "hex");
-      const key = randomBytes(32);
-      writeFileSync(path, `${key.toString("hex")}\n`, { mode: 0o600, flag: "wx" });
-      return key;
+      if (!existsSync(path)) makeKey(path);
+      const text = readFileSync(path, "utf8").trim();
+      if (!/^[0-9a-f]{64}$/i.test(text))
+        throw new Problem(
+          422,
+          "bad_key",
+          `${path} holds no key of 64 hexadecimal digits. Put it back from a copy; without one remove it, and ${LOST[name] ?? "what it protected is lost"}.`,
+        );
+      return Buffer.from(text, "hex");
     },
   };
+}
+
+/** What the loss of a key means. */
+const LOST: Readonly<Record<string, string>> = {
+  "signing.key": "everybody logs in again",
+  "secrets.key": "stored secrets and provider keys must be entered again",
+  "engine-token.key": "a new engine token is made",
+};
+
+/** The file is there whole or not at all, whenever the machine stops. */
+function makeKey(path: string): void {
+  const draft = `${path}.${process.pid}`;
+  const file = openSync(draft, "w", 0o600);
+  try {
+    writeSync(file, `${randomBytes(32).toString("hex")}\n`);
+    fsyncSync(file);
+    // Unlike a rename this leaves a key alone that another process made meanwhile.
+    linkSync(draft, path);
+  } catch (error) {
+    if ((error as { code?: string }).code !== "EEXIST") throw error;
+  } finally {
+    closeSync(file);
+    rmSync(draft, { force: true });
+  }
 }

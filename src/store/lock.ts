@@ -1,26 +1,69 @@
 /**
- * One process per data folder. The lock is an exclusive transaction on a database file of its own: the kernel frees it
- * when the process dies, however it dies.
+ * One process per data folder. The lock is the kernel's, on the folder itself, so that there is no file by whose removal
+ * it could be lost; it is freed when the process dies, however it dies.
  */
-import { join } from "node:path";
-import Database from "better-sqlite3";
+import { dlopen, FFIType, type Pointer, read } from "bun:ffi";
+import { closeSync, constants, openSync } from "node:fs";
+import { constants as system } from "node:os";
 import { Problem } from "../core/errors.ts";
 
-/** Takes the folder. @returns a function that gives it back. @throws Problem 409 `data_in_use`. */
+const EXCLUSIVE = 2;
+const AT_ONCE = 4;
+const DARWIN = process.platform === "darwin";
+const LIBRARIES: readonly [string, string?] = DARWIN
+  ? ["/usr/lib/libSystem.B.dylib"]
+  : ["libc.so.6", `libc.musl-${process.arch === "x64" ? "x86_64" : "aarch64"}.so.1`];
+const ERRNO = DARWIN ? "__error" : "__errno_location";
+
+/** Takes the folder. @returns a function that gives it back. @throws Problem 409 `data_in_use`, 422 `bad_data_folder`. */
 export function lockDataFolder(folder: string): () => void {
-  const db = new Database(join(folder, "skep.lock"), { timeout: 0 });
+  const descriptor = openSync(folder, constants.O_RDONLY | constants.O_DIRECTORY);
+  const code = flock(descriptor);
+  if (code === undefined) return () => closeSync(descriptor);
+  closeSync(descriptor);
+  if (code === "EAGAIN" || code === "EWOULDBLOCK")
+    throw new Problem(
+      409,
+      "data_in_use",
+      `Another skep works on ${folder}. Stop it, or name another folder with --data.`,
+    );
+  throw new Problem(
+    422,
+    "bad_data_folder",
+    `The file system of ${folder} cannot lock a folder (${code}). Put the data folder on a local disk.`,
+  );
+}
+
+/** @returns the system's code when the lock was not had. */
+function flock(descriptor: number): string | undefined {
+  const { lock, errno } = openLibrary();
+  if (lock(descriptor, EXCLUSIVE | AT_ONCE) === 0) return undefined;
+  const number = read.i32(errno() as Pointer, 0);
+  return Object.entries(system.errno).find(([, value]) => value === number)?.[0] ?? `E${number}`;
+}
+
+interface Library {
+  lock(descriptor: number, how: number): number;
+  /** Where the number of the last error stands. */
+  errno(): number;
+}
+
+/** @throws Error where the C library is under neither of its names. */
+function openLibrary(): Library {
+  const functions = {
+    flock: { args: [FFIType.i32, FFIType.i32], returns: FFIType.i32 },
+    [ERRNO]: { args: [], returns: FFIType.ptr },
+  };
+  const open = (name: string): Library => {
+    const { symbols } = dlopen(name, functions);
+    const { flock: lock, [ERRNO]: errno } = symbols as unknown as Record<string, Library["lock"] & Library["errno"]>;
+    return { lock: lock!, errno: errno! };
+  };
+  const [first, second] = LIBRARIES;
   try {
-    db.pragma("journal_mode = DELETE");
-    db.exec("BEGIN EXCLUSIVE");
+    return open(first);
   } catch (error) {
-    db.close();
-    if ((error as { code?: string }).code?.startsWith("SQLITE_BUSY"))
-      throw new Problem(
-        409,
-        "data_in_use",
-        `Another skep works on ${folder}. Stop it, or name another folder with --data.`,
-      );
-    throw error;
+    if (second === undefined) throw error;
+    return open(second);
   }
-  return () => db.close();
 }

@@ -8,7 +8,7 @@ export interface ReadFrame<T = Record<string, unknown>> {
 
 /** Frames of a stream as they come; leaving the loop closes it. @throws Error when it is refused. */
 export async function* framesOf<T = Record<string, unknown>>(
-  server: TestServer,
+  server: Pick<TestServer, "url">,
   path: string,
   token?: string,
 ): AsyncGenerator<ReadFrame<T>> {

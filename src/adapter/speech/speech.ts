@@ -1,9 +1,6 @@
 /** What a speech service can do, whichever it is. */
 
-export const SPEECH_FORMATS = ["mp3", "wav", "opus"] as const;
-export type SpeechFormat = (typeof SPEECH_FORMATS)[number];
-
-export const MEDIA_TYPES: Record<SpeechFormat, string> = { mp3: "audio/mpeg", wav: "audio/wav", opus: "audio/ogg" };
+export type SpeechFormat = "mp3" | "wav" | "opus";
 
 export interface SpeechRequest {
   /** Plain text, within `maxCharacters` of the service. */

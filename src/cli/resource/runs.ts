@@ -1,8 +1,8 @@
 /** `skep runs`: what was asked of pipelines, and how it went. `cancel`, `restart` and `approve` act on one. */
 import { Problem } from "../../core/errors.ts";
-import { exitCodeOf, followRun, type RunView } from "../follow.ts";
+import { exitCodeOf, followRun, type RunView } from "../follow/follow.ts";
+import { followedLines, reportLines } from "../follow/report.ts";
 import { INTERRUPTED, onInterrupt } from "../interrupt.ts";
-import { followedLines, reportLines } from "../report.ts";
 import type { Client } from "../server/client.ts";
 import { costText, spanText, tableLines, timeText } from "../terminal/table.ts";
 import { listItems } from "./find.ts";
@@ -34,7 +34,11 @@ export const runs: Resource = {
     { flags: "--status <status>", about: "in this status", query: "status", choices: STATUSES },
     { flags: "--since <time>", about: "not before: RFC 3339", query: "since" },
   ],
-  options: [{ flags: "--follow", about: "follow the run until it ends" }],
+  options: [
+    { flags: "--follow", about: "follow the run until it ends" },
+    { flags: "--text", about: "with --follow: show all that agents write" },
+    { flags: "--no-text", about: "with --follow: hide what agents write" },
+  ],
   empty: 'No runs yet. Try: skep run hello "Greet me"',
   show: (run, { client, flags }) => (flags["follow"] ? follow(run, client, flags) : show(run as RunView, client)),
   verbs: [],
@@ -63,17 +67,17 @@ async function show(run: RunView, client: Client): Promise<Answer> {
     ],
     steps,
   );
-  return { json: { ...run, steps }, text: [...reportLines(run), ...(steps.length > 0 ? ["", ...table] : [])] };
+  return { json: { ...run, steps }, text: [...reportLines(run, client), ...(steps.length > 0 ? ["", ...table] : [])] };
 }
 
 async function follow(run: Item, client: Client, flags: Flags): Promise<Answer> {
   const json = flags["json"] === true;
   const interrupt = onInterrupt(client, run["id"], false);
-  const shown = await followRun(client, run["id"], { json, text: true }, interrupt.signal);
+  const shown = await followRun(client, run["id"], { json, text: flags["text"] }, interrupt.signal);
   interrupt.done();
   return {
     json: shown,
-    text: followedLines(shown, false),
+    text: followedLines(shown, client, false),
     code: interrupt.asked ? INTERRUPTED : exitCodeOf(shown.status),
   };
 }

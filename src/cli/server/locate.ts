@@ -4,7 +4,7 @@ import { isLoopback, readConfig } from "../../core/config.ts";
 import { Problem } from "../../core/errors.ts";
 import { type Client, createClient } from "./client.ts";
 import { currentServer, tokenFor } from "./credentials.ts";
-import { listedServers, runningServer } from "./server-file.ts";
+import { listedServers, runningServer, type ServerFile } from "./server-file.ts";
 
 export interface ServerFlags {
   url?: string | undefined;
@@ -21,25 +21,28 @@ export const withServer = (command: Command): Command =>
 
 /** A client of the server that these flags, the environment and the past mean. @throws Problem 503 `no_server`. */
 export async function connect(flags: ServerFlags): Promise<Client> {
-  const url = await locate(flags);
-  return createClient(url, tokenFor(url));
+  const { url, data } = await locate(flags);
+  return createClient(url, tokenFor(url), data);
 }
+
+/** Where a server is; with its data folder when it runs on this machine. */
+export type Place = Pick<ServerFile, "url"> & Partial<ServerFile>;
 
 const noServer = (detail: string) => new Problem(503, "no_server", detail);
 const bare = (url: string): string => url.replace(/\/+$/, "");
 
-/** Its address: --url, SKEP_URL, --data, DATA, ./data, the last `skep login`, this user's running server. */
-export async function locate({ url, data }: ServerFlags): Promise<string> {
+/** In this order: --url, SKEP_URL, --data, DATA, ./data, the last `skep login`, this user's running server. */
+export async function locate({ url, data }: ServerFlags): Promise<Place> {
   const named = url ?? process.env["SKEP_URL"];
-  if (named) return bare(checked(named));
+  if (named) return { url: bare(checked(named)) };
   const config = readConfig(process.env, data === undefined ? {} : { data });
   const here = await runningServer(config.data);
-  if (here) return here.url;
+  if (here) return here;
   if (config.sources.data !== "default")
     throw noServer(`No server runs on the data folder ${config.data}. Start it with: skep serve --data ${config.data}`);
   const chosen = currentServer();
   const isElsewhere = chosen !== undefined && !isLoopback(new URL(chosen).hostname);
-  if (chosen !== undefined && (isElsewhere || (await answers(chosen)))) return chosen;
+  if (chosen !== undefined && (isElsewhere || (await answers(chosen)))) return { url: chosen };
   const [one, ...more] = await listedServers();
   if (!one)
     throw noServer(
@@ -49,7 +52,7 @@ export async function locate({ url, data }: ServerFlags): Promise<string> {
     throw noServer(
       `Several servers of yours are running. Name one: ${[one, ...more].map((file) => `--data ${file.data}`).join(", or ")}`,
     );
-  return one.url;
+  return one;
 }
 
 function checked(url: string): string {

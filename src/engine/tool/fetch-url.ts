@@ -1,6 +1,7 @@
 /** `fetch_url`: a page of the web as text. The port judges every address; this only makes the page readable. */
 import { Type as t } from "@sinclair/typebox";
 import { convert } from "html-to-text";
+import { maskLong } from "../../core/masking.ts";
 import type { Tool } from "../tool.ts";
 import description from "./fetch-url.md" with { type: "text" };
 
@@ -32,11 +33,12 @@ export function createFetchUrlTool({ fetchPage }: FetchUrlPorts): Tool<FetchUrlI
       offset: t.Optional(t.Integer({ minimum: 0, description: "Character to go on at. Default 0." })),
     }),
     timeoutMs: 60_000,
-    async run({ url, offset = 0 }, { signal }) {
+    async run({ url, offset = 0 }, { signal, masker }) {
       const page = await fetchPage(url, signal);
-      const text = readableText(page.contentType, page.body);
-      if (text === null)
+      const plain = readableText(page.contentType, page.body);
+      if (plain === null)
         return { ok: false, output: `${page.url} is ${page.contentType || "of an unknown type"}, which is no text.` };
+      const text = await maskLong(masker, plain);
       const part = text.slice(offset, offset + PART);
       const end = offset + part.length;
       const more = end < text.length ? `\n\n[${text.length - end} characters more: go on with offset ${end}]` : "";

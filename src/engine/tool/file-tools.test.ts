@@ -6,6 +6,7 @@ import { join } from "node:path";
 import type { TObject } from "@sinclair/typebox";
 import { createProcessSandboxes } from "../../adapter/sandbox/process/driver.ts";
 import { messageOf } from "../../core/errors.ts";
+import { createMasker } from "../../core/masking.ts";
 import { dockerForTests, testImage } from "../../testing/docker-image.ts";
 import { sandboxFixture } from "../../testing/sandbox-fixture.ts";
 import type { Sandbox, SandboxSpec } from "../sandbox.ts";
@@ -35,6 +36,7 @@ const run = async <Input>(tool: Tool<Input>, sandbox: Sandbox, input: Input, sig
     execution: { id: "sess_test", kind: "chat", agentId: "engineer" },
     sandbox,
     signal,
+    masker: createMasker({}),
     onOutput: () => {},
   });
 
@@ -95,7 +97,7 @@ for (const kind of ["process", "docker"] as const)
       }
       expect(seen).toBe(5_000);
       await write("wide.txt", "y".repeat(100_000));
-      expect((await read({ path: "wide.txt" })).output).toBe(`1\t${"y".repeat(2_000)} [line cut, 100000 characters]`);
+      expect((await read({ path: "wide.txt" })).output).toBe(`1\t${"y".repeat(2_000)} [line cut, 100000 bytes]`);
     });
 
     test("read refuses what is no text, saying what it is", async () => {

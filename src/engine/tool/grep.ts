@@ -5,6 +5,7 @@
 import { type Static, Type } from "@sinclair/typebox";
 import { badRequest, Problem } from "../../core/errors.ts";
 import { LIMITS } from "../../core/limits.ts";
+import type { Masker } from "../../core/masking.ts";
 import type { ExecResult, Sandbox } from "../sandbox.ts";
 import type { Tool } from "../tool.ts";
 import description from "./grep.md" with { type: "text" };
@@ -13,6 +14,9 @@ import { pathParameter } from "./tool-input.ts";
 const MAX_WALKED = 100_000;
 const MAX_MATCHES = 500;
 const MAX_LINE_CHARACTERS = 500;
+const MAX_OUTPUT_BYTES = 2 * 1024 * 1024;
+/** How the line begins that stands for what was too much. */
+const LEFT_OUT = "[… ";
 /** Of file names in one command; systems allow no more than about 2 MB of arguments. */
 const BATCH_BYTES = 512 * 1024;
 
@@ -36,7 +40,7 @@ export function createGrepTool(): Tool<Input> {
     description,
     parameters,
     timeoutMs: LIMITS.toolTimeoutMs,
-    run: async (input, { sandbox, signal }) => {
+    run: async (input, { sandbox, signal, masker }) => {
       if (/[\0\n]/.test(input.pattern)) throw badRequest("The pattern must be one line.");
       const started = performance.now();
       const { entries, truncated } = await sandbox.walk(input.path ?? ".", { maxEntries: MAX_WALKED, signal });
@@ -46,7 +50,8 @@ export function createGrepTool(): Tool<Input> {
       const lines: string[] = [];
       for (const batch of batches(files)) {
         const timeoutMs = Math.max(1, LIMITS.toolTimeoutMs - (performance.now() - started));
-        lines.push(...(await searchBatch(sandbox, input, batch, timeoutMs, signal)));
+        const result = await searchBatch(sandbox, input, batch, timeoutMs, signal);
+        lines.push(...linesOf(result, MAX_MATCHES + 1 - lines.length, masker));
         if (lines.length > MAX_MATCHES) break;
       }
       const shown = lines.slice(0, MAX_MATCHES);
@@ -84,31 +89,46 @@ async function searchBatch(
   files: readonly string[],
   timeoutMs: number,
   signal: AbortSignal,
-): Promise<string[]> {
+): Promise<ExecResult> {
   const flags = ["-n", "-H", "-s", input.literal ? "-F" : "-E", ...(input.ignore_case ? ["-i"] : [])];
   if (input.context) flags.push("-C", String(input.context));
   // A name that begins with a dash would be taken for a flag by some, also after "--".
   const names = files.map((file) => (file.startsWith("-") ? `./${file}` : file));
-  const result = await sandbox.exec(["grep", ...flags, "-e", input.pattern, "--", ...names], {
+  return await sandbox.exec(["grep", ...flags, "-e", input.pattern, "--", ...names], {
     timeoutMs,
     signal,
-    maxOutputBytes: 4 * 1024 * 1024,
+    maxOutputBytes: MAX_OUTPUT_BYTES,
   });
-  return linesOf(result);
 }
 
-/** Lines of text; what grep says of binary files, and their bytes, is left out. Throws for a pattern grep refuses. */
-function linesOf({ exitCode, output, timedOut, aborted }: ExecResult): string[] {
+/** What grep says of binary files, and their bytes, is no line to show. */
+const NO_TEXT = /[\0\uFFFD]|^Binary file |: binary file matches$/;
+
+/** At most so many lines of text, masked and the longest cut. @throws Problem for a pattern that grep refuses. */
+function linesOf(result: ExecResult, most: number, masker: Masker): string[] {
+  const { exitCode, output, timedOut, aborted, omittedBytes } = result;
   if (aborted) throw new Problem(499, "cancelled", "The search was cancelled.");
   if (timedOut) throw new Problem(504, "timed_out", "The search took too long; narrow it.");
   if (exitCode === 127) throw new Problem(422, "no_grep", "This sandbox has no grep.");
-  const lines = output
-    .split("\n")
-    .filter((line) => line !== "" && !/[\0\uFFFD]|^Binary file |: binary file matches$/.test(line));
+  const lines: string[] = [];
+  for (let at = 0; at < output.length && lines.length < most; ) {
+    const end = output.indexOf("\n", at);
+    const line = output.slice(at, end < 0 ? undefined : end);
+    at += line.length + 1;
+    if (omittedBytes > 0 && line.startsWith(LEFT_OUT)) {
+      // Of the line before it, nobody knows how much is missing.
+      lines.pop();
+      break;
+    }
+    if (line !== "" && !NO_TEXT.test(line.slice(0, 10_000))) lines.push(shortened(line, masker));
+  }
   // Above 1 with matches, or with nothing said, only some file could not be read.
   const complaint = exitCode !== null && exitCode > 1 && lines.length > 0 && !lines.some(isMatch);
   if (complaint) throw badRequest(`grep: ${lines.join("; ").replace(/^grep: /, "")}`, "bad_pattern");
-  return lines.map((line) => (line.length > MAX_LINE_CHARACTERS ? `${line.slice(0, MAX_LINE_CHARACTERS)} […]` : line));
+  return lines;
 }
+
+const shortened = (line: string, masker: Masker): string =>
+  line.length > MAX_LINE_CHARACTERS ? `${masker.part(line.slice(0, MAX_LINE_CHARACTERS), { after: true })} […]` : line;
 
 const isMatch = (line: string) => /^[^:]+[:-]\d+[:-]/.test(line);

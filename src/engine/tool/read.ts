@@ -2,9 +2,10 @@
 import { type Static, Type } from "@sinclair/typebox";
 import { badRequest } from "../../core/errors.ts";
 import { LIMITS } from "../../core/limits.ts";
+import type { Masker } from "../../core/masking.ts";
 import type { Tool } from "../tool.ts";
 import description from "./read.md" with { type: "text" };
-import { pathParameter, textOf } from "./tool-input.ts";
+import { assertText, pathParameter } from "./tool-input.ts";
 
 const MAX_LINES = 2_000;
 const MAX_LINE_CHARACTERS = 2_000;
@@ -22,30 +23,61 @@ export function createReadTool(): Tool<Static<typeof parameters>> {
     description,
     parameters,
     timeoutMs: LIMITS.toolTimeoutMs,
-    run: async ({ path, offset = 1, limit = MAX_LINES }, { sandbox }) => {
-      const text = textOf(path, await sandbox.readFile(path));
-      if (text === "") return { ok: true, output: `${path} is empty.` };
-      const lines = text.split("\n");
-      if (lines.at(-1) === "") lines.pop();
-      if (offset > lines.length) throw badRequest(`${path} has ${lines.length} lines; line ${offset} is past its end.`);
-      return { ok: true, output: numbered(lines, offset, limit) };
+    run: async ({ path, offset = 1, limit = MAX_LINES }, { sandbox, masker }) => {
+      const data = await sandbox.readFile(path);
+      assertText(path, data);
+      if (data.length === 0) return { ok: true, output: `${path} is empty.` };
+      const { lines, total } = linesOf(data, offset, limit, masker);
+      if (offset > total) throw badRequest(`${path} has ${total} lines; line ${offset} is past its end.`);
+      return { ok: true, output: numbered(lines, offset, total) };
     },
   };
 }
 
+const NEWLINE = 10;
+
+/**
+ * The lines asked for, masked, the longest cut, no more bytes than an answer holds; and how many lines there are. One
+ * pass over the bytes: nothing is made of what is not shown.
+ */
+function linesOf(data: Uint8Array, offset: number, limit: number, masker: Masker) {
+  const shown: string[] = [];
+  let [total, start, room] = [0, 0, LIMITS.toolOutputBytes];
+  const take = (end: number) => {
+    total++;
+    if (total >= offset && total < offset + limit && room > 0) {
+      const line = lineText(data.subarray(start, end), masker);
+      room -= Buffer.byteLength(line) + 1;
+      shown.push(line);
+    }
+    start = end + 1;
+  };
+  for (let at = 0; at < data.length; at++) if (data[at] === NEWLINE) take(at);
+  if (start < data.length) take(data.length);
+  // Once more as a whole: a value may have several lines. Its line breaks stay, so the numbers do too.
+  return { lines: masker.text(shown.join("\n")).split("\n"), total };
+}
+
+function lineText(bytes: Uint8Array, masker: Masker): string {
+  // No character has more than four bytes.
+  const text = new TextDecoder().decode(bytes.subarray(0, MAX_LINE_CHARACTERS * 4));
+  if (text.length <= MAX_LINE_CHARACTERS) return text;
+  const cut = masker.part(text.slice(0, MAX_LINE_CHARACTERS), { after: true });
+  return `${cut} [line cut, ${bytes.length} bytes]`;
+}
+
 /** As many whole lines as fit the output limit, and what comes after them. */
-function numbered(lines: readonly string[], offset: number, limit: number): string {
+function numbered(lines: readonly string[], offset: number, total: number): string {
   const shown: string[] = [];
   let bytes = 0;
-  for (const [index, line] of lines.slice(offset - 1, offset - 1 + limit).entries()) {
-    const cut = line.length > MAX_LINE_CHARACTERS;
-    const row = `${offset + index}\t${cut ? `${line.slice(0, MAX_LINE_CHARACTERS)} [line cut, ${line.length} characters]` : line}`;
+  for (const [index, line] of lines.entries()) {
+    const row = `${offset + index}\t${line}`;
     bytes += Buffer.byteLength(row) + 1;
     // Room for the last line, which must not be cut off itself.
     if (bytes > LIMITS.toolOutputBytes - 200 && shown.length > 0) break;
     shown.push(row);
   }
   const next = offset + shown.length;
-  if (next <= lines.length) shown.push(`\n[lines ${offset}–${next - 1} of ${lines.length}; go on with offset ${next}]`);
+  if (next <= total) shown.push(`\n[lines ${offset}–${next - 1} of ${total}; go on with offset ${next}]`);
   return shown.join("\n");
 }

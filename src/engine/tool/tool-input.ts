@@ -14,10 +14,10 @@ const IMAGES: readonly [magic: string, kind: string][] = [
   ["424d", "BMP"],
 ];
 
-/** The file's text. Throws Problem 415 for images and other binary files, saying what it is. */
-export function textOf(path: string, data: Uint8Array): string {
+/** @throws Problem 415 for images and other binary files, saying what it is. */
+export function assertText(path: string, data: Uint8Array): void {
   const front = Buffer.from(data.subarray(0, SNIFFED_BYTES));
-  if (!front.includes(0)) return new TextDecoder().decode(data);
+  if (!front.includes(0)) return;
   const hex = front.toString("hex", 0, 4);
   const kind = IMAGES.find(([magic]) => hex.startsWith(magic))?.[1];
   const isWebp = front.toString("latin1", 8, 12) === "WEBP";
@@ -27,7 +27,8 @@ export function textOf(path: string, data: Uint8Array): string {
 
 /** Text for changing: must survive being decoded and encoded again. */
 export function editableTextOf(path: string, data: Uint8Array): string {
-  const text = textOf(path, data);
+  assertText(path, data);
+  const text = new TextDecoder().decode(data);
   if (!Buffer.from(text).equals(stripBom(data))) throw badRequest(`${path} is not UTF-8; it cannot be edited as text.`);
   return text;
 }
@@ -38,3 +39,10 @@ const stripBom = (data: Uint8Array) => (hasBom(data) ? data.subarray(3) : data);
 
 /** `2 files`, `1 file`. */
 export const counted = (count: number, noun: string) => `${count} ${noun}${count === 1 ? "" : "s"}`;
+
+/** Lines of the first `end` characters; one where there is no line break. */
+export function lineCount(text: string, end = text.length): number {
+  let lines = 1;
+  for (let at = 0; at < end; at++) if (text.charCodeAt(at) === 10) lines++;
+  return lines;
+}

@@ -1,5 +1,6 @@
 import { describe, expect, test } from "bun:test";
 import { Problem } from "../../core/errors.ts";
+import { createMasker } from "../../core/masking.ts";
 import type { Sandbox } from "../sandbox.ts";
 import type { Tool, ToolContext } from "../tool.ts";
 import { createCompleteTool } from "./complete.ts";
@@ -13,6 +14,7 @@ const context: ToolContext = {
   execution: { id: "sess_1", kind: "pipeline", agentId: "scribe" },
   sandbox: {} as Sandbox,
   signal: new AbortController().signal,
+  masker: createMasker({}),
   onOutput() {},
 };
 const bytes = (text: string) => new TextEncoder().encode(text);

@@ -2,7 +2,7 @@
 import { type Static, Type } from "@sinclair/typebox";
 import { LIMITS } from "../../core/limits.ts";
 import type { Tool } from "../tool.ts";
-import { counted, pathParameter } from "./tool-input.ts";
+import { counted, lineCount, pathParameter } from "./tool-input.ts";
 import description from "./write.md" with { type: "text" };
 
 const parameters = Type.Object({
@@ -20,7 +20,7 @@ export function createWriteTool(): Tool<Static<typeof parameters>> {
     run: async ({ path, content }, { sandbox }) => {
       const data = Buffer.from(content);
       await sandbox.writeFile(path, data);
-      const lines = content === "" ? 0 : content.split("\n").length - (content.endsWith("\n") ? 1 : 0);
+      const lines = content === "" ? 0 : lineCount(content) - (content.endsWith("\n") ? 1 : 0);
       return { ok: true, output: `Wrote ${path}: ${counted(lines, "line")}, ${counted(data.length, "byte")}.` };
     },
   };

@@ -9,7 +9,8 @@ import { type Account, makeUser, setupAdmin } from "../../testing/accounts.ts";
 import { startServer, type TestServer } from "../../testing/server.ts";
 import type { Notification } from "../notifications/model.ts";
 import { createNotifications } from "../notifications/service.ts";
-import { type ApiUsage, DEFAULT_TTS_SETTINGS, type TtsSettings } from "./model.ts";
+import { DEFAULT_TTS_SETTINGS, type TtsSettings } from "../voice/model.ts";
+import type { ApiUsage } from "./model.ts";
 import { createSystemWatch } from "./system-watch.ts";
 
 let server: TestServer;

@@ -3,6 +3,7 @@ import type { ContainerRow, ContainerStats } from "../../adapter/docker/containe
 import type { DockerClient } from "../../adapter/docker.ts";
 import { type Clock, timestamp } from "../../core/clock.ts";
 import { notFound, unavailable } from "../../core/errors.ts";
+import type { MaskedStream, Masking } from "../../core/masking.ts";
 import type { LogLine } from "../../http/log-frames.ts";
 import type { Container } from "./model.ts";
 
@@ -13,6 +14,7 @@ export interface ContainersDeps {
   instanceId: string;
   /** Names of the labels that sandboxes carry. */
   labels: { instance: string; execution: string; agent: string; run: string };
+  masking: Pick<Masking, "stream">;
 }
 
 export interface LogRequest {
@@ -32,7 +34,7 @@ export interface Containers {
 const SAMPLE_MS = 250;
 const MAX_LINE_CHARACTERS = 16_384;
 
-export function createContainers({ docker, clock, instanceId, labels }: ContainersDeps): Containers {
+export function createContainers({ docker, clock, instanceId, labels, masking }: ContainersDeps): Containers {
   const engine = () => {
     if (!docker) throw unavailable("docker_unavailable", "Agents work without Docker here; there are no containers.");
     return docker.containers;
@@ -93,13 +95,26 @@ export function createContainers({ docker, clock, instanceId, labels }: Containe
       if (!row) throw notFound("container");
       const abort = new AbortController();
       const chunks = engine().logs(row.id, { follow, tail, signal: abort.signal });
-      return { lines: toLines(chunks), stop: () => abort.abort() };
+      return { lines: toLines(masked(chunks, masking)), stop: () => abort.abort() };
     },
   };
 }
 
+type Chunks = AsyncIterable<{ stream: string; text: string }>;
+
+/** Secret values are taken out before lines are cut; one that stands in two chunks is found. */
+async function* masked(chunks: Chunks, masking: Pick<Masking, "stream">): Chunks {
+  const streams = new Map<string, MaskedStream>();
+  for await (const { stream, text } of chunks) {
+    const known = streams.get(stream) ?? masking.stream();
+    streams.set(stream, known);
+    yield { stream, text: known.push(text) };
+  }
+  for (const [stream, rest] of streams) yield { stream, text: rest.end() };
+}
+
 /** Whole lines of each stream, in order; a line without end is cut. */
-export async function* toLines(chunks: AsyncIterable<{ stream: string; text: string }>): AsyncGenerator<LogLine> {
+export async function* toLines(chunks: Chunks): AsyncGenerator<LogLine> {
   const rest = new Map<string, string>();
   for await (const { stream, text } of chunks) {
     const lines = ((rest.get(stream) ?? "") + text).split("\n");

@@ -11,7 +11,6 @@ import { createPullImage } from "./pull-image.ts";
 import { retentionDuty } from "./retention.ts";
 import { adminRoutes } from "./routes.ts";
 import { createSystemWatch } from "./system-watch.ts";
-import { createTtsSettings } from "./tts-settings.ts";
 
 const WATCH_MS = 600_000;
 
@@ -37,7 +36,6 @@ export const admin = defineFeature("admin", (deps: Needs) => {
   const routes = adminRoutes(deps.base, {
     ...{ apiUsage, pullImage },
     containers: createContainers({ ...deps, labels: LABELS }),
-    ttsSettings: createTtsSettings(settings),
   });
   return {
     service: { countRequest: apiUsage.count },

@@ -2,17 +2,14 @@
 import { Type as t } from "@sinclair/typebox";
 import { Elysia } from "elysia";
 import type { Base } from "../../http/base.ts";
-import { assertIfMatch } from "../../http/etag.ts";
 import { listOf, PageQuery, pageOf, pageOfArray, queryInteger } from "../../http/list.ts";
 import { logStream } from "../../http/log-frames.ts";
 import { stillHolds } from "../../http/standing.ts";
-import { readStrict, strictBody } from "../../http/strict-body.ts";
 import { Job } from "../jobs/model.ts";
 import type { ApiUsageCounts } from "./api-usage.ts";
 import type { Containers } from "./containers.ts";
-import { ApiUsage, Container, PullImage as PullImageBody, TtsSettings, TtsSettingsUpdate } from "./model.ts";
+import { ApiUsage, Container, PullImage as PullImageBody } from "./model.ts";
 import type { PullImage } from "./pull-image.ts";
-import type { TtsSettingsService } from "./tts-settings.ts";
 
 const tags = ["admin"];
 const IdPath = t.Object({ id: t.String({ maxLength: 128 }) });
@@ -22,7 +19,6 @@ export interface AdminRoutesDeps {
   apiUsage: ApiUsageCounts;
   containers: Containers;
   pullImage: PullImage;
-  ttsSettings: TtsSettingsService;
 }
 
 export function adminRoutes(base: Base, deps: AdminRoutesDeps) {
@@ -30,7 +26,6 @@ export function adminRoutes(base: Base, deps: AdminRoutesDeps) {
   return new Elysia({ name: "skep/admin" })
     .use(base)
     .use(containerRoutes(base, deps))
-    .use(ttsSettingsRoutes(base, deps.ttsSettings))
     .get("/v1/admin/api-usage", ({ query }) => apiUsage.report(query), {
       access: "admin",
       query: t.Object({
@@ -99,34 +94,6 @@ function containerRoutes(base: Base, { containers, pullImage }: Pick<AdminRoutes
         body: PullImageBody,
         response: { 202: Job },
         detail: { tags, summary: "Pull a container image, as a background job" },
-      },
-    );
-}
-
-function ttsSettingsRoutes(base: Base, settings: TtsSettingsService) {
-  return new Elysia({ name: "skep/admin-tts-settings" })
-    .use(base)
-    .get("/v1/admin/tts-settings", ({ answer }) => answer.tagged(settings.get()), {
-      access: "admin",
-      response: { 200: TtsSettings },
-      detail: { tags, summary: "Voice settings of the instance" },
-    })
-    .put(
-      "/v1/admin/tts-settings",
-      async ({ request, caller, answer }) => {
-        const input = await readStrict(request, TtsSettingsUpdate);
-        assertIfMatch(request, settings.get());
-        return answer.tagged(settings.update(input, caller));
-      },
-      {
-        access: "admin",
-        parse: "none",
-        response: { 200: TtsSettings },
-        detail: {
-          tags,
-          summary: "Change the voice settings of the instance",
-          requestBody: strictBody(TtsSettingsUpdate),
-        },
       },
     );
 }

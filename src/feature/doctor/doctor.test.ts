@@ -7,10 +7,12 @@ import { systemClock } from "../../core/clock.ts";
 import { readConfig } from "../../core/config.ts";
 import { unavailable } from "../../core/errors.ts";
 import { LIMITS } from "../../core/limits.ts";
+import { createSealer, keyFromText } from "../../core/sealing.ts";
 import { databasePath, openStore } from "../../store/store.ts";
 import { skep } from "../../testing/command.ts";
 import { checkBounds, checkEngine, checkGit, checkServer, type Engine } from "./machine.ts";
 import { amount, limitText, type Report } from "./model.ts";
+import { checkSecrets } from "./secrets.ts";
 import { checkDatabase, checkFolder, checkKeys } from "./storage.ts";
 
 let folder: string;
@@ -37,7 +39,10 @@ describe("the data folder", () => {
       detail: expect.stringContaining("first start"),
     });
     chmodSync(folder, 0o755);
-    expect(checkFolder(folder)).toMatchObject({ verdict: "warn", remedy: `chmod 700 ${folder}` });
+    expect(checkFolder(folder)).toMatchObject({
+      verdict: "warn",
+      remedy: expect.stringContaining("next start takes them away"),
+    });
     writeFileSync(join(folder, "file"), "");
     expect(checkFolder(join(folder, "file")).verdict).toBe("fail");
   });
@@ -68,6 +73,34 @@ describe("the database", () => {
     expect(checkDatabase(folder)[1]).toMatchObject({ verdict: "fail", detail: expect.stringContaining("9999-later") });
     writeFileSync(path, "this is no database, not even a little, and long enough to be looked at".repeat(40));
     expect(checkDatabase(folder)).toMatchObject([{ check: "database", verdict: "fail" }]);
+  });
+});
+
+describe("secrets", () => {
+  test("that cannot be opened are named, never shown; a wrong key is one for all", () => {
+    const key = "ab".repeat(32);
+    expect(checkSecrets(config())).toMatchObject({ verdict: "ok", detail: "none yet" });
+    const store = openStore({ path: databasePath(folder), clock: systemClock });
+    const sealer = createSealer(() => keyFromText(key));
+    const insert = store.sqlite.prepare(
+      "INSERT INTO secrets VALUES (?, ?, '', 'token', ?, '…', '2026-01-01T00:00:00.000Z', '2026-01-01T00:00:00.000Z')",
+    );
+    insert.run("sec_1", "SOUND", sealer.seal("canary-value-1"));
+    const check = (env: Record<string, string>) => checkSecrets(config(env));
+    expect(check({ SECRET_ENCRYPTION_KEY: key })).toMatchObject({
+      verdict: "ok",
+      detail: expect.stringContaining("1, all"),
+    });
+    insert.run("sec_2", "BROKEN", `${sealer.seal("canary-value-2").slice(0, -8)}AAAAAAA=`);
+    const finding = check({ SECRET_ENCRYPTION_KEY: key });
+    expect(finding).toMatchObject({ verdict: "fail", detail: "1 of 2 cannot be opened: BROKEN" });
+    expect(check({ SECRET_ENCRYPTION_KEY: "cd".repeat(32) })).toMatchObject({
+      verdict: "fail",
+      detail: "2 of 2 cannot be opened: BROKEN, SOUND",
+      remedy: expect.stringContaining("right key"),
+    });
+    expect(JSON.stringify(finding)).not.toContain("canary");
+    store.close();
   });
 });
 

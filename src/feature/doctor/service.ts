@@ -7,6 +7,7 @@ import { LIMITS } from "../../core/limits.ts";
 import { BUILD } from "../../core/version.ts";
 import { checkBounds, checkEngine, checkGit, checkServer, type Engine } from "./machine.ts";
 import { limitText, ok, type Report, worst } from "./model.ts";
+import { checkSecrets } from "./secrets.ts";
 import { checkDatabase, checkDisk, checkFolder, checkKeys } from "./storage.ts";
 
 export interface DoctorDeps {
@@ -41,6 +42,7 @@ export function createDoctor({ config, engine, gitVersion, server }: DoctorDeps)
         checkKeys(data),
         checkDisk(data),
         ...checkDatabase(data),
+        checkSecrets(config),
         ...engineFindings,
         git,
         ...checkBounds(config),

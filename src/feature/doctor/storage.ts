@@ -5,12 +5,15 @@ import Database from "better-sqlite3";
 import { messageOf } from "../../core/errors.ts";
 import { LIMITS } from "../../core/limits.ts";
 import { MIGRATIONS } from "../../store/migrations/list.ts";
+import { exposedPaths } from "../../store/private-folder.ts";
 import { databasePath } from "../../store/store.ts";
 import { amount, type Finding, fail, ok, warn } from "./model.ts";
 
 const OTHERS = 0o077;
 const mode = (path: string): number => statSync(path).mode & 0o777;
-const octal = (bits: number): string => `0${bits.toString(8)}`;
+const NAMED = 5;
+const RESTORE =
+  "stop the server, keep the file, and restore a copy of skep.db (the data folder's backups, or your own)";
 const writable = (path: string): boolean => {
   try {
     accessSync(path, constants.W_OK | constants.X_OK);
@@ -35,8 +38,13 @@ export function checkFolder(data: string): Finding {
     );
   if (there !== data) return ok("data folder", `${data} is made at the first start`);
   if (!statSync(data).isDirectory()) return fail("data folder", `${data} is no folder`, "name another with --data");
-  if (mode(data) & OTHERS)
-    return warn("data folder", `${data} is open to other users (${octal(mode(data))})`, `chmod 700 ${data}`);
+  const exposed = exposedPaths(data);
+  if (exposed.length > 0)
+    return warn(
+      "data folder",
+      `other users have rights to ${exposed.slice(0, NAMED).join(", ")}${exposed.length > NAMED ? ` and ${exposed.length - NAMED} more` : ""} in ${data}`,
+      "the next start takes them away; think of who may have read it",
+    );
   return ok("data folder", `${data} is writable`);
 }
 
@@ -76,6 +84,7 @@ export function checkDatabase(data: string): Finding[] {
   try {
     const version = sqliteVersion();
     if (!existsSync(path)) return [ok("database", `SQLite ${version}; made at the first start`)];
+    if (statSync(path).size === 0) return [fail("database", "empty: its content is lost", RESTORE)];
     db = new Database(path, { readonly: true, timeout: 5_000 });
     const problems = (db.pragma("integrity_check(3)") as { integrity_check: string }[]).map(
       (row) => row.integrity_check,
@@ -84,9 +93,11 @@ export function checkDatabase(data: string): Finding[] {
     const health =
       problems.join() === "ok"
         ? ok("database", `SQLite ${version}, ${size}, sound`)
-        : fail("database", `damaged: ${problems.join("; ")}`, "stop the server and restore a copy of skep.db");
+        : fail("database", `damaged: ${problems.join("; ")}`, RESTORE);
     return [health, checkMigrations(db)];
   } catch (error) {
+    const damaged = /^SQLITE_(CORRUPT|NOTADB)/.test((error as { code?: string }).code ?? "");
+    if (damaged) return [fail("database", `damaged: ${messageOf(error)}`, RESTORE)];
     return [
       fail("database", `cannot be read: ${messageOf(error)}`, "see who owns skep.db, and whether it is a database"),
     ];

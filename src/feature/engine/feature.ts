@@ -10,6 +10,7 @@ import { chooseSandbox } from "../../adapter/sandbox/choice.ts";
 import { createAgentImages } from "../../adapter/sandbox/docker/agent-image.ts";
 import { createDockerSandboxes } from "../../adapter/sandbox/docker/driver.ts";
 import { createProcessSandboxes } from "../../adapter/sandbox/process/driver.ts";
+import { executionRefs } from "../../core/events.ts";
 import { BUILD } from "../../core/version.ts";
 import { createEngine, type Engine } from "../../engine/engine.ts";
 import { engineEvents } from "../../engine/events.ts";
@@ -20,10 +21,11 @@ import { builtInTools } from "../../engine/tool/built-in.ts";
 import { createToolbox } from "../../engine/toolbox.ts";
 import type { agents } from "../agents/feature.ts";
 import type { Budgets } from "../budgets/service.ts";
+import { activity } from "../events/events.ts";
 import type { Executions } from "../executions/service.ts";
 import { type Core, defineFeature, type ServiceOf } from "../feature.ts";
 import type { projects } from "../projects/feature.ts";
-import type { OpenRuns } from "../runs/open.ts";
+import type { RunsService } from "../runs/service.ts";
 import type { Secrets } from "../secrets/service.ts";
 import type { SettingsService } from "../settings/service.ts";
 import type { Skills } from "../skills/service.ts";
@@ -37,7 +39,7 @@ type Needs = Core & {
   secrets: Pick<Secrets, "envOf">;
   budgets: Pick<Budgets, "check" | "reserve">;
   executions: Executions;
-  runs: Pick<OpenRuns, "rows" | "service">;
+  runs: Pick<RunsService, "rows">;
 };
 
 export interface EngineService {
@@ -64,13 +66,13 @@ const PURPOSES = {
 export const engine = defineFeature(
   "engine",
   async (deps: Needs) => {
-    const { clock, log, config, store, guard, folder, settings, providers, contributions } = deps;
+    const { clock, log, masking, config, store, guard, folder, settings, providers, contributions } = deps;
     const { skills, projects, agents, secrets, budgets, executions, runs } = deps;
     const agentOf = (id: string) => agents.ready(id).agent;
     const sandbox = await sandboxOf(deps);
     log.info({ sandbox: sandbox.driver.kind }, sandbox.reason);
     const engine = createEngine({
-      ...{ clock, log, rows: executions.rows, sandboxes: sandbox.driver, agentOf, emitSoon: store.emitSoon },
+      ...{ clock, log, masking, rows: executions.rows, sandboxes: sandbox.driver, agentOf, emitSoon: store.emitSoon },
       toolbox: createToolbox(
         () => contributions.tools,
         (source, err) => log.warn({ err, source }, "a source of tools failed; agents go on without its tools"),
@@ -83,7 +85,15 @@ export const engine = defineFeature(
       }),
       allowsTool: (id) => agents.overrides.allows(id, agentOf(id).config.tools),
       skills: skills.forAgents,
-      secretsOf: ({ agentId, id }) => secrets.envOf(agentId, { actor: `execution:${id}` }),
+      secretsOf(execution) {
+        const { env, damaged } = secrets.envOf(execution.agentId, { actor: `execution:${execution.id}` });
+        if (damaged.length > 0) {
+          log.warn({ agent: execution.agentId, execution: execution.id, secrets: damaged }, "secrets cannot be opened");
+          const data = { title: `Works without what cannot be opened: ${damaged.join(", ")}.` };
+          store.emitSoon(activity, { ...executionRefs(execution), data });
+        }
+        return env;
+      },
       projectOf: projects.find,
       guidanceOf: (runId) => runs.rows.run(runId)?.human_context ?? null,
       sharedToken: config.agentToken === "shared" ? deps.keys.engineToken : undefined,
@@ -101,7 +111,6 @@ export const engine = defineFeature(
       overdrawn: (execution, estimateUsd) => budgets.check({ ...spenderOf(execution), estimateUsd }),
       reserve: (execution, amountUsd) => budgets.reserve({ ...spenderOf(execution), amountUsd }),
       script: config.demoScript,
-      onTick: runs.service.tick,
     });
     executions.listen({ queued: engine.scheduler.wake, cancelled: engine.scheduler.cancel });
     const shell = sandbox.driver.kind === "docker" || config.allowHostShell;
@@ -155,12 +164,12 @@ async function sandboxOf({ config, clock, log, docker, instanceId, settings, rep
 }
 
 /** The real port, with MODEL_CASSETTE recorded to or replayed from a folder. */
-async function modelsOf({ config, clock, log, folder, providers }: Needs): Promise<ModelPort> {
+async function modelsOf({ config, clock, log, masking, folder, providers }: Needs): Promise<ModelPort> {
   const { keys, catalogue } = providers;
   const scripted = createScriptedModel({ clock, ...(config.demoScript ? {} : { scriptsDir: folder.cache }) });
   const port = createModelPort({ keys, prices: catalogue, clock, scripted, log });
   const [, how, path = ""] = /^(record|replay):(.+)$/.exec(config.modelCassette ?? "") ?? [];
   if (how === "record") await mkdir(path, { recursive: true });
-  if (how === "record") return createRecorder({ port, path: join(path, "calls.jsonl"), log });
+  if (how === "record") return createRecorder({ port, path: join(path, "calls.jsonl"), masker: masking, log });
   return how === "replay" ? createReplay({ path: join(path, "calls.jsonl"), clock, info: port }) : port;
 }

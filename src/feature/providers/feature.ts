@@ -2,6 +2,7 @@ import { eq } from "drizzle-orm";
 import { createCatalogue } from "../../adapter/model/catalogue.ts";
 import { listModels } from "../../adapter/model/live-models.ts";
 import { normalizeBaseUrl, providerEntry } from "../../adapter/model/providers.ts";
+import { maskedSealer } from "../../core/masking.ts";
 import { userProviderKeys } from "../../store/tables/providers.ts";
 import { type Core, defineFeature } from "../feature.ts";
 import type { Notifications } from "../notifications/service.ts";
@@ -15,11 +16,11 @@ import { createUserKeys } from "./user-keys.ts";
 
 type Needs = Core & {
   settings: Pick<SettingsService, "defaultModel">;
-  notifications: Pick<Notifications, "notify" | "resolve">;
+  notifications: Pick<Notifications, "notify" | "resolve" | "isOpen">;
 };
 
 export const providers = defineFeature("providers", (deps: Needs) => {
-  const { store, clock, config, base, settings, notifications } = deps;
+  const { store, clock, config, base, masking, settings, notifications } = deps;
   const catalogue = createCatalogue({
     clock,
     overrides: providerOverrides(store, (id) => providerEntry(id)?.priceId !== undefined),
@@ -27,6 +28,7 @@ export const providers = defineFeature("providers", (deps: Needs) => {
   const watch = createKeyWatch(notifications);
   const own = {
     ...deps,
+    sealer: maskedSealer(deps.sealer, masking, "provider-key"),
     catalogue,
     providerEnv: config.providerEnv,
     localUser: !config.authRequired,
@@ -34,8 +36,13 @@ export const providers = defineFeature("providers", (deps: Needs) => {
     listModels: (endpoint: Parameters<typeof listModels>[0]) => listModels(endpoint, { clock }),
     normalizeBaseUrl,
     keyChanged: watch.keyChanged,
+    isRefused: watch.isRefused,
+    tested: watch.tested,
   };
+  for (const [name, value] of Object.entries(config.providerEnv))
+    if (name.endsWith("_API_KEY")) masking.add(name, value.trim());
   const keys = createProviderKeys(own);
+  keys.openAll();
   const service = createProviders({ ...own, keys });
   const userKeys = createUserKeys({ ...own, keys });
   const test = createTestConnection({ ...own, keys, saw: service.saw });

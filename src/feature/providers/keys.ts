@@ -44,6 +44,8 @@ export interface ProviderKeys extends ModelKeys {
   /** The environment sets a key or an address for it. */
   inEnvironment(entry: ProviderEntry): boolean;
   row(providerId: string): ProviderRow | undefined;
+  /** Opens every stored key once, so that all are known to the mask; one that cannot be opened is passed over. */
+  openAll(): void;
 }
 
 /** `OLLAMA_API_KEY` → `OLLAMA_BASE_URL`. */
@@ -99,6 +101,16 @@ export function createProviderKeys(deps: KeysDeps): ProviderKeys {
     shared,
     baseUrl,
     row,
+    openAll() {
+      const own = db.select({ sealed: userProviderKeys.sealed_key }).from(userProviderKeys).all();
+      const instance = db.select({ sealed: providers.sealed_key }).from(providers).all();
+      for (const { sealed } of [...own, ...instance])
+        try {
+          if (sealed) sealer.open(sealed);
+        } catch {
+          // Told where it is used.
+        }
+    },
     inEnvironment: (entry) => fromEnv(entry.envVar) !== undefined || envBaseUrl(entry) !== undefined,
   };
 }

@@ -1,12 +1,23 @@
 import type { Agents } from "../agents/service.ts";
 import { type Core, defineFeature } from "../feature.ts";
+import type { Notifications } from "../notifications/service.ts";
 import { secretRoutes } from "./routes.ts";
 import { createSecrets } from "./service.ts";
+import { createSecretValues } from "./values.ts";
 
-export const secrets = defineFeature("secrets", (deps: Core & { agents: Pick<Agents, "exists"> }) => {
-  const service = createSecrets({ ...deps, agentExists: deps.agents.exists });
+/** Replaced values are masked for so long. */
+const REPLACED_DAYS = 30;
+
+type Needs = Core & { agents: Pick<Agents, "exists">; notifications: Pick<Notifications, "notify" | "resolve"> };
+
+export const secrets = defineFeature("secrets", (deps: Needs) => {
+  const values = createSecretValues(deps);
+  const service = createSecrets({ ...deps, values, agentExists: deps.agents.exists });
+  // Before anything else begins: what comes out of the first agent is masked already.
+  values.load();
   return {
     service,
     routes: secretRoutes(deps.base, service, { engineTokenSet: deps.keys.engineToken !== undefined }),
+    prunes: [{ keep: REPLACED_DAYS, run: values.prune }],
   };
 });

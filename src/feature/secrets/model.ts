@@ -1,6 +1,7 @@
 /** What a secret looks like from outside, and what its name may be. */
 import { type Static, Type as t } from "@sinclair/typebox";
 import { LIMITS } from "../../core/limits.ts";
+import { orNull } from "../../core/schema.ts";
 
 export const SecretType = t.Union([
   t.Literal("api_key"),
@@ -16,6 +17,7 @@ export const Secret = t.Object({
   description: t.String(),
   secret_type: SecretType,
   masked_preview: t.String(),
+  warning: orNull(t.String({ description: "What to know of the value, such as that it is too short to be masked." })),
   granted_agents: t.Array(t.String()),
   created_at: t.String({ format: "date-time" }),
   updated_at: t.String({ format: "date-time" }),

@@ -1,12 +1,13 @@
 /** /v1/secrets. Nothing here but `env` ever answers a value. */
 import { Type as t } from "@sinclair/typebox";
 import { Elysia } from "elysia";
-import { forbidden } from "../../core/errors.ts";
+import { conflict, forbidden } from "../../core/errors.ts";
 import type { Base } from "../../http/base.ts";
 import { actorOf, assertOwnAgent, type Caller } from "../../http/caller.ts";
 import { listOf, PageQuery, pageOf } from "../../http/list.ts";
 import { Secret, SecretCreate, SecretUpdate } from "./model.ts";
 import type { Secrets } from "./service.ts";
+import { damagedText } from "./values.ts";
 
 const tags = ["secrets"];
 const AgentPath = t.Object({ agent_id: t.String() });
@@ -92,7 +93,9 @@ export function secretRoutes(base: Base, secrets: Secrets, { engineTokenSet }: {
       "/v1/secrets/agents/:agent_id/env",
       ({ params, caller }) => {
         assertMayReadEnv(caller, params.agent_id, engineTokenSet);
-        return secrets.envOf(params.agent_id, { actor: actorOf(caller), address: caller.address });
+        const { env, damaged } = secrets.envOf(params.agent_id, { actor: actorOf(caller), address: caller.address });
+        if (damaged.length > 0) throw conflict(damagedText(damaged), "secret_damaged", { secrets: damaged });
+        return env;
       },
       {
         access: "env",

@@ -4,19 +4,19 @@ import { type Clock, timestamp } from "../../core/clock.ts";
 import { conflict, invalidField, notFound } from "../../core/errors.ts";
 import { newId } from "../../core/ids.ts";
 import { LIMITS } from "../../core/limits.ts";
-import { maskedPreview } from "../../core/masking.ts";
-import type { Sealer } from "../../core/sealing.ts";
+import { isMaskable, MIN_MASKED_LENGTH, maskedPreview } from "../../core/masking.ts";
 import { actorOf, type Caller } from "../../http/caller.ts";
 import { type ListAnswer, listAnswer, type Page } from "../../http/list.ts";
 import type { Audit } from "../../store/audit.ts";
 import type { Store } from "../../store/store.ts";
 import { secretGrants, secrets } from "../../store/tables/secrets.ts";
 import { isReservedName, type Secret, type SecretCreate, type SecretUpdate } from "./model.ts";
+import type { SecretValues } from "./values.ts";
 
 export interface SecretsDeps {
   store: Store;
   clock: Clock;
-  sealer: Sealer;
+  values: Pick<SecretValues, "open" | "seal" | "replaced" | "removed">;
   audit: Audit;
   agentExists(agentId: string): boolean;
 }
@@ -31,13 +31,24 @@ export interface Secrets {
   grant(idOrName: string, agentId: string, caller: Caller): Secret;
   revoke(idOrName: string, agentId: string, caller: Caller): void;
   grantedTo(agentId: string, page: Page): ListAnswer<Secret>;
-  /** Plaintext by variable name. Each read is audited. */
-  envOf(agentId: string, reader: { actor: string; address?: string | undefined }): Record<string, string>;
+  /** Plaintext by variable name, and the names of those that cannot be opened. Each read is audited. */
+  envOf(agentId: string, reader: { actor: string; address?: string | undefined }): SecretEnv;
+}
+
+export interface SecretEnv {
+  env: Record<string, string>;
+  damaged: string[];
 }
 
 type Row = typeof secrets.$inferSelect;
 
-export function createSecrets({ store, clock, sealer, audit, agentExists }: SecretsDeps): Secrets {
+/** The preview of a value that is too short to be found in text shows nothing of it. */
+const UNMASKED = maskedPreview("");
+const WARNING = `The value has fewer than ${MIN_MASKED_LENGTH} characters: it is not masked where an agent shows it.`;
+/** No preview is made of fewer than six characters either, whatever they are made of. */
+const previewOf = (value: string): string => (isMaskable(value) ? maskedPreview(value) : UNMASKED);
+
+export function createSecrets({ store, clock, values, audit, agentExists }: SecretsDeps): Secrets {
   const { db } = store;
   const find = (idOrName: string): Row => {
     const row =
@@ -50,6 +61,7 @@ export function createSecrets({ store, clock, sealer, audit, agentExists }: Secr
     secret_id: id,
     id,
     ...row,
+    warning: row.masked_preview === UNMASKED ? WARNING : null,
     granted_agents: db
       .select({ agent: secretGrants.agent_id })
       .from(secretGrants)
@@ -94,20 +106,21 @@ export function createSecrets({ store, clock, sealer, audit, agentExists }: Secr
     create({ name, description = "", secret_type = "custom", value }, caller) {
       if (isReservedName(name)) throw invalidField("/name", "This variable is the sandbox's own; choose another name");
       assertSize(value);
-      const at = timestamp(clock.now());
-      const row: Row = {
-        id: newId("secret"),
-        name,
-        description,
-        secret_type,
-        sealed: sealer.seal(value),
-        masked_preview: maskedPreview(value),
-        created_at: at,
-        updated_at: at,
-      };
       return store.write(() => {
         if (db.select().from(secrets).where(eq(secrets.name, name)).get())
           throw conflict("A secret of this name exists. Update it, or delete it first.");
+        const at = timestamp(clock.now());
+        const id = newId("secret");
+        const row: Row = {
+          id,
+          name,
+          description,
+          secret_type,
+          sealed: values.seal({ id, name }, value),
+          masked_preview: previewOf(value),
+          created_at: at,
+          updated_at: at,
+        };
         db.insert(secrets).values(row).run();
         record("secret.created", caller, row);
         return present(row);
@@ -117,7 +130,8 @@ export function createSecrets({ store, clock, sealer, audit, agentExists }: Secr
       if (value !== undefined) assertSize(value);
       return store.write(() => {
         const row = find(idOrName);
-        const sealed = value === undefined ? {} : { sealed: sealer.seal(value), masked_preview: maskedPreview(value) };
+        if (value !== undefined) values.replaced(row);
+        const sealed = value === undefined ? {} : { sealed: values.seal(row, value), masked_preview: previewOf(value) };
         db.update(secrets)
           .set({ ...rest, ...sealed, updated_at: timestamp(clock.now()) })
           .where(eq(secrets.id, row.id))
@@ -130,6 +144,7 @@ export function createSecrets({ store, clock, sealer, audit, agentExists }: Secr
       store.write(() => {
         const row = find(idOrName);
         db.delete(secrets).where(eq(secrets.id, row.id)).run();
+        values.removed(row);
         record("secret.deleted", caller, row);
       });
     },
@@ -176,15 +191,18 @@ export function createSecrets({ store, clock, sealer, audit, agentExists }: Secr
     envOf(agentId, { actor, address }) {
       assertAgent(agentId);
       const rows = db
-        .select({ name: secrets.name, sealed: secrets.sealed })
+        .select({ id: secrets.id, name: secrets.name, sealed: secrets.sealed })
         .from(secretGrants)
         .innerJoin(secrets, eq(secrets.id, secretGrants.secret_id))
         .where(eq(secretGrants.agent_id, agentId))
         .orderBy(asc(secrets.name))
         .all();
-      const env = Object.fromEntries(rows.map(({ name, sealed }) => [name, sealer.open(sealed)]));
-      audit({ action: "secret.env_read", actor, subject: agentId, address, data: { names: Object.keys(env) } });
-      return env;
+      const opened = rows.map((row) => [row.name, values.open(row)] as const);
+      const env = Object.fromEntries(opened.flatMap(([name, value]) => (value === undefined ? [] : [[name, value]])));
+      const damaged = opened.flatMap(([name, value]) => (value === undefined ? [name] : []));
+      const data = { names: Object.keys(env), ...(damaged.length > 0 ? { damaged } : {}) };
+      audit({ action: "secret.env_read", actor, subject: agentId, address, data });
+      return { env, damaged };
     },
   };
 }

@@ -24,3 +24,13 @@ export const secretGrants = sqliteTable(
   },
   (t) => [primaryKey({ columns: [t.secret_id, t.agent_id] })],
 );
+
+/** Values that were replaced: kept sealed for a while, so that they are still masked where an agent held on to one. */
+export const replacedSecrets = sqliteTable("replaced_secrets", {
+  id: text().primaryKey(),
+  secret_id: text()
+    .notNull()
+    .references(() => secrets.id, { onDelete: "cascade" }),
+  sealed: text().notNull(),
+  replaced_at: text().notNull(),
+});

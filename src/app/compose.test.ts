@@ -1,0 +1,81 @@
+import { describe, expect, test } from "bun:test";
+import { Elysia } from "elysia";
+import pino from "pino";
+import { type Core, defineFeature } from "../feature/feature.ts";
+import { type FeatureList, noFeatures } from "./compose.ts";
+
+const API = { app: new Elysia(), document: () => ({}) };
+
+/** The parts that composing itself uses; `logged` gets the log's lines. */
+function coreOf(logged: string[] = []): Omit<Core, "contributions"> {
+  const log = pino({ level: "debug" }, { write: (line: string) => void logged.push(JSON.parse(line).msg) });
+  return { log } as unknown as Omit<Core, "contributions">;
+}
+const create = <S>(list: FeatureList<S>, logged?: string[]) => list.create(coreOf(logged), API);
+
+describe("composing", () => {
+  test("gives each feature the services above it; what stands below is refused by the compiler", async () => {
+    const one = defineFeature("one", () => ({ service: { name: "one" } }));
+    const two = defineFeature("two", ({ one }: { one: { name: string } }) => ({ service: `two after ${one.name}` }));
+    const { services } = await create(noFeatures().with(one).with(two));
+    expect(services.two).toBe("two after one");
+    // @ts-expect-error: `one` is not above.
+    noFeatures().with(two);
+    expect(() => noFeatures().with(one).with(one)).toThrow("Two features are called one.");
+  });
+
+  test("starts in order, stops and closes in reverse, and one that fails to stop keeps no other from it", async () => {
+    const diary: string[] = [];
+    const logged: string[] = [];
+    const feature = <Name extends string>(name: Name, broken = false) =>
+      defineFeature(name, () => ({
+        start: () => void diary.push(`start ${name}`),
+        stop() {
+          diary.push(`stop ${name}`);
+          if (broken) throw new Error("no");
+        },
+        close: () => void diary.push(`close ${name}`),
+      }));
+    const list = noFeatures().with(feature("a")).with(feature("b", true)).with(feature("c"));
+    const house = await create(list, logged);
+    await house.start();
+    await house.stop();
+    await house.close();
+    const starts = ["start a", "start b", "start c"];
+    expect(diary).toEqual([...starts, "stop c", "stop b", "stop a", "close c", "close b", "close a"]);
+    expect(logged).toEqual(["b could not stop"]);
+  });
+
+  test("lets go of what earlier features hold when one cannot be created", async () => {
+    const closed: string[] = [];
+    const holding = defineFeature("holding", () => ({ close: () => void closed.push("holding") }));
+    const failing = defineFeature("failing", () => {
+      throw new Error("no room");
+    });
+    await expect(create(noFeatures().with(holding).with(failing))).rejects.toThrow("no room");
+    expect(closed).toEqual(["holding"]);
+  });
+
+  test("names a feature that hangs when it stops", async () => {
+    const logged: string[] = [];
+    const hangs = Promise.withResolvers<void>();
+    const slow = defineFeature("slow", () => ({ stop: () => hangs.promise }));
+    const house = await noFeatures().with(slow).create(coreOf(logged), API, { slowMs: 5 });
+    const stopped = house.stop();
+    while (logged.length === 0) await Bun.sleep(1);
+    expect(logged).toEqual(["slow takes more than 0.005 s to stop"]);
+    hangs.resolve();
+    await stopped;
+  });
+
+  test("shows what all features bring only once all stand", async () => {
+    const early = defineFeature("early", ({ contributions }: Core) => ({
+      service: { counts: contributions.counts() },
+    }));
+    await expect(create(noFeatures().with(early))).rejects.toThrow("before all were created");
+    const later = defineFeature("later", ({ contributions }: Core) => ({ service: () => contributions.counts() }));
+    const counting = defineFeature("counting", () => ({ counts: () => ({ things: 2 }) }));
+    const { services } = await create(noFeatures().with(later).with(counting));
+    expect(services.later()).toEqual({ things: 2 });
+  });
+});

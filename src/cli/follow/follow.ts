@@ -1,0 +1,92 @@
+/** Following a run: a live tree of its steps on a terminal, plain lines elsewhere, one JSON line per event when asked. */
+import type { SkepEvent } from "../../core/events.ts";
+import { listItems } from "../resource/find.ts";
+import type { Client } from "../server/client.ts";
+import { createLiveLines } from "../terminal/live.ts";
+import { isLive, paint } from "../terminal/style.ts";
+import { createApprovals } from "./approval.ts";
+import { createPlainLines } from "./plain-lines.ts";
+import { createReducer, initialState, type StepRow } from "./state.ts";
+import { createStepText } from "./step-text.ts";
+import { treeLines } from "./tree.ts";
+
+export interface RunView {
+  id: string;
+  pipeline_id: string;
+  status: string;
+  outputs: Record<string, unknown>;
+  error: { code: string; message: string; step_id?: string } | null;
+  cost_usd: number;
+  tokens: number;
+  branch: string | null;
+  project_id: string | null;
+  waiting_for?: string | null;
+}
+
+export interface FollowOptions {
+  /** One JSON line per event instead of words. */
+  json: boolean;
+  /** Whether what agents write is shown; unset: not beside a live tree, which shows their last line. */
+  text?: boolean | undefined;
+}
+
+const ENDED = new Set(["succeeded", "failed", "cancelled"]);
+const STEPS = 1_000;
+
+export const hasEnded = (run: Pick<RunView, "status">): boolean => ENDED.has(run.status);
+
+/** Exit code by outcome: 0 succeeded, 1 failed, 3 cancelled. */
+export const exitCodeOf = (status: string): number => (status === "succeeded" ? 0 : status === "cancelled" ? 3 : 1);
+
+/** How a kind of output takes events. */
+export interface Follower {
+  take(event: SkepEvent): void;
+  end(): void;
+}
+
+/** Follows until the run ends or `signal` aborts. @returns the run as it then is. */
+export async function followRun(
+  client: Client,
+  runId: string,
+  { json, text }: FollowOptions,
+  signal: AbortSignal,
+): Promise<RunView> {
+  const live = isLive() && !json;
+  const follower = json
+    ? jsonLines()
+    : live
+      ? await liveTree(client, runId, text ?? false, signal)
+      : createPlainLines(client, runId, text ?? true, signal);
+  try {
+    for await (const event of client.events(`/v1/events/stream?run_id=${runId}`, signal)) follower.take(event);
+  } finally {
+    follower.end();
+  }
+  return client.call<RunView>("GET", `/v1/runs/${runId}`);
+}
+
+const jsonLines = (): Follower => ({ take: (event) => console.log(JSON.stringify(event)), end: () => {} });
+
+async function liveTree(client: Client, runId: string, text: boolean, signal: AbortSignal): Promise<Follower> {
+  const { pipeline_id } = await client.call<RunView>("GET", `/v1/runs/${runId}`);
+  console.log(`${paint("bold", pipeline_id)} ${paint("dim", `${runId} at ${client.url}`)}`);
+  const { items } = await listItems(client, `/v1/steps/${runId}`, new URLSearchParams(), STEPS);
+  const state = initialState(items as StepRow[]);
+  const reduce = createReducer(state);
+  const lines = createLiveLines((size) => treeLines(state, { ...size, now: Date.now() }));
+  const said = text ? createStepText(lines.above) : undefined;
+  const approvals = createApprovals(client, runId, { signal, before: lines.hide, after: lines.show });
+  return {
+    take(event) {
+      reduce(event);
+      said?.take(event);
+      approvals.take(event);
+      lines.refresh();
+    },
+    end() {
+      approvals.end();
+      said?.end();
+      lines.end();
+    },
+  };
+}

@@ -1,0 +1,78 @@
+/** A run in lines that come one after the other, for pipes, logs and terminals that draw nothing twice. */
+import type { SkepEvent } from "../../core/events.ts";
+import type { Client } from "../server/client.ts";
+import { hasPerson } from "../terminal/ask.ts";
+import { oneLine, paint, plain } from "../terminal/style.ts";
+import { createApprovals } from "./approval.ts";
+import type { Follower } from "./follow.ts";
+import { inputText } from "./state.ts";
+
+const SHORT = 100;
+const short = (value: unknown): string => {
+  const text = oneLine(typeof value === "string" ? value : inputText(value));
+  return text.length > SHORT ? `${text.slice(0, SHORT - 1)}…` : text;
+};
+
+export function createPlainLines(client: Client, runId: string, text: boolean, signal: AbortSignal): Follower {
+  /** A piece of text stands on the line that has not ended. */
+  let open = false;
+  const endLine = () => {
+    if (open) process.stdout.write("\n");
+    open = false;
+  };
+  const approvals = createApprovals(client, runId, { signal, before: endLine, after: () => {} });
+  return {
+    take(event) {
+      const line = lineOf(event);
+      if (line !== undefined) {
+        endLine();
+        console.log(line);
+      } else if (text && event.kind === "agent_output") {
+        const { text: said = "", call_id } = event.data as { text?: string; call_id?: string };
+        const piece = plain(said);
+        process.stdout.write(call_id ? paint("dim", piece) : piece);
+        open = piece === "" ? open : !piece.endsWith("\n");
+      }
+      approvals.take(event);
+    },
+    end() {
+      approvals.end();
+      endLine();
+    },
+  };
+}
+
+/** An event in one line, or undefined for those that are not shown. */
+function lineOf({ kind, step_id, agent_id, data }: SkepEvent): string | undefined {
+  const d = data as Record<string, unknown> & { error?: { message?: string } };
+  const who = `${step_id ?? agent_id ?? ""}${typeof d["index"] === "number" ? `[${d["index"]}]` : ""}`;
+  switch (kind) {
+    case "run_created":
+      return `run of ${d["pipeline_id"]}`;
+    case "session_started":
+      return `▶ ${who} (${agent_id})`;
+    case "tool_call_start":
+      return `  · ${d["tool"]} ${paint("dim", short(d["input"]))}`;
+    case "tool_call_end":
+      return d["ok"] ? undefined : `  ✗ ${d["tool"]}: ${short(d["output"])}`;
+    case "step_complete":
+      return `✔ ${who}`;
+    case "step_failed":
+      return `✘ ${who}: ${oneLine(d.error?.message ?? "")}`;
+    case "step_retrying":
+      return `- ${who} is tried again`;
+    case "step_skipped":
+      return `- ${who} is skipped`;
+    case "budget_warning":
+    case "budget_exceeded":
+    case "activity":
+      return paint("dim", `  ${short(d["title"] ?? d)}`);
+    case "approval_requested":
+      // A person at this terminal is asked in full.
+      return hasPerson() ? undefined : `? ${who}: ${plain(String(d["message"] ?? ""))}`;
+    case "approval_resolved":
+      return `${d["approved"] ? "✔" : "✘"} ${who}: ${d["approved"] ? "yes" : "no"}${d["comment"] ? `, ${oneLine(String(d["comment"]))}` : ""}`;
+    default:
+      return undefined;
+  }
+}

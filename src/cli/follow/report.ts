@@ -1,0 +1,51 @@
+/** The end of a run in words: what came of it, where it is, what it cost, and which commands come next. */
+import { join } from "node:path";
+import { statusStyle } from "../resource/words.ts";
+import type { Client } from "../server/client.ts";
+import { oneLine, paint, plain } from "../terminal/style.ts";
+import { costText } from "../terminal/table.ts";
+import { hasEnded, type RunView } from "./follow.ts";
+
+const shown = (value: unknown) => plain(typeof value === "string" ? value : JSON.stringify(value));
+const indented = (text: string): string => text.trimEnd().replaceAll("\n", "\n    ");
+
+/** A run that somebody stopped following. @param ownServer whether its server ends with this command. */
+export const leftText = ({ id, status }: RunView, ownServer: boolean): string =>
+  `left ${id} ${status}; ${ownServer ? "it goes on when a server starts on this data folder" : "it goes on"}`;
+
+/** @param client tells where the work lies, if that is on this machine. */
+export function reportLines(run: RunView, client?: Pick<Client, "data">): string[] {
+  const status = paint(statusStyle(run.status), run.status);
+  if (!hasEnded(run))
+    return [`${status}: ${run.id}`, ...(run.waiting_for ? [`  waits: ${oneLine(run.waiting_for)}`] : [])];
+  return [
+    `${status}: ${run.id}`,
+    ...(run.error ? [`  ${run.error.step_id ? `${run.error.step_id}: ` : ""}${oneLine(run.error.message)}`] : []),
+    ...Object.entries(run.outputs).map(([name, value]) => `  ${name}: ${indented(shown(value))}`),
+    ...(run.branch ? [`  branch: ${run.branch}`] : []),
+    ...placeOf(run, client?.data),
+    `  cost: ${costText(run.cost_usd)}, ${run.tokens} tokens`,
+  ];
+}
+
+/** Where the files are, on a server whose data folder is at hand. */
+function placeOf({ id, branch, project_id }: RunView, data: string | undefined): string[] {
+  if (data === undefined) return [];
+  if (project_id === null) return [`  folder: ${join(data, "workspaces", id)}`];
+  return branch ? [`  repository: ${join(data, "projects", project_id, "git")}`] : [];
+}
+
+/** After following: the end with the commands that come next, or that it was left. */
+export function followedLines(run: RunView, client: Client, ownServer: boolean): string[] {
+  if (!hasEnded(run)) return [leftText(run, ownServer), `  follow it with: skep runs ${run.id} --follow`];
+  return [...reportLines(run, client), ...nextLines(run, client)];
+}
+
+function nextLines({ id, status, branch, project_id }: RunView, { data }: Client): string[] {
+  const next: string[] = [];
+  if (branch && project_id !== null && data !== undefined)
+    next.push(`git fetch ${join(data, "projects", project_id, "git")} ${branch} && git merge FETCH_HEAD`);
+  if (status !== "succeeded") next.push(`skep restart ${id}`);
+  next.push(`skep runs ${id}`);
+  return ["", ...next.map((command, at) => `${at === 0 ? "next: " : "      "}${command}`)];
+}

@@ -1,0 +1,164 @@
+/** A run as its events tell it: what each step does now. Pure: the same events make the same state. */
+import type { SkepEvent } from "../../core/events.ts";
+
+export interface StepView {
+  name: string;
+  /** Position in a `for_each`; undefined for the step itself. */
+  index?: number | undefined;
+  agent: string | null;
+  status: string;
+  attempt: number;
+  /** Unix milliseconds. */
+  startedAt?: number | undefined;
+  endedAt?: number | undefined;
+  costUsd: number;
+  /** The tool call that runs now, e.g. `bash npm test`. */
+  call?: string | undefined;
+  /** The last line that its agent wrote. */
+  says: string;
+  error?: string | undefined;
+}
+
+export interface Question {
+  step: string;
+  message: string;
+}
+
+export interface RunState {
+  /** In the order of the run; items of a `for_each` follow their step. */
+  steps: StepView[];
+  costUsd: number;
+  tokens: number;
+  startedAt?: number | undefined;
+  endedAt?: number | undefined;
+  /** What should be known at once: a budget, an engine that does not answer. */
+  notice?: string | undefined;
+  /** Steps that wait for a person. */
+  questions: Map<string, Question>;
+}
+
+/** A step of GET /v1/steps, as far as it counts here. */
+export interface StepRow {
+  step_id: string;
+  index: number | null;
+  agent_id: string | null;
+  status: string;
+}
+
+/** The state before the first event: the run's steps, none begun. */
+export function initialState(rows: readonly StepRow[]): RunState {
+  const names = new Map(rows.filter(({ index }) => index === null).map((row) => [row.step_id, row.agent_id]));
+  const steps = [...names].map(([name, agent]) => emptyStep(name, agent));
+  return { steps, costUsd: 0, tokens: 0, questions: new Map() };
+}
+
+const emptyStep = (name: string, agent: string | null, index?: number): StepView => ({
+  ...{ name, agent, index, status: "pending", attempt: 1, costUsd: 0, says: "" },
+});
+
+/** Takes events into a state, one after the other. */
+export function createReducer(state: RunState): (event: SkepEvent) => void {
+  /** Events of an item name its session alone. */
+  const sessions = new Map<string, StepView>();
+  const stepOf = (name: string, index: number | undefined, agent: string | null): StepView => {
+    const found = state.steps.find((step) => step.name === name && step.index === index);
+    if (found) return found;
+    const made = emptyStep(name, agent, index);
+    const last = state.steps.findLastIndex((step) => step.name === name);
+    state.steps.splice(last < 0 ? state.steps.length : last + 1, 0, made);
+    return made;
+  };
+  return ({ kind, at, step_id, agent_id, session_id, data }) => {
+    const time = at === undefined ? Date.now() : Date.parse(at);
+    const d = data as Record<string, unknown>;
+    if (kind.startsWith("run_")) return runChanged(state, kind, time);
+    if (kind === "llm_call") count(state, d, sessions.get(session_id ?? ""));
+    if (kind === "budget_warning" || kind === "budget_exceeded" || kind === "activity")
+      state.notice = String(d["title"] ?? "");
+    if (step_id === undefined) return;
+    const index = typeof d["index"] === "number" ? d["index"] : undefined;
+    const known = kind.startsWith("step_") ? undefined : sessions.get(session_id ?? "");
+    const step = known ?? stepOf(step_id, index, agent_id ?? null);
+    if (session_id !== undefined) sessions.set(session_id, step);
+    if (agent_id !== undefined) step.agent = agent_id;
+    stepChanged(state, step, kind, d, time);
+  };
+}
+
+function runChanged(state: RunState, kind: string, time: number): void {
+  if (kind === "run_created" || kind === "run_restarted") {
+    state.startedAt = kind === "run_created" ? time : state.startedAt;
+    state.endedAt = undefined;
+  }
+  if (/^run_(complete|failed|cancelled)$/.test(kind)) state.endedAt = time;
+}
+
+function count(state: RunState, data: Record<string, unknown>, step: StepView | undefined): void {
+  const cost = Number(data["cost_usd"] ?? 0);
+  state.costUsd += cost;
+  state.tokens += Number(data["input_tokens"] ?? 0) + Number(data["output_tokens"] ?? 0);
+  if (step) step.costUsd += cost;
+}
+
+const ENDS: Readonly<Record<string, string>> = {
+  step_complete: "succeeded",
+  step_failed: "failed",
+  step_skipped: "skipped",
+};
+
+function stepChanged(state: RunState, step: StepView, kind: string, data: Record<string, unknown>, time: number): void {
+  const end = ENDS[kind];
+  if (end !== undefined) {
+    const error = (data["error"] as { message?: string } | undefined)?.message;
+    Object.assign(step, { status: String(data["status"] ?? end), endedAt: time, call: undefined, error });
+    state.questions.delete(step.name);
+    return;
+  }
+  switch (kind) {
+    case "step_queued":
+      // Again after a step back or a retry: what it showed is over.
+      Object.assign(step, { status: "queued", startedAt: undefined, endedAt: undefined, error: undefined, says: "" });
+      step.attempt = Number(data["attempt"] ?? step.attempt);
+      return;
+    case "step_started":
+      Object.assign(step, { status: "running", startedAt: time, endedAt: undefined, error: undefined });
+      state.notice = undefined;
+      return;
+    case "step_retrying":
+      step.status = "queued";
+      return;
+    case "tool_call_start":
+      step.call = `${data["tool"]} ${inputText(data["input"])}`.trim();
+      return;
+    case "tool_call_end":
+      step.call = undefined;
+      return;
+    case "agent_output":
+      if (data["call_id"] === undefined) step.says = lastLine(step.says + String(data["text"] ?? ""));
+      return;
+    case "approval_requested":
+      Object.assign(step, { status: "waiting", startedAt: time });
+      state.questions.set(step.name, { step: step.name, message: String(data["message"] ?? "") });
+      return;
+    case "approval_resolved":
+      state.questions.delete(step.name);
+  }
+}
+
+/** Longer lines are not remembered: a model may write without end. */
+const LINE_CHARACTERS = 1_000;
+
+/** What stands after the last line end that is followed by something. */
+function lastLine(text: string): string {
+  const lines = text.split("\n");
+  const last = lines.at(-1)!;
+  return (last.trim() === "" && lines.length > 1 ? `${lines.at(-2)}\n` : last).slice(-LINE_CHARACTERS);
+}
+
+/** The input of a tool call on one line: its only text, or all of it as JSON. */
+export function inputText(input: unknown): string {
+  if (typeof input === "string") return input;
+  if (typeof input !== "object" || input === null) return "";
+  const values = Object.values(input);
+  return values.length === 1 && typeof values[0] === "string" ? values[0] : JSON.stringify(input);
+}

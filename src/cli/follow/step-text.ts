@@ -1,0 +1,34 @@
+/** What agents write, in whole lines under the names of their steps, for the room above a live tree. */
+import { paint, plain } from "../terminal/style.ts";
+import type { Follower } from "./follow.ts";
+
+/** A line that does not end is written after this many characters. */
+const LINE_CHARACTERS = 4_000;
+
+export function createStepText(write: (text: string) => void): Follower {
+  const held = new Map<string, string>();
+  let last = "";
+  const put = (step: string, text: string): void => {
+    if (text === "") return;
+    const head = step === last ? "" : `${paint("bold", step)}\n`;
+    last = step;
+    write(`${head}${plain(text).replace(/^/gm, "  ").trimEnd()}\n`);
+  };
+  return {
+    take({ kind, step_id = "", data }) {
+      if (kind === "agent_output" && (data as { call_id?: string }).call_id === undefined) {
+        const text = (held.get(step_id) ?? "") + String((data as { text?: string }).text ?? "");
+        const end = text.length > LINE_CHARACTERS ? text.length : text.lastIndexOf("\n") + 1;
+        put(step_id, text.slice(0, end).replace(/\n$/, ""));
+        held.set(step_id, text.slice(end));
+      }
+      if (kind !== "tool_call_start" && kind !== "session_ended") return;
+      put(step_id, held.get(step_id) ?? "");
+      held.delete(step_id);
+    },
+    end() {
+      for (const [step, text] of held) put(step, text);
+      held.clear();
+    },
+  };
+}

@@ -1,0 +1,60 @@
+/** Whether what is sealed in the data folder can be opened with the key that there is. Reads only; shows no value. */
+import { existsSync, readFileSync } from "node:fs";
+import { join } from "node:path";
+import Database from "better-sqlite3";
+import type { Config } from "../../core/config.ts";
+import { messageOf } from "../../core/errors.ts";
+import { createSealer, keyFromText } from "../../core/sealing.ts";
+import { databasePath } from "../../store/store.ts";
+import { type Finding, fail, ok } from "./model.ts";
+
+const CHECK = "secrets";
+const MAX_NAMED = 20;
+const REMEDY =
+  "put the right key back (SECRET_ENCRYPTION_KEY or keys/secrets.key), or give each a new value: PUT /v1/secrets/NAME";
+
+/** Stored secrets and provider keys, by what they are called, with where their sealed text stands. */
+const SEALED = `
+  SELECT name, sealed FROM secrets
+  UNION ALL SELECT 'the key of provider ' || id, sealed_key FROM providers WHERE sealed_key IS NOT NULL
+  UNION ALL SELECT 'a personal key for ' || provider_id, sealed_key FROM user_provider_keys`;
+
+export function checkSecrets({ data, secretEncryptionKey, secretKeyEphemeral }: SecretsConfig): Finding {
+  const path = databasePath(data);
+  if (!existsSync(path)) return ok(CHECK, "none yet");
+  let db: Database.Database | undefined;
+  try {
+    db = new Database(path, { readonly: true, timeout: 5_000 });
+    const rows = db.prepare(SEALED).all() as { name: string; sealed: string }[];
+    if (rows.length === 0) return ok(CHECK, "none yet");
+    if (!secretEncryptionKey && secretKeyEphemeral)
+      return ok(CHECK, `${rows.length}, sealed with the running server's own key (SECRET_KEY_EPHEMERAL)`);
+    const sealer = createSealer(() => keyOf(data, secretEncryptionKey));
+    const damaged = rows.filter(({ sealed }) => !opens(() => sealer.open(sealed)));
+    if (damaged.length === 0) return ok(CHECK, `${rows.length}, all of which can be opened`);
+    const names = damaged.map(({ name }) => name).sort();
+    const shown = names.slice(0, MAX_NAMED).join(", ");
+    return fail(CHECK, `${names.length} of ${rows.length} cannot be opened: ${shown}`, REMEDY);
+  } catch (error) {
+    // The database has a finding of its own.
+    return fail(CHECK, `could not be looked at: ${messageOf(error)}`, "see what is said of the database");
+  } finally {
+    db?.close();
+  }
+}
+
+type SecretsConfig = Pick<Config, "data" | "secretEncryptionKey" | "secretKeyEphemeral">;
+
+function keyOf(data: string, given: string | undefined): Uint8Array {
+  if (given) return keyFromText(given);
+  return Buffer.from(readFileSync(join(data, "keys", "secrets.key"), "utf8").trim(), "hex");
+}
+
+function opens(open: () => unknown): boolean {
+  try {
+    open();
+    return true;
+  } catch {
+    return false;
+  }
+}

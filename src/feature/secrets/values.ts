@@ -1,0 +1,150 @@
+/**
+ * The plain values of stored secrets: opened in one place, and known to the mask from the first moment to long after
+ * they were replaced, since a workspace or a running agent may still hold the old one.
+ */
+import { desc, eq, inArray, lt } from "drizzle-orm";
+import { type Clock, timestamp } from "../../core/clock.ts";
+import { newId } from "../../core/ids.ts";
+import type { Masking } from "../../core/masking.ts";
+import type { Sealer } from "../../core/sealing.ts";
+import type { Store } from "../../store/store.ts";
+import { replacedSecrets, secrets } from "../../store/tables/secrets.ts";
+import type { Notifications } from "../notifications/service.ts";
+
+export interface SecretValuesDeps {
+  store: Store;
+  clock: Clock;
+  sealer: Sealer;
+  masking: Pick<Masking, "add">;
+  notifications: Pick<Notifications, "notify" | "resolve">;
+}
+
+interface Sealed {
+  id: string;
+  name: string;
+  sealed: string;
+}
+
+export interface SecretValues {
+  /** Opens everything that is stored. What cannot be opened is told to the administrators. */
+  load(): void;
+  /** @returns undefined for a value that is damaged or was sealed with another key. */
+  open(row: Sealed): string | undefined;
+  /** Seals a value, which is masked from now on. */
+  seal(row: Omit<Sealed, "sealed">, value: string): string;
+  /** Keeps the value that is being replaced for the mask. Joins a transaction around it. */
+  replaced(row: Sealed): void;
+  /** The secret is gone; its values are masked until the server ends. */
+  removed(row: Sealed): void;
+  /** Forgets replaced values from before that time, ms since the epoch. */
+  prune(before: number): void;
+}
+
+/** Old values of one secret that are kept, the newest. */
+const REPLACED_KEPT = 20;
+const NOTICE = "secrets-damaged";
+const MAX_NAMED = 20;
+
+/** What to say of secrets that cannot be opened. */
+export const damagedText = (names: readonly string[]): string => {
+  const shown = names.slice(0, MAX_NAMED).join(", ");
+  const more = names.length > MAX_NAMED ? ` and ${names.length - MAX_NAMED} more` : "";
+  return `${shown}${more} cannot be opened: damaged, or sealed with another key. Put the right key back (SECRET_ENCRYPTION_KEY or keys/secrets.key), or set new values.`;
+};
+
+export function createSecretValues({ store, clock, sealer, masking, notifications }: SecretValuesDeps): SecretValues {
+  const { db } = store;
+  const damaged = new Map<string, string>();
+  /** Ends the masking of a value, by the id of its row. */
+  const forget = new Map<string, () => void>();
+  let told = "";
+
+  const plain = (sealed: string): string | undefined => {
+    try {
+      return sealer.open(sealed);
+    } catch {
+      return undefined;
+    }
+  };
+  function tell(): void {
+    const names = [...damaged.values()].sort();
+    if (names.join() === told) return;
+    told = names.join();
+    if (names.length === 0) notifications.resolve(NOTICE);
+    else
+      notifications.notify({
+        level: "error",
+        title: names.length === 1 ? `The secret ${names[0]} cannot be opened` : "Secrets cannot be opened",
+        detail: damagedText(names),
+        key: NOTICE,
+      });
+  }
+  const sound = (id: string) => {
+    if (damaged.delete(id)) tell();
+  };
+
+  return {
+    load() {
+      for (const row of db.select().from(secrets).all()) {
+        const value = plain(row.sealed);
+        if (value === undefined) damaged.set(row.id, row.name);
+        else forget.set(row.id, masking.add(row.name, value));
+      }
+      const old = db
+        .select({ id: replacedSecrets.id, name: secrets.name, sealed: replacedSecrets.sealed })
+        .from(replacedSecrets)
+        .innerJoin(secrets, eq(secrets.id, replacedSecrets.secret_id));
+      for (const { id, name, sealed } of old.all()) {
+        const value = plain(sealed);
+        if (value !== undefined) forget.set(id, masking.add(name, value));
+      }
+      tell();
+    },
+    open({ id, name, sealed }) {
+      const value = plain(sealed);
+      if (value === undefined) {
+        damaged.set(id, name);
+        tell();
+      } else sound(id);
+      return value;
+    },
+    seal({ id, name }, value) {
+      forget.set(id, masking.add(name, value));
+      sound(id);
+      return sealer.seal(value);
+    },
+    replaced({ id: secret_id, sealed }) {
+      const id = newId("secret");
+      const known = forget.get(secret_id);
+      if (known) forget.set(id, known);
+      forget.delete(secret_id);
+      store.write(() => {
+        db.insert(replacedSecrets)
+          .values({ id, secret_id, sealed, replaced_at: timestamp(clock.now()) })
+          .run();
+        const all = db
+          .select({ id: replacedSecrets.id })
+          .from(replacedSecrets)
+          .where(eq(replacedSecrets.secret_id, secret_id))
+          .orderBy(desc(replacedSecrets.replaced_at), desc(replacedSecrets.id))
+          .all();
+        drop(all.slice(REPLACED_KEPT).map((row) => row.id));
+      });
+    },
+    removed: ({ id }) => sound(id),
+    prune(before) {
+      const which = lt(replacedSecrets.replaced_at, timestamp(before));
+      const old = db.select({ id: replacedSecrets.id }).from(replacedSecrets).where(which).limit(1_000).all();
+      if (old.length > 0) store.write(() => drop(old.map((row) => row.id)));
+    },
+  };
+
+  function drop(ids: string[]): void {
+    if (ids.length === 0) return;
+    db.delete(replacedSecrets).where(inArray(replacedSecrets.id, ids)).run();
+    for (const id of ids) {
+      forget.get(id)?.();
+      forget.delete(id);
+    }
+  }
+}

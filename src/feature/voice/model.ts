@@ -1,0 +1,106 @@
+/** Voices, the settings that choose one, and the log of speech made. */
+import { type Static, type TSchema, Type as t } from "@sinclair/typebox";
+import { LIMITS } from "../../core/limits.ts";
+
+const orNull = <T extends TSchema>(schema: T) => t.Union([schema, t.Null()]);
+const strict = { additionalProperties: false } as const;
+const Name = t.String({ minLength: 1, maxLength: LIMITS.nameCharacters });
+
+export const SpeechProvider = t.Union([
+  t.Literal("openai"),
+  t.Literal("elevenlabs"),
+  t.Literal("localvoice"),
+  t.Literal("espeak-ng"),
+  t.Literal("piper"),
+]);
+export type SpeechProvider = Static<typeof SpeechProvider>;
+export const SpeechFormat = t.Union([t.Literal("mp3"), t.Literal("wav"), t.Literal("opus")]);
+export const MEDIA_TYPES = { mp3: "audio/mpeg", wav: "audio/wav", opus: "audio/ogg" } as const;
+
+const Speed = t.Number({ minimum: 0.25, maximum: 4, description: "1 is the voice's own speed." });
+
+export const TtsSettings = t.Object(
+  {
+    enabled: t.Boolean({ description: "Off: no agent speaks, whatever its own settings say." }),
+    provider: orNull(SpeechProvider),
+    voice_id: orNull(Name),
+    model: orNull(Name),
+    format: SpeechFormat,
+    speed: Speed,
+    max_characters: t.Integer({ minimum: 1, maximum: 100_000, description: "Longest text of one call." }),
+  },
+  { ...strict, description: "What counts for agents that have no voice settings of their own." },
+);
+export type TtsSettings = Static<typeof TtsSettings>;
+export const TtsSettingsUpdate = t.Partial(TtsSettings, strict);
+
+export const DEFAULT_TTS_SETTINGS: TtsSettings = {
+  enabled: false,
+  provider: null,
+  voice_id: null,
+  model: null,
+  format: "mp3",
+  speed: 1,
+  max_characters: 4_000,
+};
+
+/** An agent's own choices; null follows the instance's settings. */
+export const OwnTtsSettings = t.Object(
+  {
+    enabled: orNull(t.Boolean()),
+    provider: orNull(SpeechProvider),
+    voice_id: orNull(Name),
+    model: orNull(Name),
+    format: orNull(SpeechFormat),
+    speed: orNull(Speed),
+  },
+  strict,
+);
+export type OwnTtsSettings = Static<typeof OwnTtsSettings>;
+export const OwnTtsSettingsUpdate = t.Partial(OwnTtsSettings, strict);
+
+export const AgentTtsSettings = t.Object({
+  agent_id: t.String(),
+  ...OwnTtsSettings.properties,
+  effective: t.Composite([TtsSettings], { description: "What counts for the agent now." }),
+});
+export type AgentTtsSettings = Static<typeof AgentTtsSettings>;
+
+export const Voice = t.Object({
+  id: t.String(),
+  name: t.String(),
+  provider: t.String(),
+  languages: t.Array(t.String()),
+  preview_url: orNull(t.String()),
+});
+
+export const LocalVoiceHealth = t.Object({
+  reachable: t.Boolean(),
+  url: orNull(t.String()),
+  detail: orNull(t.String({ description: "Why not, or which program speaks." })),
+});
+export type LocalVoiceHealth = Static<typeof LocalVoiceHealth>;
+
+export const Synthesize = t.Object({
+  text: t.String({ minLength: 1, maxLength: 100_000, description: "Plain text or Markdown; code is not read aloud." }),
+  agent_id: t.String({ maxLength: LIMITS.nameCharacters }),
+  voice_id: t.Optional(Name),
+  format: t.Optional(SpeechFormat),
+});
+export type Synthesize = Static<typeof Synthesize>;
+
+export const TtsCall = t.Object({
+  id: t.String(),
+  agent_id: t.String(),
+  user_id: orNull(t.String()),
+  provider: t.String(),
+  voice_id: orNull(t.String()),
+  characters: t.Integer(),
+  bytes: t.Integer(),
+  cost_usd: orNull(t.Number({ description: "Null: the service does not say, and no price is known." })),
+  cached: t.Boolean({ description: "Made before: nothing was asked and nothing paid." }),
+  duration_ms: t.Integer(),
+  error: orNull(t.Object({ code: t.String(), message: t.String() })),
+  created_at: t.String({ format: "date-time" }),
+});
+export type TtsCall = Static<typeof TtsCall>;

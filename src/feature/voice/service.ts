@@ -1,0 +1,218 @@
+/** Speech of agents: made by the service that the settings choose, piece by piece, remembered, and logged with its cost. */
+import { and, desc, eq, lt } from "drizzle-orm";
+import type { SpeechFormat, SpeechService } from "../../adapter/speech/speech.ts";
+import { type Clock, timestamp } from "../../core/clock.ts";
+import { conflict, invalidField, isProblem, messageOf, unavailable } from "../../core/errors.ts";
+import { newId } from "../../core/ids.ts";
+import { LIMITS } from "../../core/limits.ts";
+import { joinWavs } from "../../core/wav.ts";
+import type { Caller } from "../../http/caller.ts";
+import { type ListAnswer, listAnswer, type Page } from "../../http/list.ts";
+import type { Store } from "../../store/store.ts";
+import { ttsCalls } from "../../store/tables/voice.ts";
+import { MEDIA_TYPES, type Synthesize, type TtsCall } from "./model.ts";
+import type { SpeechServices } from "./services.ts";
+import type { VoiceSettings } from "./settings.ts";
+import type { SpeechCache } from "./speech-cache.ts";
+import { piecesOf, spokenText } from "./spoken-text.ts";
+
+export interface Spoken {
+  callId: string;
+  mediaType: string;
+  /** The sound as it is made. Its first piece is there already. */
+  audio: ReadableStream<Uint8Array>;
+}
+
+export interface CallFilter {
+  agent_id?: string | undefined;
+  provider?: string | undefined;
+}
+
+export interface Voices {
+  /**
+   * @throws Problem 404 unknown agent, 409 `voice_disabled`, 422 nothing to say, too long, or a format that the service
+   * does not make, 503 the service is not set up or gives nothing.
+   */
+  synthesize(request: Synthesize, caller: Caller, signal: AbortSignal): Promise<Spoken>;
+  /** The caller's own, an administrator's all; newest first. */
+  calls(filter: CallFilter, page: Page, caller: Caller): ListAnswer<TtsCall>;
+  /** Removes rows made before that time (ms since the epoch). */
+  prune(before: number): void;
+  handOver(from: string, to: string | null): void;
+}
+
+export interface VoicesDeps {
+  store: Store;
+  clock: Clock;
+  settings: VoiceSettings;
+  services: SpeechServices;
+  cache: SpeechCache;
+}
+
+type Row = typeof ttsCalls.$inferSelect;
+
+const present = ({ cost_nano, ...row }: Row): TtsCall => ({
+  ...row,
+  cost_usd: cost_nano === null ? null : cost_nano / 1e9,
+});
+
+export function createVoices({ store, clock, settings, services, cache }: VoicesDeps): Voices {
+  const { db } = store;
+  const log = (row: Omit<Row, "created_at">): void =>
+    void store.write(() =>
+      db
+        .insert(ttsCalls)
+        .values({ ...row, created_at: timestamp(clock.now()) })
+        .run(),
+    );
+
+  /** What is to be said by whom. @throws Problem */
+  async function planOf({ text, agent_id, voice_id, format }: Synthesize, userId: string | undefined) {
+    const chosen = settings.agent(agent_id).effective;
+    if (!chosen.enabled)
+      throw conflict("Voice is switched off for this agent. An administrator switches it on.", "voice_disabled");
+    if (chosen.provider === null)
+      throw unavailable("provider_not_configured", "No speech service is chosen. Set one in the voice settings.");
+    const said = spokenText(text);
+    if (said === "") throw invalidField("/text", "Nothing in the text is read aloud: code and links are left out");
+    if (said.length > chosen.max_characters)
+      throw invalidField(
+        "/text",
+        `At most ${chosen.max_characters} characters are read aloud; this has ${said.length}`,
+      );
+    const service = await services.of(chosen.provider, userId);
+    return {
+      ...{ said, service, provider: chosen.provider, speed: chosen.speed },
+      voiceId: voice_id ?? chosen.voice_id ?? undefined,
+      model: chosen.model ?? undefined,
+      format: formatOf(service, format, chosen.format),
+    };
+  }
+
+  return {
+    async synthesize(request, caller, signal) {
+      const begun = performance.now();
+      const userId = caller.userId;
+      const plan = await planOf(request, userId);
+      const { said, service, voiceId, model, format, speed, provider } = plan;
+      const id = newId("ttsCall");
+      const row = { id, agent_id: request.agent_id, user_id: userId ?? null, provider, voice_id: voiceId ?? null };
+      const logged = (bytes: number, costUsd: number | null, cached: boolean, error: Row["error"] = null) =>
+        log({
+          ...{ ...row, bytes, cached, error, characters: said.length },
+          cost_nano: costUsd === null ? null : Math.round(costUsd * 1e9),
+          duration_ms: Math.round(performance.now() - begun),
+        });
+      const key = [said, service.name, voiceId, model, format, speed];
+      const known = await cache.find(key);
+      const answer = (audio: ReadableStream<Uint8Array>): Spoken => ({
+        callId: id,
+        mediaType: MEDIA_TYPES[format],
+        audio,
+      });
+      if (known) {
+        logged(known.byteLength, 0, true);
+        return answer(streamOf(one(known)));
+      }
+      const sounds = speechOf(service, { text: said, voiceId, model, format, speed, signal });
+      const made: Uint8Array[] = [];
+      let cost: number | null = 0;
+      const pieces = (async function* () {
+        try {
+          for await (const { audio, costUsd } of sounds) {
+            cost = cost === null || costUsd === null ? null : cost + costUsd;
+            made.push(audio);
+            if (made.reduce((sum, piece) => sum + piece.byteLength, 0) > LIMITS.speechBytes)
+              throw unavailable("speech_too_large", `The sound is longer than ${LIMITS.speechBytes} bytes.`);
+            // The header of a WAV counts its bytes, so that one is sent whole.
+            if (format !== "wav") yield audio;
+          }
+          const whole = format === "wav" ? joinedWavs(service, made) : Buffer.concat(made);
+          if (format === "wav") yield whole;
+          logged(whole.byteLength, cost, false);
+          await cache.keep(key, whole);
+        } catch (error) {
+          const code = isProblem(error) ? error.code : signal.aborted ? "cancelled" : "internal";
+          const sent = made.reduce((sum, piece) => sum + piece.byteLength, 0);
+          logged(sent, cost, false, { code, message: isProblem(error) ? messageOf(error) : "The call was cut short." });
+          throw error;
+        }
+      })();
+      const first = await pieces.next();
+      return answer(streamOf(after(first.value ?? undefined, pieces)));
+    },
+    calls({ agent_id, provider }, page, caller) {
+      const rows = db
+        .select()
+        .from(ttsCalls)
+        .where(
+          and(
+            caller.admin ? undefined : eq(ttsCalls.user_id, caller.userId ?? ""),
+            agent_id === undefined ? undefined : eq(ttsCalls.agent_id, agent_id),
+            provider === undefined ? undefined : eq(ttsCalls.provider, provider),
+            page.after === null ? undefined : lt(ttsCalls.id, page.after),
+          ),
+        )
+        .orderBy(desc(ttsCalls.id))
+        .limit(page.limit + 1)
+        .all();
+      return listAnswer(rows, page, ({ id }) => id, present);
+    },
+    prune(before) {
+      store.write(() =>
+        db
+          .delete(ttsCalls)
+          .where(lt(ttsCalls.created_at, timestamp(before)))
+          .run(),
+      );
+    },
+    handOver(from, to) {
+      store.write(() => db.update(ttsCalls).set({ user_id: to }).where(eq(ttsCalls.user_id, from)).run());
+    },
+  };
+}
+
+/** The format asked for, else the settings' where the service makes it, else the service's first. */
+function formatOf(service: SpeechService, asked: SpeechFormat | undefined, preferred: SpeechFormat): SpeechFormat {
+  const { formats, name } = service;
+  if (asked !== undefined && !formats.includes(asked))
+    throw invalidField("/format", `${name} makes ${formats.join(" and ")} only`);
+  return asked ?? (formats.includes(preferred) ? preferred : formats[0]!);
+}
+
+type Request = Parameters<SpeechService["speak"]>[0];
+
+async function* speechOf(service: SpeechService, request: Request) {
+  for (const text of piecesOf(request.text, service.maxCharacters)) yield await service.speak({ ...request, text });
+}
+
+function joinedWavs(service: SpeechService, files: Uint8Array[]): Uint8Array {
+  try {
+    return joinWavs(files);
+  } catch (error) {
+    throw unavailable("speech_refused", `${service.name} sent no usable sound: ${messageOf(error)}.`);
+  }
+}
+
+async function* one(piece: Uint8Array): AsyncGenerator<Uint8Array> {
+  yield piece;
+}
+
+async function* after(first: Uint8Array | undefined, rest: AsyncGenerator<Uint8Array>): AsyncGenerator<Uint8Array> {
+  if (first) yield first;
+  yield* rest;
+}
+
+/** A reader that leaves ends the making of it. */
+function streamOf(pieces: AsyncGenerator<Uint8Array>): ReadableStream<Uint8Array> {
+  return new ReadableStream({
+    async pull(controller) {
+      const { done, value } = await pieces.next();
+      if (done) controller.close();
+      else controller.enqueue(value);
+    },
+    async cancel() {
+      await pieces.return(undefined);
+    },
+  });
+}

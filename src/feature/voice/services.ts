@@ -1,0 +1,84 @@
+/** The speech service that a name stands for, with the key and address in force. */
+import type { SpeechService } from "../../adapter/speech/speech.ts";
+import { unavailable } from "../../core/errors.ts";
+import type { LocalVoiceHealth, SpeechProvider } from "./model.ts";
+
+export interface SpeechServices {
+  /** @throws Problem 503 `provider_not_configured` that says what to set. */
+  of(provider: SpeechProvider, userId: string | undefined): Promise<SpeechService>;
+  /** The hosted service whose voices are listed. @throws Problem 503 when none is set up. */
+  hosted(userId: string | undefined): Promise<SpeechService>;
+  local(): SpeechService;
+  localHealth(signal: AbortSignal): Promise<LocalVoiceHealth>;
+}
+
+/** Makes the services' clients; `feature.ts` has them from the adapters. */
+export interface SpeechMakers {
+  openai(baseUrl: string, apiKey: string | undefined): SpeechService;
+  elevenlabs(baseUrl: string, apiKey: string): SpeechService;
+  localServer(url: string): SpeechService;
+  espeak(): SpeechService;
+  piper(model: string): SpeechService;
+}
+
+export interface SpeechServicesDeps {
+  makers: SpeechMakers;
+  keyOf(
+    providerId: string,
+    userId: string | undefined,
+  ): Promise<{ apiKey?: string | undefined; baseUrl?: string | undefined } | undefined>;
+  providerEnv: Readonly<Record<string, string>>;
+  localvoiceUrl: string | undefined;
+  piperVoice: string | undefined;
+  /** The instance's own choice. */
+  preferred(): SpeechProvider | null;
+}
+
+const notConfigured = (detail: string) => unavailable("provider_not_configured", detail);
+const OPENAI_URL = "https://api.openai.com/v1";
+const ELEVENLABS_URL = "https://api.elevenlabs.io";
+
+export function createSpeechServices(deps: SpeechServicesDeps): SpeechServices {
+  const { makers, keyOf, providerEnv, localvoiceUrl, piperVoice, preferred } = deps;
+  const elevenLabsKey = providerEnv["ELEVENLABS_API_KEY"];
+
+  async function openai(userId: string | undefined): Promise<SpeechService> {
+    const key = await keyOf("openai", userId);
+    if (!key?.apiKey) throw notConfigured("OpenAI has no key here: skep providers set openai --key");
+    return makers.openai((key.baseUrl ?? OPENAI_URL).replace(/\/$/, ""), key.apiKey);
+  }
+  function elevenlabs(): SpeechService {
+    if (!elevenLabsKey) throw notConfigured("ElevenLabs has no key here: set ELEVENLABS_API_KEY and start again.");
+    return makers.elevenlabs((providerEnv["ELEVENLABS_BASE_URL"] ?? ELEVENLABS_URL).replace(/\/$/, ""), elevenLabsKey);
+  }
+  function piper(): SpeechService {
+    if (!piperVoice) throw notConfigured("piper has no voice model: set PIPER_VOICE to an .onnx file and start again.");
+    return makers.piper(piperVoice);
+  }
+  const local = (): SpeechService =>
+    localvoiceUrl ? makers.localServer(localvoiceUrl) : piperVoice ? piper() : makers.espeak();
+
+  return {
+    local,
+    async of(provider, userId) {
+      if (provider === "openai") return openai(userId);
+      if (provider === "elevenlabs") return elevenlabs();
+      if (provider === "piper") return piper();
+      return provider === "espeak-ng" ? makers.espeak() : local();
+    },
+    async hosted(userId) {
+      const wanted = preferred();
+      return wanted === "elevenlabs" || (wanted !== "openai" && elevenLabsKey) ? elevenlabs() : openai(userId);
+    },
+    async localHealth(signal) {
+      const url = localvoiceUrl ?? null;
+      const service = local();
+      try {
+        await service.voices(signal);
+        return { reachable: true, url, detail: url === null ? `${service.name} on this machine` : null };
+      } catch (error) {
+        return { reachable: false, url, detail: error instanceof Error ? error.message : String(error) };
+      }
+    },
+  };
+}

@@ -1,0 +1,92 @@
+/** Voice settings: the instance's, and what single agents choose instead. */
+import type { TObject } from "@sinclair/typebox";
+import { Value } from "@sinclair/typebox/value";
+import { eq } from "drizzle-orm";
+import { type Clock, timestamp } from "../../core/clock.ts";
+import { notFound } from "../../core/errors.ts";
+import { actorOf, type Caller } from "../../http/caller.ts";
+import type { Audit } from "../../store/audit.ts";
+import type { Store } from "../../store/store.ts";
+import { agentTtsSettings } from "../../store/tables/voice.ts";
+import { type AgentTtsSettings, DEFAULT_TTS_SETTINGS, OwnTtsSettings, TtsSettings } from "./model.ts";
+
+export interface VoiceSettings {
+  instance(): TtsSettings;
+  /** Changes the fields sent. The input is of the schema `TtsSettingsUpdate`. */
+  updateInstance(input: Partial<TtsSettings>, caller: Caller): TtsSettings;
+  /** @throws Problem 404 unknown agent. */
+  agent(agentId: string): AgentTtsSettings;
+  updateAgent(agentId: string, input: Partial<OwnTtsSettings>, caller: Caller): AgentTtsSettings;
+}
+
+export interface VoiceSettingsDeps {
+  store: Store;
+  clock: Clock;
+  audit: Audit;
+  agentExists(agentId: string): boolean;
+  /** Objects kept by name beside the instance's settings. */
+  stored: { read(name: string): unknown; put(name: string, value: unknown, caller: Caller): void };
+}
+
+const NAME = "tts";
+const NOTHING_OWN: OwnTtsSettings = {
+  ...{ enabled: null, provider: null, voice_id: null, model: null, format: null, speed: null },
+};
+
+/** `base` with those fields of `over` that the schema names and that fit it: nothing else is ever read. */
+function overlaid<T extends object>(schema: TObject, base: T, over: unknown): T {
+  const result = { ...base } as Record<string, unknown>;
+  if (over !== null && typeof over === "object")
+    for (const [name, field] of Object.entries(schema.properties)) {
+      const value = Object.hasOwn(over, name) ? (over as Record<string, unknown>)[name] : undefined;
+      if (value !== undefined && Value.Check(field, value)) result[name] = value;
+    }
+  return result as T;
+}
+
+export function createVoiceSettings({ store, clock, audit, agentExists, stored }: VoiceSettingsDeps): VoiceSettings {
+  const { db } = store;
+  const instance = () => overlaid(TtsSettings, DEFAULT_TTS_SETTINGS, stored.read(NAME));
+  const ownOf = (agentId: string): OwnTtsSettings => {
+    const row = db.select().from(agentTtsSettings).where(eq(agentTtsSettings.agent_id, agentId)).get();
+    return overlaid(OwnTtsSettings, NOTHING_OWN, row?.own);
+  };
+  const agent = (agentId: string): AgentTtsSettings => {
+    if (!agentExists(agentId)) throw notFound("agent");
+    const own = ownOf(agentId);
+    const shared = instance();
+    const chosen = Object.fromEntries(Object.entries(own).filter(([, value]) => value !== null));
+    // A voice or model of one service means nothing to another.
+    const others = own.provider !== null && own.provider !== shared.provider ? { voice_id: null, model: null } : {};
+    const effective = { ...shared, ...others, ...chosen, enabled: shared.enabled && own.enabled !== false };
+    return { agent_id: agentId, ...own, effective: effective as TtsSettings };
+  };
+  return {
+    instance,
+    updateInstance(input, caller) {
+      stored.put(NAME, overlaid(TtsSettings, instance(), input), caller);
+      return instance();
+    },
+    agent,
+    updateAgent(agentId, input, caller) {
+      if (!agentExists(agentId)) throw notFound("agent");
+      return store.write(() => {
+        const own = overlaid(OwnTtsSettings, ownOf(agentId), input);
+        const updated_at = timestamp(clock.now());
+        db.insert(agentTtsSettings)
+          .values({ agent_id: agentId, own, updated_at })
+          .onConflictDoUpdate({ target: agentTtsSettings.agent_id, set: { own, updated_at } })
+          .run();
+        const data = { fields: Object.keys(input) };
+        audit({
+          action: "agent.voice_updated",
+          actor: actorOf(caller),
+          subject: agentId,
+          address: caller.address,
+          data,
+        });
+        return agent(agentId);
+      });
+    },
+  };
+}

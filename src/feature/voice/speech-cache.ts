@@ -1,0 +1,60 @@
+/**
+ * Speech that was made before, in files named by a digest of all that decides the sound. A file that cannot be read or
+ * written costs a call, never an answer.
+ */
+import { createHash } from "node:crypto";
+import { mkdir, readdir, readFile, rename, rm, stat, utimes, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { LIMITS } from "../../core/limits.ts";
+
+export interface SpeechCache {
+  /** @param parts what decides the sound: text, service, voice, model, format, speed. */
+  find(parts: readonly unknown[]): Promise<Uint8Array | undefined>;
+  keep(parts: readonly unknown[], audio: Uint8Array): Promise<void>;
+  /** Removes the files that were not used for the longest time until the rest fits. */
+  trim(): Promise<void>;
+}
+
+export function createSpeechCache(folder: string, maxBytes: number = LIMITS.speechCacheBytes): SpeechCache {
+  const pathOf = (parts: readonly unknown[]) =>
+    join(folder, createHash("sha256").update(JSON.stringify(parts)).digest("hex"));
+  return {
+    async find(parts) {
+      const path = pathOf(parts);
+      try {
+        const audio = await readFile(path);
+        const now = new Date();
+        await utimes(path, now, now);
+        return audio;
+      } catch {
+        return undefined;
+      }
+    },
+    async keep(parts, audio) {
+      const path = pathOf(parts);
+      const aside = `${path}.${crypto.randomUUID()}`;
+      try {
+        await mkdir(folder, { recursive: true, mode: 0o700 });
+        await writeFile(aside, audio, { mode: 0o600 });
+        await rename(aside, path);
+      } catch {
+        await rm(aside, { force: true }).catch(() => {});
+      }
+    },
+    async trim() {
+      const names = await readdir(folder).catch(() => []);
+      const looked = await Promise.all(
+        names.map(async (name) => {
+          const found = await stat(join(folder, name)).catch(() => undefined);
+          return found ? [{ name, bytes: found.size, usedAt: found.mtimeMs }] : [];
+        }),
+      );
+      const files = looked.flat().sort((a, b) => b.usedAt - a.usedAt);
+      let kept = 0;
+      for (const { name, bytes } of files) {
+        kept += bytes;
+        if (kept > maxBytes) await rm(join(folder, name), { force: true }).catch(() => {});
+      }
+    },
+  };
+}

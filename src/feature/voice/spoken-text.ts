@@ -1,0 +1,87 @@
+/** What of a Markdown text is read aloud, and in which pieces. Each rule reads a line once. */
+
+const FENCE = /^\s{0,3}(```|~~~)/;
+const INLINE: [RegExp, string][] = [
+  [/!\[([^\][]{0,300})\]\([^()\s]{0,2000}\)/g, "$1"],
+  [/\[([^\][]{1,300})\]\([^()\s]{0,2000}\)/g, "$1"],
+  [/<\/?[a-z][^<>]{0,200}>/gi, ""],
+  [/https?:\/\/[^\s)>\]]+/g, ""],
+  [/`+/g, ""],
+  [/(\*{1,3}|~~)(?=\S)/g, ""],
+  [/(?<=\S)(\*{1,3}|~~)/g, ""],
+  [/(^|\s)_{1,2}(?=\S)/g, "$1"],
+  [/(?<=\S)_{1,2}(?=\s|$|[.,;:!?])/g, ""],
+];
+
+/** The text without code blocks, tables' rules and Markdown's marks. Lines that end no sentence get a stop. */
+export function spokenText(markdown: string): string {
+  const lines: string[] = [];
+  let fence: string | undefined;
+  for (const line of markdown.split("\n")) {
+    const [, mark] = FENCE.exec(line) ?? [];
+    if (fence !== undefined) {
+      if (mark === fence) fence = undefined;
+      continue;
+    }
+    if (mark !== undefined) {
+      fence = mark;
+      continue;
+    }
+    const said = spokenLine(line);
+    if (said !== "") lines.push(/[.!?:;,…]$/.test(said) ? said : `${said}.`);
+    else if (lines.at(-1) !== "") lines.push("");
+  }
+  return lines.join("\n").trim();
+}
+
+function spokenLine(line: string): string {
+  let text = line.trim();
+  if (/^([-*_] ?){3,}$/.test(text) || /^\|?[\s:|-]+\|[\s:|-]*$/.test(text)) return "";
+  if (text.startsWith("|"))
+    text = text
+      .split("|")
+      .map((cell) => cell.trim())
+      .filter(Boolean)
+      .join(", ");
+  text = text.replace(/^(#{1,6}\s+|>\s?|[-*+]\s+(\[[ xX]\]\s+)?|\d{1,9}[.)]\s+)/, "");
+  for (const [pattern, replacement] of INLINE) text = text.replace(pattern, replacement);
+  return text.replace(/\s+/g, " ").trim();
+}
+
+const sentences = new Intl.Segmenter("en", { granularity: "sentence" });
+
+/**
+ * The text in pieces of at most `max` characters, cut between sentences where it can be. The first piece is one
+ * sentence, so that its sound is there soon.
+ */
+export function piecesOf(text: string, max: number): string[] {
+  const pieces: string[] = [];
+  let piece = "";
+  const close = (): void => {
+    if (piece.trim() !== "") pieces.push(piece.trim());
+    piece = "";
+  };
+  for (const { segment } of sentences.segment(text)) {
+    for (const part of cut(segment, max)) {
+      if (piece.length + part.length > max) close();
+      piece += part;
+      if (pieces.length === 0) close();
+    }
+  }
+  close();
+  return pieces;
+}
+
+/** A sentence that is too long, cut at spaces, else anywhere but inside a character. */
+function cut(sentence: string, max: number): string[] {
+  const parts: string[] = [];
+  let rest = sentence;
+  while (rest.length > max) {
+    const space = rest.lastIndexOf(" ", max);
+    let at = space > max / 2 ? space : max;
+    if (/[\ud800-\udbff]/.test(rest[at - 1] ?? "")) at--;
+    parts.push(rest.slice(0, at));
+    rest = rest.slice(at);
+  }
+  return [...parts, rest];
+}

@@ -1,0 +1,36 @@
+/**
+ * The database's file. It is there whole or not at all, whenever the machine stops, so one that is empty was not begun:
+ * it was lost, and is never taken for that of a new instance.
+ */
+import { closeSync, existsSync, fsyncSync, openSync, renameSync, rmSync, statSync } from "node:fs";
+import { basename, dirname } from "node:path";
+import Database from "better-sqlite3";
+import { Problem } from "../core/errors.ts";
+import { migrate } from "./migrate.ts";
+
+const RESTORE =
+  "Restore a copy (of the data folder's backups, or your own). To begin anew, move the data folder aside.";
+
+/** Makes the database where there is none. @throws Problem 409 `database_empty`, `database_incomplete`. */
+export function ensureDatabase(path: string): void {
+  const name = basename(path);
+  if (existsSync(path)) {
+    if (statSync(path).size > 0) return;
+    throw new Problem(409, "database_empty", `The database ${name} is empty: its content is lost. ${RESTORE}`);
+  }
+  if (existsSync(`${path}-wal`))
+    throw new Problem(409, "database_incomplete", `${name}-wal is there without its database ${name}. ${RESTORE}`);
+  const draft = `${path}.new`;
+  for (const ending of ["", "-wal", "-shm", "-journal"]) rmSync(draft + ending, { force: true });
+  const db = new Database(draft);
+  try {
+    db.pragma("synchronous = FULL");
+    migrate(db, null);
+  } finally {
+    db.close();
+  }
+  renameSync(draft, path);
+  const folder = openSync(dirname(path), "r");
+  fsyncSync(folder);
+  closeSync(folder);
+}

@@ -1,0 +1,58 @@
+/** A feature as anybody would add one: a route, a job, a tool, an event, and what the house asks of features. */
+import { Type as t } from "@sinclair/typebox";
+import { defineJob } from "../../core/jobs.ts";
+import { type Tool, toolsOf } from "../../engine/tool.ts";
+import type { Agents } from "../../feature/agents/service.ts";
+import { ok } from "../../feature/doctor/model.ts";
+import { type Core, defineFeature } from "../../feature/feature.ts";
+import type { Jobs } from "../../feature/jobs/service.ts";
+import { bellEvents, bellRung } from "./events.ts";
+import { bellRoutes } from "./routes.ts";
+
+type Needs = Core & { jobs: Pick<Jobs, "enqueue">; agents: Pick<Agents, "exists"> };
+
+/** What the test looks at. */
+export interface BellDiary {
+  heard: string[];
+  owners: string[];
+}
+
+export const createBells = (diary: BellDiary) =>
+  defineFeature(
+    "bells",
+    ({ store, base, jobs, agents }: Needs) => {
+      let rung = 0;
+      const ring = (times: number): number => {
+        store.write(({ emit }) => emit(bellRung, { data: { times } }));
+        rung += times;
+        return rung;
+      };
+      const job = defineJob("ring", t.Object({ times: t.Integer() }), async ({ times }) => ({ rung: ring(times) }));
+      const tool: Tool<{ times: number }> = {
+        name: "ring_bell",
+        group: "team",
+        description: "Rings the bell.",
+        parameters: t.Object({ times: t.Integer() }),
+        timeoutMs: 1_000,
+        run: async ({ times }, { execution }) => {
+          if (!agents.exists(execution.agentId)) throw new Error("an agent that does not exist");
+          return { ok: true, output: `rung ${ring(times)} times` };
+        },
+      };
+      const said = (what: string) => () => void diary.heard.push(what);
+      return {
+        service: { rung: () => rung },
+        routes: bellRoutes(base, (times, { userId }) => jobs.enqueue(job, { times }, { userId })),
+        jobs: [job],
+        tools: toolsOf("bells", [tool]),
+        counts: () => ({ bells_rung: rung }),
+        checks: () => [ok("bells", "The bell hangs.")],
+        handOver: (from, to) => void diary.owners.push(`${from} → ${to}`),
+        prunes: [{ keep: 1, run: said("pruned") }],
+        start: said("start"),
+        stop: said("stop"),
+        close: said("close"),
+      };
+    },
+    bellEvents,
+  );

@@ -1,0 +1,87 @@
+/**
+ * A terminal for tests: a command in a pseudo-terminal of a given size, and what its screen shows, worked out by a
+ * terminal emulator. Keys can be typed when something is on the screen.
+ */
+import headless from "@xterm/headless";
+
+export interface TerminalOptions {
+  columns: number;
+  rows?: number;
+  env?: Record<string, string>;
+  cwd?: string;
+}
+
+export interface TestTerminal {
+  /** What is on the screen and above it, without blanks at line ends. */
+  text(): string;
+  /** Waits until the screen shows it. @throws Error with the screen when the command ends before. */
+  shows(pattern: RegExp): Promise<void>;
+  type(keys: string): void;
+  resize(columns: number, rows: number): void;
+  kill(signal: NodeJS.Signals): void;
+  /** Exit code, once everything it wrote is on the screen. */
+  readonly exited: Promise<number>;
+  /** Everything that was sent to the terminal, codes included. */
+  sent(): string;
+}
+
+export function openTerminal(command: string[], { columns, rows = 30, env = {}, cwd }: TerminalOptions): TestTerminal {
+  const screen = new headless.Terminal({ cols: columns, rows, scrollback: 1_000, allowProposedApi: true });
+  let sent = "";
+  let pending = 0;
+  let changed = Promise.withResolvers<void>();
+  const decoder = new TextDecoder();
+  const wake = () => {
+    changed.resolve();
+    changed = Promise.withResolvers<void>();
+  };
+  const child = Bun.spawn(command, {
+    env: { PATH: process.env["PATH"] ?? "", TERM: "xterm-256color", TZ: "UTC", ...env },
+    ...(cwd ? { cwd } : {}),
+    terminal: {
+      cols: columns,
+      rows,
+      data(_terminal, chunk) {
+        const text = decoder.decode(chunk, { stream: true });
+        sent += text;
+        pending++;
+        screen.write(text, () => {
+          pending--;
+          wake();
+        });
+      },
+    },
+  });
+  let over = false;
+  const exited = child.exited.then(async (code) => {
+    // What was written last is still on its way through the emulator.
+    do await Bun.sleep(20);
+    while (pending > 0);
+    over = true;
+    child.terminal?.close();
+    wake();
+    return code;
+  });
+  const text = (): string => {
+    const { active } = screen.buffer;
+    const lines = Array.from({ length: active.length }, (_, at) => active.getLine(at)?.translateToString(true) ?? "");
+    return lines.join("\n").trimEnd();
+  };
+  return {
+    text,
+    exited,
+    sent: () => sent,
+    type: (keys) => void child.terminal?.write(keys),
+    resize(cols, height) {
+      screen.resize(cols, height);
+      child.terminal?.resize(cols, height);
+    },
+    kill: (signal) => child.kill(signal),
+    async shows(pattern) {
+      for (let next = changed.promise; !pattern.test(text()); next = changed.promise) {
+        if (over) throw new Error(`It ended and never showed ${pattern}:\n${text()}`);
+        await next;
+      }
+    },
+  };
+}
