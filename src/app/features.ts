@@ -26,6 +26,7 @@ import { skills } from "../feature/skills/feature.ts";
 import { status } from "../feature/status/feature.ts";
 import { swarm } from "../feature/swarm/feature.ts";
 import { tasks } from "../feature/tasks/feature.ts";
+import { tasks } from "../feature/tasks/feature.ts";
 import { team } from "../feature/team/feature.ts";
 import { updates } from "../feature/updates/feature.ts";
 import { usage } from "../feature/usage/feature.ts";
@@ -58,6 +59,7 @@ export const FEATURES = noFeatures()
   .with(usage)
   .with(executions)
   .with(runs)
+  .with(tasks)
   .with(tasks)
   .with(memory)
   .with(swarm)

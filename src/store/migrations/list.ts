@@ -17,6 +17,7 @@ import toolOverrides from "./0031-tool-overrides.sql" with { type: "text" };
 import knowledgeGraph from "./0060-knowledge-graph.sql" with { type: "text" };
 import replacedSecrets from "./0061-replaced-secrets.sql" with { type: "text" };
 import jobs from "./0100-jobs.sql" with { type: "text" };
+import tasks from "./0220-tasks.sql" with { type: "text" };
 import cookies from "./0260-cookies.sql" with { type: "text" };
 import voice from "./0261-voice.sql" with { type: "text" };
 
@@ -44,6 +45,7 @@ export const MIGRATIONS: readonly Migration[] = [
   { name: "0060-knowledge-graph", sql: knowledgeGraph },
   { name: "0061-replaced-secrets", sql: replacedSecrets },
   { name: "0100-jobs", sql: jobs },
+  { name: "0220-tasks", sql: tasks },
   { name: "0260-cookies", sql: cookies },
   { name: "0261-voice", sql: voice },
 ];
