@@ -4,7 +4,7 @@ import type { Jobs } from "../jobs/service.ts";
 import type { Pipelines } from "../pipelines/service.ts";
 import type { projects } from "../projects/feature.ts";
 import { runCancelled, runComplete, runFailed, runRestarted, runWaiting, stepStarted } from "../runs/events.ts";
-import type { OpenRuns } from "../runs/open.ts";
+import type { Runs } from "../runs/service.ts";
 import { taskEvents } from "./events.ts";
 import { createTaskExecution } from "./execution.ts";
 import { defineImport, importOf } from "./import.ts";
@@ -22,7 +22,7 @@ type Needs = Core & {
   pipelines: Pick<Pipelines, "exists">;
   projects: Pick<ServiceOf<typeof projects>, "get">;
   agents: Pick<Agents, "exists">;
-  runs: Pick<OpenRuns, "service">;
+  runs: Pick<Runs, "create">;
 };
 
 export const tasks = defineFeature(
@@ -39,7 +39,7 @@ export const tasks = defineFeature(
     const service = createTasks({ ...own, rows, rules, missingStages: policies.missingStages, leaseChanged });
     const execution = createTaskExecution({
       ...{ store, rows, rules, policies, projectOf },
-      createRun: (input, caller, made) => runs.service.create(input, caller, made),
+      createRun: (input, caller, made) => runs.create(input, caller, made),
       runState: runStates(store),
     });
     const importTasks = defineImport({ tasks: service, rows });

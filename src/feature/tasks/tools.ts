@@ -61,7 +61,14 @@ export function taskTools({ tasks, projectOf }: TaskToolsDeps): ToolSource {
         return said({ tasks: items.map(short), more: next_cursor !== null });
       },
     }),
-    tool<{ title: string; description?: string; priority?: Task["priority"]; work_type?: WorkType; depends_on?: string[]; tags?: string[] }>({
+    tool<{
+      title: string;
+      description?: string;
+      priority?: Task["priority"];
+      work_type?: WorkType;
+      depends_on?: string[];
+      tags?: string[];
+    }>({
       name: "create_task",
       description:
         "Writes down work that you found and do not do now, as a task of this project's backlog. Say what is wrong and where, so that somebody else can do it.",
