@@ -60,6 +60,7 @@ beforeAll(async () => {
     ["/v1/jobs/", ["job_of_a"]],
     ["/v1/admin/notifications/", ["ntf_of_a"]],
     ["/v1/llm-calls/", [call!["id"] as string]],
+    ["/v1/sessions/", [call!["session_id"] as string]],
     ["/v1/runs/", [run]],
     ["/v1/steps/", [run, "look"]],
   ];
@@ -261,8 +262,11 @@ const LEFT: Record<string, "goes" | "handed over" | "kept"> = {
   jobs: "handed over",
   // Records: who started what, and what it cost. Others than administrators do not read them.
   runs: "kept",
+  tasks: "kept",
   executions: "kept",
   llm_calls: "kept",
+  usage_days: "kept",
+  usage_hours: "kept",
   tts_calls: "handed over",
 };
 
