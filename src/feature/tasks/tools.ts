@@ -19,9 +19,9 @@ const TaskId = t.String({ maxLength: 40, description: "Id of the task." });
 const said = (value: unknown): ToolResult => ({ ok: true, output: JSON.stringify(value, null, 1) });
 
 /** An execution speaks for itself, not for an administrator. */
-const callerOf = ({ id, agentId, runId, projectId, userId }: ExecutionInfo): Caller => ({
+const callerOf = ({ id, sessionId, agentId, runId, projectId, userId }: ExecutionInfo): Caller => ({
   ...{ kind: "execution", admin: false, userId },
-  execution: { id, agentId, runId, projectId },
+  execution: { id, sessionId, agentId, runId, projectId },
 });
 
 const projectIdOf = ({ projectId }: ExecutionInfo): string => {
