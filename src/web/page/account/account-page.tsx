@@ -2,8 +2,9 @@
 import { useState } from "react";
 import { client, fieldError, must } from "../../api/client.ts";
 import { refresh } from "../../api/queries.ts";
-import { keysOn } from "../../shell/keys.ts";
+
 import { useMe } from "../../shell/session.tsx";
+import { keysOn, setKeysOn } from "../../shell/single-keys.ts";
 import { useAction } from "../../ui/action.ts";
 import { Check, Field, Input } from "../../ui/field.tsx";
 import { Form } from "../../ui/form.tsx";
@@ -48,8 +49,7 @@ function SingleKeys() {
       hint="Off for those who speak to their machine. Ctrl K works in any case."
       checked={on}
       onChange={(event) => {
-        if (event.target.checked) localStorage.removeItem("skep-keys");
-        else localStorage.setItem("skep-keys", "off");
+        setKeysOn(event.target.checked);
         setOn(event.target.checked);
       }}
     />
