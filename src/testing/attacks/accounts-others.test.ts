@@ -46,6 +46,7 @@ beforeAll(async () => {
   const [call] = await itemsOf(a, "/v1/llm-calls");
   const key = await by(a, "POST", "/v1/auth/api-keys", { name: "of a" });
   const [session] = await itemsOf(a, "/v1/auth/sessions");
+  const [step] = await itemsOf(a, `/v1/steps/${run}`);
   keepRows(a.id);
   const form = new FormData();
   form.append("name", "of a");
@@ -61,6 +62,7 @@ beforeAll(async () => {
     ["/v1/admin/notifications/", ["ntf_of_a"]],
     ["/v1/llm-calls/", [call!["id"] as string]],
     ["/v1/runs/", [run]],
+    ["/v1/sessions/", [step!["session_id"] as string]],
     ["/v1/steps/", [run, "look"]],
   ];
 });
@@ -263,6 +265,8 @@ const LEFT: Record<string, "goes" | "handed over" | "kept"> = {
   runs: "kept",
   executions: "kept",
   llm_calls: "kept",
+  usage_days: "kept",
+  usage_hours: "kept",
   tts_calls: "handed over",
 };
 
