@@ -12,6 +12,8 @@ export interface Caller {
   scopes?: readonly string[] | undefined;
   /** Of a browser or bearer session, for logging out. */
   sessionId?: string | undefined;
+  /** Of an API key. */
+  apiKeyId?: string | undefined;
   /** Of an execution token: the one execution that it speaks for. */
   execution?: { id: string; agentId: string; runId?: string | undefined; projectId?: string | undefined } | undefined;
   /** Network address, from a trusted proxy's header or the socket. */
