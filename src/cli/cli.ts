@@ -4,6 +4,7 @@ import { isProblem } from "../core/errors.ts";
 import { didYouMean } from "../core/near.ts";
 import { BUILD } from "../core/version.ts";
 import { adminCommand } from "./admin.ts";
+import { checkCommand } from "./check.ts";
 import { completionCommand } from "./completion.ts";
 import { demoCommand } from "./demo.ts";
 import { doctorCommand } from "./doctor.ts";
@@ -54,6 +55,7 @@ export function createProgram(exit: (code: number) => void): Command {
   adminCommand(program);
 
   program.commandsGroup("This machine:");
+  checkCommand(program, exit);
   graphCommands(program);
   imageCommand(program);
   healthCommands(program);
