@@ -13,6 +13,7 @@ import { failureText } from "./failure.ts";
 import { graphCommands } from "./graph.ts";
 import { healthCommands } from "./health.ts";
 import { imageCommand } from "./image.ts";
+import { initCommand } from "./init/init.ts";
 import { loginCommands } from "./login.ts";
 import { openCommand } from "./open.ts";
 import { overview } from "./overview.ts";
@@ -34,6 +35,7 @@ export function createProgram(exit: (code: number) => void): Command {
     .exitOverride()
     .configureOutput({ outputError: (text, write) => write(text.replace(/^error: /, "skep: ")) });
   program.commandsGroup("Begin:");
+  initCommand(program, exit);
   serveCommand(program, exit);
   demoCommand(program, exit);
   doctorCommand(program, exit);
