@@ -1,5 +1,5 @@
 /** Executions (sessions): whatever one agent does, of any kind, with its transcript and tool calls. */
-import { index, integer, primaryKey, sqliteTable, text } from "drizzle-orm/sqlite-core";
+import { integer, primaryKey, sqliteTable, text } from "drizzle-orm/sqlite-core";
 
 export type ExecutionStatus = "queued" | "running" | "waiting" | "succeeded" | "failed" | "cancelled";
 
@@ -16,53 +16,51 @@ export interface OutputContract {
   schema: Record<string, unknown> | null;
 }
 
-export const executions = sqliteTable(
-  "executions",
-  {
-    id: text().primaryKey(),
-    kind: text().notNull(),
-    agent_id: text().notNull(),
-    status: text().$type<ExecutionStatus>().notNull(),
-    run_id: text(),
-    /** Row id of the step (`step_…`). */
-    step_row_id: text(),
-    /** Name of the step in its pipeline. */
-    step_id: text(),
-    project_id: text(),
-    task_id: text(),
-    user_id: text(),
-    /** Asked for; the one used is in `model`. */
-    wanted_model: text(),
-    model: text(),
-    prompt: text().notNull(),
-    /** Assembled at the first start and kept, so that a resumed execution goes on under the same words. */
-    system: text(),
-    contract: text({ mode: "json" }).$type<OutputContract>().notNull(),
-    skills: text({ mode: "json" }).$type<string[]>().notNull(),
-    timeout_seconds: integer().notNull(),
-    /** Process that works on it; whoever holds the data folder's lock knows any other to be dead. */
-    lease_owner: text(),
-    /** Not taken up before this time, ms since the epoch (back-off). */
-    not_before: integer().notNull(),
-    cancel_requested: integer({ mode: "boolean" }).notNull(),
-    turns: integer().notNull(),
-    cost_nano: integer().notNull(),
-    tokens: integer().notNull(),
-    outputs: text({ mode: "json" }).$type<Record<string, unknown>>().notNull(),
-    /** Last text of the agent. */
-    text: text().notNull(),
-    error: text({ mode: "json" }).$type<RowError | null>(),
-    created_at: text().notNull(),
-    started_at: text(),
-    finished_at: text(),
-  },
-  (t) => [index("executions_status").on(t.status, t.not_before), index("executions_run").on(t.run_id)],
-);
+export const executions = sqliteTable("executions", {
+  id: text().primaryKey(),
+  kind: text().notNull(),
+  agent_id: text().notNull(),
+  status: text().$type<ExecutionStatus>().notNull(),
+  run_id: text(),
+  /** Row id of the step (`step_…`). */
+  step_row_id: text(),
+  /** Name of the step in its pipeline. */
+  step_id: text(),
+  project_id: text(),
+  task_id: text(),
+  user_id: text(),
+  /** Asked for; the one used is in `model`. */
+  wanted_model: text(),
+  model: text(),
+  prompt: text().notNull(),
+  /** Assembled at the first start and kept, so that a resumed execution goes on under the same words. */
+  system: text(),
+  contract: text({ mode: "json" }).$type<OutputContract>().notNull(),
+  skills: text({ mode: "json" }).$type<string[]>().notNull(),
+  timeout_seconds: integer().notNull(),
+  /** Process that works on it; whoever holds the data folder's lock knows any other to be dead. */
+  lease_owner: text(),
+  /** Not taken up before this time, ms since the epoch (back-off). */
+  not_before: integer().notNull(),
+  cancel_requested: integer({ mode: "boolean" }).notNull(),
+  turns: integer().notNull(),
+  cost_nano: integer().notNull(),
+  tokens: integer().notNull(),
+  outputs: text({ mode: "json" }).$type<Record<string, unknown>>().notNull(),
+  /** Last text of the agent. */
+  text: text().notNull(),
+  error: text({ mode: "json" }).$type<RowError | null>(),
+  created_at: text().notNull(),
+  started_at: text(),
+  finished_at: text(),
+});
 
 export const messages = sqliteTable(
   "messages",
   {
-    execution_id: text().notNull(),
+    execution_id: text()
+      .notNull()
+      .references(() => executions.id, { onDelete: "cascade" }),
     /** From 0, without gap. */
     seq: integer().notNull(),
     id: text().notNull(),
@@ -78,7 +76,9 @@ export const messages = sqliteTable(
 export const toolCalls = sqliteTable(
   "tool_calls",
   {
-    execution_id: text().notNull(),
+    execution_id: text()
+      .notNull()
+      .references(() => executions.id, { onDelete: "cascade" }),
     /** The assistant message that asked for it. */
     seq: integer().notNull(),
     position: integer().notNull(),
