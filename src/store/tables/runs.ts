@@ -50,7 +50,9 @@ export const steps = sqliteTable("steps", {
   text: text().notNull(),
   error: text({ mode: "json" }).$type<StepError | null>(),
   model: text(),
+  /** The attempts of one visit share a session; each is an execution of it. */
   session_id: text(),
+  execution_id: text(),
   /** Superseded by a restart or a step back: kept for reading, not counted by the planner. */
   superseded: integer({ mode: "boolean" }).notNull(),
   /** When a person's time to answer is over, ms since the epoch. */

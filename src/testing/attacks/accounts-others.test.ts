@@ -44,6 +44,7 @@ beforeAll(async () => {
   b = await makeUser(server, admin, "b@example.test");
   const run = await finishedRun(a);
   const [call] = await itemsOf(a, "/v1/llm-calls");
+  const [step] = await itemsOf(a, `/v1/steps/${run}`);
   const key = await by(a, "POST", "/v1/auth/api-keys", { name: "of a" });
   const [session] = await itemsOf(a, "/v1/auth/sessions");
   keepRows(a.id);
@@ -61,6 +62,7 @@ beforeAll(async () => {
     ["/v1/admin/notifications/", ["ntf_of_a"]],
     ["/v1/llm-calls/", [call!["id"] as string]],
     ["/v1/runs/", [run]],
+    ["/v1/sessions/", [step!["session_id"] as string]],
     ["/v1/steps/", [run, "look"]],
   ];
 });
@@ -261,7 +263,7 @@ const LEFT: Record<string, "goes" | "handed over" | "kept"> = {
   jobs: "handed over",
   // Records: who started what, and what it cost. Others than administrators do not read them.
   runs: "kept",
-  executions: "kept",
+  sessions: "kept",
   llm_calls: "kept",
   tts_calls: "handed over",
 };
