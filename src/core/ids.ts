@@ -4,6 +4,7 @@ export const ID_PREFIXES = {
   run: "run",
   step: "step",
   session: "sess",
+  execution: "exe",
   message: "msg",
   call: "call",
   project: "proj",

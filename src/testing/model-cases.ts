@@ -47,7 +47,7 @@ const TOOL = {
 export const requestFor = (one: WireCase, more: Partial<ModelRequest> = {}): ModelRequest => ({
   model: one.model,
   system: "You are terse.",
-  messages: [{ role: "user", content: "Hi" }],
+  messages: [{ role: "user", parts: [{ type: "text", text: "Hi" }] }],
   tools: [TOOL],
   thinkingLevel: "off",
   scope: { agentId: "a", sessionId: "s" },

@@ -50,6 +50,8 @@ export interface CatalogueDeps {
 /** By name, as the table does not say it. Wrong only in what a page shows; the call itself is decided by the provider. */
 const REASONING =
   /(^|\/)o\d|gpt-[5-9]|gpt-oss|claude-(3-7|(opus|sonnet|haiku|fable)-[4-9])|gemini-(2\.5|[3-9])|deepseek-(r1|reasoner|v[3-9])|qwen[3-9]|qwq|grok-(3-mini|[4-9]|code)|magistral|glm-[4-9]|kimi-k\d|thinking|reason|minimax-m/i;
+const VISION =
+  /gpt-(4o|4\.1|4-turbo|[5-9])|(^|\/)o[134](?!-mini)|o4-mini|claude-(3|(opus|sonnet|haiku|fable)-\d)|gemini-(1\.5|[2-9])|gemma-?[3-9]|llava|llama-?4|vision|pixtral|qwen.*(vl|omni)|grok-[4-9]|mistral-(small-3|medium-3|large-3)|minicpm-v|internvl|kimi-k[2-9]\.|phi-4-multi/i;
 const NO_TOOLS = /gpt-3\.5-turbo-instruct|claude-(2|v1|instant)|gemma-?2|phi-2|o1-(mini|preview)|gemini-(1\.0|pro$)/i;
 
 const UNKNOWN: Rates = { input: null, output: null, context: null };
@@ -64,6 +66,9 @@ function modelInfo(id: string, name: string, kind: string | undefined, rates: Ra
     output_usd_per_mtok: own?.output_usd_per_mtok ?? rates.output,
     reasoning: own?.reasoning ?? (kind !== "scripted" && REASONING.test(name)),
     tools: own?.tools ?? !NO_TOOLS.test(name),
+    images: VISION.test(name),
+    // Others take text alone, or what is in a document only when it was read out of it before.
+    documents: VISION.test(name) && (kind === "anthropic" || kind === "openai" || kind === "google"),
   };
 }
 
