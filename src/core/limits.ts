@@ -41,6 +41,7 @@ export const LIMITS = {
   apiKeysPerUser: 100,
   signOnMs: 10 * 60_000,
   waitlistEntries: 10_000,
+  taskLeaseMs: 30 * 60_000,
   cookieFileBytes: 1024 * 1024,
   speechBytes: 50 * 1024 * 1024,
   speechTimeoutMs: 120_000,

@@ -42,6 +42,7 @@ function row(fields: Partial<ProjectRow> = {}): ProjectRow {
     default_pipeline_id: null,
     status: "active",
     vision: null,
+    columns: null,
     workspace_state: "none",
     workspace_error: null,
     workspace_head: null,

@@ -35,7 +35,8 @@ export interface RunsDeps {
 }
 
 export interface Runs {
-  create(input: RunCreate, caller: Caller): Run;
+  /** @param made a definition that was made for this run, in the place of a stored pipeline. */
+  create(input: RunCreate, caller: Caller, made?: PipelineDefinition): Run;
   /** @throws Problem 409 when it has ended. */
   cancel(id: string, caller: Caller): Run;
   /** @throws Problem 409 unless it failed or was cancelled, 422 unknown step. */
@@ -112,8 +113,8 @@ export function createRuns(deps: RunsDeps): Runs {
   };
 
   return {
-    create(input, caller) {
-      const definition = deps.pipelineOf(input.pipeline_id);
+    create(input, caller, made) {
+      const definition = made ?? deps.pipelineOf(input.pipeline_id);
       deps.assertReady(definition);
       const row = newRun(input, definition, caller);
       return store.write((tx) => {

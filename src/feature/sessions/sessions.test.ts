@@ -207,6 +207,21 @@ describe("a talk", () => {
     ]);
   });
 
+  test("every call has an id of its own, also when a provider counts from 0 in each reply", async () => {
+    const { model, sessions, chat, say, answered } = await started();
+    const id = chat();
+    const turn = say(id, "Look twice");
+    const call = { type: "tool_call" as const, call_id: "call_0", tool: "ls", input: {} };
+    for (let time = 0; time < 2; time++) (await model.next()).reply({ parts: [call, call], finish: "tool_calls" });
+    const { request } = await model.next();
+    const asked = request.messages.flatMap((one) => (one.role === "assistant" ? one.parts : []));
+    const results = request.messages.flatMap((one) => (one.role === "tool" ? one.results : []));
+    expect(new Set(results.map(({ call_id }) => call_id)).size).toBe(4);
+    expect(results.map((one) => one.call_id)).toEqual(asked.map((one) => ("call_id" in one ? one.call_id : "")));
+    sessions.interrupt(id);
+    await answered(turn.message_id);
+  });
+
   test("what was taken back is read by people, not by the model", async () => {
     const { model, sessions, chat, say, answered } = await started();
     const id = chat();

@@ -263,8 +263,11 @@ const LEFT: Record<string, "goes" | "handed over" | "kept"> = {
   jobs: "handed over",
   // Records: who started what, and what it cost. Others than administrators do not read them.
   runs: "kept",
+  tasks: "kept",
   sessions: "kept",
   llm_calls: "kept",
+  usage_days: "kept",
+  usage_hours: "kept",
   tts_calls: "handed over",
 };
 
