@@ -1,6 +1,6 @@
 /** Takes queued executions as room allows. The bus only wakes it: what is to be done stands in the rows. */
 import type { Logger } from "../core/log.ts";
-import type { Execution } from "./execution.ts";
+import type { Execution, StopRequest } from "./execution.ts";
 import { type EnginePorts, Stopped } from "./ports.ts";
 import { workOn } from "./work.ts";
 
@@ -15,23 +15,18 @@ export interface Scheduler {
   start(): void;
   /** There may be work. */
   wake(): void;
-  /** Ends a running execution within a second. */
-  cancel(executionId: string): void;
+  /** Ends a running execution within a second; no model call of it starts any more. */
+  stopOne(executionId: string, why: StopRequest): void;
   /** Gives everything back to the queue and waits for it. */
   stop(): Promise<void>;
   isActive(executionId: string): boolean;
   readonly active: number;
 }
 
-/** Looks for work whose time has come (back-off, time-outs) this often, in ms. */
+/** Looks for work whose time has come (back-off) this often, in ms. */
 const TICK_MS = 1_000;
 
-export function createScheduler(
-  ports: EnginePorts,
-  limits: () => SchedulerLimits,
-  log: Logger,
-  onTick: () => void = () => {},
-): Scheduler {
+export function createScheduler(ports: EnginePorts, limits: () => SchedulerLimits, log: Logger): Scheduler {
   const active = new Map<string, { execution: Execution; stop: AbortController; done: Promise<void> }>();
   let timer: ReturnType<typeof setInterval> | undefined;
   let waking = false;
@@ -77,7 +72,6 @@ export function createScheduler(
       timer = setInterval(() => {
         try {
           recover();
-          onTick();
         } catch (error) {
           log.error({ err: error }, "tick failed; trying again");
         }
@@ -86,7 +80,7 @@ export function createScheduler(
       wake();
     },
     wake,
-    cancel: (id) => active.get(id)?.stop.abort(new Stopped("cancelled")),
+    stopOne: (id, why) => active.get(id)?.stop.abort(new Stopped(why)),
     async stop() {
       stopping = true;
       clearInterval(timer);

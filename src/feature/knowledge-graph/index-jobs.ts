@@ -9,6 +9,7 @@ import { defineJob, type EndedJob, type JobDefinition, type RunningJob } from ".
 import { LIMITS } from "../../core/limits.ts";
 import { oneOf } from "../../core/schema.ts";
 import type { RemoteGraph } from "../../graph/client.ts";
+import { PHASES } from "../../graph/model.ts";
 import type { Caller } from "../../http/caller.ts";
 import type { Store } from "../../store/store.ts";
 import type { Job } from "../jobs/model.ts";
@@ -46,17 +47,9 @@ export interface IndexJobs {
 
 const Payload = t.Object({ project_id: t.String(), force: t.Boolean(), cause: oneOf("request", "workspace") });
 type Payload = Static<typeof Payload>;
-const NAMES = [
-  "filesystem_walk",
-  "parsing",
-  "structure",
-  "resolution",
-  "community_detection",
-  "process_discovery",
-] as const;
 /** Share of each phase in the whole, in percent: measured on repositories of 100 to 7,000 files. */
 const WEIGHTS = [4, 55, 6, 20, 8, 7];
-const PENDING: Phase[] = NAMES.map((name) => ({ name, state: "pending", percent: 0, done: 0, total: 0 }));
+const PENDING: Phase[] = PHASES.map((name) => ({ name, state: "pending", percent: 0, done: 0, total: 0 }));
 /** One project never waits for another while there are processors; each index has a process of its own. */
 const PARALLEL = Math.max(2, availableParallelism());
 
@@ -67,7 +60,7 @@ export function createIndexJobs({ store, jobs, graphOf }: IndexJobsDeps): IndexJ
    */
   const again = new Map<string, boolean>();
 
-  async function run({ project_id, force }: Payload, { id, signal, report }: RunningJob) {
+  async function run({ project_id, force }: Payload, { id, userId, signal, report }: RunningJob) {
     const { manifest, parsed, changed } = await graphOf(project_id).index({
       force,
       signal,
@@ -76,17 +69,17 @@ export function createIndexJobs({ store, jobs, graphOf }: IndexJobsDeps): IndexJ
         const phase = phases.find(({ state }) => state === "running")?.name;
         report({ percent, detail: phase?.replaceAll("_", " "), progress: { phases } });
         const data = { job_id: id, state: "running" as const, percent, phase: phase ?? null, phases };
-        store.emitSoon(indexProgress, { project_id, data });
+        store.emitSoon(indexProgress, { project_id, user_id: userId ?? undefined, data });
       },
     });
     const { files, skipped, skippedCount, failed, nodes, relationships, communities, processes } = manifest;
     const seen = { files, skipped, skipped_count: skippedCount, failed };
     return { parsed, changed, report: seen, nodes, relationships, communities, processes };
   }
-  function ended({ id, payload: { project_id }, state, result, error }: EndedJob<Payload>): void {
+  function ended({ id, payload: { project_id }, userId, state, result, error }: EndedJob<Payload>): void {
     const { report: _, ...counts } = result ?? {};
     const data = { job_id: id, state, ...(error ? { error } : {}), ...counts };
-    store.write(({ emit }) => emit(indexComplete, { project_id, data }));
+    store.write(({ emit }) => emit(indexComplete, { project_id, user_id: userId ?? undefined, data }));
     const force = again.get(project_id);
     again.delete(project_id);
     if (force !== undefined && state !== "cancelled") enqueue(project_id, { force, cause: "workspace" });

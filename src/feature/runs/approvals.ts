@@ -3,11 +3,11 @@ import { type Static, Type as t } from "@sinclair/typebox";
 import { timestamp } from "../../core/clock.ts";
 import { isProblem } from "../../core/errors.ts";
 import { oneOf, orNull, Time } from "../../core/schema.ts";
+import type { PipelineDefinition, PipelineStep } from "../../engine/pipeline/definition.ts";
 import type { Caller } from "../../http/caller.ts";
 import { type ListAnswer, listAnswer, type Page } from "../../http/list.ts";
 import { Approval } from "./model.ts";
 import { needsOf } from "./plan.ts";
-import type { PipelineDefinition, PipelineStep } from "./planner.ts";
 import type { Runs } from "./service.ts";
 import type { RunRow, RunStore, StepRow } from "./store.ts";
 
@@ -106,13 +106,13 @@ export interface ApprovalList {
 
 export function createApprovals({ rows, runs }: { rows: RunStore; runs: Pick<Runs, "approve"> }): ApprovalList {
   const present = ({ run, step }: { run: RunRow; step: StepRow }): PendingApproval => {
-    const definition = run.definition as PipelineDefinition;
+    const { definition } = run;
     const at = definition.steps.findIndex(({ id }) => id === step.step_id);
     const planned = definition.steps[at]!;
     const taken = rows.stepsOf(run.id);
     const before = new Set(needsOf(definition, at));
     const effects = effectsOf(definition, planned);
-    const deadline = step.data["deadline"];
+    const { deadline } = step;
     const approved = step.outputs["approved"];
     return {
       id: step.id,
@@ -129,9 +129,8 @@ export function createApprovals({ rows, runs }: { rows: RunStore; runs: Pick<Run
       budget_usd: run.budget_usd,
       requested_at: step.started_at,
       answered_at: step.finished_at,
-      deadline: typeof deadline === "number" ? timestamp(deadline) : null,
-      on_timeout:
-        typeof deadline === "number" && "approval" in planned ? (planned.approval.on_timeout ?? "fail") : null,
+      deadline: deadline === null ? null : timestamp(deadline),
+      on_timeout: deadline !== null && "approval" in planned ? (planned.approval.on_timeout ?? "fail") : null,
       results: taken
         .filter((row) => before.has(row.step_id) && row.status === "succeeded" && !row.superseded)
         .map(({ step_id, outputs }) => ({ step_id, outputs })),

@@ -1,21 +1,13 @@
 /** Runs and steps as the API shows them. */
 import { type Static, Type as t } from "@sinclair/typebox";
 import { LIMITS } from "../../core/limits.ts";
+import { RUN_STATUSES, STEP_STATUSES } from "../../core/run-states.ts";
 import { oneOf, orNull, Time } from "../../core/schema.ts";
 
 const Text = t.String({ maxLength: LIMITS.textCharacters });
 
-export const RunStatus = oneOf("queued", "running", "waiting", "succeeded", "failed", "cancelled");
-export const StepStatus = oneOf(
-  "pending",
-  "queued",
-  "running",
-  "waiting",
-  "succeeded",
-  "failed",
-  "skipped",
-  "cancelled",
-);
+export const RunStatus = oneOf(...RUN_STATUSES);
+export const StepStatus = oneOf(...STEP_STATUSES);
 const Outputs = t.Record(t.String(), t.Unknown());
 const StepError = t.Object({ code: t.String(), message: t.String() });
 
@@ -94,7 +86,11 @@ export const Step = t.Object({
   outputs: Outputs,
   error: t.Union([StepError, t.Null()]),
   model: orNull(t.String()),
-  session_id: orNull(t.String()),
+  session_id: orNull(t.String({ description: "Attempts of one visit share a session." })),
+  ended_by: t.Union([oneOf("complete", "text"), t.Null()], {
+    description:
+      "Of a success: the agent called `complete`, or it stopped without, was reminded, and its words count as the result.",
+  }),
   cost_usd: t.Number(),
   tokens: t.Integer(),
   started_at: orNull(Time),

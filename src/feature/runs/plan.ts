@@ -1,8 +1,8 @@
 /** A run's own pipeline as a graph, from the copy of the definition that it holds, and how far the run is in it. */
 import { type Static, Type as t } from "@sinclair/typebox";
 import { oneOf, orNull } from "../../core/schema.ts";
+import type { PipelineDefinition, PipelineStep } from "../../engine/pipeline/definition.ts";
 import { type Run, StepStatus } from "./model.ts";
-import type { PipelineDefinition, PipelineStep } from "./planner.ts";
 import type { RunRow, StepRow } from "./store.ts";
 
 const StepPlan = t.Object(
@@ -55,7 +55,7 @@ const latestOf = (rows: readonly StepRow[], id: string): StepRow | undefined =>
   rows.findLast((row) => row.step_id === id && row.item_index === null && !row.superseded);
 
 export function planOf(run: RunRow, rows: readonly StepRow[]): RunPlan {
-  const definition = run.definition as PipelineDefinition;
+  const { definition } = run;
   const steps = definition.steps.map((step, at): StepPlan => {
     const own = rows.filter((row) => row.step_id === step.id);
     const children = own.filter((row) => row.item_index !== null && !row.superseded);
@@ -68,7 +68,7 @@ export function planOf(run: RunRow, rows: readonly StepRow[]): RunPlan {
       needs: needsOf(definition, at),
       leads_back: leadsBack(step),
       when: step.when ?? null,
-      status: (latestOf(rows, step.id)?.status ?? "pending") as StepPlan["status"],
+      status: latestOf(rows, step.id)?.status ?? "pending",
       attempts: own.filter((row) => row.item_index === null && row.started_at !== null).length,
       children: { done: children.filter((row) => DONE.has(row.status)).length, total: children.length },
     };
@@ -80,7 +80,7 @@ type Progress = Pick<Run, "steps_done" | "steps_total" | "current_step" | "waiti
 
 /** How far the run is, and where. */
 export function progressOf(run: RunRow, rows: readonly StepRow[]): Progress {
-  const { steps } = run.definition as PipelineDefinition;
+  const { steps } = run.definition;
   const counting = steps.flatMap(({ id }) => latestOf(rows, id) ?? []);
   const of = (...statuses: string[]) => counting.find(({ status }) => statuses.includes(status));
   const current =

@@ -1,8 +1,9 @@
 /** Rows of runs and steps. */
-import { and, asc, count, desc, eq, gte, inArray, isNull, lt, or, type SQL, sql } from "drizzle-orm";
+import { and, asc, count, desc, eq, gte, inArray, isNull, lt, lte, min, or, type SQL, sql } from "drizzle-orm";
+import { isRunEnd, RUN_STATUSES, type RunStatus } from "../../core/run-states.ts";
 import type { Store } from "../../store/store.ts";
-import { executions } from "../../store/tables/executions.ts";
 import { runs, steps } from "../../store/tables/runs.ts";
+import { executions } from "../../store/tables/sessions.ts";
 
 export type RunRow = typeof runs.$inferSelect;
 export type StepRow = typeof steps.$inferSelect;
@@ -14,7 +15,7 @@ export interface Spent {
 
 export interface RunFilter {
   pipeline_id?: string | undefined;
-  statuses?: readonly string[] | undefined;
+  statuses?: readonly RunStatus[] | undefined;
   project_id?: string | undefined;
   task_id?: string | undefined;
   /** Runs in which this agent took a step. */
@@ -38,6 +39,8 @@ function holds(text: string): SQL | undefined {
   return and(...text.split(/\s+/).filter(Boolean).map(within));
 }
 
+const LIVE_RUN = RUN_STATUSES.filter((status) => !isRunEnd(status));
+
 export type RunStore = ReturnType<typeof createRunStore>;
 
 export function createRunStore({ db }: Store) {
@@ -51,6 +54,8 @@ export function createRunStore({ db }: Store) {
   };
   const counted = (table: typeof runs | typeof steps, where: SQL): number =>
     db.select({ rows: count() }).from(table).where(where).get()!.rows;
+  /** As the partial index has it. */
+  const waitingForPerson = sql`${steps.deadline} IS NOT NULL AND ${steps.status} = 'waiting'`;
   return {
     insertRun: (row: RunRow) => void db.insert(runs).values(row).run(),
     insertStep: (row: StepRow) => void db.insert(steps).values(row).run(),
@@ -62,22 +67,29 @@ export function createRunStore({ db }: Store) {
     /** Every attempt, oldest first. */
     stepsOf: (runId: string): StepRow[] =>
       db.select().from(steps).where(eq(steps.run_id, runId)).orderBy(asc(steps.position)).all(),
-    unfinished: (): RunRow[] =>
-      db
-        .select()
-        .from(runs)
-        .where(inArray(runs.status, ["queued", "running", "waiting"]))
-        .all(),
+    unfinished: (): RunRow[] => db.select().from(runs).where(inArray(runs.status, LIVE_RUN)).all(),
     /** Runs with an approval whose time is up. @param at ms since the epoch. */
     withDeadlineBefore: (at: number): { id: string }[] =>
       db
         .selectDistinct({ id: steps.run_id })
         .from(steps)
-        .where(and(eq(steps.status, "waiting"), sql`json_extract(${steps.data}, '$.deadline') <= ${at}`))
+        .where(and(waitingForPerson, lte(steps.deadline, at)))
         .all(),
+    /** When the next of them is over, ms since the epoch. */
+    nextDeadline: (): number | null =>
+      db
+        .select({ at: min(steps.deadline) })
+        .from(steps)
+        .where(waitingForPerson)
+        .get()!.at,
     spentByRun: (runId: string): Spent => spent(eq(executions.run_id, runId)),
-    spentBySession: (sessionId: string | null): Spent =>
-      sessionId === null ? { cost_usd: 0, tokens: 0 } : spent(eq(executions.id, sessionId)),
+    /** The agent's work on an attempt; nothing for steps without an agent. */
+    workOf(id: string | null): Spent & { ended_by: "complete" | "text" | null } {
+      const { cost_nano, tokens, ended_by } = executions;
+      const columns = { cost_nano, tokens, ended_by };
+      const row = id === null ? undefined : db.select(columns).from(executions).where(eq(executions.id, id)).get();
+      return { cost_usd: (row?.cost_nano ?? 0) / 1e9, tokens: row?.tokens ?? 0, ended_by: row?.ended_by ?? null };
+    },
     /** Newest first, from below the cursor's id. */
     page(filter: RunFilter, after: string | null, limit: number): RunRow[] {
       const { pipeline_id, statuses, project_id, task_id, agent_id, created_by, since, text } = filter;
@@ -96,6 +108,7 @@ export function createRunStore({ db }: Store) {
       );
       return db.select().from(runs).where(where).orderBy(desc(runs.id)).limit(limit).all();
     },
+    countLive: (): number => counted(runs, inArray(runs.status, LIVE_RUN)),
     /** Steps that a person answers or answered, with their runs; newest first, from below the cursor's step id. */
     approvals(
       { waiting, created_by }: { waiting: boolean; created_by?: string | undefined },
@@ -112,9 +125,6 @@ export function createRunStore({ db }: Store) {
       const found = db.select({ run: runs, step: steps }).from(steps).innerJoin(runs, eq(runs.id, steps.run_id));
       return found.where(where).orderBy(desc(steps.id)).limit(limit).all();
     },
-    count: (statuses: readonly string[]): number => counted(runs, inArray(runs.status, [...statuses])),
-    activeIn: (projectId: string): number =>
-      counted(runs, and(eq(runs.project_id, projectId), inArray(runs.status, ["queued", "running", "waiting"]))!),
     countSince: (at: string): number => counted(runs, gte(runs.created_at, at)),
     countByAgent: (agentId: string): number => counted(steps, eq(steps.agent_id, agentId)),
   };

@@ -1,14 +1,14 @@
 /** Reading runs: who may see which, and how rows are shown. */
-import { Value } from "@sinclair/typebox/value";
 import { timestamp } from "../../core/clock.ts";
 import { invalidField, notFound } from "../../core/errors.ts";
+import { isRunEnd, isRunStatus, RUN_STATUSES, type RunStatus } from "../../core/run-states.ts";
 import type { Caller } from "../../http/caller.ts";
 import { type ListAnswer, listAnswer, type Page, pageOfArray } from "../../http/list.ts";
-import { type HistoryItem, type Run, RunStatus, type Step, type StepOutput } from "./model.ts";
+import type { HistoryItem, Run, Step, StepOutput } from "./model.ts";
 import { progressOf } from "./plan.ts";
 import type { RunFilter, RunRow, RunStore, StepRow } from "./store.ts";
 
-const ENDED = ["succeeded", "failed", "cancelled"];
+const ENDED = RUN_STATUSES.filter(isRunEnd);
 
 interface ListQuery {
   pipeline_id?: string;
@@ -43,12 +43,11 @@ function sinceOf(text: string | undefined): string | undefined {
 }
 
 /** @throws Problem 422 for a word that is no status. */
-function statusesOf(text: string | undefined): string[] | undefined {
+function statusesOf(text: string | undefined): RunStatus[] | undefined {
   if (text === undefined || text === "") return undefined;
   if (text === "terminal") return ENDED;
   const words = text.split(",").map((word) => word.trim());
-  if (!words.every((word) => Value.Check(RunStatus, word)))
-    throw invalidField("status", "Takes states of a run, separated by commas");
+  if (!words.every(isRunStatus)) throw invalidField("status", "Takes states of a run, separated by commas");
   return words;
 }
 
@@ -65,9 +64,9 @@ export function createRunViews(store: RunStore): RunViews {
       outputs,
       error,
       model,
+      status,
     } = row;
     const { budget_usd, branch, created_by, created_at, started_at, finished_at, restarted_from } = row;
-    const status = row.status as Run["status"];
     const spent = store.spentByRun(id);
     return {
       id,
@@ -107,9 +106,9 @@ export function createRunViews(store: RunStore): RunViews {
       session_id,
       started_at,
       finished_at,
+      status,
     } = row;
-    const spent = store.spentBySession(session_id);
-    const status = row.status as Step["status"];
+    const work = store.workOf(row.execution_id);
     return {
       id,
       run_id,
@@ -124,7 +123,7 @@ export function createRunViews(store: RunStore): RunViews {
       error,
       model,
       session_id,
-      ...spent,
+      ...work,
       started_at,
       finished_at,
     };
@@ -160,7 +159,7 @@ export function createRunViews(store: RunStore): RunViews {
     const taken = store.stepsOf(row.id).map(({ step_id, agent_id, status, attempt }) => ({
       step_id,
       agent_id,
-      status: status as Step["status"],
+      status,
       attempt,
     }));
     const { cost_usd } = store.spentByRun(row.id);
@@ -169,7 +168,7 @@ export function createRunViews(store: RunStore): RunViews {
       pipeline_id,
       project_id,
       task_id,
-      status: row.status as Run["status"],
+      status: row.status,
       error,
       outputs,
       steps: taken,
@@ -198,7 +197,7 @@ export function createRunViews(store: RunStore): RunViews {
       return {
         run_id: runId,
         step_id: row.step_id,
-        status: row.status as Step["status"],
+        status: row.status,
         attempt: row.attempt,
         text: row.text,
         outputs: row.outputs,

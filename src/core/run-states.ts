@@ -1,0 +1,77 @@
+/** The moves of runs and steps. Nobody else knows them; whoever changes a status calls `assertMove`. */
+
+export const RUN_STATUSES = ["queued", "running", "waiting", "succeeded", "failed", "cancelled"] as const;
+/** How work ends: of runs, executions and jobs alike. */
+export const ENDS = ["succeeded", "failed", "cancelled"] as const;
+export type RunStatus = (typeof RUN_STATUSES)[number];
+export const isRunStatus = (word: string): word is RunStatus => (RUN_STATUSES as readonly string[]).includes(word);
+
+export const STEP_STATUSES = [
+  "pending",
+  "queued",
+  "running",
+  "waiting",
+  "succeeded",
+  "failed",
+  "skipped",
+  "cancelled",
+] as const;
+export type StepStatus = (typeof STEP_STATUSES)[number];
+
+/**
+ * A queued run may fail (its pipeline is gone) or be cancelled before anything ran. `waiting` is a run in which people
+ * are all that is missing. Only a restart leads out of an end, and a success is never left.
+ */
+export const RUN_MOVES: Readonly<Record<RunStatus, readonly RunStatus[]>> = {
+  queued: ["running", "failed", "cancelled"],
+  running: ["waiting", "succeeded", "failed", "cancelled"],
+  waiting: ["running", "succeeded", "failed", "cancelled"],
+  succeeded: [],
+  failed: ["queued"],
+  cancelled: ["queued"],
+};
+
+/**
+ * `pending → running` is the step above the children of a `for_each`, `pending → waiting` an approval: no agent takes
+ * them up. A queued step may fail without having run (its agent is gone). A running step that changes hands after a
+ * crash stays `running`. An end is never left: another try is another row.
+ */
+export const STEP_MOVES: Readonly<Record<StepStatus, readonly StepStatus[]>> = {
+  pending: ["queued", "running", "waiting", "skipped", "cancelled"],
+  queued: ["running", "failed", "cancelled"],
+  running: ["waiting", "succeeded", "failed", "cancelled"],
+  waiting: ["running", "succeeded", "failed", "cancelled"],
+  succeeded: [],
+  failed: [],
+  skipped: [],
+  cancelled: [],
+};
+
+const TABLES = { run: RUN_MOVES, step: STEP_MOVES } as const;
+
+/** Whether the table knows the move. */
+export function canMove(kind: "run", from: RunStatus, to: RunStatus): boolean;
+export function canMove(kind: "step", from: StepStatus, to: StepStatus): boolean;
+export function canMove(kind: "run" | "step", from: string, to: string): boolean {
+  const table: Readonly<Record<string, readonly string[]>> = TABLES[kind];
+  return Object.hasOwn(table, from) && (table[from]?.includes(to) ?? false);
+}
+
+/** Throws on any move that the table does not know: a broken invariant, not a mistake of a caller. */
+export function assertMove(kind: "run", from: RunStatus, to: RunStatus): void;
+export function assertMove(kind: "step", from: StepStatus, to: StepStatus): void;
+export function assertMove(kind: "run" | "step", from: string, to: string): void {
+  const known =
+    kind === "run"
+      ? canMove(kind, from as RunStatus, to as RunStatus)
+      : canMove(kind, from as StepStatus, to as StepStatus);
+  if (!known) throw new Error(`A ${kind} never moves from ${from} to ${to}.`);
+}
+
+export const isRunEnd = (status: RunStatus): boolean => (ENDS as readonly string[]).includes(status);
+
+export const isStepEnd = (status: StepStatus): boolean => STEP_MOVES[status].length === 0;
+
+/** In the hands of the engine or of a person. */
+export const isStepActive = (status: StepStatus): boolean =>
+  status === "queued" || status === "running" || status === "waiting";
