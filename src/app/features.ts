@@ -10,7 +10,6 @@ import { dashboard } from "../feature/dashboard/feature.ts";
 import { docs } from "../feature/docs/feature.ts";
 import { engine } from "../feature/engine/feature.ts";
 import { events } from "../feature/events/feature.ts";
-import { executions } from "../feature/executions/feature.ts";
 import { jobs } from "../feature/jobs/feature.ts";
 import { knowledgeGraph } from "../feature/knowledge-graph/feature.ts";
 import { memory } from "../feature/memory/feature.ts";
@@ -21,6 +20,7 @@ import { projects } from "../feature/projects/feature.ts";
 import { providers } from "../feature/providers/feature.ts";
 import { runs } from "../feature/runs/feature.ts";
 import { secrets } from "../feature/secrets/feature.ts";
+import { sessions } from "../feature/sessions/feature.ts";
 import { settings } from "../feature/settings/feature.ts";
 import { skills } from "../feature/skills/feature.ts";
 import { status } from "../feature/status/feature.ts";
@@ -57,7 +57,7 @@ export const FEATURES = noFeatures()
   .with(voice)
   .with(budgets)
   .with(usage)
-  .with(executions)
+  .with(sessions)
   .with(runs)
   .with(transcripts)
   .with(tasks)

@@ -1,14 +1,15 @@
 /** Running the tool calls of one reply: checked, bounded, masked, each stored before the next begins. */
-import { type Schema, Validator } from "@cfworker/json-schema";
 import { isProblem, messageOf } from "../core/errors.ts";
 import { executionRefs } from "../core/events.ts";
 import { LIMITS } from "../core/limits.ts";
 import type { Masker } from "../core/masking.ts";
 import { agentOutput } from "./events.ts";
-import type { Contract, Execution, StoredCall } from "./execution.ts";
+import type { AssistantMessage, Execution, StoredCall } from "./execution.ts";
 import { firstBytes, keepMaskedEnds } from "./output.ts";
 import type { EnginePorts } from "./ports.ts";
+import { contractFault } from "./result.ts";
 import type { Sandbox } from "./sandbox.ts";
+import { schemaFaults } from "./schema-faults.ts";
 import type { Tool, ToolResult } from "./tool.ts";
 
 export interface Turn {
@@ -21,12 +22,18 @@ export interface Turn {
 
 /**
  * Brings every call of a reply to an end. A call that a dead process had begun is reported as interrupted, never run
- * again; except `complete` and `fail`, which touch nothing but our rows: those are taken as said.
+ * again; except `complete` and `fail`, which touch nothing but our rows: those are taken as said. Calls of an earlier
+ * turn that was ended before them are not run any more.
  * @returns how the execution ends, if a call said so.
  */
-export async function settleCalls(turn: Turn, calls: readonly StoredCall[]): Promise<ToolResult["end"]> {
+export async function settleCalls(turn: Turn, { calls, executionId }: AssistantMessage): Promise<ToolResult["end"]> {
   const { execution, ports, sandbox } = turn;
-  if (calls.length === 0) return undefined;
+  const open = calls.filter(({ status }) => status === "requested" || status === "running");
+  if (executionId !== execution.id) {
+    for (const call of open) ports.rows.interruptCall(execution, call);
+    return undefined;
+  }
+  if (open.length === 0) return calls.find(({ ending }) => ending)?.ending ?? undefined;
   const tools = new Map((await ports.toolsFor(execution, sandbox)).map((tool) => [tool.name, tool]));
   for (const call of calls) {
     if (call.ending) return call.ending;
@@ -51,7 +58,8 @@ async function runCall(turn: Turn, call: StoredCall, tools: ReadonlyMap<string, 
   const raw = tool ? await guarded(turn, call, tool) : unknownTool(call, [...tools.keys()]);
   await ports.turn();
   turn.signal.throwIfAborted();
-  const checked = raw.end?.status === "succeeded" ? heldToContract(raw, execution.contract) : raw;
+  const fault = raw.end?.status === "succeeded" ? contractFault(raw.end.outputs, execution.contract) : undefined;
+  const checked = fault === undefined ? raw : { ok: false, output: fault };
   const output =
     keepMaskedEnds(checked.output, LIMITS.toolOutputBytes, masker) + (await keptWhole(turn, call, checked));
   const result = masker.json({ ...checked, output });
@@ -126,30 +134,3 @@ const unknownTool = ({ tool }: StoredCall, names: readonly string[]): ToolResult
   ok: false,
   output: `There is no tool ${tool} here. There are: ${names.join(", ")}.`,
 });
-
-/** What of `value` does not fit the schema, in words for the model. */
-export function schemaFaults(schema: object, value: unknown): string[] {
-  const { valid, errors } = new Validator(JSON.parse(JSON.stringify(schema)) as Schema, "2020-12", false).validate(
-    value,
-  );
-  if (valid) return [];
-  const leaves = errors.filter((error) => error.keyword !== "properties" && error.keyword !== "items");
-  return leaves
-    .slice(0, 5)
-    .map(({ instanceLocation, error }) => `${instanceLocation.replace(/^#/, "") || "/"}: ${error}`);
-}
-
-function heldToContract(result: ToolResult, { outputs, schema }: Contract): ToolResult {
-  if (result.end?.status !== "succeeded") return result;
-  const given = result.end.outputs;
-  const missing = outputs.filter((name) => given[name] === undefined || given[name] === null || given[name] === "");
-  if (missing.length > 0)
-    return {
-      ok: false,
-      output: `Not complete yet: outputs must hold ${missing.join(", ")}. Call complete again with all of ${outputs.join(", ")}.`,
-    };
-  const faults = schema ? schemaFaults(schema, given) : [];
-  if (faults.length > 0)
-    return { ok: false, output: `Not complete yet: outputs do not fit the step's schema: ${faults.join("; ")}` };
-  return result;
-}

@@ -121,7 +121,11 @@ export function createEventStreams({ log, bus, ...turns }: EventStreamsDeps): Ev
 
   function open({ filter, after, mayRead, stillValid }: StreamRequest): Response {
     let controller: ReadableStreamDefaultController<Uint8Array>;
-    let position = after ?? log.lastId();
+    const first = log.firstId();
+    const isGap = after !== undefined && filter.run_id === undefined && after < first - 1;
+    let position = isGap ? first - 1 : (after ?? log.lastId());
+    // Read before the answer begins: what cannot be read is said with a status.
+    let ready: ReturnType<typeof next> | undefined = next(position, filter);
     let ended = false;
     const send = (text: string) => controller.enqueue(encoder.encode(text));
     const end = () => {
@@ -145,7 +149,8 @@ export function createEventStreams({ log, bus, ...turns }: EventStreamsDeps): Ev
       while (!ended) {
         if (!stillValid()) return end();
         if ((controller.desiredSize ?? 0) <= 0) return;
-        const { events, reached } = next(position, filter);
+        const { events, reached } = ready ?? next(position, filter);
+        ready = undefined;
         if (reached === position) return isOver() ? end() : undefined;
         position = reached;
         const shown = events.filter(mayRead);
@@ -174,11 +179,7 @@ export function createEventStreams({ log, bus, ...turns }: EventStreamsDeps): Ev
           controller = given;
           readers.add(reader);
           send("retry: 2000\n\n");
-          const first = log.firstId();
-          if (after !== undefined && filter.run_id === undefined && after < first - 1) {
-            send(encodeGap(after + 1, first - 1));
-            position = first - 1;
-          }
+          if (isGap) send(encodeGap(after + 1, first - 1));
         },
         pull: pump,
         cancel() {

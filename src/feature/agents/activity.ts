@@ -1,9 +1,9 @@
 /** What an agent did and does, and what it was given, by the rows of others. */
 import { and, count, countDistinct, eq, isNull } from "drizzle-orm";
 import type { Store } from "../../store/store.ts";
-import { executions } from "../../store/tables/executions.ts";
 import { steps } from "../../store/tables/runs.ts";
 import { secretGrants } from "../../store/tables/secrets.ts";
+import { executions } from "../../store/tables/sessions.ts";
 
 export interface AgentActivity {
   /** Runs in which it took a step. */

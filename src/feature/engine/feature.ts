@@ -22,11 +22,11 @@ import { createToolbox } from "../../engine/toolbox.ts";
 import type { agents } from "../agents/feature.ts";
 import type { Budgets } from "../budgets/service.ts";
 import { activity } from "../events/events.ts";
-import type { Executions } from "../executions/service.ts";
 import { type Core, defineFeature, type ServiceOf } from "../feature.ts";
 import type { projects } from "../projects/feature.ts";
 import type { RunsService } from "../runs/service.ts";
 import type { Secrets } from "../secrets/service.ts";
+import type { Sessions } from "../sessions/service.ts";
 import type { SettingsService } from "../settings/service.ts";
 import type { Skills } from "../skills/service.ts";
 
@@ -38,7 +38,7 @@ type Needs = Core & {
   agents: Pick<ServiceOf<typeof agents>, "ready" | "overrides">;
   secrets: Pick<Secrets, "envOf">;
   budgets: Pick<Budgets, "check" | "reserve">;
-  executions: Executions;
+  sessions: Sessions;
   runs: Pick<RunsService, "rows">;
 };
 
@@ -52,27 +52,16 @@ export interface EngineService {
   makeImage(image: string): Promise<boolean>;
 }
 
-/** What of the settings names the model for an execution of that kind. */
-const PURPOSES = {
-  pipeline: "pipeline",
-  chat: "chat",
-  pulse: "pulse",
-  swarm: "swarm",
-  spawn: "swarm",
-  onboarding: "onboarding",
-  ingest: "transcript",
-} as const;
-
 export const engine = defineFeature(
   "engine",
   async (deps: Needs) => {
     const { clock, log, masking, config, store, guard, folder, settings, providers, contributions } = deps;
-    const { skills, projects, agents, secrets, budgets, executions, runs } = deps;
+    const { skills, projects, agents, secrets, budgets, sessions, runs } = deps;
     const agentOf = (id: string) => agents.ready(id).agent;
     const sandbox = await sandboxOf(deps);
     log.info({ sandbox: sandbox.driver.kind }, sandbox.reason);
     const engine = createEngine({
-      ...{ clock, log, masking, rows: executions.rows, sandboxes: sandbox.driver, agentOf, emitSoon: store.emitSoon },
+      ...{ clock, log, masking, rows: sessions.rows, sandboxes: sandbox.driver, agentOf, emitSoon: store.emitSoon },
       toolbox: createToolbox(
         () => contributions.tools,
         (source, err) => log.warn({ err, source }, "a source of tools failed; agents go on without its tools"),
@@ -81,7 +70,7 @@ export const engine = defineFeature(
       limits: () => ({ parallel: config.maxExecutions, perAgent: settings.get().limits.executions_per_agent }),
       defaults: () => ({
         ...settings.get(),
-        model: (kind) => settings.modelFor(PURPOSES[kind]) ?? (providers.anyConfigured() ? null : SCRIPTED_MODEL),
+        model: (purpose) => settings.modelFor(purpose) ?? (providers.anyConfigured() ? null : SCRIPTED_MODEL),
       }),
       allowsTool: (id) => agents.overrides.allows(id, agentOf(id).config.tools),
       skills: skills.forAgents,
@@ -94,6 +83,7 @@ export const engine = defineFeature(
         }
         return env;
       },
+      attachments: () => contributions.attachments,
       projectOf: projects.find,
       guidanceOf: (runId) => runs.rows.run(runId)?.human_context ?? null,
       sharedToken: config.agentToken === "shared" ? deps.keys.engineToken : undefined,
@@ -102,8 +92,8 @@ export const engine = defineFeature(
       workspaces: {
         prepare: projects.workspaces.prepare,
         commitStep: projects.workspaces.commitStep,
-        async own(executionId) {
-          const path = join(folder.workspaces, executionId);
+        async own(sessionId) {
+          const path = join(folder.workspaces, sessionId);
           await mkdir(path, { recursive: true });
           return path;
         },
@@ -112,7 +102,7 @@ export const engine = defineFeature(
       reserve: (execution, amountUsd) => budgets.reserve({ ...spenderOf(execution), amountUsd }),
       script: config.demoScript,
     });
-    executions.listen({ queued: engine.scheduler.wake, cancelled: engine.scheduler.cancel });
+    sessions.connect(engine.scheduler);
     const shell = sandbox.driver.kind === "docker" || config.allowHostShell;
     const service: EngineService = {
       executionOf: engine.tokens.find,
@@ -135,7 +125,7 @@ export const engine = defineFeature(
   engineEvents,
 );
 
-const spenderOf = ({ id, agentId, runId, userId }: Execution) => ({ agentId, runId, userId, sessionId: id });
+const spenderOf = ({ sessionId, agentId, runId, userId }: Execution) => ({ agentId, runId, userId, sessionId });
 
 async function sandboxOf({ config, clock, log, docker, instanceId, settings, replaced }: Needs) {
   if (replaced.sandboxes)

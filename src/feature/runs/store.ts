@@ -2,8 +2,8 @@
 import { and, asc, count, desc, eq, gte, inArray, isNull, lt, lte, min, or, type SQL, sql } from "drizzle-orm";
 import { isRunEnd, RUN_STATUSES, type RunStatus } from "../../core/run-states.ts";
 import type { Store } from "../../store/store.ts";
-import { executions } from "../../store/tables/executions.ts";
 import { runs, steps } from "../../store/tables/runs.ts";
+import { executions } from "../../store/tables/sessions.ts";
 
 export type RunRow = typeof runs.$inferSelect;
 export type StepRow = typeof steps.$inferSelect;
@@ -83,8 +83,13 @@ export function createRunStore({ db }: Store) {
         .where(waitingForPerson)
         .get()!.at,
     spentByRun: (runId: string): Spent => spent(eq(executions.run_id, runId)),
-    spentBySession: (sessionId: string | null): Spent =>
-      sessionId === null ? { cost_usd: 0, tokens: 0 } : spent(eq(executions.id, sessionId)),
+    /** The agent's work on an attempt; nothing for steps without an agent. */
+    workOf(id: string | null): Spent & { ended_by: "complete" | "text" | null } {
+      const { cost_nano, tokens, ended_by } = executions;
+      const columns = { cost_nano, tokens, ended_by };
+      const row = id === null ? undefined : db.select(columns).from(executions).where(eq(executions.id, id)).get();
+      return { cost_usd: (row?.cost_nano ?? 0) / 1e9, tokens: row?.tokens ?? 0, ended_by: row?.ended_by ?? null };
+    },
     /** Newest first, from below the cursor's id. */
     page(filter: RunFilter, after: string | null, limit: number): RunRow[] {
       const { pipeline_id, statuses, project_id, task_id, agent_id, created_by, since, text } = filter;

@@ -108,7 +108,7 @@ export function createRunViews(store: RunStore): RunViews {
       finished_at,
       status,
     } = row;
-    const spent = store.spentBySession(session_id);
+    const work = store.workOf(row.execution_id);
     return {
       id,
       run_id,
@@ -123,7 +123,7 @@ export function createRunViews(store: RunStore): RunViews {
       error,
       model,
       session_id,
-      ...spent,
+      ...work,
       started_at,
       finished_at,
     };

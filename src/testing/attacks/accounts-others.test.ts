@@ -44,6 +44,7 @@ beforeAll(async () => {
   b = await makeUser(server, admin, "b@example.test");
   const run = await finishedRun(a);
   const [call] = await itemsOf(a, "/v1/llm-calls");
+  const [step] = await itemsOf(a, `/v1/steps/${run}`);
   const key = await by(a, "POST", "/v1/auth/api-keys", { name: "of a" });
   const [session] = await itemsOf(a, "/v1/auth/sessions");
   const [step] = await itemsOf(a, `/v1/steps/${run}`);
@@ -263,7 +264,8 @@ const LEFT: Record<string, "goes" | "handed over" | "kept"> = {
   jobs: "handed over",
   // Records: who started what, and what it cost. Others than administrators do not read them.
   runs: "kept",
-  executions: "kept",
+  tasks: "kept",
+  sessions: "kept",
   llm_calls: "kept",
   usage_days: "kept",
   usage_hours: "kept",
