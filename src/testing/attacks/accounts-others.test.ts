@@ -47,7 +47,6 @@ beforeAll(async () => {
   const [step] = await itemsOf(a, `/v1/steps/${run}`);
   const key = await by(a, "POST", "/v1/auth/api-keys", { name: "of a" });
   const [session] = await itemsOf(a, "/v1/auth/sessions");
-  const [step] = await itemsOf(a, `/v1/steps/${run}`);
   keepRows(a.id);
   const form = new FormData();
   form.append("name", "of a");
