@@ -107,6 +107,23 @@ export function createTranscript({ db }: Store, clock: Clock) {
         .run();
       return seq;
     },
+    /** Parts of a reply whose calls have ids that no other in the session has: some providers count from 0 each time. */
+    withOwnCallIds(sessionId: string, parts: AssistantPart[]): AssistantPart[] {
+      if (!parts.some(({ type }) => type === "tool_call")) return parts;
+      const known = db
+        .select({ id: toolCalls.call_id })
+        .from(toolCalls)
+        .where(eq(toolCalls.session_id, sessionId))
+        .all();
+      const taken = new Set(known.map(({ id }) => id));
+      return parts.map((part) => {
+        if (part.type !== "tool_call") return part;
+        let call_id = part.call_id;
+        for (let n = 2; taken.has(call_id); n++) call_id = `${part.call_id}_${n}`;
+        taken.add(call_id);
+        return call_id === part.call_id ? part : { ...part, call_id };
+      });
+    },
     addCalls(sessionId: string, executionId: string, seq: number, parts: readonly AssistantPart[]): void {
       const calls = parts.filter((part) => part.type === "tool_call");
       for (const [position, { call_id, tool, input }] of calls.entries())
