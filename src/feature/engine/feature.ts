@@ -2,14 +2,15 @@
 import { mkdir } from "node:fs/promises";
 import { join } from "node:path";
 import { createGuardedFetch } from "../../adapter/guarded-fetch.ts";
-import type { Catalogue } from "../../adapter/model/catalogue.ts";
-import { createModelPort, type ModelKeys } from "../../adapter/model/model-port.ts";
+import { createModelPort } from "../../adapter/model/model-port.ts";
+import { splitModel } from "../../adapter/model/providers.ts";
 import { createRecorder, createReplay } from "../../adapter/model/record.ts";
 import { createScriptedModel, SCRIPTED_MODEL } from "../../adapter/model/scripted.ts";
 import { chooseSandbox } from "../../adapter/sandbox/choice.ts";
 import { createAgentImages } from "../../adapter/sandbox/docker/agent-image.ts";
 import { createDockerSandboxes } from "../../adapter/sandbox/docker/driver.ts";
 import { createProcessSandboxes } from "../../adapter/sandbox/process/driver.ts";
+import { messageOf } from "../../core/errors.ts";
 import { executionRefs } from "../../core/events.ts";
 import { BUILD } from "../../core/version.ts";
 import { createEngine, type Engine } from "../../engine/engine.ts";
@@ -21,21 +22,24 @@ import { builtInTools } from "../../engine/tool/built-in.ts";
 import { createToolbox } from "../../engine/toolbox.ts";
 import type { agents } from "../agents/feature.ts";
 import type { Budgets } from "../budgets/service.ts";
+import { type Finding, fail, imageFinding, ok, warn } from "../doctor/model.ts";
 import { activity } from "../events/events.ts";
 import { type Core, defineFeature, type ServiceOf } from "../feature.ts";
 import type { projects } from "../projects/feature.ts";
+import type { providers } from "../providers/feature.ts";
 import type { RunsService } from "../runs/service.ts";
 import type { Secrets } from "../secrets/service.ts";
 import type { Sessions } from "../sessions/service.ts";
 import type { SettingsService } from "../settings/service.ts";
 import type { Skills } from "../skills/service.ts";
+import { checkModels } from "./model-checks.ts";
 
 type Needs = Core & {
   settings: SettingsService;
-  providers: { catalogue: Catalogue; keys: ModelKeys; anyConfigured(): boolean };
+  providers: Pick<ServiceOf<typeof providers>, "catalogue" | "keys" | "anyConfigured" | "stateOf">;
   skills: Pick<Skills, "forAgents">;
   projects: Pick<ServiceOf<typeof projects>, "find" | "workspaces">;
-  agents: Pick<ServiceOf<typeof agents>, "ready" | "overrides">;
+  agents: Pick<ServiceOf<typeof agents>, "ready" | "overrides" | "files">;
   secrets: Pick<Secrets, "envOf">;
   budgets: Pick<Budgets, "check" | "reserve">;
   sessions: Sessions;
@@ -115,6 +119,7 @@ export const engine = defineFeature(
       tools: builtInTools({
         fetchPage: createGuardedFetch({ resolve: guard.resolve, userAgent: `Skep/${BUILD.version}` }),
       }),
+      checks: async () => [...modelChecks(deps), ...(await sandboxChecks(deps, sandbox))],
       start: engine.start,
       async stop() {
         await engine.stop();
@@ -125,11 +130,58 @@ export const engine = defineFeature(
   engineEvents,
 );
 
+/** The default model, and what agents that are switched on name. */
+function modelChecks({ settings, providers, agents }: Needs): Finding[] {
+  const fallback = settings.modelFor("pipeline");
+  const own = agents
+    .files()
+    .flatMap(({ id, model, enabled }) => (enabled && model ? [{ model, by: `agent ${id}` }] : []));
+  const named = [...(fallback ? [{ model: fallback, by: "the settings" }] : []), ...own];
+  const uses = named.map((use) => ({ ...use, state: providers.stateOf(splitModel(use.model)?.provider ?? "") }));
+  return checkModels(uses, fallback !== null, providers.anyConfigured());
+}
+
+/** Whether agents can work where this server decided at its start that they do. */
+async function sandboxChecks({ config, docker, settings }: Needs, { driver, images }: Sandboxes): Promise<Finding[]> {
+  if (driver.kind === "process") {
+    const answers =
+      docker !== undefined &&
+      (await docker.ping().then(
+        () => true,
+        () => false,
+      ));
+    const detail = `process: ${config.allowHostShell ? "commands run on this host" : "agents have files, but no commands"}`;
+    return [
+      answers
+        ? warn("sandbox", `${detail}; a container engine answers since the start`, "restart the server")
+        : ok("sandbox", detail),
+    ];
+  }
+  if (!docker || !images) return [ok("sandbox", driver.kind)];
+  const image = settings.get().sandbox.image ?? config.agentImage;
+  try {
+    const [present, makeable] = await Promise.all([docker.images.inspect(image), images.canMake(image)]);
+    return [
+      ok("container engine", `answers at ${docker.address}`),
+      imageFinding(image, { present: present !== undefined, makeable, pull: config.imagePull }),
+    ];
+  } catch (error) {
+    return [
+      fail("container engine", `${messageOf(error)} Runs wait for it.`, "start it; what waits goes on by itself"),
+    ];
+  }
+}
+
+type Sandboxes = Awaited<ReturnType<typeof sandboxOf>>;
+
 const spenderOf = ({ sessionId, agentId, runId, userId }: Execution) => ({ agentId, runId, userId, sessionId });
 
 async function sandboxOf({ config, clock, log, docker, instanceId, settings, replaced }: Needs) {
   if (replaced.sandboxes)
-    return { driver: replaced.sandboxes, reason: "replaced", close: async () => {}, makeImage: async () => false };
+    return {
+      ...{ driver: replaced.sandboxes, reason: "replaced", images: undefined },
+      ...{ close: async () => {}, makeImage: async () => false },
+    };
   const inProcess = createProcessSandboxes({ allowHostShell: config.allowHostShell, instanceId, clock });
   const server = { uid: process.getuid?.() ?? 0, gid: process.getgid?.() ?? 0 };
   const onNotice = (message: string) => log.warn(message);
@@ -150,7 +202,7 @@ async function sandboxOf({ config, clock, log, docker, instanceId, settings, rep
   const choice = await chooseSandbox(config.sandbox, docker && driver && { driver, ping: docker.ping }, inProcess);
   /** Leaves nothing of this server in the container engine. */
   const close = async () => (choice.driver === driver ? driver?.close() : undefined);
-  return { ...choice, close, makeImage: images?.make ?? (async () => false) };
+  return { ...choice, close, images, makeImage: images?.make ?? (async () => false) };
 }
 
 /** The real port, with MODEL_CASSETTE recorded to or replayed from a folder. */
