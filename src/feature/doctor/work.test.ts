@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { skep, temporaryFolder } from "../../testing/command.ts";
 import { createModelServer, type ModelServer } from "../../testing/model-server.ts";
 import { startServer, type TestServer } from "../../testing/server.ts";
-import { checkModels } from "../engine/model-checks.ts";
+import { checkModels } from "../engine/checks.ts";
 import { checkFiles, type Finding, imageFinding } from "./model.ts";
 
 setDefaultTimeout(60_000);
