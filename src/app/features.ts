@@ -5,6 +5,7 @@ import { agents } from "../feature/agents/feature.ts";
 import { audit } from "../feature/audit/feature.ts";
 import { accounts, auth } from "../feature/auth/feature.ts";
 import { budgets } from "../feature/budgets/feature.ts";
+import { chat } from "../feature/chat/feature.ts";
 import { cookies } from "../feature/cookies/feature.ts";
 import { dashboard } from "../feature/dashboard/feature.ts";
 import { docs } from "../feature/docs/feature.ts";
@@ -58,6 +59,7 @@ export const FEATURES = noFeatures()
   .with(budgets)
   .with(usage)
   .with(sessions)
+  .with(chat)
   .with(runs)
   .with(transcripts)
   .with(tasks)
