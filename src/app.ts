@@ -8,6 +8,7 @@ import { apiOf, openHttp } from "./app/http.ts";
 import type { Config } from "./core/config.ts";
 import { createDoctor, type DoctorDeps } from "./feature/doctor/service.ts";
 
+export { checkFiles } from "./app/check-files.ts";
 export { openLostAccess } from "./feature/auth/lost-access.ts";
 
 export type App = Awaited<ReturnType<typeof createApp>>;

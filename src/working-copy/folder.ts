@@ -153,7 +153,8 @@ export class Folder {
   /** The text of a whole regular file, in the encoding of the names, without a byte order mark. @throws FileError as `readFile`. */
   text(path: string, maxBytes: number): string {
     const data = this.readFile(path, maxBytes);
-    return data.toString(this.names, BOM.compare(data, 0, BOM.length) === 0 ? BOM.length : 0);
+    const start = data.subarray(0, BOM.length).equals(BOM) ? BOM.length : 0;
+    return data.toString(this.names, start);
   }
 
   /** The text of a link. @throws FileError `EINVAL` for what is none. */

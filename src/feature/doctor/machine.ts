@@ -57,10 +57,14 @@ export async function checkGit(version: () => Promise<string>): Promise<Finding>
 /** @param server where a server works on this data folder, if one does. */
 export function checkServer(config: Config, server: { url: string; pid: number } | undefined): Finding[] {
   const running = ok("server", server ? `runs at ${server.url} (process ${server.pid})` : "is not running");
+  const weak = config.weakKeys.map((name) =>
+    warn("keys", `${name} is short enough to be guessed`, "make another with: openssl rand -hex 32"),
+  );
   const isOpen = !config.authRequired && !/^(127\.|localhost$|::1$|\[::1\]$)/.test(config.host);
-  if (!isOpen) return [running];
+  if (!isOpen) return [running, ...weak];
   return [
     running,
+    ...weak,
     warn(
       "access",
       `HOST ${config.host} lets others in, and credentials are not asked for`,

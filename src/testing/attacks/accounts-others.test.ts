@@ -57,7 +57,7 @@ beforeAll(async () => {
     ["/v1/browser/cookies/", [cookies.body["id"] as string]],
     ["/v1/auth/api-keys/", [key.body["id"] as string]],
     ["/v1/auth/sessions/", [session!["id"] as string]],
-    ["/v1/users/", [a.id]],
+    ["/v1/users/", [a.id, key.body["id"] as string]],
     ["/v1/jobs/", ["job_of_a"]],
     ["/v1/admin/notifications/", ["ntf_of_a"]],
     ["/v1/llm-calls/", [call!["id"] as string]],
