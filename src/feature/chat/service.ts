@@ -153,7 +153,9 @@ export function createChats(deps: ChatsDeps): Chats {
       return store.write(() => {
         find(id, caller);
         const old = waiting(id).find(({ message_id }) => message_id === messageId);
-        const kept = (old?.input ?? []).filter((part): part is InputPart => part.type === "image" || part.type === "file");
+        const kept = (old?.input ?? []).filter(
+          (part): part is InputPart => part.type === "image" || part.type === "file",
+        );
         return presentQueued(sessions.edit(id, messageId, [...kept, textPart(message)]));
       });
     },
