@@ -170,7 +170,8 @@ describe("skep doctor", () => {
     );
     expect(report.limits).toHaveLength(Object.keys(LIMITS).length);
     mkdirSync(join(folder, "keys"));
-    writeFileSync(join(folder, "keys/signing.key"), "0".repeat(64), { mode: 0o644 });
+    writeFileSync(join(folder, "keys/signing.key"), "0".repeat(64));
+    chmodSync(join(folder, "keys/signing.key"), 0o644);
     const bad = await skep(["doctor"], { env });
     expect(bad.code).toBe(1);
     expect(bad.stdout).toContain("chmod 600");
