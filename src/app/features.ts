@@ -9,6 +9,7 @@ import { chat } from "../feature/chat/feature.ts";
 import { cookies } from "../feature/cookies/feature.ts";
 import { dashboard } from "../feature/dashboard/feature.ts";
 import { docs } from "../feature/docs/feature.ts";
+import { doctor } from "../feature/doctor/feature.ts";
 import { engine } from "../feature/engine/feature.ts";
 import { events } from "../feature/events/feature.ts";
 import { jobs } from "../feature/jobs/feature.ts";
@@ -70,6 +71,7 @@ export const FEATURES = noFeatures()
   .with(admin)
   .with(updates)
   .with(status)
+  .with(doctor)
   .with(dashboard)
   .with(docs);
 
