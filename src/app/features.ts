@@ -14,6 +14,7 @@ import { engine } from "../feature/engine/feature.ts";
 import { events } from "../feature/events/feature.ts";
 import { jobs } from "../feature/jobs/feature.ts";
 import { knowledgeGraph } from "../feature/knowledge-graph/feature.ts";
+import { lifecycle } from "../feature/lifecycle/feature.ts";
 import { memory } from "../feature/memory/feature.ts";
 import { notifications } from "../feature/notifications/feature.ts";
 import { oidc } from "../feature/oidc/feature.ts";
@@ -61,6 +62,7 @@ export const FEATURES = noFeatures()
   .with(usage)
   .with(sessions)
   .with(chat)
+  .with(lifecycle)
   .with(runs)
   .with(transcripts)
   .with(tasks)
