@@ -289,6 +289,21 @@ describe("a session tree", () => {
     expect((await ended(grandchild.id)).data).toMatchObject({ status: "cancelled" });
   });
 
+  test("is stopped before the call that would pass its budget, whoever of it makes the call", async () => {
+    const { rig, model, sessions, open, say, ended } = await started({ model: createHandModel({}, 0.25) });
+    const root = open({ budget_usd: 0.6 });
+    const child = open({ kind: "spawn", parent_id: root.id });
+    say(child.id, "Work");
+    for (let turn = 0; turn < 2; turn++) (await model.next(child.id)).reply([{ tool: "ls" }]);
+    const end = await ended(child.id);
+    expect(end.data).toMatchObject({ status: "failed", error: { code: "budget_exceeded" } });
+    expect(JSON.stringify(end.data)).toContain("The session budget of $0.6 is used up");
+    expect(model.calls).toHaveLength(2);
+    const exceeded = rig.events().find(({ kind }) => kind === "budget_exceeded");
+    expect(exceeded?.data).toMatchObject({ scope: "session", subject: root.id, limit_usd: 0.6 });
+    expect(sessions.find(root.id)?.spent_nano).toBe(0.5e9);
+  });
+
   test("spends one budget: what is set aside for a child is not spent elsewhere, and what it left comes back", async () => {
     const { model, sessions, open, say, ended } = await started({ model: createHandModel({}, 0.25) });
     const root = open({ budget_usd: 2 });
