@@ -16,6 +16,8 @@ export interface StreamRequest {
   after: number | undefined;
   /** Whether this reader may see the event; asked for each. */
   mayRead(event: SkepEvent): boolean;
+  /** The event after which the stream ends; absent: it goes on. */
+  isLast?(event: SkepEvent): boolean;
   /** False ends the stream: a token was revoked, an execution ended. */
   stillValid(): boolean;
 }
@@ -139,7 +141,7 @@ export function createEventStreams({ log, bus, ...turns }: EventStreamsDeps): Ev
     return frame;
   }
 
-  function open({ filter, after, mayRead, stillValid }: StreamRequest): Response {
+  function open({ filter, after, mayRead, stillValid, isLast }: StreamRequest): Response {
     let controller: ReadableStreamDefaultController<Uint8Array>;
     const gap = gapAt(after, filter);
     let position = gap?.position ?? after ?? log.lastId();
@@ -174,8 +176,10 @@ export function createEventStreams({ log, bus, ...turns }: EventStreamsDeps): Ev
         ready = undefined;
         if (reached === position) return isOver() ? end() : undefined;
         position = reached;
-        const shown = events.filter(mayRead);
+        const last = isLast ? events.findIndex(isLast) : -1;
+        const shown = (last < 0 ? events : events.slice(0, last + 1)).filter(mayRead);
         if (shown.length > 0) send(shown.map(frameOf).join(""));
+        if (last >= 0) return end();
       }
     };
     const reader: Reader = {

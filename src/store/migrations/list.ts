@@ -25,6 +25,7 @@ import sessions from "./0120-sessions.sql" with { type: "text" };
 import tasks from "./0220-tasks.sql" with { type: "text" };
 import cookies from "./0260-cookies.sql" with { type: "text" };
 import voice from "./0261-voice.sql" with { type: "text" };
+import lifecycle from "./0290-lifecycle.sql" with { type: "text" };
 
 export interface Migration {
   name: string;
@@ -59,4 +60,5 @@ export const MIGRATIONS: readonly Migration[] = [
   { name: "0220-tasks", sql: tasks },
   { name: "0260-cookies", sql: cookies },
   { name: "0261-voice", sql: voice },
+  { name: "0290-lifecycle", sql: lifecycle },
 ];
