@@ -14,6 +14,8 @@ export interface Caller {
   scopes?: readonly string[] | undefined;
   /** Of a browser or bearer session, for logging out. */
   sessionId?: string | undefined;
+  /** Of an API key. */
+  apiKeyId?: string | undefined;
   /** Of an execution token: the one execution that it speaks for. */
   execution?: ExecutionHolder | undefined;
   /** Network address, from a trusted proxy's header or the socket. */

@@ -1,8 +1,8 @@
 /** The four wire protocols as cases of a model port over the fake server, for tests of the model adapter. */
 import { expect } from "bun:test";
 import { createCatalogue } from "../adapter/model/catalogue.ts";
+import type { ModelLimits } from "../adapter/model/limits.ts";
 import { createModelPort, type ResolvedProvider } from "../adapter/model/model-port.ts";
-import type { ModelLimits } from "../adapter/model/retries.ts";
 import { systemClock } from "../core/clock.ts";
 import type { ModelPort, ModelReply, ModelRequest } from "../engine/model.ts";
 import { createModelServer, type ModelServer } from "./model-server.ts";

@@ -1,6 +1,5 @@
 /** `fetch_url`: a page of the web as text. The port judges every address; this only makes the page readable. */
 import { Type as t } from "@sinclair/typebox";
-import { convert } from "html-to-text";
 import { maskLong } from "../../core/masking.ts";
 import type { Tool } from "../tool.ts";
 import description from "./fetch-url.md" with { type: "text" };
@@ -35,7 +34,7 @@ export function createFetchUrlTool({ fetchPage }: FetchUrlPorts): Tool<FetchUrlI
     timeoutMs: 60_000,
     async run({ url, offset = 0 }, { signal, masker }) {
       const page = await fetchPage(url, signal);
-      const plain = readableText(page.contentType, page.body);
+      const plain = await readableText(page.contentType, page.body);
       if (plain === null)
         return { ok: false, output: `${page.url} is ${page.contentType || "of an unknown type"}, which is no text.` };
       const text = await maskLong(masker, plain);
@@ -50,7 +49,7 @@ export function createFetchUrlTool({ fetchPage }: FetchUrlPorts): Tool<FetchUrlI
 }
 
 /** The page's text; null when it is none. `contentType` as the server sent it. */
-export function readableText(contentType: string, body: Uint8Array): string | null {
+export async function readableText(contentType: string, body: Uint8Array): Promise<string | null> {
   const [media = "", ...parameters] = contentType.split(";").map((part) => part.trim().toLowerCase());
   const isHtml = media === "text/html" || media === "application/xhtml+xml";
   const isText =
@@ -80,7 +79,8 @@ function declaredCharset(isHtml: boolean, body: Uint8Array): string | undefined 
 }
 
 /** Headings, lists, links and tables as plain text; scripts, styles, navigation and pictures left out. */
-function htmlToText(html: string): string {
+async function htmlToText(html: string): Promise<string> {
+  const { convert } = await import("html-to-text");
   const text = convert(html.slice(0, HTML_CHARACTERS), {
     wordwrap: false,
     baseElements: { selectors: ["main", "article", "body"], orderBy: "occurrence", returnDomByDefault: true },

@@ -3,7 +3,11 @@ import { Type as t } from "@sinclair/typebox";
 import { defineEvent } from "../../core/events.ts";
 import { oneOf } from "../../core/schema.ts";
 
-const call = { call_id: t.String(), tool: t.String() };
+const call = {
+  call_id: t.String({ description: "Once in a session." }),
+  execution_id: t.String(),
+  tool: t.String(),
+};
 const error = t.Optional(t.Object({ code: t.String(), message: t.String() }));
 const turn = {
   execution_id: t.String(),

@@ -53,7 +53,8 @@ export function createLifecycle({ clock, rows, transcript, tree, ownerOf, stopNo
     });
     // A call that never began has nobody who waits for its end.
     if (call.status !== "running") return;
-    const data = { call_id: call.callId, tool: call.tool, ok: false, duration_ms: 0, output, interrupted: true };
+    const about = { call_id: call.callId, execution_id: execution.id, tool: call.tool };
+    const data = { ...about, ok: false, duration_ms: 0, output, interrupted: true };
     tx.emit(toolCallEnd, { ...executionRefs(execution), data });
   }
 

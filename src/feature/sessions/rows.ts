@@ -126,7 +126,8 @@ export function createExecutionRows(deps: RowsDeps): ExecutionRows {
     addReply: (execution, reply) =>
       store.write((tx) => {
         const { id: executionId, sessionId } = execution;
-        const { parts: content, finish } = reply;
+        const content = transcript.withOwnCallIds(sessionId, reply.parts);
+        const { finish } = reply;
         const seq = transcript.add({ sessionId, executionId, role: "assistant", content, finish });
         transcript.addCalls(sessionId, executionId, seq, content);
         spend(tx, execution, reply);
@@ -134,7 +135,7 @@ export function createExecutionRows(deps: RowsDeps): ExecutionRows {
     startCall(execution, call, shownInput) {
       store.write((tx) => {
         transcript.updateCall(execution.sessionId, call, { status: "running", started_at: now() });
-        const data = { call_id: call.callId, tool: call.tool, input: shownInput };
+        const data = { call_id: call.callId, execution_id: execution.id, tool: call.tool, input: shownInput };
         tx.emit(toolCallStart, { ...executionRefs(execution), data });
       });
     },
@@ -144,7 +145,8 @@ export function createExecutionRows(deps: RowsDeps): ExecutionRows {
         transcript.updateCall(execution.sessionId, call, {
           ...{ status: "done", ok, output, ending: end ?? null, finished_at: now(), duration_ms },
         });
-        const data = { call_id: call.callId, tool: call.tool, ok, duration_ms, output: shown(output, 4_000) };
+        const about = { call_id: call.callId, execution_id: execution.id, tool: call.tool };
+        const data = { ...about, ok, duration_ms, output: shown(output, 4_000) };
         tx.emit(toolCallEnd, { ...executionRefs(execution), data });
       });
     },

@@ -5,6 +5,7 @@ import type { Attachments } from "../../engine/attachments.ts";
 import type { ModelMessage, ModelRequest } from "../../engine/model.ts";
 import { textOf } from "../../engine/parts.ts";
 import { type Tool, type ToolSource, toolsOf } from "../../engine/tool.ts";
+import { LOCAL_ADMIN } from "../../http/caller.ts";
 import { createRigs, type RigOptions } from "../../testing/engine-rig.ts";
 import { createHandModel, type HandModel } from "../../testing/hand-model.ts";
 import { defineFeature } from "../feature.ts";
@@ -206,6 +207,21 @@ describe("a talk", () => {
     ]);
   });
 
+  test("every call has an id of its own, also when a provider counts from 0 in each reply", async () => {
+    const { model, sessions, chat, say, answered } = await started();
+    const id = chat();
+    const turn = say(id, "Look twice");
+    const call = { type: "tool_call" as const, call_id: "call_0", tool: "ls", input: {} };
+    for (let time = 0; time < 2; time++) (await model.next()).reply({ parts: [call, call], finish: "tool_calls" });
+    const { request } = await model.next();
+    const asked = request.messages.flatMap((one) => (one.role === "assistant" ? one.parts : []));
+    const results = request.messages.flatMap((one) => (one.role === "tool" ? one.results : []));
+    expect(new Set(results.map(({ call_id }) => call_id)).size).toBe(4);
+    expect(results.map((one) => one.call_id)).toEqual(asked.map((one) => ("call_id" in one ? one.call_id : "")));
+    sessions.interrupt(id);
+    await answered(turn.message_id);
+  });
+
   test("what was taken back is read by people, not by the model", async () => {
     const { model, sessions, chat, say, answered } = await started();
     const id = chat();
@@ -271,6 +287,21 @@ describe("a session tree", () => {
     (await model.next(child.id)).reply([{ tool: "complete", input: { summary: "done" } }]);
     expect((await ended(child.id)).data).toMatchObject({ status: "succeeded" });
     expect((await ended(grandchild.id)).data).toMatchObject({ status: "cancelled" });
+  });
+
+  test("is stopped before the call that would pass its budget, whoever of it makes the call", async () => {
+    const { rig, model, sessions, open, say, ended } = await started({ model: createHandModel({}, 0.25) });
+    const root = open({ budget_usd: 0.6 });
+    const child = open({ kind: "spawn", parent_id: root.id });
+    say(child.id, "Work");
+    for (let turn = 0; turn < 2; turn++) (await model.next(child.id)).reply([{ tool: "ls" }]);
+    const end = await ended(child.id);
+    expect(end.data).toMatchObject({ status: "failed", error: { code: "budget_exceeded" } });
+    expect(JSON.stringify(end.data)).toContain("The session budget of $0.6 is used up");
+    expect(model.calls).toHaveLength(2);
+    const exceeded = rig.events().find(({ kind }) => kind === "budget_exceeded");
+    expect(exceeded?.data).toMatchObject({ scope: "session", subject: root.id, limit_usd: 0.6 });
+    expect(sessions.find(root.id)?.spent_nano).toBe(0.5e9);
   });
 
   test("spends one budget: what is set aside for a child is not spent elsewhere, and what it left comes back", async () => {
@@ -403,4 +434,30 @@ test("a purged session leaves nothing behind, not its prompts either; one that o
   expect(["prompts", "sessions", "executions", "messages", "tool_calls"].map(count)).toEqual([1, 1, 1, 3, 1]);
   sessions.purge(talks[1]!);
   expect(["prompts", "sessions", "executions", "messages", "tool_calls"].map(count)).toEqual([0, 0, 0, 0, 0]);
+});
+
+describe("the queue", () => {
+  test("an agent with a thousand waiting keeps no other from its turn", async () => {
+    const agents = { busy: "You work.", idle: "You work." };
+    const { rig, model, sessions, open } = await started({ agents });
+    rig.services.settings.update({ limits: { executions_per_agent: 1 } }, LOCAL_ADMIN);
+    const say = (id: string, input: string) => sessions.queue(id, { input, timeout_seconds: 60 });
+    rig.store.write(() => {
+      for (let n = 0; n < 1_000; n++) say(open({ agent_id: "busy" }).id, `wait ${n}`);
+    });
+    const { request } = await model.next();
+    expect(read(request)).toEqual(["user: wait 0"]);
+    say(open({ agent_id: "idle" }).id, "me too");
+    expect(read((await model.next()).request)).toEqual(["user: me too"]);
+  });
+
+  test("what is queued is taken up by its commit, not by the scheduler's next look", async () => {
+    const { rig, model, chat, say } = await started();
+    say(chat(), "now");
+    expect(rig.services.engine.active()).toBe(0);
+    // Only what is already due runs before this: no timer.
+    await null;
+    expect(rig.services.engine.active()).toBe(1);
+    (await model.next()).reply("yes");
+  });
 });

@@ -107,6 +107,23 @@ export function createTranscript({ db }: Store, clock: Clock) {
         .run();
       return seq;
     },
+    /** Parts of a reply whose calls have ids that no other in the session has: some providers count from 0 each time. */
+    withOwnCallIds(sessionId: string, parts: AssistantPart[]): AssistantPart[] {
+      if (!parts.some(({ type }) => type === "tool_call")) return parts;
+      const known = db
+        .select({ id: toolCalls.call_id })
+        .from(toolCalls)
+        .where(eq(toolCalls.session_id, sessionId))
+        .all();
+      const taken = new Set(known.map(({ id }) => id));
+      return parts.map((part) => {
+        if (part.type !== "tool_call") return part;
+        let call_id = part.call_id;
+        for (let n = 2; taken.has(call_id); n++) call_id = `${part.call_id}_${n}`;
+        taken.add(call_id);
+        return call_id === part.call_id ? part : { ...part, call_id };
+      });
+    },
     addCalls(sessionId: string, executionId: string, seq: number, parts: readonly AssistantPart[]): void {
       const calls = parts.filter((part) => part.type === "tool_call");
       for (const [position, { call_id, tool, input }] of calls.entries())
@@ -210,6 +227,29 @@ export function createTranscript({ db }: Store, clock: Clock) {
         );
         return { ...row, parts: [...content, ...results] };
       });
+    },
+    /** Copies the messages up to `last`, with their calls, into a session that has none. What was taken back stays behind. */
+    copy(from: string, last: number, to: string): void {
+      const kept = db
+        .select()
+        .from(messages)
+        .where(and(eq(messages.session_id, from), lte(messages.seq, last), eq(messages.withdrawn, false)))
+        .orderBy(asc(messages.seq))
+        .all();
+      const calls = callsIn(from, repliesIn(kept));
+      const place = new Map(kept.map(({ seq }, index) => [seq, index]));
+      for (const row of kept) {
+        const seq = place.get(row.seq)!;
+        const covers = row.covers_to === null ? null : kept.filter((one) => one.seq <= row.covers_to!).length - 1;
+        db.insert(messages)
+          .values({ ...row, session_id: to, seq, id: newId("message"), covers_to: covers })
+          .run();
+        for (const call of calls.get(row.seq) ?? [])
+          db.insert(toolCalls)
+            .values({ ...call, session_id: to, seq })
+            .run();
+      }
+      db.update(sessions).set({ message_count: kept.length }).where(eq(sessions.id, to)).run();
     },
     /** Takes back every message from that position on: people still read them, the model does not. */
     withdrawFrom: (sessionId: string, seq: number) =>

@@ -8,6 +8,7 @@ import { Ago } from "../../ui/time.tsx";
 
 const SCOPES: Record<string, string> = {
   run: "Each run",
+  session: "Each session with a budget",
   agent_run: "Each agent, a run",
   agent_day: "Each agent, a day",
   user_day: "You, today",

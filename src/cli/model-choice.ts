@@ -1,4 +1,4 @@
-/** Which model the demo uses: the operator's own when one is set up and answers, else the scripted one. */
+/** Which model to use: one of the operator's that answers and suits agents, else the scripted one. */
 import type { Client } from "./server/client.ts";
 
 export interface ChosenModel {
