@@ -26,6 +26,7 @@ import waits from "./0121-waits.sql" with { type: "text" };
 import tasks from "./0220-tasks.sql" with { type: "text" };
 import cookies from "./0260-cookies.sql" with { type: "text" };
 import voice from "./0261-voice.sql" with { type: "text" };
+import lifecycle from "./0290-lifecycle.sql" with { type: "text" };
 
 export interface Migration {
   name: string;
@@ -61,4 +62,5 @@ export const MIGRATIONS: readonly Migration[] = [
   { name: "0220-tasks", sql: tasks },
   { name: "0260-cookies", sql: cookies },
   { name: "0261-voice", sql: voice },
+  { name: "0290-lifecycle", sql: lifecycle },
 ];
