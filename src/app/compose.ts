@@ -75,6 +75,7 @@ async function createHouse<Services>(
   const contributions = sumOf(features, definitions, api.document);
   try {
     for (const { name, create } of definitions) {
+      if (name in core) throw new Error(`A feature cannot be called ${name}: so is a part under the features.`);
       const feature = await create({ ...core, contributions, ...services } as never);
       features.set(name, feature);
       services[name] = feature.service;

@@ -4,7 +4,7 @@ import { join } from "node:path";
 import type { Command } from "commander";
 import { readConfig } from "../core/config.ts";
 import { Problem } from "../core/errors.ts";
-import { loadApp } from "./load-app.ts";
+import { loadAppForData } from "./load-app.ts";
 import { ask, askHidden } from "./terminal/ask.ts";
 
 interface Flags {
@@ -22,7 +22,7 @@ const SCOPES = ["read", "runs", "write", "admin"] as const;
 type Scope = (typeof SCOPES)[number];
 
 const open = async ({ data }: Flags) =>
-  (await loadApp()).openLostAccess(readConfig(process.env, data === undefined ? {} : { data }));
+  (await loadAppForData()).openLostAccess(readConfig(process.env, data === undefined ? {} : { data }));
 
 export function adminCommand(program: Command): void {
   const admin = program

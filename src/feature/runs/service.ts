@@ -99,6 +99,7 @@ export function createRuns(deps: RunsDeps): Runs {
       created_by: caller.userId ?? null,
       budget_usd: input.budget_usd ?? definition.defaults?.budget_usd ?? null,
       restarted_from: null,
+      ...{ cost_nano: 0, tokens: 0 },
       created_at: now(),
       started_at: null,
       finished_at: null,

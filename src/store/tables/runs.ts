@@ -1,5 +1,5 @@
 /** Runs and the steps of each, every attempt a row. */
-import { integer, real, sqliteTable, text } from "drizzle-orm/sqlite-core";
+import { integer, primaryKey, real, sqliteTable, text } from "drizzle-orm/sqlite-core";
 import { RUN_STATUSES, STEP_STATUSES } from "../../core/run-states.ts";
 import type { PipelineDefinition } from "../../engine/pipeline/definition.ts";
 import type { RunError, StepError } from "../../engine/pipeline/rows.ts";
@@ -23,6 +23,9 @@ export const runs = sqliteTable("runs", {
   created_by: text(),
   /** What it may cost, USD, by itself or its pipeline; null: as the settings say. */
   budget_usd: real(),
+  /** Of its model calls; the database keeps both in step with its executions. */
+  cost_nano: integer().notNull().default(0),
+  tokens: integer().notNull().default(0),
   /** Step from which the last restart went on. */
   restarted_from: text(),
   created_at: text().notNull(),
@@ -62,3 +65,17 @@ export const steps = sqliteTable("steps", {
   started_at: text(),
   finished_at: text(),
 });
+
+/** In which runs an agent took a step; written by the database with each step. */
+export const runAgents = sqliteTable(
+  "run_agents",
+  {
+    agent_id: text().notNull(),
+    run_id: text()
+      .notNull()
+      .references(() => runs.id, { onDelete: "cascade" }),
+  },
+  (t) => [primaryKey({ columns: [t.agent_id, t.run_id] })],
+);
+
+export const agentTotals = sqliteTable("agent_totals", { agent_id: text().primaryKey(), runs: integer().notNull() });

@@ -67,7 +67,7 @@ function allowed(from: string, to: string): boolean {
       if (from.startsWith("feature/knowledge-graph/") && to === "graph/model.ts") return true;
       // Where a feature is put together, it takes what it hands to its own parts.
       return (
-        /\/feature\.ts$/.test(from) &&
+        (/\/feature\.ts$/.test(from) || from.startsWith("feature/engine/")) &&
         (["engine", "graph"].includes(target) || target.startsWith("adapter/") || to === "feature/feature.ts")
       );
     case "app":

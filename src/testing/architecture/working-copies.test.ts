@@ -22,6 +22,7 @@ const BESIDE: Readonly<Record<string, string>> = {
   "adapter/sandbox/process/driver.ts": "the working copy's own folder",
   "adapter/sandbox/process/marked-processes.ts": "/proc",
   "feature/engine/feature.ts": "makes a working copy's own folder",
+  "feature/engine/models.ts": "the folder of recorded model calls",
   "feature/knowledge-graph/feature.ts": "whether a working copy's own folder is there, and the graph's",
   "feature/projects/clones.ts": "a project's folder as a whole",
   "feature/projects/run-workspaces.ts": "the folder of all working copies",
