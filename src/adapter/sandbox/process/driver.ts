@@ -1,6 +1,7 @@
 /**
  * The sandbox of machines without Docker: file tools held inside the workspace, on the host. Commands run only when
- * the operator allows them, with nothing of the server's environment, in a process group that dies with the call.
+ * the operator allows them, with nothing of the server's environment, in a process group that dies with the call; what
+ * left the group dies when the call is stopped, and with the execution.
  * This is no wall against a hostile command: with a shell, an agent can do what the server's user can.
  */
 import type { ChildProcess } from "node:child_process";
@@ -48,7 +49,9 @@ export function createProcessSandboxes(deps: ProcessSandboxDeps): SandboxDriver 
         throw unavailable("workspace_missing", "The workspace's folder is not there.");
       });
       const env = { ...spec.env, [PROCESS_MARK]: `${instanceId}/${spec.executionId}` };
-      return createSandbox({ ...spec, env }, root, capabilities, clock);
+      // What left its group, or its session, is found by its mark.
+      const killLeft = () => killMarked(instanceId, (executionId) => executionId !== spec.executionId);
+      return createSandbox({ ...spec, env }, root, { capabilities, clock, killLeft });
     },
     sweep: (isLive) => (allowHostShell ? killMarked(instanceId, isLive) : Promise.resolve(0)),
   };
@@ -66,10 +69,18 @@ function aboutOf(root: string, shell: boolean): SandboxAbout {
   };
 }
 
-function createSandbox(spec: SandboxSpec, root: string, capabilities: Capabilities, clock: Clock): Sandbox {
+interface SandboxParts {
+  capabilities: Capabilities;
+  clock: Clock;
+  /** Ends what the execution's commands left behind. */
+  killLeft(): Promise<unknown>;
+}
+
+function createSandbox(spec: SandboxSpec, root: string, { capabilities, clock, killLeft }: SandboxParts): Sandbox {
   const { shell: hasShell } = capabilities;
   const running = new Set<ChildProcess>();
   let stopped = false;
+  let used = false;
   const base = { PATH: HOST_PATH, HOME: root, LANG: "C.UTF-8", ...spec.env };
   return {
     capabilities,
@@ -93,8 +104,11 @@ function createSandbox(spec: SandboxSpec, root: string, capabilities: Capabiliti
         stdio: "pipe",
       });
       running.add(child);
+      used ||= hasShell;
       try {
-        return await follow(child, command, options, clock);
+        const result = await follow(child, command, options, clock);
+        if (hasShell && (result.timedOut || result.aborted) && running.size === 1) await killLeft();
+        return result;
       } finally {
         killGroup(child);
         running.delete(child);
@@ -103,6 +117,7 @@ function createSandbox(spec: SandboxSpec, root: string, capabilities: Capabiliti
     stop: async () => {
       stopped = true;
       for (const child of running) killGroup(child);
+      if (used) await killLeft();
     },
   };
 }
