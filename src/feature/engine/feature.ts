@@ -2,8 +2,6 @@
 import { mkdir } from "node:fs/promises";
 import { join } from "node:path";
 import { createGuardedFetch } from "../../adapter/guarded-fetch.ts";
-import type { Catalogue } from "../../adapter/model/catalogue.ts";
-import type { ModelKeys } from "../../adapter/model/model-port.ts";
 import { SCRIPTED_MODEL } from "../../adapter/model/scripted.ts";
 import { executionRefs } from "../../core/events.ts";
 import { BUILD } from "../../core/version.ts";
@@ -18,20 +16,22 @@ import type { Budgets } from "../budgets/service.ts";
 import { activity } from "../events/events.ts";
 import { type Core, defineFeature, type ServiceOf } from "../feature.ts";
 import type { projects } from "../projects/feature.ts";
+import type { providers } from "../providers/feature.ts";
 import type { RunsService } from "../runs/service.ts";
 import type { Secrets } from "../secrets/service.ts";
 import type { Sessions } from "../sessions/service.ts";
 import type { SettingsService } from "../settings/service.ts";
 import type { Skills } from "../skills/service.ts";
+import { checkSandboxes, modelFindings } from "./checks.ts";
 import { openModels } from "./models.ts";
 import { openSandboxes } from "./sandboxes.ts";
 
 type Needs = Core & {
   settings: SettingsService;
-  providers: { catalogue: Catalogue; keys: ModelKeys; anyConfigured(): boolean };
+  providers: Pick<ServiceOf<typeof providers>, "catalogue" | "keys" | "anyConfigured" | "stateOf">;
   skills: Pick<Skills, "forAgents">;
   projects: Pick<ServiceOf<typeof projects>, "find" | "workspaces">;
-  agents: Pick<ServiceOf<typeof agents>, "ready" | "overrides">;
+  agents: Pick<ServiceOf<typeof agents>, "ready" | "overrides" | "files">;
   secrets: Pick<Secrets, "envOf">;
   budgets: Pick<Budgets, "check" | "reserve">;
   sessions: Sessions;
@@ -103,6 +103,7 @@ export const engine = defineFeature(
       tools: builtInTools({
         fetchPage: createGuardedFetch({ resolve: guard.resolve, userAgent: `Skep/${BUILD.version}` }),
       }),
+      checks: async () => [...modelFindings(deps), ...(await checkSandboxes(deps, sandbox))],
       start: engine.start,
       async stop() {
         await engine.stop();
