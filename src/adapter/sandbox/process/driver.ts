@@ -1,6 +1,7 @@
 /**
  * The sandbox of machines without Docker: file tools held inside the workspace, on the host. Commands run only when
- * the operator allows them, with nothing of the server's environment, in a process group that dies with the call.
+ * the operator allows them, with nothing of the server's environment, in a process group that dies with the call; what
+ * left the group dies when the call is stopped, and with the execution.
  * This is no wall against a hostile command: with a shell, an agent can do what the server's user can.
  */
 import type { ChildProcess } from "node:child_process";
@@ -38,15 +39,25 @@ export function createProcessSandboxes(deps: ProcessSandboxDeps): SandboxDriver 
         throw unavailable("workspace_missing", "The workspace's folder is not there.");
       });
       const env = { ...spec.env, [PROCESS_MARK]: `${instanceId}/${spec.executionId}` };
-      return createSandbox({ ...spec, env }, root, allowHostShell, clock);
+      // What left its group, or its session, is found by its mark.
+      const killLeft = () => killMarked(instanceId, (executionId) => executionId !== spec.executionId);
+      return createSandbox({ ...spec, env }, root, { hasShell: allowHostShell, clock, killLeft });
     },
     sweep: (isLive) => (allowHostShell ? killMarked(instanceId, isLive) : Promise.resolve(0)),
   };
 }
 
-function createSandbox(spec: SandboxSpec, root: string, hasShell: boolean, clock: Clock): Sandbox {
+interface SandboxParts {
+  hasShell: boolean;
+  clock: Clock;
+  /** Ends what the execution's commands left behind. */
+  killLeft(): Promise<unknown>;
+}
+
+function createSandbox(spec: SandboxSpec, root: string, { hasShell, clock, killLeft }: SandboxParts): Sandbox {
   const running = new Set<ChildProcess>();
   let stopped = false;
+  let used = false;
   const base = { PATH: HOST_PATH, HOME: root, LANG: "C.UTF-8", ...spec.env };
   return {
     kind: "process",
@@ -70,8 +81,11 @@ function createSandbox(spec: SandboxSpec, root: string, hasShell: boolean, clock
         stdio: "pipe",
       });
       running.add(child);
+      used ||= hasShell;
       try {
-        return await follow(child, command, options, clock);
+        const result = await follow(child, command, options, clock);
+        if (hasShell && (result.timedOut || result.aborted) && running.size === 1) await killLeft();
+        return result;
       } finally {
         killGroup(child);
         running.delete(child);
@@ -80,6 +94,7 @@ function createSandbox(spec: SandboxSpec, root: string, hasShell: boolean, clock
     stop: async () => {
       stopped = true;
       for (const child of running) killGroup(child);
+      if (used) await killLeft();
     },
   };
 }
