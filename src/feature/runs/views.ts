@@ -68,6 +68,7 @@ export function createRunViews(store: RunStore): RunViews {
       model,
       status,
     } = row;
+    const { base_commit, workspace_notice, merged_commit, merged_into } = row;
     const { budget_usd, branch, created_by, created_at, started_at, finished_at, restarted_from } = row;
     const spent = spentOf(row);
     return {
@@ -86,6 +87,7 @@ export function createRunViews(store: RunStore): RunViews {
       ...progressOf(row, rows),
       budget_usd,
       branch,
+      ...{ base_commit, workspace_notice, merged_commit, merged_into },
       created_by,
       created_at,
       started_at,
