@@ -27,6 +27,7 @@ const engine = (parts: Partial<Engine> = {}): Engine => ({
   ping: async () => {},
   info: async () => ({ engine: "Docker", version: "20.10", apiVersion: "1.41", rootless: false }) as never,
   images: { inspect: async () => undefined },
+  canMake: async () => false,
   ...parts,
 });
 
@@ -115,7 +116,7 @@ describe("the machine", () => {
     expect(await verdicts("process")).toEqual([["sandbox", "ok"]]);
     expect(await verdicts("docker", engine())).toEqual([
       ["container engine", "ok"],
-      ["agent image", "warn"],
+      ["agent image", "fail"],
     ]);
     const loaded = engine({ images: { inspect: async () => ({ id: "sha256:1", tags: [], volumes: [], env: [] }) } });
     expect((await verdicts("docker", loaded))[1]).toEqual(["agent image", "ok"]);

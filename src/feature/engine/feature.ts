@@ -2,15 +2,13 @@
 import { mkdir } from "node:fs/promises";
 import { join } from "node:path";
 import { createGuardedFetch } from "../../adapter/guarded-fetch.ts";
-import type { Catalogue } from "../../adapter/model/catalogue.ts";
-import type { ModelKeys } from "../../adapter/model/model-port.ts";
 import { SCRIPTED_MODEL } from "../../adapter/model/scripted.ts";
 import { executionRefs } from "../../core/events.ts";
 import { BUILD } from "../../core/version.ts";
 import { createEngine, type Engine } from "../../engine/engine.ts";
 import { engineEvents } from "../../engine/events.ts";
 import type { Execution } from "../../engine/execution.ts";
-import type { SandboxDriver } from "../../engine/sandbox.ts";
+import type { Capabilities } from "../../engine/sandbox.ts";
 import { builtInTools } from "../../engine/tool/built-in.ts";
 import { createToolbox } from "../../engine/toolbox.ts";
 import type { agents } from "../agents/feature.ts";
@@ -18,20 +16,22 @@ import type { Budgets } from "../budgets/service.ts";
 import { activity } from "../events/events.ts";
 import { type Core, defineFeature, type ServiceOf } from "../feature.ts";
 import type { projects } from "../projects/feature.ts";
+import type { providers } from "../providers/feature.ts";
 import type { RunsService } from "../runs/service.ts";
 import type { Secrets } from "../secrets/service.ts";
 import type { Sessions } from "../sessions/service.ts";
 import type { SettingsService } from "../settings/service.ts";
 import type { Skills } from "../skills/service.ts";
+import { checkSandboxes, modelFindings } from "./checks.ts";
 import { openModels } from "./models.ts";
 import { openSandboxes } from "./sandboxes.ts";
 
 type Needs = Core & {
   settings: SettingsService;
-  providers: { catalogue: Catalogue; keys: ModelKeys; anyConfigured(): boolean };
+  providers: Pick<ServiceOf<typeof providers>, "catalogue" | "keys" | "anyConfigured" | "stateOf">;
   skills: Pick<Skills, "forAgents">;
   projects: Pick<ServiceOf<typeof projects>, "find" | "workspaces">;
-  agents: Pick<ServiceOf<typeof agents>, "ready" | "overrides">;
+  agents: Pick<ServiceOf<typeof agents>, "ready" | "overrides" | "files">;
   secrets: Pick<Secrets, "envOf">;
   budgets: Pick<Budgets, "check" | "reserve">;
   sessions: Sessions;
@@ -41,7 +41,7 @@ type Needs = Core & {
 export interface EngineService {
   /** The execution whose token this is, while it runs. */
   executionOf: Engine["tokens"]["find"];
-  sandbox: { kind: SandboxDriver["kind"]; shell: boolean };
+  sandbox: { name: string } & Capabilities;
   /** Executions at work in this process. */
   active(): number;
   /** Makes the agents' image when it is one of ours. @returns whether it is there now. */
@@ -55,7 +55,7 @@ export const engine = defineFeature(
     const { skills, projects, agents, budgets, sessions, runs } = deps;
     const agentOf = (id: string) => agents.ready(id).agent;
     const sandbox = await openSandboxes(deps);
-    log.info({ sandbox: sandbox.driver.kind }, sandbox.reason);
+    log.info({ sandbox: sandbox.driver.name }, sandbox.reason);
     const engine = createEngine({
       ...{ clock, log, masking, rows: sessions.rows, sandboxes: sandbox.driver, agentOf, emitSoon: store.emitSoon },
       toolbox: createToolbox(
@@ -76,7 +76,7 @@ export const engine = defineFeature(
       guidanceOf: (runId) => runs.rows.run(runId)?.human_context ?? null,
       sharedToken: config.agentToken === "shared" ? deps.keys.engineToken : undefined,
       // A container reaches the server only where the operator says; a process of this host, where it listens.
-      apiUrl: () => config.agentApiUrl ?? (sandbox.driver.kind === "process" ? deps.url() : undefined),
+      apiUrl: () => config.agentApiUrl ?? (sandbox.driver.capabilities.network === "host" ? deps.url() : undefined),
       workspaces: {
         prepare: projects.workspaces.prepare,
         commitStep: projects.workspaces.commitStep,
@@ -91,11 +91,11 @@ export const engine = defineFeature(
       script: config.demoScript,
     });
     sessions.connect(engine.scheduler);
-    const shell = sandbox.driver.kind === "docker" || config.allowHostShell;
+    const { name, capabilities } = sandbox.driver;
     const service: EngineService = {
       executionOf: engine.tokens.find,
       active: () => engine.scheduler.active,
-      sandbox: { kind: sandbox.driver.kind, shell },
+      sandbox: { name, ...capabilities },
       makeImage: sandbox.makeImage,
     };
     return {
@@ -103,6 +103,7 @@ export const engine = defineFeature(
       tools: builtInTools({
         fetchPage: createGuardedFetch({ resolve: guard.resolve, userAgent: `Skep/${BUILD.version}` }),
       }),
+      checks: async () => [...modelFindings(deps), ...(await checkSandboxes(deps, sandbox))],
       start: engine.start,
       async stop() {
         await engine.stop();

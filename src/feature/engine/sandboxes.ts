@@ -13,6 +13,8 @@ export interface Sandboxes {
   reason: string;
   /** Makes the agents' image when it is one of ours. @returns whether it is there now. */
   makeImage(image: string): Promise<boolean>;
+  /** Whether `makeImage` would have what it needs. Makes nothing. */
+  canMakeImage(image: string): Promise<boolean>;
   /** Leaves nothing of this server in the container engine. */
   close(): Promise<void>;
 }
@@ -25,7 +27,10 @@ type Needs = Pick<Core, "config" | "clock" | "log" | "docker" | "instanceId" | "
 export async function openSandboxes(deps: Needs): Promise<Sandboxes> {
   const { config, clock, log, docker, instanceId, settings, replaced } = deps;
   if (replaced.sandboxes)
-    return { driver: replaced.sandboxes, reason: "replaced", close: async () => {}, makeImage: async () => false };
+    return {
+      ...{ driver: replaced.sandboxes, reason: "replaced", close: async () => {} },
+      ...{ makeImage: async () => false, canMakeImage: async () => false },
+    };
   const inProcess = createProcessSandboxes({ allowHostShell: config.allowHostShell, instanceId, clock });
   const server = { uid: process.getuid?.() ?? 0, gid: process.getgid?.() ?? 0 };
   const onNotice = (message: string) => log.warn(message);
@@ -45,5 +50,6 @@ export async function openSandboxes(deps: Needs): Promise<Sandboxes> {
     });
   const choice = await chooseSandbox(config.sandbox, docker && driver && { driver, ping: docker.ping }, inProcess);
   const close = async () => (choice.driver === driver ? driver?.close() : undefined);
-  return { ...choice, close, makeImage: images?.make ?? (async () => false) };
+  const none = async () => false;
+  return { ...choice, close, makeImage: images?.make ?? none, canMakeImage: images?.canMake ?? none };
 }

@@ -70,6 +70,8 @@ export interface Sessions {
    * @throws Problem 404, 409 `session_busy`.
    */
   rewind(sessionId: string, messageId: string): void;
+  /** Begins a session that has no messages with those of another, up to that `seq`. */
+  copyTranscript(from: string, last: number, to: string): void;
   /** Removes a session that has ended, with its transcript and all below it. */
   purge(id: string): void;
   /** Connects the engine that works on the rows; it is called after the commit that concerns it. */
@@ -161,6 +163,7 @@ export function createSessions({ store, clock, recordCall }: SessionsDeps): Sess
         if (rows.isBusy(sessionId)) throw conflict("The agent is at work. Stop its reply first.", "session_busy");
         transcript.withdrawFrom(sessionId, message.seq);
       }),
+    copyTranscript: (from, last, to) => store.write(() => transcript.copy(from, last, to)),
     purge: (id) =>
       store.write(() => {
         if (known(id).ended_at === null) throw conflict("The session has not ended.", "session_open");

@@ -228,6 +228,29 @@ export function createTranscript({ db }: Store, clock: Clock) {
         return { ...row, parts: [...content, ...results] };
       });
     },
+    /** Copies the messages up to `last`, with their calls, into a session that has none. What was taken back stays behind. */
+    copy(from: string, last: number, to: string): void {
+      const kept = db
+        .select()
+        .from(messages)
+        .where(and(eq(messages.session_id, from), lte(messages.seq, last), eq(messages.withdrawn, false)))
+        .orderBy(asc(messages.seq))
+        .all();
+      const calls = callsIn(from, repliesIn(kept));
+      const place = new Map(kept.map(({ seq }, index) => [seq, index]));
+      for (const row of kept) {
+        const seq = place.get(row.seq)!;
+        const covers = row.covers_to === null ? null : kept.filter((one) => one.seq <= row.covers_to!).length - 1;
+        db.insert(messages)
+          .values({ ...row, session_id: to, seq, id: newId("message"), covers_to: covers })
+          .run();
+        for (const call of calls.get(row.seq) ?? [])
+          db.insert(toolCalls)
+            .values({ ...call, session_id: to, seq })
+            .run();
+      }
+      db.update(sessions).set({ message_count: kept.length }).where(eq(sessions.id, to)).run();
+    },
     /** Takes back every message from that position on: people still read them, the model does not. */
     withdrawFrom: (sessionId: string, seq: number) =>
       void db

@@ -4,8 +4,6 @@ import { filesOf, importsWithTypes, textOf } from "./source-files.ts";
 
 const LIST = "app/features.ts";
 const CONTRACT = "feature/feature.ts";
-/** Runs without a server. */
-const WITHOUT_SERVER = ["doctor"];
 
 const list = textOf(LIST);
 const folderOf = new Map(
@@ -20,7 +18,7 @@ const wirings = filesOf("feature/*/feature.ts");
 
 describe("features", () => {
   test("every folder has its wiring, which is listed", () => {
-    expect(folders.filter((folder) => !order.includes(folder))).toEqual(WITHOUT_SERVER);
+    expect(folders.filter((folder) => !order.includes(folder))).toEqual([]);
     expect([...new Set(order)].sort()).toEqual(wirings.map((file) => file.split("/")[1]!));
   });
 

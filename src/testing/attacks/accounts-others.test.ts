@@ -52,7 +52,9 @@ beforeAll(async () => {
   form.append("name", "of a");
   form.append("file", new File(["example.com\tTRUE\t/\tTRUE\t0\tsid\tvalue"], "cookies.txt"));
   const cookies = await by(a, "POST", "/v1/browser/cookies", form);
+  const talk = await by(a, "POST", "/v1/chat/sessions", { agent_id: "scribe" });
   objects = [
+    ["/v1/chat/sessions/", [talk.body["id"] as string, "msg_none"]],
     ["/v1/browser/cookies/agents/", ["scribe", cookies.body["id"] as string]],
     ["/v1/browser/cookies/", [cookies.body["id"] as string]],
     ["/v1/auth/api-keys/", [key.body["id"] as string]],
@@ -100,6 +102,11 @@ const BODIES: Record<string, unknown> = {
   "/v1/users/{id}": { display_name: "Taken" },
   "/v1/runs/{id}/approve": { step_id: "look", approved: true },
   "/v1/runs/{id}/restart": {},
+  "/v1/chat/sessions/{id}": { title: "Taken" },
+  "/v1/chat/sessions/{id}/message": { message: "Taken" },
+  "/v1/chat/sessions/{id}/rewind": { message_id: "msg_none" },
+  "/v1/chat/sessions/{id}/fork": { message_id: "msg_none" },
+  "/v1/chat/sessions/{id}/queue/{message_id}": { message: "Taken" },
 };
 
 describe("A4: another user's object is one that there is not", () => {
