@@ -7,28 +7,12 @@ import { dirname, join } from "node:path";
 import { type ChangedPath, changedPaths, type Hunk, hunksOf, patchOf, type Range } from "./git/changes.ts";
 import { createGitCommand, type GitCommand, type GitRunner } from "./git/command.ts";
 import { type CommitOptions, type Committed, commitAll, type Identity } from "./git/commit.ts";
-import {
-  type ConflictingFile,
-  type MergeOutcome,
-  type MergeRequest,
-  type MergeStrategy,
-  mergeInto,
-} from "./git/merge.ts";
+import { type ConflictingFile, type MergeOutcome, type MergeRequest, mergeInto } from "./git/merge.ts";
 import { assertRef } from "./git/names.ts";
 import { fetchBranches, pushBranch, type Remote, type RemoteWork, remoteEnvironment } from "./git/remote.ts";
 import { addWorktree, adminFolder, type NewWorktree, removeWorktree, type WorktreePlace } from "./git/worktree.ts";
 
-export type {
-  ChangedPath,
-  Committed,
-  ConflictingFile,
-  Hunk,
-  MergeOutcome,
-  MergeRequest,
-  MergeStrategy,
-  Remote,
-  WorktreePlace,
-};
+export type { ChangedPath, Committed, ConflictingFile, Hunk, MergeOutcome, MergeRequest, Remote, WorktreePlace };
 export interface CloneRequest extends Remote {
   /** Folder of the repository; must not exist. */
   repository: string;

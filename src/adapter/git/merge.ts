@@ -3,11 +3,10 @@
  * path. A branch moves in one step, and only when it is still where the merge began.
  */
 import { conflict, isProblem } from "../../core/errors.ts";
+import type { MergeStrategy } from "../../core/merge-strategy.ts";
 import type { GitCommand } from "./command.ts";
 import type { Identity } from "./commit.ts";
 import { assertRef } from "./names.ts";
-
-export type MergeStrategy = "merge" | "squash" | "rebase";
 
 export interface MergeRequest {
   repository: string;
@@ -50,18 +49,23 @@ export async function mergeInto(git: GitCommand, request: MergeRequest): Promise
   assertRef(source);
   const at: At = { cwd: repository, gitDir: repository, signal, timeoutMs: 300_000 };
   const target = await line(git, at, ["rev-parse", "--verify", "--quiet", `refs/heads/${into}^{commit}`]);
-  const made =
-    strategy === "rebase"
-      ? await rebased(git, at, { source, target, author })
-      : await joined(git, at, { source, target, strategy, message, author });
+  const made = await WAYS[strategy](git, at, { source, target, strategy, message, author });
   if (made.conflicts) return made;
   if (made.commit !== target) await moveBranch(git, at, into, target, made.commit);
   return made;
 }
 
+type Work = Pick<MergeRequest, "source" | "strategy" | "message" | "author"> & { target: string };
+
+const WAYS: Record<MergeStrategy, (git: GitCommand, at: At, work: Work) => Promise<MergeOutcome>> = {
+  merge: joined,
+  squash: joined,
+  rebase: rebased,
+};
+
 async function moveBranch(git: GitCommand, at: At, branch: string, from: string, to: string): Promise<void> {
   try {
-    await git(["update-ref", "-m", "merge", `refs/heads/${branch}`, to, from], at);
+    await git(["update-ref", "-m", "run merged", `refs/heads/${branch}`, to, from], at);
   } catch (error) {
     if (!isProblem(error) || error.code !== "git_failed") throw error;
     throw conflict(`The branch ${branch} moved during the merge. Try again.`, "branch_moved");
@@ -71,7 +75,7 @@ async function moveBranch(git: GitCommand, at: At, branch: string, from: string,
 async function joined(
   git: GitCommand,
   at: At,
-  { source, target, strategy, message, author }: Omit<MergeRequest, "repository" | "into"> & { target: string },
+  { source, target, strategy, message, author }: Work,
 ): Promise<MergeOutcome> {
   if (await isAncestor(git, at, source, target)) return { commit: target };
   const tree = await mergedTree(git, at, target, source);
@@ -82,11 +86,7 @@ async function joined(
 }
 
 /** The commits of `source` that `target` lacks, one after another on top of `target`; merges among them are left out. */
-async function rebased(
-  git: GitCommand,
-  at: At,
-  { source, target, author }: { source: string; target: string; author: Identity },
-): Promise<MergeOutcome> {
+async function rebased(git: GitCommand, at: At, { source, target, author }: Work): Promise<MergeOutcome> {
   const listed = await line(git, at, ["rev-list", "--reverse", "--topo-order", "--no-merges", `${target}..${source}`]);
   const commits = listed.split("\n").filter(Boolean);
   if (commits.length > MAX_REBASED)

@@ -1,7 +1,8 @@
 /** The branches of runs: what changed on one, taking it into another, and pushing that. */
 import { eq } from "drizzle-orm";
-import type { ChangedPath, Hunk, MergeOutcome, MergeStrategy } from "../../adapter/git.ts";
+import type { ChangedPath, Hunk, MergeOutcome } from "../../adapter/git.ts";
 import { conflict, invalidField, notFound } from "../../core/errors.ts";
+import type { MergeStrategy } from "../../core/merge-strategy.ts";
 import { isRefName } from "../../core/ref-name.ts";
 import { runs } from "../../store/tables/runs.ts";
 import { placeOf, remoteOf } from "./clones.ts";

@@ -1,6 +1,7 @@
 /** What happens to runs and their steps. */
 import { Type as t } from "@sinclair/typebox";
 import { defineEvent } from "../../core/events.ts";
+import { MERGE_STRATEGIES } from "../../core/merge-strategy.ts";
 import { oneOf, orNull } from "../../core/schema.ts";
 import { Run, RunStatus, Step, StepStatus } from "./model.ts";
 
@@ -58,7 +59,7 @@ export const runRestarted = defineEvent(
 export const runMerged = defineEvent(
   "run_merged",
   t.Object(
-    { strategy: oneOf("merge", "squash", "rebase"), into: t.String(), commit: t.String() },
+    { strategy: oneOf(...MERGE_STRATEGIES), into: t.String(), commit: t.String() },
     { description: "A run's work was taken into a branch." },
   ),
 );

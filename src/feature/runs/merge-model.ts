@@ -1,6 +1,7 @@
 /** What a run changed, and taking it into a branch. */
 import { type Static, Type as t } from "@sinclair/typebox";
 import { LIMITS } from "../../core/limits.ts";
+import { MERGE_STRATEGIES } from "../../core/merge-strategy.ts";
 import { oneOf, orNull } from "../../core/schema.ts";
 import { PageQuery } from "../../http/list.ts";
 
@@ -36,7 +37,7 @@ export const DiffQuery = t.Object({
 });
 
 export const RunMerge = t.Object({
-  strategy: t.Optional(oneOf("merge", "squash", "rebase")),
+  strategy: t.Optional(oneOf(...MERGE_STRATEGIES)),
   into: t.Optional(t.String({ minLength: 1, maxLength: 200, description: "Branch; the project's default if absent." })),
   message: t.Optional(t.String({ minLength: 1, maxLength: LIMITS.nameCharacters * 8 })),
   push: t.Optional(t.Boolean({ description: "Push the branch to the repository afterwards." })),
@@ -46,7 +47,7 @@ export type RunMerge = Static<typeof RunMerge>;
 export const Merge = t.Object(
   {
     run_id: t.String(),
-    strategy: oneOf("merge", "squash", "rebase"),
+    strategy: oneOf(...MERGE_STRATEGIES),
     into: t.String(),
     commit: t.String({ description: "What the branch became." }),
     pushed: t.Boolean(),
