@@ -36,7 +36,6 @@ export const Project = t.Object({
     fetched_at: orNull(t.String({ description: "When it was last brought up to date." })),
   }),
   fetch_before_run: FetchBeforeRun,
-  check_command: orNull(t.String({ description: "Shell command that tells whether the project is sound." })),
   created_at: Time,
   updated_at: Time,
 });
@@ -55,7 +54,6 @@ const Repository = t.String({
   description: "https or ssh address without credentials; an absolute path where the operator allows it.",
 });
 const Branch = t.String({ minLength: 1, maxLength: 200 });
-const CheckCommand = t.String({ minLength: 1, maxLength: 4_000, pattern: "^[^\\x00]*$" });
 const PipelineId = t.String({ minLength: 1, maxLength: 64 });
 
 export const ProjectCreate = t.Object({
@@ -65,7 +63,6 @@ export const ProjectCreate = t.Object({
   default_branch: t.Optional(orNull(Branch)),
   default_pipeline_id: t.Optional(orNull(PipelineId)),
   fetch_before_run: t.Optional(FetchBeforeRun),
-  check_command: t.Optional(orNull(CheckCommand)),
 });
 export type ProjectCreate = Static<typeof ProjectCreate>;
 
@@ -76,7 +73,6 @@ export const ProjectUpdate = t.Object({
   default_branch: t.Optional(orNull(Branch)),
   default_pipeline_id: t.Optional(orNull(PipelineId)),
   fetch_before_run: t.Optional(FetchBeforeRun),
-  check_command: t.Optional(orNull(CheckCommand)),
   status: t.Optional(ProjectStatus),
   columns: t.Optional(
     orNull(

@@ -48,7 +48,6 @@ function row(fields: Partial<ProjectRow> = {}): ProjectRow {
     workspace_error: null,
     workspace_head: null,
     fetch_before_run: "try",
-    check_command: null,
     fetched_at: null,
     created_at: at,
     updated_at: at,

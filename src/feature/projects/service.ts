@@ -122,7 +122,6 @@ export function createProjects(deps: ProjectsDeps): Projects {
         workspace_error: null,
         workspace_head: null,
         fetch_before_run: more.fetch_before_run ?? "try",
-        check_command: more.check_command ?? null,
         fetched_at: null,
         created_at: at,
         updated_at: at,

@@ -1,5 +1,4 @@
 ALTER TABLE projects ADD COLUMN fetch_before_run TEXT NOT NULL DEFAULT 'try';
-ALTER TABLE projects ADD COLUMN check_command TEXT;
 ALTER TABLE projects ADD COLUMN fetched_at TEXT;
 -- Commit that the run's branch began from; what its diff is taken against.
 ALTER TABLE runs ADD COLUMN base_commit TEXT;

@@ -33,8 +33,6 @@ export const projects = sqliteTable("projects", {
   workspace_head: text(),
   /** Whether the clone is brought up to date before a run: a failure is noted (`try`), or fails the run (`require`). */
   fetch_before_run: text().$type<FetchBeforeRun>().notNull().default("try"),
-  /** Shell command that says whether the project is sound. */
-  check_command: text(),
   fetched_at: text(),
   created_at: text().notNull(),
   updated_at: text().notNull(),
