@@ -123,7 +123,8 @@ export function createGraphClient(options: GraphClientOptions): GraphClient {
   const children = new Set<GraphWorker>();
   let questions: GraphWorker | undefined;
   let closed = false;
-  const indexing: Promise<unknown> = Promise.resolve();
+  /** What is under way by store: a store is written by one index at a time, others go on beside it. */
+  const indexing = new Map<string, Promise<unknown>>();
 
   function spawn(tuning: Readonly<Record<string, string>>, bounds: Bounds): GraphWorker {
     if (closed) throw lost("the server stops");
