@@ -8,6 +8,7 @@ import { existsSync, mkdirSync, readFileSync, statSync } from "node:fs";
 import { dirname, resolve } from "node:path";
 import type { BunPlugin } from "bun";
 import manifest from "./package.json" with { type: "json" };
+import { buildDashboard, embeddedModule } from "./scripts/dashboard/build.ts";
 
 const TARGETS = ["linux-x64", "linux-arm64", "darwin-arm64", "darwin-x64"] as const;
 type Target = (typeof TARGETS)[number];
@@ -69,6 +70,14 @@ const natives: BunPlugin = {
   },
 };
 
+/** The dashboard's files, in place of the folder that a server run from the sources reads. */
+const dashboard: BunPlugin = {
+  name: "dashboard",
+  setup(build) {
+    build.onLoad({ filter: /feature\/dashboard\/files\.ts$/ }, () => ({ loader: "ts", contents: embeddedModule() }));
+  },
+};
+
 function sha256(path: string): string {
   return new Bun.CryptoHasher("sha256").update(readFileSync(path)).digest("hex");
 }
@@ -79,6 +88,7 @@ const git = Bun.which("git");
 const commit = (git && Bun.spawnSync([git, "rev-parse", "--short=12", "HEAD"]).stdout.toString().trim()) || "unknown";
 mkdirSync(dirname(outfile), { recursive: true });
 const started = performance.now();
+await buildDashboard();
 const result = await Bun.build({
   entrypoints: ["src/main.ts", ...WORKERS],
   compile: {
@@ -92,7 +102,7 @@ const result = await Bun.build({
   // Parsed ahead, as start-up is mostly parsing otherwise; such code runs on the system it was made on only.
   bytecode: target === host,
   format: "esm",
-  plugins: [natives],
+  plugins: [natives, dashboard],
   define: {
     SKEP_VERSION: JSON.stringify(option("version") ?? manifest.version),
     SKEP_COMMIT: JSON.stringify(commit),

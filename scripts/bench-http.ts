@@ -1,49 +1,160 @@
-/** GET /v1/runs per second beside a bare Elysia route that answers the same bytes, in turns, one client. */
+/**
+ * Reading over HTTP with a year's data: 10,000 finished runs with all that belongs to them, made of real ones. Twenty
+ * runs of a list beside a bare Elysia route that answers the same bytes, in turns; then every GET, one at a time.
+ *
+ *   bun scripts/bench-http.ts [--runs 10000] [--rounds 5] [--requests 100]
+ */
+import { mkdtempSync, rmSync, statSync } from "node:fs";
+import { loadavg, tmpdir } from "node:os";
+import { join } from "node:path";
+import { parseArgs } from "node:util";
 import { Elysia } from "elysia";
-import { startServer } from "../src/testing/server.ts";
-import { median } from "./bench-figures.ts";
+import { startServer, type TestServer } from "../src/testing/server.ts";
+import { fillYear } from "../src/testing/year-data.ts";
+import { median, quantile } from "./bench-figures.ts";
 
-const ROUNDS = 5;
+const { values } = parseArgs({
+  options: {
+    runs: { type: "string", default: "10000" },
+    rounds: { type: "string", default: "5" },
+    requests: { type: "string", default: "100" },
+    bare: { type: "string" },
+  },
+});
 const SECONDS = 2;
 const CONNECTIONS = 16;
+const LIST = "/v1/runs?limit=20";
+/** Most that a GET may take at the 99th percentile, ms, by rows of a page. */
+const TARGETS: Record<number, number> = { 50: 10, 200: 20 };
+const row = (name: string, value: string) => console.log(`${name.padEnd(46)} ${value}`);
+
+/** Real runs of the shipped `hello`, then as many of them as a year has. */
+async function year(data: string): Promise<void> {
+  const server = await startServer({ data });
+  for (let n = 0; n < 3; n++) {
+    const body = { pipeline_id: "hello", task_description: "Say what is here." };
+    const { id } = (await server.request<{ id: string }>("POST", "/v1/runs", { body })).body;
+    const events = await fetch(`${server.url}/v1/events/stream?run_id=${id}`);
+    await events.text();
+  }
+  await server.stop();
+  const agents = ["scribe", "lead", "architect", "engineer", "reviewer", "researcher"];
+  const owners = [null, "usr_first", "usr_second"];
+  const began = performance.now();
+  const runs = Number(values.runs);
+  const rows = fillYear(join(data, "skep.db"), { runs, events: 186_000, owners, agents, pipelines: ["hello"] });
+  const kilobytes = statSync(join(data, "skep.db")).size / runs / 1_000;
+  row(
+    "rows",
+    Object.entries(rows)
+      .flatMap(([name, count]) => (count > 0 ? [`${name} ${count}`] : []))
+      .join(", "),
+  );
+  row(
+    "database for each run",
+    `${kilobytes.toFixed(1)} kB (made in ${((performance.now() - began) / 1_000).toFixed(0)} s)`,
+  );
+}
 
 async function rate(url: string): Promise<number> {
   let answered = 0;
   const end = performance.now() + SECONDS * 1_000;
-  await Promise.all(
-    Array.from({ length: CONNECTIONS }, async () => {
-      while (performance.now() < end) {
-        const answer = await fetch(url);
-        await answer.arrayBuffer();
-        if (!answer.ok) throw new Error(`${url} answered ${answer.status}`);
-        answered++;
-      }
-    }),
-  );
+  const ask = async () => {
+    while (performance.now() < end) {
+      const answer = await fetch(url);
+      await answer.arrayBuffer();
+      if (!answer.ok) throw new Error(`${url} answered ${answer.status}`);
+      answered++;
+    }
+  };
+  await Promise.all(Array.from({ length: CONNECTIONS }, ask));
   return answered / SECONDS;
 }
 
-if (process.argv[2] === "bare") {
-  const body = JSON.parse(process.argv[3]!);
-  const bare = new Elysia().get("/v1/runs", () => body).listen({ port: 0, hostname: "127.0.0.1" });
-  console.log(bare.server!.port);
-} else {
-  const server = await startServer();
-  const { body } = await server.request("GET", "/v1/runs");
-  const child = Bun.spawn([process.execPath, import.meta.path, "bare", JSON.stringify(body)], { stdout: "pipe" });
+/** The list beside a process that has its answer at hand. */
+async function besideBare(server: TestServer): Promise<void> {
+  const { body } = await server.request("GET", LIST);
+  const child = Bun.spawn([process.execPath, import.meta.path, "--bare", JSON.stringify(body)], { stdout: "pipe" });
   const { value } = await child.stdout.getReader().read();
   const bareUrl = `http://127.0.0.1:${new TextDecoder().decode(value).trim()}/v1/runs`;
-  const ours: number[] = [];
-  const bare: number[] = [];
-  for (let round = 0; round < ROUNDS; round++) {
-    ours.push(await rate(`${server.url}/v1/runs`));
+  const [ours, bare]: [number[], number[]] = [[], []];
+  for (let round = 0; round < Number(values.rounds); round++) {
+    ours.push(await rate(server.url + LIST));
     bare.push(await rate(bareUrl));
   }
   child.kill();
-  await server.remove();
-  console.log(
-    `## http (median of ${ROUNDS} rounds of ${SECONDS} s, ${CONNECTIONS} connections, client on the same machine)`,
+  row(`GET ${LIST}`, `${median(ours).toFixed(0)} /s`);
+  row(
+    `a bare Elysia route with these ${JSON.stringify(body).length} bytes`,
+    `${median(bare).toFixed(0)} /s   ratio ${(median(ours) / median(bare)).toFixed(2)} (target 0.3)`,
   );
-  console.log(`GET /v1/runs        ${median(ours).toFixed(0)} /s`);
-  console.log(`bare Elysia route   ${median(bare).toFixed(0)} /s   ratio ${(median(ours) / median(bare)).toFixed(2)}`);
+}
+
+/** Every path that a GET answers with data, with the ids of what there is. */
+async function paths(server: TestServer): Promise<string[]> {
+  const { body } = await server.request<{ paths: Record<string, Record<string, unknown>> }>("GET", "/openapi.json");
+  const idOf = async (path: string) =>
+    (await server.request<{ items: { id: string }[] }>("GET", path)).body.items.at(-1)!.id;
+  const [run, call] = [await idOf("/v1/runs"), await idOf("/v1/llm-calls")];
+  const ids: [prefix: string, id: string][] = [
+    ["/v1/runs/", run],
+    ["/v1/llm-calls/", call],
+    ["/v1/agents/", "scribe"],
+    ["/v1/pipelines/", "hello"],
+    ["/v1/skills/", "workspace-notes"],
+  ];
+  const all = Object.entries(body.paths).flatMap(([path, item]) => (item["get"] ? [path] : []));
+  return all.flatMap((path) => {
+    if (/stream|openapi|docs/.test(path)) return [];
+    if (!path.includes("{")) return [path];
+    const [, id] = ids.find(([prefix]) => path.startsWith(prefix)) ?? [];
+    const filled = id && path.replace(/\{\w+\}/, id).replace(/\{(step|step_id|stepId)\}/, "look");
+    return filled && !filled.includes("{") ? [filled] : [];
+  });
+}
+
+async function everyGet(server: TestServer): Promise<void> {
+  const all = await paths(server);
+  const filters = ["/v1/runs?status=succeeded", "/v1/runs?agent_id=scribe", "/v1/usage/history?granularity=month"];
+  for (const [limit, target] of Object.entries(TARGETS)) {
+    const slow: [string, number, number][] = [];
+    let asked = 0;
+    for (const path of [...all, ...filters]) {
+      const url = `${server.url}${path}${path.includes("?") ? "&" : "?"}limit=${limit}`;
+      const times: number[] = [];
+      for (let n = -5; n < Number(values.requests); n++) {
+        const began = performance.now();
+        const answer = await fetch(url);
+        await answer.arrayBuffer();
+        if (answer.status !== 200) break;
+        if (n >= 0) times.push(performance.now() - began);
+      }
+      if (times.length === 0) continue;
+      asked++;
+      slow.push([path, median(times), quantile(times, 0.99)]);
+    }
+    slow.sort(([, , a], [, , b]) => b - a);
+    const over = slow.filter(([, , p99]) => p99 > target).length;
+    row(`GETs at ${limit} rows`, `${asked}; p99 over ${target} ms: ${over}; the slowest, p50 and p99:`);
+    for (const [path, p50, p99] of slow.slice(0, 8)) row(`  ${path}`, `${p50.toFixed(1)} ms, ${p99.toFixed(1)} ms`);
+  }
+}
+
+if (values.bare !== undefined) {
+  const body = JSON.parse(values.bare);
+  const bare = new Elysia().get("/v1/runs", () => body).listen({ port: 0, hostname: "127.0.0.1" });
+  console.log(bare.server!.port);
+} else {
+  const data = mkdtempSync(join(tmpdir(), "skep-bench-"));
+  const load = loadavg()[0]!.toFixed(1);
+  console.log(`## http (rounds of ${SECONDS} s, ${CONNECTIONS} connections, client on the same machine, load ${load})`);
+  await year(data);
+  const server = await startServer({ data, env: { RATE_LIMIT: "0" } });
+  try {
+    await besideBare(server);
+    await everyGet(server);
+  } finally {
+    await server.remove();
+    rmSync(data, { recursive: true, force: true });
+  }
 }

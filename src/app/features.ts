@@ -6,11 +6,11 @@ import { audit } from "../feature/audit/feature.ts";
 import { accounts, auth } from "../feature/auth/feature.ts";
 import { budgets } from "../feature/budgets/feature.ts";
 import { cookies } from "../feature/cookies/feature.ts";
+import { dashboard } from "../feature/dashboard/feature.ts";
 import { docs } from "../feature/docs/feature.ts";
 import { engine } from "../feature/engine/feature.ts";
 import { events } from "../feature/events/feature.ts";
 import { executions } from "../feature/executions/feature.ts";
-import { home } from "../feature/home/feature.ts";
 import { jobs } from "../feature/jobs/feature.ts";
 import { knowledgeGraph } from "../feature/knowledge-graph/feature.ts";
 import { memory } from "../feature/memory/feature.ts";
@@ -27,6 +27,7 @@ import { status } from "../feature/status/feature.ts";
 import { swarm } from "../feature/swarm/feature.ts";
 import { tasks } from "../feature/tasks/feature.ts";
 import { team } from "../feature/team/feature.ts";
+import { transcripts } from "../feature/transcripts/feature.ts";
 import { updates } from "../feature/updates/feature.ts";
 import { usage } from "../feature/usage/feature.ts";
 import { users } from "../feature/users/feature.ts";
@@ -58,6 +59,7 @@ export const FEATURES = noFeatures()
   .with(usage)
   .with(executions)
   .with(runs)
+  .with(transcripts)
   .with(tasks)
   .with(memory)
   .with(swarm)
@@ -66,7 +68,7 @@ export const FEATURES = noFeatures()
   .with(admin)
   .with(updates)
   .with(status)
-  .with(home)
+  .with(dashboard)
   .with(docs);
 
 /** What every list that the product is made of brings at least. */

@@ -1,4 +1,6 @@
 /** `skep admin`: what the owner of the data folder may do to accounts, without logging in and without a server. */
+import { existsSync } from "node:fs";
+import { join } from "node:path";
 import type { Command } from "commander";
 import { readConfig } from "../core/config.ts";
 import { Problem } from "../core/errors.ts";
@@ -12,6 +14,8 @@ interface Flags {
   days?: string;
   scope?: string[];
   json?: boolean;
+  /** The command makes a data folder where there is none. */
+  makes?: boolean;
 }
 
 const SCOPES = ["read", "runs", "write", "admin"] as const;
@@ -37,7 +41,9 @@ export function adminCommand(program: Command): void {
     .action(async (flags: Flags) => {
       const email = flags.email ?? (await ask("e-mail address"));
       const password = await newPassword();
-      const user = await using(flags, (accounts) => accounts.createAdmin(email, password, flags.name));
+      const user = await using({ ...flags, makes: true }, (accounts) =>
+        accounts.createAdmin(email, password, flags.name),
+      );
       say(flags, user, `${user.email} is an administrator. Log in in the browser, or with: skep login`);
     });
   command("reset-password", "set an account's password, end its sessions and locks, switch it on")
@@ -80,6 +86,14 @@ async function using<T>(
   flags: Flags,
   work: (accounts: Awaited<ReturnType<typeof open>>) => T | Promise<T>,
 ): Promise<T> {
+  const { data } = readConfig(process.env, flags.data === undefined ? {} : { data: flags.data });
+  // Only `create` makes a data folder: anywhere else an empty one would be left behind by a mistake.
+  if (!flags.makes && !existsSync(join(data, "skep.db")))
+    throw new Problem(
+      404,
+      "no_data",
+      `${data} is no data folder of a server. Name it with --data, or begin with: skep admin create`,
+    );
   const accounts = await open(flags);
   try {
     return await work(accounts);

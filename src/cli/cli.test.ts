@@ -5,7 +5,8 @@ import { join } from "node:path";
 import type { Command } from "commander";
 import { LIMITS } from "../core/limits.ts";
 import { skep, temporaryFolder } from "../testing/command.ts";
-import { startServer, type TestServer } from "../testing/server.ts";
+import { skepCommand, startServer, type TestServer } from "../testing/server.ts";
+import { openTerminal } from "../testing/terminal.ts";
 import { createProgram } from "./cli.ts";
 
 const lines = (text: string) => text.split("\n").filter(Boolean);
@@ -113,7 +114,72 @@ describe("a server that runs", () => {
   });
 });
 
+describe("the log of a server", () => {
+  const serve = ["serve", "--port", "0", "--sandbox", "process"];
+
+  test("is for people on a terminal, and JSON when asked for", async () => {
+    for (const [format, line] of [
+      ["auto", /^\d\d:\d\d:\d\d info {2}shipped agents, .* files=\d+$/m],
+      ["json", /^\{"level":30,.*"msg":"shipped agents/m],
+    ] as const) {
+      const folder = temporaryFolder();
+      const command = skepCommand(...serve, "--data", join(folder.path, "data"), "--log-format", format);
+      const env = { HOME: folder.path, XDG_STATE_HOME: "/dev/null" };
+      const terminal = openTerminal(command, { columns: 200, env });
+      await terminal.shows(/Listening on/);
+      terminal.kill("SIGTERM");
+      expect(await terminal.exited).toBe(0);
+      expect(terminal.text()).toMatch(line);
+      folder.remove();
+    }
+  });
+
+  test("is JSON where there is no terminal, and text when asked for", async () => {
+    for (const [format, first] of [
+      ["auto", /^\{"level":30,/],
+      ["text", /^\d\d:\d\d:\d\d info {2}shipped/],
+    ] as const) {
+      const own = await startServer({ env: { LOG_LEVEL: "info", LOG_FORMAT: format } });
+      await own.stop();
+      const log = own
+        .output()
+        .split("\n")
+        .find((line) => line.includes("shipped agents"));
+      expect(log).toMatch(first);
+      await own.remove();
+    }
+  });
+});
+
+describe("a place that cannot be written", () => {
+  test("is one line with the place, never a stack", async () => {
+    const folder = temporaryFolder();
+    writeFileSync(join(folder.path, "a.ts"), "export const a = 1;");
+    const env = { HOME: "/dev/null/home" };
+    for (const [args, says] of [
+      [["graph", "index", folder.path], /^skep: Cannot make the folder \/dev\/null\/home\/.* Is HOME right/],
+      [["demo", "--folder", "/dev/null/demo"], /^skep: Cannot make the folder \/dev\/null\/demo/],
+      [["admin", "token", "--data", join(folder.path, "none")], /^skep: .*\/none is no data folder of a server/],
+    ] as const) {
+      const { code, stderr } = await skep(args, { env });
+      expect([args[0], code, lines(stderr).length]).toEqual([args[0], 1, 1]);
+      expect(stderr).toMatch(says);
+    }
+    folder.remove();
+  });
+});
+
 describe("words and JSON", () => {
+  test("serve --help shows defaults, choices and the variable of each flag", async () => {
+    const help = (await skep(["serve", "--help"])).stdout.replace(/\s+/g, " ");
+    expect(help).toContain(
+      "--port <value> Port to listen on; 0 takes a free one. (a whole number from 0 to 65535; default: 8000; $PORT)",
+    );
+    expect(help).toContain(
+      '--sandbox <value> Where agents work. (default: auto; $SANDBOX) (choices: "auto", "docker", "process")',
+    );
+  });
+
   test("version tells what the build is, in both", async () => {
     const asJson = JSON.parse((await skep(["version", "--json"])).stdout);
     expect(Object.keys(asJson)).toEqual(["version", "commit", "built_at", "runtime", "platform"]);

@@ -8,9 +8,20 @@ const camel = (flag: string) => flag.slice(2).replace(/-([a-z])/g, (_, letter: s
 /** Adds the options; secrets have no flag, since others can read a process's arguments. */
 export function addConfigFlags(command: Command): Command {
   for (const name of names) {
-    const option = OPTIONS[name];
-    if ("secret" in option && option.secret) continue;
-    command.addOption(new Option(`${flagOf(option.env)} <value>`, `${option.about} [${option.env}]`));
+    const option: {
+      env: string;
+      about: string;
+      accepts: string;
+      default: unknown;
+      choices?: readonly string[];
+      secret?: boolean;
+    } = OPTIONS[name];
+    if (option.secret) continue;
+    const { env, about, accepts, choices, default: value } = option;
+    const unset = value === undefined || (Array.isArray(value) && value.length === 0);
+    const notes = [...(choices ? [] : [accepts]), ...(unset ? [] : [`default: ${value}`]), `$${env}`].join("; ");
+    const flag = new Option(`${flagOf(env)} <value>`, `${about} (${notes})`);
+    command.addOption(choices ? flag.choices([...choices]) : flag);
   }
   return command;
 }

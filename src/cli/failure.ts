@@ -11,11 +11,31 @@ const REMEDIES: readonly [codes: RegExp, text: string][] = [
     "The database skep.db is damaged. Keep the file, and restore a copy (the data folder's backups, or your own).",
   ],
   [
-    /^(SQLITE_(READONLY|CANTOPEN|PERM)|EACCES|EPERM|EROFS)/,
+    /^SQLITE_(READONLY|CANTOPEN|PERM)/,
     "The data folder cannot be written. Give its owner the rights back, or name another with --data.",
   ],
   [/^SQLITE_IOERR/, "The disk of the data folder fails to read or write. See the system's log."],
 ];
+
+/** What the file system says, also where an error came from another process as a text alone. */
+const FILE_ERROR = /^(E[A-Z]{3,}): [^,]*, (\w+) '([^']*)'/;
+const DEEDS: Readonly<Record<string, string>> = {
+  mkdir: "make the folder",
+  mkdtemp: "make a folder like",
+  rmdir: "remove",
+};
+
+function fileFailure(error: unknown): string | undefined {
+  const [, code, call = "", path = ""] = FILE_ERROR.exec(error instanceof Error ? error.message : "") ?? [];
+  if (code === undefined) return undefined;
+  const isOwn = [process.env["HOME"], process.env["XDG_CACHE_HOME"], process.env["XDG_CONFIG_HOME"]].some(
+    (folder) => folder && path.startsWith(folder),
+  );
+  const remedy = isOwn
+    ? "Is HOME right, and may this user write there?"
+    : "Look at whether it is there, and who may write it.";
+  return `skep: Cannot ${DEEDS[call] ?? call} ${path} (${code}). ${remedy}`;
+}
 
 /** The text for standard error, without its end of line. */
 export function failureText(error: unknown): string {
@@ -23,6 +43,8 @@ export function failureText(error: unknown): string {
   const code = (error as { code?: unknown } | null)?.code;
   const known = typeof code === "string" ? REMEDIES.find(([codes]) => codes.test(code)) : undefined;
   if (known) return `skep: ${known[1]} (${code})`;
+  const file = fileFailure(error);
+  if (file) return file;
   // The runtime's own report would print the line of the executable, which is the whole program.
   return `skep: unexpected: ${error instanceof Error ? (error.stack ?? error.message) : String(error)}`;
 }

@@ -68,18 +68,31 @@ function offerPrivate(error: unknown): never {
   throw new Problem(error.status, error.code, `${error.detail}. For this run alone: skep run --private …`);
 }
 
+/** Creates the run. What the server does not know it is told by its name: it answers no names that it was sent. */
+function create(client: Client, pipeline: string, task: string, flags: RunFlags): Promise<RunView> {
+  const body = {
+    pipeline_id: pipeline,
+    task_description: task,
+    human_context: flags.context,
+    project_name: flags.project,
+    model: flags.model,
+    inputs: flags.input,
+    ...(flags.budget === undefined ? {} : { budget_usd: Number(flags.budget) }),
+  };
+  return client.call<RunView>("POST", "/v1/runs", body).catch((error) => {
+    if (!isProblem(error) || error.status !== 404) throw error;
+    const named = error.detail
+      .replace("no such pipeline.", `no pipeline ${pipeline}.`)
+      .replace("no such project.", `no project ${flags.project}.`);
+    const list = /no pipeline/.test(named) ? "pipelines" : "projects";
+    throw new Problem(404, error.code, `${named} List them with: skep ${list}`);
+  });
+}
+
 async function run(pipeline: string, task: string, flags: RunFlags): Promise<number> {
   const { client, stop } = await join(flags);
   try {
-    const created = await client.call<RunView>("POST", "/v1/runs", {
-      pipeline_id: pipeline,
-      task_description: task,
-      human_context: flags.context,
-      project_name: flags.project,
-      model: flags.model,
-      inputs: flags.input,
-      ...(flags.budget === undefined ? {} : { budget_usd: Number(flags.budget) }),
-    });
+    const created = await create(client, pipeline, task, flags);
     if (!flags.follow && !stop) {
       console.log(
         flags.json ? JSON.stringify(created) : `${created.id}\nfollow it with: skep runs ${created.id} --follow`,

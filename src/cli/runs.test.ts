@@ -81,8 +81,18 @@ describe("skep run on a server that runs", () => {
 
   test("what is not there is one line: pipeline, project, model, input", async () => {
     const wrong: [args: string[], says: RegExp, code: number][] = [
-      [["run", "nope", "Ring"], /no such pipeline/, 1],
-      [["run", "ring", "Ring", "--project", "nope"], /no such project/, 1],
+      [["run", "nope", "Ring"], /There is no pipeline nope\. List them with: skep pipelines/, 1],
+      [["run", "rung", "Ring"], /There is no pipeline rung\. Did you mean ring\?/, 1],
+      [["run", "ring", "Ring", "--project", "nope"], /There is no project nope\. List/, 1],
+      [
+        ["run", "ring", "Ring", "--input", "tone=high"],
+        /inputs\.tone: .*There is no such input\. The pipeline takes none\./,
+        1,
+      ],
+      [["agents", "set", "scribe", "temperature=abc"], /temperature must be a number from 0 to 2 or null/, 1],
+      [["agents", "set", "scribe", "thinking_level=huge"], /thinking_level must be one of off, low, medium, high/, 1],
+      [["agents", "set", "scribe", "tools=read,fly"], /tools\.1: There is no such tool\. There are: .*read, /, 1],
+      [["settings", "set", "limits.max_turns=0"], /limits\.max_turns must be a whole number from 1 to \d+ or null/, 1],
       [["run", "ring", "Ring", "--model", "nope/x"], /model|provider/, 1],
       [["run", "ring", "Ring", "--input", "issue"], /--input.*NAME=VALUE/, 2],
       [["runs", "--limit", "x"], /limit/, 2],

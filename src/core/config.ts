@@ -15,6 +15,8 @@ interface Option<T> {
   accepts: string;
   default: T;
   read: Reader<T>;
+  /** Where only these words are taken. */
+  choices?: readonly string[];
   secret?: boolean;
 }
 
@@ -48,6 +50,12 @@ const secretText =
     value.length >= min ? value : undefined;
 
 const option = <T>(o: Option<T>): Option<T> => o;
+/** An option that takes one of a few words, the first unless told. */
+const worded = <const T extends string>(env: string, about: string, ...words: [T, ...T[]]) =>
+  option<T>({
+    ...{ env, about, default: words[0], choices: words, read: oneOf(...words) },
+    accepts: `${words.slice(0, -1).join(", ")} or ${words.at(-1)}`,
+  });
 const flagged = (env: string, about: string, fallback: boolean) =>
   option<boolean>({ env, about, accepts: "true or false", default: fallback, read: boolean });
 
@@ -132,13 +140,7 @@ export const OPTIONS = {
     default: 6_000,
     read: integer(0, 1_000_000),
   }),
-  sandbox: option<"auto" | "docker" | "process">({
-    env: "SANDBOX",
-    about: "Where agents work.",
-    accepts: "auto, docker or process",
-    default: "auto",
-    read: oneOf("auto", "docker", "process"),
-  }),
+  sandbox: worded("SANDBOX", "Where agents work.", "auto", "docker", "process"),
   dockerHost: option<string | undefined>({
     env: "DOCKER_HOST",
     about: "Docker engine, e.g. unix:///var/run/docker.sock.",
@@ -161,13 +163,12 @@ export const OPTIONS = {
     read: text,
   }),
   imagePull: flagged("IMAGE_PULL", "Pull a missing agent image.", true),
-  agentToken: option<"execution" | "shared">({
-    env: "AGENT_TOKEN",
-    about: "Token inside containers: one of this execution, or the instance's own.",
-    accepts: "execution or shared",
-    default: "execution",
-    read: oneOf("execution", "shared"),
-  }),
+  agentToken: worded(
+    "AGENT_TOKEN",
+    "Token inside containers: one of this execution, or the instance's own.",
+    "execution",
+    "shared",
+  ),
   agentApiUrl: option<string | undefined>({
     env: "AGENT_API_URL",
     about: "Address under which containers reach this server; unset: none is told.",
@@ -191,13 +192,14 @@ export const OPTIONS = {
     default: 8,
     read: integer(1, 500),
   }),
-  logLevel: option<"debug" | "info" | "warn" | "error" | "silent">({
-    env: "LOG_LEVEL",
-    about: "How much is logged.",
-    accepts: "debug, info, warn, error or silent",
-    default: "info",
-    read: oneOf("debug", "info", "warn", "error", "silent"),
-  }),
+  logLevel: worded("LOG_LEVEL", "How much is logged.", "info", "debug", "warn", "error", "silent"),
+  logFormat: worded(
+    "LOG_FORMAT",
+    "How the log is written; auto is text on a terminal and JSON elsewhere.",
+    "auto",
+    "json",
+    "text",
+  ),
   updateCheckUrl: option<string | undefined>({
     env: "UPDATE_CHECK_URL",
     about: "Manifest to look for updates in; unset: nothing is contacted.",

@@ -53,6 +53,7 @@ export const LIMITS = {
   executionsParallel: 8,
   executionsPerAgent: 4,
   executionLeaseMs: 30_000,
+  transcriptOutputCharacters: 16_000,
   toolOutputBytes: 32 * 1024,
   toolWholeOutputBytes: 16 * 1024 * 1024,
   toolTimeoutMs: 120_000,

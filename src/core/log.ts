@@ -1,15 +1,28 @@
-/** The log: JSON lines on standard error, credentials cut out by name. */
+/** The log on standard error, credentials cut out by name: for people on a terminal, JSON lines elsewhere. */
+import { isatty } from "node:tty";
 import pino, { type Logger } from "pino";
 import type { Config } from "./config.ts";
+import { logText } from "./log-text.ts";
 
 export type { Logger };
 
+type LogOptions = Pick<Config, "logLevel"> & Partial<Pick<Config, "logFormat">>;
+
+const STANDARD_ERROR = 2;
+
 /** @param mask takes secret values out of each line. */
-export function createLog(config: Pick<Config, "logLevel">, mask: (line: string) => string = (line) => line): Logger {
-  const output = pino.destination({ dest: 2, sync: true });
+export function createLog(
+  { logLevel, logFormat = "auto" }: LogOptions,
+  mask: (line: string) => string = (line) => line,
+): Logger {
+  const onTerminal = isatty(STANDARD_ERROR);
+  const colours = onTerminal && !process.env["NO_COLOR"] && process.env["TERM"] !== "dumb";
+  const asText = logFormat === "text" || (logFormat === "auto" && onTerminal);
+  const output = pino.destination({ dest: STANDARD_ERROR, sync: true });
+  const shown = (line: string): string => (asText ? logText(mask(line), colours) : mask(line));
   return pino(
     {
-      level: config.logLevel,
+      level: logLevel,
       base: null,
       timestamp: pino.stdTimeFunctions.isoTime,
       redact: {
@@ -17,6 +30,6 @@ export function createLog(config: Pick<Config, "logLevel">, mask: (line: string)
         censor: "…",
       },
     },
-    { write: (line: string) => void output.write(mask(line)) },
+    { write: (line: string) => void output.write(shown(line)) },
   );
 }

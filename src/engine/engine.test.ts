@@ -95,7 +95,7 @@ steps:
       status: "failed",
       error: { code: "agent_failed", message: "it is bad", step_id: "check" },
     });
-    const again = rig.services.runs.service.restart(run.id, { human_context: "look again" }, LOCAL_ADMIN);
+    const again = rig.services.runs.restart(run.id, { human_context: "look again" }, LOCAL_ADMIN);
     expect(again).toMatchObject({ status: "running", restarted_from: "check", human_context: "look again" });
     const sessions = await rig.event(
       ({ kind, id, run_id }) =>
@@ -115,12 +115,12 @@ steps:
     const run = rig.create("two");
     await rig.event(({ kind, data }) => kind === "tool_call_start" && data["tool"] === "bash");
     const asked = performance.now();
-    rig.services.runs.service.cancel(run.id, LOCAL_ADMIN);
+    rig.services.runs.cancel(run.id, LOCAL_ADMIN);
     expect(await rig.ended(run.id)).toMatchObject({ status: "cancelled" });
     while (rig.services.engine.active() > 0) await Bun.sleep(5);
     expect(performance.now() - asked).toBeLessThan(1_000);
     expect(rig.steps(run.id).map(({ status }) => status)).toEqual(["cancelled", "cancelled"]);
-    expect(() => rig.services.runs.service.cancel(run.id, LOCAL_ADMIN)).toThrow("already");
+    expect(() => rig.services.runs.cancel(run.id, LOCAL_ADMIN)).toThrow("already");
   });
 
   test("a granted secret's value never reaches transcript, events or outputs", async () => {
@@ -163,10 +163,10 @@ steps:
     expect(run.status).toBe("waiting");
     const asked = await rig.event(({ kind }) => kind === "approval_requested");
     expect(asked.data["message"]).toBe("Ship it?");
-    rig.services.runs.service.approve(run.id, { step_id: "ask", approved: true, comment: "gently" }, LOCAL_ADMIN);
+    rig.services.runs.approve(run.id, { step_id: "ask", approved: true, comment: "gently" }, LOCAL_ADMIN);
     expect(await rig.ended(run.id)).toMatchObject({ status: "succeeded" });
     expect(rig.steps(run.id).at(-1)).toMatchObject({ inputs: { input: "Ship: gently" }, text: "shipped" });
-    expect(() => rig.services.runs.service.approve(run.id, { step_id: "ask", approved: true }, LOCAL_ADMIN)).toThrow(
+    expect(() => rig.services.runs.approve(run.id, { step_id: "ask", approved: true }, LOCAL_ADMIN)).toThrow(
       "does not wait",
     );
   });

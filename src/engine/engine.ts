@@ -50,8 +50,8 @@ export interface EngineDeps {
   sharedToken: string | undefined;
   apiUrl(): string | undefined;
   workspaces: {
-    prepare(run: { id: string; project_id?: string | undefined }, signal: AbortSignal): Promise<{ path: string }>;
-    commitStep(run: { id: string; project_id?: string | undefined }, message: string): Promise<unknown>;
+    prepare(run: RunOfExecution, signal: AbortSignal): Promise<{ path: string }>;
+    commitStep(run: RunOfExecution, message: string): Promise<unknown>;
     /** Folder of an execution that belongs to no run. */
     own(executionId: string): Promise<string>;
   };
@@ -60,7 +60,6 @@ export interface EngineDeps {
   emitSoon<D extends EventDefinition>(definition: D, draft: DraftOf<D>): void;
   /** Transcript of the scripted model, from the configuration. */
   script: string | undefined;
-  onTick(): void;
 }
 
 export interface Engine {
@@ -76,7 +75,7 @@ const SWEEP_MS = 60_000;
 export function createEngine(deps: EngineDeps): Engine {
   const { clock, log, sandboxes } = deps;
   const tokens = createExecutionTokens();
-  const scheduler = createScheduler(portsOf(deps, tokens), deps.limits, log, deps.onTick);
+  const scheduler = createScheduler(portsOf(deps, tokens), deps.limits, log);
   let timer: ReturnType<typeof setInterval> | undefined;
   const sweep = async (): Promise<void> => {
     try {
@@ -102,10 +101,17 @@ export function createEngine(deps: EngineDeps): Engine {
   };
 }
 
+interface RunOfExecution {
+  id: string;
+  project_id?: string | undefined;
+  /** Whose run it is; undefined for nobody's. */
+  user_id?: string | undefined;
+}
+
 function portsOf(deps: EngineDeps, tokens: ExecutionTokens): EnginePorts {
   const { clock, log, masking, rows, models, sandboxes, skills, toolbox, workspaces } = deps;
-  const runOf = ({ runId, projectId }: Execution) =>
-    runId === undefined ? undefined : { id: runId, project_id: projectId };
+  const runOf = ({ runId, projectId, userId }: Execution): RunOfExecution | undefined =>
+    runId === undefined ? undefined : { id: runId, project_id: projectId, user_id: userId };
   return {
     turn: createFairTurns(),
     rows,

@@ -23,15 +23,10 @@ export interface Scheduler {
   readonly active: number;
 }
 
-/** Looks for work whose time has come (back-off, time-outs) this often, in ms. */
+/** Looks for work whose time has come (back-off) this often, in ms. */
 const TICK_MS = 1_000;
 
-export function createScheduler(
-  ports: EnginePorts,
-  limits: () => SchedulerLimits,
-  log: Logger,
-  onTick: () => void = () => {},
-): Scheduler {
+export function createScheduler(ports: EnginePorts, limits: () => SchedulerLimits, log: Logger): Scheduler {
   const active = new Map<string, { execution: Execution; stop: AbortController; done: Promise<void> }>();
   let timer: ReturnType<typeof setInterval> | undefined;
   let waking = false;
@@ -77,7 +72,6 @@ export function createScheduler(
       timer = setInterval(() => {
         try {
           recover();
-          onTick();
         } catch (error) {
           log.error({ err: error }, "tick failed; trying again");
         }

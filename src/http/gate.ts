@@ -18,6 +18,7 @@ import type { Idempotency } from "./idempotency.ts";
 import type { Metrics } from "./metrics.ts";
 import { problemResponse, toProblem } from "./problem.ts";
 import type { RateLimits } from "./rate-limit.ts";
+import { isAsItCame } from "./raw-path.ts";
 import type { RouteEntry, RouteTable } from "./route-table.ts";
 import { scopeDenial } from "./scopes.ts";
 import type { Site } from "./site.ts";
@@ -42,15 +43,23 @@ export interface GateDeps {
   authenticate(request: Request, address: string): Caller | Promise<Caller>;
 }
 
-/** Handles one request. `address` is the socket's peer. Never throws. */
-export type Gate = (request: Request, address: string) => Promise<Response>;
+/** What the request itself does not say. */
+export interface Arrival {
+  /** The socket's peer. */
+  address: string;
+  /** How many segments the path had as it came (see raw-path.ts). */
+  segments: number;
+}
+
+/** Handles one request. Never throws. */
+export type Gate = (request: Request, arrival: Arrival) => Promise<Response>;
 
 const SAFE_ID = /^[A-Za-z0-9._:-]{1,128}$/;
 const READING = new Set(["GET", "HEAD", "OPTIONS"]);
 
 export function createGate(deps: GateDeps): Gate {
   const { config, log, metrics } = deps;
-  return async (request, socketAddress) => {
+  return async (request, { address: socketAddress, segments }) => {
     const started = performance.now();
     const given = request.headers.get("x-request-id");
     const requestId =
@@ -61,6 +70,7 @@ export function createGate(deps: GateDeps): Gate {
     try {
       const url = addressOf(request);
       path = url.pathname.length > 1 ? url.pathname.replace(/\/$/, "") : url.pathname;
+      assertPlainPath(url.pathname, segments);
       response = await pass(deps, request, { url, path, requestId, socketAddress, seen });
     } catch (error) {
       const { problem, internal } = toProblem(error);
@@ -106,9 +116,8 @@ async function pass(
 ): Promise<Response> {
   const { table, config, limits } = deps;
   checkSender(request, config);
-  assertPlainPath(url.pathname);
   const method = request.method === "HEAD" ? "GET" : request.method;
-  const route = table.find(method, path);
+  const route = table.find(method, isPage(table, request, path) ? "/" : path);
   seen.route = route;
   if (!route) return withoutRoute(table, request, path);
   const address = clientAddress(socketAddress, request.headers.get("x-forwarded-for"), config.trustedProxies);
@@ -119,7 +128,7 @@ async function pass(
   const refused = denial(caller, route) ?? scopeDenial(caller, route);
   if (refused) throw refused;
   seen.caller = caller;
-  const inner = { path, search: url.search, requestId, caller };
+  const inner = { path: route.path === "/" ? "/" : path, search: url.search, requestId, caller };
   if (READING.has(request.method)) {
     const response = await handled(deps, request, { ...inner, method, bytes: null });
     if (request.method !== "HEAD") return response;
@@ -217,7 +226,7 @@ function sameOrigin(request: Request, config: Config): boolean {
 }
 
 /** Paths have one spelling: what two parts of a server could read differently is refused. */
-function assertPlainPath(pathname: string): void {
+function assertPlainPath(pathname: string, segments: number): void {
   if (/\/\/|[\\;]|%5c|%00|%2e/i.test(pathname) || /[\x00-\x1f\x7f]/.test(pathname))
     throw new Problem(400, "bad_path", "The path is not spelled plainly.");
   try {
@@ -225,15 +234,25 @@ function assertPlainPath(pathname: string): void {
   } catch {
     throw new Problem(400, "bad_path", "The path is not valid percent-encoded UTF-8.");
   }
+  if (!isAsItCame(pathname, segments)) throw nothingHere();
+}
+
+/** Whether a browser asks for an address of the dashboard: no route, nor below a word that routes begin with. */
+function isPage(table: RouteTable, request: Request, path: string): boolean {
+  if (request.method !== "GET" && request.method !== "HEAD") return false;
+  if (!request.headers.get("accept")?.includes("text/html")) return false;
+  return !table.roots.has(path.split("/")[1] ?? "");
 }
 
 function withoutRoute(table: RouteTable, request: Request, path: string): Response {
   const allow = table.methods(path).join(", ");
-  if (!allow)
-    throw new Problem(404, "not_found", "There is nothing at this path. GET /openapi.json lists what there is.");
+  if (!allow) throw nothingHere();
   if (request.method === "OPTIONS") return new Response(null, { status: 204, headers: { Allow: allow } });
   throw new Problem(405, "method_not_allowed", `This path takes ${allow}.`, { headers: { Allow: allow } });
 }
+
+const nothingHere = () =>
+  new Problem(404, "not_found", "There is nothing at this path. GET /openapi.json lists what there is.");
 
 interface Finishing {
   requestId: string;

@@ -1,6 +1,7 @@
 /** RFC 9457: every error of the API in one shape. Nothing of the request's values, no stack, no SQL, no host path. */
-import { Type as t } from "@sinclair/typebox";
+import { type TSchema, Type as t } from "@sinclair/typebox";
 import { type FieldError, isProblem, Problem } from "../core/errors.ts";
+import { wrongWords } from "./schema-words.ts";
 
 export const PROBLEM_TYPE = "application/problem+json";
 
@@ -69,7 +70,7 @@ export function problemResponse(
 
 interface Validation {
   type?: string;
-  all?: { path?: string; message?: string; summary?: string }[];
+  all?: { path?: string; message?: string; type?: number; schema?: TSchema }[];
 }
 
 /** What the database says of its file. */
@@ -131,17 +132,16 @@ export function toProblem(error: unknown, code: string | number = ""): { problem
 
 function validationProblem(where: string, all: NonNullable<Validation["all"]>): Problem {
   const errors = new Map<string, FieldError>();
-  for (const { path = "", message, summary } of all) {
+  for (const one of all) {
+    const { path = "" } = one;
     const pointer = where === "body" ? path || "/" : path.replace(/^\//, "") || where;
-    if (!errors.has(pointer))
-      errors.set(pointer, { pointer, message: plainMessage(message ?? summary ?? "is not valid") });
+    if (!errors.has(pointer)) errors.set(pointer, { pointer, message: wrongWords(one) });
   }
-  const first = [...errors.values()][0];
-  const detail = first
-    ? `${where === "body" ? "Body" : where} ${first.pointer}: ${first.message}.`
-    : `The ${where} is not valid.`;
+  const [first] = errors.values();
+  const detail = first ? `${fieldName(where, first.pointer)} ${first.message}.` : `The ${where} is not valid.`;
   return new Problem(422, "validation_failed", detail, { errors: [...errors.values()].slice(0, 20) });
 }
 
-/** TypeBox's messages name schemas only, never values; its union dumps are shortened. */
-const plainMessage = (message: string): string => message.replace(/\.$/, "").slice(0, 200);
+/** A field as people write it: `budgets.run_usd`. */
+export const fieldName = (where: string, pointer: string): string =>
+  pointer === "/" || pointer === where ? `The ${where}` : pointer.replace(/^\//, "").replaceAll("/", ".");

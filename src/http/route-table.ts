@@ -20,6 +20,8 @@ export interface RouteEntry extends RouteAccess {
 
 export interface RouteTable {
   readonly entries: readonly RouteEntry[];
+  /** First words of the paths: `v1`, `healthz`. */
+  readonly roots: ReadonlySet<string>;
   find(method: string, path: string): RouteEntry | undefined;
   /** Methods that the path has, HEAD and OPTIONS included; empty when there is no such path. */
   methods(path: string): string[];
@@ -63,6 +65,7 @@ export function createRouteTable(app: AnyElysia): RouteTable {
   const find = (method: string, path: string) => router.find(method, path)?.store;
   return {
     entries,
+    roots: new Set(entries.map(({ path }) => path.split("/")[1] ?? "")),
     find,
     methods(path) {
       const found = METHODS.filter((method) => find(method, path));

@@ -8,6 +8,7 @@ import { LIMITS } from "../core/limits.ts";
 import type { Bodies } from "./body.ts";
 import type { Gate } from "./gate.ts";
 import { problemResponse, toProblem } from "./problem.ts";
+import { routesBySegments } from "./raw-path.ts";
 
 export interface Listening {
   /** Address with the real port, e.g. `http://127.0.0.1:8000`. */
@@ -31,6 +32,17 @@ export interface ListenOptions {
 /** @throws Problem 409 `port_in_use`, 422 `bad_address`. */
 export function listen(options: ListenOptions): Listening {
   const { gate, bodies, host, port, endStreams, keepAliveMs = LIMITS.keepAliveMs } = options;
+  async function serve(request: Request, self: Server<undefined>, segments: number): Promise<Response> {
+    // A handler takes the time that it needs.
+    self.timeout(request, 0);
+    const response = await gate(request, { address: self.requestIP(request)?.address ?? "", segments });
+    if (isEventStream(response)) return response;
+    // The timer starts again as the client takes the answer. What still comes of a refused body is dropped for a
+    // while: a client that only writes gets to read the answer, and a proxy to pass it on.
+    const ms = bodies.isUnread(request) ? LIMITS.refusedBodyMs : keepAliveMs;
+    self.timeout(request, ms / 1_000);
+    return response;
+  }
   let server: Server<undefined>;
   try {
     server = Bun.serve({
@@ -40,18 +52,8 @@ export function listen(options: ListenOptions): Listening {
       idleTimeout: keepAliveMs / 1_000,
       // The gate refuses what is too large, with a problem that proxies pass on; the runtime would only cut the line.
       maxRequestBodySize: Number.MAX_SAFE_INTEGER,
-      async fetch(request, self) {
-        // A handler takes the time that it needs.
-        self.timeout(request, 0);
-        const response = await gate(request, self.requestIP(request)?.address ?? "");
-        if (!isEventStream(response)) {
-          // The timer starts again as the client takes the answer. What still comes of a refused body is dropped for a
-          // while: a client that only writes gets to read the answer, and a proxy to pass it on.
-          const ms = bodies.isUnread(request) ? LIMITS.refusedBodyMs : keepAliveMs;
-          self.timeout(request, ms / 1_000);
-        }
-        return response;
-      },
+      routes: routesBySegments(serve),
+      fetch: (request, self) => serve(request, self, 0),
       // Nothing gets here: the gate does not throw. Should it, nobody sees a page of the runtime's.
       error: (error) => problemResponse(toProblem(error).problem, { requestId: "unknown", path: "/" }),
     });

@@ -5,6 +5,8 @@
 import type { Static, TSchema } from "@sinclair/typebox";
 import { Value } from "@sinclair/typebox/value";
 import { badRequest, type FieldError, invalid } from "../core/errors.ts";
+import { fieldName } from "./problem.ts";
+import { wrongWords } from "./schema-words.ts";
 
 const MAX_ERRORS = 20;
 
@@ -18,24 +20,14 @@ export async function readStrict<T extends TSchema>(request: Request, schema: T)
   }
   if (Value.Check(schema, body)) return body;
   const errors: FieldError[] = [];
-  for (const { path, message, schema: wanted } of Value.Errors(schema, body)) {
-    if (errors.some((error) => error.pointer === (path || "/"))) continue;
-    const why = message === "Unexpected property" ? "is not known" : `must be ${wordsOf(wanted)}`;
-    errors.push({ pointer: path || "/", message: why });
+  for (const error of Value.Errors(schema, body)) {
+    const pointer = error.path || "/";
+    if (errors.some((one) => one.pointer === pointer)) continue;
+    errors.push({ pointer, message: wrongWords(error) });
     if (errors.length === MAX_ERRORS) break;
   }
   const first = errors[0];
-  throw invalid(`Body ${first?.pointer ?? "/"}: ${first?.message ?? "is not valid"}.`, errors);
-}
-
-/** What a schema accepts, for a person. */
-function wordsOf(schema: TSchema): string {
-  const { anyOf, type, minimum, maximum, pattern } = schema as Record<string, unknown>;
-  if (Array.isArray(anyOf))
-    return [...new Set(anyOf.flatMap((one: TSchema) => wordsOf(one).split(" or ")))].join(" or ");
-  if ("const" in schema) return JSON.stringify(schema["const"]);
-  const range = minimum === undefined ? "" : ` from ${minimum} to ${maximum ?? "any"}`;
-  return `${type === "null" ? "" : "of type "}${type}${range}${pattern === undefined ? "" : ` of the shape ${pattern}`}`;
+  throw invalid(`${fieldName("body", first?.pointer ?? "/")} ${first?.message ?? "is not valid"}.`, errors);
 }
 
 /** The request body of such a route for the OpenAPI document. */

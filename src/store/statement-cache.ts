@@ -7,14 +7,16 @@ import type Database from "better-sqlite3";
 /** Texts kept; lists of values inside a text make it vary. */
 const MOST = 500;
 
-/** The same database, whose `prepare` remembers. Only for callers that run a statement to its end at once. */
-export function withStatementCache(sqlite: Database.Database): Database.Database {
+export type Prepare = (text: string) => Database.Statement;
+
+/** A `prepare` that remembers. Only for callers that run a statement to its end at once. */
+export function createStatementCache(sqlite: Database.Database): Prepare {
   const known = new Map<string, Database.Statement>();
-  const prepare = (text: string): Database.Statement => {
+  return (text) => {
     const found = known.get(text);
     if (found) {
-      // Whoever had it before may have asked for rows as arrays.
-      if (found.reader) found.raw(false);
+      // The last user may have asked for rows as arrays or for single values.
+      if (found.reader) found.raw(false).pluck(false);
       return found;
     }
     const made = sqlite.prepare(text);
@@ -22,5 +24,8 @@ export function withStatementCache(sqlite: Database.Database): Database.Database
     known.set(text, made);
     return made;
   };
-  return Object.create(sqlite, { prepare: { value: prepare } }) as Database.Database;
 }
+
+/** The same database with that `prepare`. */
+export const withPrepare = (sqlite: Database.Database, prepare: Prepare): Database.Database =>
+  Object.create(sqlite, { prepare: { value: prepare } }) as Database.Database;

@@ -12,7 +12,7 @@ import { LIMITS } from "../core/limits.ts";
 import type { Authority } from "./authority.ts";
 import { ensureDatabase } from "./database-file.ts";
 import { migrate } from "./migrate.ts";
-import { withStatementCache } from "./statement-cache.ts";
+import { createStatementCache, type Prepare, withPrepare } from "./statement-cache.ts";
 
 export type Db = BetterSQLite3Database<Record<string, never>>;
 
@@ -31,6 +31,8 @@ export interface Store {
   /** For reading. Writes go through `write`. */
   readonly db: Db;
   readonly sqlite: Database.Database;
+  /** The statement of that text, compiled at its first use. Run it to its end before asking for another. */
+  readonly statement: Prepare;
   /**
    * Runs `change` in one immediate transaction. Inside another one it is a savepoint: what it throws undoes its own
    * rows, events and effects alone, and the caller may catch it and go on. Only SQL belongs inside.
@@ -102,7 +104,8 @@ function createStore(
   clock: Clock,
   { onEffectError = throwLater, checkEvents = false }: Pick<StoreOptions, "onEffectError" | "checkEvents">,
 ): Store {
-  const db = drizzle({ client: withStatementCache(sqlite) });
+  const statement = createStatementCache(sqlite);
+  const db = drizzle({ client: withPrepare(sqlite, statement) });
   const insertEvent = sqlite.prepare(
     `INSERT INTO events (kind, at, run_id, step_id, session_id, agent_id, swarm_id, project_id, user_id, data)
      VALUES (@kind, @at, @run_id, @step_id, @session_id, @agent_id, @swarm_id, @project_id, @user_id, @data)`,
@@ -236,6 +239,7 @@ function createStore(
   return {
     db,
     sqlite,
+    statement,
     write,
     runAs: (authority, work) => authorities.run(authority, work),
     emitSoon(definition, draft) {

@@ -83,7 +83,7 @@ export async function openRig({ pipelines, script, agents = {}, env = {}, ...opt
       await house.start();
     },
     create: (pipeline_id: string, task_description = "do it", more: Partial<RunCreate> = {}) =>
-      house.services.runs.service.create({ pipeline_id, task_description, ...more }, LOCAL_ADMIN),
+      house.services.runs.create({ pipeline_id, task_description, ...more }, LOCAL_ADMIN),
     /** The run once it has ended. */
     async ended(runId: string) {
       await event(({ kind, run_id }) => run_id === runId && RUN_ENDS.some((end) => end.kind === kind));

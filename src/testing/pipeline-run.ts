@@ -1,11 +1,12 @@
 /** A run of a pipeline without an engine: the test says how each step ends, the planner says what comes next. */
+
+import type { StepStatus } from "../core/run-states.ts";
 import type { Decision } from "../engine/pipeline/decisions.ts";
 import type { PipelineDefinition } from "../engine/pipeline/definition.ts";
 import { parsePipeline } from "../engine/pipeline/parse.ts";
 import { type PlanOptions, plan } from "../engine/pipeline/plan.ts";
 import type { RunRow, StepError, StepRow } from "../engine/pipeline/rows.ts";
-import { applyDecisions } from "../engine/pipeline/run-state.ts";
-import { assertMove, type StepStatus } from "../engine/pipeline/states.ts";
+import { RunState } from "../engine/pipeline/run-state.ts";
 import { answerApproval, planRestart, planStop } from "../engine/pipeline/steering.ts";
 
 /** `build`, or `each[2]` for the third item. */
@@ -14,8 +15,7 @@ export const nameOf = ({ step_id, index }: Pick<StepRow, "step_id" | "index">): 
 
 export class PipelineRun {
   readonly definition: PipelineDefinition;
-  run: RunRow;
-  rows: StepRow[] = [];
+  readonly #state: RunState;
   /** Ms since the epoch; tests move it. */
   now = Date.parse("2026-01-01T00:00:00.000Z");
   /** Every decision so far. */
@@ -27,7 +27,7 @@ export class PipelineRun {
     readonly options: PlanOptions = {},
   ) {
     this.definition = typeof pipeline === "string" ? parsed(pipeline) : pipeline;
-    this.run = {
+    const first: RunRow = {
       id: "run_1",
       pipeline_id: this.definition.id,
       status: "queued",
@@ -40,7 +40,17 @@ export class PipelineRun {
       error: null,
       ...run,
     };
+    this.#state = new RunState(first, []);
     this.next();
+  }
+
+  get run(): RunRow {
+    return this.#state.run;
+  }
+
+  /** Every row, oldest first. */
+  get rows(): StepRow[] {
+    return this.#state.rows;
   }
 
   /** Plans and carries out; throws when the planner is not done after that. @returns the decisions. */
@@ -116,15 +126,12 @@ export class PipelineRun {
   }
 
   #carryOut(decisions: Decision[]): void {
-    const { run, rows } = applyDecisions(this.run, this.rows, decisions, this.now);
-    this.run = run;
-    this.rows = rows;
+    for (const decision of decisions) this.#state.apply(decision, this.now);
     this.log.push(...decisions);
   }
 
   #move(row: StepRow, to: StepStatus, change: Partial<StepRow>): void {
-    assertMove("step", row.status, to);
-    this.rows = this.rows.map((other) => (other === row ? { ...row, ...change, status: to } : other));
+    this.#state.report(row, to, change, this.now);
   }
 }
 

@@ -21,6 +21,8 @@ export interface ProviderTest {
   models: LiveModel[];
   latency_ms: number;
   error?: string;
+  /** It is the key that the provider does not take. */
+  keyRefused?: boolean;
 }
 
 export interface ListModelsDeps {
@@ -46,7 +48,16 @@ const sizeOf = (...values: unknown[]): number | null => {
 };
 
 /** Expected failures of a test, in words for a person. */
-class Refused extends Error {}
+class Refused extends Error {
+  constructor(
+    message: string,
+    readonly key = false,
+  ) {
+    super(message);
+  }
+}
+/** Google says of a wrong key that the request is bad. */
+const BAD_KEY = /API_KEY_INVALID|API key not valid/;
 
 type Ask = (url: string, body?: unknown) => Promise<Json>;
 
@@ -78,8 +89,8 @@ function asker(endpoint: Endpoint, signal: AbortSignal): Ask {
         `it answered with a redirect (${response.status}), which is not followed; correct the base URL`,
       );
     const text = await boundedText(response);
-    if (response.status === 401 || response.status === 403)
-      throw new Refused(`it refused the key (${response.status})`);
+    if (response.status === 401 || response.status === 403 || (response.status === 400 && BAD_KEY.test(text)))
+      throw new Refused(`it refused the key (${response.status})`, true);
     if (!response.ok) throw new Refused(`it answered ${response.status}: ${text.slice(0, 200)}`);
     try {
       const value: unknown = JSON.parse(text);
@@ -187,6 +198,7 @@ export async function listModels(endpoint: Endpoint, deps: ListModelsDeps): Prom
       : error instanceof Refused
         ? error.message
         : `no connection to ${origin}`;
-    return { ok: false, models: [], latency_ms: latency(), error: scrub(`${endpoint.providerId}: ${why}`) };
+    const keyRefused = error instanceof Refused && error.key;
+    return { ok: false, models: [], latency_ms: latency(), error: scrub(`${endpoint.providerId}: ${why}`), keyRefused };
   }
 }

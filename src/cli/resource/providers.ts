@@ -1,6 +1,7 @@
 /** `skep providers`: which models can be called, and giving keys and addresses. A key is never an argument. */
 import { Problem } from "../../core/errors.ts";
 import { readSecret } from "../read-input.ts";
+import type { Style } from "../terminal/style.ts";
 import { fieldLines, tableLines } from "../terminal/table.ts";
 import type { Call, Item, OptionSpec, Resource } from "./resource.ts";
 import { bodyOf } from "./words.ts";
@@ -11,7 +12,9 @@ const MINE: OptionSpec = {
   about: "the key is your own: used first for what you start, and for nothing else",
 };
 
-const stateOf = ({ enabled, configured }: Item): string => (!enabled ? "off" : configured ? "ready" : "not configured");
+const stateOf = ({ enabled, configured, key_refused }: Item): string =>
+  !enabled ? "off" : !configured ? "not configured" : key_refused ? "key refused" : "ready";
+const STYLES: Readonly<Record<string, Style>> = { ready: "green", "key refused": "red" };
 const keyOf = ({ masked_key, key_source }: Item): string => (masked_key ? `${masked_key} (${key_source})` : "none");
 const pathOf = (id: string): string => `/v1/settings/providers/${encodeURIComponent(id)}`;
 const ownPathOf = (id: string): string => `/v1/settings/user-providers/${encodeURIComponent(id)}`;
@@ -27,7 +30,7 @@ export const providers: Resource = {
     {
       head: "STATE",
       of: stateOf,
-      style: (provider) => (stateOf(provider) === "ready" ? "green" : "dim"),
+      style: (provider) => STYLES[stateOf(provider)] ?? "dim",
     },
     { head: "MODELS", of: ({ models }) => models.length, right: true },
     { head: "KEY", of: keyOf },
@@ -114,7 +117,14 @@ async function set({ client, args: [given], flags }: Call) {
     ...(flags["enable"] || flags["disable"] ? { enabled: flags["enable"] === true } : {}),
   });
   const chosen = provider["default"] ? `, default model ${provider["default"]}` : "";
-  return { json: provider, text: `${id}: ${stateOf(provider)}, key ${provider["masked_key"] ?? "none"}${chosen}` };
+  const head = `${id}: ${stateOf(provider)}, key ${provider["masked_key"] ?? "none"}${chosen}`;
+  if (key === undefined) return { json: provider, text: head };
+  // A key that does not work is told now rather than by the first run.
+  const tried = await client.call<Item>("POST", `${pathOf(id)}/test`, {});
+  if (tried["ok"]) return { json: { ...provider, test: tried }, text: `${head}, taken` };
+  const { key_refused } = await client.call<Item>("GET", pathOf(id));
+  const text = `${id}: the key is stored, but ${key_refused ? "refused" : "could not be tried"}: ${tried["error"]}`;
+  return { json: { ...provider, key_refused, test: tried }, text, code: key_refused ? 1 : 0 };
 }
 
 async function test(client: Call["client"], id: string) {

@@ -4,6 +4,7 @@ import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { PASSWORD } from "../../testing/accounts.ts";
 import { type RunOptions, skep, temporaryFolder } from "../../testing/command.ts";
+import { createModelServer } from "../../testing/model-server.ts";
 import { startServer, type TestServer } from "../../testing/server.ts";
 import { RESOURCES } from "./list.ts";
 import { runs } from "./runs.ts";
@@ -178,6 +179,30 @@ describe("secrets", () => {
   });
 });
 
+describe("providers", () => {
+  test("a key that the provider refuses is said at once, and its provider is not ready until it has another", async () => {
+    const lab = await createModelServer();
+    try {
+      lab.get("/v1/models", { error: { message: "no" } }, 401);
+      const set = ["providers", "set", "custom-lab", "--base-url", `${lab.origin}/v1`, "--key"];
+      const wrong = await cli(set, { stdin: "wrong-key-canary" });
+      expect([wrong.code, wrong.stdout]).toEqual([1, expect.stringMatching(/stored, but refused: .*refused the key/)]);
+      expect(await said("providers", "custom-lab")).toMatch(/^state +key refused$/m);
+      lab.get("/v1/models", { data: [{ id: "large" }] });
+      const right = await cli(set, { stdin: "right-key-canary" });
+      expect([right.code, right.stdout]).toEqual([0, expect.stringMatching(/^custom-lab: ready, key \S+, taken\n$/)]);
+      expect(await said("providers")).toMatch(/^custom-lab +ready +1 /m);
+      expect(await said("providers", "test", "custom-lab")).toContain("custom-lab/large");
+    } finally {
+      await lab.stop();
+    }
+    const away = await cli(["providers", "test", "custom-lab"]);
+    expect([away.code, away.stdout]).toEqual([1, expect.stringContaining("no connection")]);
+    expect(await said("providers", "custom-lab")).toMatch(/^state +ready$/m);
+    await said("providers", "remove", "custom-lab");
+  });
+});
+
 describe("settings and budgets", () => {
   test("are changed by name and put back; what is unknown is named", async () => {
     expect(await said("settings", "set", "models.default=ollama/qwen3", "limits.max_turns=12")).toBe(
@@ -185,7 +210,7 @@ describe("settings and budgets", () => {
     );
     expect(await said("settings", "models")).toMatch(/^models\.default +ollama\/qwen3$/m);
     expect(await said("settings", "set", "models.default=null")).toBe("models.default  (default)\n");
-    expect(await refused("settings", "set", "models.nothing=1")).toContain("models/nothing");
+    expect(await refused("settings", "set", "models.nothing=1")).toContain("models.nothing is not known");
     expect(await refused("settings", "set", "models=1")).toContain("GROUP.FIELD=VALUE");
     expect(await refused("settings", "nothing")).toContain("models, limits");
     expect(await said("budgets")).toContain("skep budgets set");

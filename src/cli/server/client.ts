@@ -103,10 +103,28 @@ async function problemOf(url: string, answer: Response): Promise<Problem> {
   const { code, detail, errors = [] } = (body ?? {}) as ProblemBody;
   if (code === undefined && answer.status < 500 && answer.status !== 401) return stranger(url);
   const hint = answer.status === 401 ? " Log in with: skep login, or set SKEP_TOKEN to a key of this server." : "";
-  return new Problem(answer.status, code ?? "error", `${detail ?? `${url} answered ${answer.status}.`}${hint}`, {
+  const said = detail === undefined ? `${url} answered ${answer.status}.` : withFields(detail, errors);
+  return new Problem(answer.status, code ?? "error", `${said}${hint}`, {
     errors,
     data: (body ?? {}) as Record<string, unknown>,
   });
+}
+
+/** More fields are not named. */
+const FIELDS_MAX = 5;
+
+/** The detail with the fields it does not name itself: "model: No provider …". */
+function withFields(detail: string, errors: readonly FieldError[]): string {
+  const unsaid = errors
+    .slice(0, FIELDS_MAX)
+    .map(({ pointer, message }) => ({
+      name: pointer.replace(/^\//, "").replaceAll("/", "."),
+      message: message.replace(/\.$/, ""),
+    }))
+    .filter(({ name, message }) => name !== "" && !(detail.includes(name) && detail.includes(message)));
+  const [first] = unsaid;
+  if (errors.length === 1 && first && detail.includes(first.message)) return `${first.name}: ${detail}`;
+  return [detail, ...unsaid.map(({ name, message }) => `${name}: ${message}.`)].join(" ");
 }
 
 /** Events of a stream of our own frames; `gap` frames come with id undefined. */

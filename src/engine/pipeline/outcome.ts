@@ -1,9 +1,10 @@
 /** What the end of a step means for the run, by the step's own rules. */
+
+import { isStepEnd } from "../../core/run-states.ts";
 import { DEFAULT_MAX_VISITS, gotoOf, isForEach, type PipelineStep, routeOf } from "./definition.ts";
 import type { PipelineGraph } from "./graph.ts";
 import type { RunError, StepRow } from "./rows.ts";
 import type { RunState } from "./run-state.ts";
-import { isStepEnd } from "./states.ts";
 
 export type Outcome =
   /** Not ended, or waiting for its turn. */

@@ -407,7 +407,7 @@ describe("approval", () => {
 
   test("a refusal fails the run, or goes where it says", () => {
     const refused = start(gate()).succeed("a").answer("gate", false, "not today");
-    expect(refused.run.error).toEqual({ code: "approval_rejected", message: "not today", step_id: "gate" });
+    expect(refused.run.error).toEqual({ code: "rejected", message: "not today", step_id: "gate" });
     const back = start(gate(", on_failure: { goto: a }")).succeed("a").answer("gate", false);
     expect(back.open).toEqual(["a"]);
     const on = start(gate(", on_failure: continue")).succeed("a").answer("gate", false, "as you like");

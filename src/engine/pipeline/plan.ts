@@ -6,6 +6,8 @@
  * Concurrency: when the run fails, and when it goes back over a step that is at work on another branch, that step is
  * cancelled at once: its result could not be used any more. Branches that do not depend on the target go on.
  */
+
+import { isRunEnd, isStepActive, isStepEnd } from "../../core/run-states.ts";
 import { holds, parseCondition } from "./condition.ts";
 import type { Decision, StepKey } from "./decisions.ts";
 import {
@@ -22,7 +24,6 @@ import { isRoutedPast, mayRetry, type Outcome, outcomeOf } from "./outcome.ts";
 import type { RunError, RunRow, StepRow } from "./rows.ts";
 import { RunState } from "./run-state.ts";
 import { outputsOf, renderInputs, scopeOf, settingsOf } from "./scope.ts";
-import { isRunEnd, isStepActive, isStepEnd } from "./states.ts";
 
 export interface PlanOptions {
   /** `max_attempts` of agents by id, for steps whose pipeline does not say. */

@@ -1,5 +1,5 @@
 /** The rows of runs and steps, as far as the planner reads them. Whoever stores them may keep more. */
-import type { RunStatus, StepStatus } from "./states.ts";
+import type { RunStatus, StepStatus } from "../../core/run-states.ts";
 
 export interface StepError {
   /** Stable word, snake_case. */

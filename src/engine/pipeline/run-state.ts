@@ -1,11 +1,11 @@
 /**
- * A run and its step rows, indexed, with decisions carried out on them by the state tables. The planner works on it, and
- * it is the reference for whoever carries out decisions on stored rows. The rows given are never changed.
+ * A run and its step rows, indexed, with decisions and reports carried out on them by the state tables. The planner
+ * decides on it, and feature/runs writes what it makes of them. The rows given are never changed.
  */
 import { timestamp } from "../../core/clock.ts";
+import { assertMove, isStepEnd, type RunStatus, type StepStatus } from "../../core/run-states.ts";
 import type { Decision, StepKey } from "./decisions.ts";
 import type { RunRow, StepRow } from "./rows.ts";
-import { assertMove, isStepEnd, type RunStatus, type StepStatus } from "./states.ts";
 
 type Change = Partial<Omit<StepRow, "step_id" | "index" | "attempt">>;
 
@@ -22,8 +22,15 @@ export class RunState {
   /** Position of a row in the order of making. */
   readonly #positions = new Map<string, number>();
 
-  /** @param rows oldest first. */
-  constructor(run: RunRow, rows: readonly StepRow[]) {
+  /**
+   * @param rows oldest first.
+   * @param idOf id of a row that a decision adds.
+   */
+  constructor(
+    run: RunRow,
+    rows: readonly StepRow[],
+    private readonly idOf: (key: StepKey) => string = keyOf,
+  ) {
     this.run = run;
     for (const row of rows) this.#insert(row);
   }
@@ -67,43 +74,41 @@ export class RunState {
     return this.#positions.get(keyOf(row)) ?? -1;
   }
 
-  /** Carries out a decision; throws when a state table does not know the move or the row is not there. */
-  apply(decision: Decision, now: number): void {
+  /**
+   * Carries out a decision; throws when a state table does not know the move or the row is not there.
+   * @returns the step's row after it; undefined when it was about the run.
+   */
+  apply(decision: Decision, now: number): StepRow | undefined {
     switch (decision.kind) {
       case "move_run":
-        this.#moveRun(decision.to, decision.to === "queued" ? { error: null } : {});
-        break;
+        return this.#moveRun(decision.to, decision.to === "queued" ? { error: null } : {});
       case "finish_run":
-        this.#moveRun(decision.status, { error: decision.error });
-        break;
+        return this.#moveRun(decision.status, { error: decision.error });
       case "add_step":
-        this.#insert(newRow(decision));
-        break;
+        return this.#insert(newRow(this.idOf(decision), decision));
       case "queue_step":
-        this.#move(decision, "queued", { inputs: decision.inputs });
-        break;
+        return this.#move(decision, "queued", { inputs: decision.inputs });
       case "open_step":
-        this.#move(decision, "running", { inputs: decision.inputs, started_at: timestamp(now) });
-        break;
+        return this.#move(decision, "running", { inputs: decision.inputs, started_at: timestamp(now) });
       case "ask_approval":
-        this.#move(decision, "waiting", { inputs: decision.inputs, started_at: timestamp(now) });
-        break;
+        return this.#move(decision, "waiting", { inputs: decision.inputs, started_at: timestamp(now) });
       case "skip_step":
-        this.#move(decision, "skipped", {});
-        break;
+        return this.#move(decision, "skipped", {});
       case "finish_step":
-        this.#move(decision, decision.status, { outputs: decision.outputs, error: decision.error });
-        break;
+        return this.#move(decision, decision.status, { outputs: decision.outputs, error: decision.error });
       case "cancel_step":
-        this.#move(decision, "cancelled", {});
-        break;
+        return this.#move(decision, "cancelled", { error: { code: decision.reason, message: "It was stopped." } });
       case "supersede_step":
-        this.#change(decision, { superseded: true });
-        break;
+        return this.#change(decision, { superseded: true });
     }
   }
 
-  #insert(row: StepRow): void {
+  /** What an agent at work did to a step. Throws as `apply` does. @returns the row after it. */
+  report(key: StepKey, to: StepStatus, change: Pick<Change, "outputs" | "error">, now: number): StepRow {
+    return this.#move(key, to, { ...change, ...(to === "running" ? { started_at: timestamp(now) } : {}) });
+  }
+
+  #insert(row: StepRow): StepRow {
     const key = keyOf(row);
     if (this.#rows.has(key)) throw new Error(`There are two rows of ${key}.`);
     this.#positions.set(key, this.#rows.size);
@@ -112,24 +117,27 @@ export class RunState {
     const keys = this.#attempts.get(part);
     if (keys) keys.push(key);
     else this.#attempts.set(part, [key]);
-    if (row.index === null) return;
+    if (row.index === null) return row;
     const indexes = this.#indexes.get(row.step_id);
     if (indexes) indexes.add(row.index);
     else this.#indexes.set(row.step_id, new Set([row.index]));
+    return row;
   }
 
-  #moveRun(to: RunStatus, change: Partial<RunRow>): void {
+  #moveRun(to: RunStatus, change: Partial<RunRow>): undefined {
     assertMove("run", this.run.status, to);
     this.run = { ...this.run, ...change, status: to };
   }
 
-  #move(key: StepKey, to: StepStatus, change: Change): void {
+  #move(key: StepKey, to: StepStatus, change: Change): StepRow {
     assertMove("step", this.#row(key).status, to);
-    this.#change(key, { ...change, status: to });
+    return this.#change(key, { ...change, status: to });
   }
 
-  #change(key: StepKey, change: Change): void {
-    this.#rows.set(keyOf(key), { ...this.#row(key), ...change });
+  #change(key: StepKey, change: Change): StepRow {
+    const row = { ...this.#row(key), ...change };
+    this.#rows.set(keyOf(key), row);
+    return row;
   }
 
   #row(key: StepKey): StepRow {
@@ -139,9 +147,11 @@ export class RunState {
   }
 }
 
-function newRow({ step_id, index, attempt, visit, max_attempts }: Extract<Decision, { kind: "add_step" }>): StepRow {
+type AddStep = Extract<Decision, { kind: "add_step" }>;
+
+function newRow(id: string, { step_id, index, attempt, visit, max_attempts }: AddStep): StepRow {
   return {
-    id: keyOf({ step_id, index, attempt }),
+    id,
     step_id,
     index,
     attempt,
@@ -154,16 +164,4 @@ function newRow({ step_id, index, attempt, visit, max_attempts }: Extract<Decisi
     started_at: null,
     superseded: false,
   };
-}
-
-/** The run and rows after the decisions. `now` in ms since the epoch. */
-export function applyDecisions(
-  run: RunRow,
-  rows: readonly StepRow[],
-  decisions: readonly Decision[],
-  now: number,
-): { run: RunRow; rows: StepRow[] } {
-  const state = new RunState(run, rows);
-  for (const decision of decisions) state.apply(decision, now);
-  return { run: state.run, rows: state.rows };
 }

@@ -105,6 +105,9 @@ export function settingsOf(
   };
 }
 
+const unknownInput = (names: readonly string[]): string =>
+  `There is no such input. ${names.length === 0 ? "The pipeline takes none." : `There are: ${names.join(", ")}.`}`;
+
 /** The inputs of a new run: defaults filled in, problems by name for what is missing or not declared. */
 export function checkInputs(
   definition: PipelineDefinition,
@@ -113,11 +116,11 @@ export function checkInputs(
   const declared = definition.inputs ?? {};
   const problems = Object.keys(given)
     .filter((name) => !Object.hasOwn(declared, name))
-    .map((name) => ({ name, message: "The pipeline declares no such input." }));
+    .map((name) => ({ name, message: unknownInput(Object.keys(declared)) }));
   const values: [string, string][] = [];
   for (const [name, input] of Object.entries(declared)) {
     const value = Object.hasOwn(given, name) ? given[name] : undefined;
-    if (value === undefined && input.required) problems.push({ name, message: "This input is required." });
+    if (value === undefined && input.required) problems.push({ name, message: `The input ${name} is required.` });
     values.push([name, value ?? input.default ?? ""]);
   }
   return { values: Object.fromEntries(values), problems };

@@ -81,7 +81,7 @@ const waiting = (rig: Rig, run: { id: string }, nth = 1) => {
   return rig.event(({ kind, run_id }) => kind === "approval_requested" && run_id === run.id && ++seen === nth);
 };
 const answer = (rig: Rig, run: { id: string }, approved: boolean, comment = "") =>
-  rig.services.runs.service.approve(run.id, { step_id: "agree", approved, comment }, LOCAL_ADMIN);
+  rig.services.runs.approve(run.id, { step_id: "agree", approved, comment }, LOCAL_ADMIN);
 
 describe("feature", () => {
   test("a refused design is made anew with the comment; a rejected change is repaired, reviewed again and accepted", async () => {
@@ -118,7 +118,7 @@ describe("feature", () => {
   test("asks nobody when told so, and goes through without a repair when the first review accepts", async () => {
     const { rig, asked } = await started({ ...FEATURE, review: { verdict: "approved", findings: [], evidence: "e" } });
     const input = { pipeline_id: "feature", task_description: "Discounts", inputs: { ask: "no" } };
-    const run = rig.services.runs.service.create(input, LOCAL_ADMIN);
+    const run = rig.services.runs.create(input, LOCAL_ADMIN);
     expect(await rig.ended(run.id)).toMatchObject({ status: "succeeded" });
     expect(endsOf(rig, run, "agree", "repair")).toEqual(["agree skipped", "repair skipped"]);
     expect(asked).toHaveLength(7);
@@ -130,7 +130,7 @@ describe("feature", () => {
       review: { verdict: "changes", findings: [FINDING], evidence: "e" },
     });
     const input = { pipeline_id: "feature", task_description: "Discounts", inputs: { ask: "no" } };
-    const run = rig.services.runs.service.create(input, LOCAL_ADMIN);
+    const run = rig.services.runs.create(input, LOCAL_ADMIN);
     expect(await rig.ended(run.id)).toMatchObject({
       status: "failed",
       error: { code: "max_visits", step_id: "review" },
@@ -146,7 +146,7 @@ describe("feature", () => {
       review: { verdict: "approved", findings: [], evidence: "e" },
     });
     const input = { pipeline_id: "feature", task_description: "Discounts", inputs: { ask: "no" } };
-    const run = rig.services.runs.service.create(input, LOCAL_ADMIN);
+    const run = rig.services.runs.create(input, LOCAL_ADMIN);
     expect(await rig.ended(run.id)).toMatchObject({ status: "succeeded" });
     expect(inputs("implement").map((text) => /Task: (\w+)/.exec(text)?.[1])).toEqual(["First", "First", "Second"]);
   });

@@ -1,12 +1,13 @@
 /** What people do to a run: cancel it, start it again, answer a question. Decisions as the planner gives them. */
-import type { Decision } from "./decisions.ts";
+
+import { isRunEnd, isStepEnd } from "../../core/run-states.ts";
+import type { Decision, StepKey } from "./decisions.ts";
 import type { PipelineDefinition } from "./definition.ts";
 import { type PipelineGraph, pipelineGraph } from "./graph.ts";
 import { jumpOf, outcomeOf } from "./outcome.ts";
 import type { RunError, RunRow, StepRow } from "./rows.ts";
 import { RunState } from "./run-state.ts";
 import { outputsOf } from "./scope.ts";
-import { isRunEnd, isStepEnd } from "./states.ts";
 
 /**
  * Cancels every step that has not ended, and the run. Empty when the run has ended.
@@ -70,9 +71,9 @@ function exhaustedTargets(run: RunRow, state: RunState, graph: PipelineGraph): s
 }
 
 /** A person's answer to an approval that is `waiting`. A refusal is a failure of the step. */
-export function answerApproval(row: StepRow, answer: { approved: boolean; comment?: string }): Decision {
+export function answerApproval(key: StepKey, answer: { approved: boolean; comment?: string }): Decision {
   const { approved, comment = "" } = answer;
-  const { step_id, index, attempt } = row;
+  const { step_id, index, attempt } = key;
   return {
     kind: "finish_step",
     step_id,
@@ -80,6 +81,6 @@ export function answerApproval(row: StepRow, answer: { approved: boolean; commen
     attempt,
     status: approved ? "succeeded" : "failed",
     outputs: { approved, comment, timed_out: false },
-    error: approved ? null : { code: "approval_rejected", message: comment || "It was refused." },
+    error: approved ? null : { code: "rejected", message: comment || "A person said no." },
   };
 }

@@ -1,6 +1,7 @@
 /** Agents: their files as an API, with what the rest knows of them. */
 import { conflict, invalid, invalidField, notFound } from "../../core/errors.ts";
 import { isSlug } from "../../core/ids.ts";
+import { didYouMean } from "../../core/near.ts";
 import type { AgentConfig } from "../../engine/agent-file.ts";
 import { actorOf, type Caller } from "../../http/caller.ts";
 import { type ListAnswer, type Page, pageOfArray } from "../../http/list.ts";
@@ -62,7 +63,7 @@ export function createAgents(deps: AgentsDeps): Agents {
   const { store, audit, files, overrides, ports, parse, defaults, updateFrontMatter, fields } = deps;
   const find = (id: string): StoredAgent => {
     const agent = files.find(id);
-    if (!agent) throw notFound("agent");
+    if (!agent) throw notFound("agent", didYouMean(id, files.ids()));
     return agent;
   };
   const settingsOf = ({ config }: StoredAgent): AgentSettings => withDefaults(config, defaults());
@@ -92,15 +93,15 @@ export function createAgents(deps: AgentsDeps): Agents {
   };
   const assertTools = ({ tools }: AgentChange): void => {
     const known = ports.toolNames();
-    const unknown = Array.isArray(tools) ? tools.filter((tool) => !known.includes(tool)) : [];
-    if (unknown.length > 0) throw invalidField("/tools", "A tool of this list does not exist");
+    const at = Array.isArray(tools) ? tools.findIndex((tool) => !known.includes(tool)) : -1;
+    if (at >= 0) throw invalidField(`/tools/${at}`, `There is no such tool. There are: ${known.join(", ")}.`);
   };
   /** Writes only what reads back without a problem that was not there before. */
   const save = (id: string, text: string, before: readonly { message: string }[]): void => {
     const known = new Set(before.map((problem) => problem.message));
     const { problems } = parse(id, text);
     const fresh = problems.filter((problem) => !known.has(problem.message));
-    if (fresh.length > 0) throw invalid("The agent would not be valid.", fresh);
+    if (fresh.length > 0) throw invalid(`The agent would not be valid: ${fresh[0]!.message}`, fresh);
     files.write(id, text);
   };
   const record = (action: string, id: string, caller: Caller, data: { fields?: string[] } = {}): void =>
@@ -156,7 +157,7 @@ export function createAgents(deps: AgentsDeps): Agents {
         throw conflict(`${agent.sourceFile}, line ${problem.line}: ${problem.message}`, "agent_broken", {
           agent_id: id,
         });
-      if (!agent.enabled) throw conflict("The agent is switched off.", "agent_disabled", { agent_id: id });
+      if (!agent.enabled) throw conflict(`The agent ${id} is switched off.`, "agent_disabled", { agent_id: id });
       return { agent, settings: settingsOf(agent) };
     },
   };

@@ -25,7 +25,7 @@ import { activity } from "../events/events.ts";
 import type { Executions } from "../executions/service.ts";
 import { type Core, defineFeature, type ServiceOf } from "../feature.ts";
 import type { projects } from "../projects/feature.ts";
-import type { OpenRuns } from "../runs/open.ts";
+import type { RunsService } from "../runs/service.ts";
 import type { Secrets } from "../secrets/service.ts";
 import type { SettingsService } from "../settings/service.ts";
 import type { Skills } from "../skills/service.ts";
@@ -39,7 +39,7 @@ type Needs = Core & {
   secrets: Pick<Secrets, "envOf">;
   budgets: Pick<Budgets, "check" | "reserve">;
   executions: Executions;
-  runs: Pick<OpenRuns, "rows" | "service">;
+  runs: Pick<RunsService, "rows">;
 };
 
 export interface EngineService {
@@ -111,7 +111,6 @@ export const engine = defineFeature(
       overdrawn: (execution, estimateUsd) => budgets.check({ ...spenderOf(execution), estimateUsd }),
       reserve: (execution, amountUsd) => budgets.reserve({ ...spenderOf(execution), amountUsd }),
       script: config.demoScript,
-      onTick: runs.service.tick,
     });
     executions.listen({ queued: engine.scheduler.wake, cancelled: engine.scheduler.cancel });
     const shell = sandbox.driver.kind === "docker" || config.allowHostShell;

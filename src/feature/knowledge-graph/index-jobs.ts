@@ -67,7 +67,7 @@ export function createIndexJobs({ store, jobs, graphOf }: IndexJobsDeps): IndexJ
    */
   const again = new Map<string, boolean>();
 
-  async function run({ project_id, force }: Payload, { id, signal, report }: RunningJob) {
+  async function run({ project_id, force }: Payload, { id, userId, signal, report }: RunningJob) {
     const { manifest, parsed, changed } = await graphOf(project_id).index({
       force,
       signal,
@@ -76,17 +76,17 @@ export function createIndexJobs({ store, jobs, graphOf }: IndexJobsDeps): IndexJ
         const phase = phases.find(({ state }) => state === "running")?.name;
         report({ percent, detail: phase?.replaceAll("_", " "), progress: { phases } });
         const data = { job_id: id, state: "running" as const, percent, phase: phase ?? null, phases };
-        store.emitSoon(indexProgress, { project_id, data });
+        store.emitSoon(indexProgress, { project_id, user_id: userId ?? undefined, data });
       },
     });
     const { files, skipped, skippedCount, failed, nodes, relationships, communities, processes } = manifest;
     const seen = { files, skipped, skipped_count: skippedCount, failed };
     return { parsed, changed, report: seen, nodes, relationships, communities, processes };
   }
-  function ended({ id, payload: { project_id }, state, result, error }: EndedJob<Payload>): void {
+  function ended({ id, payload: { project_id }, userId, state, result, error }: EndedJob<Payload>): void {
     const { report: _, ...counts } = result ?? {};
     const data = { job_id: id, state, ...(error ? { error } : {}), ...counts };
-    store.write(({ emit }) => emit(indexComplete, { project_id, data }));
+    store.write(({ emit }) => emit(indexComplete, { project_id, user_id: userId ?? undefined, data }));
     const force = again.get(project_id);
     again.delete(project_id);
     if (force !== undefined && state !== "cancelled") enqueue(project_id, { force, cause: "workspace" });

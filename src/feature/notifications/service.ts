@@ -31,6 +31,8 @@ export interface Notifications {
   notify(notice: Notice): void;
   /** The cause is gone: removes what is open under that key. */
   resolve(key: string, userId?: string): void;
+  /** Whether the system's notification under that key stands, not dismissed. */
+  isOpen(key: string): boolean;
   /** Open ones unless `dismissed`; administrators see the system's and their own, others their own. */
   list(page: Page, caller: Caller, options?: { dismissed?: boolean | undefined }): ListAnswer<Notification>;
   /** Idempotent. @throws Problem 404, also for another user's. */
@@ -103,6 +105,7 @@ export function createNotifications({ store, clock }: { store: Store; clock: Clo
       // Removed rather than dismissed: should it come back, it is news again.
       store.write(() => db.delete(table).where(which).run());
     },
+    isOpen: (about) => open(keyOf(about, undefined)) !== undefined,
     list(page, caller, { dismissed = false } = {}) {
       const state = dismissed ? isNotNull(table.dismissed_at) : isNull(table.dismissed_at);
       const rows = db

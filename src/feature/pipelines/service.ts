@@ -3,6 +3,7 @@ import { parseDocument } from "yaml";
 import { timestamp } from "../../core/clock.ts";
 import { conflict, invalidField, notFound, Problem } from "../../core/errors.ts";
 import { isSlug } from "../../core/ids.ts";
+import { didYouMean } from "../../core/near.ts";
 import type { PipelineDefinition } from "../../engine/pipeline/definition.ts";
 import type { KnownNames } from "../../engine/pipeline/meaning.ts";
 import type { ParsedPipeline } from "../../engine/pipeline/parse.ts";
@@ -64,7 +65,7 @@ export function createPipelines({ store, audit, folder, parse, agentsOf, agentId
     isSlug(id) ? (folder.read(`${FOLDER}/${id}.yml`) ?? folder.read(`${FOLDER}/${id}.yaml`)) : undefined;
   const find = (id: string): TextFile => {
     const file = fileOf(id);
-    if (!file) throw notFound("pipeline");
+    if (!file) throw notFound("pipeline", didYouMean(id, ids()));
     return file;
   };
   const ids = (): string[] => {
@@ -120,7 +121,7 @@ export function createPipelines({ store, audit, folder, parse, agentsOf, agentId
     get: detail,
     definitionOf(id) {
       const { definition, problems } = parseFile(id, find(id));
-      if (!definition) throw wrong(problems, "pipeline_invalid");
+      if (!definition) throw wrong(problems, "pipeline_invalid", `The pipeline ${id} cannot run. `);
       return definition;
     },
     create(body, caller) {
@@ -156,9 +157,9 @@ export function createPipelines({ store, audit, folder, parse, agentsOf, agentId
   }
 }
 
-function wrong(problems: ParsedPipeline["problems"], code = "validation_failed"): Problem {
+function wrong(problems: ParsedPipeline["problems"], code = "validation_failed", head = ""): Problem {
   const [first] = problems;
-  const detail = first ? `Line ${first.line}: ${first.message}` : "The pipeline is not valid.";
+  const detail = `${head}${first ? `Line ${first.line}: ${first.message}` : "The pipeline is not valid."}`;
   const errors = problems.map(({ pointer, message, line, column }) => ({
     pointer,
     message: `Line ${line}, column ${column}: ${message}`,

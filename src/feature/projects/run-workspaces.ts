@@ -16,6 +16,8 @@ import type { ProjectRow, ProjectStore } from "./store.ts";
 export interface RunOfProject {
   id: string;
   project_id?: string | null | undefined;
+  /** Whose run it is: what its commits are called is for them to see. */
+  user_id?: string | undefined;
 }
 
 export interface RunWorkspace {
@@ -36,7 +38,7 @@ export interface RunWorkspaces {
   /** Removes the worktree; the branch stays. A run's folder without a project holds its results and stays. Idempotent. */
   release(run: RunOfProject): Promise<void>;
   /** The runs that have a worktree on disk. */
-  present(): Promise<Required<RunOfProject>[]>;
+  present(): Promise<{ id: string; project_id: string }[]>;
   /** Removes every worktree of a project. */
   releaseAll(projectId: string): Promise<void>;
 }
@@ -114,7 +116,7 @@ export function createRunWorkspaces({ store, log, rows, git, workspaces, project
           store.write(({ emit }) => {
             const { commit } = done;
             const data = { cause: "commit" as const, commit, branch: branchOf(run.id), skipped };
-            emit(workspaceChanged, { project_id, run_id: run.id, data });
+            emit(workspaceChanged, { project_id, run_id: run.id, user_id: run.user_id, data });
           });
         return done;
       });

@@ -3,7 +3,9 @@ import { invalidField } from "../../core/errors.ts";
 import { inNetworks } from "../../http/address.ts";
 
 /** Link-local, where clouds answer with a machine's own credentials, and addresses that mean no machine. */
-const REFUSED = ["169.254.0.0/16", "fe80::/10", "fd00:ec2::254", "100.100.100.200", "0.0.0.0", "::"];
+const REFUSED = ["169.254.0.0/16", "fe80::/10", "fd00:ec2::254", "100.100.100.200", "0.0.0.0"];
+/** IPv6 that carries an IPv4 address to a translator or to this machine: none is a model server's own. */
+const CARRIERS = ["::/96", "64:ff9b::/96", "64:ff9b:1::/48", "2002::/16", "2001::/32"];
 const REFUSED_NAMES = new Set(["metadata", "metadata.google.internal", "instance-data"]);
 
 /**
@@ -18,5 +20,7 @@ export function assertBaseUrl(text: string): void {
   if (url.username || url.password) throw bad("Must not hold credentials; give the key as api_key");
   if (url.search || url.hash) throw bad("Must not hold a query or a fragment");
   const host = url.hostname.replace(/^\[|\]$/g, "").replace(/\.$/, "");
-  if (host === "" || REFUSED_NAMES.has(host) || inNetworks(host, REFUSED)) throw bad("This address cannot be used");
+  const carried = host !== "::1" && inNetworks(host, CARRIERS);
+  if (host === "" || carried || REFUSED_NAMES.has(host) || inNetworks(host, REFUSED))
+    throw bad("This address cannot be used");
 }

@@ -16,7 +16,7 @@ import { createUserKeys } from "./user-keys.ts";
 
 type Needs = Core & {
   settings: Pick<SettingsService, "defaultModel">;
-  notifications: Pick<Notifications, "notify" | "resolve">;
+  notifications: Pick<Notifications, "notify" | "resolve" | "isOpen">;
 };
 
 export const providers = defineFeature("providers", (deps: Needs) => {
@@ -36,6 +36,8 @@ export const providers = defineFeature("providers", (deps: Needs) => {
     listModels: (endpoint: Parameters<typeof listModels>[0]) => listModels(endpoint, { clock }),
     normalizeBaseUrl,
     keyChanged: watch.keyChanged,
+    isRefused: watch.isRefused,
+    tested: watch.tested,
   };
   for (const [name, value] of Object.entries(config.providerEnv))
     if (name.endsWith("_API_KEY")) masking.add(name, value.trim());

@@ -4,33 +4,46 @@ import type { LlmCall } from "../usage/model.ts";
 export interface KeyWatchDeps {
   notify(notice: { level: "error"; title: string; detail: string; key: string; userId?: string | undefined }): void;
   resolve(key: string, userId?: string): void;
+  isOpen(key: string): boolean;
 }
 
 export interface KeyWatch {
   called(call: LlmCall): void;
+  /** What a trial of the connection with a stored key said of that key. */
+  tested(providerId: string, refused: boolean, userId?: string): void;
+  /** Whether the instance's key was refused and not taken since. */
+  isRefused(providerId: string): boolean;
   keyChanged(providerId: string, userId?: string): void;
 }
 
 const keyOf = (providerId: string): string => `provider-key:${providerId}`;
 
-export function createKeyWatch({ notify, resolve }: KeyWatchDeps): KeyWatch {
+export function createKeyWatch({ notify, resolve, isOpen }: KeyWatchDeps): KeyWatch {
   /** Keys that were refused and not heard of since; saves a look-up at every call. */
   const failing = new Set<string>();
+  const refuse = (provider: string, userId: string | undefined): void => {
+    failing.add(`${provider}\n${userId ?? ""}`);
+    notify({
+      level: "error",
+      title: `${provider} refuses the key`,
+      detail: "Check the key, its rights and the account's balance, then set it again.",
+      key: keyOf(provider),
+      userId,
+    });
+  };
   return {
     called({ provider, key_source, user_id, error }) {
       const userId = key_source === "user" ? (user_id ?? undefined) : undefined;
-      const about = `${provider}\n${userId ?? ""}`;
-      if (error?.code === "provider_auth") {
-        failing.add(about);
-        notify({
-          level: "error",
-          title: `${provider} refuses the key`,
-          detail: "Check the key, its rights and the account's balance, then set it again.",
-          key: keyOf(provider),
-          userId,
-        });
-      } else if (error === null && key_source !== "none" && failing.delete(about)) resolve(keyOf(provider), userId);
+      if (error?.code === "provider_auth") refuse(provider, userId);
+      else if (error === null && key_source !== "none" && failing.delete(`${provider}\n${userId ?? ""}`))
+        resolve(keyOf(provider), userId);
     },
+    tested(provider, refused, userId) {
+      if (refused) return refuse(provider, userId);
+      failing.delete(`${provider}\n${userId ?? ""}`);
+      resolve(keyOf(provider), userId);
+    },
+    isRefused: (provider) => failing.has(`${provider}\n`) || isOpen(keyOf(provider)),
     keyChanged(providerId, userId) {
       failing.delete(`${providerId}\n${userId ?? ""}`);
       resolve(keyOf(providerId), userId);

@@ -37,6 +37,7 @@ export const Provider = t.Object({
   configured: t.Boolean({ description: "Calls can be made: it has the key or the address that it needs." }),
   key_source: KeySource,
   masked_key: orNull(t.String()),
+  key_refused: t.Boolean({ description: "The provider did not take the instance's key when it was last tried." }),
   default: orNull(t.String({ description: "Its model, if the instance's default model is one of it." })),
   models: t.Array(ProviderModel),
   docs_url: t.String(),

@@ -28,6 +28,8 @@ export interface ProvidersDeps {
   defaultModel: { get(): string | null; set(model: string | null, caller: Caller): void };
   /** A new key was given, or one was removed: what was said about the old one no longer holds. */
   keyChanged(providerId: string, userId?: string): void;
+  /** Whether the provider refused the instance's key when it was last used. */
+  isRefused(providerId: string): boolean;
 }
 
 export interface Providers {
@@ -126,6 +128,7 @@ export function createProviders(deps: ProvidersDeps): Providers {
       configured: isConfigured(entry, row),
       key_source: key?.source ?? "none",
       masked_key: key?.masked ?? null,
+      key_refused: key !== undefined && deps.isRefused(entry.id),
       default: chosen?.startsWith(`${entry.id}/`) ? chosen : null,
       models: modelsOf(entry.id),
       docs_url: entry.docsUrl,

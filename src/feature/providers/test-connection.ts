@@ -11,7 +11,7 @@ import type { ProviderModel, ProviderTest } from "./model.ts";
 /** Never throws, bounded in time, and names no key in its error. */
 export type ListModels = (
   endpoint: Endpoint,
-) => Promise<{ ok: boolean; models: SeenModel[]; latency_ms: number; error?: string }>;
+) => Promise<{ ok: boolean; models: SeenModel[]; latency_ms: number; error?: string; keyRefused?: boolean }>;
 
 export interface ConnectionDeps {
   catalogue: Pick<Catalogue, "provider" | "info">;
@@ -19,6 +19,8 @@ export interface ConnectionDeps {
   listModels: ListModels;
   normalizeBaseUrl(entry: ProviderEntry, given?: string): string | undefined;
   saw(id: string, models: SeenModel[]): void;
+  /** What came of a trial with a stored key. */
+  tested(providerId: string, refused: boolean, userId?: string): void;
 }
 
 /** To be tried instead of what is stored. A stored key is never sent to an address given here. */
@@ -30,7 +32,7 @@ export interface Tried {
 export type TestConnection = (id: string, tried: Tried, userId?: string) => Promise<ProviderTest>;
 
 export function createTestConnection(deps: ConnectionDeps): TestConnection {
-  const { catalogue, keys, listModels, normalizeBaseUrl, saw } = deps;
+  const { catalogue, keys, listModels, normalizeBaseUrl, saw, tested } = deps;
   const present = (id: string, { id: name, ...told }: SeenModel): ProviderModel => {
     const known = catalogue.info(`${id}/${name}`);
     return {
@@ -61,7 +63,9 @@ export function createTestConnection(deps: ConnectionDeps): TestConnection {
       return { ...answer, ok: false, duration_ms: 0, models: [], error };
     }
     const endpoint = { providerId: id, kind: row?.kind ?? entry.kind, baseUrl: baseUrl ?? "", apiKey };
-    const { ok, models, latency_ms, error } = await listModels(endpoint);
+    const { ok, models, latency_ms, error, keyRefused = false } = await listModels(endpoint);
+    if (tried.api_key === undefined && stored?.apiKey !== undefined && (ok || keyRefused))
+      tested(id, keyRefused, stored.source === "user" ? userId : undefined);
     if (ok && baseUrl === inForce) saw(id, models.slice(0, SEEN_MODELS));
     const shown = models.map((model) => present(id, model));
     return { ...answer, ok, duration_ms: latency_ms, models: shown, error: error ?? null };

@@ -1,7 +1,8 @@
 import { splitModel } from "../../adapter/model/providers.ts";
 import { timestamp } from "../../core/clock.ts";
 import { notFound } from "../../core/errors.ts";
-import { planner } from "../../engine/pipeline/planner.ts";
+import { LIMITS } from "../../core/limits.ts";
+import { didYouMean } from "../../core/near.ts";
 import { matchSkills } from "../../engine/skill-match.ts";
 import { createGetRunHistoryTool } from "../../engine/tool/get-run-history.ts";
 import { toolsOf } from "../../engine/tool.ts";
@@ -14,16 +15,22 @@ import type { projects } from "../projects/feature.ts";
 import type { providers } from "../providers/feature.ts";
 import type { SettingsService } from "../settings/service.ts";
 import type { Skills } from "../skills/service.ts";
-import { runEvents } from "./events.ts";
-import { openRuns } from "./open.ts";
+import { createAdvance } from "./advance.ts";
+import { createRunAgents } from "./agents.ts";
+import { createApprovals } from "./approvals.ts";
+import { approvalRequested, runEvents } from "./events.ts";
 import { runRoutes } from "./routes.ts";
+import { createRuns, type RunsService } from "./service.ts";
+import { steeringRoutes } from "./steering-routes.ts";
+import { createRunStore } from "./store.ts";
+import { createRunViews, type RunViews } from "./views.ts";
 
 type Needs = Core & {
   settings: Pick<SettingsService, "get">;
   providers: Pick<ServiceOf<typeof providers>, "catalogue">;
   skills: Pick<Skills, "forAgents">;
   pipelines: Pick<Pipelines, "definitionOf">;
-  projects: Pick<ServiceOf<typeof projects>, "byName" | "find">;
+  projects: Pick<ServiceOf<typeof projects>, "byName" | "find" | "list">;
   agents: Pick<Agents, "ready" | "exists">;
   executions: Executions;
 };
@@ -33,42 +40,63 @@ const HOUR_MS = 3_600_000;
 export const runs = defineFeature(
   "runs",
   (deps: Needs) => {
-    const { clock, settings, skills, projects, agents, pipelines, providers } = deps;
-    const service = openRuns({
-      ...deps,
-      planner,
-      agentOf: (id) => agents.ready(id).agent,
-      pipelineOf: pipelines.definitionOf,
-      isModel: (id) => providers.catalogue.provider(splitModel(id)?.provider ?? "") !== undefined,
-      projectNamed(name) {
-        const project = projects.byName(name);
-        if (!project) throw notFound("project of this name");
-        return project;
-      },
-      projectById: projects.find,
+    const { store, bus, clock, clockwork, audit, executions, settings, skills, projects, agents } = deps;
+    const rows = createRunStore(store);
+    const views = createRunViews(rows);
+    const { configOf, assertReady } = createRunAgents(agents.ready);
+    const advance = createAdvance({
+      ...{ store: rows, clock, cancelExecution: executions.requestCancel },
+      projectOf: ({ project_id }) => (project_id === null ? null : (projects.find(project_id) ?? null)),
+      execute: (draft) => executions.create(draft).id,
       skillsFor(agentId, input, always) {
         const matched = matchSkills(skills.forAgents.available(agentId), input).map(({ name }) => name);
         return [...new Set([...always, ...matched])];
       },
-      defaultTimeoutSeconds: () => settings.get().limits.timeout_seconds,
-      defaultAttempts: () => settings.get().limits.max_attempts,
+      agentTimeout: (agentId) => configOf(agentId).timeout_seconds ?? settings.get().limits.timeout_seconds,
+      agentAttempts: (agentId) => configOf(agentId).max_attempts ?? settings.get().limits.max_attempts,
+    });
+    const runs = createRuns({
+      ...{ store, rows, views, clock, advance, audit, assertReady },
+      pipelineOf: deps.pipelines.definitionOf,
+      isModel: (id) => deps.providers.catalogue.provider(splitModel(id)?.provider ?? "") !== undefined,
+      projectNamed(name) {
+        const project = projects.byName(name);
+        const known = () => projects.list({}, { limit: LIMITS.listMax, after: null }).items;
+        if (!project)
+          throw notFound(
+            "project",
+            didYouMean(
+              name,
+              known().map((one) => one.name),
+            ),
+          );
+        return project;
+      },
       defaultBudgetUsd: () => settings.get().budgets.run_usd,
     });
-    const { rows, views } = service;
-    const history = createGetRunHistoryTool({
-      runHistory: ({ agentId }, { limit, ...query }) =>
-        views.history({ ...query, agent_id: agentId }, { limit, after: null }, LOCAL_ADMIN).items,
-    });
+    const noteDue = clockwork.add({ name: "approvals", nextAt: rows.nextDeadline, run: runs.tick });
+    const unsubscribe = bus.subscribe([approvalRequested], noteDue);
+    executions.own("pipeline", runs.owner);
+    const service: RunsService = { ...runs, rows, views };
     return {
       service,
-      routes: runRoutes(deps.base, { runs: service.service, views, agents }),
-      tools: toolsOf("run-history", [history]),
+      routes: runRoutes(deps.base, { runs, views, agents }).use(
+        steeringRoutes(deps.base, { runs, views, rows, approvals: createApprovals({ rows, runs }) }),
+      ),
+      tools: toolsOf("run-history", [historyTool(views)]),
       counts: () => ({
-        active_runs: rows.count(["queued", "running", "waiting"]),
+        active_runs: rows.countLive(),
         runs_last_hour: rows.countSince(timestamp(clock.now() - HOUR_MS)),
       }),
-      start: service.service.resume,
+      start: runs.resume,
+      stop: unsubscribe,
     };
   },
   runEvents,
 );
+
+const historyTool = (views: RunViews) =>
+  createGetRunHistoryTool({
+    runHistory: ({ agentId }, { limit, ...query }) =>
+      views.history({ ...query, agent_id: agentId }, { limit, after: null }, LOCAL_ADMIN).items,
+  });

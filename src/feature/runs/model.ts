@@ -1,21 +1,13 @@
 /** Runs and steps as the API shows them. */
 import { type Static, Type as t } from "@sinclair/typebox";
 import { LIMITS } from "../../core/limits.ts";
+import { RUN_STATUSES, STEP_STATUSES } from "../../core/run-states.ts";
 import { oneOf, orNull, Time } from "../../core/schema.ts";
 
 const Text = t.String({ maxLength: LIMITS.textCharacters });
 
-export const RunStatus = oneOf("queued", "running", "waiting", "succeeded", "failed", "cancelled");
-export const StepStatus = oneOf(
-  "pending",
-  "queued",
-  "running",
-  "waiting",
-  "succeeded",
-  "failed",
-  "skipped",
-  "cancelled",
-);
+export const RunStatus = oneOf(...RUN_STATUSES);
+export const StepStatus = oneOf(...STEP_STATUSES);
 const Outputs = t.Record(t.String(), t.Unknown());
 const StepError = t.Object({ code: t.String(), message: t.String() });
 
@@ -42,6 +34,10 @@ export const Run = t.Object({
   started_at: orNull(Time),
   finished_at: orNull(Time),
   restarted_from: orNull(t.String({ description: "Step from which the last restart went on." })),
+  steps_done: t.Integer(),
+  steps_total: t.Integer(),
+  current_step: orNull(t.String({ description: "Step that is at work, waits, or failed." })),
+  waiting_reason: orNull(t.String({ description: "What a run that waits is waiting for." })),
 });
 export type Run = Static<typeof Run>;
 

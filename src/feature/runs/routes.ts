@@ -31,9 +31,11 @@ export function runRoutes(base: Base, { runs, views, agents }: RunRoutesDeps) {
       query: t.Object({
         ...PageQuery,
         pipeline_id: t.Optional(t.String()),
-        status: t.Optional(RunStatus),
+        status: t.Optional(t.String({ maxLength: 100, description: "One state, or several separated by commas." })),
         project_id: t.Optional(t.String()),
+        agent_id: t.Optional(t.String({ description: "Runs in which this agent took a step." })),
         since: t.Optional(Since),
+        q: t.Optional(t.String({ maxLength: 200, description: "Words of the task, the pipeline or the project." })),
       }),
       response: { 200: listOf(Run) },
       detail: { tags, summary: "List runs, newest first" },

@@ -2,14 +2,17 @@
 import { type Clock, timestamp } from "../../core/clock.ts";
 import { conflict, invalid, invalidField, notFound } from "../../core/errors.ts";
 import { newId } from "../../core/ids.ts";
+import { isRunEnd } from "../../core/run-states.ts";
+import type { Ending } from "../../engine/execution.ts";
+import type { PipelineDefinition } from "../../engine/pipeline/definition.ts";
+import { checkInputs } from "../../engine/pipeline/scope.ts";
 import { actorOf, type Caller } from "../../http/caller.ts";
 import type { Audit } from "../../store/audit.ts";
-import type { Store, WriteTx } from "../../store/store.ts";
+import type { Store } from "../../store/store.ts";
 import type { ExecutionOwner } from "../executions/service.ts";
-import type { Advance } from "./advance.ts";
+import type { Advance, StepReport } from "./advance.ts";
 import { approvalResolved, runCreated } from "./events.ts";
 import type { Approval, Run, RunCreate, RunRestart } from "./model.ts";
-import type { PipelineDefinition, Planner, StepStatus } from "./planner.ts";
 import type { RunRow, RunStore } from "./store.ts";
 import type { RunViews } from "./views.ts";
 
@@ -18,7 +21,6 @@ export interface RunsDeps {
   rows: RunStore;
   views: RunViews;
   clock: Clock;
-  planner: Planner;
   advance: Advance;
   audit: Audit;
   /** @throws Problem 404 unknown, 422 with its problems when it is invalid. */
@@ -27,7 +29,7 @@ export interface RunsDeps {
   projectNamed(name: string): { id: string; name: string };
   isModel(id: string): boolean;
   /** @throws Problem 422 when the pipeline names an agent that there is not, or one that is switched off. */
-  assertAgents(definition: PipelineDefinition): void;
+  assertReady(definition: PipelineDefinition): void;
   /** Budget of runs whose pipeline names none, USD; null: no limit. */
   defaultBudgetUsd(): number | null;
 }
@@ -40,7 +42,7 @@ export interface Runs {
   restart(id: string, input: RunRestart, caller: Caller): Run;
   /** @throws Problem 404 unknown step, 409 when it does not wait. */
   approve(id: string, input: Approval, caller: Caller): Run;
-  /** Looks at runs in which a person is asked: time-outs. Called on the engine's tick. */
+  /** Takes runs forward in which a person's time to answer is over. */
   tick(): void;
   /** After a start: goes on with runs that a crash left between two steps. */
   resume(): void;
@@ -48,10 +50,14 @@ export interface Runs {
   readonly owner: ExecutionOwner;
 }
 
-const ENDED = new Set(["succeeded", "failed", "cancelled"]);
+/** What other features get. */
+export interface RunsService extends Runs {
+  readonly rows: RunStore;
+  readonly views: RunViews;
+}
 
 export function createRuns(deps: RunsDeps): Runs {
-  const { store, rows, views, clock, planner, advance, audit } = deps;
+  const { store, rows, views, clock, advance, audit } = deps;
   const now = () => timestamp(clock.now());
   const shown = (id: string): Run => views.present(rows.run(id)!);
 
@@ -64,10 +70,10 @@ export function createRuns(deps: RunsDeps): Runs {
 
   const newRun = (input: RunCreate, definition: PipelineDefinition, caller: Caller): RunRow => {
     const project = input.project_name ? deps.projectNamed(input.project_name) : undefined;
-    const { values, problems } = planner.checkInputs(definition, input.inputs ?? {});
+    const { values, problems } = checkInputs(definition, input.inputs ?? {});
     if (problems.length > 0)
       throw invalid(
-        "The inputs do not fit the pipeline.",
+        `Inputs of the pipeline ${definition.id}: ${problems.map(({ message }) => message).join(" ")}`,
         problems.map(({ name, message }) => ({ pointer: `/inputs/${name}`, message })),
       );
     assertBudget(input.budget_usd, definition, caller);
@@ -102,24 +108,13 @@ export function createRuns(deps: RunsDeps): Runs {
   const finished: ExecutionOwner["finished"] = (execution, ending, tx) => {
     const step = execution.step_row_id === null ? undefined : rows.step(execution.step_row_id);
     if (!step || !["queued", "running"].includes(step.status)) return;
-    const common = { text: ending.text, model: execution.model };
-    if (ending.status === "succeeded") {
-      if (step.status === "queued") advance.moveStep(tx, step, "running");
-      advance.moveStep(tx, rows.step(step.id)!, "succeeded", { ...common, outputs: ending.outputs });
-    } else {
-      const error =
-        ending.status === "failed"
-          ? { ...ending.error, final: ending.error.code === "budget_exceeded" }
-          : { code: "cancelled", message: "It was cancelled." };
-      advance.moveStep(tx, step, ending.status as StepStatus, { ...common, error });
-    }
-    advance.run(tx, step.run_id);
+    advance.ended(tx, step, reportOf(ending), { text: ending.text, model: execution.model });
   };
 
   return {
     create(input, caller) {
       const definition = deps.pipelineOf(input.pipeline_id);
-      deps.assertAgents(definition);
+      deps.assertReady(definition);
       const row = newRun(input, definition, caller);
       return store.write((tx) => {
         rows.insertRun(row);
@@ -137,7 +132,7 @@ export function createRuns(deps: RunsDeps): Runs {
     cancel(id, caller) {
       return store.write((tx) => {
         const row = views.rowFor(id, caller);
-        if (ENDED.has(row.status)) throw conflict(`The run has ${row.status} already.`, "run_ended");
+        if (isRunEnd(row.status)) throw conflict(`The run has ${row.status} already.`, "run_ended");
         advance.cancel(tx, id);
         audit({ action: "run.cancelled", actor: actorOf(caller), subject: id, address: caller.address });
         return shown(id);
@@ -148,7 +143,7 @@ export function createRuns(deps: RunsDeps): Runs {
         const row = views.rowFor(id, caller);
         if (row.status !== "failed" && row.status !== "cancelled")
           throw conflict(`The run is ${row.status}; only a failed or cancelled one is restarted.`, "run_not_ended");
-        const definition = row.definition as PipelineDefinition;
+        const { definition } = row;
         const { steps } = definition;
         assertBudget(budget_usd, definition, caller);
         if (from_step !== undefined && !steps.some((step) => step.id === from_step))
@@ -170,7 +165,6 @@ export function createRuns(deps: RunsDeps): Runs {
         if (!step) throw notFound("step in this run");
         if (step.status !== "waiting")
           throw conflict(`The step is ${step.status}; it does not wait for an answer.`, "not_waiting");
-        const outputs = { approved, comment, timed_out: false };
         const refs = {
           run_id: id,
           step_id: step.step_id,
@@ -181,12 +175,7 @@ export function createRuns(deps: RunsDeps): Runs {
           ...refs,
           data: { step_id: step.step_id, approved, comment, by: actorOf(caller) },
         });
-        if (approved) advance.moveStep(tx, step, "succeeded", { outputs });
-        else
-          advance.moveStep(tx, step, "failed", {
-            outputs,
-            error: { code: "rejected", message: comment || "A person said no." },
-          });
+        advance.answer(tx, step, { approved, comment });
         audit({
           action: "run.approval",
           actor: actorOf(caller),
@@ -194,7 +183,6 @@ export function createRuns(deps: RunsDeps): Runs {
           address: caller.address,
           data: { step_id: step.step_id, approved },
         });
-        advance.run(tx, id);
         return shown(id);
       });
     },
@@ -205,9 +193,9 @@ export function createRuns(deps: RunsDeps): Runs {
       for (const { id } of rows.unfinished()) store.write((tx) => advance.run(tx, id));
     },
     owner: {
-      started(execution, tx: WriteTx) {
+      started(execution, tx) {
         const step = execution.step_row_id === null ? undefined : rows.step(execution.step_row_id);
-        if (step?.status === "queued") advance.moveStep(tx, step, "running");
+        if (step?.status === "queued") advance.began(tx, step);
       },
       finished,
     },
@@ -218,4 +206,11 @@ export function createRuns(deps: RunsDeps): Runs {
     const taken = rows.stepsOf(id).filter((row) => !row.superseded && row.item_index === null);
     return steps.find((step) => taken.findLast((row) => row.step_id === step.id)?.status !== "succeeded")?.id ?? null;
   }
+}
+
+function reportOf(ending: Ending): StepReport {
+  const { status } = ending;
+  if (status === "succeeded") return { status, outputs: ending.outputs };
+  if (status === "cancelled") return { status, error: { code: "cancelled", message: "It was cancelled." } };
+  return { status, error: { ...ending.error, final: ending.error.code === "budget_exceeded" } };
 }

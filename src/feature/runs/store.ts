@@ -1,5 +1,6 @@
 /** Rows of runs and steps. */
-import { and, asc, count, desc, eq, gte, inArray, lt, type SQL, sql } from "drizzle-orm";
+import { and, asc, count, desc, eq, gte, inArray, isNull, lt, lte, min, or, type SQL, sql } from "drizzle-orm";
+import { isRunEnd, RUN_STATUSES, type RunStatus } from "../../core/run-states.ts";
 import type { Store } from "../../store/store.ts";
 import { executions } from "../../store/tables/executions.ts";
 import { runs, steps } from "../../store/tables/runs.ts";
@@ -14,7 +15,7 @@ export interface Spent {
 
 export interface RunFilter {
   pipeline_id?: string | undefined;
-  statuses?: readonly string[] | undefined;
+  statuses?: readonly RunStatus[] | undefined;
   project_id?: string | undefined;
   task_id?: string | undefined;
   /** Runs in which this agent took a step. */
@@ -22,7 +23,23 @@ export interface RunFilter {
   created_by?: string | undefined;
   /** RFC 3339. */
   since?: string | undefined;
+  /** Words of the task, the pipeline or the project. */
+  text?: string | undefined;
 }
+
+/** Every word occurs in the task, the pipeline's id, the project's name or the run's id. */
+function holds(text: string): SQL | undefined {
+  const pattern = (word: string) => `%${word.replace(/[\\%_]/g, "\\$&")}%`;
+  const within = (word: string) =>
+    or(
+      ...[runs.task_description, runs.pipeline_id, runs.project_name, runs.id].map(
+        (column) => sql`${column} LIKE ${pattern(word)} ESCAPE '\\'`,
+      ),
+    );
+  return and(...text.split(/\s+/).filter(Boolean).map(within));
+}
+
+const LIVE_RUN = RUN_STATUSES.filter((status) => !isRunEnd(status));
 
 export type RunStore = ReturnType<typeof createRunStore>;
 
@@ -37,6 +54,8 @@ export function createRunStore({ db }: Store) {
   };
   const counted = (table: typeof runs | typeof steps, where: SQL): number =>
     db.select({ rows: count() }).from(table).where(where).get()!.rows;
+  /** As the partial index has it. */
+  const waitingForPerson = sql`${steps.deadline} IS NOT NULL AND ${steps.status} = 'waiting'`;
   return {
     insertRun: (row: RunRow) => void db.insert(runs).values(row).run(),
     insertStep: (row: StepRow) => void db.insert(steps).values(row).run(),
@@ -48,25 +67,27 @@ export function createRunStore({ db }: Store) {
     /** Every attempt, oldest first. */
     stepsOf: (runId: string): StepRow[] =>
       db.select().from(steps).where(eq(steps.run_id, runId)).orderBy(asc(steps.position)).all(),
-    unfinished: (): RunRow[] =>
-      db
-        .select()
-        .from(runs)
-        .where(inArray(runs.status, ["queued", "running", "waiting"]))
-        .all(),
+    unfinished: (): RunRow[] => db.select().from(runs).where(inArray(runs.status, LIVE_RUN)).all(),
     /** Runs with an approval whose time is up. @param at ms since the epoch. */
     withDeadlineBefore: (at: number): { id: string }[] =>
       db
         .selectDistinct({ id: steps.run_id })
         .from(steps)
-        .where(and(eq(steps.status, "waiting"), sql`json_extract(${steps.data}, '$.deadline') <= ${at}`))
+        .where(and(waitingForPerson, lte(steps.deadline, at)))
         .all(),
+    /** When the next of them is over, ms since the epoch. */
+    nextDeadline: (): number | null =>
+      db
+        .select({ at: min(steps.deadline) })
+        .from(steps)
+        .where(waitingForPerson)
+        .get()!.at,
     spentByRun: (runId: string): Spent => spent(eq(executions.run_id, runId)),
     spentBySession: (sessionId: string | null): Spent =>
       sessionId === null ? { cost_usd: 0, tokens: 0 } : spent(eq(executions.id, sessionId)),
     /** Newest first, from below the cursor's id. */
     page(filter: RunFilter, after: string | null, limit: number): RunRow[] {
-      const { pipeline_id, statuses, project_id, task_id, agent_id, created_by, since } = filter;
+      const { pipeline_id, statuses, project_id, task_id, agent_id, created_by, since, text } = filter;
       const where = and(
         after === null ? undefined : lt(runs.id, after),
         pipeline_id === undefined ? undefined : eq(runs.pipeline_id, pipeline_id),
@@ -75,15 +96,30 @@ export function createRunStore({ db }: Store) {
         task_id === undefined ? undefined : eq(runs.task_id, task_id),
         created_by === undefined ? undefined : eq(runs.created_by, created_by),
         since === undefined ? undefined : gte(runs.created_at, since),
+        text === undefined ? undefined : holds(text),
         agent_id === undefined
           ? undefined
           : inArray(runs.id, db.select({ id: steps.run_id }).from(steps).where(eq(steps.agent_id, agent_id))),
       );
       return db.select().from(runs).where(where).orderBy(desc(runs.id)).limit(limit).all();
     },
-    count: (statuses: readonly string[]): number => counted(runs, inArray(runs.status, [...statuses])),
-    activeIn: (projectId: string): number =>
-      counted(runs, and(eq(runs.project_id, projectId), inArray(runs.status, ["queued", "running", "waiting"]))!),
+    countLive: (): number => counted(runs, inArray(runs.status, LIVE_RUN)),
+    /** Steps that a person answers or answered, with their runs; newest first, from below the cursor's step id. */
+    approvals(
+      { waiting, created_by }: { waiting: boolean; created_by?: string | undefined },
+      after: string | null,
+      limit: number,
+    ) {
+      const where = and(
+        sql`json_extract(${steps.inputs}, '$.message') IS NOT NULL`,
+        isNull(steps.agent_id),
+        waiting ? eq(steps.status, "waiting") : inArray(steps.status, ["succeeded", "failed"]),
+        created_by === undefined ? undefined : or(eq(runs.created_by, created_by), isNull(runs.created_by)),
+        after === null ? undefined : lt(steps.id, after),
+      );
+      const found = db.select({ run: runs, step: steps }).from(steps).innerJoin(runs, eq(runs.id, steps.run_id));
+      return found.where(where).orderBy(desc(steps.id)).limit(limit).all();
+    },
     countSince: (at: string): number => counted(runs, gte(runs.created_at, at)),
     countByAgent: (agentId: string): number => counted(steps, eq(steps.agent_id, agentId)),
   };

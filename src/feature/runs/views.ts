@@ -1,12 +1,14 @@
 /** Reading runs: who may see which, and how rows are shown. */
 import { timestamp } from "../../core/clock.ts";
 import { invalidField, notFound } from "../../core/errors.ts";
+import { isRunEnd, isRunStatus, RUN_STATUSES, type RunStatus } from "../../core/run-states.ts";
 import type { Caller } from "../../http/caller.ts";
 import { type ListAnswer, listAnswer, type Page, pageOfArray } from "../../http/list.ts";
 import type { HistoryItem, Run, Step, StepOutput } from "./model.ts";
+import { progressOf } from "./plan.ts";
 import type { RunFilter, RunRow, RunStore, StepRow } from "./store.ts";
 
-const ENDED = ["succeeded", "failed", "cancelled"];
+const ENDED = RUN_STATUSES.filter(isRunEnd);
 
 interface ListQuery {
   pipeline_id?: string;
@@ -15,6 +17,7 @@ interface ListQuery {
   task_id?: string;
   agent_id?: string;
   since?: string;
+  q?: string;
 }
 
 export interface RunViews {
@@ -39,6 +42,15 @@ function sinceOf(text: string | undefined): string | undefined {
   return timestamp(ms);
 }
 
+/** @throws Problem 422 for a word that is no status. */
+function statusesOf(text: string | undefined): RunStatus[] | undefined {
+  if (text === undefined || text === "") return undefined;
+  if (text === "terminal") return ENDED;
+  const words = text.split(",").map((word) => word.trim());
+  if (!words.every(isRunStatus)) throw invalidField("status", "Takes states of a run, separated by commas");
+  return words;
+}
+
 export function createRunViews(store: RunStore): RunViews {
   const present = (row: RunRow): Run => {
     const {
@@ -52,9 +64,9 @@ export function createRunViews(store: RunStore): RunViews {
       outputs,
       error,
       model,
+      status,
     } = row;
     const { budget_usd, branch, created_by, created_at, started_at, finished_at, restarted_from } = row;
-    const status = row.status as Run["status"];
     const spent = store.spentByRun(id);
     return {
       id,
@@ -69,6 +81,7 @@ export function createRunViews(store: RunStore): RunViews {
       error,
       model,
       ...spent,
+      ...progressOf(row, store.stepsOf(id)),
       budget_usd,
       branch,
       created_by,
@@ -93,9 +106,9 @@ export function createRunViews(store: RunStore): RunViews {
       session_id,
       started_at,
       finished_at,
+      status,
     } = row;
     const spent = store.spentBySession(session_id);
-    const status = row.status as Step["status"];
     return {
       id,
       run_id,
@@ -123,7 +136,8 @@ export function createRunViews(store: RunStore): RunViews {
     project_id: query.project_id,
     task_id: query.task_id,
     agent_id: caller.execution?.agentId ?? query.agent_id,
-    statuses: query.status === undefined ? undefined : query.status === "terminal" ? ENDED : [query.status],
+    statuses: statusesOf(query.status),
+    text: query.q,
     since: sinceOf(query.since),
     ...ownership(caller),
   });
@@ -145,7 +159,7 @@ export function createRunViews(store: RunStore): RunViews {
     const taken = store.stepsOf(row.id).map(({ step_id, agent_id, status, attempt }) => ({
       step_id,
       agent_id,
-      status: status as Step["status"],
+      status,
       attempt,
     }));
     const { cost_usd } = store.spentByRun(row.id);
@@ -154,7 +168,7 @@ export function createRunViews(store: RunStore): RunViews {
       pipeline_id,
       project_id,
       task_id,
-      status: row.status as Run["status"],
+      status: row.status,
       error,
       outputs,
       steps: taken,
@@ -183,7 +197,7 @@ export function createRunViews(store: RunStore): RunViews {
       return {
         run_id: runId,
         step_id: row.step_id,
-        status: row.status as Step["status"],
+        status: row.status,
         attempt: row.attempt,
         text: row.text,
         outputs: row.outputs,

@@ -47,7 +47,7 @@ export const Settings = t.Object(
             minimum: 32,
             maximum: 36_500,
             description:
-              "Logged model calls are kept, days; null: for ever. A month at least: budgets are sums over them.",
+              "Logged model calls are kept, days; null: for ever. A month at least: budgets are sums over them. What a day's calls add up to stays.",
           }),
         ),
         api_usage_days: Days("Request counts are kept"),

@@ -1,6 +1,7 @@
 /** Skills on two levels. Files are the truth; an agent's own skill stands before everybody's of the same name. */
 import { conflict, invalidField, notFound } from "../../core/errors.ts";
 import { isSlug } from "../../core/ids.ts";
+import { didYouMean } from "../../core/near.ts";
 import { type ListAnswer, type Page, pageOfArray } from "../../http/list.ts";
 import type { Store } from "../../store/store.ts";
 import type { TextFolder } from "../../store/text-folder.ts";
@@ -50,7 +51,7 @@ const present = ({ usable: _usable, text: _text, ...skill }: SkillFile): Skill =
 export function createSkills({ store, folder, format, agentIds }: SkillsDeps): Skills {
   const files = createSkillFiles(folder, format);
   const assertAgent = (agentId: string): void => {
-    if (!isSlug(agentId) || !agentIds().includes(agentId)) throw notFound("agent");
+    if (!isSlug(agentId) || !agentIds().includes(agentId)) throw notFound("agent", didYouMean(agentId, agentIds()));
   };
   /** Own skills know which of everybody's they stand before. */
   const ownOf = (agentId: string, everybodys: readonly SkillFile[]): SkillFile[] => {
@@ -69,7 +70,14 @@ export function createSkills({ store, folder, format, agentIds }: SkillsDeps): S
   const find = (name: string, agentId?: string): SkillFile => {
     if (agentId !== undefined) assertAgent(agentId);
     const skill = files.find(name, agentId ?? null);
-    if (!skill) throw notFound("skill");
+    if (!skill)
+      throw notFound(
+        "skill",
+        didYouMean(
+          name,
+          files.level(agentId ?? null).map((one) => one.name),
+        ),
+      );
     return agentId === undefined ? skill : { ...skill, overrides_global: files.find(name, null) !== undefined };
   };
   /** The instructions with the names of further files, for a prompt: nobody calls load_skill for what is put in. */

@@ -9,6 +9,7 @@ export const status = defineFeature("status", (deps: Core & { engine: Pick<Engin
   const service = createStatus({
     ...deps,
     version: BUILD.version,
+    authRequired: deps.config.authRequired,
     lastEventId: eventLog.lastId,
     dockerVersion: async () => (docker ? (await docker.info()).version : undefined),
     counts: contributions.counts,

@@ -1,9 +1,10 @@
-/** What /v1/status answers; a caller without a credential gets the first three. */
+/** What /v1/status answers; a caller without a credential gets the first four. */
 import { type Static, Type as t } from "@sinclair/typebox";
 
 export const Status = t.Object({
   status: t.Union([t.Literal("ok"), t.Literal("degraded")]),
   version: t.String(),
+  setup_required: t.Boolean({ description: "Credentials are asked for and there is no administrator yet." }),
   broker: t.Object({
     kind: t.Literal("in-process"),
     connected: t.Boolean(),
@@ -22,7 +23,7 @@ export const Status = t.Object({
 export type Status = Static<typeof Status>;
 
 export const StatusAnswer = t.Composite([
-  t.Pick(Status, ["status", "version"]),
+  t.Pick(Status, ["status", "version", "setup_required"]),
   t.Object({
     broker: t.Object({
       connected: t.Boolean(),
@@ -32,5 +33,5 @@ export const StatusAnswer = t.Composite([
       dropped: t.Optional(t.Integer()),
     }),
   }),
-  t.Partial(t.Omit(Status, ["status", "version", "broker"])),
+  t.Partial(t.Omit(Status, ["status", "version", "setup_required", "broker"])),
 ]);

@@ -21,9 +21,10 @@ export function statusRoutes(base: Base, deps: StatusDeps) {
     .get(
       "/v1/status",
       async ({ caller }) => {
-        const { status, version, broker, ...rest } = await deps.status();
-        if (caller.kind === "anonymous") return { status, version, broker: { connected: broker.connected } };
-        return { status, version, broker, ...rest };
+        const { status, version, setup_required, broker, ...rest } = await deps.status();
+        if (caller.kind === "anonymous")
+          return { status, version, setup_required, broker: { connected: broker.connected } };
+        return { status, version, setup_required, broker, ...rest };
       },
       {
         access: "public",

@@ -3,6 +3,7 @@ import { statfsSync } from "node:fs";
 import { dirname } from "node:path";
 import type { Clock } from "../../core/clock.ts";
 import { messageOf } from "../../core/errors.ts";
+import { hasAdministrator } from "../../store/administrators.ts";
 import type { Bus } from "../../store/bus.ts";
 import type { Store } from "../../store/store.ts";
 import type { Status } from "./model.ts";
@@ -12,6 +13,8 @@ export interface StatusSources {
   bus: Bus;
   clock: Clock;
   version: string;
+  /** Whether credentials are asked for. */
+  authRequired: boolean;
   lastEventId(): number;
   /** Undefined when no engine is used. Throws when it does not answer. */
   dockerVersion(): Promise<string | undefined>;
@@ -54,6 +57,7 @@ export function createStatus(sources: StatusSources) {
       return {
         status: degraded ? "degraded" : "ok",
         version,
+        setup_required: sources.authRequired && !hasAdministrator(store.db),
         broker: {
           kind: "in-process",
           connected: true,

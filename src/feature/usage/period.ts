@@ -4,7 +4,7 @@ import { invalidField } from "../../core/errors.ts";
 import type { Granularity } from "./model.ts";
 
 const HOUR_MS = 3_600_000;
-const DAY_MS = 24 * HOUR_MS;
+export const DAY_MS = 24 * HOUR_MS;
 export const MAX_BUCKETS = 2_000;
 
 /** Milliseconds of RFC 3339 or YYYY-MM-DD. @throws Problem 422 naming the parameter. */

@@ -13,6 +13,7 @@ import type { Granularity, HistoryBucket, LlmCall, LlmCallRecord, UsageSummary }
 import { toNano, toUsd } from "./money.ts";
 import { bucketsOf, prefixOf } from "./period.ts";
 import { type CallFilter, conditionOf, createSums, NO_TOTALS } from "./sums.ts";
+import { createTotals } from "./totals.ts";
 
 export interface UsageDeps {
   store: Store;
@@ -39,17 +40,17 @@ export interface UsageLog {
   prune(before: number): void;
 }
 
-type Row = typeof table.$inferSelect;
+export type LlmCallRow = typeof table.$inferSelect;
 const EXPORT_PAGE = 500;
 const PRUNE_ROWS = 20_000;
 
-const present = ({ cost_nano, error_code, error_message, ...row }: Row): LlmCall => ({
+const present = ({ cost_nano, error_code, error_message, ...row }: LlmCallRow): LlmCall => ({
   ...row,
   cost_usd: cost_nano === null ? null : toUsd(cost_nano),
   error: error_code === null ? null : { code: error_code, message: error_message ?? "" },
 });
 
-function rowOf(call: LlmCallRecord, at: string): Row {
+function rowOf(call: LlmCallRecord, at: string): LlmCallRow {
   return {
     id: newId("llmCall"),
     agent_id: call.agentId,
@@ -98,12 +99,14 @@ export const callOf = (execution: Execution, reply: ModelReply, purpose?: CallPu
 
 export function createUsageLog({ store, clock, onRecorded }: UsageDeps): UsageLog {
   const { db } = store;
-  const sums = createSums(db);
+  const sums = createSums(store);
+  const count = createTotals(store);
 
   function record(call: LlmCallRecord): LlmCall {
     return store.write((tx) => {
       const row = rowOf(call, timestamp(clock.now()));
       db.insert(table).values(row).run();
+      count(row);
       const shown = present(row);
       const { run_id, step_id, session_id, agent_id, project_id, user_id, ...data } = shown;
       const refs = { run_id, step_id, session_id, agent_id, project_id, user_id };
@@ -113,7 +116,7 @@ export function createUsageLog({ store, clock, onRecorded }: UsageDeps): UsageLo
       return shown;
     });
   }
-  const page = (filter: CallFilter, after: string | null, limit: number): Row[] =>
+  const page = (filter: CallFilter, after: string | null, limit: number): LlmCallRow[] =>
     db
       .select()
       .from(table)

@@ -1,12 +1,17 @@
-/** Sums over logged calls. Whole numbers throughout: what is answered is exactly what the rows hold. */
-import { and, asc, eq, gte, isNotNull, lt, type SQL, sql } from "drizzle-orm";
+/**
+ * Sums over model calls. Whole numbers throughout: what is answered is exactly what the calls added up to. They come
+ * from the running totals where those can say it, and from the calls themselves for what they cannot: parts of a day,
+ * one run or session, failed calls alone.
+ */
+import { and, eq, gte, isNotNull, lt, type SQL } from "drizzle-orm";
 import type { SQLiteColumn } from "drizzle-orm/sqlite-core";
 import { timestamp } from "../../core/clock.ts";
-import type { Db } from "../../store/store.ts";
+import type { Store } from "../../store/store.ts";
 import { llmCalls as table } from "../../store/tables/usage.ts";
 import type { Granularity, Totals } from "./model.ts";
 import { toUsd } from "./money.ts";
-import { PREFIX } from "./period.ts";
+import { DAY_MS, PREFIX, startOfDay } from "./period.ts";
+import { COLUMNS, COUNTED, type Counted } from "./totals.ts";
 
 export interface CallFilter {
   agentId?: string | undefined;
@@ -37,67 +42,96 @@ export function conditionOf(filter: CallFilter): SQL | undefined {
   );
 }
 
-const total = (column: SQLiteColumn) => sql<number>`coalesce(sum(${column}), 0)`;
-const SUMS = {
-  calls: sql<number>`count(*)`,
-  errors: sql<number>`count(${table.error_code})`,
-  input_tokens: total(table.input_tokens),
-  output_tokens: total(table.output_tokens),
-  cache_read_tokens: total(table.cache_read_tokens),
-  cache_write_tokens: total(table.cache_write_tokens),
-  reasoning_tokens: total(table.reasoning_tokens),
-  cost_nano: total(table.cost_nano),
-  calls_without_price: sql<number>`count(*) - count(${table.cost_nano})`,
-};
-
-type Sums = { [K in keyof typeof SUMS]: number };
-export const NO_SUMS: Sums = {
-  calls: 0,
-  errors: 0,
-  input_tokens: 0,
-  output_tokens: 0,
-  cache_read_tokens: 0,
-  cache_write_tokens: 0,
-  reasoning_tokens: 0,
-  cost_nano: 0,
-  calls_without_price: 0,
-};
-
+type Sums = Record<Counted, number>;
 const present = ({ cost_nano, ...sums }: Sums): Totals => ({ ...sums, cost_usd: toUsd(cost_nano) });
-export const NO_TOTALS: Totals = present(NO_SUMS);
+export const NO_TOTALS: Totals = present(Object.fromEntries(COLUMNS.map((name) => [name, 0])) as Sums);
 const GROUPS = 1_000;
 
 export interface UsageSums {
   totals(filter: CallFilter): Totals;
   /** Dearest first. */
   by(column: "provider" | "model" | "agent_id", filter: CallFilter): (Totals & { key: string })[];
-  /** Oldest first; times without a call are left out. `key` is the bucket's prefix (`2026-05-01`). */
+  /**
+   * Oldest first; times without a call are left out. `key` is the bucket's prefix (`2026-05-01`). By hour only whole
+   * hours, of one or all users.
+   */
   over(granularity: Granularity, filter: CallFilter): (Totals & { key: string })[];
 }
 
-export function createSums(db: Db): UsageSums {
+interface Source {
+  /** A SELECT of `at`, `agent_id`, `provider`, `model` and the counted columns. */
+  sql: string;
+  values: string[];
+}
+
+const columnsOf = (filter: CallFilter): [column: string, value: string | undefined][] => [
+  ["user_id", filter.userId],
+  ["agent_id", filter.agentId],
+  ["provider", filter.provider],
+  ["model", filter.model],
+  ["run_id", filter.runId],
+  ["session_id", filter.sessionId],
+];
+
+/** Rows of a table between two of its times. */
+function select(from: "llm_calls" | "usage_days" | "usage_hours", filter: CallFilter, between: Between): Source {
+  const time = { llm_calls: "created_at", usage_days: "day", usage_hours: "hour" }[from];
+  const counted = COLUMNS.map((name) => (from === "llm_calls" ? `${COUNTED[name]} AS ${name}` : name));
+  const keys = from === "usage_hours" ? [] : ["agent_id", "provider", "model"];
+  const given = columnsOf(filter).filter(([, value]) => value !== undefined) as [string, string][];
+  const bounds = [
+    [`${time} >= ?`, between.from],
+    [`${time} < ?`, between.to],
+  ].filter(([, value]) => value !== undefined) as [string, string][];
+  const where = [...given.map(([column]) => `${column} = ?`), ...bounds.map(([condition]) => condition)];
+  if (filter.errors) where.push("error_code IS NOT NULL");
   return {
-    totals: (filter) => present(db.select(SUMS).from(table).where(conditionOf(filter)).get() ?? NO_SUMS),
-    by: (column, filter) =>
-      db
-        .select({ key: table[column], ...SUMS })
-        .from(table)
-        .where(conditionOf(filter))
-        .groupBy(table[column])
-        .orderBy(sql`coalesce(sum(${table.cost_nano}), 0) DESC`, sql`count(*) DESC`, asc(table[column]))
-        .limit(GROUPS)
-        .all()
-        .map(({ key, ...sums }) => ({ key, ...present(sums) })),
+    sql: `SELECT ${[`${time} AS at`, ...keys, ...counted].join()} FROM ${from} WHERE ${where.join(" AND ") || "1"}`,
+    values: [...given.map(([, value]) => value), ...bounds.map(([, value]) => value)],
+  };
+}
+
+interface Between {
+  from?: string | undefined;
+  to?: string | undefined;
+}
+
+/** What the sums are made of: whole days from the totals, the parts of days at both ends from the calls. */
+function sourceOf(filter: CallFilter): Source {
+  const { since, until } = filter;
+  const stamp = (ms: number | undefined) => (ms === undefined ? undefined : timestamp(ms));
+  const calls = (from: number | undefined, to: number | undefined) =>
+    select("llm_calls", filter, { from: stamp(from), to: stamp(to) });
+  if (filter.runId !== undefined || filter.sessionId !== undefined || filter.errors) return calls(since, until);
+  const first = since === undefined ? undefined : startOfDay(since + DAY_MS - 1);
+  const last = until === undefined ? undefined : startOfDay(until);
+  if (first !== undefined && last !== undefined && first > last) return calls(since, until);
+  const day = (ms: number | undefined) => stamp(ms)?.slice(0, PREFIX.day);
+  const parts = [select("usage_days", filter, { from: day(first), to: day(last) })];
+  if (since !== first) parts.push(calls(since, first));
+  if (until !== last) parts.push(calls(last, until));
+  return { sql: parts.map(({ sql }) => sql).join(" UNION ALL "), values: parts.flatMap(({ values }) => values) };
+}
+
+const SUMMED = COLUMNS.map((name) => `coalesce(sum(${name}), 0) AS ${name}`).join();
+
+export function createSums({ statement }: Pick<Store, "statement">): UsageSums {
+  const grouped = (key: string, { sql, values }: Source, order: string): (Totals & { key: string })[] => {
+    const rows = statement(`SELECT ${key} AS key, ${SUMMED} FROM (${sql}) GROUP BY 1 ORDER BY ${order}`).all(values);
+    return (rows as (Sums & { key: string })[]).map(({ key, ...sums }) => ({ key, ...present(sums) }));
+  };
+  return {
+    totals(filter) {
+      const { sql, values } = sourceOf(filter);
+      return present(statement(`SELECT ${SUMMED} FROM (${sql})`).get(values) as Sums);
+    },
+    by: (column, filter) => grouped(column, sourceOf(filter), `cost_nano DESC, calls DESC, key LIMIT ${GROUPS}`),
     over(granularity, filter) {
-      const key = sql<string>`substr(${table.created_at}, 1, ${sql.raw(String(PREFIX[granularity]))})`;
-      return db
-        .select({ key, ...SUMS })
-        .from(table)
-        .where(conditionOf(filter))
-        .groupBy(key)
-        .orderBy(key)
-        .all()
-        .map(({ key, ...sums }) => ({ key, ...present(sums) }));
+      const key = `substr(at, 1, ${PREFIX[granularity]})`;
+      if (granularity !== "hour") return grouped(key, sourceOf(filter), "key");
+      const { userId, since, until } = filter;
+      const hour = (ms: number | undefined) => (ms === undefined ? undefined : timestamp(ms).slice(0, PREFIX.hour));
+      return grouped(key, select("usage_hours", { userId }, { from: hour(since), to: hour(until) }), "key");
     },
   };
 }

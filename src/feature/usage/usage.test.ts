@@ -176,14 +176,49 @@ describe("sums", () => {
     store.close();
   });
 
-  test("what is older than the limit goes, the rest stays", () => {
+  test("any stretch of time, and any of its agents and models, adds up to the calls in it", () => {
+    const time = fc.integer({ min: Date.parse("2026-01-29T22:00:00Z"), max: Date.parse("2026-02-03T02:00:00Z") });
+    const edge = fc.option(
+      fc.oneof(time, fc.constantFrom(...["2026-01-31", "2026-02-01"].map((day) => Date.parse(day)))),
+      {
+        nil: undefined,
+      },
+    );
+    const filters = fc.record({
+      since: edge,
+      until: edge,
+      agentId: fc.constantFrom("a", undefined),
+      provider: fc.constantFrom("ollama", undefined),
+      userId: fc.constantFrom("usr_1", "", undefined),
+      errors: fc.constantFrom(true, undefined),
+    });
+    fc.assert(
+      fc.property(fc.array(fc.tuple(anyCall, time), { maxLength: 30 }), filters, (calls, filter) => {
+        const { usage, store, at } = openLog();
+        for (const [{ at: _, ...fields }, when] of calls) {
+          at(when);
+          usage.record(call(fields));
+        }
+        const wanted = reckon([...usage.each(filter)]);
+        const summary = usage.summary(filter);
+        expect(shown(summary.totals)).toEqual(wanted);
+        for (const parts of [summary.by_day, summary.by_agent, summary.by_provider])
+          expect(parts.reduce((sum, part) => sum + part.calls, 0)).toBe(wanted.calls);
+        store.close();
+      }),
+      { numRuns: 200 },
+    );
+  });
+
+  test("calls older than the limit go, what they added up to stays", () => {
     const { usage, store, at } = openLog();
     at("2026-01-01T00:00:00Z");
     usage.record(call());
     at("2026-02-01T00:00:00Z");
     usage.record(call());
     usage.prune(Date.parse("2026-01-15"));
-    expect(usage.summary({}).totals.calls).toBe(1);
+    expect(usage.list({ limit: 10, after: null }, {}).items).toHaveLength(1);
+    expect(usage.summary({}).totals.calls).toBe(2);
     store.close();
   });
 });

@@ -12,11 +12,13 @@ import usage from "./0022-usage.sql" with { type: "text" };
 import admin from "./0023-admin.sql" with { type: "text" };
 import runBudgets from "./0024-run-budgets.sql" with { type: "text" };
 import runBudgetsOfPipelines from "./0025-run-budgets-of-pipelines.sql" with { type: "text" };
+import stepDeadlines from "./0026-step-deadlines.sql" with { type: "text" };
 import projects from "./0030-projects.sql" with { type: "text" };
 import toolOverrides from "./0031-tool-overrides.sql" with { type: "text" };
 import knowledgeGraph from "./0060-knowledge-graph.sql" with { type: "text" };
 import replacedSecrets from "./0061-replaced-secrets.sql" with { type: "text" };
 import jobs from "./0100-jobs.sql" with { type: "text" };
+import usageTotals from "./0101-usage-totals.sql" with { type: "text" };
 import cookies from "./0260-cookies.sql" with { type: "text" };
 import voice from "./0261-voice.sql" with { type: "text" };
 
@@ -39,11 +41,13 @@ export const MIGRATIONS: readonly Migration[] = [
   { name: "0023-admin", sql: admin },
   { name: "0024-run-budgets", sql: runBudgets },
   { name: "0025-run-budgets-of-pipelines", sql: runBudgetsOfPipelines },
+  { name: "0026-step-deadlines", sql: stepDeadlines },
   { name: "0030-projects", sql: projects },
   { name: "0031-tool-overrides", sql: toolOverrides },
   { name: "0060-knowledge-graph", sql: knowledgeGraph },
   { name: "0061-replaced-secrets", sql: replacedSecrets },
   { name: "0100-jobs", sql: jobs },
+  { name: "0101-usage-totals", sql: usageTotals },
   { name: "0260-cookies", sql: cookies },
   { name: "0261-voice", sql: voice },
 ];

@@ -1,6 +1,8 @@
 /** Runs and the steps of each, every attempt a row. */
 import { index, integer, real, sqliteTable, text } from "drizzle-orm/sqlite-core";
-import type { RowError } from "./executions.ts";
+import { RUN_STATUSES, STEP_STATUSES } from "../../core/run-states.ts";
+import type { PipelineDefinition } from "../../engine/pipeline/definition.ts";
+import type { RunError, StepError } from "../../engine/pipeline/rows.ts";
 
 export const runs = sqliteTable(
   "runs",
@@ -8,7 +10,7 @@ export const runs = sqliteTable(
     id: text().primaryKey(),
     pipeline_id: text().notNull(),
     /** The definition as it was when the run was made. */
-    definition: text({ mode: "json" }).notNull(),
+    definition: text({ mode: "json" }).$type<PipelineDefinition>().notNull(),
     task_description: text().notNull(),
     human_context: text(),
     inputs: text({ mode: "json" }).$type<Record<string, string>>().notNull(),
@@ -16,12 +18,12 @@ export const runs = sqliteTable(
     project_id: text(),
     project_name: text(),
     task_id: text(),
-    status: text().notNull(),
+    status: text({ enum: RUN_STATUSES }).notNull(),
     outputs: text({ mode: "json" }).$type<Record<string, unknown>>().notNull(),
-    error: text({ mode: "json" }).$type<(RowError & { step_id?: string }) | null>(),
+    error: text({ mode: "json" }).$type<RunError | null>(),
     branch: text(),
     created_by: text(),
-    /** The run's own budget, USD; null: its pipeline's, else the settings'. */
+    /** What it may cost, USD, by itself or its pipeline; null: as the settings say. */
     budget_usd: real(),
     /** Step from which the last restart went on. */
     restarted_from: text(),
@@ -49,16 +51,18 @@ export const steps = sqliteTable(
     attempt: integer().notNull(),
     max_attempts: integer().notNull(),
     visit: integer().notNull(),
-    status: text().notNull(),
+    status: text({ enum: STEP_STATUSES }).notNull(),
     agent_id: text(),
     inputs: text({ mode: "json" }).$type<Record<string, unknown>>().notNull(),
     outputs: text({ mode: "json" }).$type<Record<string, unknown>>().notNull(),
     text: text().notNull(),
-    error: text({ mode: "json" }).$type<RowError | null>(),
+    error: text({ mode: "json" }).$type<StepError | null>(),
     model: text(),
     session_id: text(),
     /** Superseded by a restart or a step back: kept for reading, not counted by the planner. */
     superseded: integer({ mode: "boolean" }).notNull(),
+    /** When a person's time to answer is over, ms since the epoch. */
+    deadline: integer(),
     data: text({ mode: "json" }).$type<Record<string, unknown>>().notNull(),
     created_at: text().notNull(),
     started_at: text(),

@@ -1,5 +1,5 @@
 /** One row a model call, and which budget notices were given. */
-import { integer, sqliteTable, text } from "drizzle-orm/sqlite-core";
+import { integer, primaryKey, sqliteTable, text } from "drizzle-orm/sqlite-core";
 
 export const llmCalls = sqliteTable("llm_calls", {
   id: text().primaryKey(),
@@ -33,3 +33,44 @@ export const llmCalls = sqliteTable("llm_calls", {
 
 /** What was told once: scope, subject, period, limit and kind, joined. */
 export const budgetNotices = sqliteTable("budget_notices", { key: text().primaryKey(), created_at: text().notNull() });
+
+const sums = {
+  calls: integer().notNull(),
+  errors: integer().notNull(),
+  input_tokens: integer().notNull(),
+  output_tokens: integer().notNull(),
+  cache_read_tokens: integer().notNull(),
+  cache_write_tokens: integer().notNull(),
+  reasoning_tokens: integer().notNull(),
+  /** Of the calls whose price is known, billionths of a US dollar. */
+  cost_nano: integer().notNull(),
+  calls_without_price: integer().notNull(),
+};
+
+/** What a day's calls add up to. Kept when the calls themselves are removed. */
+export const usageDays = sqliteTable(
+  "usage_days",
+  {
+    /** `2026-05-01`, UTC. */
+    day: text().notNull(),
+    /** `nobody` where the calls belong to no user. */
+    user_id: text().notNull(),
+    agent_id: text().notNull(),
+    provider: text().notNull(),
+    model: text().notNull(),
+    ...sums,
+  },
+  (t) => [primaryKey({ columns: [t.day, t.user_id, t.agent_id, t.provider, t.model] })],
+);
+
+/** What an hour's calls add up to. */
+export const usageHours = sqliteTable(
+  "usage_hours",
+  {
+    /** `2026-05-01T13`, UTC. */
+    hour: text().notNull(),
+    user_id: text().notNull(),
+    ...sums,
+  },
+  (t) => [primaryKey({ columns: [t.hour, t.user_id] })],
+);

@@ -59,8 +59,8 @@ function allowed(from: string, to: string): boolean {
     case "feature":
       if (["core", "store", "http"].includes(target)) return true;
       if (target.startsWith("feature/") && /\/(model|events)\.ts$/.test(to)) return true;
-      // What features bring to executions: tools.
-      if (to === "engine/tool.ts") return true;
+      // Tools are what features bring to executions; the pipeline planner is pure functions over rows.
+      if (to === "engine/tool.ts" || to.startsWith("engine/pipeline/")) return true;
       // Where a feature is put together, it takes what it hands to its own parts.
       return (
         /\/feature\.ts$/.test(from) &&

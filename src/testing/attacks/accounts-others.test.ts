@@ -2,12 +2,16 @@
  * A4–A6: two users. Every route that the matrix marks `own` is asked by B for an object of A, and answers as for one
  * that there is not; B's streams hold nothing of A's; header, cookie, key and ticket get one and the same decision.
  */
-import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from "bun:test";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import Database from "better-sqlite3";
 import { type Account, makeUser, PASSWORD, setupAdmin } from "../accounts.ts";
+import { framesOf, framesUntil } from "../event-reader.ts";
 import { startServer, type TestServer } from "../server.ts";
+
+// For machines that are busy with other things: none of this waits for a clock.
+setDefaultTimeout(60_000);
 
 interface OwnRoute {
   method: string;
@@ -161,6 +165,39 @@ describe("A5: another user's stream", () => {
   });
 });
 
+describe("A43: a project that both work in", () => {
+  test("tells B nothing of A's run, its commits, or the index that A asked for", async () => {
+    const project = (await by(admin, "POST", "/v1/projects", { name: "shared" })).body["id"] as string;
+    const body = { pipeline_id: "hello", task_description: "of a", project_name: "shared" };
+    const run = (await by(a, "POST", "/v1/runs", body)).body["id"] as string;
+    const mine = await by(a, "GET", `/v1/events/stream?run_id=${run}`);
+    const commits = [...String(mine.body).matchAll(/"commit":"([0-9a-f]{40})"/g)].map(([, commit]) => commit!);
+    expect(commits.length).toBeGreaterThan(0);
+    const index = `/v1/projects/${project}/knowledge-graph/index`;
+    // The index that follows a commit is nobody's; one that is asked for joins it while it has not ended.
+    let job: Record<string, unknown> = {};
+    while (job["cause"] !== "request" || job["state"] !== "succeeded") {
+      await Bun.sleep(50);
+      const path = `${index}/${job["id"]}`;
+      job = (
+        job["state"] === "queued" || job["state"] === "running" ? await by(a, "GET", path) : await by(a, "POST", index)
+      ).body;
+    }
+
+    const read = async (who: Account) => {
+      const marker = await finishedRun(who);
+      const frames = framesOf(server, "/v1/events/stream?after=0", who.token);
+      return JSON.stringify(
+        await framesUntil(frames, ({ data }) => data["run_id"] === marker && data["kind"] === "run_complete"),
+      );
+    };
+    const [toA, toB] = [await read(a), await read(b)];
+    for (const secret of [run, job["id"] as string, ...commits])
+      expect([secret, toA.includes(secret), toB.includes(secret)]).toEqual([secret, true, false]);
+    expect(toB.includes(project)).toBe(true);
+  });
+});
+
 describe("A6: one decision, whatever carries the credential", () => {
   interface Carrier {
     name: string;
@@ -256,7 +293,8 @@ describe("a deleted user", () => {
         expect([name, after[name]!]).toEqual([name, LEFT[name] === "kept" ? had : 0]);
         if (LEFT[name] === "handed over") expect([name, heir[name]! - heirBefore[name]! >= had]).toEqual([name, true]);
       }
-      expect([before["runs"], before["jobs"], before["user_provider_keys"]]).toEqual([1, 1, 1]);
+      for (const name of ["runs", "jobs", "user_provider_keys"])
+        expect([name, before[name]! > 0]).toEqual([name, true]);
     } finally {
       db.close();
     }

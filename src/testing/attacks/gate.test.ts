@@ -75,6 +75,26 @@ describe("A3 one path, one decision", () => {
         expect(text).not.toContain('"items"');
       }
   });
+  test("dots are not resolved: a path that holds them, in any spelling, is nothing", async () => {
+    const { host } = new URL(local.url);
+    for (const shape of [
+      "/docs/%2e%2e/healthz",
+      "/docs/%2E%2e/v1/secrets",
+      "/docs/../healthz",
+      "/docs/..",
+      "/docs/%2e%2e/",
+      "/%2e/healthz",
+      "/./healthz",
+      "/healthz/.",
+      "/v1/x/../secrets",
+      "/v1/x/%2e%2e/secrets/",
+      "/a/b/c/d/e/f/g/h/i/j/k/l/m/n/o/p/q/../../../../../../../../../../../../../../../../../healthz",
+      "/docs/%2e%2e/%2e%2e/%2e%2e/etc/passwd",
+    ]) {
+      const { status, text } = await raw(local, get(shape, host));
+      expect([shape, status, text.includes("application/problem+json")]).toEqual([shape, 404, true]);
+    }
+  });
   test("a trailing slash is the same resource, and a wrong method is 405 with Allow", async () => {
     expect((await local.request("GET", "/v1/secrets/")).status).toBe(200);
     const wrong = await local.request("PATCH", "/v1/secrets");

@@ -23,11 +23,11 @@ const anchorOf = (heading: string) =>
     .replaceAll(" ", "-");
 
 describe("documentation", () => {
-  test("configuration.md lists every option with its default", () => {
+  test("configuration.md lists every option with its default, what it accepts and what it does", () => {
     const { text } = pages.find(({ path }) => path === "docs/configuration.md")!;
-    for (const { env, default: value } of Object.values(OPTIONS)) {
+    for (const { env, default: value, accepts, about } of Object.values(OPTIONS)) {
       const shown = value === undefined || Array.isArray(value) ? "" : `\`${value}\``;
-      expect(text).toContain(`| \`${env}\` | ${shown} |`);
+      expect(text).toContain(`| \`${env}\` | ${shown} | ${accepts} | ${about} |\n`);
     }
     const named = [...text.matchAll(/^\| `([A-Z_]+)` \|/gm)].map(([, env]) => env!);
     expect(named.sort()).toEqual(

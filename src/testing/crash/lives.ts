@@ -125,7 +125,7 @@ export async function openLives(pipelines: Record<string, string>) {
       await life.start();
     },
     /** As the engine's timer does each second. */
-    tick: () => life.services.runs.service.tick(),
+    tick: () => life.services.runs.tick(),
     /** Waits until every agent waits for the model. */
     async settle() {
       for (let turn = 0; turn < 2_000; turn++) {

@@ -2,6 +2,7 @@
 
 export const RUN_STATUSES = ["queued", "running", "waiting", "succeeded", "failed", "cancelled"] as const;
 export type RunStatus = (typeof RUN_STATUSES)[number];
+export const isRunStatus = (word: string): word is RunStatus => (RUN_STATUSES as readonly string[]).includes(word);
 
 export const STEP_STATUSES = [
   "pending",

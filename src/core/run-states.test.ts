@@ -9,7 +9,7 @@ import {
   RUN_STATUSES,
   STEP_MOVES,
   STEP_STATUSES,
-} from "./states.ts";
+} from "./run-states.ts";
 
 describe("moves", () => {
   test("every move of a run that the table does not know throws", () => {

@@ -1,0 +1,198 @@
+/**
+ * Bundles the dashboard into dist/web: hashed files under assets/, each beside its brotli form, index.html and sizes.json.
+ * Does nothing when nothing that goes in has changed.
+ *
+ *   bun scripts/dashboard/build.ts [--types]    only src/web/api/schema.gen.ts
+ */
+import { existsSync, mkdirSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
+import { basename, join, relative, resolve } from "node:path";
+import { brotliCompressSync, constants, gzipSync } from "node:zlib";
+import type { BuildArtifact } from "bun";
+import { type ApiDocument, apiTypes } from "./api-types.ts";
+import { strictStyles } from "./strict-styles.ts";
+
+const ROOT = resolve(import.meta.dir, "../..");
+const WEB = join(ROOT, "src/web");
+const OUT = join(ROOT, "dist/web");
+const ASSETS = join(OUT, "assets");
+const TYPES = join(WEB, "api/schema.gen.ts");
+const FONT = join(ROOT, "node_modules/@fontsource-variable/inter/files/inter-latin-wght-normal.woff2");
+
+const hashOf = (...parts: (string | Uint8Array)[]): string => {
+  const hasher = new Bun.CryptoHasher("sha256");
+  for (const part of parts) hasher.update(part).update("\0");
+  return hasher.digest("hex").slice(0, 16);
+};
+
+function filesOf(folder: string, wanted: RegExp): string[] {
+  return readdirSync(folder, { recursive: true, withFileTypes: true })
+    .filter((entry) => entry.isFile() && wanted.test(entry.name))
+    .map((entry) => join(entry.parentPath, entry.name))
+    .sort();
+}
+
+const keyOf = (files: string[]): string =>
+  hashOf(...files.flatMap((file) => [relative(ROOT, file), readFileSync(file)]));
+const unchanged = (file: string, key: string): boolean => existsSync(file) && readFileSync(file, "utf8") === key;
+
+/** Types of the API, from the document that the server gives of itself. */
+export function writeApiTypes(): void {
+  const sources = filesOf(join(ROOT, "src"), /^(?!.*\.test\.ts$).*\.ts$/).filter((file) => !file.startsWith(WEB));
+  const key = keyOf([...sources, import.meta.path, join(import.meta.dir, "api-types.ts")]);
+  const mark = join(ROOT, "dist/web-types.key");
+  if (existsSync(TYPES) && unchanged(mark, key)) return;
+  const { stdout, exitCode, stderr } = Bun.spawnSync([process.execPath, join(import.meta.dir, "api-document.ts")], {
+    cwd: ROOT,
+    stderr: "pipe",
+  });
+  if (exitCode !== 0) throw new Error(`the API's document was not had:\n${stderr}`);
+  writeFileSync(TYPES, apiTypes(JSON.parse(stdout.toString()) as ApiDocument));
+  mkdirSync(join(ROOT, "dist"), { recursive: true });
+  writeFileSync(mark, key);
+}
+
+function write(name: string, bytes: string | Uint8Array): string {
+  const path = join(ASSETS, name);
+  if (existsSync(path)) return name;
+  writeFileSync(path, bytes);
+  const quality = { params: { [constants.BROTLI_PARAM_QUALITY]: 11 } };
+  if (!name.endsWith(".woff2")) writeFileSync(`${path}.br`, brotliCompressSync(bytes, quality));
+  return name;
+}
+
+function hashed(name: string, bytes: string | Uint8Array): string {
+  const [stem, extension] = name.split(/\.(?=[^.]+$)/);
+  return write(`${stem}-${hashOf(bytes).slice(0, 8)}.${extension}`, bytes);
+}
+
+async function bundle(entrypoints: string[], format: "esm" | "iife") {
+  const result = await Bun.build({
+    entrypoints: entrypoints.map((entry) => join(WEB, entry)),
+    target: "browser",
+    format,
+    splitting: format === "esm",
+    minify: true,
+    naming: { entry: "[name]-[hash].[ext]", chunk: "[name]-[hash].[ext]" },
+    define: { "process.env.NODE_ENV": '"production"' },
+    plugins: [strictStyles],
+    metafile: true,
+    throw: false,
+  });
+  if (!result.success) throw new Error(result.logs.map(String).join("\n"));
+  return result;
+}
+
+function style(font: string): string {
+  const out = join(OUT, "style.css");
+  const { exitCode, stderr } = Bun.spawnSync(
+    [
+      process.execPath,
+      join(ROOT, "node_modules/.bin/tailwindcss"),
+      "-i",
+      join(WEB, "style.css"),
+      "-o",
+      out,
+      "--minify",
+    ],
+    { cwd: ROOT, stderr: "pipe" },
+  );
+  if (exitCode !== 0) throw new Error(`the style sheet was not made:\n${stderr}`);
+  const text = readFileSync(out, "utf8").replaceAll("inter.woff2", font);
+  rmSync(out);
+  return text;
+}
+
+interface Meta {
+  outputs: Record<string, { imports: { path: string; kind: string }[] }>;
+}
+
+/** The chunks that a file loads at once, itself first. */
+function staticChunks(entry: string, meta: Meta): string[] {
+  const seen = new Set<string>();
+  const visit = (name: string) => {
+    if (seen.has(name)) return;
+    seen.add(name);
+    const output = Object.entries(meta.outputs).find(([path]) => basename(path) === name)?.[1];
+    for (const { path, kind } of output?.imports ?? []) if (kind === "import-statement") visit(basename(path));
+  };
+  visit(entry);
+  return [...seen];
+}
+
+/** @returns whether anything was made. */
+export async function buildDashboard(): Promise<boolean> {
+  writeApiTypes();
+  const inputs = [
+    ...filesOf(WEB, /./),
+    ...readdirSync(import.meta.dir).map((name) => join(import.meta.dir, name)),
+    join(ROOT, "package-lock.json"),
+  ];
+  const key = keyOf(inputs);
+  const mark = join(OUT, "inputs.key");
+  if (unchanged(mark, key)) return false;
+  mkdirSync(ASSETS, { recursive: true });
+  rmSync(mark, { force: true });
+  const app = await bundle(["main.tsx"], "esm");
+  const theme = await bundle(["theme.ts"], "iife");
+  const kept = new Set<string>();
+  const keep = (name: string): string => {
+    kept.add(name);
+    return name;
+  };
+  const nameOf = (artifact: BuildArtifact) => basename(artifact.path);
+  for (const artifact of [...app.outputs, ...theme.outputs]) {
+    const kind = artifact.path.endsWith(".js") ? ".js" : "";
+    if (kind) keep(write(nameOf(artifact), await artifact.text()));
+  }
+  const font = keep(hashed("inter.woff2", readFileSync(FONT)));
+  const css = keep(hashed("style.css", style(font)));
+  const icon = keep(hashed("icon.svg", readFileSync(join(WEB, "icon.svg"))));
+  const entryOf = (outputs: BuildArtifact[]) => nameOf(outputs.find(({ kind }) => kind === "entry-point")!);
+  const main = entryOf(app.outputs);
+  const first = staticChunks(main, app.metafile as unknown as Meta);
+  const names = { main, theme: entryOf(theme.outputs), css, font, icon };
+  const page = readFileSync(join(WEB, "index.html"), "utf8")
+    .replace(/\{\{(\w+)\}\}/g, (whole, name: string) => names[name as keyof typeof names] ?? whole)
+    .replace(
+      "<!-- chunks -->",
+      first
+        .slice(1)
+        .map((name) => `<link rel="modulepreload" href="{{base}}assets/${name}">`)
+        .join("\n"),
+    );
+  writeFileSync(join(OUT, "index.html"), page);
+  for (const name of readdirSync(ASSETS)) if (!kept.has(name.replace(/\.br$/, ""))) rmSync(join(ASSETS, name));
+  const gzipped = (name: string) => gzipSync(readFileSync(join(ASSETS, name))).length;
+  const sizes = {
+    first: [...first, names.theme, css].map((name) => ({ name, gzip: gzipped(name) })),
+    lazy: [...kept]
+      .filter((name) => name.endsWith(".js") && !first.includes(name))
+      .map((name) => ({ name, gzip: gzipped(name) })),
+  };
+  writeFileSync(join(OUT, "sizes.json"), JSON.stringify(sizes, null, 2));
+  writeFileSync(`${mark}.new`, key);
+  renameSync(`${mark}.new`, mark);
+  return true;
+}
+
+/** A module whose default export is every file of the dashboard, embedded in the executable; for a build plugin. */
+export function embeddedModule(): string {
+  const names = ["index.html", ...readdirSync(ASSETS).map((name) => `assets/${name}`)];
+  const imports = names.map(
+    (name, at) => `import f${at} from ${JSON.stringify(join(OUT, name))} with { type: "file" };`,
+  );
+  const entries = names.map((name, at) => `${JSON.stringify(name)}: f${at}`);
+  return `${imports.join("\n")}\nexport const dashboardFiles = () => ({ ${entries.join(", ")} });\n`;
+}
+
+if (import.meta.main) {
+  const started = performance.now();
+  if (process.argv.includes("--types")) writeApiTypes();
+  else {
+    const made = await buildDashboard();
+    const { first } = JSON.parse(readFileSync(join(OUT, "sizes.json"), "utf8")) as { first: { gzip: number }[] };
+    const kilobytes = (first.reduce((sum, { gzip }) => sum + gzip, 0) / 1_000).toFixed(1);
+    const seconds = ((performance.now() - started) / 1_000).toFixed(1);
+    console.log(`dist/web  ${made ? "made" : "unchanged"}  first view ${kilobytes} kB gzipped  ${seconds} s`);
+  }
+}

@@ -1,0 +1,82 @@
+/** The dashboard's files over HTTP: served from this server alone, below its prefix, and in nobody's way. */
+import { afterAll, beforeAll, expect, test } from "bun:test";
+import { startServer, type TestServer } from "../../testing/server.ts";
+
+const asBrowser = { headers: { Accept: "text/html,application/xhtml+xml" } };
+const addressesIn = (page: string) => [...page.matchAll(/(?:href|src)="([^"]+)"/g)].map(([, address]) => address!);
+
+let server: TestServer;
+beforeAll(async () => {
+  server = await startServer();
+});
+afterAll(() => server.remove());
+
+test("everything the page names is served by this server, under a policy that lets nothing else in", async () => {
+  const page = await server.request<string>("GET", "/");
+  expect([page.status, page.headers.get("content-type")]).toEqual([200, "text/html; charset=utf-8"]);
+  const policy = page.headers.get("content-security-policy") ?? "";
+  expect(policy).toContain("default-src 'none'");
+  expect(policy).toContain("require-trusted-types-for 'script'; trusted-types 'none'");
+  expect(policy).not.toContain("unsafe");
+  const named = addressesIn(page.body);
+  expect(named.length).toBeGreaterThan(3);
+  for (const address of named) {
+    expect(address).toStartWith("/");
+    expect([address, (await server.request("GET", address)).status]).toEqual([address, 200]);
+  }
+  expect(page.body).not.toMatch(/<script(?![^>]*src=)|<style|\sstyle=|\son\w+=/);
+});
+
+test("its hashed files are kept by browsers for good, and come small to those who take brotli", async () => {
+  const { body } = await server.request<string>("GET", "/");
+  const script = addressesIn(body).find((address) => address.endsWith(".js"))!;
+  const sent = async (encoding: string) => {
+    const answer = await fetch(server.url + script, { headers: { "Accept-Encoding": encoding }, decompress: false });
+    return { headers: answer.headers, bytes: (await answer.arrayBuffer()).byteLength };
+  };
+  const [small, whole] = [await sent("gzip, br"), await sent("identity")];
+  expect(small.headers.get("cache-control")).toContain("immutable");
+  expect([small.headers.get("content-encoding"), whole.headers.get("content-encoding")]).toEqual(["br", null]);
+  expect(small.bytes).toBeLessThan(whole.bytes);
+  expect((await server.request("GET", "/assets/none-12345678.js")).status).toBe(404);
+});
+
+test("a browser gets the page at each of its addresses, a program the plain 404; nothing of the API is shadowed", async () => {
+  const at = async (path: string, options = {}) => {
+    const { status, headers } = await server.request("GET", path, options);
+    return [status, headers.get("content-type")?.split(";")[0]];
+  };
+  expect(await at("/runs/run_1", asBrowser)).toEqual([200, "text/html"]);
+  expect(await at("/agents/lead?tab=skills", asBrowser)).toEqual([200, "text/html"]);
+  expect(await at("/runs/run_1")).toEqual([404, "application/problem+json"]);
+  for (const path of ["/v1", "/v1/nothing", "/docs/nothing", "/assets/nothing", "/healthz/nothing"])
+    expect([path, ...(await at(path, asBrowser))]).toEqual([path, 404, "application/problem+json"]);
+  const { status, headers } = await server.request("GET", "/v1/runs/x/cancel", asBrowser);
+  expect([status, headers.get("allow")]).toEqual([405, "POST, OPTIONS"]);
+  expect((await server.request("POST", "/runs", asBrowser)).status).toBe(404);
+});
+
+test("below a proxy's path every address carries it", async () => {
+  const below = await startServer({ env: { PUBLIC_URL: "https://tools.example.org/skep" } });
+  try {
+    const { body } = await below.request<string>("GET", "/");
+    const assets = addressesIn(body).filter((address) => address.includes("assets/"));
+    expect(assets.length).toBeGreaterThan(2);
+    for (const address of assets) expect(address).toStartWith("/skep/assets/");
+    expect(body).toContain('data-base="/skep/"');
+  } finally {
+    await below.remove();
+  }
+});
+
+test("a stranger is told the health, the version, whether it is set up, and no more", async () => {
+  const locked = await startServer({ env: { AUTH_ENABLED: "true" } });
+  try {
+    expect((await locked.request("GET", "/")).status).toBe(200);
+    const { body } = await locked.request("GET", "/v1/status");
+    expect(Object.keys(body).sort()).toEqual(["broker", "setup_required", "status", "version"]);
+    expect(body["setup_required"]).toBe(true);
+  } finally {
+    await locked.remove();
+  }
+});

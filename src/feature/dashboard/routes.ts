@@ -1,0 +1,89 @@
+/**
+ * The dashboard's files: its page at `/` and, by the gate, at every other address of a page that is no route; the hashed
+ * files under /assets. Public, as they hold no data: what the page shows is asked of the API with the reader's rights.
+ */
+import { Type as t } from "@sinclair/typebox";
+import { file } from "bun";
+import { Elysia } from "elysia";
+import { notFound } from "../../core/errors.ts";
+import type { Base } from "../../http/base.ts";
+
+const CSP = [
+  "default-src 'none'",
+  "script-src 'self'",
+  "style-src 'self'",
+  "img-src 'self' data: blob:",
+  "connect-src 'self'",
+  "font-src 'self'",
+  "worker-src 'self'",
+  "form-action 'self'",
+  "base-uri 'none'",
+  "frame-ancestors 'none'",
+  "require-trusted-types-for 'script'",
+  "trusted-types 'none'",
+].join("; ");
+
+const TYPES: Record<string, string> = {
+  js: "text/javascript; charset=utf-8",
+  css: "text/css; charset=utf-8",
+  svg: "image/svg+xml",
+  woff2: "font/woff2",
+};
+const NOT_BUILT = `<!doctype html><meta charset="utf-8"><title>Skep</title><h1>Skep</h1>
+<p>This server runs from its sources and its dashboard is not built. Run <code>scripts/build</code>.</p>
+<p><a href="docs">The API</a></p>`;
+
+export interface DashboardDeps {
+  /** Paths on disk, or in the executable, by name. */
+  files(): Record<string, string>;
+  /** Path below which a proxy shows this server: "" or "/skep". */
+  prefix: string;
+}
+
+const takesBrotli = (request: Request): boolean => /\bbr\b/.test(request.headers.get("accept-encoding") ?? "");
+
+export function dashboardRoutes(base: Base, { files, prefix }: DashboardDeps) {
+  const hidden = { access: "public", detail: { hide: true } } as const;
+  let page: Promise<string> | undefined;
+  /** The page with the site's prefix in its addresses. Files are read at their first use. */
+  const readPage = async (): Promise<string> => {
+    const path = files()["index.html"];
+    return path ? (await file(path).text()).replaceAll("{{base}}", Bun.escapeHTML(`${prefix}/`)) : NOT_BUILT;
+  };
+  return new Elysia({ name: "skep/dashboard" })
+    .use(base)
+    .get(
+      "/",
+      async () => {
+        page ??= readPage();
+        return new Response(await page, {
+          headers: {
+            "Content-Type": "text/html; charset=utf-8",
+            "Content-Security-Policy": CSP,
+            "Cross-Origin-Opener-Policy": "same-origin",
+            "Cache-Control": "no-cache",
+          },
+        });
+      },
+      hidden,
+    )
+    .get(
+      "/assets/:name",
+      ({ params: { name }, request }) => {
+        const known = files();
+        const path = known[`assets/${name}`];
+        const type = TYPES[name.split(".").at(-1) ?? ""];
+        if (!path || !type) throw notFound("file of the dashboard");
+        const small = takesBrotli(request) ? known[`assets/${name}.br`] : undefined;
+        return new Response(file(small ?? path), {
+          headers: {
+            "Content-Type": type,
+            "Cache-Control": "public, max-age=31536000, immutable",
+            Vary: "Accept-Encoding",
+            ...(small ? { "Content-Encoding": "br" } : {}),
+          },
+        });
+      },
+      { ...hidden, params: t.Object({ name: t.String({ maxLength: 200 }) }) },
+    );
+}

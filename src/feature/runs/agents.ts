@@ -1,0 +1,41 @@
+/** What runs ask of the agents that their pipelines name. */
+import { invalid, isProblem } from "../../core/errors.ts";
+import type { PipelineDefinition } from "../../engine/pipeline/definition.ts";
+
+export interface AgentConfig {
+  timeout_seconds?: number | undefined;
+  max_attempts?: number | undefined;
+}
+
+export interface RunAgents {
+  /** Empty for an agent that is gone, broken or switched off by now: the step's own execution will say so. */
+  configOf(agentId: string): AgentConfig;
+  /** @throws Problem 422 when the pipeline names an agent that there is not, or one that is switched off. */
+  assertReady(definition: PipelineDefinition): void;
+}
+
+/** @param ready throws Problem 404 unknown, 409 switched off or its file broken. */
+export const createRunAgents = (ready: (id: string) => { agent: { config: AgentConfig } }): RunAgents => ({
+  configOf(agentId) {
+    try {
+      return ready(agentId).agent.config;
+    } catch (error) {
+      if (isProblem(error)) return {};
+      throw error;
+    }
+  },
+  assertReady({ id, steps }) {
+    const errors = steps.flatMap((step, at) => {
+      if (!("agent" in step)) return [];
+      try {
+        ready(step.agent);
+        return [];
+      } catch (error) {
+        if (!isProblem(error)) throw error;
+        return [{ pointer: `/steps/${at}/agent`, message: `${step.agent}: ${error.detail}` }];
+      }
+    });
+    const [first] = errors;
+    if (first) throw invalid(`The pipeline ${id} cannot run. Its agent ${first.message}`, errors);
+  },
+});

@@ -1,0 +1,153 @@
+/** What waits for a person, with what each answer does: nobody should have to answer blind. */
+import { type Static, Type as t } from "@sinclair/typebox";
+import { timestamp } from "../../core/clock.ts";
+import { isProblem } from "../../core/errors.ts";
+import { oneOf, orNull, Time } from "../../core/schema.ts";
+import type { PipelineDefinition, PipelineStep } from "../../engine/pipeline/definition.ts";
+import type { Caller } from "../../http/caller.ts";
+import { type ListAnswer, listAnswer, type Page } from "../../http/list.ts";
+import { Approval } from "./model.ts";
+import { needsOf } from "./plan.ts";
+import type { Runs } from "./service.ts";
+import type { RunRow, RunStore, StepRow } from "./store.ts";
+
+const Effect = t.Object(
+  {
+    outcome: oneOf("go_on", "fail_run", "go_to"),
+    steps: t.Array(t.String(), { description: "Steps that begin then." }),
+    says: t.String({ description: "The same as a sentence." }),
+  },
+  { title: "ApprovalEffect" },
+);
+
+export const PendingApproval = t.Object(
+  {
+    id: t.String(),
+    run_id: t.String(),
+    step_id: t.String(),
+    state: oneOf("waiting", "approved", "refused"),
+    message: t.String(),
+    comment: orNull(t.String()),
+    pipeline_id: t.String(),
+    task_description: t.String(),
+    project_name: orNull(t.String()),
+    branch: orNull(t.String()),
+    cost_usd: t.Number(),
+    budget_usd: orNull(t.Number()),
+    requested_at: orNull(Time),
+    answered_at: orNull(Time),
+    deadline: orNull(Time),
+    on_timeout: orNull(oneOf("fail", "approve")),
+    results: t.Array(t.Object({ step_id: t.String(), outputs: t.Record(t.String(), t.Unknown()) }), {
+      description: "What the steps before it gave.",
+    }),
+    if_approved: Effect,
+    if_refused: Effect,
+  },
+  { title: "PendingApproval" },
+);
+export type PendingApproval = Static<typeof PendingApproval>;
+type Effect = Static<typeof Effect>;
+
+const ANSWERS_MAX = 50;
+
+export const ApprovalAnswers = t.Object({
+  answers: t.Array(t.Intersect([t.Object({ run_id: t.String({ maxLength: 100 }) }), Approval]), {
+    minItems: 1,
+    maxItems: ANSWERS_MAX,
+  }),
+});
+export const BulkOutcome = t.Object(
+  {
+    run_id: t.String(),
+    ok: t.Boolean(),
+    status: orNull(t.String({ description: "Of the run afterwards." })),
+    code: orNull(t.String({ description: "Of the problem, as the single operation would answer it." })),
+    detail: orNull(t.String()),
+  },
+  { title: "BulkOutcome" },
+);
+export type BulkOutcome = Static<typeof BulkOutcome>;
+
+/** Does it for each on its own: one that cannot be done keeps none of the others from being done. */
+export function eachOnItsOwn<T extends { run_id: string }>(items: T[], act: (item: T) => string): BulkOutcome[] {
+  return items.map((item) => {
+    try {
+      return { run_id: item.run_id, ok: true, status: act(item), code: null, detail: null };
+    } catch (error) {
+      if (!isProblem(error)) throw error;
+      return { run_id: item.run_id, ok: false, status: null, code: error.code, detail: error.detail };
+    }
+  });
+}
+
+const names = (steps: readonly string[]) => (steps.length > 0 ? steps.join(", ") : "the end of the run");
+const goOn = (steps: string[]): Effect => ({ outcome: "go_on", steps, says: `Goes on with ${names(steps)}.` });
+const goTo = (step: string): Effect => ({ outcome: "go_to", steps: [step], says: `Goes to ${step}.` });
+
+function effectsOf(definition: PipelineDefinition, step: PipelineStep): { yes: Effect; no: Effect } {
+  const next = definition.steps.flatMap(({ id }, at) => (needsOf(definition, at).includes(step.id) ? [id] : []));
+  const route = "route" in step ? step.route : undefined;
+  const routed = route?.on === "approved" ? route.to : {};
+  const rule = step.on_failure;
+  const refused: Effect =
+    typeof rule === "object"
+      ? goTo(rule.goto)
+      : rule === "continue"
+        ? goOn(next)
+        : { outcome: "fail_run", steps: [], says: "The run ends as failed." };
+  return { yes: routed["true"] ? goTo(routed["true"]) : goOn(next), no: refused };
+}
+
+export interface ApprovalList {
+  list(state: "waiting" | "answered", page: Page, caller: Caller): ListAnswer<PendingApproval>;
+  answer(answers: Static<typeof ApprovalAnswers>["answers"], caller: Caller): BulkOutcome[];
+}
+
+export function createApprovals({ rows, runs }: { rows: RunStore; runs: Pick<Runs, "approve"> }): ApprovalList {
+  const present = ({ run, step }: { run: RunRow; step: StepRow }): PendingApproval => {
+    const { definition } = run;
+    const at = definition.steps.findIndex(({ id }) => id === step.step_id);
+    const planned = definition.steps[at]!;
+    const taken = rows.stepsOf(run.id);
+    const before = new Set(needsOf(definition, at));
+    const effects = effectsOf(definition, planned);
+    const { deadline } = step;
+    const approved = step.outputs["approved"];
+    return {
+      id: step.id,
+      run_id: run.id,
+      step_id: step.step_id,
+      state: step.status === "waiting" ? "waiting" : approved === true ? "approved" : "refused",
+      message: String(step.inputs["message"] ?? ""),
+      comment: typeof step.outputs["comment"] === "string" ? step.outputs["comment"] : null,
+      pipeline_id: run.pipeline_id,
+      task_description: run.task_description,
+      project_name: run.project_name,
+      branch: run.branch,
+      cost_usd: rows.spentByRun(run.id).cost_usd,
+      budget_usd: run.budget_usd,
+      requested_at: step.started_at,
+      answered_at: step.finished_at,
+      deadline: deadline === null ? null : timestamp(deadline),
+      on_timeout: deadline !== null && "approval" in planned ? (planned.approval.on_timeout ?? "fail") : null,
+      results: taken
+        .filter((row) => before.has(row.step_id) && row.status === "succeeded" && !row.superseded)
+        .map(({ step_id, outputs }) => ({ step_id, outputs })),
+      if_approved: effects.yes,
+      if_refused: effects.no,
+    };
+  };
+  return {
+    list(state, page, caller) {
+      const found = rows.approvals(
+        { waiting: state === "waiting", ...(caller.admin ? {} : { created_by: caller.userId }) },
+        page.after,
+        page.limit + 1,
+      );
+      return listAnswer(found, page, ({ step }) => step.id, present);
+    },
+    answer: (answers, caller) =>
+      eachOnItsOwn(answers, ({ run_id, ...answer }) => runs.approve(run_id, answer, caller).status),
+  };
+}

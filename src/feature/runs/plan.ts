@@ -1,0 +1,95 @@
+/** A run's own pipeline as a graph, from the copy of the definition that it holds, and how far the run is in it. */
+import { type Static, Type as t } from "@sinclair/typebox";
+import { oneOf, orNull } from "../../core/schema.ts";
+import type { PipelineDefinition, PipelineStep } from "../../engine/pipeline/definition.ts";
+import { type Run, StepStatus } from "./model.ts";
+import type { RunRow, StepRow } from "./store.ts";
+
+const StepPlan = t.Object(
+  {
+    id: t.String(),
+    name: t.String(),
+    description: orNull(t.String()),
+    kind: oneOf("agent", "for_each", "approval"),
+    agent_id: orNull(t.String()),
+    needs: t.Array(t.String(), { description: "Steps that end before it begins." }),
+    leads_back: t.Array(t.Object({ to: t.String(), why: t.String() }), {
+      description: "Steps that it may send the run to out of order.",
+    }),
+    when: orNull(t.String()),
+    status: StepStatus,
+    attempts: t.Integer({ description: "Begun so far, over all visits." }),
+    children: t.Object({ done: t.Integer(), total: t.Integer() }, { description: "Of a step done for each item." }),
+  },
+  { title: "StepPlan" },
+);
+export const RunPlan = t.Object(
+  { run_id: t.String(), pipeline_id: t.String(), name: t.String(), steps: t.Array(StepPlan) },
+  { title: "RunPlan" },
+);
+export type RunPlan = Static<typeof RunPlan>;
+type StepPlan = Static<typeof StepPlan>;
+
+const DONE = new Set(["succeeded", "skipped"]);
+
+/** Steps that must have ended before the one at this place. */
+export const needsOf = ({ steps }: PipelineDefinition, at: number): string[] => {
+  const step = steps[at];
+  return step?.needs ?? (at === 0 ? [] : [steps[at - 1]!.id]);
+};
+
+function kindOf(step: PipelineStep): StepPlan["kind"] {
+  if ("approval" in step) return "approval";
+  return "for_each" in step ? "for_each" : "agent";
+}
+
+function leadsBack(step: PipelineStep): StepPlan["leads_back"] {
+  const route = "route" in step ? step.route : undefined;
+  const routed = Object.entries(route?.to ?? {}).map(([value, to]) => ({ to, why: `${route?.on} is ${value}` }));
+  const rule = step.on_failure;
+  return typeof rule === "object" ? [...routed, { to: rule.goto, why: "failed" }] : routed;
+}
+
+/** The attempt that counts of a step: the latest that no restart or step back has put aside. */
+const latestOf = (rows: readonly StepRow[], id: string): StepRow | undefined =>
+  rows.findLast((row) => row.step_id === id && row.item_index === null && !row.superseded);
+
+export function planOf(run: RunRow, rows: readonly StepRow[]): RunPlan {
+  const { definition } = run;
+  const steps = definition.steps.map((step, at): StepPlan => {
+    const own = rows.filter((row) => row.step_id === step.id);
+    const children = own.filter((row) => row.item_index !== null && !row.superseded);
+    return {
+      id: step.id,
+      name: step.name ?? step.id,
+      description: step.description ?? null,
+      kind: kindOf(step),
+      agent_id: "agent" in step ? step.agent : null,
+      needs: needsOf(definition, at),
+      leads_back: leadsBack(step),
+      when: step.when ?? null,
+      status: latestOf(rows, step.id)?.status ?? "pending",
+      attempts: own.filter((row) => row.item_index === null && row.started_at !== null).length,
+      children: { done: children.filter((row) => DONE.has(row.status)).length, total: children.length },
+    };
+  });
+  return { run_id: run.id, pipeline_id: run.pipeline_id, name: definition.name, steps };
+}
+
+type Progress = Pick<Run, "steps_done" | "steps_total" | "current_step" | "waiting_reason">;
+
+/** How far the run is, and where. */
+export function progressOf(run: RunRow, rows: readonly StepRow[]): Progress {
+  const { steps } = run.definition;
+  const counting = steps.flatMap(({ id }) => latestOf(rows, id) ?? []);
+  const of = (...statuses: string[]) => counting.find(({ status }) => statuses.includes(status));
+  const current =
+    of("waiting") ?? of("running") ?? of("queued") ?? (run.status === "failed" ? of("failed") : undefined);
+  const waiting = run.status === "waiting" ? of("waiting") : undefined;
+  return {
+    steps_done: counting.filter(({ status }) => DONE.has(status)).length,
+    steps_total: steps.length,
+    current_step: current?.step_id ?? null,
+    waiting_reason: waiting ? String(waiting.inputs["message"] ?? "") : null,
+  };
+}

@@ -1,0 +1,188 @@
+/**
+ * A run with its steps as they stand in one transaction: read once, then every change is made by the state tables
+ * (`RunState`, the same that the planner decides on) and written with its event. The only place that changes the
+ * status of a run or a step.
+ */
+import { timestamp } from "../../core/clock.ts";
+import { newId } from "../../core/ids.ts";
+import { isStepEnd, type RunStatus, type StepStatus } from "../../core/run-states.ts";
+import type { Decision, StepKey } from "../../engine/pipeline/decisions.ts";
+import type { PipelineDefinition, PipelineStep } from "../../engine/pipeline/definition.ts";
+import type { StepRow as PlanStep, RunProject } from "../../engine/pipeline/rows.ts";
+import { RunState } from "../../engine/pipeline/run-state.ts";
+import type { WriteTx } from "../../store/store.ts";
+import {
+  approvalRequested,
+  runCancelled,
+  runComplete,
+  runFailed,
+  runRestarted,
+  runWaiting,
+  stepComplete,
+  stepFailed,
+  stepQueued,
+  stepSkipped,
+  stepStarted,
+} from "./events.ts";
+import type { RunRow, RunStore, StepRow } from "./store.ts";
+
+const RUN_EVENTS = {
+  succeeded: runComplete,
+  failed: runFailed,
+  cancelled: runCancelled,
+  waiting: runWaiting,
+} as const;
+const STEP_EVENTS = {
+  queued: stepQueued,
+  running: stepStarted,
+  succeeded: stepComplete,
+  failed: stepFailed,
+  skipped: stepSkipped,
+  cancelled: stepFailed,
+} as const;
+
+/** What the planner does not know of a step. */
+export type StepExtras = Partial<Pick<StepRow, "data" | "deadline" | "model" | "session_id" | "text">>;
+
+export interface RunRecord {
+  readonly state: RunState;
+  readonly definition: PipelineDefinition;
+  readonly row: RunRow;
+  /** @throws Error when the definition has no such step. */
+  definedAs(stepId: string): PipelineStep;
+  step(key: StepKey): StepRow;
+  /** What events about the run, or about one of its steps, carry. */
+  refs(step?: StepRow): Record<string, string | undefined>;
+  /** Carries out a decision. @returns the step's row after it; undefined when it was about the run. */
+  decide(decision: Decision, extras?: StepExtras): StepRow | undefined;
+  /** What an agent at work did to a step. */
+  report(
+    step: StepKey,
+    to: StepStatus,
+    change: Pick<Partial<PlanStep>, "outputs" | "error">,
+    extras?: StepExtras,
+  ): void;
+}
+
+export interface RunRecordDeps {
+  store: RunStore;
+  /** Ms since the epoch. */
+  now: number;
+  project: RunProject | null;
+}
+
+const keyOf = ({ step_id, index, attempt }: StepKey): string => [step_id, index, attempt].join("\n");
+const planStep = ({ item_index, ...row }: StepRow): PlanStep => ({ ...row, index: item_index });
+
+/** @param steps of the run, oldest first; all, unless only one of them is to change. */
+export function openRunRecord(
+  tx: WriteTx,
+  first: RunRow,
+  steps: readonly StepRow[],
+  { store, now, project }: RunRecordDeps,
+): RunRecord {
+  let row = first;
+  const at = timestamp(now);
+  const { definition } = row;
+  const state = new RunState({ ...row, project }, steps.map(planStep), () => newId("step"));
+  const stored = new Map(steps.map((step) => [keyOf({ ...step, index: step.item_index }), step]));
+  const stepOf = (key: StepKey): StepRow => {
+    const step = stored.get(keyOf(key));
+    if (!step) throw new Error(`The run has no step ${keyOf(key)}.`);
+    return step;
+  };
+  const definedAs = (stepId: string): PipelineStep => {
+    const step = definition.steps.find(({ id }) => id === stepId);
+    if (!step) throw new Error(`The pipeline ${definition.id} has no step ${stepId}.`);
+    return step;
+  };
+  const refs = (step?: StepRow) => ({
+    run_id: row.id,
+    project_id: row.project_id ?? undefined,
+    user_id: row.created_by ?? undefined,
+    ...(step && {
+      step_id: step.step_id,
+      agent_id: step.agent_id ?? undefined,
+      session_id: step.session_id ?? undefined,
+    }),
+  });
+
+  function addStep(step: PlanStep): StepRow {
+    const defined = definedAs(step.step_id);
+    const agent_id = "agent" in defined ? defined.agent : null;
+    const { index: item_index, ...planned } = step;
+    const added: StepRow = {
+      ...{ ...planned, item_index, agent_id, run_id: row.id, position: stored.size, created_at: at },
+      ...{ text: "", model: null, session_id: null, data: {}, deadline: null, finished_at: null },
+    };
+    store.insertStep(added);
+    stored.set(keyOf(step), added);
+    return added;
+  }
+  function writeStep(step: PlanStep, extras: StepExtras): StepRow {
+    const before = stepOf(step);
+    const { status, inputs, outputs, error, started_at, superseded } = step;
+    const finished_at = isStepEnd(status) ? (before.finished_at ?? at) : null;
+    const change = { status, inputs, outputs, error, started_at, superseded, finished_at, ...extras };
+    store.updateStep(before.id, change);
+    const after = { ...before, ...change };
+    stored.set(keyOf(step), after);
+    if (after.status !== before.status) emitStep(after);
+    return after;
+  }
+  function emitStep(step: StepRow): void {
+    const { status, attempt, max_attempts, item_index: index, inputs, outputs, error } = step;
+    if (status === "pending") return;
+    if (status === "waiting") {
+      const data = { step_id: step.step_id, message: String(inputs["message"]), deadline: step.deadline };
+      return tx.emit(approvalRequested, { ...refs(step), data });
+    }
+    const data = {
+      ...{ status, attempt, max_attempts },
+      ...(index === null ? {} : { index }),
+      ...(status === "queued" ? { input: String(inputs["input"] ?? "") } : {}),
+      ...(status === "succeeded" ? { outputs } : {}),
+      ...(error ? { error } : {}),
+    };
+    tx.emit(STEP_EVENTS[status], { ...refs(step), data });
+  }
+  function writeRun(change: Partial<RunRow>): void {
+    const { status, error } = state.run;
+    const written = { status, error, ...change };
+    store.updateRun(row.id, written);
+    row = { ...row, ...written };
+    emitRun(status);
+  }
+  function emitRun(status: RunStatus): void {
+    const { pipeline_id, outputs, error, restarted_from } = row;
+    if (status === "queued")
+      return tx.emit(runRestarted, { ...refs(), data: { pipeline_id, from_step: restarted_from } });
+    if (status === "running") return;
+    const { cost_usd, tokens } = store.spentByRun(row.id);
+    const data = { status, pipeline_id, outputs, cost_usd, tokens, ...(error ? { error } : {}) };
+    tx.emit(RUN_EVENTS[status], { ...refs(), data });
+  }
+
+  return {
+    state,
+    definition,
+    get row() {
+      return row;
+    },
+    definedAs,
+    step: stepOf,
+    refs,
+    decide(decision, extras = {}) {
+      const changed = state.apply(decision, now);
+      if (decision.kind === "add_step") return addStep(changed!);
+      if (decision.kind === "move_run") {
+        if (decision.to === "queued") writeRun({ outputs: {}, finished_at: null });
+        else writeRun(decision.to === "running" && row.started_at === null ? { started_at: at } : {});
+      } else if (decision.kind === "finish_run") writeRun({ outputs: decision.outputs, finished_at: at });
+      return changed && writeStep(changed, extras);
+    },
+    report(key, to, change, extras = {}) {
+      writeStep(state.report(key, to, change, now), extras);
+    },
+  };
+}

@@ -1,0 +1,31 @@
+/** What a session said and did, message by message. */
+import { type Static, Type as t } from "@sinclair/typebox";
+import { oneOf, orNull, Time } from "../../core/schema.ts";
+
+const TranscriptCall = t.Object(
+  {
+    call_id: t.String(),
+    tool: t.String(),
+    input: t.Unknown({ description: "Secrets are masked." }),
+    status: oneOf("requested", "running", "done", "interrupted"),
+    ok: orNull(t.Boolean()),
+    output: orNull(t.String({ description: "Its beginning and end when it is long." })),
+    output_characters: t.Integer({ description: "Of the whole output." }),
+    started_at: orNull(Time),
+    duration_ms: orNull(t.Integer()),
+  },
+  { title: "TranscriptCall" },
+);
+
+export const TranscriptMessage = t.Object(
+  {
+    seq: t.Integer({ description: "From 0." }),
+    role: oneOf("user", "assistant", "summary"),
+    text: t.String(),
+    thinking: t.String(),
+    calls: t.Array(TranscriptCall),
+    created_at: Time,
+  },
+  { title: "TranscriptMessage" },
+);
+export type TranscriptMessage = Static<typeof TranscriptMessage>;

@@ -1,0 +1,105 @@
+/** Reads transcripts from the rows that executions write. Long outputs are cut: a page of a transcript is for people. */
+import { and, asc, desc, eq, exists, inArray, lt, or, type SQL, sql } from "drizzle-orm";
+import { badRequest, notFound } from "../../core/errors.ts";
+import { LIMITS } from "../../core/limits.ts";
+import type { Caller } from "../../http/caller.ts";
+import { type ListAnswer, listAnswer, type Page } from "../../http/list.ts";
+import type { Store } from "../../store/store.ts";
+import { executions, messages, toolCalls } from "../../store/tables/executions.ts";
+import type { TranscriptMessage } from "./model.ts";
+
+type MessageRow = typeof messages.$inferSelect;
+type CallRow = typeof toolCalls.$inferSelect;
+type Part = { type: string; text?: string };
+
+export interface Transcripts {
+  /** Newest first. @throws Problem 404 when it is unknown, or another user's. */
+  page(id: string, text: string | undefined, page: Page, caller: Caller): ListAnswer<TranscriptMessage>;
+}
+
+/** The beginning and the end of a long text. */
+function ends(text: string): string {
+  const half = LIMITS.transcriptOutputCharacters / 2;
+  return text.length <= half * 2 ? text : `${text.slice(0, half)}\n…\n${text.slice(-half)}`;
+}
+
+/** Large values of an input are cut, so that a page stays readable; its shape stays. */
+function shortInput(input: unknown, depth = 0): unknown {
+  if (typeof input === "string") return ends(input);
+  if (typeof input !== "object" || input === null || depth > 6) return input;
+  if (Array.isArray(input)) return input.slice(0, 100).map((one) => shortInput(one, depth + 1));
+  return Object.fromEntries(Object.entries(input).map(([name, one]) => [name, shortInput(one, depth + 1)]));
+}
+
+const present = ({ seq, role, content, created_at }: MessageRow, calls: CallRow[]): TranscriptMessage => {
+  const parts = Array.isArray(content) ? (content as Part[]) : [{ type: "text", text: String(content) }];
+  const textOf = (...types: string[]) =>
+    ends(parts.flatMap(({ type, text }) => (types.includes(type) && text ? [text] : [])).join("\n\n"));
+  return {
+    seq,
+    role,
+    text: textOf("text"),
+    thinking: textOf("thinking", "reasoning"),
+    calls: calls
+      .filter((call) => call.seq === seq)
+      .map(({ call_id, tool, input, status, ok, output, started_at, duration_ms }) => ({
+        ...{ call_id, tool, input: shortInput(input), status, ok },
+        output: output === null ? null : ends(output),
+        output_characters: output?.length ?? 0,
+        ...{ started_at, duration_ms },
+      })),
+    created_at,
+  };
+};
+
+export function createTranscripts({ db }: Store): Transcripts {
+  /** Messages that hold the text, in themselves or in a call of theirs. */
+  const holding = (id: string, text: string): SQL | undefined => {
+    const pattern = `%${text.replace(/[\\%_]/g, "\\$&")}%`;
+    const calls = db
+      .select({ one: sql`1` })
+      .from(toolCalls)
+      .where(
+        and(
+          eq(toolCalls.execution_id, id),
+          eq(toolCalls.seq, messages.seq),
+          sql`(${toolCalls.input} LIKE ${pattern} ESCAPE '\\' OR ${toolCalls.output} LIKE ${pattern} ESCAPE '\\')`,
+        ),
+      );
+    return or(sql`${messages.content} LIKE ${pattern} ESCAPE '\\'`, exists(calls));
+  };
+  return {
+    page(id, text, page, caller) {
+      const row = db.select({ user: executions.user_id }).from(executions).where(eq(executions.id, id)).get();
+      if (!row || (!caller.admin && row.user !== null && row.user !== caller.userId)) throw notFound("session");
+      const after = page.after === null ? undefined : Number(page.after);
+      if (after !== undefined && !Number.isInteger(after))
+        throw badRequest("The cursor is not one of this list.", "bad_cursor");
+      const where = and(
+        eq(messages.execution_id, id),
+        after === undefined ? undefined : lt(messages.seq, after),
+        text === undefined ? undefined : holding(id, text),
+      );
+      const found = db
+        .select()
+        .from(messages)
+        .where(where)
+        .orderBy(desc(messages.seq))
+        .limit(page.limit + 1)
+        .all();
+      const seqs = found.map(({ seq }) => seq);
+      const calls = db
+        .select()
+        .from(toolCalls)
+        .where(and(eq(toolCalls.execution_id, id), inArray(toolCalls.seq, seqs)))
+        .orderBy(asc(toolCalls.seq), asc(toolCalls.position))
+        .all();
+      return listAnswer(
+        found,
+        page,
+        ({ seq }) => String(seq),
+        (message) => present(message, calls),
+      );
+    },
+  };
+}

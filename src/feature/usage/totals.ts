@@ -1,0 +1,54 @@
+/** Running totals of model calls: by day with whose, agent, provider and model; by hour with whose. One row each. */
+
+import type { Store } from "../../store/store.ts";
+import type { LlmCallRow } from "./service.ts";
+
+/** The columns that add up, and how a call counts in each. */
+export const COUNTED = {
+  calls: "1",
+  errors: "(error_code IS NOT NULL)",
+  input_tokens: "input_tokens",
+  output_tokens: "output_tokens",
+  cache_read_tokens: "cache_read_tokens",
+  cache_write_tokens: "cache_write_tokens",
+  reasoning_tokens: "reasoning_tokens",
+  cost_nano: "coalesce(cost_nano, 0)",
+  calls_without_price: "(cost_nano IS NULL)",
+} as const;
+export type Counted = keyof typeof COUNTED;
+export const COLUMNS = Object.keys(COUNTED) as Counted[];
+
+/** Whose calls are that belong to no user; nobody's id. */
+const NOBODY = "nobody";
+
+const upsert = (table: string, keys: readonly string[]): string => `
+  INSERT INTO ${table} (${[...keys, ...COLUMNS].join()}) VALUES (${[...keys, ...COLUMNS].map((name) => `@${name}`).join()})
+  ON CONFLICT (${keys.join()}) DO UPDATE SET ${COLUMNS.map((name) => `${name} = ${name} + excluded.${name}`).join()}`;
+
+const DAYS = upsert("usage_days", ["day", "user_id", "agent_id", "provider", "model"]);
+const HOURS = upsert("usage_hours", ["hour", "user_id"]);
+
+/** @returns a function that counts a call; called in the transaction that logs it. */
+export const createTotals =
+  ({ statement }: Pick<Store, "statement">) =>
+  (row: LlmCallRow): void => {
+    const values = {
+      day: row.created_at.slice(0, 10),
+      hour: row.created_at.slice(0, 13),
+      user_id: row.user_id ?? NOBODY,
+      agent_id: row.agent_id,
+      provider: row.provider,
+      model: row.model,
+      calls: 1,
+      errors: Number(row.error_code !== null),
+      input_tokens: row.input_tokens,
+      output_tokens: row.output_tokens,
+      cache_read_tokens: row.cache_read_tokens,
+      cache_write_tokens: row.cache_write_tokens,
+      reasoning_tokens: row.reasoning_tokens,
+      cost_nano: row.cost_nano ?? 0,
+      calls_without_price: Number(row.cost_nano === null),
+    };
+    statement(DAYS).run(values);
+    statement(HOURS).run(values);
+  };

@@ -1,0 +1,154 @@
+/** A server with something on every page of the dashboard: runs in each state, an approval, costs, agents, a project. */
+import { mkdirSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import type { TestServer } from "../server.ts";
+
+const say = (text: string, tool: string, input: Record<string, unknown>) => ({
+  text,
+  tool_calls: [{ tool, input, optional: true }],
+});
+const done = (outputs: Record<string, unknown>, summary: string) => ({
+  tool_calls: [{ tool: "complete", input: { outputs, summary } }],
+});
+
+const SCRIPT = {
+  version: 1,
+  steps: {
+    survey: [
+      say("I look at what is there before I plan.", "ls", { path: "." }),
+      say("Notes first, so that the others find them.", "write", {
+        path: "NOTES.md",
+        content: "# Notes\n\nThe export is written by hand in three places.\n",
+      }),
+      done({ findings: "Three places write CSV by hand; one quotes wrongly when a name holds a comma." }, "Surveyed."),
+    ],
+    plan: [
+      done(
+        {
+          plan: "1. One writer with tests.\n2. Use it in the three places.\n3. Remove the old code.",
+          risk: "low",
+          files: ["src/export/csv.ts", "src/report/table.ts", "src/admin/users.ts"],
+        },
+        "Planned.",
+      ),
+    ],
+    build: [
+      say("The notes say where to begin.", "read", { path: "NOTES.md" }),
+      say("I write the one place that knows how to quote.", "write", {
+        path: "csv.ts",
+        content: "export const quote = (text: string) => JSON.stringify(text);\n",
+      }),
+      done({ changed_files: ["csv.ts"], explanation: "One writer, used everywhere." }, "Built."),
+    ],
+    broken: [
+      say("I try the tests.", "bash", { command: "echo 'FAIL csv.test.ts: expected 3 columns, got 4'; exit 1" }),
+      { tool_calls: [{ tool: "fail", input: { reason: "The test database does not answer on port 5432." } }] },
+    ],
+    slow: [say("This takes a while: I run all tests.", "bash", { command: "sleep 600" })],
+  },
+  default: [done({}, "done")],
+};
+
+const step = (id: string, agent: string, more: Record<string, unknown> = {}) => ({
+  ...{ id, agent, input: `Do ${id} for: {{ task_description }}` },
+  ...more,
+});
+
+const PIPELINES = [
+  {
+    ...{ id: "change", name: "Change with approval", description: "Survey, plan, ask, build." },
+    steps: [
+      step("survey", "researcher", { name: "Look around", outputs: ["findings"] }),
+      step("plan", "architect", { name: "Plan", outputs: ["plan", "risk", "files"] }),
+      {
+        ...{ id: "confirm", name: "Confirm the plan" },
+        approval: {
+          message: "Shall they build it this way?\n\n{{ steps.plan.outputs.plan }}",
+          timeout_seconds: 86_400,
+        },
+      },
+      step("build", "engineer", { name: "Build", outputs: ["changed_files", "explanation"] }),
+      step("docs", "scribe", { name: "Write it down", needs: ["build"] }),
+      step("review", "reviewer", { name: "Review", needs: ["build"] }),
+    ],
+  },
+  {
+    ...{ id: "checks", name: "Nightly checks", description: "Runs what is slow." },
+    steps: [
+      step("survey", "researcher"),
+      step("broken", "reviewer", { name: "Run the tests" }),
+      step("report", "scribe"),
+    ],
+  },
+  {
+    ...{ id: "long", name: "Everything", description: "Takes its time." },
+    steps: [step("survey", "researcher"), step("slow", "engineer", { name: "Test everything" })],
+  },
+];
+
+export interface Seeded {
+  waiting: string;
+  failed: string;
+  running: string;
+  succeeded: string;
+}
+
+/** Environment that the server must be started with. @param folder holds the script. */
+export function seedEnvironment(folder: string): Record<string, string> {
+  mkdirSync(folder, { recursive: true });
+  const path = join(folder, "dashboard-script.json");
+  writeFileSync(path, JSON.stringify(SCRIPT));
+  return { DEMO_SCRIPT: path, ALLOW_HOST_SHELL: "true" };
+}
+
+/** @param token of an administrator; none where no credentials are asked for. @returns ids of runs by their state. */
+export async function seed(server: TestServer, token?: string): Promise<Seeded> {
+  const asked = token === undefined ? {} : { token };
+  const send = async <T = { id: string }>(method: string, path: string, body?: unknown): Promise<T> => {
+    const answer = await server.request<T>(method, path, { ...asked, ...(body === undefined ? {} : { body }) });
+    if (answer.status >= 400) throw new Error(`${method} ${path}: ${answer.status} ${JSON.stringify(answer.body)}`);
+    return answer.body;
+  };
+  for (const pipeline of PIPELINES)
+    await send("POST", "/v1/pipelines", { ...pipeline, defaults: { model: "demo/scripted" } });
+  await send("POST", "/v1/secrets", {
+    name: "DEPLOY_TOKEN",
+    description: "Deploys to staging",
+    value: "tok-1234567890abcdef",
+  });
+  await send("POST", "/v1/secrets/DEPLOY_TOKEN/grant/engineer");
+  await send("POST", "/v1/projects", { name: "shop", description: "The shop's back office." });
+  const start = async (pipeline_id: string, task_description: string, until: string) => {
+    const { id } = await send("POST", "/v1/runs", { pipeline_id, task_description });
+    await reached(server, id, until, token);
+    return id;
+  };
+  const succeeded = await start("change", "Quote names in every export the same way", "run_waiting");
+  await send("POST", `/v1/runs/${succeeded}/approve`, { step_id: "confirm", approved: true, comment: "Go on." });
+  await reached(server, succeeded, "run_complete", token);
+  return {
+    succeeded,
+    failed: await start("checks", "Nightly checks of the export", "run_failed"),
+    running: await start("long", "Run every test against the new writer", "tool_call_start"),
+    waiting: await start(
+      "change",
+      "Let reports be exported as CSV, with names quoted where they hold a comma",
+      "run_waiting",
+    ),
+  };
+}
+
+/** Waits until the run had an event of that kind. */
+async function reached(server: TestServer, run: string, kind: string, token: string | undefined): Promise<void> {
+  const leave = new AbortController();
+  const answer = await fetch(`${server.url}/v1/events/stream?run_id=${run}&kinds=${kind}`, {
+    headers: token ? { Authorization: `Bearer ${token}` } : {},
+    signal: leave.signal,
+  });
+  let text = "";
+  for await (const chunk of answer.body!) {
+    text += new TextDecoder().decode(chunk);
+    if (/^event: (?!gap)/m.test(text)) break;
+  }
+  leave.abort();
+}

@@ -1,0 +1,68 @@
+/** The API as this page calls it: same origin, by the session's cookie, typed from the server's own description. */
+import createClient from "openapi-fetch";
+import createHooks from "openapi-react-query";
+import type { components, paths } from "./schema.gen.ts";
+
+export type Schemas = components["schemas"];
+export type Problem = Schemas["Problem"];
+
+/** Where this site begins: "/" or "/skep/". */
+export const BASE = document.documentElement.dataset["base"] ?? "/";
+
+/** An address of this site from a path: `/v1/runs` below the site's own prefix. */
+export const siteUrl = (path: string): string => BASE + path.replace(/^\//, "");
+
+/** The server did not answer at all. Has a problem's shape, so that it is shown like one. */
+const unreachable = (): Problem => ({
+  ...{ type: "about:blank", title: "No answer", status: 0, instance: "", request_id: "" },
+  detail: "The server does not answer. It may be restarting, or the connection is gone.",
+  code: "unreachable",
+});
+
+const SESSION_ENDED = "skep-session-ended";
+export const onSessionEnd = (act: () => void): (() => void) => {
+  addEventListener(SESSION_ENDED, act);
+  return () => removeEventListener(SESSION_ENDED, act);
+};
+
+export const client = createClient<paths>({
+  baseUrl: BASE.replace(/\/$/, ""),
+  credentials: "same-origin",
+  async fetch(request: Request) {
+    try {
+      const answer = await fetch(request);
+      if (answer.status === 401 && !request.url.includes("/v1/auth/login")) dispatchEvent(new Event(SESSION_ENDED));
+      return answer;
+    } catch (error) {
+      if (request.signal.aborted) throw error;
+      throw unreachable();
+    }
+  },
+});
+
+/** Hooks over the client: `api.useQuery("get", "/v1/runs/{id}", { params: { path: { id } } })`. */
+export const api = createHooks(client);
+
+/** Answers what a call of `client` gave. @throws its Problem. */
+export async function must<T>(call: Promise<{ data?: T; error?: unknown }>): Promise<T> {
+  const { data, error } = await call;
+  if (error) throw error;
+  return data as T;
+}
+
+/** Any thrown value as a problem that can be shown. */
+export function problemOf(error: unknown): Problem {
+  if (typeof error === "object" && error !== null && "detail" in error && "code" in error) return error as Problem;
+  return {
+    ...unreachable(),
+    code: "unexpected",
+    title: "Unexpected",
+    detail: String((error as Error)?.message ?? error),
+  };
+}
+
+/** What a problem says of a field of the body, by its name. */
+export function fieldError(error: unknown, name: string): string | undefined {
+  if (!error) return undefined;
+  return problemOf(error).errors?.find(({ pointer }) => pointer.replace(/^\//, "") === name)?.message;
+}

@@ -1,0 +1,55 @@
+/** The cache of what was asked: how long it counts, what is tried again, and how lists grow page by page. */
+import { QueryClient, useInfiniteQuery } from "@tanstack/react-query";
+import { client, must, problemOf } from "./client.ts";
+import type { paths } from "./schema.gen.ts";
+
+export const queries = new QueryClient({
+  defaultOptions: {
+    queries: {
+      staleTime: 15_000,
+      retry: (failures, error) => failures < 2 && [0, 502, 503, 504].includes(problemOf(error).status),
+      refetchOnWindowFocus: true,
+    },
+  },
+});
+
+/** Asks again for everything shown whose path begins so: `refresh("/v1/runs")`. */
+export function refresh(...paths: string[]): Promise<void> {
+  return queries.invalidateQueries({
+    predicate: ({ queryKey: [, path] }) => typeof path === "string" && paths.some((one) => path.startsWith(one)),
+  });
+}
+
+interface Page<T> {
+  items: T[];
+  next_cursor: string | null;
+}
+/** What a GET that lists answers for each row. */
+type ListPaths = {
+  [P in keyof paths]: paths[P] extends {
+    get: { responses: { 200: { content: { "application/json": Page<unknown> } } } };
+  }
+    ? P
+    : never;
+}[keyof paths];
+type Get<P extends ListPaths> = Extract<paths[P], { get: unknown }>["get"];
+export type RowOf<P extends ListPaths> =
+  Get<P> extends { responses: { 200: { content: { "application/json": { items: (infer Row)[] } } } } } ? Row : never;
+type ParamsOf<P extends ListPaths> = Get<P> extends { parameters: infer Params } ? Params : never;
+
+/** A list of the API, page by page; `rows` are those of all pages that were asked for. */
+export function usePages<P extends ListPaths>(path: P, params: ParamsOf<P>, options: { enabled?: boolean } = {}) {
+  const query = useInfiniteQuery({
+    queryKey: ["get", path, { params }],
+    initialPageParam: undefined as string | undefined,
+    getNextPageParam: (page: Page<RowOf<P>>) => page.next_cursor ?? undefined,
+    async queryFn({ pageParam, signal }) {
+      const given = params as { query?: object };
+      const query = { ...given.query, ...(pageParam === undefined ? {} : { cursor: pageParam }) };
+      const get = client.GET as (path: string, init: object) => Promise<{ data?: Page<RowOf<P>>; error?: unknown }>;
+      return must(get(path, { params: { ...given, query }, signal }));
+    },
+    ...options,
+  });
+  return { ...query, rows: query.data?.pages.flatMap(({ items }) => items) ?? [] };
+}

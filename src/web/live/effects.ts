@@ -1,0 +1,45 @@
+/**
+ * What an event changes of what is shown. A feature adds its kinds here: the paths whose answers they make old. Those that
+ * are on the page are asked again, many events in one go.
+ */
+import { queries, refresh } from "../api/queries.ts";
+import type { LiveEvent } from "./connection.ts";
+import { onLive } from "./stream.ts";
+
+type Paths = (event: LiveEvent) => string[];
+
+const RUNS: Paths = () => ["/v1/runs", "/v1/steps", "/v1/status", "/v1/approvals", "/v1/llm-calls/summary"];
+
+const EFFECTS: [kinds: RegExp, paths: Paths][] = [
+  [/^run_/, RUNS],
+  [/^step_/, () => ["/v1/runs", "/v1/steps"]],
+  [/^approval_/, RUNS],
+  [/^session_/, () => ["/v1/agents", "/v1/status", "/v1/lifecycle/sessions"]],
+  [/^(project|workspace)_/, () => ["/v1/projects"]],
+  [/^index_/, () => ["/v1/projects"]],
+  [/^job_/, () => ["/v1/jobs"]],
+  [/^notification$/, () => ["/v1/admin/notifications"]],
+  [/^budget_/, () => ["/v1/usage", "/v1/admin/notifications"]],
+];
+
+/** Collected for so long before the server is asked, ms: fifty events a second are one question. */
+const COLLECT_MS = 700;
+
+export function startEffects(): () => void {
+  const stale = new Set<string>();
+  let timer: ReturnType<typeof setTimeout> | undefined;
+  const flush = () => {
+    timer = undefined;
+    void refresh(...stale);
+    stale.clear();
+  };
+  const stop = onLive((event) => {
+    if (event.kind === "gap") return void queries.invalidateQueries();
+    for (const [kinds, paths] of EFFECTS) if (kinds.test(event.kind)) for (const path of paths(event)) stale.add(path);
+    if (stale.size > 0) timer ??= setTimeout(flush, COLLECT_MS);
+  });
+  return () => {
+    stop();
+    clearTimeout(timer);
+  };
+}

@@ -1,0 +1,114 @@
+/**
+ * The browser's share in the event stream. Of all open pages one holds the connection and passes its events on to the
+ * others; when it is closed or has been hidden for a minute, another takes over where it had got to. A browser gives a
+ * page few connections to a server, and each page needs one for its questions.
+ *
+ * Pages elect by a lock where the browser has locks (on https and on this machine); elsewhere each visible page has a
+ * connection of its own.
+ */
+import { connect, type LiveEvent } from "./connection.ts";
+
+export type LiveState = "connecting" | "open" | "lost";
+
+const HIDDEN_MS = 60_000;
+const readers = new Set<(event: LiveEvent) => void>();
+const watchers = new Set<() => void>();
+let state: LiveState = "connecting";
+let last: number | undefined;
+let channel: BroadcastChannel | undefined;
+let started: (() => void) | undefined;
+let leading = false;
+
+const setState = (next: LiveState) => {
+  if (next === state) return;
+  state = next;
+  for (const watcher of watchers) watcher();
+};
+
+function take(event: LiveEvent): void {
+  if (event.kind !== "gap") {
+    if (last !== undefined && event.id <= last) return;
+    last = event.id;
+  }
+  for (const reader of readers) reader(event);
+}
+
+/** Holds the connection until `end` settles. */
+async function lead(end: Promise<void>): Promise<void> {
+  leading = true;
+  const leave = connect({
+    position: () => last,
+    onEvent(event) {
+      take(event);
+      channel?.postMessage({ event });
+    },
+    onState(next) {
+      setState(next);
+      channel?.postMessage({ state: next });
+    },
+  });
+  await end;
+  leading = false;
+  leave();
+}
+
+/** Begins to listen, once logged in. @returns a function that stops it. */
+export function startLive(): () => void {
+  if (started) return started;
+  channel = new BroadcastChannel("skep-events");
+  channel.onmessage = ({ data }: MessageEvent<{ event?: LiveEvent; state?: LiveState; hello?: true }>) => {
+    if (data.hello && leading) channel?.postMessage({ state });
+    if (data.event) take(data.event);
+    if (data.state) setState(data.state);
+    if (data.event) setState("open");
+  };
+  let resign: (() => void) | undefined;
+  let hiding: ReturnType<typeof setTimeout> | undefined;
+  const candidate = () => {
+    if (resign) return;
+    const waiting = new AbortController();
+    const end = new Promise<void>((done) => {
+      resign = () => {
+        waiting.abort();
+        done();
+      };
+    });
+    if (navigator.locks)
+      navigator.locks.request("skep-events", { signal: waiting.signal }, () => lead(end)).catch(() => {});
+    else void lead(end);
+  };
+  const retire = () => {
+    resign?.();
+    resign = undefined;
+  };
+  const look = () => {
+    clearTimeout(hiding);
+    if (document.hidden) hiding = setTimeout(retire, HIDDEN_MS);
+    else candidate();
+  };
+  document.addEventListener("visibilitychange", look);
+  candidate();
+  channel.postMessage({ hello: true });
+  started = () => {
+    document.removeEventListener("visibilitychange", look);
+    clearTimeout(hiding);
+    retire();
+    channel?.close();
+    started = undefined;
+  };
+  return started;
+}
+
+/** Calls `act` with every event until the returned function is called. */
+export function onLive(act: (event: LiveEvent) => void): () => void {
+  readers.add(act);
+  return () => readers.delete(act);
+}
+
+export const liveState = {
+  get: (): LiveState => state,
+  subscribe(act: () => void): () => void {
+    watchers.add(act);
+    return () => watchers.delete(act);
+  },
+};

@@ -1,0 +1,84 @@
+/** Shown until there is a first run: what to do, in order, with what is done already ticked. */
+import { ArrowRight, CircleCheck, CircleDashed } from "lucide-react";
+import { type ReactNode, useState } from "react";
+import { useLocation } from "wouter";
+import { api, client, must } from "../../api/client.ts";
+import { useAdmin } from "../../shell/session.tsx";
+import { Button, ButtonLink } from "../../ui/button.tsx";
+import { ProblemNote } from "../../ui/note.tsx";
+import { CliLine, Section } from "../../ui/page.tsx";
+
+const EXAMPLE = { pipeline_id: "hello", task_description: "Greet me, and say in one sentence what Skep is." };
+
+export function FirstSteps() {
+  const admin = useAdmin();
+  const [, navigate] = useLocation();
+  const [error, setError] = useState<unknown>();
+  const [busy, setBusy] = useState(false);
+  const models = api.useQuery("get", "/v1/models", { params: { query: { limit: 200 } } });
+  const real = models.data?.items.some(({ id }) => !id.startsWith("demo/")) ?? false;
+  const start = async () => {
+    setBusy(true);
+    setError(undefined);
+    try {
+      const run = await must(client.POST("/v1/runs", { body: EXAMPLE }));
+      navigate(`/runs/${run.id}`);
+    } catch (thrown) {
+      setError(thrown);
+      setBusy(false);
+    }
+  };
+  return (
+    <Section title="First steps">
+      <ol className="overflow-hidden rounded-lg border border-line bg-panel">
+        {admin && (
+          <Step
+            done={real}
+            title="Give the agents a model"
+            about="A key of a provider, or Ollama on this machine. Until then a scripted model plays along, for nothing."
+          >
+            <ButtonLink href="/providers" kind={real ? "quiet" : "primary"}>
+              Model providers
+              <ArrowRight aria-hidden size={14} />
+            </ButtonLink>
+          </Step>
+        )}
+        <Step
+          done={false}
+          title="See a run"
+          about="A small example: one agent, a few seconds. You see every word, tool call and cent."
+        >
+          <Button kind={real || !admin ? "primary" : "plain"} busy={busy} onClick={start}>
+            Start the example
+          </Button>
+          <CliLine line='skep run hello "Greet me" --follow' />
+        </Step>
+        <Step
+          done={false}
+          title="Work on a repository of yours"
+          about="Agents work in a worktree, on a branch of their own."
+        >
+          <ButtonLink href="/projects">Add a project</ButtonLink>
+        </Step>
+      </ol>
+      <ProblemNote error={error} />
+    </Section>
+  );
+}
+
+function Step({ done, title, about, children }: { done: boolean; title: string; about: string; children: ReactNode }) {
+  const Icon = done ? CircleCheck : CircleDashed;
+  return (
+    <li className="flex flex-wrap items-center gap-x-4 gap-y-2 border-b border-line px-4 py-3 last:border-0">
+      <Icon aria-hidden size={18} className={done ? "text-ok" : "text-faint"} />
+      <div className="min-w-0 flex-1 basis-64">
+        <div className="font-medium">
+          {title}
+          {done && <span className="sr-only"> (done)</span>}
+        </div>
+        <div className="text-sm text-dim">{about}</div>
+      </div>
+      <div className="flex flex-col items-end">{children}</div>
+    </li>
+  );
+}

@@ -1,0 +1,198 @@
+/** Log-in: password, second factor, sign-on through a provider. */
+import { type FormEvent, type ReactNode, useState } from "react";
+import { api, client, fieldError, must, type Schemas, siteUrl } from "../../api/client.ts";
+import { Button } from "../../ui/button.tsx";
+import { Field, Input } from "../../ui/field.tsx";
+import { ProblemNote, Warning } from "../../ui/note.tsx";
+
+interface Props {
+  /** The session ended while a page was open. */
+  again: boolean;
+  onDone(): Promise<void>;
+}
+
+type Step = { kind: "password" } | { kind: "code"; pending: string } | { kind: "recovery"; pending: string };
+
+export function LoginPage({ again, onDone }: Props) {
+  const status = api.useQuery("get", "/v1/status", undefined, { staleTime: 0 });
+  if (status.data?.setup_required) return <FirstAdministrator onDone={onDone} />;
+  return <LogIn again={again} onDone={onDone} />;
+}
+
+function LogIn({ again, onDone }: Props) {
+  const [step, setStep] = useState<Step>({ kind: "password" });
+  const [error, setError] = useState<unknown>();
+  const [busy, setBusy] = useState(false);
+  const attempt = async (event: FormEvent<HTMLFormElement>) => {
+    event.preventDefault();
+    const form = new FormData(event.currentTarget);
+    const text = (name: string) => String(form.get(name) ?? "").trim();
+    setBusy(true);
+    setError(undefined);
+    try {
+      if (step.kind === "password") {
+        const body = { email: text("email"), password: String(form.get("password")), session: "cookie" as const };
+        const answer = await must(client.POST("/v1/auth/login", { body }));
+        if ("two_factor_required" in answer) return setStep({ kind: "code", pending: answer.pending_token });
+      } else {
+        const second =
+          step.kind === "code" ? { code: text("code").replace(/\s/g, "") } : { recovery_code: text("code") };
+        const body = { pending_token: step.pending, session: "cookie" as const, ...second };
+        await must(client.POST("/v1/auth/login/2fa", { body }));
+      }
+      await onDone();
+    } catch (thrown) {
+      setError(thrown);
+    } finally {
+      setBusy(false);
+    }
+  };
+  return (
+    <Card title={again ? "Log in again" : "Log in"}>
+      {again && <p className="mb-3 text-dim">Your log-in ended. What you had open is still there.</p>}
+      <PlainHttp />
+      <form onSubmit={attempt}>
+        {step.kind === "password" ? (
+          <>
+            <Field label="E-mail" error={fieldError(error, "email")}>
+              <Input name="email" type="email" autoComplete="username" required autoFocus />
+            </Field>
+            <Field label="Password" error={fieldError(error, "password")}>
+              <Input name="password" type="password" autoComplete="current-password" required />
+            </Field>
+          </>
+        ) : (
+          <Field
+            key={step.kind}
+            label={step.kind === "code" ? "Code of your authenticator" : "Recovery code"}
+            hint={step.kind === "code" ? "Six digits." : "Each works once."}
+          >
+            <Input
+              name="code"
+              autoComplete="one-time-code"
+              inputMode={step.kind === "code" ? "numeric" : "text"}
+              required
+              autoFocus
+            />
+          </Field>
+        )}
+        <ProblemNote error={error} />
+        <Button type="submit" kind="primary" busy={busy} className="mt-1 w-full">
+          {step.kind === "password" ? "Log in" : "Verify"}
+        </Button>
+        {step.kind !== "password" && (
+          <Button
+            kind="quiet"
+            className="mt-2 w-full"
+            onClick={() => setStep({ ...step, kind: step.kind === "code" ? "recovery" : "code" })}
+          >
+            {step.kind === "code" ? "Use a recovery code" : "Use the authenticator"}
+          </Button>
+        )}
+      </form>
+      {step.kind === "password" && <SignOn />}
+    </Card>
+  );
+}
+
+/** Buttons of the sign-on providers. The address leads back to the page that was asked for. */
+function SignOn() {
+  const { data } = api.useQuery("get", "/v1/auth/oidc");
+  const providers = data?.items ?? [];
+  if (providers.length === 0) return null;
+  const back = encodeURIComponent(location.pathname.slice(siteUrl("/").length - 1) + location.search);
+  return (
+    <div className="mt-4 border-t border-line pt-4">
+      {providers.map(({ slug, name }) => (
+        <a
+          key={slug}
+          href={siteUrl(`/v1/auth/oidc/${slug}/authorize?return_to=${back}`)}
+          className="mb-2 flex h-9 max-sm:h-11 items-center justify-center rounded-md border border-line-strong bg-panel font-medium hover:bg-hover"
+        >
+          Continue with {name}
+        </a>
+      ))}
+    </div>
+  );
+}
+
+/** The very first start where others can get in: whoever holds the token of the server's log makes the account. */
+export function FirstAdministrator({ onDone }: { onDone(): Promise<void> }) {
+  const [error, setError] = useState<unknown>();
+  const [busy, setBusy] = useState(false);
+  const submit = async (event: FormEvent<HTMLFormElement>) => {
+    event.preventDefault();
+    const form = new FormData(event.currentTarget);
+    const text = (name: string) => String(form.get(name) ?? "").trim();
+    setBusy(true);
+    setError(undefined);
+    try {
+      const setup_token = text("setup_token");
+      const body: Schemas["CreateSetupBody"] = {
+        ...{ email: text("email"), password: String(form.get("password")), session: "cookie" },
+        ...(text("display_name") ? { display_name: text("display_name") } : {}),
+        ...(setup_token ? { setup_token } : {}),
+      };
+      await must(client.POST("/v1/auth/setup", { body }));
+      await onDone();
+    } catch (thrown) {
+      setError(thrown);
+    } finally {
+      setBusy(false);
+    }
+  };
+  return (
+    <Card title="Welcome to Skep">
+      <p className="mb-4 text-dim">Nobody has set this server up yet. Make the first administrator.</p>
+      <PlainHttp />
+      <form onSubmit={submit}>
+        <Field label="E-mail" error={fieldError(error, "email")}>
+          <Input name="email" type="email" autoComplete="username" required autoFocus />
+        </Field>
+        <Field label="Your name" error={fieldError(error, "display_name")}>
+          <Input name="display_name" autoComplete="name" />
+        </Field>
+        <Field label="Password" hint="At least ten characters." error={fieldError(error, "password")}>
+          <Input name="password" type="password" autoComplete="new-password" minLength={10} required />
+        </Field>
+        <Field
+          label="Setup token"
+          hint={
+            <>
+              The server printed it at its start, and keeps it in the file <code>setup-token</code> of its data folder.
+            </>
+          }
+          error={fieldError(error, "setup_token")}
+        >
+          <Input name="setup_token" autoComplete="off" spellCheck={false} placeholder="skst_…" className="font-mono" />
+        </Field>
+        <ProblemNote error={error} />
+        <Button type="submit" kind="primary" busy={busy} className="mt-1 w-full">
+          Make the account
+        </Button>
+      </form>
+    </Card>
+  );
+}
+
+function PlainHttp() {
+  const local = ["localhost", "127.0.0.1", "[::1]"].includes(location.hostname);
+  if (location.protocol === "https:" || local) return null;
+  return <Warning>This page came over plain http: others in the network can read what you type.</Warning>;
+}
+
+function Card({ title, children }: { title: string; children: ReactNode }) {
+  return (
+    <main className="flex min-h-dvh items-start justify-center px-4 pt-[14dvh] pb-8">
+      <div className="w-full max-w-sm">
+        <svg aria-hidden="true" viewBox="0 0 32 32" className="mb-3 size-9 text-accent">
+          <g fill="none" stroke="currentColor" strokeWidth="3.2" strokeLinecap="round">
+            <path d="M12 6.5h8M9 13h14M6.8 19.5h18.4M6 26h20" />
+          </g>
+        </svg>
+        <h1 className="mb-4 text-2xl font-semibold tracking-tight">{title}</h1>
+        {children}
+      </div>
+    </main>
+  );
+}

@@ -1,0 +1,249 @@
+/** One run: what it does, where it is, what each step was asked, said and gave. */
+import { GitBranch, Play, RotateCw, Square } from "lucide-react";
+import { lazy, type ReactNode, Suspense, useState } from "react";
+import { Link, useLocation, useParams } from "wouter";
+import { api, client, must, type Schemas } from "../../api/client.ts";
+import { refresh } from "../../api/queries.ts";
+import { Button } from "../../ui/button.tsx";
+import { Confirm } from "../../ui/dialog.tsx";
+import { count, usd } from "../../ui/format.ts";
+import { Await, Loading, ProblemNote } from "../../ui/note.tsx";
+import { CopyButton, PageHeader, Panel } from "../../ui/page.tsx";
+import { Status } from "../../ui/status.tsx";
+import { Tabs, useParam } from "../../ui/tabs.tsx";
+import { Ago, Took } from "../../ui/time.tsx";
+import { Value } from "../../ui/value.tsx";
+import { ApprovalCard } from "../runs/approval-card.tsx";
+import { Outline } from "./outline.tsx";
+import { RestartDialog } from "./restart-dialog.tsx";
+import { StepDetail } from "./step-detail.tsx";
+import { latestOf, openStep } from "./steps.ts";
+import { Timeline } from "./timeline.tsx";
+
+const RunGraph = lazy(() => import("./run-graph.tsx"));
+
+type Run = Schemas["Run"];
+const ENDED = new Set(["succeeded", "failed", "cancelled"]);
+
+export default function RunPage() {
+  const { id = "" } = useParams<{ id: string }>();
+  const run = api.useQuery("get", "/v1/runs/{id}", { params: { path: { id } } });
+  return <Await query={run}>{(data) => <RunView run={data} />}</Await>;
+}
+
+function RunView({ run }: { run: Run }) {
+  const [tab] = useParam("tab");
+  return (
+    <>
+      <Header run={run} />
+      <Facts run={run} />
+      <RunError run={run} />
+      <Waiting run={run} />
+      <Tabs
+        label="Views of the run"
+        tabs={[
+          { id: "steps", title: "Steps" },
+          { id: "graph", title: "Graph" },
+          { id: "timeline", title: "Timeline" },
+          { id: "result", title: "Result" },
+        ]}
+      />
+      {tab === "result" ? <Result run={run} /> : <Work run={run} tab={tab} />}
+    </>
+  );
+}
+
+function Header({ run }: { run: Run }) {
+  const [dialog, setDialog] = useState<"restart" | "cancel" | null>(null);
+  const [, navigate] = useLocation();
+  const ended = ENDED.has(run.status);
+  const again = () => {
+    const query = new URLSearchParams({ pipeline: run.pipeline_id, task: run.task_description });
+    if (run.project_name) query.set("project", run.project_name);
+    navigate(`/runs/new?${query}`);
+  };
+  const [title = "", ...rest] = run.task_description.split("\n");
+  return (
+    <>
+      <PageHeader
+        title={title.length > 140 ? `${title.slice(0, 140)}…` : title}
+        above={
+          <>
+            <Link href="/runs" className="hover:underline">
+              Runs
+            </Link>
+            {" / "}
+            <Link href={`/pipelines/${run.pipeline_id}`} className="hover:underline">
+              {run.pipeline_id}
+            </Link>
+          </>
+        }
+        beside={<Status status={run.status} />}
+        cli={`skep runs show ${run.id}`}
+        actions={
+          <>
+            {!ended && (
+              <Button icon={<Square aria-hidden size={13} />} onClick={() => setDialog("cancel")}>
+                Cancel
+              </Button>
+            )}
+            {ended && run.status !== "succeeded" && (
+              <Button kind="primary" icon={<RotateCw aria-hidden size={14} />} onClick={() => setDialog("restart")}>
+                Restart
+              </Button>
+            )}
+            {ended && (
+              <Button icon={<Play aria-hidden size={14} />} onClick={again}>
+                Run again
+              </Button>
+            )}
+          </>
+        }
+      />
+      {(title.length > 140 || rest.length > 0) && (
+        <details className="mb-4 rounded-md bg-sunken px-3 py-2">
+          <summary className="text-sm text-dim">The whole task</summary>
+          <p className="mt-1 whitespace-pre-wrap">{run.task_description}</p>
+        </details>
+      )}
+      {dialog === "restart" && <RestartDialog run={run} onClose={() => setDialog(null)} />}
+      {dialog === "cancel" && (
+        <Confirm
+          title="Cancel the run?"
+          word="Cancel the run"
+          onClose={() => setDialog(null)}
+          act={async () => {
+            await must(client.POST("/v1/runs/{id}/cancel", { params: { path: { id: run.id } } }));
+            await refresh("/v1/runs", "/v1/steps", "/v1/approvals");
+          }}
+        >
+          What is at work stops. What was done stays, and the run can be restarted from where it was.
+        </Confirm>
+      )}
+    </>
+  );
+}
+
+function Facts({ run }: { run: Run }) {
+  const facts: [string, ReactNode][] = [
+    ["Steps", `${run.steps_done} of ${run.steps_total}`],
+    ["Took", <Took key="took" from={run.started_at} to={run.finished_at} />],
+    ["Cost", `${usd(run.cost_usd)}${run.budget_usd === null ? "" : ` of ${usd(run.budget_usd)}`}`],
+    ["Tokens", count(run.tokens)],
+    ["Started", <Ago key="started" at={run.created_at} />],
+  ];
+  if (run.project_id)
+    facts.push([
+      "Project",
+      <Link key="project" href={`/projects/${run.project_id}`} className="hover:underline">
+        {run.project_name}
+      </Link>,
+    ]);
+  if (run.branch)
+    facts.push([
+      "Branch",
+      <span key="branch" className="inline-flex items-center gap-1 font-mono text-sm">
+        <GitBranch aria-hidden size={13} />
+        {run.branch}
+        <CopyButton text={run.branch} label="Copy the branch" />
+      </span>,
+    ]);
+  return (
+    <dl className="mb-4 flex flex-wrap gap-x-8 gap-y-2">
+      {facts.map(([name, value]) => (
+        <div key={name}>
+          <dt className="text-xs text-faint">{name}</dt>
+          <dd className="tabular-nums">{value}</dd>
+        </div>
+      ))}
+    </dl>
+  );
+}
+
+function RunError({ run }: { run: Run }) {
+  if (!run.error || run.status !== "failed") return null;
+  const { code, message, step_id } = run.error;
+  return (
+    <div role="alert" className="mb-4 rounded-lg border border-bad/40 bg-bad-soft px-4 py-3">
+      <p className="whitespace-pre-wrap">
+        {step_id && (
+          <Link href={`?step=${step_id}`} className="font-semibold underline">
+            {step_id}
+          </Link>
+        )}{" "}
+        failed: {message}
+      </p>
+      <p className="mt-1 font-mono text-xs text-dim">{code}</p>
+    </div>
+  );
+}
+
+function Waiting({ run }: { run: Run }) {
+  const { data } = api.useQuery(
+    "get",
+    "/v1/approvals",
+    { params: { query: { limit: 200 } } },
+    { enabled: run.status === "waiting" || run.status === "running" },
+  );
+  const own = (data?.items ?? []).filter(({ run_id }) => run_id === run.id);
+  return own.map((approval) => (
+    <div key={approval.id} className="mb-4">
+      <ApprovalCard approval={approval} bare />
+    </div>
+  ));
+}
+
+function Work({ run, tab }: { run: Run; tab: string }) {
+  const path = { path: { id: run.id } };
+  const plan = api.useQuery("get", "/v1/runs/{id}/plan", { params: path });
+  const steps = api.useQuery("get", "/v1/steps/{run_id}", {
+    params: { path: { run_id: run.id }, query: { limit: 200 } },
+  });
+  const [chosen, choose] = useParam("step");
+  const [attempt, setAttempt] = useParam("attempt");
+  const pick = (step: string) => {
+    choose(step);
+    if (attempt) setAttempt("");
+  };
+  if (plan.error || steps.error)
+    return (
+      <ProblemNote error={plan.error ?? steps.error} retry={() => Promise.all([plan.refetch(), steps.refetch()])} />
+    );
+  if (!plan.data || !steps.data) return <Loading rows={5} />;
+  const rows = steps.data.items;
+  const current = chosen || openStep(plan.data.steps, run);
+  const shown = rows.find(({ id }) => id === attempt) ?? latestOf(rows, current);
+  const detail = (
+    <StepDetail run={run} plan={plan.data.steps.find(({ id }) => id === current)} step={shown} rows={rows} />
+  );
+  if (tab === "timeline") return <Timeline run={run} rows={rows} />;
+  if (tab === "graph")
+    return (
+      <>
+        <Suspense fallback={<Loading rows={6} />}>
+          <RunGraph steps={plan.data.steps} current={current} onPick={pick} />
+        </Suspense>
+        <div className="mt-6">{detail}</div>
+      </>
+    );
+  return (
+    <div className="grid items-start gap-6 lg:grid-cols-[15.5rem_minmax(0,1fr)]">
+      <Outline steps={plan.data.steps} rows={rows} current={current} onPick={pick} />
+      <div className="min-w-0">{detail}</div>
+    </div>
+  );
+}
+
+function Result({ run }: { run: Run }) {
+  return (
+    <Panel className="p-4">
+      <Value value={run.outputs} />
+      {run.human_context && (
+        <>
+          <h2 className="mt-6 mb-1 text-sm font-semibold">Guidance it was given</h2>
+          <p className="whitespace-pre-wrap text-dim">{run.human_context}</p>
+        </>
+      )}
+    </Panel>
+  );
+}

@@ -1,0 +1,142 @@
+/** One step: who does it, its attempts, what it was asked, what it said and did, what it gave. */
+import { ChevronRight } from "lucide-react";
+import type { ReactNode } from "react";
+import { Link } from "wouter";
+import type { Schemas } from "../../api/client.ts";
+import { count, usd } from "../../ui/format.ts";
+import { Empty } from "../../ui/note.tsx";
+import { Status } from "../../ui/status.tsx";
+import { useParam } from "../../ui/tabs.tsx";
+import { Took } from "../../ui/time.tsx";
+import { Value } from "../../ui/value.tsx";
+import { attemptsOf, childrenOf, type Step, type StepPlan } from "./steps.ts";
+import { Transcript } from "./transcript.tsx";
+
+interface Props {
+  run: Schemas["Run"];
+  plan: StepPlan | undefined;
+  step: Step | undefined;
+  rows: Step[];
+}
+
+export function StepDetail({ plan, step, rows }: Props) {
+  if (!plan) return <Empty>The run's pipeline has no such step.</Empty>;
+  return (
+    <section aria-labelledby="step-name">
+      <div className="mb-3 flex flex-wrap items-center gap-x-3 gap-y-1">
+        <h2 id="step-name" className="text-lg font-semibold tracking-tight">
+          {plan.name}
+        </h2>
+        <Status status={step?.status ?? plan.status} />
+        {step && <Figures step={step} />}
+      </div>
+      {plan.description && <p className="mb-3 text-dim">{plan.description}</p>}
+      <Attempts rows={attemptsOf(rows, plan.id)} shown={step} />
+      <Attempts rows={childrenOf(rows, plan.id)} shown={step} items />
+      {step ? <StepBody step={step} /> : <NotYet plan={plan} />}
+    </section>
+  );
+}
+
+function NotYet({ plan }: { plan: StepPlan }) {
+  const after = plan.needs.length > 0 ? `after ${plan.needs.join(", ")}` : "first";
+  return (
+    <Empty>
+      It begins {after}
+      {plan.when && (
+        <>
+          , when <code className="font-mono">{plan.when}</code>
+        </>
+      )}
+      .
+    </Empty>
+  );
+}
+
+function Figures({ step }: { step: Step }) {
+  return (
+    <span className="flex flex-wrap gap-x-3 text-sm text-dim tabular-nums">
+      {step.agent_id && (
+        <Link href={`/agents/${step.agent_id}`} className="hover:underline">
+          {step.agent_id}
+        </Link>
+      )}
+      {step.model && <span>{step.model}</span>}
+      <Took from={step.started_at} to={step.finished_at} />
+      <span>{usd(step.cost_usd)}</span>
+      <span>{count(step.tokens)} tokens</span>
+    </span>
+  );
+}
+
+/** Links to the attempts, or to the items of a step that is done for each. */
+function Attempts({ rows, shown, items = false }: { rows: Step[]; shown: Step | undefined; items?: boolean }) {
+  const [, setAttempt] = useParam("attempt");
+  if (rows.length < (items ? 1 : 2)) return null;
+  return (
+    <nav aria-label={items ? "Items" : "Attempts"} className="mb-3 flex flex-wrap items-center gap-1">
+      <span className="mr-1 text-sm text-faint">{items ? "Items" : "Attempts"}</span>
+      {rows.map((row, at) => (
+        <button
+          key={row.id}
+          type="button"
+          aria-pressed={row.id === shown?.id}
+          onClick={() => setAttempt(row.id)}
+          className="inline-flex h-7 max-sm:h-11 items-center gap-1 rounded-md border border-line px-2 text-sm hover:bg-hover aria-pressed:border-accent aria-pressed:bg-accent-soft"
+        >
+          <Status status={row.status} bare />
+          {items ? (row.index ?? 0) + 1 : at + 1}
+          {items && row.attempt > 1 && <span className="text-faint">({row.attempt})</span>}
+        </button>
+      ))}
+    </nav>
+  );
+}
+
+function StepBody({ step }: { step: Step }) {
+  const { input, message, ...others } = step.inputs as Record<string, unknown>;
+  return (
+    <>
+      {step.error && (
+        <div role="alert" className="mb-3 rounded-lg border border-bad/40 bg-bad-soft px-3 py-2">
+          <p className="whitespace-pre-wrap">{step.error.message}</p>
+          <p className="mt-1 font-mono text-xs text-dim">{step.error.code}</p>
+        </div>
+      )}
+      {(input !== undefined || message !== undefined) && (
+        <Fold title={message !== undefined ? "What is asked" : "What the agent was asked"} open={message !== undefined}>
+          <Value value={input ?? message} />
+        </Fold>
+      )}
+      {Object.keys(others).length > 0 && (
+        <Fold title="Inputs">
+          <Value value={others} />
+        </Fold>
+      )}
+      {Object.keys(step.outputs).length > 0 && (
+        <Fold title="What it gave" open>
+          <Value value={step.outputs} />
+        </Fold>
+      )}
+      {step.session_id && (
+        <Transcript
+          key={step.session_id}
+          session={step.session_id}
+          live={step.status === "running" || step.status === "queued"}
+        />
+      )}
+    </>
+  );
+}
+
+export function Fold({ title, open = false, children }: { title: string; open?: boolean; children: ReactNode }) {
+  return (
+    <details open={open} className="group mb-2 rounded-lg border border-line bg-panel">
+      <summary className="flex min-h-9 items-center gap-1.5 px-3 text-sm font-medium max-sm:min-h-11">
+        <ChevronRight aria-hidden size={14} className="text-faint transition-transform group-open:rotate-90" />
+        {title}
+      </summary>
+      <div className="px-3 pb-3">{children}</div>
+    </details>
+  );
+}

@@ -1,0 +1,64 @@
+/** Every attempt on one scale of time, in the order they began. */
+import { Link } from "wouter";
+import type { Schemas } from "../../api/client.ts";
+import { duration } from "../../ui/format.ts";
+import { Empty } from "../../ui/note.tsx";
+import { Panel } from "../../ui/page.tsx";
+import { Status } from "../../ui/status.tsx";
+import { useNow } from "../../ui/time.tsx";
+import type { Step } from "./steps.ts";
+
+const TONE: Record<string, string> = {
+  succeeded: "bg-ok",
+  failed: "bg-bad",
+  running: "bg-run",
+  waiting: "bg-wait",
+};
+
+export function Timeline({ run, rows }: { run: Schemas["Run"]; rows: Step[] }) {
+  const now = useNow(run.finished_at === null);
+  const begun = rows.filter(({ started_at }) => started_at !== null);
+  if (begun.length === 0) return <Empty>No step has begun.</Empty>;
+  const from = Date.parse(run.created_at);
+  const to = run.finished_at ? Date.parse(run.finished_at) : now;
+  const whole = Math.max(to - from, 1);
+  const part = (ms: number) => `${Math.min(100, Math.max(0, (ms / whole) * 100))}%`;
+  return (
+    <Panel className="overflow-hidden">
+      <ol>
+        {begun.map((step) => {
+          const start = Date.parse(step.started_at!) - from;
+          const end = (step.finished_at ? Date.parse(step.finished_at) : to) - from;
+          return (
+            <li key={step.id} className="border-b border-line last:border-0">
+              <Link
+                href={`?step=${step.step_id}&attempt=${step.id}`}
+                data-row
+                className="grid grid-cols-[9rem_minmax(0,1fr)_5rem] items-center gap-3 px-3 py-2 hover:bg-hover max-sm:grid-cols-[6rem_minmax(0,1fr)_4rem]"
+              >
+                <span className="flex min-w-0 items-center gap-2">
+                  <Status status={step.status} bare />
+                  <span className="line-clamp-1 text-sm">
+                    {step.step_id}
+                    {step.index !== null && ` ${step.index + 1}`}
+                    {step.attempt > 1 && ` (${step.attempt})`}
+                  </span>
+                </span>
+                <span aria-hidden className="relative h-4">
+                  <span
+                    className={`absolute h-full min-w-0.5 rounded-sm ${TONE[step.status] ?? "bg-line-strong"}`}
+                    style={{ left: part(start), width: part(end - start) }}
+                  />
+                </span>
+                <span className="text-right text-sm text-dim tabular-nums">{duration(end - start)}</span>
+              </Link>
+            </li>
+          );
+        })}
+      </ol>
+      <p className="border-t border-line px-3 py-2 text-sm text-dim">
+        {duration(whole)} in all. Gaps before a bar are time in the queue.
+      </p>
+    </Panel>
+  );
+}

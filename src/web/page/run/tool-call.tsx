@@ -1,0 +1,78 @@
+/** A tool call as one line: what, on what, how long, whether it went well. Opened, all of it. */
+import { Brain, ChevronRight, CircleAlert, LoaderCircle } from "lucide-react";
+import type { Schemas } from "../../api/client.ts";
+import { duration, plural } from "../../ui/format.ts";
+import { CopyButton } from "../../ui/page.tsx";
+
+type Call = Schemas["TranscriptCall"];
+
+/** What stands for the whole input on one line. */
+function gist(input: unknown): string {
+  if (typeof input !== "object" || input === null) return String(input ?? "");
+  const record = input as Record<string, unknown>;
+  for (const name of ["command", "path", "file_path", "pattern", "query", "url", "name", "summary", "reason", "task"])
+    if (typeof record[name] === "string") return (record[name] as string).split("\n")[0] ?? "";
+  const text = JSON.stringify(record);
+  return text === "{}" ? "" : text;
+}
+
+export function ToolCall({ call }: { call: Call }) {
+  const { tool, input, ok, output, output_characters, status, duration_ms } = call;
+  const failed = ok === false || status === "interrupted";
+  return (
+    <details className="group my-1 rounded-md border border-line bg-panel">
+      <summary className="flex min-h-8 items-center gap-2 px-2 text-sm max-sm:min-h-11">
+        <ChevronRight aria-hidden size={13} className="shrink-0 text-faint transition-transform group-open:rotate-90" />
+        <span className="shrink-0 font-mono text-xs font-semibold">{tool}</span>
+        <span className="line-clamp-1 min-w-0 flex-1 font-mono text-xs text-dim">{gist(input)}</span>
+        {failed && (
+          <span className="inline-flex shrink-0 items-center gap-1 text-bad">
+            <CircleAlert aria-hidden size={14} />
+            {status === "interrupted" ? "interrupted" : "failed"}
+          </span>
+        )}
+        {status === "running" && (
+          <LoaderCircle role="img" aria-label="running" size={14} className="spin shrink-0 text-run" />
+        )}
+        {duration_ms !== null && (
+          <span className="shrink-0 text-xs text-faint tabular-nums">{duration(duration_ms)}</span>
+        )}
+      </summary>
+      <div className="border-t border-line px-3 py-2">
+        <Block title="Input" text={typeof input === "string" ? input : JSON.stringify(input, null, 2)} />
+        {output !== null && (
+          <Block
+            title={`Output${output_characters > output.length ? ` (cut; ${plural(output_characters, "character")} in all)` : ""}`}
+            text={output}
+          />
+        )}
+      </div>
+    </details>
+  );
+}
+
+function Block({ title, text }: { title: string; text: string }) {
+  if (!text) return null;
+  return (
+    <div className="mb-2 last:mb-0">
+      <div className="flex items-center justify-between text-xs text-faint">
+        {title}
+        <CopyButton text={text} />
+      </div>
+      <pre className="max-h-96 overflow-auto font-mono text-xs whitespace-pre-wrap">{text}</pre>
+    </div>
+  );
+}
+
+export function Thinking({ text }: { text: string }) {
+  return (
+    <details className="group my-1 text-sm text-dim">
+      <summary className="inline-flex min-h-7 items-center gap-1.5 max-sm:min-h-11">
+        <Brain aria-hidden size={14} />
+        Thinking
+        <ChevronRight aria-hidden size={13} className="transition-transform group-open:rotate-90" />
+      </summary>
+      <p className="mt-1 border-l-2 border-line pl-3 whitespace-pre-wrap">{text}</p>
+    </details>
+  );
+}

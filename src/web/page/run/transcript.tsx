@@ -1,0 +1,149 @@
+/** What a session says and does, newest at the end. While it works, what it says now is written on as it arrives. */
+import { ArrowDown, Search } from "lucide-react";
+import { useDeferredValue, useEffect, useRef, useState } from "react";
+import type { Schemas } from "../../api/client.ts";
+import { refresh, usePages } from "../../api/queries.ts";
+import { onLive } from "../../live/stream.ts";
+import { Button } from "../../ui/button.tsx";
+import { Empty, Loading, ProblemNote } from "../../ui/note.tsx";
+import { Thinking, ToolCall } from "./tool-call.tsx";
+
+type Message = Schemas["TranscriptMessage"];
+
+export function Transcript({ session, live }: { session: string; live: boolean }) {
+  const [text, setText] = useState("");
+  const q = useDeferredValue(text.trim());
+  const query = usePages("/v1/sessions/{id}/transcript", {
+    path: { id: session },
+    query: { limit: 50, ...(q ? { q } : {}) },
+  });
+  const messages = query.rows.toReversed();
+  const asked = messages[0]?.seq === 0 && messages[0].role === "user";
+  const shown = asked ? messages.slice(1) : messages;
+  return (
+    <div>
+      <div className="mt-4 mb-2 flex items-center gap-2">
+        <h3 className="mr-auto text-sm font-semibold">Log</h3>
+        <div className="relative">
+          <Search
+            aria-hidden
+            size={13}
+            className="pointer-events-none absolute top-1/2 left-2 -translate-y-1/2 text-faint"
+          />
+          <input
+            type="search"
+            data-filter
+            aria-label="Search the log"
+            placeholder="Search the log"
+            value={text}
+            onChange={(event) => setText(event.target.value)}
+            className="h-8 max-sm:h-11 w-44 rounded-md border border-line-strong bg-panel pr-2 pl-7 text-sm placeholder:text-faint"
+          />
+        </div>
+      </div>
+      <ProblemNote error={query.error} retry={query.refetch} />
+      {query.hasNextPage && (
+        <Button kind="quiet" className="mb-2" busy={query.isFetchingNextPage} onClick={() => query.fetchNextPage()}>
+          Earlier messages
+        </Button>
+      )}
+      {query.isPending && <Loading rows={3} />}
+      {query.data && shown.length === 0 && !live && (
+        <Empty>{q ? "Nothing in the log is like that." : "It said nothing."}</Empty>
+      )}
+      <div role="log" aria-live="off" aria-label="Log of the step" className="flex flex-col gap-2">
+        {shown.map((message) => (
+          <MessageRow key={message.seq} message={message} />
+        ))}
+        {live && !q && <Tail session={session} />}
+      </div>
+    </div>
+  );
+}
+
+function MessageRow({ message }: { message: Message }) {
+  return (
+    <div className="row-block">
+      {message.role !== "assistant" && (
+        <p className="rounded-lg bg-sunken px-3 py-2 text-sm whitespace-pre-wrap text-dim">
+          <b className="font-medium text-ink">{message.role === "summary" ? "Summary so far: " : "Told: "}</b>
+          {message.text}
+        </p>
+      )}
+      {message.role === "assistant" && (
+        <>
+          {message.thinking && <Thinking text={message.thinking} />}
+          {message.text && <p className="my-1 whitespace-pre-wrap">{message.text}</p>}
+          {message.calls.map((call) => (
+            <ToolCall key={call.call_id} call={call} />
+          ))}
+        </>
+      )}
+    </div>
+  );
+}
+
+const AFTER_CALL_MS = 250;
+
+/**
+ * The words that arrive, written into the page outside of React, once a frame. What was said whole is in the transcript,
+ * which is asked again when a tool call begins or ends.
+ */
+function Tail({ session }: { session: string }) {
+  const box = useRef<HTMLParagraphElement>(null);
+  const [away, setAway] = useState(false);
+  useEffect(() => {
+    let pending = "";
+    let frame = 0;
+    let asking: ReturnType<typeof setTimeout> | undefined;
+    const near = () => document.documentElement.scrollHeight - innerHeight - scrollY < 160;
+    const paint = () => {
+      frame = 0;
+      const follow = near();
+      box.current?.append(pending);
+      pending = "";
+      if (follow) scrollTo({ top: document.documentElement.scrollHeight });
+    };
+    const again = () => {
+      asking = undefined;
+      void refresh(`/v1/sessions/{id}/transcript`).then(() => {
+        if (box.current) box.current.textContent = "";
+      });
+    };
+    const stop = onLive(({ kind, session_id, data }) => {
+      if (session_id !== session && kind !== "gap") return;
+      if (kind === "agent_output") {
+        pending += String(data["text"] ?? "");
+        frame ||= requestAnimationFrame(paint);
+      } else if (kind.startsWith("tool_call") || kind === "session_ended" || kind === "gap") {
+        asking ??= setTimeout(again, AFTER_CALL_MS);
+      }
+    });
+    const look = () => setAway(!near());
+    addEventListener("scroll", look, { passive: true });
+    return () => {
+      stop();
+      cancelAnimationFrame(frame);
+      clearTimeout(asking);
+      removeEventListener("scroll", look);
+    };
+  }, [session]);
+  return (
+    <>
+      <p ref={box} className="whitespace-pre-wrap" />
+      <p className="flex items-center gap-2 text-sm text-dim">
+        <span aria-hidden className="size-2 animate-pulse rounded-full bg-run" />
+        At work
+      </p>
+      {away && (
+        <Button
+          className="fixed right-6 bottom-6 shadow-xl"
+          icon={<ArrowDown aria-hidden size={14} />}
+          onClick={() => scrollTo({ top: document.documentElement.scrollHeight })}
+        >
+          Follow
+        </Button>
+      )}
+    </>
+  );
+}

@@ -1,0 +1,114 @@
+/** A question to a person, with all one needs to answer it: what came before, what it cost, what either answer does. */
+import { ChevronRight } from "lucide-react";
+import { type ReactNode, useState } from "react";
+import { Link } from "wouter";
+import { client, must, type Schemas } from "../../api/client.ts";
+import { refresh } from "../../api/queries.ts";
+import { Button } from "../../ui/button.tsx";
+import { TextArea } from "../../ui/field.tsx";
+import { usd } from "../../ui/format.ts";
+import { ProblemNote } from "../../ui/note.tsx";
+import { notify } from "../../ui/notice.tsx";
+import { Ago } from "../../ui/time.tsx";
+import { Value } from "../../ui/value.tsx";
+
+type Approval = Schemas["PendingApproval"];
+
+export function ApprovalCard({ approval, bare = false }: { approval: Approval; bare?: boolean }) {
+  const [comment, setComment] = useState("");
+  const [busy, setBusy] = useState<"yes" | "no" | null>(null);
+  const [error, setError] = useState<unknown>();
+  const { run_id, step_id, message, results, if_approved, if_refused } = approval;
+  const answer = async (approved: boolean) => {
+    setBusy(approved ? "yes" : "no");
+    setError(undefined);
+    try {
+      const body = { step_id, approved, ...(comment.trim() ? { comment: comment.trim() } : {}) };
+      await must(client.POST("/v1/runs/{id}/approve", { params: { path: { id: run_id } }, body }));
+      notify(approved ? "Approved. The run goes on." : "Refused.");
+      await refresh("/v1/approvals", "/v1/runs", "/v1/steps");
+    } catch (thrown) {
+      setError(thrown);
+      setBusy(null);
+    }
+  };
+  const id = `comment-${approval.id}`;
+  return (
+    <article className="rounded-lg border border-wait/40 bg-panel p-4" aria-label={`Approval ${step_id}`}>
+      {!bare && (
+        <div className="mb-1 text-sm text-dim">
+          <Link href={`/runs/${run_id}?step=${step_id}`} className="font-medium text-ink hover:underline" data-row>
+            <span className="line-clamp-1">{approval.task_description}</span>
+          </Link>
+          {approval.pipeline_id} · {step_id}
+          {approval.project_name && ` · ${approval.project_name}`}
+        </div>
+      )}
+      <p className="my-2 text-lg whitespace-pre-wrap">{message}</p>
+      {results.map(({ step_id: from, outputs }) => (
+        <details key={from} className="group my-1 rounded-md bg-sunken" open={results.length === 1}>
+          <summary className="flex min-h-8 items-center gap-1 px-2 text-sm text-dim max-sm:min-h-11">
+            <ChevronRight aria-hidden size={14} className="transition-transform group-open:rotate-90" />
+            What <b className="font-medium text-ink">{from}</b> gave
+          </summary>
+          <div className="px-3 pb-2">
+            <Value value={outputs} />
+          </div>
+        </details>
+      ))}
+      <dl className="my-3 flex flex-wrap gap-x-6 gap-y-1 text-sm">
+        <Fact name="Asked">
+          <Ago at={approval.requested_at} />
+        </Fact>
+        <Fact name="Cost so far">
+          {usd(approval.cost_usd)}
+          {approval.budget_usd !== null && ` of ${usd(approval.budget_usd)}`}
+        </Fact>
+        {approval.branch && (
+          <Fact name="Branch">
+            <code className="font-mono">{approval.branch}</code>
+          </Fact>
+        )}
+        {approval.deadline && (
+          <Fact name={approval.on_timeout === "approve" ? "Approves itself" : "Refuses itself"}>
+            <Ago at={approval.deadline} />
+          </Fact>
+        )}
+      </dl>
+      <label htmlFor={id} className="sr-only">
+        Comment
+      </label>
+      <TextArea
+        id={id}
+        rows={1}
+        value={comment}
+        onChange={(event) => setComment(event.target.value)}
+        placeholder="A comment for the agents (optional)"
+      />
+      <ProblemNote error={error} />
+      <div className="mt-3 grid gap-x-3 gap-y-2 sm:grid-cols-2">
+        <div>
+          <Button kind="primary" busy={busy !== null} onClick={() => answer(true)} className="w-full">
+            Approve
+          </Button>
+          <p className="mt-1 text-sm text-dim">{if_approved.says}</p>
+        </div>
+        <div>
+          <Button kind="danger" busy={busy !== null} onClick={() => answer(false)} className="w-full">
+            Refuse
+          </Button>
+          <p className="mt-1 text-sm text-dim">{if_refused.says}</p>
+        </div>
+      </div>
+    </article>
+  );
+}
+
+function Fact({ name, children }: { name: string; children: ReactNode }) {
+  return (
+    <div className="flex gap-1.5">
+      <dt className="text-faint">{name}</dt>
+      <dd>{children}</dd>
+    </div>
+  );
+}

@@ -1,0 +1,30 @@
+/** How far a run is: a bar of its steps and the step it is at. */
+import type { Schemas } from "../../api/client.ts";
+
+const TONE: Record<string, string> = {
+  running: "bg-run",
+  queued: "bg-run",
+  waiting: "bg-wait",
+  failed: "bg-bad",
+  succeeded: "bg-ok",
+};
+
+export function Progress({ run }: { run: Schemas["Run"] }) {
+  const { steps_done, steps_total, current_step, waiting_reason, status } = run;
+  const part = steps_total === 0 ? 0 : Math.round((steps_done / steps_total) * 100);
+  const detail = waiting_reason || current_step;
+  return (
+    <span className="flex min-w-0 items-center gap-2 text-sm">
+      <span aria-hidden className="h-1.5 w-14 shrink-0 overflow-hidden rounded-full bg-line">
+        <span
+          className={`block h-full rounded-full ${TONE[status] ?? "bg-line-strong"}`}
+          style={{ width: `${part}%` }}
+        />
+      </span>
+      <span className="shrink-0 text-dim tabular-nums">
+        {steps_done}/{steps_total}
+      </span>
+      {detail && <span className="line-clamp-1 text-dim">{detail}</span>}
+    </span>
+  );
+}

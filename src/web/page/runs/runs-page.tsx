@@ -1,0 +1,163 @@
+/** All runs: filters live in the address, state is a filter, several are steered together. */
+import { Play, RotateCw, Square } from "lucide-react";
+import { useState } from "react";
+import { api, client, must } from "../../api/client.ts";
+import { refresh, usePages } from "../../api/queries.ts";
+import { Button, ButtonLink } from "../../ui/button.tsx";
+import { FilterBar, FilterSelect, SearchInput } from "../../ui/filter.tsx";
+import { plural } from "../../ui/format.ts";
+import { Await, Empty, ProblemNote } from "../../ui/note.tsx";
+import { notify } from "../../ui/notice.tsx";
+import { PageHeader } from "../../ui/page.tsx";
+import { Table } from "../../ui/table.tsx";
+import { useParam } from "../../ui/tabs.tsx";
+import { RUN_COLUMNS, type Run } from "./run-columns.tsx";
+
+const STATES = [
+  { value: "", label: "Any state" },
+  { value: "running,queued", label: "Running" },
+  { value: "waiting", label: "Waits for somebody" },
+  { value: "failed", label: "Failed" },
+  { value: "succeeded", label: "Succeeded" },
+  { value: "cancelled", label: "Cancelled" },
+  { value: "running,queued,waiting", label: "At work" },
+];
+
+const orUndefined = (value: string) => value || undefined;
+
+export default function RunsPage() {
+  const [status, setStatus] = useParam("status");
+  const [pipeline, setPipeline] = useParam("pipeline");
+  const [project, setProject] = useParam("project");
+  const [agent, setAgent] = useParam("agent");
+  const [text, setText] = useParam("q");
+  const filters = {
+    status: orUndefined(status),
+    pipeline_id: orUndefined(pipeline),
+    project_id: orUndefined(project),
+    agent_id: orUndefined(agent),
+    q: orUndefined(text),
+  };
+  const query = usePages("/v1/runs", { query: { ...filters, limit: 50 } });
+  const { rows } = query;
+  const filtered = Object.values(filters).some(Boolean);
+  const clear = () => history.replaceState(null, "", location.pathname);
+  return (
+    <>
+      <PageHeader
+        title="Runs"
+        cli={`skep runs${status && !status.includes(",") ? ` --status ${status}` : ""}`}
+        actions={
+          <ButtonLink href="/runs/new" kind="primary" icon={<Play aria-hidden size={14} />}>
+            Start a run
+          </ButtonLink>
+        }
+      />
+      <FilterBar>
+        <SearchInput value={text} onChange={setText} label="Search runs" />
+        <FilterSelect label="State" value={status} onChange={setStatus} options={STATES} />
+        <PipelineFilter value={pipeline} onChange={setPipeline} />
+        <ProjectFilter value={project} onChange={setProject} />
+        <AgentFilter value={agent} onChange={setAgent} />
+      </FilterBar>
+      <Await query={query} rows={8}>
+        {() =>
+          rows.length === 0 ? (
+            filtered ? (
+              <Empty action={<Button onClick={clear}>Clear the filters</Button>}>No run is like that.</Empty>
+            ) : (
+              <Empty
+                action={<ButtonLink href="/runs/new">Start the first</ButtonLink>}
+                cli='skep run hello "Greet me" --follow'
+              >
+                A run is a pipeline at work on one task. There is none yet.
+              </Empty>
+            )
+          ) : (
+            <SelectableRuns rows={rows} more={query} />
+          )
+        }
+      </Await>
+    </>
+  );
+}
+
+function SelectableRuns({ rows, more }: { rows: Run[]; more: Parameters<typeof Table>[0]["more"] }) {
+  const [chosen, setChosen] = useState<ReadonlySet<string>>(new Set());
+  const [error, setError] = useState<unknown>();
+  const [busy, setBusy] = useState(false);
+  const toggle = (key: string) =>
+    setChosen((old) => (old.has(key) ? new Set([...old].filter((one) => one !== key)) : new Set([...old, key])));
+  const steer = async (action: "cancel" | "restart") => {
+    setBusy(true);
+    setError(undefined);
+    try {
+      const { items } = await must(client.POST("/v1/runs/bulk", { body: { action, run_ids: [...chosen] } }));
+      const done = items.filter(({ ok }) => ok).length;
+      const not = items.length - done;
+      const why = items.find(({ ok }) => !ok)?.detail;
+      notify(
+        `${plural(done, "run")} ${action === "cancel" ? "cancelled" : "restarted"}${not ? `, ${not} not: ${why}` : ""}.`,
+      );
+      setChosen(new Set());
+      await refresh("/v1/runs");
+    } catch (thrown) {
+      setError(thrown);
+    } finally {
+      setBusy(false);
+    }
+  };
+  return (
+    <>
+      <ProblemNote error={error} />
+      {chosen.size > 0 && (
+        <div className="sticky top-0 z-20 mb-2 flex flex-wrap items-center gap-2 rounded-lg border border-line-strong bg-panel px-3 py-2 shadow-lg max-md:top-12">
+          <span className="mr-auto font-medium">{plural(chosen.size, "run")} selected</span>
+          <Button busy={busy} icon={<Square aria-hidden size={13} />} onClick={() => steer("cancel")}>
+            Cancel
+          </Button>
+          <Button busy={busy} icon={<RotateCw aria-hidden size={13} />} onClick={() => steer("restart")}>
+            Restart
+          </Button>
+          <Button kind="quiet" onClick={() => setChosen(new Set())}>
+            Clear
+          </Button>
+        </div>
+      )}
+      <Table
+        label="Runs"
+        rows={rows}
+        columns={RUN_COLUMNS}
+        keyOf={({ id }) => id}
+        hrefOf={({ id }) => `/runs/${id}`}
+        selection={{ chosen, toggle, all: (keys) => setChosen(new Set(keys)) }}
+        more={more}
+      />
+    </>
+  );
+}
+
+interface FilterProps {
+  value: string;
+  onChange(value: string): void;
+}
+const many = { params: { query: { limit: 200 } } };
+
+function PipelineFilter(props: FilterProps) {
+  const { data } = api.useQuery("get", "/v1/pipelines", many);
+  const options = (data?.items ?? []).map(({ id, name }) => ({ value: id, label: name || id }));
+  return <FilterSelect label="Pipeline" {...props} options={[{ value: "", label: "Any pipeline" }, ...options]} />;
+}
+
+function ProjectFilter(props: FilterProps) {
+  const { data } = api.useQuery("get", "/v1/projects", many);
+  const options = (data?.items ?? []).map(({ id, name }) => ({ value: id, label: name }));
+  if (options.length === 0) return null;
+  return <FilterSelect label="Project" {...props} options={[{ value: "", label: "Any project" }, ...options]} />;
+}
+
+function AgentFilter(props: FilterProps) {
+  const { data } = api.useQuery("get", "/v1/agents", many);
+  const options = (data?.items ?? []).map(({ id, name }) => ({ value: id, label: name }));
+  return <FilterSelect label="Agent" {...props} options={[{ value: "", label: "Any agent" }, ...options]} />;
+}

@@ -1,0 +1,157 @@
+/** Start a run: the pipeline, the task, what the pipeline asks for, where, with which model, for how much. */
+import { type FormEvent, useState } from "react";
+import { useLocation, useSearchParams } from "wouter";
+import { api, client, fieldError, must, type Schemas } from "../../api/client.ts";
+import { refresh } from "../../api/queries.ts";
+import { Button } from "../../ui/button.tsx";
+import { Field, Input, Select, TextArea } from "../../ui/field.tsx";
+import { Await, ProblemNote } from "../../ui/note.tsx";
+import { PageHeader, Panel } from "../../ui/page.tsx";
+
+type Pipeline = Schemas["PipelineItem"];
+interface InputSpec {
+  description?: string;
+  required?: boolean;
+  default?: string;
+}
+
+const many = { params: { query: { limit: 200 } } };
+
+export default function StartPage() {
+  const pipelines = api.useQuery("get", "/v1/pipelines", many);
+  return (
+    <div className="max-w-2xl">
+      <PageHeader title="Start a run" />
+      <Await query={pipelines} rows={6}>
+        {({ items }) => <StartForm pipelines={items.filter(({ valid }) => valid)} />}
+      </Await>
+    </div>
+  );
+}
+
+function StartForm({ pipelines }: { pipelines: Pipeline[] }) {
+  const [params] = useSearchParams();
+  const [, navigate] = useLocation();
+  const asked = params.get("pipeline");
+  const [id, setId] = useState(asked ?? pipelines[0]?.id ?? "");
+  const [task, setTask] = useState(params.get("task") ?? "");
+  const [error, setError] = useState<unknown>();
+  const [busy, setBusy] = useState(false);
+  const projects = api.useQuery("get", "/v1/projects", many);
+  const models = api.useQuery("get", "/v1/models", many);
+  const pipeline = pipelines.find((one) => one.id === id);
+  const inputs = Object.entries((pipeline?.inputs ?? {}) as Record<string, InputSpec>);
+  const start = async (event: FormEvent<HTMLFormElement>) => {
+    event.preventDefault();
+    const form = new FormData(event.currentTarget);
+    const text = (name: string) => String(form.get(name) ?? "").trim();
+    const given = inputs.map(([name]) => [name, text(`input:${name}`)] as const).filter(([, value]) => value !== "");
+    setBusy(true);
+    setError(undefined);
+    try {
+      const run = await must(
+        client.POST("/v1/runs", {
+          body: {
+            pipeline_id: id,
+            task_description: task.trim(),
+            ...(text("human_context") ? { human_context: text("human_context") } : {}),
+            ...(text("project_name") ? { project_name: text("project_name") } : {}),
+            ...(text("model") ? { model: text("model") } : {}),
+            ...(text("budget_usd") ? { budget_usd: Number(text("budget_usd")) } : {}),
+            ...(given.length > 0 ? { inputs: Object.fromEntries(given) } : {}),
+          },
+        }),
+      );
+      void refresh("/v1/runs");
+      navigate(`/runs/${run.id}`);
+    } catch (thrown) {
+      setError(thrown);
+      setBusy(false);
+    }
+  };
+  return (
+    <Panel className="p-4">
+      <form onSubmit={start}>
+        <Field label="Pipeline" hint={pipeline?.description} error={fieldError(error, "pipeline_id")}>
+          <Select value={id} onChange={(event) => setId(event.target.value)} required>
+            {pipelines.map((one) => (
+              <option key={one.id} value={one.id}>
+                {one.name || one.id}
+              </option>
+            ))}
+          </Select>
+        </Field>
+        <Field label="Task" error={fieldError(error, "task_description")}>
+          <TextArea
+            rows={5}
+            required
+            autoFocus
+            value={task}
+            onChange={(event) => setTask(event.target.value)}
+            placeholder="What is to be done, as you would say it to a colleague."
+            onKeyDown={(event) => {
+              if (event.key === "Enter" && (event.metaKey || event.ctrlKey)) event.currentTarget.form?.requestSubmit();
+            }}
+          />
+        </Field>
+        {inputs.map(([name, { description, required, default: preset }]) => (
+          <Field
+            key={`${id} ${name}`}
+            label={required ? `${name} (needed)` : name}
+            hint={description}
+            error={fieldError(error, `inputs/${name}`)}
+          >
+            <Input name={`input:${name}`} required={required && !preset} defaultValue={preset ?? ""} />
+          </Field>
+        ))}
+        <Field
+          label="Project"
+          hint="Its repository is where the agents work, on a branch of the run."
+          error={fieldError(error, "project_name")}
+        >
+          <Select name="project_name" defaultValue={params.get("project") ?? ""}>
+            <option value="">None: an empty folder</option>
+            {(projects.data?.items ?? []).map(({ id: key, name }) => (
+              <option key={key} value={name}>
+                {name}
+              </option>
+            ))}
+          </Select>
+        </Field>
+        <details className="mb-3">
+          <summary className="text-sm text-dim hover:text-ink">Guidance, model, budget</summary>
+          <div className="mt-3">
+            <Field label="Guidance for every step" error={fieldError(error, "human_context")}>
+              <TextArea name="human_context" rows={2} />
+            </Field>
+            <Field
+              label="Model"
+              hint="Instead of what the pipeline and the agents say."
+              error={fieldError(error, "model")}
+            >
+              <Input name="model" list="models" placeholder="provider/model" spellCheck={false} />
+            </Field>
+            <datalist id="models">
+              {(models.data?.items ?? []).map(({ id: key, name }) => (
+                <option key={key} value={key}>
+                  {name}
+                </option>
+              ))}
+            </datalist>
+            <Field
+              label="Budget, USD"
+              hint="It stops before it would cost more."
+              error={fieldError(error, "budget_usd")}
+            >
+              <Input name="budget_usd" type="number" min="0.01" step="0.01" inputMode="decimal" />
+            </Field>
+          </div>
+        </details>
+        <ProblemNote error={error} />
+        <Button type="submit" kind="primary" busy={busy}>
+          Start
+        </Button>
+      </form>
+    </Panel>
+  );
+}

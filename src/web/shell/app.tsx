@@ -1,0 +1,86 @@
+/** Providers, the session, and which page the address means. */
+import { QueryClientProvider } from "@tanstack/react-query";
+import { Suspense, useEffect, useState } from "react";
+import { Route, Router, Switch } from "wouter";
+import { api, BASE, onSessionEnd, problemOf } from "../api/client.ts";
+import { queries } from "../api/queries.ts";
+import { startEffects } from "../live/effects.ts";
+import { startLive } from "../live/stream.ts";
+import { LoginPage } from "../page/login/login-page.tsx";
+import { PAGES } from "../routes.ts";
+import { Empty, Loading, ProblemNote } from "../ui/note.tsx";
+import { Notices } from "../ui/notice.tsx";
+import { Broken } from "./broken.tsx";
+import { Frame } from "./frame.tsx";
+import { Session, useAdmin } from "./session.tsx";
+
+export function App() {
+  return (
+    <QueryClientProvider client={queries}>
+      <Router base={BASE.replace(/\/$/, "")}>
+        <Gate />
+        <Notices />
+      </Router>
+    </QueryClientProvider>
+  );
+}
+
+/** The pages for those who may see them, the log-in for all others. The address stays, so a log-in leads back. */
+function Gate() {
+  const me = api.useQuery("get", "/v1/auth/me", undefined, { staleTime: 60_000 });
+  const [ended, setEnded] = useState(false);
+  useEffect(() => onSessionEnd(() => setEnded(true)), []);
+  const user = me.data;
+  const inside = user !== undefined && !ended;
+  useEffect(() => {
+    if (!inside) return;
+    const stops = [startLive(), startEffects()];
+    return () => {
+      for (const stop of stops) stop();
+    };
+  }, [inside]);
+  if (ended || (me.error && problemOf(me.error).status === 401))
+    return (
+      <LoginPage
+        again={user !== undefined}
+        onDone={async () => {
+          queries.clear();
+          await me.refetch();
+          setEnded(false);
+        }}
+      />
+    );
+  if (!user)
+    return (
+      <div className="mx-auto max-w-xl p-8">
+        {me.error ? <ProblemNote error={me.error} retry={me.refetch} /> : <Loading />}
+      </div>
+    );
+  return (
+    <Session value={user}>
+      <Frame>
+        <Broken>
+          <Suspense fallback={<Loading rows={6} />}>
+            <Pages />
+          </Suspense>
+        </Broken>
+      </Frame>
+    </Session>
+  );
+}
+
+function Pages() {
+  const admin = useAdmin();
+  return (
+    <Switch>
+      {PAGES.filter((page) => admin || !page.admin).map(({ path, view: View }) => (
+        <Route key={path} path={path}>
+          <View />
+        </Route>
+      ))}
+      <Route>
+        <Empty>There is no such page, or it is not for you. The navigation shows what there is.</Empty>
+      </Route>
+    </Switch>
+  );
+}

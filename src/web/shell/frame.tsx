@@ -1,0 +1,265 @@
+/** What stands around every page: navigation, search, the account, and whether the server answers. */
+import { CircleHelp, LogOut, Menu as MenuIcon, Monitor, Moon, Search, Sun, User, WifiOff, X } from "lucide-react";
+import { lazy, type ReactNode, Suspense, useCallback, useEffect, useRef, useState, useSyncExternalStore } from "react";
+import { Link, useLocation } from "wouter";
+import { api, client } from "../api/client.ts";
+import { liveState } from "../live/stream.ts";
+import { PAGES } from "../routes.ts";
+import { IconButton } from "../ui/button.tsx";
+import { Dialog } from "../ui/dialog.tsx";
+import { Menu } from "../ui/menu.tsx";
+import { KEYS, useKeys } from "./keys.ts";
+import { useAdmin, useMe } from "./session.tsx";
+import { setTheme, useTheme } from "./theme.tsx";
+
+const Palette = lazy(() => import("./palette.tsx"));
+
+export function Frame({ children }: { children: ReactNode }) {
+  const [path, navigate] = useLocation();
+  const [over, setOver] = useState<"palette" | "help" | null>(null);
+  const drawer = useRef<HTMLDialogElement>(null);
+  const go = useCallback(
+    (to: string) => {
+      sessionStorage.setItem("skep-moved", "1");
+      navigate(to);
+    },
+    [navigate],
+  );
+  const palette = useCallback(() => setOver("palette"), []);
+  const help = useCallback(() => setOver("help"), []);
+  useKeys({ go, palette, help });
+  // biome-ignore lint/correctness/useExhaustiveDependencies: another page closes the drawer and begins at its top.
+  useEffect(() => {
+    drawer.current?.close();
+    scrollTo(0, 0);
+  }, [path]);
+  return (
+    <div className="min-h-dvh md:grid md:grid-cols-[13.5rem_minmax(0,1fr)]">
+      <a
+        href="#main"
+        className="sr-only focus:not-sr-only focus:fixed focus:z-50 focus:m-2 focus:rounded focus:bg-solid focus:px-3 focus:py-2 focus:text-solid-ink"
+      >
+        Skip to the page
+      </a>
+      <aside className="sticky top-0 hidden h-dvh flex-col border-r border-line bg-sunken md:flex">
+        <Navigation onSearch={palette} onHelp={help} />
+      </aside>
+      <div className="flex min-w-0 flex-col">
+        <div className="sticky top-0 z-30 flex items-center gap-1 border-b border-line bg-bg px-2 md:hidden">
+          <IconButton label="Navigation" onClick={() => drawer.current?.showModal()}>
+            <MenuIcon aria-hidden size={18} />
+          </IconButton>
+          <Brand />
+          <IconButton label="Search" className="ml-auto" onClick={palette}>
+            <Search aria-hidden size={18} />
+          </IconButton>
+        </div>
+        <Offline />
+        <main id="main" tabIndex={-1} className="mx-auto w-full max-w-6xl flex-1 px-4 pt-5 pb-16 md:px-8">
+          {children}
+        </main>
+      </div>
+      <dialog
+        ref={drawer}
+        aria-label="Navigation"
+        className="m-0 h-dvh max-h-none w-72 max-w-[85vw] border-r border-line bg-sunken p-0 md:hidden"
+        onClick={(event) => event.target === drawer.current && drawer.current?.close()}
+      >
+        <div className="flex h-full flex-col">
+          <IconButton label="Close" className="absolute top-1 right-1" onClick={() => drawer.current?.close()}>
+            <X aria-hidden size={18} />
+          </IconButton>
+          <Navigation onSearch={palette} onHelp={help} />
+        </div>
+      </dialog>
+      {over === "palette" && (
+        <Suspense>
+          <Palette onClose={() => setOver(null)} go={go} />
+        </Suspense>
+      )}
+      {over === "help" && <Help onClose={() => setOver(null)} />}
+    </div>
+  );
+}
+
+const Brand = () => (
+  <Link href="/" className="flex items-center gap-2 rounded px-1 py-1 font-semibold tracking-tight">
+    <svg aria-hidden="true" viewBox="0 0 32 32" className="size-6 text-accent">
+      <g fill="none" stroke="currentColor" strokeWidth="3.2" strokeLinecap="round">
+        <path d="M12 6.5h8M9 13h14M6.8 19.5h18.4M6 26h20" />
+      </g>
+    </svg>
+    Skep
+  </Link>
+);
+
+function Navigation({ onSearch, onHelp }: { onSearch(): void; onHelp(): void }) {
+  const [path] = useLocation();
+  const admin = useAdmin();
+  const waiting = useWaiting();
+  const groups = ["Work", "Team", "System"] as const;
+  const isHere = (to: string) => (to === "/" ? path === "/" : path === to || path.startsWith(`${to}/`));
+  return (
+    <>
+      <div className="px-3 pt-3 pb-2">
+        <Brand />
+      </div>
+      <div className="px-3 pb-2">
+        <button
+          type="button"
+          onClick={onSearch}
+          className="flex h-8 max-sm:h-11 w-full items-center gap-2 rounded-md border border-line-strong bg-panel px-2 text-sm text-faint hover:text-ink"
+        >
+          <Search aria-hidden size={14} />
+          Search
+          <kbd className="ml-auto font-sans text-xs">Ctrl K</kbd>
+        </button>
+      </div>
+      <nav aria-label="Main" className="flex-1 overflow-y-auto px-3 pb-3">
+        {groups.map((group) => (
+          <div key={group} className="mt-3">
+            <div className="px-2 pb-1 text-xs font-medium text-faint">{group}</div>
+            <ul>
+              {PAGES.filter(({ nav, admin: only }) => nav?.group === group && (admin || !only)).map(
+                ({ path: to, title, nav }) => {
+                  const Icon = nav!.icon;
+                  return (
+                    <li key={to}>
+                      <Link
+                        href={to}
+                        aria-current={isHere(to) ? "page" : undefined}
+                        title={`${title} (g ${nav!.key})`}
+                        className="flex h-8 max-sm:h-11 items-center gap-2.5 rounded-md px-2 text-dim hover:bg-hover hover:text-ink aria-[current=page]:bg-hover aria-[current=page]:font-medium aria-[current=page]:text-ink"
+                      >
+                        <Icon aria-hidden size={16} strokeWidth={1.9} />
+                        {title}
+                        {to === "/" && waiting > 0 && (
+                          <span className="ml-auto rounded-full bg-wait-soft px-1.5 text-xs font-semibold text-wait tabular-nums">
+                            {waiting}
+                            <span className="sr-only"> wait for you</span>
+                          </span>
+                        )}
+                      </Link>
+                    </li>
+                  );
+                },
+              )}
+            </ul>
+          </div>
+        ))}
+      </nav>
+      <Account onHelp={onHelp} />
+    </>
+  );
+}
+
+/** How many runs wait for a person; also in the document's title. */
+function useWaiting(): number {
+  const { data } = api.useQuery("get", "/v1/runs", { params: { query: { status: "waiting", limit: 50 } } });
+  const waiting = data?.items.length ?? 0;
+  const [path] = useLocation();
+  // biome-ignore lint/correctness/useExhaustiveDependencies: another page sets its own title first.
+  useEffect(() => {
+    const plain = document.title.replace(/^\(\d+\) /, "");
+    document.title = waiting > 0 ? `(${waiting}) ${plain}` : plain;
+  }, [waiting, path]);
+  return waiting;
+}
+
+function Account({ onHelp }: { onHelp(): void }) {
+  const me = useMe();
+  const theme = useTheme();
+  const [, navigate] = useLocation();
+  const local = me.session.kind !== "user";
+  const logOut = async () => {
+    const { data } = await client.POST("/v1/auth/logout", { body: { end_provider_session: true } });
+    const next = (data as { logout_url?: string } | undefined)?.logout_url;
+    location.assign(next ?? document.baseURI);
+  };
+  const themes = [
+    { label: "Light", icon: <Sun aria-hidden size={15} />, value: "light" as const },
+    { label: "Dark", icon: <Moon aria-hidden size={15} />, value: "dark" as const },
+    { label: "As the system", icon: <Monitor aria-hidden size={15} />, value: "system" as const },
+  ];
+  return (
+    <div className="border-t border-line p-2">
+      <Menu
+        trigger={
+          <button
+            type="button"
+            className="flex w-full items-center gap-2 rounded-md px-2 py-1.5 text-left hover:bg-hover max-sm:min-h-11"
+          >
+            <span
+              aria-hidden
+              className="flex size-6 shrink-0 items-center justify-center rounded-full bg-accent-soft text-xs font-semibold text-accent"
+            >
+              {me.display_name.charAt(0).toUpperCase()}
+            </span>
+            <span className="line-clamp-1 min-w-0 flex-1 text-sm">{me.display_name}</span>
+          </button>
+        }
+        items={[
+          ...(local
+            ? []
+            : [{ label: "My account", icon: <User aria-hidden size={15} />, act: () => navigate("/account") }]),
+          { label: "Keys", icon: <CircleHelp aria-hidden size={15} />, act: onHelp },
+          null,
+          ...themes.map(({ label, icon, value }) => ({
+            label: theme === value ? `${label} ✓` : label,
+            icon,
+            act: () => setTheme(value),
+          })),
+          ...(local ? [] : [null, { label: "Log out", icon: <LogOut aria-hidden size={15} />, act: logOut }]),
+        ]}
+      />
+    </div>
+  );
+}
+
+/** Says that what is shown may be old. */
+function Offline() {
+  const state = useSyncExternalStore(liveState.subscribe, liveState.get);
+  const [online, setOnline] = useState(navigator.onLine);
+  useEffect(() => {
+    const look = () => setOnline(navigator.onLine);
+    addEventListener("online", look);
+    addEventListener("offline", look);
+    return () => {
+      removeEventListener("online", look);
+      removeEventListener("offline", look);
+    };
+  }, []);
+  if (online && state !== "lost") return null;
+  return (
+    <div role="status" className="flex items-center gap-2 border-b border-wait/40 bg-wait-soft px-4 py-1.5 text-sm">
+      <WifiOff aria-hidden size={15} className="text-wait" />
+      {online
+        ? "The server does not answer. What you see may be old; it is asked again."
+        : "This machine is offline. What you see may be old."}
+    </div>
+  );
+}
+
+function Help({ onClose }: { onClose(): void }) {
+  const admin = useAdmin();
+  const pages = PAGES.filter(({ nav, admin: only }) => nav && (admin || !only));
+  const rows: [string, string][] = [
+    ...KEYS,
+    ...pages.map(({ nav, title }): [string, string] => [`g ${nav!.key}`, title]),
+  ];
+  return (
+    <Dialog title="Keys" onClose={onClose}>
+      <dl className="grid grid-cols-[max-content_1fr] gap-x-6 gap-y-1.5">
+        {rows.map(([keys, what]) => (
+          <div key={keys} className="contents">
+            <dt>
+              <kbd className="rounded border border-line-strong bg-sunken px-1.5 py-0.5 font-mono text-xs">{keys}</kbd>
+            </dt>
+            <dd>{what}</dd>
+          </div>
+        ))}
+      </dl>
+      <p className="mt-4 text-sm text-dim">Single keys can be switched off under My account.</p>
+    </Dialog>
+  );
+}

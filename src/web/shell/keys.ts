@@ -1,0 +1,70 @@
+/** Single keys outside of fields. They can be switched off on the account page, for those who speak to their machine. */
+import { useEffect } from "react";
+import { PAGES } from "../routes.ts";
+
+export const KEYS: [keys: string, what: string][] = [
+  ["Ctrl K or ⌘ K", "Go anywhere, do anything"],
+  ["?", "These keys"],
+  ["/", "Filter or search the page"],
+  ["j / k", "Next, previous row"],
+  ["Enter", "Open the row"],
+  ["x", "Select the row"],
+  ["n", "Start a run"],
+  ["Esc", "Close, leave a field"],
+];
+
+export const keysOn = (): boolean => localStorage.getItem("skep-keys") !== "off";
+
+interface Handlers {
+  go(path: string): void;
+  palette(): void;
+  help(): void;
+}
+
+const inField = (target: EventTarget | null): boolean =>
+  target instanceof HTMLElement && (target.isContentEditable || /^(INPUT|TEXTAREA|SELECT)$/.test(target.tagName));
+
+function moveRow(step: number): void {
+  const rows = [...document.querySelectorAll<HTMLElement>("main [data-row]")];
+  const at = rows.indexOf(document.activeElement as HTMLElement);
+  const row = rows[at < 0 ? (step > 0 ? 0 : rows.length - 1) : at + step];
+  row?.focus();
+  row?.scrollIntoView({ block: "nearest" });
+}
+
+function selectRow(): void {
+  document.activeElement?.closest("tr")?.querySelector<HTMLInputElement>("input[type=checkbox]")?.click();
+}
+
+const SEQUENCE_MS = 1_500;
+
+export function useKeys({ go, palette, help }: Handlers): void {
+  useEffect(() => {
+    let leader = 0;
+    const single: Record<string, () => void> = {
+      "?": help,
+      j: () => moveRow(1),
+      k: () => moveRow(-1),
+      x: selectRow,
+      n: () => go("/runs/new"),
+      "/": () => document.querySelector<HTMLElement>("main [data-filter]")?.focus(),
+    };
+    const press = (event: KeyboardEvent) => {
+      if ((event.metaKey || event.ctrlKey) && event.key.toLowerCase() === "k") {
+        event.preventDefault();
+        return palette();
+      }
+      if (event.key === "Escape" && inField(event.target)) return (event.target as HTMLElement).blur();
+      if (event.metaKey || event.ctrlKey || event.altKey || inField(event.target) || !keysOn()) return;
+      if (document.querySelector("dialog[open]")) return;
+      const page = Date.now() - leader < SEQUENCE_MS && PAGES.find(({ nav }) => nav?.key === event.key);
+      leader = event.key === "g" ? Date.now() : 0;
+      const act = page ? () => go(page.path) : single[event.key];
+      if (!act) return;
+      event.preventDefault();
+      act();
+    };
+    addEventListener("keydown", press);
+    return () => removeEventListener("keydown", press);
+  }, [go, palette, help]);
+}

@@ -1,0 +1,16 @@
+/** Who is at the browser. */
+import { createContext, useContext } from "react";
+import type { Schemas } from "../api/client.ts";
+
+export type Me = Schemas["Me"];
+
+export const Session = createContext<Me | null>(null);
+
+export function useMe(): Me {
+  const me = useContext(Session);
+  if (!me) throw new Error("shown only to those who are logged in");
+  return me;
+}
+
+/** Rights shown are rights held; the API checks them again. */
+export const useAdmin = (): boolean => useMe().role === "admin";

@@ -1,0 +1,26 @@
+/** Light, dark, or as the system says; kept on this machine. */
+import { useSyncExternalStore } from "react";
+
+export type Theme = "system" | "light" | "dark";
+
+function stored(): Theme {
+  const value = localStorage.getItem("skep-theme");
+  return value === "light" || value === "dark" ? value : "system";
+}
+
+export function setTheme(theme: Theme): void {
+  if (theme === "system") localStorage.removeItem("skep-theme");
+  else localStorage.setItem("skep-theme", theme);
+  dispatchEvent(new Event("skep-theme"));
+}
+
+const subscribe = (act: () => void) => {
+  addEventListener("skep-theme", act);
+  addEventListener("storage", act);
+  return () => {
+    removeEventListener("skep-theme", act);
+    removeEventListener("storage", act);
+  };
+};
+
+export const useTheme = (): Theme => useSyncExternalStore(subscribe, stored);

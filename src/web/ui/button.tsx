@@ -1,0 +1,75 @@
+import type { ButtonHTMLAttributes, ReactNode } from "react";
+import { Link } from "wouter";
+
+type Kind = "primary" | "plain" | "quiet" | "danger";
+
+const LOOK: Record<Kind, string> = {
+  primary: "bg-solid text-solid-ink border-solid hover:opacity-90",
+  plain: "bg-panel text-ink border-line-strong hover:bg-hover",
+  quiet: "border-transparent text-dim hover:bg-hover hover:text-ink",
+  danger: "bg-panel text-bad border-line-strong hover:bg-bad-soft hover:border-bad",
+};
+const SHAPE =
+  "inline-flex items-center justify-center gap-1.5 rounded-md border px-2.5 h-8 max-sm:min-h-11 text-sm font-medium whitespace-nowrap select-none disabled:opacity-50";
+
+interface Props extends ButtonHTMLAttributes<HTMLButtonElement> {
+  kind?: Kind;
+  icon?: ReactNode;
+  /** Work is under way: it cannot be pressed again. */
+  busy?: boolean;
+}
+
+export function Button({ kind = "plain", icon, busy = false, children, className = "", disabled, ...rest }: Props) {
+  return (
+    <button
+      type="button"
+      {...rest}
+      disabled={disabled || busy}
+      aria-busy={busy || undefined}
+      className={`${SHAPE} ${LOOK[kind]} ${className}`}
+    >
+      {icon}
+      {children}
+    </button>
+  );
+}
+
+/** A link that looks like a button. */
+export function ButtonLink({
+  href,
+  kind = "plain",
+  icon,
+  children,
+}: {
+  href: string;
+  kind?: Kind;
+  icon?: ReactNode;
+  children: ReactNode;
+}) {
+  return (
+    <Link href={href} className={`${SHAPE} ${LOOK[kind]}`}>
+      {icon}
+      {children}
+    </Link>
+  );
+}
+
+/** A button that is only an icon; `label` names it. */
+export function IconButton({
+  label,
+  children,
+  className = "",
+  ...rest
+}: ButtonHTMLAttributes<HTMLButtonElement> & { label: string }) {
+  return (
+    <button
+      type="button"
+      aria-label={label}
+      title={label}
+      {...rest}
+      className={`inline-flex size-8 max-sm:size-11 items-center justify-center rounded-md text-dim hover:bg-hover hover:text-ink disabled:opacity-50 ${className}`}
+    >
+      {children}
+    </button>
+  );
+}

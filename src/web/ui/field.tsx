@@ -1,0 +1,83 @@
+/** Fields of forms: a label, a hint, an error at its place. */
+import {
+  createContext,
+  type InputHTMLAttributes,
+  type ReactNode,
+  type SelectHTMLAttributes,
+  type TextareaHTMLAttributes,
+  useContext,
+  useId,
+} from "react";
+
+interface Named {
+  id: string;
+  describedBy: string | undefined;
+  invalid: boolean;
+}
+const Naming = createContext<Named | null>(null);
+
+const BOX =
+  "w-full rounded-md border border-line-strong bg-panel px-2.5 text-base max-sm:text-lg placeholder:text-faint disabled:opacity-60 aria-invalid:border-bad";
+
+export function Field({
+  label,
+  hint,
+  error,
+  children,
+}: {
+  label: string;
+  hint?: ReactNode;
+  error?: string | undefined;
+  children: ReactNode;
+}) {
+  const id = useId();
+  const describedBy = hint || error ? `${id}-about` : undefined;
+  return (
+    <div className="mb-3">
+      <label htmlFor={id} className="mb-1 block text-sm font-medium">
+        {label}
+      </label>
+      <Naming.Provider value={{ id, describedBy, invalid: error !== undefined }}>{children}</Naming.Provider>
+      {describedBy && (
+        <div id={describedBy} className={`mt-1 text-sm ${error ? "text-bad" : "text-dim"}`}>
+          {error ?? hint}
+        </div>
+      )}
+    </div>
+  );
+}
+
+function useNaming() {
+  const named = useContext(Naming);
+  return named
+    ? { id: named.id, "aria-describedby": named.describedBy, "aria-invalid": named.invalid || undefined }
+    : {};
+}
+
+export const Input = ({ className = "", ...rest }: InputHTMLAttributes<HTMLInputElement>) => (
+  <input {...useNaming()} {...rest} className={`${BOX} h-9 max-sm:h-11 ${className}`} />
+);
+
+export const TextArea = ({ className = "", ...rest }: TextareaHTMLAttributes<HTMLTextAreaElement>) => (
+  <textarea rows={4} {...useNaming()} {...rest} className={`${BOX} py-1.5 ${className}`} />
+);
+
+export const Select = ({ className = "", ...rest }: SelectHTMLAttributes<HTMLSelectElement>) => (
+  <select {...useNaming()} {...rest} className={`${BOX} h-9 max-sm:h-11 pr-7 ${className}`} />
+);
+
+export function Check({
+  label,
+  hint,
+  ...rest
+}: InputHTMLAttributes<HTMLInputElement> & { label: ReactNode; hint?: ReactNode }) {
+  return (
+    <label className="mb-2 flex items-start gap-2 max-sm:min-h-11">
+      <input type="checkbox" {...rest} className="mt-0.5 size-4 accent-accent" />
+      <span>
+        {label}
+        {hint && <span className="block text-sm text-dim">{hint}</span>}
+      </span>
+    </label>
+  );
+}

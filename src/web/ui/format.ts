@@ -1,0 +1,58 @@
+/** Numbers, money and times as people read them. */
+
+const MINUTE = 60_000;
+const HOUR = 60 * MINUTE;
+const DAY = 24 * HOUR;
+
+/** `1.4 s`, `12 s`, `3 min 05 s`, `2 h 10 min`, `3 d 4 h`. */
+export function duration(ms: number): string {
+  if (ms < 0) return "0 s";
+  if (ms < 10_000) return `${(ms / 1_000).toFixed(1)} s`;
+  if (ms < MINUTE) return `${Math.round(ms / 1_000)} s`;
+  if (ms < HOUR)
+    return `${Math.floor(ms / MINUTE)} min ${String(Math.floor((ms % MINUTE) / 1_000)).padStart(2, "0")} s`;
+  if (ms < DAY) return `${Math.floor(ms / HOUR)} h ${Math.floor((ms % HOUR) / MINUTE)} min`;
+  return `${Math.floor(ms / DAY)} d ${Math.floor((ms % DAY) / HOUR)} h`;
+}
+
+/** How long ago, in one unit: `now`, `4 min`, `2 h`, `3 d`; older than a month as a date. */
+export function ago(at: string | number, now = Date.now()): string {
+  const ms = now - new Date(at).getTime();
+  if (ms < 45_000) return ms < -MINUTE ? `in ${ago(now, now - ms)}` : "now";
+  if (ms < HOUR) return `${Math.round(ms / MINUTE)} min`;
+  if (ms < DAY) return `${Math.round(ms / HOUR)} h`;
+  if (ms < 30 * DAY) return `${Math.round(ms / DAY)} d`;
+  return new Date(at).toLocaleDateString(undefined, { year: "numeric", month: "short", day: "numeric" });
+}
+
+export const dateTime = (at: string): string =>
+  new Date(at).toLocaleString(undefined, { dateStyle: "medium", timeStyle: "medium" });
+
+/** USD with as many places as say something: `$0`, `$0.0042`, `$1.27`, `$1,204`. */
+export function usd(amount: number): string {
+  if (amount === 0) return "$0";
+  if (amount < 0.01) return `$${amount.toPrecision(2)}`;
+  if (amount < 1_000) return `$${amount.toFixed(2)}`;
+  return `$${Math.round(amount).toLocaleString("en-US")}`;
+}
+
+/** `840`, `12.4k`, `3.1M`. */
+export function count(value: number): string {
+  if (value < 10_000) return value.toLocaleString("en-US");
+  if (value < 1_000_000) return `${(value / 1_000).toFixed(value < 100_000 ? 1 : 0)}k`;
+  return `${(value / 1_000_000).toFixed(1)}M`;
+}
+
+/** `512 B`, `3.4 kB`, `1.2 GB`. */
+export function bytes(value: number): string {
+  const units = ["B", "kB", "MB", "GB", "TB"];
+  const at = value < 1 ? 0 : Math.min(Math.floor(Math.log10(value) / 3), units.length - 1);
+  const scaled = value / 1_000 ** at;
+  return `${at === 0 || scaled >= 100 ? Math.round(scaled) : scaled.toFixed(1)} ${units[at]}`;
+}
+
+/** The part of an id that tells it apart: `run_01jx…k3f9` → `k3f9`. */
+export const shortId = (id: string): string => id.slice(-6);
+
+export const plural = (many: number, one: string, more = `${one}s`): string =>
+  `${many.toLocaleString("en-US")} ${many === 1 ? one : more}`;

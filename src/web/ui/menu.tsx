@@ -1,0 +1,81 @@
+/** A menu behind a button, over the browser's own popover: it closes with Escape and by a click elsewhere. */
+import { cloneElement, type KeyboardEvent, type ReactElement, type ReactNode, useId, useRef } from "react";
+
+export interface MenuItem {
+  label: string;
+  icon?: ReactNode;
+  danger?: boolean;
+  disabled?: boolean;
+  act(): void;
+}
+
+type TriggerProps = { id?: string; "aria-haspopup"?: "menu"; onClick?(): void };
+
+const GAP_PX = 4;
+
+/** @param items null draws a line between groups. */
+export function Menu({ trigger, items }: { trigger: ReactElement<TriggerProps>; items: (MenuItem | null)[] }) {
+  const id = useId();
+  const menu = useRef<HTMLDivElement>(null);
+  const button = () => document.getElementById(`${id}-button`);
+  const open = () => {
+    const at = button()?.getBoundingClientRect();
+    const box = menu.current;
+    if (!at || !box) return;
+    box.showPopover();
+    const below = innerHeight - at.bottom > box.offsetHeight + GAP_PX;
+    box.style.top = `${below ? at.bottom + GAP_PX : Math.max(GAP_PX, at.top - box.offsetHeight - GAP_PX)}px`;
+    box.style.left = `${Math.max(GAP_PX, Math.min(at.left, innerWidth - box.offsetWidth - GAP_PX))}px`;
+    box.querySelector<HTMLElement>("[role=menuitem]")?.focus();
+  };
+  const close = () => {
+    menu.current?.hidePopover();
+    button()?.focus();
+  };
+  const move = (event: KeyboardEvent) => {
+    const all = [...(menu.current?.querySelectorAll<HTMLElement>("[role=menuitem]:not(:disabled)") ?? [])];
+    const at = all.indexOf(document.activeElement as HTMLElement);
+    const next = { ArrowDown: at + 1, ArrowUp: at - 1, Home: 0, End: -1 }[event.key];
+    if (event.key === "Tab" || event.key === "Escape") return close();
+    if (next === undefined) return;
+    event.preventDefault();
+    all.at(next % all.length)?.focus();
+  };
+  return (
+    <>
+      {cloneElement(trigger, { id: `${id}-button`, "aria-haspopup": "menu", onClick: open })}
+      <div
+        ref={menu}
+        popover="auto"
+        role="menu"
+        tabIndex={-1}
+        aria-labelledby={`${id}-button`}
+        onKeyDown={move}
+        className="m-0 min-w-48 rounded-lg border border-line bg-panel p-1 text-ink shadow-xl"
+      >
+        {items.map((item, at) =>
+          item === null ? (
+            // biome-ignore lint/a11y/useSemanticElements: within a menu only a separator may stand.
+            <div key={`line-${at.toString()}`} role="separator" className="my-1 h-px bg-line" />
+          ) : (
+            <button
+              key={item.label}
+              type="button"
+              role="menuitem"
+              tabIndex={-1}
+              disabled={item.disabled}
+              onClick={() => {
+                close();
+                item.act();
+              }}
+              className={`flex w-full items-center gap-2 rounded-md px-2 py-1.5 text-left text-sm outline-none focus:bg-hover hover:bg-hover disabled:opacity-50 max-sm:min-h-11 ${item.danger ? "text-bad" : ""}`}
+            >
+              {item.icon}
+              {item.label}
+            </button>
+          ),
+        )}
+      </div>
+    </>
+  );
+}

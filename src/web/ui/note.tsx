@@ -1,0 +1,96 @@
+/** What stands where content would be: nothing yet, loading, an error. */
+import { CircleAlert, RotateCw, TriangleAlert } from "lucide-react";
+import type { ReactNode } from "react";
+import { problemOf } from "../api/client.ts";
+import { Button } from "./button.tsx";
+import { CliLine } from "./page.tsx";
+
+/** One sentence, one thing to do, the same from a terminal. */
+export function Empty({ children, action, cli }: { children: ReactNode; action?: ReactNode; cli?: string }) {
+  return (
+    <div className="flex flex-col items-center gap-3 rounded-lg border border-dashed border-line-strong px-6 py-10 text-center text-dim">
+      <p className="max-w-md">{children}</p>
+      {action}
+      {cli && <CliLine line={cli} />}
+    </div>
+  );
+}
+
+/** An error where it happened: what to do, its code, the request to look up in the log. */
+export function ProblemNote({ error, retry }: { error: unknown; retry?: () => unknown }) {
+  if (!error) return null;
+  const { detail, code, request_id, errors } = problemOf(error);
+  return (
+    <div role="alert" className="my-2 flex gap-2.5 rounded-lg border border-bad/40 bg-bad-soft px-3 py-2.5">
+      <CircleAlert aria-hidden size={17} className="mt-0.5 shrink-0 text-bad" />
+      <div className="min-w-0 flex-1">
+        <p>{detail}</p>
+        {errors && errors.length > 1 && (
+          <ul className="mt-1 list-disc pl-4 text-sm">
+            {errors.map(({ pointer, message }) => (
+              <li key={pointer}>
+                <code className="font-mono">{pointer}</code> {message}
+              </li>
+            ))}
+          </ul>
+        )}
+        <p className="mt-1 font-mono text-xs text-dim">
+          {code}
+          {request_id && ` · ${request_id}`}
+        </p>
+      </div>
+      {retry && (
+        <Button kind="quiet" icon={<RotateCw aria-hidden size={14} />} onClick={() => retry()}>
+          Try again
+        </Button>
+      )}
+    </div>
+  );
+}
+
+export function Warning({ children }: { children: ReactNode }) {
+  return (
+    <div className="my-2 flex gap-2.5 rounded-lg border border-wait/40 bg-wait-soft px-3 py-2.5">
+      <TriangleAlert aria-hidden size={17} className="mt-0.5 shrink-0 text-wait" />
+      <div className="min-w-0 flex-1">{children}</div>
+    </div>
+  );
+}
+
+/** Grey lines in the shape of what comes. */
+export function Loading({ rows = 3 }: { rows?: number }) {
+  return (
+    <div role="status" className="flex flex-col gap-2">
+      <span className="sr-only">Loading…</span>
+      {Array.from({ length: rows }, (_, at) => (
+        <div key={`row-${at.toString()}`} className="h-9 animate-pulse rounded-md bg-hover" />
+      ))}
+    </div>
+  );
+}
+
+interface Asked {
+  isPending: boolean;
+  error: unknown;
+  data: unknown;
+  refetch(): unknown;
+}
+
+/** Shows a query's state until there is data; errors beside old data do not take it away. */
+export function Await<Q extends Asked>({
+  query,
+  rows,
+  children,
+}: {
+  query: Q;
+  rows?: number;
+  children: (data: NonNullable<Q["data"]>) => ReactNode;
+}) {
+  const { data, error, refetch } = query;
+  return (
+    <>
+      {error ? <ProblemNote error={error} retry={refetch} /> : null}
+      {data === undefined ? !error && <Loading rows={rows ?? 3} /> : children(data as NonNullable<Q["data"]>)}
+    </>
+  );
+}

@@ -1,0 +1,113 @@
+/** The frame of a page: heading, what it can do, its line for the terminal. */
+import { Check, Copy } from "lucide-react";
+import { type ReactNode, useEffect, useRef, useState } from "react";
+
+const HEADING = "page-heading";
+
+/** Sets the document's title and, after a navigation, the focus to the heading, for readers of the screen. */
+function useHeading(title: string) {
+  const heading = useRef<HTMLHeadingElement>(null);
+  useEffect(() => {
+    document.title = `${title} · Skep`;
+  }, [title]);
+  useEffect(() => {
+    if (sessionStorage.getItem("skep-moved")) {
+      sessionStorage.removeItem("skep-moved");
+      heading.current?.focus({ preventScroll: true });
+    }
+  }, []);
+  return heading;
+}
+
+interface HeaderProps {
+  title: string;
+  /** In front of the title: where this belongs. */
+  above?: ReactNode;
+  /** Beside the title: a state. */
+  beside?: ReactNode;
+  /** One sentence below it. */
+  about?: ReactNode;
+  /** The same from a terminal. */
+  cli?: string | undefined;
+  actions?: ReactNode;
+}
+
+export function PageHeader({ title, above, beside, about, cli, actions }: HeaderProps) {
+  const heading = useHeading(title);
+  return (
+    <header className="mb-4 flex flex-wrap items-start gap-x-4 gap-y-2">
+      <div className="min-w-0 flex-1 basis-72">
+        {above && <div className="mb-0.5 text-sm text-dim">{above}</div>}
+        <div className="flex flex-wrap items-center gap-x-3 gap-y-1">
+          <h1 id={HEADING} ref={heading} tabIndex={-1} className="text-xl font-semibold tracking-tight">
+            {title}
+          </h1>
+          {beside}
+        </div>
+        {about && <div className="mt-1 max-w-prose text-dim">{about}</div>}
+        {cli && <CliLine line={cli} />}
+      </div>
+      {actions && <div className="flex flex-wrap items-center gap-2">{actions}</div>}
+    </header>
+  );
+}
+
+/** A line for the terminal that can be copied. */
+export function CliLine({ line }: { line: string }) {
+  return (
+    <div className="mt-1 inline-flex max-w-full items-center gap-1 text-xs text-faint max-sm:hidden">
+      <code className="truncate font-mono">{line}</code>
+      <CopyButton text={line} label="Copy the command" />
+    </div>
+  );
+}
+
+export function CopyButton({ text, label = "Copy" }: { text: string; label?: string }) {
+  const [done, setDone] = useState(false);
+  const copy = async () => {
+    await navigator.clipboard?.writeText(text);
+    setDone(true);
+    setTimeout(() => setDone(false), 1_500);
+  };
+  const Icon = done ? Check : Copy;
+  return (
+    <button
+      type="button"
+      onClick={copy}
+      aria-label={done ? "Copied" : label}
+      title={label}
+      className="inline-flex size-6 shrink-0 items-center justify-center rounded text-faint hover:bg-hover hover:text-ink"
+    >
+      <Icon aria-hidden size={13} />
+    </button>
+  );
+}
+
+export function Section({
+  title,
+  actions,
+  children,
+  className = "",
+}: {
+  title: string;
+  actions?: ReactNode;
+  children: ReactNode;
+  className?: string;
+}) {
+  const id = `section-${title.toLowerCase().replace(/\W+/g, "-")}`;
+  return (
+    <section aria-labelledby={id} className={`mb-6 ${className}`}>
+      <div className="mb-2 flex min-h-8 items-center justify-between gap-2">
+        <h2 id={id} className="text-sm font-semibold">
+          {title}
+        </h2>
+        {actions}
+      </div>
+      {children}
+    </section>
+  );
+}
+
+export function Panel({ children, className = "" }: { children: ReactNode; className?: string }) {
+  return <div className={`rounded-lg border border-line bg-panel ${className}`}>{children}</div>;
+}

@@ -1,0 +1,49 @@
+/** A state as an icon and a word, never by colour alone. One table for everything that has states. */
+import {
+  Ban,
+  CircleAlert,
+  CircleCheck,
+  CircleDashed,
+  CircleDot,
+  CirclePause,
+  Clock,
+  LoaderCircle,
+  type LucideIcon,
+  SkipForward,
+} from "lucide-react";
+
+interface Look {
+  word: string;
+  icon: LucideIcon;
+  tone: string;
+  spins?: boolean;
+}
+
+const quiet = "text-faint";
+const LOOKS: Record<string, Look> = {
+  pending: { word: "Pending", icon: CircleDashed, tone: quiet },
+  queued: { word: "Queued", icon: Clock, tone: quiet },
+  running: { word: "Running", icon: LoaderCircle, tone: "text-run", spins: true },
+  waiting: { word: "Waits for you", icon: CirclePause, tone: "text-wait" },
+  succeeded: { word: "Succeeded", icon: CircleCheck, tone: "text-ok" },
+  failed: { word: "Failed", icon: CircleAlert, tone: "text-bad" },
+  cancelled: { word: "Cancelled", icon: Ban, tone: quiet },
+  skipped: { word: "Skipped", icon: SkipForward, tone: quiet },
+  working: { word: "Working", icon: LoaderCircle, tone: "text-run", spins: true },
+  idle: { word: "Idle", icon: CircleDot, tone: quiet },
+  ok: { word: "Well", icon: CircleCheck, tone: "text-ok" },
+  degraded: { word: "Degraded", icon: CircleAlert, tone: "text-wait" },
+};
+
+export const statusWord = (status: string): string =>
+  LOOKS[status]?.word ?? status.charAt(0).toUpperCase() + status.slice(1).replaceAll("_", " ");
+
+export function Status({ status, bare = false }: { status: string; bare?: boolean }) {
+  const { icon: Icon, tone, spins } = LOOKS[status] ?? { icon: CircleDot, tone: quiet };
+  return (
+    <span className={`inline-flex items-center gap-1.5 whitespace-nowrap ${tone}`}>
+      <Icon aria-hidden size={15} strokeWidth={2.2} className={spins ? "spin" : undefined} />
+      <span className={bare ? "sr-only" : "text-sm font-medium"}>{statusWord(status)}</span>
+    </span>
+  );
+}

@@ -1,0 +1,136 @@
+/** Rows of one kind: a table whose rows are links, with selection, keys (j k Enter x) and more rows on demand. */
+import type { ReactNode } from "react";
+import { Link } from "wouter";
+import { Button } from "./button.tsx";
+
+export interface Column<T> {
+  title: string;
+  /** The title is for screen readers only. */
+  quiet?: boolean;
+  cell(row: T): ReactNode;
+  align?: "right";
+  /** Left out where there is little room. */
+  wide?: boolean;
+  className?: string;
+}
+
+export interface Selection {
+  chosen: ReadonlySet<string>;
+  toggle(key: string): void;
+  all(keys: string[]): void;
+}
+
+interface TableProps<T> {
+  label: string;
+  rows: T[];
+  columns: Column<T>[];
+  keyOf(row: T): string;
+  /** Where a row leads; its first column is the link. */
+  hrefOf?: ((row: T) => string) | undefined;
+  selection?: Selection | undefined;
+  more?: { hasNextPage: boolean; isFetchingNextPage: boolean; fetchNextPage(): unknown } | undefined;
+}
+
+const cellClass = (column: Column<never> | Column<unknown>) =>
+  `px-3 py-2 ${column.align === "right" ? "text-right tabular-nums" : ""} ${column.wide ? "max-md:hidden" : ""} ${column.className ?? ""}`;
+
+export function Table<T>({ label, rows, columns, keyOf, hrefOf, selection, more }: TableProps<T>) {
+  return (
+    <>
+      <div className="overflow-x-auto rounded-lg border border-line bg-panel">
+        <table className="w-full border-collapse text-left" aria-label={label}>
+          <thead className="text-xs text-faint">
+            <tr className="border-b border-line">
+              {selection && (
+                <th className="w-9 py-2 pl-3">
+                  <SelectAll rows={rows.map(keyOf)} selection={selection} />
+                </th>
+              )}
+              {columns.map((column) => (
+                <th key={column.title} scope="col" className={`${cellClass(column as Column<unknown>)} font-medium`}>
+                  <span className={column.quiet ? "sr-only" : ""}>{column.title}</span>
+                </th>
+              ))}
+            </tr>
+          </thead>
+          <tbody>
+            {rows.map((row) => (
+              <Row key={keyOf(row)} {...{ row, columns, keyOf, hrefOf, selection }} />
+            ))}
+          </tbody>
+        </table>
+      </div>
+      {more?.hasNextPage && (
+        <div className="mt-3 text-center">
+          <Button busy={more.isFetchingNextPage} onClick={() => more.fetchNextPage()}>
+            Show more
+          </Button>
+        </div>
+      )}
+    </>
+  );
+}
+
+function Row<T>({
+  row,
+  columns,
+  keyOf,
+  hrefOf,
+  selection,
+}: Pick<TableProps<T>, "columns" | "keyOf" | "hrefOf" | "selection"> & { row: T }) {
+  const key = keyOf(row);
+  const href = hrefOf?.(row);
+  return (
+    <tr className="relative border-b border-line last:border-0 hover:bg-hover has-[[data-row]:focus-visible]:bg-hover">
+      {selection && (
+        <td className="relative z-10 w-9 py-2 pl-3">
+          <input
+            type="checkbox"
+            aria-label={`Select ${key}`}
+            checked={selection.chosen.has(key)}
+            onChange={() => selection.toggle(key)}
+            className="size-4 accent-accent align-middle"
+          />
+        </td>
+      )}
+      {columns.map((column, at) => (
+        <td key={column.title} className={cellClass(column as Column<unknown>)}>
+          {at === 0 && href ? (
+            <Link
+              href={href}
+              data-row
+              className="block outline-offset-2 after:absolute after:inset-0 after:content-['']"
+            >
+              {column.cell(row)}
+            </Link>
+          ) : (
+            column.cell(row)
+          )}
+        </td>
+      ))}
+    </tr>
+  );
+}
+
+function SelectAll({ rows, selection }: { rows: string[]; selection: Selection }) {
+  const all = rows.length > 0 && rows.every((key) => selection.chosen.has(key));
+  return (
+    <input
+      type="checkbox"
+      aria-label="Select all"
+      checked={all}
+      onChange={() => selection.all(all ? [] : rows)}
+      className="size-4 accent-accent align-middle"
+    />
+  );
+}
+
+/** Name over a quieter second line, cut rather than wrapped past two. */
+export function TwoLines({ first, second }: { first: ReactNode; second?: ReactNode }) {
+  return (
+    <span className="block min-w-0">
+      <span className="line-clamp-1 font-medium">{first}</span>
+      {second && <span className="line-clamp-1 text-sm text-dim">{second}</span>}
+    </span>
+  );
+}

@@ -1,0 +1,52 @@
+/** Views of one thing as links: each has an address. */
+import { Link, useSearchParams } from "wouter";
+
+/** A query parameter of the address, as state. An empty value takes it away. */
+export function useParam(name: string, fallback = ""): [string, (value: string) => void] {
+  const [params, setParams] = useSearchParams();
+  const set = (value: string) =>
+    setParams(
+      (old) => {
+        const next = new URLSearchParams(old);
+        if (value === fallback || value === "") next.delete(name);
+        else next.set(name, value);
+        return next;
+      },
+      { replace: true },
+    );
+  return [params.get(name) ?? fallback, set];
+}
+
+export interface Tab {
+  id: string;
+  title: string;
+  count?: number | undefined;
+}
+
+/** @param name the query parameter that holds the view; the first is shown without it. */
+export function Tabs({ tabs, name = "tab", label }: { tabs: Tab[]; name?: string; label: string }) {
+  const [params] = useSearchParams();
+  const current = params.get(name) ?? tabs[0]?.id;
+  const hrefOf = (id: string) => {
+    const next = new URLSearchParams(params);
+    if (id === tabs[0]?.id) next.delete(name);
+    else next.set(name, id);
+    return `?${next}`;
+  };
+  return (
+    <nav aria-label={label} className="mb-4 flex gap-1 overflow-x-auto border-b border-line">
+      {tabs.map(({ id, title, count }) => (
+        <Link
+          key={id}
+          href={hrefOf(id)}
+          replace
+          aria-current={id === current ? "page" : undefined}
+          className="-mb-px border-b-2 border-transparent px-3 py-2 max-sm:py-3 text-sm font-medium whitespace-nowrap text-dim hover:text-ink aria-[current=page]:border-accent aria-[current=page]:text-ink"
+        >
+          {title}
+          {count !== undefined && count > 0 && <span className="ml-1.5 text-xs text-faint tabular-nums">{count}</span>}
+        </Link>
+      ))}
+    </nav>
+  );
+}

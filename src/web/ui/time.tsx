@@ -1,0 +1,45 @@
+/** Times that go on by themselves, all driven by one clock. */
+import { useSyncExternalStore } from "react";
+import { ago, dateTime, duration } from "./format.ts";
+
+let now = Date.now();
+const readers = new Set<() => void>();
+let clock: ReturnType<typeof setInterval> | undefined;
+
+function subscribe(act: () => void): () => void {
+  readers.add(act);
+  clock ??= setInterval(() => {
+    if (document.hidden) return;
+    now = Date.now();
+    for (const reader of readers) reader();
+  }, 1_000);
+  return () => {
+    readers.delete(act);
+    if (readers.size > 0) return;
+    clearInterval(clock);
+    clock = undefined;
+  };
+}
+const never = () => () => {};
+
+/** Milliseconds since the epoch, each second anew; still while `moving` is false. */
+export const useNow = (moving = true): number => useSyncExternalStore(moving ? subscribe : never, () => now);
+
+/** `4 min`, with the whole time as its title. */
+export function Ago({ at }: { at: string | null | undefined }) {
+  const current = useNow();
+  if (!at) return <span className="text-faint">–</span>;
+  return (
+    <time dateTime={at} title={dateTime(at)} className="whitespace-nowrap tabular-nums">
+      {ago(at, Math.max(current, Date.now() - 1_000))}
+    </time>
+  );
+}
+
+/** From `from` to `to`, or until now. */
+export function Took({ from, to }: { from: string | null | undefined; to?: string | null | undefined }) {
+  const current = useNow(!to);
+  if (!from) return <span className="text-faint">–</span>;
+  const end = to ? new Date(to).getTime() : current;
+  return <span className="whitespace-nowrap tabular-nums">{duration(end - new Date(from).getTime())}</span>;
+}
