@@ -54,6 +54,8 @@ export const LIMITS = {
   executionsPerAgent: 4,
   executionLeaseMs: 30_000,
   transcriptOutputCharacters: 16_000,
+  callsPerReply: 100,
+  replyCharacters: 1_000_000,
   toolOutputBytes: 32 * 1024,
   toolWholeOutputBytes: 16 * 1024 * 1024,
   toolTimeoutMs: 120_000,

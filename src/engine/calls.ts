@@ -1,11 +1,10 @@
 /** Running the tool calls of one reply: checked, bounded, masked, each stored before the next begins. */
-import { type Schema, Validator } from "@cfworker/json-schema";
 import { isProblem, messageOf } from "../core/errors.ts";
 import { executionRefs } from "../core/events.ts";
 import { LIMITS } from "../core/limits.ts";
 import type { Masker } from "../core/masking.ts";
 import { agentOutput } from "./events.ts";
-import type { Contract, Execution, StoredCall } from "./execution.ts";
+import type { Execution, StoredCall } from "./execution.ts";
 import { firstBytes, keepMaskedEnds } from "./output.ts";
 import type { EnginePorts } from "./ports.ts";
 import type { Sandbox } from "./sandbox.ts";
@@ -28,7 +27,7 @@ export async function settleCalls(turn: Turn, calls: readonly StoredCall[]): Pro
   const { execution, ports, sandbox } = turn;
   if (calls.length === 0) return undefined;
   const tools = new Map((await ports.toolsFor(execution, sandbox)).map((tool) => [tool.name, tool]));
-  for (const call of calls) {
+  for (const [made, call] of calls.entries()) {
     if (call.ending) return call.ending;
     const tool = tools.get(call.tool);
     if (call.status === "done" || call.status === "interrupted") continue;
@@ -37,21 +36,25 @@ export async function settleCalls(turn: Turn, calls: readonly StoredCall[]): Pro
       continue;
     }
     turn.signal.throwIfAborted();
-    const result = await runCall(turn, call, tools);
+    const result = await runCall(turn, call, made < LIMITS.callsPerReply ? tools : undefined);
     if (result.end) return result.end;
   }
   return undefined;
 }
 
-async function runCall(turn: Turn, call: StoredCall, tools: ReadonlyMap<string, Tool>): Promise<ToolResult> {
+/** @param tools undefined for a call that is one too many. */
+async function runCall(
+  turn: Turn,
+  call: StoredCall,
+  tools: ReadonlyMap<string, Tool> | undefined,
+): Promise<ToolResult> {
   const { execution, ports, masker } = turn;
-  const tool = tools.get(call.tool);
   if (call.status === "requested") ports.rows.startCall(execution, call, masker.json(call.input));
   const started = ports.clock.monotonic();
-  const raw = tool ? await guarded(turn, call, tool) : unknownTool(call, [...tools.keys()]);
+  const raw = tools ? await made(turn, call, tools) : tooMany();
   await ports.turn();
   turn.signal.throwIfAborted();
-  const checked = raw.end?.status === "succeeded" ? heldToContract(raw, execution.contract) : raw;
+  const checked = raw.end?.status === "succeeded" ? await heldToContract(turn, raw) : raw;
   const output =
     keepMaskedEnds(checked.output, LIMITS.toolOutputBytes, masker) + (await keptWhole(turn, call, checked));
   const result = masker.json({ ...checked, output });
@@ -81,9 +84,41 @@ async function keptWhole(
   return `\n[The whole output, ${data.length} bytes, is in ${path}: read parts of it, or search it.]`;
 }
 
+const tooMany = (): ToolResult => ({
+  ok: false,
+  output: `Not made: a reply may hold ${LIMITS.callsPerReply} calls. This one and all after it were left out; make them in your next replies.`,
+});
+
+async function made(turn: Turn, call: StoredCall, tools: ReadonlyMap<string, Tool>): Promise<ToolResult> {
+  const tool = tools.get(call.tool);
+  if (!tool) return unknownTool(call, [...tools.keys()]);
+  const fault = await inputFault(turn, call, tool);
+  return fault === undefined ? guarded(turn, call, tool) : { ok: false, output: fault };
+}
+
+/** Why a tool does not take an input, in words for the model. */
+async function inputFault({ ports, execution }: Turn, call: StoredCall, tool: Tool): Promise<string | undefined> {
+  const { input } = call;
+  if (typeof input !== "object" || input === null || Array.isArray(input))
+    return `The input of ${tool.name} must be a JSON object, not ${described(input)}.`;
+  try {
+    const faults = await ports.text.schemaFaults(execution.id, tool.accepts ?? tool.parameters, input);
+    return faults.length > 0 ? `The input does not fit ${tool.name}: ${faults.join("; ")}` : undefined;
+  } catch (error) {
+    if (isProblem(error)) return `The input of ${tool.name} could not be checked: ${error.detail}`;
+    throw error;
+  }
+}
+
+const SHOWN_CHARACTERS = 200;
+
+function described(input: unknown): string {
+  if (input === undefined) return "nothing";
+  const text = JSON.stringify(input);
+  return text.length > SHOWN_CHARACTERS ? `${text.slice(0, SHOWN_CHARACTERS)}…` : text;
+}
+
 async function guarded(turn: Turn, call: StoredCall, tool: Tool): Promise<ToolResult> {
-  const faults = schemaFaults(tool.parameters, call.input);
-  if (faults.length > 0) return { ok: false, output: `The input does not fit ${tool.name}: ${faults.join("; ")}` };
   const { execution, ports, sandbox, masker } = turn;
   const late = AbortSignal.timeout(tool.timeoutMs);
   const shown = masker.stream();
@@ -127,29 +162,20 @@ const unknownTool = ({ tool }: StoredCall, names: readonly string[]): ToolResult
   output: `There is no tool ${tool} here. There are: ${names.join(", ")}.`,
 });
 
-/** What of `value` does not fit the schema, in words for the model. */
-export function schemaFaults(schema: object, value: unknown): string[] {
-  const { valid, errors } = new Validator(JSON.parse(JSON.stringify(schema)) as Schema, "2020-12", false).validate(
-    value,
-  );
-  if (valid) return [];
-  const leaves = errors.filter((error) => error.keyword !== "properties" && error.keyword !== "items");
-  return leaves
-    .slice(0, 5)
-    .map(({ instanceLocation, error }) => `${instanceLocation.replace(/^#/, "") || "/"}: ${error}`);
-}
-
-function heldToContract(result: ToolResult, { outputs, schema }: Contract): ToolResult {
+async function heldToContract({ ports, execution }: Turn, result: ToolResult): Promise<ToolResult> {
   if (result.end?.status !== "succeeded") return result;
+  const { outputs, schema } = execution.contract;
   const given = result.end.outputs;
+  const notYet = (what: string): ToolResult => ({ ok: false, output: `Not complete yet: ${what}` });
   const missing = outputs.filter((name) => given[name] === undefined || given[name] === null || given[name] === "");
   if (missing.length > 0)
-    return {
-      ok: false,
-      output: `Not complete yet: outputs must hold ${missing.join(", ")}. Call complete again with all of ${outputs.join(", ")}.`,
-    };
-  const faults = schema ? schemaFaults(schema, given) : [];
-  if (faults.length > 0)
-    return { ok: false, output: `Not complete yet: outputs do not fit the step's schema: ${faults.join("; ")}` };
-  return result;
+    return notYet(`outputs must hold ${missing.join(", ")}. Call complete again with all of ${outputs.join(", ")}.`);
+  if (!schema) return result;
+  try {
+    const faults = await ports.text.schemaFaults(execution.id, schema, given);
+    return faults.length > 0 ? notYet(`outputs do not fit the step's schema: ${faults.join("; ")}`) : result;
+  } catch (error) {
+    if (isProblem(error)) return notYet(`outputs could not be held to the step's schema. ${error.detail}`);
+    throw error;
+  }
 }

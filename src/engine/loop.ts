@@ -176,5 +176,15 @@ async function call(
   say(agentOutput, text.end());
   await ports.turn();
   signal.throwIfAborted();
-  return { ...reply, parts: masker.json(reply.parts), ...(reply.error ? { error: masker.json(reply.error) } : {}) };
+  return {
+    ...reply,
+    parts: masker.json(fewCalls(reply.parts)),
+    ...(reply.error ? { error: masker.json(reply.error) } : {}),
+  };
+}
+
+/** No more calls than are made, and one more, at which the model is told that the rest was left out. */
+function fewCalls(parts: readonly AssistantPart[]): AssistantPart[] {
+  let calls = 0;
+  return parts.filter((part) => part.type !== "tool_call" || ++calls <= LIMITS.callsPerReply + 1);
 }

@@ -4,6 +4,7 @@
  */
 import { existsSync, renameSync, rmSync } from "node:fs";
 import { join } from "node:path";
+import { takeTurns } from "../core/turns.ts";
 import { resolveFiles } from "./analyse.ts";
 import type { CodeGraph } from "./code-graph.ts";
 import { type GitPlace, headCommit } from "./git.ts";
@@ -32,7 +33,6 @@ import { type SearchAnswer, type SearchOptions, searchGraph } from "./query/sear
 import type { SourceFile } from "./resolve/repository.ts";
 import { createSettledIndex } from "./settled-index.ts";
 import { sourceLines } from "./source-lines.ts";
-import { takeTurns } from "./stepwise.ts";
 import { createGraphStore, type Manifest } from "./store/graph-store.ts";
 import { type KuzuReader, openKuzu, writeKuzu } from "./store/kuzu.ts";
 import { addStructure, GraphBuilder } from "./structure.ts";

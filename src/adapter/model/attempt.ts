@@ -4,6 +4,7 @@
  */
 import { jsonSchema, type LanguageModel, streamText, type ToolSet, tool } from "ai";
 import type { Clock } from "../../core/clock.ts";
+import { takeTurns } from "../../core/turns.ts";
 import type { AssistantPart, FinishReason, ModelRequest, ModelTool, ModelUsage } from "../../engine/model.ts";
 import type { Failure } from "./failure.ts";
 import { providerOptions, type ThinkingSetting, thinkingOptions } from "./language-model.ts";
@@ -151,7 +152,10 @@ async function readAll(input: AttemptInput, parts: ReplyParts, watch: ReturnType
   const seen: Seen = { end: undefined, error: undefined, failed: false, firstTokenAt: undefined, tooLong: false };
   try {
     const reader = openStream(input, watch.signal);
+    const turn = takeTurns();
     for (;;) {
+      // What has come in at once is not read at once: others have their turn.
+      await turn();
       const next = await Promise.race([reader.read(), watch.stopped]);
       const part = next?.value;
       if (part === undefined) break;

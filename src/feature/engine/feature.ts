@@ -66,13 +66,22 @@ const PURPOSES = {
 export const engine = defineFeature(
   "engine",
   async (deps: Needs) => {
-    const { clock, log, masking, config, store, guard, folder, settings, providers, contributions } = deps;
+    const { clock, log, masking, text, config, store, guard, folder, settings, providers, contributions } = deps;
     const { skills, projects, agents, secrets, budgets, executions, runs } = deps;
     const agentOf = (id: string) => agents.ready(id).agent;
     const sandbox = await sandboxOf(deps);
     log.info({ sandbox: sandbox.driver.kind }, sandbox.reason);
     const engine = createEngine({
-      ...{ clock, log, masking, rows: executions.rows, sandboxes: sandbox.driver, agentOf, emitSoon: store.emitSoon },
+      ...{
+        clock,
+        log,
+        masking,
+        text,
+        rows: executions.rows,
+        sandboxes: sandbox.driver,
+        agentOf,
+        emitSoon: store.emitSoon,
+      },
       toolbox: createToolbox(
         () => contributions.tools,
         (source, err) => log.warn({ err, source }, "a source of tools failed; agents go on without its tools"),
@@ -123,6 +132,7 @@ export const engine = defineFeature(
     return {
       service,
       tools: builtInTools({
+        readableText: text.readableText,
         fetchPage: createGuardedFetch({ resolve: guard.resolve, userAgent: `Skep/${BUILD.version}` }),
       }),
       start: engine.start,
