@@ -55,6 +55,7 @@ export const LIMITS = {
   executionLeaseMs: 30_000,
   transcriptOutputCharacters: 16_000,
   callsPerReply: 100,
+  outputsCharacters: 256 * 1024,
   replyCharacters: 1_000_000,
   toolOutputBytes: 32 * 1024,
   toolWholeOutputBytes: 16 * 1024 * 1024,

@@ -35,6 +35,7 @@ export async function settleCalls(turn: Turn, calls: readonly StoredCall[]): Pro
       ports.rows.interruptCall(execution, call);
       continue;
     }
+    await ports.turn();
     turn.signal.throwIfAborted();
     const result = await runCall(turn, call, made < LIMITS.callsPerReply ? tools : undefined);
     if (result.end) return result.end;
@@ -113,8 +114,7 @@ async function inputFault({ ports, execution }: Turn, call: StoredCall, tool: To
 const SHOWN_CHARACTERS = 200;
 
 function described(input: unknown): string {
-  if (input === undefined) return "nothing";
-  const text = JSON.stringify(input);
+  const text = typeof input === "string" ? input : JSON.stringify(input);
   return text.length > SHOWN_CHARACTERS ? `${text.slice(0, SHOWN_CHARACTERS)}…` : text;
 }
 
@@ -170,6 +170,11 @@ async function heldToContract({ ports, execution }: Turn, result: ToolResult): P
   const missing = outputs.filter((name) => given[name] === undefined || given[name] === null || given[name] === "");
   if (missing.length > 0)
     return notYet(`outputs must hold ${missing.join(", ")}. Call complete again with all of ${outputs.join(", ")}.`);
+  const { length } = JSON.stringify(given);
+  if (length > LIMITS.outputsCharacters)
+    return notYet(
+      `outputs have ${length} characters, at most ${LIMITS.outputsCharacters} are taken. Write what is long into files, and name those.`,
+    );
   if (!schema) return result;
   try {
     const faults = await ports.text.schemaFaults(execution.id, schema, given);

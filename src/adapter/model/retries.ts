@@ -104,6 +104,7 @@ export async function callWithRetries(
       firstTokenMs: limits.firstTokenMs * patience,
       idleMs: limits.idleMs,
       maxCharacters: limits.replyCharacters,
+      maxCalls: LIMITS.callsPerReply,
       clock,
       failure,
     });
