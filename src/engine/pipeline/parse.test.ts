@@ -93,7 +93,7 @@ describe("parsePipeline", () => {
     [
       "a schema with a pattern that is none",
       pipeline(step("a"), step("b", `output_schema: { type: object, properties: { v: { pattern: "(" } } }`)),
-      "6:89 This is no valid pattern",
+      "6:93 This is no valid pattern",
     ],
     [
       "a schema with a reference to nothing",
