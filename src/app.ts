@@ -1,5 +1,6 @@
 /** The server: parts under every feature → features → HTTP. What a feature brings is in its own folder. */
 import { createGit } from "./adapter/git.ts";
+import { createAgentImages } from "./adapter/sandbox/docker/agent-image.ts";
 import { createImages } from "./adapter/sandbox/docker/image.ts";
 import type { FeatureList } from "./app/compose.ts";
 import { engineOf, openCore, type Replacements } from "./app/core.ts";
@@ -8,6 +9,7 @@ import { apiOf, openHttp } from "./app/http.ts";
 import type { Config } from "./core/config.ts";
 import { createDoctor, type DoctorDeps } from "./feature/doctor/service.ts";
 
+export { checkFiles } from "./app/check-files.ts";
 export { openLostAccess } from "./feature/auth/lost-access.ts";
 
 export type App = Awaited<ReturnType<typeof createApp>>;
@@ -17,7 +19,17 @@ export const openImages = (config: Config) => createImages({ docker: engineOf(co
 
 /** Looks at what a server would need. `server` finds the one that runs. */
 export const openDoctor = (config: Config, server: DoctorDeps["server"]) =>
-  createDoctor({ config, engine: engineOf(config), gitVersion: createGit({ env: config.hostEnv }).version, server });
+  createDoctor({
+    config,
+    engine: doctorsEngine(config),
+    gitVersion: createGit({ env: config.hostEnv }).version,
+    server,
+  });
+
+function doctorsEngine(config: Config) {
+  const docker = engineOf(config);
+  return { ...docker, canMake: createAgentImages({ docker, pull: config.imagePull }).canMake };
+}
 
 export interface AppOptions extends Replacements {
   /** The product's features, and what a test adds. */

@@ -3,7 +3,6 @@
  * very addresses it gets back, so a second answer of the name server changes nothing. Refused unless the operator
  * lists it: everything that is not public unicast, in any spelling.
  */
-import { lookup } from "node:dns/promises";
 import { isIP } from "node:net";
 import ipaddr from "ipaddr.js";
 import { Problem } from "../core/errors.ts";
@@ -28,7 +27,8 @@ export interface AddressGuard {
 /** Answers as `dns.lookup(host, { all: true })` does. */
 export type LookUp = (host: string) => Promise<{ address: string; family: number }[]>;
 
-const systemLookUp: LookUp = (host) => lookup(host, { all: true, verbatim: true });
+const systemLookUp: LookUp = async (host) =>
+  (await import("node:dns/promises")).lookup(host, { all: true, verbatim: true });
 /** Names that mean this machine or this network whatever a name server says. */
 const LOCAL_NAME = /(^|\.)(localhost|local|internal|localdomain|home\.arpa|lan|intranet)$/;
 

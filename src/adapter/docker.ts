@@ -3,7 +3,8 @@
  * Every failure is a Problem: `docker_unavailable` (503, the engine does not answer), `docker_not_found` (404),
  * `docker_conflict` (409, also "not running"), `docker_error` (502, anything else the engine refuses).
  */
-import Docker from "dockerode";
+import type Docker from "dockerode";
+import { lazy } from "../core/lazy.ts";
 import { type ContainerApi, createContainerApi } from "./docker/containers.ts";
 import { type DockerEndpoint, modemOptions } from "./docker/endpoint.ts";
 import { asProblem, guarded } from "./docker/failures.ts";
@@ -36,17 +37,20 @@ const PING_TIMEOUT_MS = 3_000;
 
 /** A client of the engine at that endpoint. Opens nothing until the first call. */
 export function connectDocker(endpoint: DockerEndpoint): DockerClient {
-  const docker = new Docker(modemOptions(endpoint));
+  const docker = lazy(() => {
+    const Client = require("dockerode") as typeof Docker;
+    return new Client(modemOptions(endpoint));
+  });
   const { address } = endpoint;
   return {
     address,
     ping: (timeoutMs = PING_TIMEOUT_MS) =>
       guarded(address, async () => {
-        await within(timeoutMs, docker.ping());
+        await within(timeoutMs, docker().ping());
       }),
     info: () =>
       guarded(address, async () => {
-        const [version, info] = await Promise.all([docker.version(), docker.info()]);
+        const [version, info] = await Promise.all([docker().version(), docker().info()]);
         return engineInfo(version, info);
       }),
     images: createImageApi(docker, address),

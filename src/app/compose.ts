@@ -1,6 +1,8 @@
 /** Puts features together: a typed list of definitions, and the house that comes of it. Names no feature. */
+
 import type { AnyElysia } from "elysia";
 import { createEventCatalogue, type EventCatalogue, type EventDefinition } from "../core/events.ts";
+import { NO_ATTACHMENTS } from "../engine/attachments.ts";
 import type { Contributions, Core, Duty, Feature, FeatureDefinition } from "../feature/feature.ts";
 import { createHousekeeping } from "./housekeeping.ts";
 
@@ -73,6 +75,7 @@ async function createHouse<Services>(
   const contributions = sumOf(features, definitions, api.document);
   try {
     for (const { name, create } of definitions) {
+      if (name in core) throw new Error(`A feature cannot be called ${name}: so is a part under the features.`);
       const feature = await create({ ...core, contributions, ...services } as never);
       features.set(name, feature);
       services[name] = feature.service;
@@ -117,6 +120,9 @@ function sumOf(
     events,
     get tools() {
       return all().flatMap(({ tools }) => tools ?? []);
+    },
+    get attachments() {
+      return all().flatMap(({ attachments }) => attachments ?? [])[0] ?? NO_ATTACHMENTS;
     },
     get jobs() {
       return all().flatMap(({ jobs }) => jobs ?? []);

@@ -45,12 +45,7 @@ export function openCore(config: Config, replaced: Replacements = {}) {
   tellExposed(folder, log);
   unpackAddonsTo(folder.cache);
   const unlock = lockDataFolder(folder.root);
-  const store =
-    replaced.store ??
-    openStore({
-      ...{ path: databasePath(folder.root), clock, copies: folder.backups, checkEvents: !BUILD.compiled },
-      onEffectError: (err) => log.error({ err }, "something that follows a change failed"),
-    });
+  const store = replaced.store ?? openOwnStore({ folder, clock, log, unlock });
   const bus = createBus((err, event) => log.error({ err, kind: event.kind }, "subscriber failed"));
   store.onCommit(bus.deliver);
   const clockwork = createClockwork(clock, (err, source) => log.error({ err, source }, "what was due failed"));
@@ -88,6 +83,26 @@ export function openCore(config: Config, replaced: Replacements = {}) {
       unlock();
     },
   };
+}
+
+interface OwnStore {
+  folder: DataFolder;
+  clock: Clock;
+  log: Logger;
+  /** The lock is given back when the database cannot be opened. */
+  unlock(): void;
+}
+
+function openOwnStore({ folder, clock, log, unlock }: OwnStore): Store {
+  try {
+    return openStore({
+      ...{ path: databasePath(folder.root), clock, copies: folder.backups, checkEvents: !BUILD.compiled },
+      onEffectError: (err) => log.error({ err }, "something that follows a change failed"),
+    });
+  } catch (error) {
+    unlock();
+    throw error;
+  }
 }
 
 const NAMED = 10;

@@ -5,14 +5,16 @@ import { agents } from "../feature/agents/feature.ts";
 import { audit } from "../feature/audit/feature.ts";
 import { accounts, auth } from "../feature/auth/feature.ts";
 import { budgets } from "../feature/budgets/feature.ts";
+import { chat } from "../feature/chat/feature.ts";
 import { cookies } from "../feature/cookies/feature.ts";
 import { dashboard } from "../feature/dashboard/feature.ts";
 import { docs } from "../feature/docs/feature.ts";
+import { doctor } from "../feature/doctor/feature.ts";
 import { engine } from "../feature/engine/feature.ts";
 import { events } from "../feature/events/feature.ts";
-import { executions } from "../feature/executions/feature.ts";
 import { jobs } from "../feature/jobs/feature.ts";
 import { knowledgeGraph } from "../feature/knowledge-graph/feature.ts";
+import { lifecycle } from "../feature/lifecycle/feature.ts";
 import { memory } from "../feature/memory/feature.ts";
 import { notifications } from "../feature/notifications/feature.ts";
 import { oidc } from "../feature/oidc/feature.ts";
@@ -21,6 +23,7 @@ import { projects } from "../feature/projects/feature.ts";
 import { providers } from "../feature/providers/feature.ts";
 import { runs } from "../feature/runs/feature.ts";
 import { secrets } from "../feature/secrets/feature.ts";
+import { sessions } from "../feature/sessions/feature.ts";
 import { settings } from "../feature/settings/feature.ts";
 import { skills } from "../feature/skills/feature.ts";
 import { status } from "../feature/status/feature.ts";
@@ -57,7 +60,9 @@ export const FEATURES = noFeatures()
   .with(voice)
   .with(budgets)
   .with(usage)
-  .with(executions)
+  .with(sessions)
+  .with(chat)
+  .with(lifecycle)
   .with(runs)
   .with(transcripts)
   .with(tasks)
@@ -68,6 +73,7 @@ export const FEATURES = noFeatures()
   .with(admin)
   .with(updates)
   .with(status)
+  .with(doctor)
   .with(dashboard)
   .with(docs);
 

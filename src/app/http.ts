@@ -1,12 +1,12 @@
 /** HTTP over the features' routes: the gate in front, and the socket. */
 import { Elysia } from "elysia";
+import { lazy } from "../core/lazy.ts";
 import { BUILD } from "../core/version.ts";
 import type { Auth } from "../feature/auth/service.ts";
 import type { EngineService } from "../feature/engine/feature.ts";
 import { createAuthenticate } from "../http/authenticate.ts";
 import { createBodies } from "../http/body.ts";
 import { createGate, type GateDeps } from "../http/gate.ts";
-import { openApiDocument } from "../http/openapi.ts";
 import { problemErrors } from "../http/problem-errors.ts";
 import { createRateLimits } from "../http/rate-limit.ts";
 import { createRouteTable } from "../http/route-table.ts";
@@ -14,13 +14,15 @@ import { listen } from "../http/server.ts";
 import type { Api } from "./compose.ts";
 import type { CoreParts } from "./core.ts";
 
+const openApi = lazy(() => require("../http/openapi.ts") as typeof import("../http/openapi.ts"));
+
 /** What features' routes are added to. */
 export const apiOf = ({ facts, log, masking, site }: CoreParts): Api => {
   const app = new Elysia().use(problemErrors(facts, { log, masking }));
   return {
     app,
     document: (events) =>
-      openApiDocument(app, createRouteTable(app), { version: BUILD.version, prefix: site.prefix, events }),
+      openApi().openApiDocument(app, createRouteTable(app), { version: BUILD.version, prefix: site.prefix, events }),
   };
 };
 

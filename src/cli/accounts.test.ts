@@ -59,6 +59,24 @@ describe("lost access, beside a running server", () => {
     expect([unknown.code, unknown.err.split("\n").length]).toEqual([1, 1]);
   });
 
+  test("a reset password ends the key of skep login, and says which keys hold on", async () => {
+    await skep(["login", ...there(), "--email", "boss@example.test"], ["another battery"]);
+    expect((await skep(["whoami", ...there()])).code).toBe(0);
+    const script = (await skep(["keys", "create", "nightly", ...there()])).out;
+    const again = ["admin", "reset-password", "boss@example.test", ...here()];
+    const reset = await skep(again, ["a third battery"]);
+    expect([reset.code, reset.out]).toEqual([
+      0,
+      expect.stringMatching(/log-ins have ended; these API keys hold on: nightly \(/),
+    ]);
+    expect((await skep(["whoami", ...there()])).code).toBe(1);
+    expect((await server.request("GET", "/v1/auth/me", { token: script })).status).toBe(200);
+    const all = await skep([...again, "--all-keys"], ["another battery"]);
+    expect(all.out).toContain("no API key is left");
+    expect((await server.request("GET", "/v1/auth/me", { token: script })).status).toBe(401);
+    await skep(["logout", ...there()]);
+  });
+
   test("a token goes to standard output alone, and is held to its scope", async () => {
     const { out, err, code } = await skep(["admin", "token", ...here(), "--days", "1", "--scope", "read"]);
     expect([code, out, err]).toEqual([0, expect.stringMatching(/^skep_[\w-]{43}$/), expect.stringContaining("boss@")]);

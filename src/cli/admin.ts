@@ -4,7 +4,7 @@ import { join } from "node:path";
 import type { Command } from "commander";
 import { readConfig } from "../core/config.ts";
 import { Problem } from "../core/errors.ts";
-import { loadApp } from "./load-app.ts";
+import { loadAppForData } from "./load-app.ts";
 import { ask, askHidden } from "./terminal/ask.ts";
 
 interface Flags {
@@ -22,7 +22,7 @@ const SCOPES = ["read", "runs", "write", "admin"] as const;
 type Scope = (typeof SCOPES)[number];
 
 const open = async ({ data }: Flags) =>
-  (await loadApp()).openLostAccess(readConfig(process.env, data === undefined ? {} : { data }));
+  (await loadAppForData()).openLostAccess(readConfig(process.env, data === undefined ? {} : { data }));
 
 export function adminCommand(program: Command): void {
   const admin = program
@@ -46,12 +46,17 @@ export function adminCommand(program: Command): void {
       );
       say(flags, user, `${user.email} is an administrator. Log in in the browser, or with: skep login`);
     });
-  command("reset-password", "set an account's password, end its sessions and locks, switch it on")
+  command("reset-password", "set an account's password, end its log-ins and locks, switch it on")
     .argument("<email>")
-    .action(async (email: string, flags: Flags) => {
+    .option("--all-keys", "end all of its API keys, too")
+    .action(async (email: string, flags: Flags & { allKeys?: boolean }) => {
       const password = await newPassword();
-      const user = await using(flags, (accounts) => accounts.resetPassword(email, password));
-      say(flags, user, `${user.email}: new password; all sessions have ended`);
+      const allKeys = flags.allKeys ?? false;
+      const user = await using(flags, (accounts) => accounts.resetPassword(email, password, { allKeys }));
+      const names = user.api_keys.map(({ name, preview }) => `${name} (${preview})`);
+      const left = names.length === 0 ? "no API key is left" : `these API keys hold on: ${names.join(", ")}`;
+      const remedy = names.length === 0 ? "" : "\nEnd them with: skep admin reset-password --all-keys, or one by one";
+      say(flags, user, `${user.email}: new password; all log-ins have ended; ${left}${remedy}`);
     });
   command("disable-2fa", "switch off an account's two-factor verification")
     .argument("<email>")

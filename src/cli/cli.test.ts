@@ -19,7 +19,12 @@ describe("wrong use", () => {
     ["a shell we do not know", ["completion", "tcsh"], {}, /bash, zsh, fish/],
     ["a bad flag value", ["serve", "--port", "x"], {}, /--port accepts a whole number from 0 to 65535/],
     ["a bad environment value", ["serve"], { SANDBOX: "jail" }, /SANDBOX accepts auto, docker or process/],
-    ["a short token", ["config"], { ENGINE_INTERNAL_TOKEN: "short-canary" }, /accepts at least 16 characters/],
+    [
+      "a short token where others get in",
+      ["config", "--host", "0.0.0.0"],
+      { ENGINE_INTERNAL_TOKEN: "short-canary" },
+      /ENGINE_INTERNAL_TOKEN accepts at least 16 characters where others/,
+    ],
   ];
   for (const [title, args, env, says] of wrong)
     test(`${title} is one line that says what is accepted, and exit code 2`, async () => {

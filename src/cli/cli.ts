@@ -4,6 +4,7 @@ import { isProblem } from "../core/errors.ts";
 import { didYouMean } from "../core/near.ts";
 import { BUILD } from "../core/version.ts";
 import { adminCommand } from "./admin.ts";
+import { checkCommand } from "./check.ts";
 import { completionCommand } from "./completion.ts";
 import { demoCommand } from "./demo.ts";
 import { doctorCommand } from "./doctor.ts";
@@ -12,6 +13,7 @@ import { failureText } from "./failure.ts";
 import { graphCommands } from "./graph.ts";
 import { healthCommands } from "./health.ts";
 import { imageCommand } from "./image.ts";
+import { initCommand } from "./init/init.ts";
 import { loginCommands } from "./login.ts";
 import { openCommand } from "./open.ts";
 import { overview } from "./overview.ts";
@@ -33,6 +35,7 @@ export function createProgram(exit: (code: number) => void): Command {
     .exitOverride()
     .configureOutput({ outputError: (text, write) => write(text.replace(/^error: /, "skep: ")) });
   program.commandsGroup("Begin:");
+  initCommand(program, exit);
   serveCommand(program, exit);
   demoCommand(program, exit);
   doctorCommand(program, exit);
@@ -54,6 +57,7 @@ export function createProgram(exit: (code: number) => void): Command {
   adminCommand(program);
 
   program.commandsGroup("This machine:");
+  checkCommand(program, exit);
   graphCommands(program);
   imageCommand(program);
   healthCommands(program);

@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { skep, temporaryFolder } from "../testing/command.ts";
 import { dockerForTests, testImage } from "../testing/docker-image.ts";
 import { skepCommand } from "../testing/server.ts";
-import { preferred } from "./demo-model.ts";
+import { preferred } from "./model-choice.ts";
 
 setDefaultTimeout(60_000);
 

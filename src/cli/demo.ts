@@ -8,15 +8,16 @@ import type { Command } from "commander";
 import { type Config, type OptionName, readConfig } from "../core/config.ts";
 import { isProblem, messageOf, Problem } from "../core/errors.ts";
 import { BUILD } from "../core/version.ts";
-import { type ChosenModel, chooseModel, SCRIPTED } from "./demo-model.ts";
 import { makeDemoRepository } from "./demo-repository.ts";
 import { type ChosenSandbox, chooseDemoSandbox } from "./demo-sandbox.ts";
 import script from "./demo-script.yml" with { type: "text" };
 import { exitCodeOf, followRun, type RunView } from "./follow/follow.ts";
 import { reportLines } from "./follow/report.ts";
 import { INTERRUPTED, onInterrupt } from "./interrupt.ts";
+import { type ChosenModel, chooseModel, SCRIPTED } from "./model-choice.ts";
 import { type Client, createClient } from "./server/client.ts";
 import { type Started, startServer } from "./server/start.ts";
+import { untilStopped } from "./until-stopped.ts";
 
 interface DemoFlags {
   folder: string;
@@ -209,7 +210,5 @@ const indented = (text: string): string =>
 
 function keep(url: string, say: (text: string) => void): Promise<void> {
   say(`\nThe server goes on at ${url} until Ctrl-C.`);
-  return new Promise((done) => {
-    for (const name of ["SIGINT", "SIGTERM"] as const) process.once(name, () => done());
-  });
+  return untilStopped().then(() => {});
 }

@@ -1,27 +1,118 @@
-/** `skep doctor`: what this machine lacks for a server on this data folder, and how to get it. Exit 1 on a fail. */
+/**
+ * `skep doctor`: what keeps work from being done, and how to get it: of this machine and its data folder, of the running
+ * server, or of one elsewhere. Exit 1 on a fail.
+ */
+import { existsSync } from "node:fs";
+import { join } from "node:path";
 import type { Command } from "commander";
+import type { Config } from "../core/config.ts";
+import { isProblem, messageOf } from "../core/errors.ts";
 import { addConfigFlags, configFrom } from "./config-flags.ts";
 import { loadApp } from "./load-app.ts";
-import { runningServer } from "./server/server-file.ts";
+import { createClient } from "./server/client.ts";
+import { tokenFor } from "./server/credentials.ts";
+import { locate, type Place } from "./server/locate.ts";
+import { paint, plain, type Style } from "./terminal/style.ts";
+
+interface Finding {
+  check: string;
+  verdict: "ok" | "warn" | "fail";
+  detail: string;
+  remedy?: string;
+}
+interface Limit {
+  name: string;
+  value: number;
+  text: string;
+}
+interface DoctorFlags {
+  url?: string;
+  json?: boolean;
+  limits?: boolean;
+}
 
 const MARKS = { ok: "ok   ", warn: "warn ", fail: "FAIL " } as const;
+const STYLES: Readonly<Record<Finding["verdict"], Style>> = { ok: "green", warn: "yellow", fail: "red" };
 
 export function doctorCommand(program: Command, exit: (code: number) => void): void {
-  addConfigFlags(program.command("doctor").description("look at everything a server needs; say what to do"))
+  addConfigFlags(program.command("doctor").description("look at everything that work needs; say what to do"))
+    .option("--url <url>", "ask this server alone [SKEP_URL]")
     .option("--limits", "show the bounds of this build, too")
     .option("--json", "JSON instead of words")
-    .action(async (flags: { json?: boolean; limits?: boolean }) => {
-      const config = configFrom(flags);
-      const { openDoctor } = await loadApp();
-      const report = await openDoctor(config, () => runningServer(config.data)).examine();
-      exit(report.verdict === "fail" ? 1 : 0);
-      if (flags.json) return console.log(JSON.stringify(report));
-      for (const { check, verdict, detail, remedy } of report.findings) {
-        console.log(`${MARKS[verdict]} ${check.padEnd(16)} ${detail}`);
-        if (remedy) console.log(`${" ".repeat(23)}→ ${remedy}`);
-      }
+    .action(async (flags: DoctorFlags) => {
+      const { findings, limits } = await examine(flags);
+      const verdict = worst(findings);
+      exit(verdict === "fail" ? 1 : 0);
+      if (flags.json) return console.log(JSON.stringify({ verdict, findings, limits }));
+      for (const finding of findings) console.log(linesOf(finding).join("\n"));
       if (!flags.limits) return;
       console.log("\nLimits");
-      for (const { name, text } of report.limits) console.log(`      ${name.padEnd(28)} ${text}`);
+      for (const { name, text } of limits) console.log(`      ${name.padEnd(28)} ${text}`);
     });
+}
+
+const worst = (findings: readonly Finding[]): Finding["verdict"] =>
+  (["fail", "warn"] as const).find((verdict) => findings.some((one) => one.verdict === verdict)) ?? "ok";
+
+function linesOf({ check, verdict, detail, remedy }: Finding): string[] {
+  const head = `${paint(STYLES[verdict], MARKS[verdict])} ${check.padEnd(16)} ${plain(detail)}`;
+  return remedy ? [head, `${" ".repeat(23)}→ ${plain(remedy)}`] : [head];
+}
+
+async function examine(flags: DoctorFlags): Promise<{ findings: Finding[]; limits: Limit[] }> {
+  const config = configFrom(flags as Record<string, unknown>);
+  const place = await placeOf(flags, config);
+  // One that is elsewhere is asked alone: this machine has nothing to do with it.
+  if (place && place.data === undefined) return { findings: await ofServer(place), limits: [] };
+  const own = place?.data === undefined ? config : { ...config, data: place.data };
+  const { openDoctor } = await loadApp();
+  const running = place?.pid === undefined ? undefined : { url: place.url, pid: place.pid };
+  const { findings, limits } = await openDoctor(own, async () => running).examine();
+  const work = place ? await ofServer(place) : await ofFiles(own);
+  // What the server says of itself counts before what is seen from outside.
+  const said = new Set(work.map(({ check }) => check));
+  return { findings: [...findings.filter(({ check }) => !said.has(check)), ...work], limits };
+}
+
+/** The server to ask: the one that is named, on this data folder, or running for this user. */
+async function placeOf({ url }: DoctorFlags, { data, sources }: Config): Promise<Place | undefined> {
+  try {
+    return await locate({ url, ...(sources.data === "flag" ? { data } : {}) });
+  } catch (error) {
+    if (isProblem(error) && error.code === "no_server") return undefined;
+    throw error;
+  }
+}
+
+async function ofServer({ url }: Place): Promise<Finding[]> {
+  try {
+    const { findings } = await createClient(url, tokenFor(url)).call<{ findings: Finding[] }>("GET", "/v1/doctor");
+    return findings;
+  } catch (error) {
+    const isLocked = isProblem(error) && (error.status === 401 || error.status === 403);
+    const detail = `${url} could not be asked: ${messageOf(error)}`;
+    return [
+      isLocked
+        ? { check: "server's view", verdict: "warn", detail, remedy: "skep login as an administrator" }
+        : { check: "server's view", verdict: "fail", detail, remedy: "see its log" },
+    ];
+  }
+}
+
+/** Without a server: the files that it would read. */
+async function ofFiles({ data }: Config): Promise<Finding[]> {
+  const folder = join(data, "agents");
+  const unasked: Finding = {
+    check: "models",
+    verdict: "warn",
+    detail: "no server runs that could say which models can be called",
+    remedy: "skep serve, or skep init to set one up",
+  };
+  if (!existsSync(folder)) return [unasked];
+  const broken = (await loadApp()).checkFiles([folder]).filter(({ problems }) => problems.length > 0);
+  if (broken.length === 0)
+    return [unasked, { check: "team", verdict: "ok", detail: "agents, pipelines and skills are without a problem" }];
+  const [first] = broken;
+  const detail = `${broken.length} files are broken, first ${first!.file}:${first!.problems[0]!.line}: ${first!.problems[0]!.message}`;
+  return [unasked, { check: "team", verdict: "fail", detail, remedy: `skep check ${folder}` }];
 }

@@ -1,10 +1,12 @@
 /** `skep image`: the agents' container images without a registry: from a file, made on the spot, listed. */
 import { createReadStream, statSync } from "node:fs";
 import type { Readable } from "node:stream";
-import type { Command } from "commander";
+import { type Command, Option } from "commander";
 import { type Config, readConfig } from "../core/config.ts";
 import { Problem } from "../core/errors.ts";
+import { debianRootfs } from "./debian-rootfs.ts";
 import { loadApp } from "./load-app.ts";
+import { columns, fit, isLive, plain } from "./terminal/style.ts";
 
 interface Flags {
   json?: boolean;
@@ -30,13 +32,24 @@ export function imageCommand(program: Command): void {
       tellUse(names, config);
     });
 
-  add("build", "make a small image out of a static busybox, or of a root file system")
-    .option("--rootfs <file>", "tar or tar.gz of a root file system with sh in it; - for standard input")
+  add("build", "make a small image out of a static busybox, one of Debian, or of a root file system")
+    .addOption(new Option("--from <base>", "debian: with git, a compiler and python").choices(["busybox", "debian"]))
+    .option("--with <packages>", "with --from debian: further packages, separated by commas")
+    .option("--suite <name>", "with --from debian: its release", "stable")
+    .option("--mirror <url>", "with --from debian: where packages come from")
+    .addOption(
+      new Option(
+        "--rootfs <file>",
+        "tar or tar.gz of a root file system with sh in it; - for standard input",
+      ).conflicts("from"),
+    )
     .option("--name <name>", "name of the image [AGENT_IMAGE]")
-    .action(async ({ rootfs, name, ...flags }: Flags & { rootfs?: string; name?: string }) => {
+    .action(async (flags: BuildFlags) => {
       const config = configOf(flags);
-      const wanted = { name: name ?? config.agentImage, ...(rootfs ? { rootfs: openInput(rootfs) } : {}) };
-      const built = await (await imagesOf(config)).build(wanted);
+      const images = await imagesOf(config);
+      const name = flags.name ?? config.agentImage;
+      const built =
+        flags.from === "debian" ? await buildDebian(images, name, flags) : await images.build(inputOf(name, flags));
       if (flags.json) return console.log(JSON.stringify(built));
       console.log(`built ${built.name} ${built.id}`);
       tellUse([built.name], config);
@@ -62,6 +75,33 @@ export function imageCommand(program: Command): void {
     if (!rows.some(({ tags }) => tags.includes(config.agentImage)))
       console.log(`${config.agentImage}, which agents use that name none, is not there: skep image build`);
   });
+}
+
+interface BuildFlags extends Flags {
+  from?: "busybox" | "debian";
+  with?: string;
+  suite: string;
+  mirror?: string;
+  rootfs?: string;
+  name?: string;
+}
+
+type Images = Awaited<ReturnType<typeof imagesOf>>;
+
+const inputOf = (name: string, { rootfs }: BuildFlags) => ({ name, ...(rootfs ? { rootfs: openInput(rootfs) } : {}) });
+
+async function buildDebian(images: Images, name: string, flags: BuildFlags): Promise<{ name: string; id: string }> {
+  const packages = flags.with?.split(",").filter(Boolean) ?? [];
+  const { suite, mirror } = flags;
+  const live = isLive() && !flags.json;
+  const onLine = (line: string) => live && process.stdout.write(`\r\x1b[2K${fit(plain(line), columns() - 1)}`);
+  const { tar, done } = await debianRootfs({ suite, packages, mirror, onLine });
+  // What the tool says of its failure comes before what the engine says of a file that was cut off.
+  const [built, tool] = await Promise.allSettled([images.build({ name, rootfs: tar }), done]);
+  if (live) process.stdout.write("\r\x1b[2K");
+  if (tool.status === "rejected") throw tool.reason;
+  if (built.status === "rejected") throw built.reason;
+  return built.value;
 }
 
 const imagesOf = async (config: Config) => (await loadApp()).openImages(config);

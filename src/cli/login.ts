@@ -70,7 +70,11 @@ async function traded(url: string, email: string | undefined): Promise<Credentia
   const session = createClient(url, login.access_token);
   const expires_at = new Date(Date.now() + KEY_DAYS * 24 * 3_600_000).toISOString();
   const name = `skep login on ${hostname()}`;
-  const made = await session.call<{ key: string; id: string }>("POST", "/v1/auth/api-keys", { name, expires_at });
+  const made = await session.call<{ key: string; id: string }>("POST", "/v1/auth/api-keys", {
+    name,
+    kind: "login",
+    expires_at,
+  });
   await session.call("POST", "/v1/auth/logout");
   return { access_token: made.key, key_id: made.id };
 }

@@ -4,16 +4,16 @@ import type { App } from "../app.ts";
 import { type Config, isLoopback } from "../core/config.ts";
 import { BUILD } from "../core/version.ts";
 import { addConfigFlags, configFrom } from "./config-flags.ts";
+import { commands } from "./overview.ts";
 import { startServer } from "./server/start.ts";
+import { untilStopped } from "./until-stopped.ts";
 
 export function serveCommand(program: Command, exit: (code: number) => void): void {
   addConfigFlags(program.command("serve").description("run the server")).action(async (flags) => {
     const config = configFrom(flags);
     const { app, stop } = await startServer(config, { listed: true });
     // Listened for before anybody is told the address: whoever reads it may stop us at once.
-    const told = new Promise<NodeJS.Signals>((resolve) => {
-      for (const name of ["SIGINT", "SIGTERM"] as const) process.once(name, () => resolve(name));
-    });
+    const told = untilStopped();
     console.log(startText(app, config).join("\n"));
     const signal = await told;
     console.log(`Stopping (${signal}).`);
@@ -37,16 +37,19 @@ function startText(app: App, config: Config): string[] {
   if (app.setupToken)
     lines.push(
       "",
-      `No administrator yet. Setup token: ${app.setupToken}`,
-      `Make one: curl ${app.url}/v1/auth/setup --json '{"email":"you@example.org","password":"…","setup_token":"${app.setupToken}"}'`,
+      `No administrator yet. Make one: skep admin create --data ${config.data}`,
+      `Setup token: ${app.setupToken} (the browser asks for it)`,
     );
   if (app.isNew)
     lines.push(
       "",
-      "Next:",
-      `  skep run hello "Greet me" --follow    a first run, with a scripted model unless you name one`,
-      "  skep doctor                           what this machine lacks, and how to get it",
-      `  ${`${app.url}/docs`.padEnd(36)}  the API`,
+      "Next, in another terminal:",
+      ...commands([
+        ["skep init", "set up a model and your repository, and see a first run"],
+        ['skep run hello "Greet me" --follow', "a run; demo/scripted plays until a model is set up"],
+        ["skep doctor", "what this machine lacks, and how to get it"],
+        ["skep open", app.url],
+      ]),
     );
   return lines;
 }

@@ -44,10 +44,8 @@ const url: Reader<string> = (value) => {
     return undefined;
   }
 };
-const secretText =
-  (min: number): Reader<string> =>
-  (value) =>
-    value.length >= min ? value : undefined;
+/** Shorter keys can be guessed: they will do on a machine's own loopback address, and nowhere else. */
+const KEY_CHARACTERS_MIN = 16;
 
 const option = <T>(o: Option<T>): Option<T> => o;
 /** An option that takes one of a few words, the first unless told. */
@@ -100,7 +98,7 @@ export const OPTIONS = {
     about: "Service-level key; 32 random bytes, URL-safe.",
     accepts: "at least 16 characters",
     default: undefined,
-    read: secretText(16),
+    read: text,
     secret: true,
   }),
   secretEncryptionKey: option<string | undefined>({
@@ -108,7 +106,7 @@ export const OPTIONS = {
     about: "Key of stored secrets; 64 hexadecimal digits.",
     accepts: "64 hexadecimal digits, or at least 16 characters",
     default: undefined,
-    read: secretText(16),
+    read: text,
     secret: true,
   }),
   secretKeyEphemeral: flagged("SECRET_KEY_EPHEMERAL", "Keep a generated secrets key in memory only.", false),
@@ -253,6 +251,8 @@ export interface Config extends Readonly<Values> {
   readonly sources: Readonly<Record<OptionName, Source>>;
   /** Whether credentials are asked for. */
   readonly authRequired: boolean;
+  /** Variables whose key is too short to be safe, on a server that only this machine reaches. */
+  readonly weakKeys: readonly string[];
   /** Provider keys and addresses of the environment, by variable name (`ANTHROPIC_API_KEY`, `OLLAMA_BASE_URL`). */
   readonly providerEnv: Readonly<Record<string, string>>;
   /** What programs of this machine that Skep starts (git, ssh) need of its environment; nothing else reaches them. */
@@ -266,6 +266,8 @@ export const flagOf = (env: string): string => `--${env.toLowerCase().replaceAll
 
 export const isLoopback = (host: string): boolean =>
   host === "localhost" || host === "::1" || host === "[::1]" || /^127(\.\d{1,3}){3}$/.test(host);
+
+const WEAKENED = ["engineInternalToken", "secretEncryptionKey"] as const;
 
 /** Whether a proxy lets others in: then a loopback address does not mean that only this machine reaches us. */
 const behindProxy = ({ publicUrl, trustedProxies }: Pick<Values, "publicUrl" | "trustedProxies">): boolean =>
@@ -296,6 +298,12 @@ export function readConfig(
     values[name] = value;
   }
   const config = values as unknown as Values;
+  const weakKeys = WEAKENED.filter((name) => (config[name]?.length ?? KEY_CHARACTERS_MIN) < KEY_CHARACTERS_MIN);
+  const reachable = !isLoopback(config.host) || behindProxy(config);
+  if (reachable && weakKeys[0]) {
+    const { env: variable, accepts } = OPTIONS[weakKeys[0]];
+    throw new Problem(422, "bad_configuration", `${variable} accepts ${accepts} where others reach the server.`);
+  }
   const environment = (names: RegExp) =>
     Object.fromEntries(
       Object.entries(env).filter((pair): pair is [string, string] => names.test(pair[0]) && !!pair[1]?.trim()),
@@ -304,7 +312,8 @@ export function readConfig(
     ...config,
     data: resolve(config.data),
     sources: sources as Record<OptionName, Source>,
-    authRequired: config.authEnabled ?? (!isLoopback(config.host) || behindProxy(config)),
+    authRequired: config.authEnabled ?? reachable,
+    weakKeys: weakKeys.map((name) => OPTIONS[name].env),
     providerEnv: environment(/^[A-Z0-9_]+_(API_KEY|BASE_URL)$/),
     hostEnv: environment(HOST_VARIABLE),
   });

@@ -92,7 +92,7 @@ export const ADMINISTRATORS = "administrators";
 
 /** The references of an execution's events. */
 export const executionRefs = (execution: {
-  id: string;
+  sessionId: string;
   agentId: string;
   runId?: string | undefined;
   stepId?: string | undefined;
@@ -101,7 +101,7 @@ export const executionRefs = (execution: {
 }): EventRefs => ({
   run_id: execution.runId,
   step_id: execution.stepId,
-  session_id: execution.id,
+  session_id: execution.sessionId,
   agent_id: execution.agentId,
   project_id: execution.projectId,
   user_id: execution.userId,

@@ -1,10 +1,10 @@
 /** Identifiers: TypeID (prefix, underscore, base32 of a UUIDv7): sortable by time of making, checked by shape. */
-import { TypeID, typeid } from "typeid-js";
 
 export const ID_PREFIXES = {
   run: "run",
   step: "step",
   session: "sess",
+  execution: "exe",
   message: "msg",
   call: "call",
   project: "proj",
@@ -32,16 +32,30 @@ export const ID_PREFIXES = {
 
 export type IdKind = keyof typeof ID_PREFIXES;
 
-/** A new identifier of that kind, e.g. `run_01j…`. */
-export const newId = (kind: IdKind): string => typeid(ID_PREFIXES[kind]).toString();
+/** Crockford's, lower case. */
+const DIGITS = "0123456789abcdefghjkmnpqrstvwxyz";
+const SUFFIX = /^[0-7][0-9a-hjkmnp-tv-z]{25}$/;
+
+/** 16 bytes as 26 digits of 5 bits, two zero bits before them. */
+function base32(bytes: Uint8Array): string {
+  let text = "";
+  let held = 0;
+  let bits = 2;
+  for (const byte of bytes) {
+    held = (held << 8) | byte;
+    for (bits += 8; bits >= 5; bits -= 5) text += DIGITS[(held >>> (bits - 5)) & 31];
+    held &= 31;
+  }
+  return text;
+}
+
+/** A new identifier of that kind, e.g. `run_01j…`: later ones sort after it. */
+export const newId = (kind: IdKind): string => `${ID_PREFIXES[kind]}_${base32(Bun.randomUUIDv7("buffer"))}`;
 
 /** True if `text` is a well-formed identifier of that kind. */
 export function isId(kind: IdKind, text: string): boolean {
-  try {
-    return TypeID.fromString(text).getType() === ID_PREFIXES[kind];
-  } catch {
-    return false;
-  }
+  const prefix = ID_PREFIXES[kind];
+  return text.startsWith(`${prefix}_`) && SUFFIX.test(text.slice(prefix.length + 1));
 }
 
 /** Names of agents, pipelines, skills, providers, servers. */

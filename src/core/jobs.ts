@@ -5,6 +5,9 @@
  */
 import type { Static, TSchema } from "@sinclair/typebox";
 
+export const JOB_STATES = ["queued", "running", "succeeded", "failed", "cancelled"] as const;
+export type JobState = (typeof JOB_STATES)[number];
+
 export interface JobReport {
   /** 0–100. */
   percent?: number | undefined;
@@ -33,7 +36,7 @@ export interface RunningJob {
 export interface EndedJob<Payload = unknown> {
   id: string;
   payload: Payload;
-  state: "succeeded" | "failed" | "cancelled";
+  state: Exclude<JobState, "queued" | "running">;
   result: JobResult | null;
   error: { code: string; message: string } | null;
   userId: string | null;

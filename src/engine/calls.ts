@@ -4,11 +4,24 @@ import { executionRefs } from "../core/events.ts";
 import { LIMITS } from "../core/limits.ts";
 import type { Masker } from "../core/masking.ts";
 import { agentOutput } from "./events.ts";
-import type { Execution, StoredCall } from "./execution.ts";
+import type { AssistantMessage, Execution, StoredCall } from "./execution.ts";
 import { firstBytes, keepMaskedEnds } from "./output.ts";
 import type { EnginePorts } from "./ports.ts";
+import { contractFault, type SchemaCheck } from "./result.ts";
 import type { Sandbox } from "./sandbox.ts";
 import type { Tool, ToolResult } from "./tool.ts";
+
+/** What of a value does not fit a schema; that it could not be checked is one such fault. */
+export const schemaCheck =
+  ({ ports, execution }: Pick<Turn, "ports" | "execution">): SchemaCheck =>
+  async (schema, value) => {
+    try {
+      return await ports.text.schemaFaults(execution.id, schema, value);
+    } catch (error) {
+      if (isProblem(error)) return [`it could not be checked. ${error.detail}`];
+      throw error;
+    }
+  };
 
 export interface Turn {
   execution: Execution;
@@ -20,14 +33,20 @@ export interface Turn {
 
 /**
  * Brings every call of a reply to an end. A call that a dead process had begun is reported as interrupted, never run
- * again; except `complete` and `fail`, which touch nothing but our rows: those are taken as said.
+ * again; except `complete` and `fail`, which touch nothing but our rows: those are taken as said. Calls of an earlier
+ * turn that was ended before them are not run any more.
  * @returns how the execution ends, if a call said so.
  */
-export async function settleCalls(turn: Turn, calls: readonly StoredCall[]): Promise<ToolResult["end"]> {
+export async function settleCalls(turn: Turn, { calls, executionId }: AssistantMessage): Promise<ToolResult["end"]> {
   const { execution, ports, sandbox } = turn;
-  if (calls.length === 0) return undefined;
+  const open = calls.filter(({ status }) => status === "requested" || status === "running");
+  if (executionId !== execution.id) {
+    for (const call of open) ports.rows.interruptCall(execution, call);
+    return undefined;
+  }
+  if (open.length === 0) return calls.find(({ ending }) => ending)?.ending ?? undefined;
   const tools = new Map((await ports.toolsFor(execution, sandbox)).map((tool) => [tool.name, tool]));
-  for (const [made, call] of calls.entries()) {
+  for (const [earlier, call] of calls.entries()) {
     if (call.ending) return call.ending;
     const tool = tools.get(call.tool);
     if (call.status === "done" || call.status === "interrupted") continue;
@@ -37,7 +56,7 @@ export async function settleCalls(turn: Turn, calls: readonly StoredCall[]): Pro
     }
     await ports.turn();
     turn.signal.throwIfAborted();
-    const result = await runCall(turn, call, made < LIMITS.callsPerReply ? tools : undefined);
+    const result = await runCall(turn, call, earlier < LIMITS.callsPerReply ? tools : undefined);
     if (result.end) return result.end;
   }
   return undefined;
@@ -55,7 +74,11 @@ async function runCall(
   const raw = tools ? await made(turn, call, tools) : tooMany();
   await ports.turn();
   turn.signal.throwIfAborted();
-  const checked = raw.end?.status === "succeeded" ? await heldToContract(turn, raw) : raw;
+  const fault =
+    raw.end?.status === "succeeded"
+      ? await contractFault(raw.end.outputs, execution.contract, schemaCheck(turn))
+      : undefined;
+  const checked = fault === undefined ? raw : { ok: false, output: fault };
   const output =
     keepMaskedEnds(checked.output, LIMITS.toolOutputBytes, masker) + (await keptWhole(turn, call, checked));
   const result = masker.json({ ...checked, output });
@@ -98,17 +121,11 @@ async function made(turn: Turn, call: StoredCall, tools: ReadonlyMap<string, Too
 }
 
 /** Why a tool does not take an input, in words for the model. */
-async function inputFault({ ports, execution }: Turn, call: StoredCall, tool: Tool): Promise<string | undefined> {
-  const { input } = call;
+async function inputFault(turn: Turn, { input }: StoredCall, tool: Tool): Promise<string | undefined> {
   if (typeof input !== "object" || input === null || Array.isArray(input))
     return `The input of ${tool.name} must be a JSON object, not ${described(input)}.`;
-  try {
-    const faults = await ports.text.schemaFaults(execution.id, tool.accepts ?? tool.parameters, input);
-    return faults.length > 0 ? `The input does not fit ${tool.name}: ${faults.join("; ")}` : undefined;
-  } catch (error) {
-    if (isProblem(error)) return `The input of ${tool.name} could not be checked: ${error.detail}`;
-    throw error;
-  }
+  const faults = await schemaCheck(turn)(tool.accepts ?? tool.parameters, input);
+  return faults.length > 0 ? `The input does not fit ${tool.name}: ${faults.join("; ")}` : undefined;
 }
 
 const SHOWN_CHARACTERS = 200;
@@ -161,26 +178,3 @@ const unknownTool = ({ tool }: StoredCall, names: readonly string[]): ToolResult
   ok: false,
   output: `There is no tool ${tool} here. There are: ${names.join(", ")}.`,
 });
-
-async function heldToContract({ ports, execution }: Turn, result: ToolResult): Promise<ToolResult> {
-  if (result.end?.status !== "succeeded") return result;
-  const { outputs, schema } = execution.contract;
-  const given = result.end.outputs;
-  const notYet = (what: string): ToolResult => ({ ok: false, output: `Not complete yet: ${what}` });
-  const missing = outputs.filter((name) => given[name] === undefined || given[name] === null || given[name] === "");
-  if (missing.length > 0)
-    return notYet(`outputs must hold ${missing.join(", ")}. Call complete again with all of ${outputs.join(", ")}.`);
-  const { length } = JSON.stringify(given);
-  if (length > LIMITS.outputsCharacters)
-    return notYet(
-      `outputs have ${length} characters, at most ${LIMITS.outputsCharacters} are taken. Write what is long into files, and name those.`,
-    );
-  if (!schema) return result;
-  try {
-    const faults = await ports.text.schemaFaults(execution.id, schema, given);
-    return faults.length > 0 ? notYet(`outputs do not fit the step's schema: ${faults.join("; ")}`) : result;
-  } catch (error) {
-    if (isProblem(error)) return notYet(`outputs could not be held to the step's schema. ${error.detail}`);
-    throw error;
-  }
-}

@@ -158,7 +158,10 @@ steps:
     agent: worker
     input: "Ship: {{ steps.ask.outputs.comment }}"
 `;
-    const rig = await started({ pipelines: { asks: pipeline }, script: "default:\n  - text: shipped\n" });
+    const rig = await started({
+      pipelines: { asks: pipeline },
+      script: "default:\n  - tool_calls: [{ tool: complete, input: { summary: shipped } }]\n",
+    });
     const run = rig.create("asks", "it");
     expect(run.status).toBe("waiting");
     const asked = await rig.event(({ kind }) => kind === "approval_requested");
@@ -242,7 +245,7 @@ steps:
       ({ kind, data }) => kind === "tool_call_start" && JSON.stringify(data["input"]).includes("started"),
     );
     await rig.stop();
-    expect(rig.services.executions.live().map(({ status }) => status)).toEqual(["queued"]);
+    expect(rig.services.sessions.liveExecutions().map(({ status }) => status)).toEqual(["queued"]);
     await rig.restart();
     expect(await rig.ended(run.id)).toMatchObject({ status: "succeeded" });
     expect(readFileSync(join(rig.workspaceOf(run.id), "log"), "utf8")).toBe("once\n");

@@ -6,8 +6,10 @@ import type { Logger } from "../core/log.ts";
 import type { Masking } from "../core/masking.ts";
 import type { TextWork } from "../text/client.ts";
 import { AGENT_DEFAULTS, type AgentFile } from "./agent-file.ts";
+import type { Attachments } from "./attachments.ts";
 import type { Execution, ExecutionRows } from "./execution.ts";
 import { createFairTurns } from "./fair-turns.ts";
+import { type Kind, kindOf } from "./kinds.ts";
 import type { ModelPort } from "./model.ts";
 import type { EngineAgent, EnginePorts, Overdrawn } from "./ports.ts";
 import { assemblePrompt } from "./prompt.ts";
@@ -18,7 +20,7 @@ import type { Toolbox } from "./toolbox.ts";
 
 /** What of the instance's settings fills in for agents that say nothing. */
 export interface EngineDefaults {
-  model(kind: Execution["kind"]): string | null;
+  model(purpose: Kind["purpose"]): string | null;
   models?: { summary: string | null };
   limits: { max_turns: number; timeout_seconds: number };
   sandbox: { image: string | null; network: "none" | "bridge"; memory_mb: number; cpus: number };
@@ -54,9 +56,10 @@ export interface EngineDeps {
   workspaces: {
     prepare(run: RunOfExecution, signal: AbortSignal): Promise<{ path: string }>;
     commitStep(run: RunOfExecution, message: string): Promise<unknown>;
-    /** Folder of an execution that belongs to no run. */
-    own(executionId: string): Promise<string>;
+    /** Folder of a session that belongs to no run. */
+    own(sessionId: string): Promise<string>;
   };
+  attachments(): Attachments;
   overdrawn(execution: Execution, estimateUsd: number): Overdrawn | undefined;
   reserve(execution: Execution, amountUsd: number): boolean;
   emitSoon<D extends EventDefinition>(definition: D, draft: DraftOf<D>): void;
@@ -125,7 +128,7 @@ function portsOf(deps: EngineDeps, tokens: ExecutionTokens): EnginePorts {
     text,
     agentOf: (execution) => settingsOf(deps.agentOf(execution.agentId), deps.defaults()),
     modelOf({ wantedModel, agentId, kind }) {
-      const model = wantedModel ?? deps.agentOf(agentId).config.model ?? deps.defaults().model(kind);
+      const model = wantedModel ?? deps.agentOf(agentId).config.model ?? deps.defaults().model(kindOf(kind).purpose);
       if (model) return model;
       throw unavailable(
         "no_model",
@@ -149,17 +152,18 @@ function portsOf(deps: EngineDeps, tokens: ExecutionTokens): EnginePorts {
         toolNames: tools.map(({ name }) => name),
         sandbox: { kind, network: agent.config.network ?? deps.defaults().sandbox.network },
         contract: execution.contract,
-        task: execution.prompt,
+        input: execution.input,
         guidance: runId === undefined ? null : deps.guidanceOf(runId),
       });
     },
     secretsOf: deps.secretsOf,
-    variablesOf({ id, agentId, runId }, token) {
+    variablesOf({ id, sessionId, agentId, runId }, token) {
       const apiUrl = deps.apiUrl();
       return {
         ENGINE_INTERNAL_TOKEN: deps.sharedToken ?? token,
         ...(apiUrl ? { API_BASE_URL: apiUrl } : {}),
         SKEP_AGENT_ID: agentId,
+        SKEP_SESSION_ID: sessionId,
         SKEP_EXECUTION_ID: id,
         ...(runId ? { SKEP_RUN_ID: runId } : {}),
       };
@@ -168,13 +172,16 @@ function portsOf(deps: EngineDeps, tokens: ExecutionTokens): EnginePorts {
     workspaces: {
       async prepare(execution, signal) {
         const run = runOf(execution);
-        return run ? (await workspaces.prepare(run, signal)).path : workspaces.own(execution.id);
+        return run ? (await workspaces.prepare(run, signal)).path : workspaces.own(execution.sessionId);
       },
       async commit(execution, summary) {
         const run = runOf(execution);
         const firstLine = summary.split("\n")[0]?.slice(0, 72) || "work";
         if (run) await workspaces.commitStep(run, `${execution.stepId ?? execution.agentId}: ${firstLine}`);
       },
+    },
+    get attachments() {
+      return deps.attachments();
     },
     overdrawn: deps.overdrawn,
     reserve: deps.reserve,

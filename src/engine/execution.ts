@@ -1,8 +1,9 @@
 /**
- * The one concept: an execution is one agent at work on one prompt, in one sandbox, under one budget, with one
- * transcript. This file says what the engine needs of its rows; feature/executions keeps them.
+ * A session is one piece of work or one talk of an agent; an execution is a stretch of work in it: one agent at work, in
+ * one sandbox, under one budget. This file says what the engine needs of the rows; feature/sessions keeps them.
  */
-import type { AssistantPart, ModelReply } from "./model.ts";
+import type { ModelReply } from "./model.ts";
+import type { AssistantPart, InputPart } from "./parts.ts";
 import type { ExecutionInfo, ToolResult } from "./tool.ts";
 
 export interface Contract {
@@ -13,23 +14,24 @@ export interface Contract {
 }
 
 export interface Execution extends ExecutionInfo {
-  /** Row id of the pipeline step. */
+  /** Row id of the pipeline step's attempt. */
   stepRowId?: string | undefined;
   wantedModel?: string | undefined;
-  prompt: string;
+  /** What it was given to do, or was told. */
+  input: InputPart[];
   /** Assembled at the first start; null before. */
   system: string | null;
   contract: Contract;
   /** Skills put in without a call: matched to the step. */
   skills: string[];
   timeoutSeconds: number;
-  turns: number;
   /** Milliseconds since the epoch. */
   createdAt: number;
   startedAt: number | null;
 }
 
 export interface StoredCall {
+  /** Of the message that asked for it. */
   seq: number;
   position: number;
   callId: string;
@@ -41,33 +43,65 @@ export interface StoredCall {
   ending: ToolResult["end"] | null;
 }
 
-export type StoredMessage =
-  | { seq: number; role: "user" | "summary"; content: string }
-  | { seq: number; role: "assistant"; content: AssistantPart[]; calls: StoredCall[] };
+interface Stored {
+  /** Position in the session, from 0. */
+  seq: number;
+  executionId: string;
+}
+/** What a person or another agent said. */
+export type UserMessage = Stored & { role: "user"; parts: InputPart[] };
+/** What the engine says to the model: reminders. */
+export type NoteMessage = Stored & { role: "note"; text: string };
+/** Stands for every message up to and including `coversTo`. */
+export type SummaryMessage = Stored & { role: "summary"; text: string; coversTo: number };
+export type AssistantMessage = Stored & {
+  role: "assistant";
+  parts: AssistantPart[];
+  finish: ModelReply["finish"];
+  calls: StoredCall[];
+};
+export type StoredMessage = UserMessage | NoteMessage | SummaryMessage | AssistantMessage;
 
 export type Ending =
-  | { status: "succeeded"; outputs: Record<string, unknown>; text: string }
+  | {
+      status: "succeeded";
+      outputs: Record<string, unknown>;
+      text: string;
+      /** `text`: it never called `complete`; its words count as the result. */
+      by?: "complete" | "text" | undefined;
+    }
   | { status: "failed"; error: { code: string; message: string }; text: string }
   | { status: "cancelled"; text: string };
 
 /** What a model call was for. */
 export type CallPurpose = "turn" | "summary";
 
+/** `cancel`: the work is not wanted any more. `interrupt`: this reply ends, the session goes on. */
+export type StopRequest = "cancel" | "interrupt";
+
 /** The rows of executions. Each call is one transaction, on disk when it returns. */
 export interface ExecutionRows {
-  /** Takes up to `limit` queued executions whose time has come, fairly between runs: queued → running, owned by us. */
+  /**
+   * Takes up to `limit` queued executions whose time has come: queued → running, owned by us. Fair between runs and
+   * agents, one of a session at a time, at most `perAgent` of an agent with those in `busyAgents`.
+   */
   take(limit: number, busyAgents: ReadonlyMap<string, number>, perAgent: number): Execution[];
   /** Everything a dead process left running goes back to the queue. @returns how many. */
   reclaim(): number;
   /** Gives a running execution back to the queue, not to be taken up before `notBefore` (ms since the epoch). */
   release(id: string, notBefore: number, why: string | null): void;
-  /** Model, system prompt and first user message: all or nothing, or a crash between them would leave a task untold. */
-  begin(id: string, model: string, system: string, user: string): void;
-  transcript(id: string): StoredMessage[];
-  cancelRequested(id: string): boolean;
-  addUserMessage(id: string, content: string): void;
-  /** Stores a summary that stands for everything before it, and the call that made it. */
-  addSummary(execution: Execution, content: string, reply: ModelReply): void;
+  /** Model, system prompt and what was said to it: all or nothing, or a crash between them would lose the task. */
+  begin(execution: Execution, model: string, system: string, said: InputPart[]): void;
+  /** What the model is to read: the last summary and what follows the messages it covers. */
+  context(execution: Execution): StoredMessage[];
+  /** How many replies this execution has. */
+  replies(execution: Execution): number;
+  stopRequested(id: string): StopRequest | undefined;
+  addNote(execution: Execution, text: string): void;
+  /** Moves messages that are to steer this execution into its session's transcript. */
+  takeSteering(execution: Execution): void;
+  /** Stores a summary of everything up to `coversTo`, and the call that made it. */
+  addSummary(execution: Execution, text: string, coversTo: number, reply: ModelReply): void;
   /** Logs a model call that gave no reply to store. */
   logCall(execution: Execution, reply: ModelReply, purpose?: CallPurpose): void;
   /** The reply, its tool calls as `requested`, its cost: before anything else happens. */

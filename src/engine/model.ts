@@ -1,15 +1,17 @@
 /** The model as the engine sees it: messages in, one reply out, chunks on the way. Nothing here knows a provider. */
 
-/** Opaque provider data that must go back unchanged with the part (reasoning signatures). */
-export type ProviderData = Record<string, unknown> | undefined;
+import type { AssistantPart, TextPart } from "./parts.ts";
 
-export type AssistantPart =
-  | { type: "text"; text: string; provider?: ProviderData }
-  | { type: "thinking"; text: string; provider?: ProviderData }
-  | { type: "tool_call"; call_id: string; tool: string; input: unknown; provider?: ProviderData };
+/** A picture or document whose bytes the model reads. */
+export interface DataPart {
+  type: "image" | "file";
+  media_type: string;
+  name: string;
+  data: Uint8Array;
+}
 
 export type ModelMessage =
-  | { role: "user"; content: string }
+  | { role: "user"; parts: (TextPart | DataPart)[] }
   | { role: "assistant"; parts: AssistantPart[] }
   | { role: "tool"; results: { call_id: string; tool: string; ok: boolean; output: string }[] };
 
@@ -80,6 +82,9 @@ export interface ModelInfo {
   output_usd_per_mtok: number | null;
   reasoning: boolean;
   tools: boolean;
+  /** Whether it reads pictures, and PDF files, as they are. */
+  images: boolean;
+  documents: boolean;
 }
 
 export interface ModelPort {

@@ -4,8 +4,10 @@ import type { DraftOf, EventDefinition } from "../core/events.ts";
 import type { Logger } from "../core/log.ts";
 import type { Masking } from "../core/masking.ts";
 import type { TextWork } from "../text/client.ts";
-import type { Execution, ExecutionRows } from "./execution.ts";
+import type { Attachments } from "./attachments.ts";
+import type { Execution, ExecutionRows, StopRequest } from "./execution.ts";
 import type { ModelPort } from "./model.ts";
+import type { InputPart } from "./parts.ts";
 import type { Sandbox, SandboxDriver } from "./sandbox.ts";
 import type { Tool } from "./tool.ts";
 
@@ -48,12 +50,13 @@ export interface EnginePorts {
   scriptOf(execution: Execution): string | undefined;
   /** Tools the execution has at this moment; asked before every turn. */
   toolsFor(execution: Execution, sandbox: Pick<Sandbox, "hasShell">): Promise<Tool[]>;
-  /** System and first user message. */
+  attachments: Attachments;
+  /** The system prompt, and what the agent is told of its task or by the person. */
   promptFor(
     execution: Execution,
     tools: readonly Tool[],
     sandbox: Pick<Sandbox, "kind">,
-  ): { system: string; user: string };
+  ): { system: string; said: InputPart[] };
   /** Granted secrets in plaintext, by variable name. */
   secretsOf(execution: Execution): Record<string, string>;
   /** Variables of the execution itself, its token among them. */
@@ -75,7 +78,7 @@ export interface EnginePorts {
 
 /** Why an execution's signal was aborted. */
 export class Stopped extends Error {
-  constructor(readonly why: "cancelled" | "timeout" | "shutdown") {
+  constructor(readonly why: StopRequest | "timeout" | "shutdown") {
     super(why);
   }
 }

@@ -1,10 +1,11 @@
 /** The words an execution begins with: system prompt in a stable order, then the task. Pure. */
 import type { Contract } from "./execution.ts";
+import { kindOf, type SessionKind } from "./kinds.ts";
+import { type InputPart, textOf, textPart } from "./parts.ts";
 import { skillManifest } from "./skill-match.ts";
-import type { ExecutionKind } from "./tool.ts";
 
 export interface PromptParts {
-  kind: ExecutionKind;
+  kind: SessionKind;
   agent: { id: string; name: string; prompt: string };
   project?: { name: string; description?: string | null; vision?: string | null } | undefined;
   /** What the agent remembers and may need now. */
@@ -16,16 +17,16 @@ export interface PromptParts {
   toolNames: readonly string[];
   sandbox: { kind: "docker" | "process"; network: "none" | "bridge" };
   contract: Contract;
-  /** The rendered input of the step, the message, the prompt. */
-  task: string;
+  /** The rendered input of the step, the message, the task; with what is attached. */
+  input: readonly InputPart[];
   guidance?: string | null | undefined;
 }
 
 const section = (title: string, body: string | undefined | null): string[] =>
   body?.trim() ? [`## ${title}\n\n${body.trim()}`] : [];
 
-export function assemblePrompt(parts: PromptParts): { system: string; user: string } {
-  const { agent, project, memory, skills, injected, task, guidance } = parts;
+export function assemblePrompt(parts: PromptParts): { system: string; said: InputPart[] } {
+  const { agent, project, memory, skills, injected, input, guidance } = parts;
   const about =
     project &&
     [`Name: ${project.name}`, project.description, project.vision && `Vision: ${project.vision}`]
@@ -45,8 +46,8 @@ export function assemblePrompt(parts: PromptParts): { system: string; user: stri
     ...injected.flatMap(({ name, content }) => section(`Skill: ${name}`, content)),
     ...section("How to end", ending(parts)),
   ].join("\n\n");
-  const user = [task.trim(), ...section("Guidance from a person", guidance)].join("\n\n");
-  return { system, user };
+  const words = [textOf(input).trim(), ...section("Guidance from a person", guidance)].join("\n\n");
+  return { system, said: [...(words ? [textPart(words)] : []), ...input.filter(({ type }) => type !== "text")] };
 }
 
 function workplace({ sandbox, toolNames }: PromptParts): string {
@@ -59,7 +60,7 @@ function workplace({ sandbox, toolNames }: PromptParts): string {
 }
 
 function ending({ kind, toolNames, contract }: PromptParts): string {
-  if (!toolNames.includes("complete") || kind === "chat" || kind === "onboarding") return "";
+  if (!toolNames.includes("complete") || kindOf(kind).executionEnds !== "complete") return "";
   const lines = [
     "When the task is done, call `complete` once. When it cannot be done, call `fail` with the reason. Nobody answers questions on the way: decide, and say what you decided.",
   ];

@@ -4,8 +4,9 @@
  */
 
 export interface SandboxSpec {
-  /** The execution (session) it belongs to; a label on the container. */
+  /** The execution it belongs to, and its session: labels on the container. */
   executionId: string;
+  sessionId: string;
   agentId: string;
   runId?: string | undefined;
   /** Container image; the driver's default when absent. */

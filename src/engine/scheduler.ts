@@ -1,6 +1,6 @@
 /** Takes queued executions as room allows. The bus only wakes it: what is to be done stands in the rows. */
 import type { Logger } from "../core/log.ts";
-import type { Execution } from "./execution.ts";
+import type { Execution, StopRequest } from "./execution.ts";
 import { type EnginePorts, Stopped } from "./ports.ts";
 import { workOn } from "./work.ts";
 
@@ -15,8 +15,8 @@ export interface Scheduler {
   start(): void;
   /** There may be work. */
   wake(): void;
-  /** Ends a running execution within a second. */
-  cancel(executionId: string): void;
+  /** Ends a running execution within a second; no model call of it starts any more. */
+  stopOne(executionId: string, why: StopRequest): void;
   /** Gives everything back to the queue and waits for it. */
   stop(): Promise<void>;
   isActive(executionId: string): boolean;
@@ -80,7 +80,7 @@ export function createScheduler(ports: EnginePorts, limits: () => SchedulerLimit
       wake();
     },
     wake,
-    cancel: (id) => active.get(id)?.stop.abort(new Stopped("cancelled")),
+    stopOne: (id, why) => active.get(id)?.stop.abort(new Stopped(why)),
     async stop() {
       stopping = true;
       clearInterval(timer);

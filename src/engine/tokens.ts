@@ -2,12 +2,13 @@
 import { createHash, randomBytes } from "node:crypto";
 import type { Execution } from "./execution.ts";
 
+/** Whom a token speaks for: one execution, and the user for whom it works. */
+export type ExecutionHolder = Pick<Execution, "id" | "sessionId" | "agentId" | "userId" | "runId" | "projectId">;
+
 export interface ExecutionTokens {
   issue(execution: Execution): string;
   revoke(executionId: string): void;
-  find(
-    token: string,
-  ): { id: string; agentId: string; runId?: string | undefined; projectId?: string | undefined } | undefined;
+  find(token: string): ExecutionHolder | undefined;
   isLive(executionId: string): boolean;
 }
 
@@ -32,14 +33,9 @@ export function createExecutionTokens(): ExecutionTokens {
     revoke,
     find(token) {
       const execution = byDigest.get(digest(token));
-      return (
-        execution && {
-          id: execution.id,
-          agentId: execution.agentId,
-          runId: execution.runId,
-          projectId: execution.projectId,
-        }
-      );
+      if (!execution) return undefined;
+      const { id, sessionId, agentId, userId, runId, projectId } = execution;
+      return { id, sessionId, agentId, userId, runId, projectId };
     },
     isLive: (executionId) => byExecution.has(executionId),
   };

@@ -3,23 +3,27 @@
  * `ToolSource`, which is asked before every turn what the execution gets.
  */
 import type { Masker } from "../core/masking.ts";
+import type { SessionKind } from "./kinds.ts";
 import type { Sandbox } from "./sandbox.ts";
 
-/** Whose turn it is: the execution's row, as far as tools and prompts need it. */
+/** Whose turn it is: the execution and its session, as far as tools and prompts need them. */
 export interface ExecutionInfo {
   id: string;
-  kind: ExecutionKind;
+  sessionId: string;
+  kind: SessionKind;
   agentId: string;
+  /** For whom it works: a tool may read and do what that user may. Absent on a server without accounts. */
+  userId?: string | undefined;
+  /** The session that started this one. */
+  parentId?: string | undefined;
+  /** 0 for a session that no other started. */
+  depth: number;
   runId?: string | undefined;
   /** Name of the step in the pipeline. */
   stepId?: string | undefined;
   projectId?: string | undefined;
   taskId?: string | undefined;
-  userId?: string | undefined;
 }
-
-export const EXECUTION_KINDS = ["pipeline", "chat", "pulse", "swarm", "spawn", "onboarding", "ingest"] as const;
-export type ExecutionKind = (typeof EXECUTION_KINDS)[number];
 
 export interface ToolContext {
   execution: ExecutionInfo;

@@ -1,4 +1,5 @@
 import { describe, expect, test } from "bun:test";
+import type { SessionKind } from "./kinds.ts";
 import { createCompleteTool } from "./tool/complete.ts";
 import { type ExecutionInfo, type Tool, type ToolSource, toolsOf } from "./tool.ts";
 import { createToolbox, type Wanted } from "./toolbox.ts";
@@ -7,7 +8,14 @@ const tool = (name: string, group: Tool["group"] = "mcp", description = name): T
   ...{ name, group, description, parameters: { type: "object" }, timeoutMs: 1_000 },
   run: async () => ({ ok: true, output: description }),
 });
-const execution: ExecutionInfo = { id: "sess_1", kind: "pipeline", agentId: "worker", userId: "user_1" };
+const execution: ExecutionInfo = {
+  id: "exe_1",
+  sessionId: "sess_1",
+  depth: 0,
+  kind: "pipeline",
+  agentId: "worker",
+  userId: "user_1",
+};
 const wanted = (fields: Partial<Wanted> = {}): Wanted => ({
   ...{ execution, allows: () => true, hasShell: true, contract: { outputs: [], schema: null } },
   ...fields,
@@ -70,5 +78,20 @@ describe("the toolbox", () => {
     const [complete] = await toolbox.for(wanted({ contract: { outputs: ["design"], schema: null } }));
     expect(complete?.parameters).toMatchObject({ properties: { outputs: { required: ["design"] } } });
     expect(await toolbox.for(wanted({ execution: { ...execution, kind: "chat" } }))).toEqual([]);
+  });
+
+  test("what a kind of session may is its row in the table, whatever the agent is allowed", async () => {
+    const groups = ["files", "shell", "end", "skills", "web", "team"] as const;
+    const toolbox = createToolbox(() => [
+      toolsOf(
+        "all",
+        groups.map((group) => tool(group, group)),
+      ),
+    ]);
+    const of = async (kind: SessionKind) => namesOf(await toolbox.for(wanted({ execution: { ...execution, kind } })));
+    expect(await of("pipeline")).toEqual([...groups]);
+    expect(await of("chat")).toEqual(["files", "shell", "skills", "web", "team"]);
+    expect(await of("onboarding")).toEqual(["skills", "web"]);
+    expect(await of("ingest")).toEqual(["end", "skills"]);
   });
 });

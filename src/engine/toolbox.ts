@@ -1,7 +1,8 @@
 /** Which tools an execution has at this moment: what the sources bring, less what its kind and its agent do not allow. */
 import type { Contract } from "./execution.ts";
+import { kindOf } from "./kinds.ts";
 import { owing } from "./tool/complete.ts";
-import type { ExecutionInfo, ExecutionKind, Tool, ToolSource } from "./tool.ts";
+import type { ExecutionInfo, Tool, ToolSource } from "./tool.ts";
 
 export interface Wanted {
   execution: ExecutionInfo;
@@ -17,9 +18,6 @@ export interface Toolbox {
   /** In the order of the sources, so that a provider's prompt cache holds. Of two tools of one name the first counts. */
   for(wanted: Wanted): Promise<Tool[]>;
 }
-
-/** Kinds that a person ends, or the next message goes on with. */
-const OPEN_ENDED: ReadonlySet<ExecutionKind> = new Set(["chat", "onboarding"]);
 
 /**
  * @param sources every one there is at this moment.
@@ -40,13 +38,13 @@ export function createToolbox(
   return {
     names: () => [...new Set(sources().flatMap((source) => source.names()))],
     async for({ execution, allows, hasShell, contract }) {
+      const { tools } = kindOf(execution.kind);
       const brought = await Promise.all(sources().map((source) => broughtBy(source, execution)));
       const byName = new Map<string, Tool>();
       for (const tool of brought.flat()) if (!byName.has(tool.name)) byName.set(tool.name, tool);
       const has = (tool: Tool): boolean => {
-        if (tool.group === "end") return !OPEN_ENDED.has(execution.kind);
-        if (tool.group === "shell" && !hasShell) return false;
-        return allows(tool.name);
+        if (!tools.includes(tool.group) || (tool.group === "shell" && !hasShell)) return false;
+        return tool.group === "end" || allows(tool.name);
       };
       return [...byName.values()].filter(has).map((tool) => (tool.name === "complete" ? owing(tool, contract) : tool));
     },

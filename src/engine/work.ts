@@ -24,18 +24,19 @@ export async function workOn(execution: Execution, ports: EnginePorts, stop: Abo
   let sandbox: Sandbox | undefined;
   let unmask = () => {};
   try {
-    if (rows.cancelRequested(execution.id)) throw new Stopped("cancelled");
+    const asked = rows.stopRequested(execution.id);
+    if (asked) throw new Stopped(asked);
     const agent = ports.agentOf(execution);
     const model = ports.modelOf(execution);
     const token = ports.tokens.issue(execution);
     const secrets = ports.secretsOf(execution);
     const workspace = await ports.workspaces.prepare(execution, signal);
-    const { id: executionId, agentId, runId } = execution;
+    const { id: executionId, sessionId, agentId, runId } = execution;
     const { image, network, memoryMb, cpus } = agent;
     const env = { ...ports.variablesOf(execution, token), ...secrets };
     unmask = maskAll(masking, { ...secrets, ENGINE_INTERNAL_TOKEN: token });
     sandbox = await ports.sandboxes.start(
-      { executionId, agentId, runId, image, workspace, network, memoryMb, cpus, env },
+      { executionId, sessionId, agentId, runId, image, workspace, network, memoryMb, cpus, env },
       signal,
     );
     const system = await begin(execution, ports, model, sandbox);
@@ -67,8 +68,8 @@ function maskAll(masking: EnginePorts["masking"], values: Readonly<Record<string
 /** Assembles the prompt at the first start; later starts go on under the stored one. */
 async function begin(execution: Execution, ports: EnginePorts, model: string, sandbox: Sandbox): Promise<string> {
   if (execution.system !== null) return execution.system;
-  const { system, user } = ports.promptFor(execution, await ports.toolsFor(execution, sandbox), sandbox);
-  ports.rows.begin(execution.id, model, system, user);
+  const { system, said } = ports.promptFor(execution, await ports.toolsFor(execution, sandbox), sandbox);
+  ports.rows.begin(execution, model, system, said);
   return system;
 }
 
@@ -101,7 +102,7 @@ function passingOf(error: unknown): { code: string; detail: string } | undefined
 
 function endingOf(error: unknown, { timeoutSeconds }: Execution): Ending {
   if (error instanceof Stopped) {
-    if (error.why === "cancelled") return { status: "cancelled", text: "" };
+    if (error.why !== "timeout") return { status: "cancelled", text: "" };
     return {
       status: "failed",
       error: { code: "timeout", message: `It took longer than its ${timeoutSeconds} s.` },

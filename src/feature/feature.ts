@@ -14,6 +14,7 @@ import type { JobDefinition } from "../core/jobs.ts";
 import type { Logger } from "../core/log.ts";
 import type { Masking } from "../core/masking.ts";
 import type { Sealer } from "../core/sealing.ts";
+import type { Attachments } from "../engine/attachments.ts";
 import type { ModelPort } from "../engine/model.ts";
 import type { SandboxDriver } from "../engine/sandbox.ts";
 import type { ToolSource } from "../engine/tool.ts";
@@ -74,6 +75,8 @@ export interface Core {
 export interface Contributions {
   /** In the order of the features. */
   readonly tools: readonly ToolSource[];
+  /** What messages have attached; of the one feature that keeps files of users. */
+  readonly attachments: Attachments;
   readonly jobs: readonly JobDefinition[];
   readonly prunes: readonly Prune[];
   /** Kinds of events of all features. */
@@ -113,6 +116,8 @@ export interface Feature<Service = unknown> {
   routes?: AnyElysia;
   /** Tools that agents may have: `toolsOf("notes", [createNoteTool(…)])`, or a source asked for each execution. */
   tools?: ToolSource;
+  /** Reads what is attached to messages, for models. One feature brings it. */
+  attachments?: Attachments;
   /** Kinds of background jobs that it carries out. */
   jobs?: readonly JobDefinition[];
   duties?: readonly Duty[];

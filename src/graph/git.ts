@@ -1,4 +1,9 @@
-/** The few questions the graph asks git, without running anything the repository's configuration could name. */
+/**
+ * The few questions the graph asks git, without running anything the repository's configuration could name. Git is
+ * asked of its own folder alone: the working tree is read by working-copy/, which no link in it leads astray.
+ */
+import { existsSync } from "node:fs";
+import { resolve } from "node:path";
 
 const ENVIRONMENT = {
   PATH: "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin:/opt/homebrew/bin",
@@ -28,40 +33,38 @@ export interface GitPlace {
   gitDir?: string | undefined;
 }
 
-/** Output of a git command in a folder; undefined when git fails or there is no repository. */
-export function git(place: GitPlace, args: readonly string[]): Promise<string | undefined> {
-  return run(place, args, SAFE);
+/** Where the parts of a repository lie; absolute paths. */
+export interface Repository {
+  gitDir: string;
+  /** The top of the working tree. */
+  top: string;
+  /** The place's root from there, without a slash at its end; "" is the top itself. */
+  start: string;
+  index: string;
+  objects: string;
+  /** Rules like those of a .gitignore that are nobody else's; may be missing. */
+  exclude: string;
+  hash: "sha1" | "sha256";
 }
 
-/**
- * The same for commands that read files' content, which filters of the repository's configuration could see.
- * @param index another index than the repository's, which git may write to
- */
-export async function gitWithoutFilters(
-  place: GitPlace,
-  args: readonly string[],
-  index?: string,
-): Promise<string | undefined> {
-  const names = (await git(place, ["config", "-z", "--name-only", "--get-regexp", "^filter\\."])) ?? "";
-  const drivers = new Set(names.split("\0").flatMap((name) => /^(filter\..*)\.\w+$/s.exec(name)?.[1] ?? []));
-  const off = [...drivers].flatMap((driver) => [`${driver}.clean=`, `${driver}.process=`, `${driver}.required=false`]);
-  const own: Record<string, string> = index === undefined ? {} : { GIT_INDEX_FILE: index, GIT_OPTIONAL_LOCKS: "1" };
-  return run(place, args, [...SAFE, ...off], own);
+interface Asked {
+  env?: Readonly<Record<string, string>>;
+  stdin?: Blob;
 }
 
-async function run(
+/** Output of a git command; undefined when git fails or there is no repository. */
+export async function git(
   { root, gitDir }: GitPlace,
   args: readonly string[],
-  settings: readonly string[],
-  more: Record<string, string> = {},
+  { env = {}, stdin }: Asked = {},
 ): Promise<string | undefined> {
   const tree: Record<string, string> = gitDir === undefined ? {} : { GIT_DIR: gitDir, GIT_WORK_TREE: root };
   try {
-    const child = Bun.spawn(["git", ...settings.flatMap((setting) => ["-c", setting]), "-C", root, ...args], {
-      stdin: "ignore",
+    const child = Bun.spawn(["git", ...SAFE.flatMap((setting) => ["-c", setting]), "-C", root, ...args], {
+      stdin: stdin ?? "ignore",
       stdout: "pipe",
       stderr: "ignore",
-      env: { ...ENVIRONMENT, ...tree, ...more },
+      env: { ...ENVIRONMENT, ...tree, ...env },
       timeout: TIMEOUT_MS,
     });
     const text = await new Response(child.stdout).text();
@@ -69,6 +72,31 @@ async function run(
   } catch {
     return undefined;
   }
+}
+
+const PLACES = ["--show-toplevel", "--show-prefix", "--absolute-git-dir", "--show-object-format"];
+const PARTS = ["index", "objects", "info/exclude"];
+
+/** Undefined outside of any work tree. */
+export async function repositoryOf(place: GitPlace): Promise<Repository | undefined> {
+  const answer = await git(place, ["rev-parse", ...PLACES, ...PARTS.flatMap((part) => ["--git-path", part])]);
+  const lines = answer?.split("\n").slice(0, -1) ?? [];
+  // A path with a line break in it is asked for nowhere else.
+  if (lines.length !== PLACES.length + PARTS.length) return undefined;
+  const [top, prefix, gitDir, hash, index, objects, exclude] = lines as [
+    string,
+    string,
+    string,
+    Repository["hash"],
+    string,
+    string,
+    string,
+  ];
+  const at = (path: string) => resolve(place.root, path);
+  const start = prefix.replace(/\/$/, "");
+  // What git calls a top is one only where it is there: a server's place names its own.
+  if (!existsSync(top)) return undefined;
+  return { gitDir, top, start, index: at(index), objects: at(objects), exclude: at(exclude), hash };
 }
 
 /** The commit a folder is on; "" outside git or before the first commit. */

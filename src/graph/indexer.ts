@@ -3,9 +3,8 @@
  * and only files that the edits can have changed are resolved; the rest is worked out from all facts and edges, so an
  * incremental index equals a full one.
  */
-import { readFileSync, statSync, writeFileSync } from "node:fs";
+import { readFileSync, writeFileSync } from "node:fs";
 import { availableParallelism } from "node:os";
-import { join } from "node:path";
 import { IS_COMPILED } from "../core/self-command.ts";
 import { resolveFiles } from "./analyse.ts";
 import { findCommunities } from "./cluster.ts";
@@ -18,6 +17,7 @@ import { LANGUAGES, languageOf } from "./parse/languages.ts";
 import { parseAll } from "./parse-pool.ts";
 import type { SourceFile } from "./resolve/repository.ts";
 import { reuseEdges } from "./reuse.ts";
+import { openSources, type SourceFiles } from "./source-files.ts";
 import { type CachedFile, type FactCache, readFactCache, writeFactCache } from "./store/fact-cache.ts";
 import type { Generation, GraphStore, Manifest } from "./store/graph-store.ts";
 import { packGraph } from "./store/snapshot.ts";
@@ -69,10 +69,10 @@ export function createParseThread(): Worker {
 export async function indexRepository(options: IndexOptions): Promise<IndexReport> {
   const started = Date.now();
   const phases = createPhases(options.progress);
-  statSync(options.root);
+  using sources = openSources(options.root);
   const known = options.store.manifest();
   const walk = await walkRepository(options, phases);
-  const fingerprint = fingerprintOf(options.root, walk);
+  const fingerprint = fingerprintOf(sources, walk);
   const commit = await headCommit(options);
   if (!options.force && known && known.fingerprint === fingerprint) {
     for (const name of PHASES) phases.end(name);
@@ -82,10 +82,11 @@ export async function indexRepository(options: IndexOptions): Promise<IndexRepor
   const cache = readFactCache(before?.folder);
   const { files, parsed } = await parseChanged(options, walk, cache, phases);
   options.signal?.throwIfAborted();
-  const configs = configsHash(options.root, walk);
+  const configs = configsHash(sources, walk);
   const tangled: string[] = [];
   const failedBefore = new Set(known?.failed.map(({ path }) => path));
-  const graph = buildGraph(options, walk, { files, cache, configs, before, failedBefore, tangled }, phases);
+  const readConfig = sources.text;
+  const graph = buildGraph(options, walk, { files, cache, configs, readConfig, before, failedBefore, tangled }, phases);
   options.signal?.throwIfAborted();
   const generation = options.store.begin();
   try {
@@ -175,24 +176,16 @@ async function walkRepository(options: IndexOptions, phases: Phases): Promise<Wa
 }
 
 /** What tells whether anything changed: which files there are, their sizes and times, and the configurations' content. */
-export function fingerprintOf(root: string, walk: Walk): string {
+export function fingerprintOf(sources: SourceFiles, walk: Walk): string {
   let text = "";
   for (const { path, size, modified } of walk.files) text += `${path}\n${size} ${modified}\n`;
-  return Bun.hash(text + configsHash(root, walk)).toString(36);
+  return Bun.hash(text + configsHash(sources, walk)).toString(36);
 }
 
-function configsHash(root: string, walk: Walk): string {
+function configsHash(sources: SourceFiles, walk: Walk): string {
   let text = "";
-  for (const path of walk.configs) text += `${path}\n${Bun.hash(readConfig(root, path) ?? "")}\n`;
+  for (const path of walk.configs) text += `${path}\n${Bun.hash(sources.text(path) ?? "")}\n`;
   return Bun.hash(text).toString(36);
-}
-
-function readConfig(root: string, path: string): string | undefined {
-  try {
-    return readFileSync(join(root, path), "utf8");
-  } catch {
-    return undefined;
-  }
 }
 
 async function parseChanged(
@@ -226,7 +219,7 @@ async function parseChanged(
     else {
       parsed++;
       // A file that vanished between listing and reading is simply not there.
-      if (note.startsWith("ENOENT")) continue;
+      if (note === "gone") continue;
       files.set(path, { path, size, modified, hash, note, facts: () => facts });
     }
   }
@@ -242,6 +235,7 @@ interface Material {
   before: Generation | undefined;
   /** Hash over the configuration files. */
   configs: string;
+  readConfig(path: string): string | undefined;
   /** Paths that the last index reported: they are tried again. */
   failedBefore: ReadonlySet<string>;
   /** Paths of files whose edges could not be found; filled here. */
@@ -269,7 +263,7 @@ function resolveAll(options: IndexOptions, walk: Walk, material: Material, phase
   }
   phases.start("structure", 1);
   const builder = new GraphBuilder();
-  const configs = { configs: walk.configs, readConfig: (path: string) => readConfig(options.root, path) };
+  const configs = { configs: walk.configs, readConfig: material.readConfig };
   let resolution = resolveFiles({ files: sources, ...configs });
   const symbolNodes = addStructure(builder, resolution.repo);
   phases.end("structure");
@@ -295,7 +289,6 @@ function resolveAll(options: IndexOptions, walk: Walk, material: Material, phase
           sources,
           after: resolution,
           configPaths: walk.configs,
-          readConfig: configs.readConfig,
         },
         builder,
       ),

@@ -1,10 +1,10 @@
 /** Reads and parses a list of files one after another: what a parse worker does, and small indexes do in place. */
-import { readFileSync, statSync } from "node:fs";
-import { join } from "node:path";
+import { FileError, modifiedMs } from "../working-copy/folder.ts";
 import { packFacts } from "./parse/facts.ts";
 import type { Grammars } from "./parse/grammar.ts";
 import { endingOf, languageOf } from "./parse/languages.ts";
 import { factsOf, isMachineMade, sourceText } from "./parse/parse-file.ts";
+import { openSources, type SourceFiles } from "./source-files.ts";
 
 /** One file as read: facts, or why there are none. */
 export interface ParsedFile {
@@ -12,7 +12,7 @@ export interface ParsedFile {
   size: number;
   modified: number;
   hash: string;
-  /** "" when facts were made; "generated" when skipped; otherwise what went wrong. */
+  /** "" when facts were made; "generated" when skipped, "gone" when it is no file; otherwise what went wrong. */
   note: string;
   /** Packed facts; empty with a note. */
   facts: Uint8Array;
@@ -37,30 +37,34 @@ export async function parseFiles(
   grammars: Grammars,
   done?: (path: string) => void,
 ): Promise<ParsedFile[]> {
+  using sources = openSources(request.root);
   const parsed: ParsedFile[] = [];
   for (const { path, hash } of request.files) {
     const grammar = languageOf(path)?.grammars.get(endingOf(path));
     if (grammar) await grammars.load(grammar);
-    parsed.push(parseOne(request.root, path, hash, grammars));
+    parsed.push(parseOne(sources, path, hash, grammars));
     done?.(path);
   }
   return parsed;
 }
 
-function parseOne(root: string, path: string, known: string, grammars: Grammars): ParsedFile {
+/** It vanished since it was listed, or became a folder or a link. */
+const GONE = new Set(["ENOENT", "ENOTDIR", "ELOOP", "EISDIR", "ENXIO"]);
+
+function parseOne(sources: SourceFiles, path: string, known: string, grammars: Grammars): ParsedFile {
   const result: ParsedFile = { path, size: 0, modified: 0, hash: "", note: "", facts: EMPTY, same: false };
   try {
-    const full = join(root, path);
-    const stat = statSync(full);
-    const bytes = readFileSync(full);
-    result.size = stat.size;
-    result.modified = stat.mtimeMs;
+    using file = sources.open(path);
+    const bytes = file.readAll();
+    result.size = file.stat.size;
+    result.modified = modifiedMs(file.stat);
     result.hash = Bun.hash(bytes).toString(36);
     if (result.hash === known) return { ...result, same: true };
     const text = sourceText(bytes);
     if (isMachineMade(text)) return { ...result, note: "generated" };
     return { ...result, facts: packFacts(factsOf(path, text, grammars)) };
   } catch (error) {
+    if (error instanceof FileError && GONE.has(error.code)) return { ...result, note: "gone" };
     return { ...result, note: error instanceof Error ? error.message : String(error) };
   }
 }

@@ -3,7 +3,6 @@
  * by itself; keeps nothing that cannot be read again.
  */
 import { existsSync, renameSync, rmSync } from "node:fs";
-import { join } from "node:path";
 import { takeTurns } from "../core/turns.ts";
 import { resolveFiles } from "./analyse.ts";
 import type { CodeGraph } from "./code-graph.ts";
@@ -31,7 +30,7 @@ import {
 import { type ImpactAnswer, type ImpactOptions, impactOf } from "./query/impact.ts";
 import { type SearchAnswer, type SearchOptions, searchGraph } from "./query/search.ts";
 import type { SourceFile } from "./resolve/repository.ts";
-import { createSettledIndex } from "./settled-index.ts";
+import { openSources } from "./source-files.ts";
 import { sourceLines } from "./source-lines.ts";
 import { createGraphStore, type Manifest } from "./store/graph-store.ts";
 import { type KuzuReader, openKuzu, writeKuzu } from "./store/kuzu.ts";
@@ -112,7 +111,6 @@ export function createGraphSession(place: GraphPlace): GraphSession {
   const store = createGraphStore(place.store);
   const reader = createGraphReader(store);
   const graph = () => reader.open().graph;
-  const index = createSettledIndex(place, place.store);
   let grammars: Promise<Grammars> | undefined;
   let kuzu: { generation: number; reader: KuzuReader } | undefined;
 
@@ -155,7 +153,8 @@ export function createGraphSession(place: GraphPlace): GraphSession {
         supported: (path) => languageOf(path) !== undefined,
         configNames: CONFIG_NAMES,
       });
-      const dirty = fingerprintOf(root, walk) !== manifest.fingerprint;
+      using sources = openSources(root);
+      const dirty = fingerprintOf(sources, walk) !== manifest.fingerprint;
       return statusOf(manifest, head, dirty);
     },
     query: (options) => {
@@ -170,7 +169,7 @@ export function createGraphSession(place: GraphPlace): GraphSession {
       grammars ??= createGrammars();
       const loaded = await grammars;
       const structure = (paths: readonly string[]) => structureOf(root, paths, loaded);
-      const changes = await changesOf(opened, { place, index: await index.path(), structureOf: structure }, base);
+      const changes = await changesOf(opened, { place, folder: place.store, structureOf: structure }, base);
       if (!changes) throw new GraphError("no_repository", "the project is not a git repository");
       return changes;
     },
@@ -197,7 +196,6 @@ export function createGraphSession(place: GraphPlace): GraphSession {
     prepareCypher: () => void cypherPath(),
     async warm() {
       await reader.warm();
-      await index.path();
     },
     close() {
       reader.close();
@@ -211,7 +209,7 @@ async function structureOf(root: string, paths: readonly string[], grammars: Gra
   const turn = takeTurns();
   for (const path of paths) {
     const language = languageOf(path);
-    if (!language || !existsSync(join(root, path))) continue;
+    if (!language) continue;
     await turn();
     const [parsed] = await parseFiles({ root, files: [{ path, hash: "" }] }, grammars);
     const facts = parsed?.note === "" ? unpackFacts(parsed.facts, language.id) : undefined;

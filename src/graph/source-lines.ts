@@ -1,7 +1,5 @@
 /** Lines of a file of the repository, for answers that show code. */
-import { readFileSync, statSync } from "node:fs";
-import { relative, resolve } from "node:path";
-import { MAX_FILE_BYTES } from "./walk.ts";
+import { openSources } from "./source-files.ts";
 
 /** Characters that are shown at most. */
 const MAX_SHOWN = 64_000;
@@ -12,17 +10,20 @@ const MAX_SHOWN = 64_000;
  * @returns "" when the file cannot be read, is larger than what is indexed, or lies outside the root
  */
 export function sourceLines(root: string, path: string, from: number, to: number): string {
-  const full = resolve(root, path);
-  if (relative(root, full).startsWith("..")) return "";
+  const text = textOf(root, path);
+  if (text === undefined) return "";
+  const start = afterLines(text, 0, from - 1);
+  if (start < 0) return "";
+  const end = afterLines(text, start, to - from + 1);
+  return text.slice(start, Math.min(end < 0 ? text.length : end - 1, start + MAX_SHOWN));
+}
+
+function textOf(root: string, path: string): string | undefined {
   try {
-    if (statSync(full).size > MAX_FILE_BYTES) return "";
-    const text = readFileSync(full, "utf8");
-    const start = afterLines(text, 0, from - 1);
-    const end = start < 0 ? -1 : afterLines(text, start, to - from + 1);
-    if (start < 0) return "";
-    return text.slice(start, Math.min(end < 0 ? text.length : end - 1, start + MAX_SHOWN));
+    using sources = openSources(root);
+    return sources.text(path);
   } catch {
-    return "";
+    return undefined;
   }
 }
 

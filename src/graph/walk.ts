@@ -2,16 +2,19 @@
  * Phase one: which files of a folder are source.
  *
  * In a git repository the index and the untracked files git would not ignore; elsewhere the same ignore rules are
- * applied by hand. Symbolic links are not followed. What is left out is counted by reason and named.
+ * applied by hand. Everything is read through open descriptors: no link leads out of the folder. What is left out is counted by reason and named.
  */
-import { lstatSync, readdirSync, readFileSync } from "node:fs";
-import { join } from "node:path";
-import ignore, { type Ignore } from "ignore";
-import { type GitPlace, git } from "./git.ts";
-import { basename, dirname } from "./parse/paths.ts";
+import { readFileSync } from "node:fs";
+import { trackedOf } from "../working-copy/compare.ts";
+import { asText, type Folder, modifiedMs, openFolder } from "../working-copy/folder.ts";
+import { type IgnoreRules, MAX_IGNORE_BYTES, parseIgnoreRules } from "../working-copy/ignore-rules.ts";
+import { GITLINK } from "../working-copy/index-file.ts";
+import { joined, type WalkedPart, walkBeneath } from "../working-copy/walk.ts";
+import { type GitPlace, type Repository, repositoryOf } from "./git.ts";
+import { ownIndex } from "./known-index.ts";
+import { basename } from "./parse/paths.ts";
+import { MAX_FILE_BYTES } from "./source-files.ts";
 
-/** Files over this many bytes are not source that people read. */
-export const MAX_FILE_BYTES = 1024 * 1024;
 /** More files than this are not walked: the rest is reported as skipped. */
 export const MAX_FILES = 200_000;
 
@@ -47,108 +50,92 @@ const GENERATED =
 
 /** Lists the source files of a folder, sorted by path. Throws when the folder cannot be read. */
 export async function walkFolder(options: WalkOptions): Promise<Walk> {
+  const repository = await repositoryOf(options);
+  const byGit = repository && (await walkByGit(repository, options));
   // Nothing listed: no repository, or a folder that a repository around it ignores.
-  const byGit = await listByGit(options);
-  const listed = byGit && byGit.length > 0 ? byGit : listByHand(options.root);
-  const walk: Walk = { files: [], configs: [], skipped: [] };
-  const submodules = listed.includes(".gitmodules") ? submodulesOf(options.root) : new Set<string>();
-  listed.sort((a, b) => (a < b ? -1 : a > b ? 1 : 0));
-  let last = "";
-  for (const path of listed) {
-    if (path === last) continue;
-    last = path;
-    if (options.configNames.has(basename(path))) walk.configs.push(path);
-    if (submodules.has(path)) walk.skipped.push({ path, reason: "submodule" });
-    if (!options.supported(path)) continue;
-    if (GENERATED.test(path)) walk.skipped.push({ path, reason: "generated" });
-    else if (walk.files.length >= MAX_FILES) walk.skipped.push({ path, reason: "too many files" });
-    else addFile(options.root, path, walk);
-  }
-  return walk;
+  const found = byGit ?? (await walkByHand(options));
+  const { files, configs, skipped } = found;
+  files.sort(byPath);
+  for (const { path } of files.splice(MAX_FILES)) skipped.push({ path, reason: "too many files" });
+  return { files, configs: configs.sort(), skipped: skipped.sort(byPath) };
 }
 
-function addFile(root: string, path: string, walk: Walk): void {
+const byPath = (a: { path: string }, b: { path: string }) => (a.path < b.path ? -1 : a.path > b.path ? 1 : 0);
+
+/** Tracked files, and those that git would not ignore; undefined when there are none. */
+async function walkByGit(repository: Repository, options: WalkOptions): Promise<Walk | undefined> {
+  const index = await ownIndex(options, repository);
+  if (!index) return undefined;
+  const { start } = repository;
+  const tracked = trackedOf(index);
+  const isModule = (path: string) => {
+    const row = index.rows.get(path);
+    return row !== undefined && index.mode(row) === GITLINK;
+  };
+  using top = openFolder(repository.top, "latin1");
+  const beneath = {
+    tracked,
+    baseRules: excludeRules(repository),
+    // A repository in the repository is none of this one.
+    enter: (path: string, folder: Folder) =>
+      !isModule(path) && (folder.find(".git") === undefined || tracked.hasFolder(path)),
+  };
+  const walk = await collect(walkBeneath(top, beneath, start), start, options);
+  const inside = start === "" ? "" : `${start}/`;
+  for (const path of index.rows.keys())
+    if (path.startsWith(inside) && isModule(path))
+      walk.skipped.push({ path: asText(path.slice(inside.length)), reason: "submodule" });
+  return walk.entries > 0 ? walk : undefined;
+}
+
+/** Rules that hold for this repository alone. */
+export function excludeRules({ exclude }: Repository): IgnoreRules | undefined {
   try {
-    const stat = lstatSync(join(root, path));
-    if (stat.isSymbolicLink()) walk.skipped.push({ path, reason: "symbolic link" });
-    else if (!stat.isFile()) return;
-    else if (stat.size > MAX_FILE_BYTES) walk.skipped.push({ path, reason: "too large" });
-    else walk.files.push({ path, size: stat.size, modified: stat.mtimeMs });
+    return parseIgnoreRules(readFileSync(exclude, "latin1").slice(0, MAX_IGNORE_BYTES));
   } catch {
-    // Listed by git but gone from disk: a deletion that is not committed yet.
+    return undefined;
   }
-}
-
-/** Paths that `.gitmodules` names: their files belong to other repositories. */
-function submodulesOf(root: string): Set<string> {
-  try {
-    const text = readFileSync(join(root, ".gitmodules"), "utf8").slice(0, MAX_FILE_BYTES);
-    return new Set([...text.matchAll(/^\s*path\s*=\s*(.+?)\s*$/gm)].map(([, path]) => path!));
-  } catch {
-    return new Set();
-  }
-}
-
-/** Tracked and untracked files as git sees them; undefined where there is no work tree. */
-async function listByGit(place: GitPlace): Promise<string[] | undefined> {
-  const text = await git(place, ["ls-files", "-z", "--cached", "--others", "--exclude-standard"]);
-  return text?.split("\0").filter((path) => path !== "");
 }
 
 const IGNORE_FILES = [".gitignore", ".ignore"];
 const NEVER = new Set([".git", ".hg", ".svn", "node_modules"]);
-const MAX_FOLDERS = 100_000;
 
 /** The same rules without git: every ignore file holds for its folder and below. */
-function listByHand(root: string): string[] {
-  const found: string[] = [];
-  const rules = new Map<string, Ignore>();
-  const queue: string[] = [""];
-  for (let at = 0; at < queue.length && at < MAX_FOLDERS; at++) {
-    const folder = queue[at]!;
-    const own = ignoreRules(join(root, folder));
-    if (own) rules.set(folder, own);
-    for (const entry of readEntries(join(root, folder))) {
-      const path = folder === "" ? entry.name : `${folder}/${entry.name}`;
-      const isFolder = entry.isDirectory();
-      if (NEVER.has(entry.name) || ignored(rules, path, isFolder)) continue;
-      if (isFolder) queue.push(path);
-      else found.push(path);
-    }
-  }
-  return found;
+async function walkByHand(options: WalkOptions): Promise<Walk> {
+  using top = openFolder(options.root, "latin1");
+  const enter = (path: string) => !NEVER.has(basename(path));
+  return await collect(walkBeneath(top, { ignoreFiles: IGNORE_FILES, enter }), "", options);
 }
 
-function readEntries(folder: string) {
+/** Files and folders that are looked at; more are not there for the graph. */
+const MAX_ENTRIES = 2_000_000;
+
+async function collect(parts: AsyncIterable<WalkedPart>, start: string, options: WalkOptions) {
+  const walk: Walk & { entries: number } = { files: [], configs: [], skipped: [], entries: 0 };
+  for await (const { folder, path: at, entries } of parts) {
+    const inside = at.slice(start === "" ? 0 : start.length + 1);
+    for (const { name, kind } of entries) {
+      if (kind === "folder") continue;
+      walk.entries += 1;
+      const path = asText(joined(inside, name));
+      if (kind === "file" && options.configNames.has(name)) walk.configs.push(path);
+      if (!options.supported(path)) continue;
+      if (GENERATED.test(path)) walk.skipped.push({ path, reason: "generated" });
+      else if (kind === "link") walk.skipped.push({ path, reason: "symbolic link" });
+      else addFile(folder, name, path, walk);
+    }
+    if (walk.entries > MAX_ENTRIES) break;
+  }
+  return walk;
+}
+
+function addFile(folder: Folder, name: string, path: string, walk: Walk): void {
   try {
-    return readdirSync(folder, { withFileTypes: true });
+    const stat = folder.find(name);
+    if (stat?.kind !== "file") return;
+    if (stat.size > MAX_FILE_BYTES) walk.skipped.push({ path, reason: "too large" });
+    else walk.files.push({ path, size: stat.size, modified: modifiedMs(stat) });
   } catch {
-    return [];
-  }
-}
-
-function ignoreRules(folder: string): Ignore | undefined {
-  let rules: Ignore | undefined;
-  for (const name of IGNORE_FILES) {
-    try {
-      const text = readFileSync(join(folder, name), "utf8");
-      rules = (rules ?? ignore()).add(text);
-    } catch {
-      // No such file: nothing to add.
-    }
-  }
-  return rules;
-}
-
-function ignored(rules: ReadonlyMap<string, Ignore>, path: string, isFolder: boolean): boolean {
-  for (let folder = dirname(path); ; folder = dirname(folder)) {
-    const own = rules.get(folder);
-    if (own) {
-      const inside = folder === "" ? path : path.slice(folder.length + 1);
-      const test = own.test(isFolder ? `${inside}/` : inside);
-      if (test.ignored) return true;
-      if (test.unignored) return false;
-    }
-    if (folder === "") return false;
+    walk.skipped.push({ path, reason: "unreadable" });
   }
 }

@@ -3,9 +3,9 @@
  * names its session; whether that lives, and what its user may, is read from the database at each request.
  */
 import { createHash } from "node:crypto";
-import { jwt } from "@elysiajs/jwt";
 import type { Clock } from "../core/clock.ts";
 import { newId } from "../core/ids.ts";
+import { lazy } from "../core/lazy.ts";
 import { LIMITS } from "../core/limits.ts";
 
 const ISSUER = "skep";
@@ -24,24 +24,20 @@ export interface AccessTokens {
 export function createAccessTokens(key: Uint8Array, clock: Clock): AccessTokens {
   if (key.byteLength < 32) throw new Error("a signing key has 32 bytes at least");
   const kid = createHash("sha256").update("skep/kid").update(key).digest("base64url").slice(0, 12);
-  const { tokens } = jwt({
-    name: "tokens",
-    secret: key,
-    alg: "HS256",
-    typ: TYPE,
-    kid,
-    iss: ISSUER,
-    aud: AUDIENCE,
-  }).decorator;
+  const signer = lazy(async () => {
+    const { jwt } = await import("@elysiajs/jwt");
+    const claims = { iss: ISSUER, aud: AUDIENCE };
+    return jwt({ name: "tokens", secret: key, alg: "HS256", typ: TYPE, kid, ...claims }).decorator.tokens;
+  });
   return {
-    sign({ userId, sessionId, role }) {
+    async sign({ userId, sessionId, role }) {
       const now = Math.floor(clock.now() / 1_000);
       const exp = now + LIMITS.accessTokenMs / 1_000;
-      return tokens.sign({ sub: userId, sid: sessionId, role, jti: newId("login"), nbf: now, exp });
+      return (await signer()).sign({ sub: userId, sid: sessionId, role, jti: newId("login"), nbf: now, exp });
     },
     async verify(token) {
       if (kidOf(token) !== kid) return undefined;
-      const claims = await tokens.verify(token, {
+      const claims = await (await signer()).verify(token, {
         algorithms: ["HS256"],
         issuer: ISSUER,
         audience: AUDIENCE,

@@ -1,5 +1,7 @@
 /** Who calls, and what a route asks of a caller. */
+
 import { forbidden, type Problem, unauthorized } from "../core/errors.ts";
+import type { ExecutionHolder } from "../engine/tokens.ts";
 
 export type CallerKind = "anonymous" | "local" | "user" | "engine" | "execution";
 
@@ -12,8 +14,10 @@ export interface Caller {
   scopes?: readonly string[] | undefined;
   /** Of a browser or bearer session, for logging out. */
   sessionId?: string | undefined;
+  /** Of an API key. */
+  apiKeyId?: string | undefined;
   /** Of an execution token: the one execution that it speaks for. */
-  execution?: { id: string; agentId: string; runId?: string | undefined; projectId?: string | undefined } | undefined;
+  execution?: ExecutionHolder | undefined;
   /** Network address, from a trusted proxy's header or the socket. */
   address?: string | undefined;
   /** False once the credential is revoked, has other rights, or its execution has ended. See standing.ts. */

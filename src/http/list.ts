@@ -57,7 +57,7 @@ export function listAnswer<Row, Item>(
   const last = shown.at(-1);
   return {
     items: shown.map(present),
-    next_cursor: rows.length > page.limit && last !== undefined ? encodeCursor(keyOf(last)) : null,
+    next_cursor: rows.length > page.limit && last !== undefined ? cursorAfter(keyOf(last)) : null,
   };
 }
 
@@ -68,7 +68,8 @@ export function pageOfArray<Item>(items: readonly Item[], page: Page, keyOf: (it
   return listAnswer(items.slice(start, start + page.limit + 1), page, keyOf, (item) => item);
 }
 
-const encodeCursor = (key: string): string => Buffer.from(JSON.stringify([1, key])).toString("base64url");
+/** The cursor of the page after the row of this sort key. */
+export const cursorAfter = (key: string): string => Buffer.from(JSON.stringify([1, key])).toString("base64url");
 
 function decodeCursor(cursor: string): string {
   try {

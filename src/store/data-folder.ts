@@ -55,17 +55,16 @@ function assertOurs(root: string): void {
 }
 
 /**
- * Makes what is missing, and closes the rest to other users. From here on the process makes no file that they can read.
+ * Makes what is missing, and closes the rest to other users. What is made in it later is closed by the process's umask.
  * @throws Problem 422 `bad_data_folder` when it cannot be written or is somebody else's.
  */
 export function openDataFolder(root: string): DataFolder {
   const isNew = !existsSync(join(root, "skep.db"));
   const part = (name: string) => join(root, name);
-  process.umask(0o077);
   try {
     assertOurs(root);
-    mkdirSync(root, { recursive: true });
-    for (const name of PARTS) mkdirSync(part(name), { recursive: true });
+    mkdirSync(root, { recursive: true, mode: 0o700 });
+    for (const name of PARTS) mkdirSync(part(name), { recursive: true, mode: 0o700 });
   } catch (error) {
     if (isProblem(error)) throw error;
     const why = (error as { code?: string }).code ?? messageOf(error);

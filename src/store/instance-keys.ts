@@ -25,6 +25,8 @@ export function instanceKeys({
   log: Logger;
 }): InstanceKeys {
   const { secretEncryptionKey: given, secretKeyEphemeral } = config;
+  for (const name of config.weakKeys)
+    log.warn(`${name} is short enough to be guessed, and refused where others reach the server: openssl rand -hex 32`);
   if (given && !isRawKey(given))
     log.warn(
       "SECRET_ENCRYPTION_KEY is not 64 hexadecimal digits; it is stretched with HKDF-SHA-256. Better: openssl rand -hex 32",

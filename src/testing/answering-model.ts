@@ -1,5 +1,7 @@
 /** A model that ends every step at once with the answer the test gives for it. For tests of pipelines. */
+
 import type { ModelPort, ModelReply, ModelRequest } from "../engine/model.ts";
+import { textOf } from "../engine/parts.ts";
 
 export interface Asked {
   stepId: string;
@@ -28,7 +30,7 @@ export function createAnsweringModel(
     const one: Asked = {
       ...{ stepId, agentId, system: request.system },
       time: asked.filter((other) => other.stepId === stepId).length + 1,
-      input: first?.role === "user" ? first.content : "",
+      input: first?.role === "user" ? textOf(first.parts) : "",
       tools: request.tools.map(({ name }) => name),
     };
     asked.push(one);
@@ -61,6 +63,8 @@ export function createAnsweringModel(
         input_usd_per_mtok: 0,
         output_usd_per_mtok: 0,
         reasoning: false,
+        images: false,
+        documents: false,
         tools: true,
       }),
       estimateUsd: () => costUsd,

@@ -8,6 +8,9 @@ export const OUTPUT_USD_PER_MTOK = 100;
 export const MODEL = "custom-lab/m";
 export const SHARED_KEY = "sk-instance-key-of-everybody";
 
+/** What an agent says to end its step. */
+export const DONE = { toolCalls: [{ name: "complete", input: { summary: "done" } }] };
+
 export interface EndedRun {
   id: string;
   status: string;

@@ -1,8 +1,8 @@
 /** The four wire protocols as cases of a model port over the fake server, for tests of the model adapter. */
 import { expect } from "bun:test";
 import { createCatalogue } from "../adapter/model/catalogue.ts";
+import type { ModelLimits } from "../adapter/model/limits.ts";
 import { createModelPort, type ResolvedProvider } from "../adapter/model/model-port.ts";
-import type { ModelLimits } from "../adapter/model/retries.ts";
 import { systemClock } from "../core/clock.ts";
 import type { ModelPort, ModelReply, ModelRequest } from "../engine/model.ts";
 import { createModelServer, type ModelServer } from "./model-server.ts";
@@ -47,7 +47,7 @@ const TOOL = {
 export const requestFor = (one: WireCase, more: Partial<ModelRequest> = {}): ModelRequest => ({
   model: one.model,
   system: "You are terse.",
-  messages: [{ role: "user", content: "Hi" }],
+  messages: [{ role: "user", parts: [{ type: "text", text: "Hi" }] }],
   tools: [TOOL],
   thinkingLevel: "off",
   scope: { agentId: "a", sessionId: "s" },

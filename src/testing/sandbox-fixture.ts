@@ -45,7 +45,8 @@ export function sandboxFixture({
     return folder;
   };
   const spec = async (changes: Partial<SandboxSpec> = {}): Promise<SandboxSpec> => ({
-    executionId: newId("session"),
+    executionId: newId("execution"),
+    sessionId: newId("session"),
     agentId: "engineer",
     workspace: changes.workspace ?? (await workspace()),
     network: "none",

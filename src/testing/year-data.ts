@@ -36,12 +36,19 @@ function tablesOf(db: Database.Database): { name: string; columns: string[] }[] 
     .prepare("SELECT name FROM sqlite_schema WHERE type = 'table' AND name NOT LIKE 'sqlite_%'")
     .pluck()
     .all() as string[];
-  return names
-    .map((name) => ({ name, columns: (db.pragma(`table_info(${name})`) as { name: string }[]).map((one) => one.name) }))
-    .filter(
-      ({ name, columns }) =>
-        name === "runs" || ["run_id", "session_id", "execution_id"].some((id) => columns.includes(id)),
-    );
+  return (
+    names
+      .map((name) => ({
+        name,
+        columns: (db.pragma(`table_info(${name})`) as { name: string }[]).map((one) => one.name),
+      }))
+      // What the database writes by itself comes with the rows that it follows from.
+      .filter(({ name }) => name !== "run_agents")
+      .filter(
+        ({ name, columns }) =>
+          name === "runs" || ["run_id", "session_id", "execution_id"].some((id) => columns.includes(id)),
+      )
+  );
 }
 
 /** Everything of one run, by table, in the order in which rows may be written. */

@@ -2,7 +2,22 @@
  * The pages: an address, a title, the file that draws it (loaded when it is first shown), and its place in the
  * navigation. A page is one folder under page/ and its lines here.
  */
-import { Activity, House, type LucideIcon } from "lucide-react";
+import {
+  Activity,
+  BarChart3,
+  Bot,
+  Boxes,
+  FolderGit2,
+  House,
+  KeyRound,
+  type LucideIcon,
+  PlugZap,
+  Server,
+  Settings,
+  Sparkles,
+  Users,
+  Workflow,
+} from "lucide-react";
 import { type ComponentType, lazy } from "react";
 
 export interface Page {
@@ -27,4 +42,47 @@ export const PAGES: Page[] = [
   }),
   page("/runs/new", "Start a run", () => import("./page/runs/start-page.tsx")),
   page("/runs/:id", "Run", () => import("./page/run/run-page.tsx")),
+  page("/projects", "Projects", () => import("./page/projects/projects-page.tsx"), {
+    nav: { group: "Work", icon: FolderGit2, key: "p" },
+  }),
+  page("/projects/:id", "Project", () => import("./page/projects/project-page.tsx")),
+  page("/projects/:id/graph", "Code graph", () => import("./page/graph/graph-page.tsx")),
+  page("/pipelines", "Pipelines", () => import("./page/pipelines/pipelines-page.tsx"), {
+    nav: { group: "Team", icon: Workflow, key: "l" },
+  }),
+  page("/pipelines/:id", "Pipeline", () => import("./page/pipelines/pipeline-page.tsx")),
+  page("/agents", "Agents", () => import("./page/agents/agents-page.tsx"), {
+    nav: { group: "Team", icon: Bot, key: "a" },
+  }),
+  page("/agents/:id", "Agent", () => import("./page/agents/agent-page.tsx")),
+  page("/skills", "Skills", () => import("./page/skills/skills-page.tsx"), {
+    nav: { group: "Team", icon: Sparkles, key: "k" },
+  }),
+  page("/skills/:name", "Skill", () => import("./page/skills/skill-page.tsx")),
+  page("/usage", "Usage", () => import("./page/usage/usage-page.tsx"), {
+    nav: { group: "System", icon: BarChart3, key: "u" },
+  }),
+  page("/providers", "Model providers", () => import("./page/providers/providers-page.tsx"), {
+    nav: { group: "System", icon: PlugZap, key: "m" },
+  }),
+  page("/secrets", "Secrets", () => import("./page/secrets/secrets-page.tsx"), {
+    nav: { group: "System", icon: KeyRound, key: "s" },
+  }),
+  page("/users", "Users", () => import("./page/users/users-page.tsx"), {
+    admin: true,
+    nav: { group: "System", icon: Users, key: "w" },
+  }),
+  page("/settings", "Settings", () => import("./page/settings/settings-page.tsx"), {
+    admin: true,
+    nav: { group: "System", icon: Settings, key: "e" },
+  }),
+  page("/system", "System", () => import("./page/system/system-page.tsx"), {
+    admin: true,
+    nav: { group: "System", icon: Server, key: "y" },
+  }),
+  page("/jobs", "Background work", () => import("./page/jobs/jobs-page.tsx"), {
+    nav: { group: "System", icon: Boxes, key: "j" },
+  }),
+  page("/account", "My account", () => import("./page/account/account-page.tsx")),
+  page("/setup", "Set up", () => import("./page/setup/setup-page.tsx")),
 ];

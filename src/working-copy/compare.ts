@@ -19,6 +19,8 @@ export interface CompareOptions {
   maxFileBytes: number;
   /** Whether files of a repository inside the working copy are taken as any others, or left out. */
   nested: "plain" | "left out";
+  /** Files that the index does not know are read, or only named: without their content and its hash. */
+  untracked: "read" | "named";
   /** Folder to look at, from the top; the rest is taken for unchanged. "" is all. */
   start?: string;
   baseRules?: WalkOptions["baseRules"];
@@ -27,7 +29,9 @@ export interface CompareOptions {
 
 /** A file that is new, or has another content or mode. */
 export interface ChangedFile extends NewEntry {
-  /** Undefined when only the mode changed. */
+  /** Whether the index knows it. */
+  isTracked: boolean;
+  /** Undefined when only the mode changed, and for what is only named. */
   data: Buffer | undefined;
 }
 
@@ -44,7 +48,10 @@ export interface Comparison {
   readonly gone: string[];
   /** Tracked ones among them are taken for unchanged. */
   readonly leftOut: LeftOut[];
-  /** Files that look different but have the same content: worth remembering. */
+  /**
+   * Files that look different but have the same content: worth remembering. Tracked ones that were left out are among
+   * them, without their look, as nothing is known of it.
+   */
   readonly refreshed: NewEntry[];
 }
 
@@ -65,8 +72,10 @@ async function* changesOf(options: CompareOptions, lists: Omit<Comparison, "chan
   const { index, start = "" } = options;
   const seen = new Uint8Array(index.rows.size);
   const unreadable: string[] = [];
-  const leave = (path: string, why: LeftOut["why"]) => {
+  const leave = (path: string, why: LeftOut["why"], row?: number) => {
     if (lists.leftOut.length < MAX_LEFT_OUT) lists.leftOut.push({ path, why });
+    if (row === undefined) return;
+    lists.refreshed.push({ path, mode: index.mode(row), objectId: index.objectId(row), stat: undefined });
   };
   const onUnreadable = (path: string, { code }: FileError) => {
     if (code === "ENOENT") return;
@@ -88,16 +97,17 @@ async function* changesOf(options: CompareOptions, lists: Omit<Comparison, "chan
       if (row !== undefined) seen[row] = 1;
       const stat = differing(index, row, part.folder, name);
       if (stat === undefined) continue;
-      const read = typeof stat === "string" ? stat : await readEntry(part.folder, name, stat, options);
+      const isTracked = row !== undefined;
+      const read = typeof stat === "string" ? stat : await readEntry(part.folder, name, stat, isTracked, options);
       if (read === "gone") {
         if (row !== undefined) seen[row] = 0;
-      } else if (typeof read === "string") leave(path, read);
+      } else if (typeof read === "string") leave(path, read, row);
       else {
         const isSure = Math.max(read.stat.changedSeconds, read.stat.modifiedSeconds) + 1 < sureBefore;
         const made = { path, mode: modeOf(read.stat), objectId: read.objectId, stat: isSure ? read.stat : undefined };
         const isSame = row !== undefined && index.objectId(row) === read.objectId;
         if (isSame && index.mode(row) === made.mode) lists.refreshed.push(made);
-        else yield { ...made, data: isSame ? undefined : read.data };
+        else yield { ...made, isTracked, data: isSame ? undefined : read.data };
       }
     }
   }
@@ -168,17 +178,19 @@ function whyNot(error: unknown): "gone" | "not readable" {
 interface ReadEntry {
   stat: FileStat;
   objectId: string;
-  data: Buffer;
+  data: Buffer | undefined;
 }
 
 async function readEntry(
   folder: Folder,
   name: string,
   stat: FileStat,
-  { hash, maxFileBytes }: CompareOptions,
+  isTracked: boolean,
+  { hash, maxFileBytes, untracked }: CompareOptions,
 ): Promise<ReadEntry | LeftOut["why"] | "gone"> {
   if (stat.kind !== "file" && stat.kind !== "link") return "no regular file";
   if (!isSafeName(name, stat.kind === "link")) return "unusable name";
+  if (!isTracked && untracked === "named") return { stat, data: undefined, objectId: "" };
   try {
     if (stat.kind === "link") {
       const data = Buffer.from(folder.readLink(name), "latin1");

@@ -28,6 +28,15 @@ export interface Owner {
   gid: number;
 }
 
+/** A `latin1` name as text; what is no UTF-8 shows as U+FFFD. */
+export function asText(name: string): string {
+  return /[^\x00-\x7f]/.test(name) ? Buffer.from(name, "latin1").toString() : name;
+}
+
+/** Milliseconds since 1970, with fraction. */
+export const modifiedMs = ({ modifiedSeconds, modifiedNanoseconds }: FileStat): number =>
+  modifiedSeconds * 1_000 + modifiedNanoseconds / 1e6;
+
 const FOLDER = constants.O_RDONLY | constants.O_DIRECTORY;
 const READ = constants.O_RDONLY | constants.O_NONBLOCK | constants.O_NOCTTY;
 const CREATE = constants.O_WRONLY | constants.O_CREAT | constants.O_EXCL;
@@ -144,7 +153,8 @@ export class Folder {
   /** The text of a whole regular file, in the encoding of the names, without a byte order mark. @throws FileError as `readFile`. */
   text(path: string, maxBytes: number): string {
     const data = this.readFile(path, maxBytes);
-    return data.toString(this.names, BOM.compare(data, 0, BOM.length) === 0 ? BOM.length : 0);
+    const start = data.subarray(0, BOM.length).equals(BOM) ? BOM.length : 0;
+    return data.toString(this.names, start);
   }
 
   /** The text of a link. @throws FileError `EINVAL` for what is none. */

@@ -29,7 +29,7 @@ const hashBytes = (hash: HashName) => (hash === "sha256" ? 32 : 20);
 export class GitIndex {
   private constructor(
     private readonly bytes: Buffer,
-    private readonly hash: HashName,
+    readonly hash: HashName,
     /** Where each entry begins, and the end of the last. */
     private readonly offsets: Uint32Array,
     /** Rows by path, in the order of paths. */
@@ -65,6 +65,15 @@ export class GitIndex {
     if (at > end || rows.size !== count) return undefined;
     offsets[count] = at;
     return new GitIndex(bytes, hash, offsets, rows, rootTree(bytes.subarray(at, end), hash), writtenSeconds);
+  }
+
+  /** An index of these entries, in any order; a path at most once. */
+  static async of(entries: readonly NewEntry[], hash: HashName): Promise<GitIndex> {
+    const sorted = await sortedInTurns(entries, (a, b) => a.path < b.path);
+    const bytes = Buffer.concat([header(sorted.length), ...sorted.map(packEntry), Buffer.alloc(hashBytes(hash))]);
+    const made = await GitIndex.parse(bytes, hash, 0);
+    if (!made) throw new Error("an index of entries that cannot be in one");
+    return made;
   }
 
   mode(row: number): number {
@@ -157,18 +166,22 @@ export interface IndexEdits {
   entries: readonly NewEntry[];
   /** Paths of the index that are no more. */
   gone: readonly string[];
-  /** What the index stands for with these edits. */
-  tree: string;
+  /** What the index stands for with these edits; git works it out when not given. */
+  tree?: string;
 }
 
 /** Writes another index beside: `path` must not exist. @throws the file system's error, e.g. `EEXIST`. */
 export async function writeIndex(path: string, before: GitIndex, { entries, gone, tree }: IndexEdits): Promise<void> {
-  const hasher = new Bun.CryptoHasher(hashOf(tree));
+  const hasher = new Bun.CryptoHasher(before.hash);
   const count = before.rows.size - gone.length + entries.filter((entry) => !before.rows.has(entry.path)).length;
   const file = await open(path, "wx");
   try {
     const pieces = merged(before, await sortedInTurns(entries, (a, b) => a.path < b.path), new Set(gone));
-    for await (const piece of evenPieces(header(count), pieces, treeExtension(count, tree))) {
+    for await (const piece of evenPieces(
+      header(count),
+      pieces,
+      tree === undefined ? Buffer.alloc(0) : treeExtension(count, tree),
+    )) {
       hasher.update(piece);
       await file.writeFile(piece);
     }

@@ -204,6 +204,8 @@ function linuxCalls(memory: Memory, stepwise: boolean): Libc {
     c.openat(folder, memory.path(name, names), flags | constants.O_NOFOLLOW | O_CLOEXEC, mode);
   /** The same without `openat2`: a folder at a time, none of them a link. */
   const steps = (folder: number, path: string, names: NameEncoding, flags: number, mode: number): number => {
+    // As long as a path in one piece may be.
+    memory.path(path, names);
     const parts = path.split("/");
     const last = parts.pop()!;
     let at = folder;

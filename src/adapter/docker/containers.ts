@@ -54,11 +54,11 @@ export interface ContainerApi {
   exec(id: string, request: ExecRequest): Promise<RunningExec>;
 }
 
-export function createContainerApi(docker: Docker, address: string): ContainerApi {
-  const on = (id: string) => docker.getContainer(id);
+export function createContainerApi(docker: () => Docker, address: string): ContainerApi {
+  const on = (id: string) => docker().getContainer(id);
   const call = <T>(action: () => Promise<T>) => guarded(address, action);
   return {
-    create: (request) => call(async () => (await docker.createContainer(request)).id),
+    create: (request) => call(async () => (await docker().createContainer(request)).id),
     start: (id) => call(async () => void (await on(id).start())),
     kill: (id) => call(() => settled(on(id).kill(), [404, 409])),
     remove: (id) => call(() => settled(on(id).remove({ force: true, v: true }), [404, 409])),
@@ -70,7 +70,9 @@ export function createContainerApi(docker: Docker, address: string): ContainerAp
       }),
     changes: (id) => call(async () => ((await on(id).changes()) ?? []).map((change: { Path: string }) => change.Path)),
     list: (labels) =>
-      call(async () => (await docker.listContainers({ all: true, filters: { label: [...labels] } })).map(containerRow)),
+      call(async () =>
+        (await docker().listContainers({ all: true, filters: { label: [...labels] } })).map(containerRow),
+      ),
     stats: (id) => call(async () => containerStats(await on(id).stats({ stream: false, "one-shot": true }))),
     logs: (id, options) => followLogs(on(id), address, options),
     exec: (id, request) => startExec(on(id), address, request),

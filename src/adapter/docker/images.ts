@@ -44,26 +44,26 @@ export function splitImageName(name: string): { repository: string; tag: string 
   return { repository: name.slice(0, colon), tag: name.slice(colon + 1) };
 }
 
-export function createImageApi(docker: Docker, address: string): ImageApi {
+export function createImageApi(docker: () => Docker, address: string): ImageApi {
   return {
-    list: () => guarded(address, async () => (await docker.listImages()).map(imageRow)),
+    list: () => guarded(address, async () => (await docker().listImages()).map(imageRow)),
     inspect: (name) => inspectImage(docker, address, name),
     load: (tar, onProgress) =>
       guarded(address, async () => {
-        const answer = (await docker.loadImage(tar, { quiet: false })) as Readable;
+        const answer = (await docker().loadImage(tar, { quiet: false })) as Readable;
         const lines = await followProgress(answer, onProgress);
         return lines.flatMap((line) => /^Loaded image(?: ID)?: (.+)$/.exec(line)?.[1] ?? []);
       }),
     importRootfs: (tar, name, changes) =>
       guarded(address, async () => {
         const { repository, tag } = splitImageName(name);
-        const answer = (await docker.importImage(tar, { repo: repository, tag, changes })) as Readable;
+        const answer = (await docker().importImage(tar, { repo: repository, tag, changes })) as Readable;
         await followProgress(answer);
       }),
     pull: (name, { onProgress, signal } = {}) =>
       guarded(address, async () => {
         const { repository, tag } = splitImageName(name);
-        const answer = (await docker.createImage({
+        const answer = (await docker().createImage({
           fromImage: repository,
           ...(tag ? { tag } : {}),
           ...(signal ? { abortSignal: signal } : {}),
@@ -80,9 +80,9 @@ export function createImageApi(docker: Docker, address: string): ImageApi {
     tag: (image, name) =>
       guarded(address, async () => {
         const { repository, tag } = splitImageName(name);
-        await docker.getImage(image).tag({ repo: repository, tag });
+        await docker().getImage(image).tag({ repo: repository, tag });
       }),
-    remove: (name) => guarded(address, () => docker.getImage(name).remove({ force: true })),
+    remove: (name) => guarded(address, () => docker().getImage(name).remove({ force: true })),
   };
 }
 
@@ -94,9 +94,9 @@ const imageRow = (image: Docker.ImageInfo): ImageRow => ({
   labels: image.Labels ?? {},
 });
 
-async function inspectImage(docker: Docker, address: string, name: string): Promise<ImageDetail | undefined> {
+async function inspectImage(docker: () => Docker, address: string, name: string): Promise<ImageDetail | undefined> {
   try {
-    const image = await docker.getImage(name).inspect();
+    const image = await docker().getImage(name).inspect();
     return {
       id: image.Id,
       tags: image.RepoTags ?? [],

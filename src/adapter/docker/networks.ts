@@ -16,22 +16,22 @@ export interface NetworkApi {
   remove(network: string): Promise<void>;
 }
 
-export function createNetworkApi(docker: Docker, address: string): NetworkApi {
+export function createNetworkApi(docker: () => Docker, address: string): NetworkApi {
   return {
     list: (labels = []) =>
       guarded(address, async () => {
-        const rows = await docker.listNetworks({ filters: { label: [...labels] } });
+        const rows = await docker().listNetworks({ filters: { label: [...labels] } });
         return rows.map((row) => ({ id: row.Id, name: row.Name, labels: row.Labels ?? {} }));
       }),
     create: (request) =>
-      guarded(address, async () => (await docker.createNetwork({ CheckDuplicate: true, ...request })).id),
+      guarded(address, async () => (await docker().createNetwork({ CheckDuplicate: true, ...request })).id),
     connect: (network, container) =>
       guarded(address, async () => {
-        await docker.getNetwork(network).connect({ Container: container });
+        await docker().getNetwork(network).connect({ Container: container });
       }),
     remove: (network) =>
       guarded(address, async () => {
-        await docker.getNetwork(network).remove();
+        await docker().getNetwork(network).remove();
       }),
   };
 }

@@ -1,5 +1,4 @@
 /** Progress of image operations: the engine answers with JSON lines, the last of which may be an error. */
-import { createInterface } from "node:readline";
 import type { Readable } from "node:stream";
 import { Problem } from "../../core/errors.ts";
 
@@ -34,7 +33,7 @@ export async function followProgress(
   onProgress?: (progress: ImageProgress) => void,
 ): Promise<string[]> {
   const seen: string[] = [];
-  for await (const text of createInterface({ input: answer })) {
+  for await (const text of (await import("node:readline")).createInterface({ input: answer })) {
     const line = parseLine(text);
     if (!line) continue;
     if (line.error) throw new Problem(502, "docker_error", line.error.trim());

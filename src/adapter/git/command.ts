@@ -3,7 +3,6 @@
  * settings can make it start another program: hooks, file-system monitors, filters, pagers, editors, credential
  * helpers, system and user configuration are off. Its whole process group dies on time-out and abort.
  */
-import { spawn } from "node:child_process";
 import type { Writable } from "node:stream";
 import { Problem, unavailable } from "../../core/errors.ts";
 
@@ -74,8 +73,9 @@ export interface GitRunner {
 
 /** The command of this program and environment. @throws Problem 503 `git_missing`, 504 `git_timeout`, 502 `git_failed`. */
 export function createGitCommand({ program, env }: GitRunner): GitCommand {
-  return (args, options) =>
-    new Promise<GitResult>((done, fail) => {
+  return async (args, options) => {
+    const { spawn } = await import("node:child_process");
+    return new Promise<GitResult>((done, fail) => {
       const { cwd, stdin, signal, timeoutMs = DEFAULT_TIMEOUT_MS, accept = [], onLine } = options;
       if (signal?.aborted) return fail(signal.reason);
       const child = spawn(program, [...args], {
@@ -131,6 +131,7 @@ export function createGitCommand({ program, env }: GitRunner): GitCommand {
         }),
       );
     });
+  };
 }
 
 /** Ends early, without an error, when git closes its input: git says itself what was wrong. */

@@ -6,7 +6,7 @@
 import { readFileSync, renameSync, rmSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { type ChangedFile, type Comparison, compareWorkingCopy, type LeftOut } from "../../working-copy/compare.ts";
-import { openFolder } from "../../working-copy/folder.ts";
+import { asText, openFolder } from "../../working-copy/folder.ts";
 import { GitIndex, hashOf, type IndexEdits, writeIndex } from "../../working-copy/index-file.ts";
 import type { GitCommand, GitCommandOptions } from "./command.ts";
 import { type ImportTarget, importedChanges } from "./import-stream.ts";
@@ -49,14 +49,18 @@ export async function commitAll(git: GitCommand, options: CommitOptions): Promis
   const index = await indexOf(git, at, head);
   using top = openFolder(worktree, "latin1");
   const hash = hashOf(head.tree);
-  const comparison = compareWorkingCopy({ top, index, hash, maxFileBytes, nested: "plain", signal });
+  const comparison = compareWorkingCopy({
+    ...{ top, index, hash, maxFileBytes, signal },
+    nested: "plain",
+    untracked: "read",
+  });
   const changed: ChangedFile[] = [];
   const commit = await importChanges(git, at, comparison, { ...options, ...head }, changed);
   const tree = commit === null ? head.tree : await line(git, at, ["rev-parse", "--verify", `${commit}^{tree}`]);
   const { gone, refreshed } = comparison;
   if (commit !== null || refreshed.length > 0)
     await keepIndex(gitDir, index, { entries: [...changed, ...refreshed], gone, tree });
-  const skipped = comparison.leftOut.map(({ path, why }) => ({ path: Buffer.from(path, "latin1").toString(), why }));
+  const skipped = comparison.leftOut.map(({ path, why }) => ({ path: asText(path), why }));
   return { commit, skipped };
 }
 

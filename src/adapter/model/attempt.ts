@@ -5,7 +5,8 @@
 import { jsonSchema, type LanguageModel, streamText, type ToolSet, tool } from "ai";
 import type { Clock } from "../../core/clock.ts";
 import { takeTurns } from "../../core/turns.ts";
-import type { AssistantPart, FinishReason, ModelRequest, ModelTool, ModelUsage } from "../../engine/model.ts";
+import type { FinishReason, ModelRequest, ModelTool, ModelUsage } from "../../engine/model.ts";
+import type { AssistantPart } from "../../engine/parts.ts";
 import type { Failure } from "./failure.ts";
 import { providerOptions, type ThinkingSetting, thinkingOptions } from "./language-model.ts";
 import { sdkMessages, sdkSystem } from "./prompt.ts";

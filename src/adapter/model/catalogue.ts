@@ -3,9 +3,10 @@
  * administrator entered for a model. An unknown model costs `null`, never a guess. Local servers (Ollama, LM Studio,
  * vLLM) and the scripted model cost 0 per token unless an administrator entered a price.
  */
-import { calcPrice, findProvider, type MatchLogic, type Provider } from "@pydantic/genai-prices";
 import type { Clock } from "../../core/clock.ts";
+import { lazy } from "../../core/lazy.ts";
 import type { ModelInfo, ModelReply, ModelUsage } from "../../engine/model.ts";
+import type { Rates } from "./price-table.ts";
 import { PROVIDERS, type ProviderEntry, providerEntry, splitModel } from "./providers.ts";
 
 export interface CatalogueModel extends ModelInfo {
@@ -46,67 +47,16 @@ export interface CatalogueDeps {
   overrides?: ((providerId: string) => readonly ModelOverride[]) | undefined;
 }
 
-/** The table also lists what cannot hold an agent's conversation. */
-const NOT_TEXT =
-  /embed|whisper|tts|dall-e|image|audio|realtime|transcri|moderation|rerank|ocr|guard|voice|live|text-davinci|veo|imagen|babbage|davinci|^ada|computer-use/i;
 /** By name, as the table does not say it. Wrong only in what a page shows; the call itself is decided by the provider. */
 const REASONING =
   /(^|\/)o\d|gpt-[5-9]|gpt-oss|claude-(3-7|(opus|sonnet|haiku|fable)-[4-9])|gemini-(2\.5|[3-9])|deepseek-(r1|reasoner|v[3-9])|qwen[3-9]|qwq|grok-(3-mini|[4-9]|code)|magistral|glm-[4-9]|kimi-k\d|thinking|reason|minimax-m/i;
+const VISION =
+  /gpt-(4o|4\.1|4-turbo|[5-9])|(^|\/)o[134](?!-mini)|o4-mini|claude-(3|(opus|sonnet|haiku|fable)-\d)|gemini-(1\.5|[2-9])|gemma-?[3-9]|llava|llama-?4|vision|pixtral|qwen.*(vl|omni)|grok-[4-9]|mistral-(small-3|medium-3|large-3)|minicpm-v|internvl|kimi-k[2-9]\.|phi-4-multi/i;
 const NO_TOOLS = /gpt-3\.5-turbo-instruct|claude-(2|v1|instant)|gemma-?2|phi-2|o1-(mini|preview)|gemini-(1\.0|pro$)/i;
-
-/** The full names a match rule accepts; the table's own id is at some providers (Fireworks) not what a call must say. */
-function exactNames(match: MatchLogic): string[] {
-  if ("equals" in match) return [match.equals];
-  if ("or" in match) return match.or.flatMap(exactNames);
-  return [];
-}
-
-interface Rates {
-  /** USD per million tokens; null: unknown. */
-  input: number | null;
-  output: number | null;
-  context: number | null;
-}
 
 const UNKNOWN: Rates = { input: null, output: null, context: null };
 
-/** The table's price; null when the model is not in it. The table's own errors (impossible usage) count as unknown. */
-function tablePrice(table: Provider, name: string, usage: Record<string, number>, timestamp: Date) {
-  try {
-    return calcPrice(usage, name, { provider: table, timestamp });
-  } catch {
-    return null;
-  }
-}
-
-function ratesOf(table: Provider, name: string, at: Date): Rates | undefined {
-  const input = tablePrice(table, name, { input_tokens: 1000, output_tokens: 0 }, at);
-  const output = tablePrice(table, name, { input_tokens: 0, output_tokens: 1000 }, at);
-  if (!input || !output) return undefined;
-  // Prices per token carry binary rounding; ten digits are what the table has at most.
-  const rate = (usd: number) => Number((usd * 1000).toPrecision(10));
-  return {
-    input: rate(input.input_price),
-    output: rate(output.output_price),
-    context: input.model.context_window ?? null,
-  };
-}
-
-const tableOf = (entry: ProviderEntry | undefined): Provider | undefined =>
-  entry?.priceId ? findProvider({ providerId: entry.priceId }) : undefined;
-
-/** Callable ids of the table's text models, with their rates. Each is priced against its own rule alone: no scan of all. */
-function tableModels(table: Provider, at: Date): { id: string; name: string; rates: Rates }[] {
-  return table.models.flatMap((model) => {
-    if (model.deprecated || model.id.startsWith("~") || NOT_TEXT.test(model.id)) return [];
-    const alone: Provider = { ...table, models: [model] };
-    for (const id of [model.id, ...exactNames(model.match)]) {
-      const rates = ratesOf(alone, id, at);
-      if (rates) return [{ id, name: model.name ?? model.id, rates }];
-    }
-    return [];
-  });
-}
+const prices = lazy(() => require("./price-table.ts") as typeof import("./price-table.ts"));
 
 function modelInfo(id: string, name: string, kind: string | undefined, rates: Rates, own?: ModelOverride): ModelInfo {
   return {
@@ -116,6 +66,9 @@ function modelInfo(id: string, name: string, kind: string | undefined, rates: Ra
     output_usd_per_mtok: own?.output_usd_per_mtok ?? rates.output,
     reasoning: own?.reasoning ?? (kind !== "scripted" && REASONING.test(name)),
     tools: own?.tools ?? !NO_TOOLS.test(name),
+    images: VISION.test(name),
+    // Others take text alone, or what is in a document only when it was read out of it before.
+    documents: VISION.test(name) && (kind === "anthropic" || kind === "openai" || kind === "google"),
   };
 }
 
@@ -135,8 +88,8 @@ export function createCatalogue({ clock, overrides }: CatalogueDeps): Catalogue 
     const parts = splitModel(model);
     const entry = parts && providerEntry(parts.provider);
     const name = parts?.name ?? model;
-    const table = tableOf(entry);
-    const rates = entry?.local ? local : ((table && ratesOf(table, name, at())) ?? UNKNOWN);
+    const table = prices().tableOf(entry);
+    const rates = entry?.local ? local : ((table && prices().ratesOf(table, name, at())) ?? UNKNOWN);
     return modelInfo(model, name, entry?.kind, rates, parts && ownOf(parts.provider, name));
   }
 
@@ -145,8 +98,8 @@ export function createCatalogue({ clock, overrides }: CatalogueDeps): Catalogue 
     if (!entry) return [];
     const found = new Map<string, { name: string; rates: Rates }>();
     if (entry.kind === "scripted") found.set("scripted", { name: "Scripted transcript", rates: local });
-    const table = tableOf(entry);
-    for (const { id, ...model } of table ? tableModels(table, at()) : []) found.set(id, model);
+    const table = prices().tableOf(entry);
+    for (const { id, ...model } of table ? prices().tableModels(table, at()) : []) found.set(id, model);
     const listed = new Map<string, CatalogueModel>();
     for (const [id, { name, rates }] of found)
       listed.set(id, { ...modelInfo(`${providerId}/${id}`, id, entry.kind, rates, ownOf(providerId, id)), name });
@@ -166,8 +119,8 @@ export function createCatalogue({ clock, overrides }: CatalogueDeps): Catalogue 
     if (entry.local) return { usd: 0, source: "table" };
     const { input_tokens, output_tokens, cache_read_tokens, cache_write_tokens } = usage;
     const counted = { input_tokens, output_tokens, cache_read_tokens, cache_write_tokens };
-    const table = tableOf(entry);
-    const price = table && tablePrice(table, parts.name, counted, at());
+    const table = prices().tableOf(entry);
+    const price = table && prices().tablePrice(table, parts.name, counted, at());
     return price ? { usd: price.total_price, source: "table" } : { usd: null, source: "unknown" };
   }
 

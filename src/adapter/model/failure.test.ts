@@ -1,6 +1,8 @@
 import { describe, expect, test } from "bun:test";
-import { createScrubber, type Failure, retryAfterMs } from "./failure.ts";
-import { backoffMs, MODEL_LIMITS } from "./retries.ts";
+import { type Failure, retryAfterMs } from "./failure.ts";
+import { MODEL_LIMITS } from "./limits.ts";
+import { backoffMs } from "./retries.ts";
+import { createScrubber } from "./scrubber.ts";
 
 const NOW = Date.parse("2026-01-01T00:00:00Z");
 

@@ -1,6 +1,5 @@
 /** What went wrong in a call to a provider, as a code the engine knows and a sentence that never holds a key. */
 import { APICallError } from "ai";
-import { createMasker } from "../../core/masking.ts";
 
 export type FailureCode =
   | "provider_not_configured"
@@ -22,24 +21,11 @@ export interface Failure {
   refusesThinking?: boolean;
 }
 
-const MESSAGE_CHARACTERS = 500;
-/** Shapes of keys that a provider may echo, whole or with stars in the middle. */
-const KEY_SHAPE =
-  /\b(?:sk|gsk|xai|fw|tgp|pplx|rk|pk|key|or)[-_][\w*.…-]{8,}|\bAIza[\w*-]{8,}|Bearer\s+[\w.~+/*-]{6,}=*/gi;
 const CONTEXT_SHAPE =
   /context.{0,20}(length|window|size|exceed)|prompt is too long|too many (input )?tokens|exceeds? the (maximum|available).{0,30}tokens/i;
 /** Both together: the model does not know the thinking it was asked for. Not: a signature in the history is wrong. */
 const THINKING_SHAPE = /\breasoning|\bthink/i;
 const REFUSAL_SHAPE = /support|unrecogni[sz]ed|unknown|not permitted|not allowed|not enabled|not available/i;
-
-/** Removes that key in every form, and whatever looks like one; cuts to a message's length. */
-export function createScrubber(apiKey: string | undefined): (text: string) => string {
-  const masker = createMasker(apiKey ? { "provider-key": apiKey } : {});
-  return (text) => {
-    const clean = masker.text(text).replace(KEY_SHAPE, "[key]").replace(/\s+/g, " ").trim();
-    return clean.length > MESSAGE_CHARACTERS ? `${clean.slice(0, MESSAGE_CHARACTERS)}…` : clean;
-  };
-}
 
 /** `Retry-After` (seconds or a date) or `retry-after-ms`, in milliseconds; undefined when absent or unreadable. */
 export function retryAfterMs(headers: Record<string, string> | undefined, nowMs: number): number | undefined {

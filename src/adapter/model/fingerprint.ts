@@ -25,6 +25,8 @@ const TYPE_ID = new RegExp(`\\b(${Object.values(ID_PREFIXES).join("|")})_[0-7][0
 
 const shaOf = (text: string): string => createHash("sha256").update(text).digest("hex").slice(0, 32);
 
+const dataSha = (data: Uint8Array): string => createHash("sha256").update(data).digest("hex").slice(0, 32);
+
 /** The text with identifiers and times replaced by their kind. */
 export function normalized(text: string): string {
   return text
@@ -40,7 +42,10 @@ function print(text: string): TextPrint {
 }
 
 function contentOf(message: ModelMessage): string {
-  if (message.role === "user") return message.content;
+  if (message.role === "user")
+    return message.parts
+      .map((part) => (part.type === "text" ? part.text : `${part.name} ${dataSha(part.data)}`))
+      .join("\n");
   if (message.role === "tool")
     return message.results.map(({ tool, ok, output }) => `${tool} ${ok ? "ok" : "failed"}: ${output}`).join("\n");
   return message.parts

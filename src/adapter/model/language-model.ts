@@ -1,27 +1,10 @@
 /**
- * The SDK's model object for one call. Address and key are always given, so that no SDK reads the environment by
- * itself; redirects are never followed, so that a key goes to the configured host and to no other.
+ * The SDK's model object for one call. Address and key are always given, so that no SDK reads the environment by itself.
  */
-import { createAnthropic } from "@ai-sdk/anthropic";
-import { createGoogle } from "@ai-sdk/google";
-import { createOpenAI } from "@ai-sdk/openai";
-import { createOpenAICompatible } from "@ai-sdk/openai-compatible";
 import type { JSONValue, LanguageModel } from "ai";
 import type { ModelRequest } from "../../engine/model.ts";
+import { type Endpoint, fetchDirectly } from "./endpoint.ts";
 import type { ProviderKind } from "./providers.ts";
-
-export interface Endpoint {
-  providerId: string;
-  kind: ProviderKind;
-  /** Without a trailing slash. */
-  baseUrl: string;
-  apiKey: string | undefined;
-}
-
-/** `fetch` that follows no redirect and leaves time limits to the caller. */
-export function guardedFetch(input: string | URL | Request, init?: RequestInit): Promise<Response> {
-  return fetch(input, { ...init, redirect: "manual", timeout: false } as BunFetchRequestInit);
-}
 
 /** OpenRouter says what a call cost; others do not. */
 const costMetadata = {
@@ -38,13 +21,24 @@ const costMetadata = {
   },
 };
 
-export function languageModel(endpoint: Endpoint, name: string): LanguageModel {
+/** Loads the SDK of that kind of provider at its first call. */
+export async function languageModel(endpoint: Endpoint, name: string): Promise<LanguageModel> {
   const { kind, baseUrl: baseURL, providerId } = endpoint;
   const apiKey = endpoint.apiKey ?? "";
-  const fetch = guardedFetch as typeof globalThis.fetch;
-  if (kind === "anthropic") return createAnthropic({ baseURL, apiKey, fetch })(name);
-  if (kind === "openai") return createOpenAI({ baseURL, apiKey, fetch }).responses(name);
-  if (kind === "google") return createGoogle({ baseURL, apiKey, fetch })(name);
+  const fetch = fetchDirectly as typeof globalThis.fetch;
+  if (kind === "anthropic") {
+    const { createAnthropic } = await import("@ai-sdk/anthropic");
+    return createAnthropic({ baseURL, apiKey, fetch })(name);
+  }
+  if (kind === "openai") {
+    const { createOpenAI } = await import("@ai-sdk/openai");
+    return createOpenAI({ baseURL, apiKey, fetch }).responses(name);
+  }
+  if (kind === "google") {
+    const { createGoogle } = await import("@ai-sdk/google");
+    return createGoogle({ baseURL, apiKey, fetch })(name);
+  }
+  const { createOpenAICompatible } = await import("@ai-sdk/openai-compatible");
   const metadataExtractor = providerId === "openrouter" ? { metadataExtractor: costMetadata } : {};
   const key = apiKey ? { apiKey } : {};
   return createOpenAICompatible({

@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, describe, expect, test } from "bun:test";
 import { systemClock } from "../../core/clock.ts";
 import { createModelServer, type ModelServer } from "../../testing/model-server.ts";
-import type { Endpoint } from "./language-model.ts";
+import type { Endpoint } from "./endpoint.ts";
 import { listModels } from "./live-models.ts";
 
 const KEY = "sk-canary-0123456789abcdef";

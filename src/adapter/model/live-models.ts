@@ -3,8 +3,8 @@
  * key; bounded in time and size; follows no redirect. Ollama is asked by its own interface, which tells context sizes.
  */
 import type { Clock } from "../../core/clock.ts";
-import { createScrubber } from "./failure.ts";
-import { type Endpoint, guardedFetch } from "./language-model.ts";
+import { type Endpoint, fetchDirectly } from "./endpoint.ts";
+import { createScrubber } from "./scrubber.ts";
 
 export interface LiveModel {
   /** The model's name at the provider, without the provider's id. */
@@ -83,7 +83,7 @@ function asker(endpoint: Endpoint, signal: AbortSignal): Ask {
   const headers = { accept: "application/json", ...headersFor(endpoint) };
   return async (url, body) => {
     const sent = body === undefined ? {} : { method: "POST", body: JSON.stringify(body) };
-    const response = await guardedFetch(url, { headers, signal, ...sent });
+    const response = await fetchDirectly(url, { headers, signal, ...sent });
     if (response.status >= 300 && response.status < 400)
       throw new Refused(
         `it answered with a redirect (${response.status}), which is not followed; correct the base URL`,

@@ -37,7 +37,7 @@ describe("tool input that is no JSON", () => {
       const second = await port.call(
         requestFor(one, {
           messages: [
-            { role: "user", content: "Hi" },
+            { role: "user", parts: [{ type: "text", text: "Hi" }] },
             { role: "assistant", parts: answer.parts },
             { role: "tool", results },
           ],
@@ -157,9 +157,9 @@ describe("model port", () => {
       { type: "text", text: "said" },
     ];
     const messages: ModelMessage[] = [
-      { role: "user", content: "a" },
+      { role: "user", parts: [{ type: "text", text: "a" }] },
       { role: "assistant", parts },
-      { role: "user", content: "b" },
+      { role: "user", parts: [{ type: "text", text: "b" }] },
     ];
     await fixture.call(RESPONSES, {}, { messages });
     const body = JSON.stringify(server.requests[0]!.body);

@@ -10,8 +10,9 @@ import type { ModelPort, ModelReply, ModelRequest, ModelUsage } from "../../engi
 import type { AttemptOutcome } from "./attempt.ts";
 import type { Catalogue } from "./catalogue.ts";
 import type { Failure } from "./failure.ts";
+import { MODEL_LIMITS, type ModelLimits } from "./limits.ts";
 import { normalizeBaseUrl, type ProviderKind, splitModel } from "./providers.ts";
-import { type CallTarget, callWithRetries, MODEL_LIMITS, type ModelLimits, type ModelLog } from "./retries.ts";
+import type { CallTarget, ModelLog } from "./retries.ts";
 
 /** What is configured for a provider, for that user: the user's own key comes first. */
 export interface ResolvedProvider {
@@ -112,6 +113,7 @@ export function createModelPort(deps: ModelPortDeps): ModelPort {
   async function made(request: ModelRequest, started: number): Promise<ModelReply> {
     const to = await resolveTarget(deps, request);
     if ("code" in to) return refusal(request, to, clock.monotonic() - started);
+    const { callWithRetries } = await import("./retries.ts");
     const { outcome, attempts } = await callWithRetries({ clock, limits, log, refusedThinking }, request, to);
     return {
       parts: outcome.parts,

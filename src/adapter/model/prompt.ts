@@ -3,7 +3,8 @@
  * the provider it came from and goes back to that provider only; another one gets the text and the calls without it.
  */
 import type { JSONValue, ModelMessage as SdkMessage, SystemModelMessage } from "ai";
-import type { AssistantPart, ModelMessage, ProviderData } from "../../engine/model.ts";
+import type { DataPart, ModelMessage } from "../../engine/model.ts";
+import type { AssistantPart, ProviderData, TextPart } from "../../engine/parts.ts";
 
 type SdkProviderData = Record<string, Record<string, JSONValue>>;
 
@@ -36,8 +37,16 @@ function assistantPart(provider: string, part: AssistantPart) {
 /** Anthropic caches a prefix only where it is marked; the others do so by themselves. */
 const CACHE_MARK = { anthropic: { cacheControl: { type: "ephemeral" } } } as const;
 
+function userPart(part: TextPart | DataPart) {
+  if (part.type === "text") return { type: "text" as const, text: part.text };
+  const { data, media_type: mediaType, name: filename } = part;
+  return part.type === "image"
+    ? { type: "image" as const, image: data, mediaType }
+    : { type: "file" as const, data, mediaType, filename };
+}
+
 function sdkMessage(provider: string, message: ModelMessage): SdkMessage | undefined {
-  if (message.role === "user") return { role: "user", content: message.content };
+  if (message.role === "user") return { role: "user", content: message.parts.map(userPart) };
   if (message.role === "assistant") {
     const content = message.parts.map((part) => assistantPart(provider, part)).filter((part) => part !== undefined);
     return content.length ? { role: "assistant", content } : undefined;

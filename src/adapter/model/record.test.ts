@@ -22,7 +22,7 @@ afterAll(() => rm(root, { recursive: true }));
 const request = (content: string, more: Partial<ModelRequest> = {}): ModelRequest => ({
   model: "custom-lab/m",
   system: `Run ${newId("run")} at ${new Date().toISOString()}.`,
-  messages: [{ role: "user", content }],
+  messages: [{ role: "user", parts: [{ type: "text", text: content }] }],
   tools: [{ name: "ls", description: "lists", parameters: { type: "object" } }],
   thinkingLevel: "off",
   scope: { agentId: "scribe", stepId: "greet", sessionId: newId("session") },
@@ -82,7 +82,7 @@ describe("record and replay", () => {
 
   test("ids of tool calls and provider data do not matter, outputs of tools do", async () => {
     const history = (call_id: string, output: string): ModelMessage[] => [
-      { role: "user", content: "hi" },
+      { role: "user", parts: [{ type: "text", text: "hi" }] },
       { role: "assistant", parts: [{ type: "tool_call", call_id, tool: "ls", input: { path: "." } }] },
       { role: "tool", results: [{ call_id, tool: "ls", ok: true, output }] },
     ];

@@ -1,5 +1,5 @@
 /** Puts the SDK's stream parts together into the parts of a reply, in the order in which they began. */
-import type { AssistantPart } from "../../engine/model.ts";
+import type { AssistantPart } from "../../engine/parts.ts";
 import { stampProviderData } from "./prompt.ts";
 
 /** The stream parts that matter here, by their shape; all others are passed over. */

@@ -6,38 +6,15 @@ import type { Clock } from "../../core/clock.ts";
 import { LIMITS } from "../../core/limits.ts";
 import type { ModelReply, ModelRequest } from "../../engine/model.ts";
 import { type AttemptOutcome, attempt } from "./attempt.ts";
-import { createScrubber, type Failure, failureOf } from "./failure.ts";
-import { type Endpoint, languageModel, type ThinkingSetting } from "./language-model.ts";
+import type { Endpoint } from "./endpoint.ts";
+import { type Failure, failureOf } from "./failure.ts";
+import { languageModel, type ThinkingSetting } from "./language-model.ts";
+import type { ModelLimits } from "./limits.ts";
+import { createScrubber } from "./scrubber.ts";
 
 export interface ModelLog {
   warn(fields: Record<string, unknown>, message: string): void;
 }
-
-export interface ModelLimits {
-  /** Tries in all. */
-  attempts: number;
-  /** Longest silence between tokens, milliseconds. */
-  idleMs: number;
-  /** Longest wait for the first token, milliseconds; five times as long for local servers and while a model thinks. */
-  firstTokenMs: number;
-  /** First back-off and its ceiling, milliseconds; each wait is drawn between half and all of base × 2ⁿ. */
-  backoffMs: number;
-  backoffMaxMs: number;
-  /** A provider that asks for a longer wait than this is not waited for. */
-  retryAfterMaxMs: number;
-  /** A reply longer than this is cut and ends as `length`. */
-  replyCharacters: number;
-}
-
-export const MODEL_LIMITS: ModelLimits = {
-  attempts: LIMITS.modelAttempts,
-  idleMs: LIMITS.modelIdleTimeoutMs,
-  firstTokenMs: LIMITS.modelIdleTimeoutMs,
-  backoffMs: 500,
-  backoffMaxMs: 30_000,
-  retryAfterMaxMs: 60_000,
-  replyCharacters: LIMITS.replyCharacters,
-};
 
 const PATIENCE = 5;
 
@@ -92,12 +69,13 @@ export async function callWithRetries(
   const scrub = createScrubber(to.apiKey);
   const about = { provider: to.providerId, origin: new URL(to.baseUrl).origin, scrub };
   const failure = (error: unknown) => failureOf(error, { ...about, nowMs: clock.now() });
+  const model = await languageModel(to, to.name);
   for (let made = 1; ; made++) {
     const thinkingLevel: ThinkingSetting = refusedThinking.has(request.model) ? "default" : request.thinkingLevel;
     const patience = to.local || thinkingLevel !== "off" ? PATIENCE : 1;
     const outcome = await attempt({
       request,
-      model: languageModel(to, to.name),
+      model,
       providerId: to.providerId,
       kind: to.kind,
       thinkingLevel,

@@ -3,7 +3,8 @@ import { mkdir, mkdtemp, rm, symlink, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { systemClock } from "../../core/clock.ts";
-import type { AssistantPart, ModelMessage, ModelRequest, ModelTool } from "../../engine/model.ts";
+import type { ModelMessage, ModelRequest, ModelTool } from "../../engine/model.ts";
+import type { AssistantPart } from "../../engine/parts.ts";
 import { sample } from "./sample-outputs.ts";
 import { parseScript } from "./script-file.ts";
 import { createScriptedModel } from "./scripted.ts";
@@ -27,7 +28,7 @@ const TOOLS = ["ls", "read", "write", "complete", "fail"].map((name) => tool(nam
 const request = (more: Partial<ModelRequest> = {}): ModelRequest => ({
   model: "demo/scripted",
   system: "system",
-  messages: [{ role: "user", content: "Say hello" }],
+  messages: [{ role: "user", parts: [{ type: "text", text: "Say hello" }] }],
   tools: TOOLS,
   thinkingLevel: "off",
   scope: { agentId: "scribe", stepId: "greet", sessionId: "s" },
@@ -51,7 +52,7 @@ async function playThrough(
   model: { call: (request: ModelRequest) => Promise<{ parts: AssistantPart[] }> },
   tools = TOOLS,
 ) {
-  const messages: ModelMessage[] = [{ role: "user", content: "Say hello" }];
+  const messages: ModelMessage[] = [{ role: "user", parts: [{ type: "text", text: "Say hello" }] }];
   for (let turn = 0; turn < 10; turn++) {
     const { parts } = await model.call(request({ messages, tools }));
     messages.push({ role: "assistant", parts });
@@ -99,7 +100,7 @@ describe("the built-in transcript", () => {
     const model = createScriptedModel({ clock: systemClock });
     const messages: ModelMessage[] = [];
     for (const said of ["first", "second", "third"]) {
-      messages.push({ role: "user", content: said });
+      messages.push({ role: "user", parts: [{ type: "text", text: said }] });
       const answer = await model.call(request({ messages, tools: [tool("ls")] }));
       expect(answer.finish).toBe("stop");
       expect(text(answer.parts)).toContain("demo/scripted");
@@ -122,7 +123,7 @@ describe("a transcript file", () => {
   test("plays the turn after the assistant messages there are, the same for the same request", async () => {
     const play = await scripted("version: 1\ndefault:\n  - text: one\n    tool_calls: [{tool: ls}]\n  - text: two\n");
     const messages: ModelMessage[] = [
-      { role: "user", content: "go" },
+      { role: "user", parts: [{ type: "text", text: "go" }] },
       { role: "assistant", parts: [] },
     ];
     const [first, again, second] = [await play(), await play(), await play({ messages })];
@@ -138,7 +139,7 @@ describe("a transcript file", () => {
       `{version: 1, default: [{text: "{{ user }}|{{nobody}}", tool_calls: [{tool: write, input: {a: ["{{ last_tool_output }}"]}}]}]}`,
     );
     const messages: ModelMessage[] = [
-      { role: "user", content: "{{ last_tool_output }}" },
+      { role: "user", parts: [{ type: "text", text: "{{ last_tool_output }}" }] },
       { role: "tool", results: [{ call_id: "c", tool: "ls", ok: true, output: "README.md" }] },
     ];
     const answer = await play({ messages });

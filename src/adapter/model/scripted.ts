@@ -7,7 +7,8 @@ import { readFile, realpath, stat } from "node:fs/promises";
 import { isAbsolute, join, relative } from "node:path";
 import type { Clock } from "../../core/clock.ts";
 import { messageOf } from "../../core/errors.ts";
-import type { AssistantPart, FinishReason, ModelPort, ModelReply, ModelRequest } from "../../engine/model.ts";
+import type { FinishReason, ModelPort, ModelReply, ModelRequest } from "../../engine/model.ts";
+import type { AssistantPart } from "../../engine/parts.ts";
 import { BUILTIN_SCRIPT } from "./builtin-script.ts";
 import { sampleOutputs } from "./sample-outputs.ts";
 import { parseScript, SCRIPT_FILE_BYTES, type ScriptFile, type ScriptTurn } from "./script-file.ts";
@@ -87,11 +88,14 @@ function turnFor(script: ScriptFile, request: ModelRequest): ScriptTurn {
   return missing ? giveUp(request, `The transcript calls the tool "${missing.tool}", which I do not have.`) : turn;
 }
 
+const wordsOf = (parts: readonly { type: string; text?: string }[]): string =>
+  parts.map(({ text }) => text ?? "").join("");
+
 type Fill = (value: unknown) => unknown;
 
 /** Replaces placeholders through a JSON value, once: what is put in is not looked at again. */
 function filler(request: ModelRequest): Fill {
-  const users = request.messages.flatMap((message) => (message.role === "user" ? [message.content] : []));
+  const users = request.messages.flatMap((message) => (message.role === "user" ? [wordsOf(message.parts)] : []));
   const tools = request.messages.flatMap((message) => (message.role === "tool" ? message.results : []));
   const values = new Map([
     ["user", users[0] ?? ""],
@@ -226,6 +230,8 @@ export function createScriptedModel({ clock, scriptsDir }: ScriptedDeps): ModelP
       output_usd_per_mtok: 0,
       reasoning: false,
       tools: true,
+      images: true,
+      documents: true,
     }),
     estimateUsd: () => 0,
   };

@@ -7,7 +7,7 @@ import { Problem } from "../../core/errors.ts";
 import { LIMITS } from "../../core/limits.ts";
 import { sortedInTurns } from "../../core/turns.ts";
 import type { FileEntry, WalkEntry, WalkOptions, WalkResult } from "../../engine/sandbox.ts";
-import { type Entry, FileError, type FileStat, type Folder } from "../../working-copy/folder.ts";
+import { type Entry, FileError, type FileStat, type Folder, modifiedMs } from "../../working-copy/folder.ts";
 import { joined, type WalkedPart, walkBeneath } from "../../working-copy/walk.ts";
 import { asPathProblem, type Owner, type Place, resolvePlace } from "./workspace-path.ts";
 
@@ -75,8 +75,8 @@ function removeDraft(folder: Folder, draft: string): void {
   }
 }
 
-function entryOf(name: string, { kind, size, modifiedSeconds, modifiedNanoseconds }: FileStat): FileEntry {
-  return { name, kind, sizeBytes: size, modifiedAt: modifiedSeconds * 1_000 + modifiedNanoseconds / 1e6 };
+function entryOf(name: string, stat: FileStat): FileEntry {
+  return { name, kind: stat.kind, sizeBytes: stat.size, modifiedAt: modifiedMs(stat) };
 }
 
 function listPlace({ folder, name }: Place): FileEntry[] {

@@ -5,7 +5,7 @@
 import { mkdtemp, readFile, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { unavailable } from "../../core/errors.ts";
+import { invalidField, unavailable } from "../../core/errors.ts";
 import { LIMITS } from "../../core/limits.ts";
 import type { SpeechService, Voice } from "./speech.ts";
 
@@ -68,7 +68,7 @@ async function spoken(program: string, text: string, signal: AbortSignal, argsOf
   }
 }
 
-const noVoice = (program: string) => unavailable("speech_refused", `${program} has no such voice.`);
+const noVoice = (program: string) => invalidField("/voice_id", `${program} has no such voice`);
 const failed = (program: string) => unavailable("speech_refused", `${program} made no sound of the text.`);
 
 /** @throws Problem 503 `speech_unreachable` when the program is not installed. */

@@ -1,5 +1,6 @@
 /** `skep runs`: what was asked of pipelines, and how it went. `cancel`, `restart` and `approve` act on one. */
 import { Problem } from "../../core/errors.ts";
+import { RUN_STATUSES } from "../../core/run-states.ts";
 import { exitCodeOf, followRun, type RunView } from "../follow/follow.ts";
 import { followedLines, reportLines } from "../follow/report.ts";
 import { INTERRUPTED, onInterrupt } from "../interrupt.ts";
@@ -9,7 +10,6 @@ import { listItems } from "./find.ts";
 import type { Answer, Call, Flags, Item, Resource, Verb } from "./resource.ts";
 import { statusStyle } from "./words.ts";
 
-const STATUSES = ["queued", "running", "waiting", "succeeded", "failed", "cancelled"];
 /** Steps of one run that are shown, every attempt. */
 const STEPS = 2_000;
 
@@ -31,7 +31,7 @@ export const runs: Resource = {
   ],
   filters: [
     { flags: "--pipeline <pipeline>", about: "of this pipeline", query: "pipeline_id" },
-    { flags: "--status <status>", about: "in this status", query: "status", choices: STATUSES },
+    { flags: "--status <status>", about: "in this status", query: "status", choices: RUN_STATUSES },
     { flags: "--since <time>", about: "not before: RFC 3339", query: "since" },
   ],
   options: [

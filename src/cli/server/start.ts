@@ -1,7 +1,7 @@
 /** A server inside this process that other commands find for as long as it runs. */
 import type { App } from "../../app.ts";
 import type { Config } from "../../core/config.ts";
-import { loadApp } from "../load-app.ts";
+import { loadAppForData } from "../load-app.ts";
 import { listServer, publishServer, withdrawServer } from "./server-file.ts";
 
 export interface Started {
@@ -16,7 +16,7 @@ export interface Started {
  * @throws Problem with the remedy when a part cannot start.
  */
 export async function startServer(config: Config, { listed = false } = {}): Promise<Started> {
-  const { createApp } = await loadApp();
+  const { createApp } = await loadAppForData();
   const app = await createApp(config);
   try {
     publishServer(app.url, config.data);

@@ -34,19 +34,24 @@ export async function confirm(question: string): Promise<boolean> {
   }
 }
 
-/** Asks for one of a numbered list, or what is taken when only Enter is pressed. */
+/**
+ * Asks for one of a numbered list, by its number or label; Enter takes the preferred one.
+ * @param shown how many are listed; the others can still be named.
+ */
 export async function choose<T>(
   what: string,
   options: readonly { label: string; value: T }[],
   preferred = 0,
+  shown = options.length,
 ): Promise<T> {
-  for (const [at, { label }] of options.entries()) process.stderr.write(`  ${String(at + 1).padStart(2)}  ${label}\n`);
+  for (const [at, { label }] of options.slice(0, shown).entries())
+    process.stderr.write(`  ${String(at + 1).padStart(2)}  ${label}\n`);
   for (;;) {
     const answer = (await prompt(`${what} [${preferred + 1}]: `, false)).trim();
     const found =
       options[answer === "" ? preferred : Number(answer) - 1] ?? options.find(({ label }) => label === answer);
     if (found) return found.value;
-    process.stderr.write(`Give a number from 1 to ${options.length}.\n`);
+    process.stderr.write(`Give a number from 1 to ${shown}.\n`);
   }
 }
 

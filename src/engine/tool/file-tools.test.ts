@@ -22,7 +22,8 @@ import { createWriteTool } from "./write.ts";
 const docker = await dockerForTests(process.env);
 const never = new AbortController().signal;
 const processSpec = (workspace: string): SandboxSpec => ({
-  executionId: "sess_test",
+  executionId: "exe_test",
+  sessionId: "sess_test",
   agentId: "engineer",
   workspace,
   network: "none",
@@ -33,7 +34,7 @@ const processSpec = (workspace: string): SandboxSpec => ({
 
 const run = async <Input>(tool: Tool<Input>, sandbox: Sandbox, input: Input, signal = never): Promise<ToolResult> =>
   await tool.run(input, {
-    execution: { id: "sess_test", kind: "chat", agentId: "engineer" },
+    execution: { id: "exe_test", sessionId: "sess_test", depth: 0, kind: "chat", agentId: "engineer" },
     sandbox,
     signal,
     masker: createMasker({}),

@@ -1,12 +1,13 @@
 /** `get_run_history`: what this agent did before. */
 import { Type as t } from "@sinclair/typebox";
+import { RUN_STATUSES, type RunStatus } from "../../core/run-states.ts";
 import type { ExecutionInfo, Tool } from "../tool.ts";
 import description from "./get-run-history.md" with { type: "text" };
 
 export interface RunHistoryFilter {
   project_id?: string;
   task_id?: string;
-  status?: "queued" | "running" | "waiting" | "succeeded" | "failed" | "cancelled" | "terminal";
+  status?: RunStatus | "terminal";
   since?: string;
   limit: number;
 }
@@ -19,7 +20,7 @@ export interface RunHistoryPorts {
 export type GetRunHistoryInput = Partial<RunHistoryFilter>;
 
 export function createGetRunHistoryTool({ runHistory }: RunHistoryPorts): Tool<GetRunHistoryInput> {
-  const states = ["queued", "running", "waiting", "succeeded", "failed", "cancelled", "terminal"] as const;
+  const states = [...RUN_STATUSES, "terminal"] as const;
   return {
     name: "get_run_history",
     group: "history",

@@ -13,7 +13,7 @@ import { createGetRunHistoryTool } from "./get-run-history.ts";
 import { createLoadSkillTool } from "./load-skill.ts";
 
 const context: ToolContext = {
-  execution: { id: "sess_1", kind: "pipeline", agentId: "scribe" },
+  execution: { id: "exe_1", sessionId: "sess_1", depth: 0, kind: "pipeline", agentId: "scribe" },
   sandbox: {} as Sandbox,
   signal: new AbortController().signal,
   masker: createMasker({}),

@@ -57,7 +57,8 @@ describe.skipIf(!docker)("on the engine", () => {
       HostConfig: { NanoCpus: 200_000_000 },
       Labels: {
         "skep.instance": instance ?? own,
-        "skep.execution": "sess_made",
+        "skep.session": "sess_made",
+        "skep.execution": "exe_made",
         "skep.agent": "scribe",
         "skep.run": "run_made",
       },

@@ -13,7 +13,7 @@ export interface ContainersDeps {
   clock: Clock;
   instanceId: string;
   /** Names of the labels that sandboxes carry. */
-  labels: { instance: string; execution: string; agent: string; run: string };
+  labels: { instance: string; session: string; execution: string; agent: string; run: string };
   masking: Pick<Masking, "stream">;
 }
 
@@ -83,7 +83,7 @@ export function createContainers({ docker, clock, instanceId, labels, masking }:
           state: row.state,
           status: row.status,
           agent_id: row.labels[labels.agent] ?? null,
-          session_id: row.labels[labels.execution] ?? null,
+          session_id: row.labels[labels.session] ?? null,
           run_id: row.labels[labels.run] ?? null,
           created_at: timestamp(row.createdAt),
           ...(await liveState(row)),

@@ -1,9 +1,9 @@
 /** What an agent did and does, and what it was given, by the rows of others. */
-import { and, count, countDistinct, eq, isNull } from "drizzle-orm";
+import { and, count, eq, isNull } from "drizzle-orm";
 import type { Store } from "../../store/store.ts";
-import { executions } from "../../store/tables/executions.ts";
-import { steps } from "../../store/tables/runs.ts";
+import { agentTotals } from "../../store/tables/runs.ts";
 import { secretGrants } from "../../store/tables/secrets.ts";
+import { executions } from "../../store/tables/sessions.ts";
 
 export interface AgentActivity {
   /** Runs in which it took a step. */
@@ -19,11 +19,7 @@ export function createAgentActivity(store: Store): AgentActivity {
   const { db } = store;
   return {
     runs: (agentId) =>
-      db
-        .select({ rows: countDistinct(steps.run_id) })
-        .from(steps)
-        .where(eq(steps.agent_id, agentId))
-        .get()!.rows,
+      db.select({ runs: agentTotals.runs }).from(agentTotals).where(eq(agentTotals.agent_id, agentId)).get()?.runs ?? 0,
     secrets: (agentId) =>
       db.select({ rows: count() }).from(secretGrants).where(eq(secretGrants.agent_id, agentId)).get()!.rows,
     isWorking: (agentId) =>

@@ -1,5 +1,6 @@
 import { AGENT_CONFIG, AGENT_DEFAULTS, parseAgentFile } from "../../engine/agent-file.ts";
 import { updateFrontMatter } from "../../engine/front-matter.ts";
+import { checkFiles } from "../doctor/model.ts";
 import { type Core, defineFeature } from "../feature.ts";
 import type { SettingsService } from "../settings/service.ts";
 import type { Skills } from "../skills/service.ts";
@@ -41,5 +42,6 @@ export const agents = defineFeature("agents", (deps: Needs) => {
     service: { ...agents, overrides },
     routes: agentRoutes(base, agents, bodies).use(agentToolRoutes(base, agents, overrides)),
     counts: () => ({ agents: agents.ids().length }),
+    checks: () => [checkFiles("agents", agents.files())],
   };
 });

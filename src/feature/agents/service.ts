@@ -55,6 +55,8 @@ export interface Agents {
   create(input: AgentCreate, caller: Caller): AgentDetail;
   /** @throws Problem 409 while it works. */
   remove(id: string, caller: Caller): void;
+  /** Every file with its problems. */
+  files(): { id: string; file: string; model: string | null; enabled: boolean; problems: StoredAgent["problems"] }[];
   /** For the engine. @throws Problem 404 unknown, 409 `agent_broken`, 409 `agent_disabled`. */
   ready(id: string): { agent: StoredAgent; settings: AgentSettings };
 }
@@ -150,6 +152,13 @@ export function createAgents(deps: AgentsDeps): Agents {
       });
       files.remove(id);
     },
+    files: () =>
+      files.ids().flatMap((id) => {
+        const agent = files.find(id);
+        if (!agent) return [];
+        const { sourceFile, config, enabled, problems } = agent;
+        return [{ id, file: sourceFile, model: config.model ?? null, enabled, problems }];
+      }),
     ready(id) {
       const agent = find(id);
       const [problem] = agent.problems;

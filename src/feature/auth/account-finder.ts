@@ -40,7 +40,7 @@ export function createAccountFinder({
       const now = apiKeys.live(found.key.id);
       return now !== undefined && (isAdmin(now.user) && mayAdmin) === admin;
     };
-    return { kind: "user", admin, userId: found.user.id, scopes, stillValid };
+    return { kind: "user", admin, userId: found.user.id, apiKeyId: found.key.id, scopes, stillValid };
   }
   return {
     async find(bearer, request) {

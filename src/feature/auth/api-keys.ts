@@ -1,5 +1,5 @@
 /** API keys: shown once, stored as a digest, held to their scopes and their end, dead when deleted. */
-import { and, desc, eq, lt } from "drizzle-orm";
+import { and, desc, eq, lt, ne } from "drizzle-orm";
 import { type Clock, timestamp } from "../../core/clock.ts";
 import { conflict, invalidField, notFound } from "../../core/errors.ts";
 import { newId } from "../../core/ids.ts";
@@ -20,6 +20,11 @@ export interface ApiKeys {
   list(userId: string, page: Page): ListAnswer<ApiKey>;
   /** @throws Problem 404 unless it is that user's. */
   remove(userId: string, id: string, actor: string, address?: string): void;
+  /**
+   * What a new password means for keys: those of log-ins end, or all of them. `except` is the one that the change was
+   * made with. @returns those that live on.
+   */
+  passwordChanged(userId: string, options: { all: boolean; except?: string | undefined }): ApiKey[];
   /** The key and its user while both hold. */
   find(key: string): { key: Row; user: UserRow } | undefined;
   /** The same by id, for streams that are open. */
@@ -42,7 +47,7 @@ export function createApiKeys({ store, clock, audit }: { store: Store; clock: Cl
     found?.user.active && !present(found.key).expired ? found : undefined;
 
   return {
-    create(userId, { name, expires_at = null, scopes = null }, actor, address) {
+    create(userId, { name, kind = "key", expires_at = null, scopes = null }, actor, address) {
       const now = clock.now();
       if (expires_at !== null && !(Date.parse(expires_at) > now))
         throw invalidField("/expires_at", "A key ends in the future");
@@ -51,6 +56,7 @@ export function createApiKeys({ store, clock, audit }: { store: Store; clock: Cl
         id: newId("apiKey"),
         user_id: userId,
         name,
+        kind,
         hash: tokenHash(key),
         preview: `${key.slice(0, 9)}…${key.slice(-4)}`,
         scopes: scopes && [...new Set(scopes)],
@@ -85,6 +91,18 @@ export function createApiKeys({ store, clock, audit }: { store: Store; clock: Cl
         const mine = and(eq(apiKeys.id, id), eq(apiKeys.user_id, userId));
         if (db.delete(apiKeys).where(mine).run().changes === 0) throw notFound("API key");
         audit({ action: "api_key.revoked", actor, subject: id, address, data: { user_id: userId } });
+      });
+    },
+    passwordChanged(userId, { all, except }) {
+      return store.write(() => {
+        const ending = and(
+          eq(apiKeys.user_id, userId),
+          all ? undefined : eq(apiKeys.kind, "login"),
+          except === undefined ? undefined : ne(apiKeys.id, except),
+        );
+        db.delete(apiKeys).where(ending).run();
+        const left = db.select().from(apiKeys).where(eq(apiKeys.user_id, userId)).orderBy(desc(apiKeys.id)).all();
+        return left.map(present).filter(({ expired }) => !expired);
       });
     },
     find(key) {

@@ -1,16 +1,27 @@
-/** /v1/auth/api-keys. */
+/** /v1/auth/api-keys, and each user's keys for who manages users. */
 import { Type as t } from "@sinclair/typebox";
+import { eq } from "drizzle-orm";
 import { Elysia } from "elysia";
+import { notFound } from "../../core/errors.ts";
 import type { Base } from "../../http/base.ts";
-import { actorOf } from "../../http/caller.ts";
+import { actorOf, type Caller } from "../../http/caller.ts";
 import { listOf, PageQuery, pageOf } from "../../http/list.ts";
+import type { Store } from "../../store/store.ts";
+import { users } from "../../store/tables/accounts.ts";
 import type { ApiKeys } from "./api-keys.ts";
 import { ApiKey, ApiKeyCreate } from "./model.ts";
 import { accountOf } from "./routes.ts";
 
 const tags = ["auth"];
+const UserPath = t.Object({ id: t.String() });
 
-export function apiKeyRoutes(base: Base, apiKeys: ApiKeys) {
+export function apiKeyRoutes(base: Base, { apiKeys, store }: { apiKeys: ApiKeys; store: Store }) {
+  /** @throws Problem 404 for nobody, and for another user unless the caller administers. */
+  function visibleUser(id: string, caller: Caller): string {
+    const mine = caller.admin || caller.userId === id;
+    if (!mine || !store.db.select({ id: users.id }).from(users).where(eq(users.id, id)).get()) throw notFound("user");
+    return id;
+  }
   return new Elysia({ name: "skep/api-keys" })
     .use(base)
     .post(
@@ -46,6 +57,30 @@ export function apiKeyRoutes(base: Base, apiKeys: ApiKeys) {
         params: t.Object({ id: t.String() }),
         response: { 204: t.Void() },
         detail: { tags, summary: "Revoke an API key" },
+      },
+    )
+    .get(
+      "/v1/users/:id/api-keys",
+      ({ params, query, caller }) => apiKeys.list(visibleUser(params.id, caller), pageOf(query)),
+      {
+        access: "user",
+        params: UserPath,
+        query: t.Object(PageQuery),
+        response: { 200: listOf(ApiKey) },
+        detail: { tags: ["users"], summary: "A user's API keys; others than administrators see their own" },
+      },
+    )
+    .delete(
+      "/v1/users/:id/api-keys/:key_id",
+      ({ params, caller, set }) => {
+        apiKeys.remove(visibleUser(params.id, caller), params.key_id, actorOf(caller), caller.address);
+        set.status = 204;
+      },
+      {
+        access: "user",
+        params: t.Object({ id: t.String(), key_id: t.String() }),
+        response: { 204: t.Void() },
+        detail: { tags: ["users"], summary: "Revoke a user's API key" },
       },
     );
 }

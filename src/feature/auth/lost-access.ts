@@ -20,13 +20,17 @@ import { authSessions, loginFailures, recoveryCodes, users } from "../../store/t
 import { newUserRow, presentUser, type User, type UserRow } from "../users/model.ts";
 import { createApiKeys } from "./api-keys.ts";
 import { attemptKey } from "./attempts.ts";
+import type { ApiKey } from "./model.ts";
 import { assertGoodPassword, createPasswords } from "./passwords.ts";
 
 export interface LostAccess {
   /** Makes an administrator, or makes one of the account that has this address. */
   createAdmin(email: string, password: string, displayName?: string): Promise<User>;
-  /** Sets a password, ends all sessions and locks, switches the account on. @throws Problem 404, 422. */
-  resetPassword(email: string, password: string): Promise<User>;
+  /**
+   * Sets a password, ends all sessions, keys of log-ins (`allKeys`: all keys) and locks, switches the account on.
+   * @returns the keys that hold on, too. @throws Problem 404, 422.
+   */
+  resetPassword(email: string, password: string, options: { allKeys: boolean }): Promise<User & { api_keys: ApiKey[] }>;
   /** @throws Problem 404. */
   disableTwoFactor(email: string): User;
   /** An API key. @param email of an active user; undefined takes the first administrator. */
@@ -47,6 +51,7 @@ export function openLostAccess(config: Pick<Config, "data">): LostAccess {
   const { db } = store;
   const audit = createAudit(store, clock);
   const passwords = createPasswords(1);
+  const apiKeys = createApiKeys({ store, clock, audit });
   const record = (action: string, subject: string) => audit({ action, actor: "command-line", subject });
   const byEmail = (email: string): UserRow | undefined =>
     db
@@ -83,20 +88,24 @@ export function openLostAccess(config: Pick<Config, "data">): LostAccess {
           throw conflict("This account is an administrator already. Use: skep admin reset-password");
         const id = existing?.id ?? newId("user");
         record("user.made_admin", id);
-        if (existing) return freed(existing, { role: "admin", password_hash });
+        if (existing) {
+          apiKeys.passwordChanged(id, { all: false });
+          return freed(existing, { role: "admin", password_hash });
+        }
         const row = newUserRow({ id, email, display_name: displayName, role: "admin", password_hash, at });
         db.insert(users).values(row).run();
         return presentUser(row);
       });
     },
-    async resetPassword(email, password) {
+    async resetPassword(email, password, { allKeys }) {
       assertGoodPassword(password, normalEmail(email));
       known(email);
       const password_hash = await passwords.hash(password);
       return store.write(() => {
         const row = known(email);
         record("user.password_reset", row.id);
-        return freed(row, { password_hash });
+        const api_keys = apiKeys.passwordChanged(row.id, { all: allKeys });
+        return { ...freed(row, { password_hash }), api_keys };
       });
     },
     disableTwoFactor: (email) =>
@@ -113,7 +122,7 @@ export function openLostAccess(config: Pick<Config, "data">): LostAccess {
       if (!row) throw notFound("administrator; make one with: skep admin create");
       const expires_at = timestamp(clock.now() + days * 24 * 3_600_000);
       const input = { name: "skep admin token", expires_at, ...(scopes ? { scopes } : {}) };
-      const { key } = createApiKeys({ store, clock, audit }).create(row.id, input, "command-line");
+      const { key } = apiKeys.create(row.id, input, "command-line");
       return { key: key ?? "", user: presentUser(row), expires_at };
     },
     close() {

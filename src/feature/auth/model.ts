@@ -102,8 +102,12 @@ export const ScopeWord = t.Union(
       .join(" "),
   },
 );
+const KeyKind = t.Union([t.Literal("key"), t.Literal("login")], {
+  description: "`key` (default) holds until its end; `login` stands for a log-in and ends when the password changes.",
+});
 export const ApiKeyCreate = t.Object({
   name: t.String({ minLength: 1, maxLength: LIMITS.nameCharacters }),
+  kind: t.Optional(KeyKind),
   expires_at: t.Optional(t.Union([Time, t.Null()])),
   scopes: t.Optional(t.Union([t.Array(ScopeWord, { minItems: 1, maxItems: scopeWords.length }), t.Null()])),
 });
@@ -111,6 +115,7 @@ export type ApiKeyCreate = Static<typeof ApiKeyCreate>;
 export const ApiKey = t.Object({
   id: t.String(),
   name: t.String(),
+  kind: KeyKind,
   preview: t.String(),
   scopes: t.Union([t.Array(t.String()), t.Null()], { description: "Null: everything its user may." }),
   expires_at: t.Union([Time, t.Null()]),

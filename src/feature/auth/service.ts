@@ -61,6 +61,7 @@ export function createAuth({ store, clock, log, audit, sealer, site, config, dat
       assertGoodPassword,
       checkPassword,
       endSessions: sessions.endAll,
+      endKeys: apiKeys.passwordChanged,
       unlock(user: UserRow) {
         attempts.clear(attemptKey("password", user.email));
         attempts.clear(attemptKey("second-factor", user.id));

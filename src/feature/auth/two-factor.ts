@@ -4,10 +4,9 @@
  */
 import { createHash, randomBytes } from "node:crypto";
 import { and, eq, lt } from "drizzle-orm";
-import { generateSecret, generateURI, verifySync } from "otplib";
-import { renderSVG } from "uqr";
 import { type Clock, timestamp } from "../../core/clock.ts";
 import { conflict, invalidField, notFound } from "../../core/errors.ts";
+import { lazy } from "../../core/lazy.ts";
 import type { Sealer } from "../../core/sealing.ts";
 import type { Audit } from "../../store/audit.ts";
 import type { Store } from "../../store/store.ts";
@@ -15,6 +14,9 @@ import { recoveryCodes, users } from "../../store/tables/accounts.ts";
 import type { UserRow } from "../users/model.ts";
 import { type Attempts, attemptKey } from "./attempts.ts";
 import type { CheckPassword } from "./password-check.ts";
+
+/** Loaded when somebody uses a second factor. */
+const totp = lazy(() => require("./totp.ts") as typeof import("./totp.ts"));
 
 const CODES = 10;
 const STEP_SECONDS = 30;
@@ -61,7 +63,7 @@ export function createTwoFactor({
   function useCode(user: UserRow, code: string): boolean {
     if (!/^\d{6}$/.test(code) || user.totp_sealed === null) return false;
     const epoch = Math.floor(clock.now() / 1_000);
-    const result = verifySync({
+    const result = totp().verifySync({
       secret: sealer.open(user.totp_sealed),
       token: code,
       epoch,
@@ -98,8 +100,8 @@ export function createTwoFactor({
     enable(userId) {
       const user = userOf(userId);
       if (user.totp_enabled) throw conflict("Two-factor verification is on. Disable it first.", "two_factor_on");
-      const secret = generateSecret();
-      const otpauth_url = generateURI({ issuer: "Skep", label: user.email, secret });
+      const secret = totp().generateSecret();
+      const otpauth_url = totp().generateURI({ issuer: "Skep", label: user.email, secret });
       store.write(() =>
         db
           .update(users)
@@ -107,7 +109,7 @@ export function createTwoFactor({
           .where(eq(users.id, userId))
           .run(),
       );
-      return { secret, otpauth_url, qr_svg: renderSVG(otpauth_url, { border: 2 }) };
+      return { secret, otpauth_url, qr_svg: totp().renderSVG(otpauth_url, { border: 2 }) };
     },
     verify(userId, code, address) {
       const user = userOf(userId);

@@ -1,6 +1,6 @@
 /** Budgets over real runs: the server, its engine, and a model that has a price. */
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "bun:test";
-import { type EndedRun, type MeteredServer, startMeteredServer } from "../../testing/metered-server.ts";
+import { DONE, type EndedRun, type MeteredServer, startMeteredServer } from "../../testing/metered-server.ts";
 import { reply } from "../../testing/model-server.ts";
 import type { LlmCall } from "../usage/model.ts";
 
@@ -65,7 +65,7 @@ describe("a run stops before the call that would pass", () => {
     expect(run.cost_usd).toBe(0.6);
     expect((await metered.run(await metered.pipeline())).cost_usd).toBe(0);
     await settings({ instance_per_day_usd: null });
-    metered.models.next(reply({ text: "done", usage }));
+    metered.models.next(reply({ ...DONE, usage }));
     expect((await metered.call("POST", `/v1/runs/${run.id}/restart`, {})).status).toBe(202);
     const { body } = await metered.server.request<string>("GET", `/v1/events/stream?run_id=${run.id}&after=0`, {
       token: metered.admin.token,
@@ -85,7 +85,7 @@ describe("a run stops before the call that would pass", () => {
 
 describe("a budget", () => {
   test("with ample room leaves replies as long as they are", async () => {
-    metered.models.next(reply({ text: "done", usage }));
+    metered.models.next(reply({ ...DONE, usage }));
     const run = await metered.run(await metered.pipeline({ budget_usd: 50 }));
     expect(run).toMatchObject({ status: "succeeded", cost_usd: 0.1, budget_usd: 50 });
     expect("max_tokens" in (metered.models.requests[0]!.body as object)).toBe(false);

@@ -278,3 +278,22 @@ describe("budgets", () => {
     expect(check(0)?.scope).toBe("run");
   });
 });
+
+describe("the budget of a session and all that it started", () => {
+  test("counts what is spent and set aside, and lets no two calls at once pass it together", () => {
+    own = { purse: { sessionId: "sess_root", limitUsd: 1, takenNano: 0.5e9 }, root: { id: "sess_root", spentNano: 0 } };
+    const child = (sessionId: string) => ({ agentId: "engineer", sessionId });
+    expect(check(0.3, child("sess_a"))).toBeUndefined();
+    expect(check(0.3, child("sess_b"))).toMatchObject({ scope: "session", limitUsd: 1, spentUsd: 0.5 });
+    budgets.release("sess_a");
+    expect(check(0.3, child("sess_b"))).toBeUndefined();
+  });
+
+  test("outside a run the whole tree counts as one, against the limit of a run", () => {
+    limits = { ...limits, run_usd: 1 };
+    own = { root: { id: "sess_root", spentNano: 0.8e9 } };
+    expect(check(0.3, { agentId: "engineer", sessionId: "sess_a" })).toMatchObject({ scope: "run", spentUsd: 0.8 });
+    expect(check(0.1, { agentId: "engineer", sessionId: "sess_a" })).toBeUndefined();
+    expect(check(0.2, { agentId: "other", sessionId: "sess_b" })).toMatchObject({ scope: "run" });
+  });
+});

@@ -1,6 +1,6 @@
-import { sessionEnded } from "../executions/events.ts";
 import { type Core, defineFeature } from "../feature.ts";
 import type { Notifications } from "../notifications/service.ts";
+import { sessionEnded } from "../sessions/events.ts";
 import type { SettingsService } from "../settings/service.ts";
 import type { Team } from "../team/feature.ts";
 import { budgetEvents } from "./events.ts";

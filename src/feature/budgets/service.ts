@@ -58,6 +58,7 @@ export interface Budgets {
 
 const NANO = 1e9;
 const TITLES: Record<BudgetScope, string> = {
+  session: "Budget of a session and all that it started",
   run: "Budget of a run",
   agent_run: "Budget of an agent in a run",
   agent_day: "Daily budget of an agent",
@@ -69,12 +70,17 @@ const TITLES: Record<BudgetScope, string> = {
 
 export function createBudgets({ store, clock, limits, ownLimits = () => ({}), notify }: BudgetsDeps): Budgets {
   const spentBy = createSpent(store);
-  const holds = new Map<string, { spender: Spender; nano: number }>();
+  const holds = new Map<string, { spender: Spender; keepers: readonly string[]; nano: number }>();
+  const hold = (spender: Spender, budgets: readonly Budget[], nano: number): void => {
+    if (spender.sessionId === undefined || nano <= 0) return;
+    const keepers = budgets.flatMap(({ kept }) => kept?.by ?? []);
+    holds.set(spender.sessionId, { spender, keepers, nano });
+  };
   const of = (spender: Spender): Budget[] => budgetsOf(spender, limits(), ownLimits(spender), clock.now());
   const heldBy = (budget: Budget, except: string | undefined): number => {
     let sum = 0;
-    for (const [sessionId, { spender, nano }] of holds)
-      if (sessionId !== except && countsTowards(budget, spender)) sum += nano;
+    for (const [sessionId, { spender, keepers, nano }] of holds)
+      if (sessionId !== except && countsTowards(budget, spender, keepers)) sum += nano;
     return sum;
   };
   /** True the first time. */
@@ -125,23 +131,25 @@ export function createBudgets({ store, clock, limits, ownLimits = () => ({}), no
   return {
     check({ estimateUsd, ...spender }) {
       const estimate = Math.max(0, Math.round(estimateUsd * NANO));
-      for (const budget of of(spender)) {
+      const budgets = of(spender);
+      for (const budget of budgets) {
         const limit = Math.round(budget.limitUsd * NANO);
         const spent = spentBy(budget);
         const would = spent + heldBy(budget, spender.sessionId) + estimate;
         // A limit of nothing lets through what is known to cost nothing.
         if (would > limit || (limit > 0 && spent >= limit)) return refuse(budget, spender, spent);
       }
-      if (spender.sessionId !== undefined && estimate > 0) holds.set(spender.sessionId, { spender, nano: estimate });
+      hold(spender, budgets, estimate);
       return undefined;
     },
     reserve({ amountUsd, ...spender }) {
       const amount = Math.max(0, Math.round(amountUsd * NANO));
-      for (const budget of of(spender)) {
+      const budgets = of(spender);
+      for (const budget of budgets) {
         const left = Math.round(budget.limitUsd * NANO) - spentBy(budget) - heldBy(budget, spender.sessionId);
         if (amount > left / 2) return false;
       }
-      if (spender.sessionId !== undefined && amount > 0) holds.set(spender.sessionId, { spender, nano: amount });
+      hold(spender, budgets, amount);
       return true;
     },
     recorded({ emit, after }, call) {
@@ -188,7 +196,8 @@ const percentOf = (nano: number, limitUsd: number): number => Math.round((nano /
 /** Billionths of a dollar that the budget's calls cost, by an index that holds the costs. */
 function createSpent(store: Store): (budget: Budget) => number {
   const statements = new Map<string, ReturnType<Store["sqlite"]["prepare"]>>();
-  return ({ match, since }) => {
+  return ({ match, since, kept }) => {
+    if (kept) return kept.nano;
     const columns = Object.keys(match);
     const where = [...columns.map((column) => `${column} = ?`), ...(since === null ? [] : ["created_at >= ?"])];
     const text = `SELECT coalesce(sum(cost_nano), 0) FROM llm_calls WHERE ${where.join(" AND ") || "1"}`;

@@ -27,6 +27,7 @@ const engine = (parts: Partial<Engine> = {}): Engine => ({
   ping: async () => {},
   info: async () => ({ engine: "Docker", version: "20.10", apiVersion: "1.41", rootless: false }) as never,
   images: { inspect: async () => undefined },
+  canMake: async () => false,
   ...parts,
 });
 
@@ -115,7 +116,7 @@ describe("the machine", () => {
     expect(await verdicts("process")).toEqual([["sandbox", "ok"]]);
     expect(await verdicts("docker", engine())).toEqual([
       ["container engine", "ok"],
-      ["agent image", "warn"],
+      ["agent image", "fail"],
     ]);
     const loaded = engine({ images: { inspect: async () => ({ id: "sha256:1", tags: [], volumes: [], env: [] }) } });
     expect((await verdicts("docker", loaded))[1]).toEqual(["agent image", "ok"]);
@@ -170,7 +171,8 @@ describe("skep doctor", () => {
     );
     expect(report.limits).toHaveLength(Object.keys(LIMITS).length);
     mkdirSync(join(folder, "keys"));
-    writeFileSync(join(folder, "keys/signing.key"), "0".repeat(64), { mode: 0o644 });
+    writeFileSync(join(folder, "keys/signing.key"), "0".repeat(64));
+    chmodSync(join(folder, "keys/signing.key"), 0o644);
     const bad = await skep(["doctor"], { env });
     expect(bad.code).toBe(1);
     expect(bad.stdout).toContain("chmod 600");

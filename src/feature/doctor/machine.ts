@@ -4,13 +4,15 @@ import { join } from "node:path";
 import type { DockerClient } from "../../adapter/docker.ts";
 import type { Config } from "../../core/config.ts";
 import { messageOf } from "../../core/errors.ts";
-import { amount, type Finding, fail, ok, warn } from "./model.ts";
+import { amount, type Finding, fail, imageFinding, ok, warn } from "./model.ts";
 
 const MEMORY_WANTED_BYTES = 512 * 1024 ** 2;
 const FILES_WANTED = 4_096;
 
 export type Engine = Pick<DockerClient, "address" | "info" | "ping"> & {
   images: Pick<DockerClient["images"], "inspect">;
+  /** Whether the image is one that a server makes here when it is missing, and could. */
+  canMake(image: string): Promise<boolean>;
 };
 
 /** The container engine and the agents' image. */
@@ -23,7 +25,7 @@ export async function checkEngine(config: Config, engine: Engine): Promise<Findi
     await engine.ping();
     const { engine: name, version, apiVersion, rootless } = await engine.info();
     const found = `${name} ${version}, API ${apiVersion}${rootless ? ", rootless" : ""}, at ${engine.address}`;
-    return [ok("container engine", found), await checkImage(config.agentImage, engine)];
+    return [ok("container engine", found), await checkImage(config, engine)];
   } catch (error) {
     const detail = messageOf(error);
     return config.sandbox === "docker"
@@ -38,11 +40,9 @@ export async function checkEngine(config: Config, engine: Engine): Promise<Findi
   }
 }
 
-async function checkImage(image: string, engine: Engine): Promise<Finding> {
-  const found = await engine.images.inspect(image);
-  return found
-    ? ok("agent image", `${image} is there`)
-    : warn("agent image", `${image} is not on this engine`, "skep image build, or skep image load FILE");
+async function checkImage({ agentImage, imagePull }: Config, engine: Engine): Promise<Finding> {
+  const [present, makeable] = await Promise.all([engine.images.inspect(agentImage), engine.canMake(agentImage)]);
+  return imageFinding(agentImage, { present: present !== undefined, makeable, pull: imagePull });
 }
 
 /** @param version answers git's version, or fails. */
@@ -57,10 +57,14 @@ export async function checkGit(version: () => Promise<string>): Promise<Finding>
 /** @param server where a server works on this data folder, if one does. */
 export function checkServer(config: Config, server: { url: string; pid: number } | undefined): Finding[] {
   const running = ok("server", server ? `runs at ${server.url} (process ${server.pid})` : "is not running");
+  const weak = config.weakKeys.map((name) =>
+    warn("keys", `${name} is short enough to be guessed`, "make another with: openssl rand -hex 32"),
+  );
   const isOpen = !config.authRequired && !/^(127\.|localhost$|::1$|\[::1\]$)/.test(config.host);
-  if (!isOpen) return [running];
+  if (!isOpen) return [running, ...weak];
   return [
     running,
+    ...weak,
     warn(
       "access",
       `HOST ${config.host} lets others in, and credentials are not asked for`,

@@ -39,6 +39,42 @@ export function worst(findings: readonly Finding[]): Verdict {
   return has("fail") ? "fail" : has("warn") ? "warn" : "ok";
 }
 
+export interface WrittenFile {
+  /** Below the folder of agents. */
+  file: string;
+  problems: readonly { line: number; column: number; message: string }[];
+}
+
+/** More files are counted, not named. */
+const NAMED = 5;
+
+/** Files that people wrote, each broken one with its first problem. @param what e.g. `agents`. */
+export function checkFiles(what: "agents" | "pipelines" | "skills", files: readonly WrittenFile[]): Finding {
+  const broken = files.filter(({ problems }) => problems.length > 0);
+  if (broken.length === 0) return ok(what, `${files.length}, without a problem`);
+  const named = broken
+    .slice(0, NAMED)
+    .map(({ file, problems: [first] }) => `${file}:${first?.line}: ${first?.message}`);
+  const more = broken.length > NAMED ? ` and ${broken.length - NAMED} more` : "";
+  const say = what === "skills" ? warn : fail;
+  return say(
+    what,
+    `${broken.length} of ${files.length} are broken: ${named.join(" ")}${more}`,
+    "skep check on these files lists every problem",
+  );
+}
+
+/** @param makeable whether it is one that is made here, and can be. */
+export function imageFinding(image: string, found: { present: boolean; makeable: boolean; pull: boolean }): Finding {
+  if (found.present) return ok("agent image", `${image} is there`);
+  if (found.makeable) return ok("agent image", `${image} is made when it is first needed`);
+  const remedy = "skep image build, or skep image load FILE";
+  const isOurs = image.startsWith("skep/");
+  if (found.pull && !isOurs)
+    return warn("agent image", `${image} is not on this engine; it is pulled when it is first needed`, remedy);
+  return fail("agent image", `${image} is not on this engine, and cannot be had: nothing runs in containers`, remedy);
+}
+
 const STEPS: Readonly<Record<string, readonly [size: number, unit: string][]>> = {
   Bytes: [
     [1024 ** 3, "GiB"],

@@ -1,11 +1,12 @@
 /** Background jobs: what takes longer than a request, and can be asked about. */
 import { type Static, Type as t } from "@sinclair/typebox";
+import { JOB_STATES } from "../../core/jobs.ts";
 import { oneOf, orNull, Time } from "../../core/schema.ts";
 
 export const Job = t.Object({
   id: t.String(),
   kind: t.String({ description: "e.g. `pull_image`" }),
-  state: oneOf("queued", "running", "succeeded", "failed", "cancelled"),
+  state: oneOf(...JOB_STATES),
   percent: orNull(t.Number({ minimum: 0, maximum: 100, description: "Null while it cannot be told." })),
   detail: orNull(t.String({ description: "What is done now." })),
   progress: orNull(
@@ -22,4 +23,3 @@ export const Job = t.Object({
   finished_at: orNull(Time),
 });
 export type Job = Static<typeof Job>;
-export type JobState = Job["state"];

@@ -1,5 +1,6 @@
 import { Type as t } from "@sinclair/typebox";
 import { defineEvent } from "../../core/events.ts";
+import { ENDS } from "../../core/run-states.ts";
 import { oneOf, orNull } from "../../core/schema.ts";
 import { IndexJob, Phase } from "./model.ts";
 
@@ -19,7 +20,7 @@ export const indexComplete = defineEvent(
   t.Object(
     {
       job_id,
-      state: oneOf("succeeded", "failed", "cancelled"),
+      state: oneOf(...ENDS),
       error,
       parsed,
       changed,

@@ -9,6 +9,7 @@ import { defineJob, type EndedJob, type JobDefinition, type RunningJob } from ".
 import { LIMITS } from "../../core/limits.ts";
 import { oneOf } from "../../core/schema.ts";
 import type { RemoteGraph } from "../../graph/client.ts";
+import { PHASES } from "../../graph/model.ts";
 import type { Caller } from "../../http/caller.ts";
 import type { Store } from "../../store/store.ts";
 import type { Job } from "../jobs/model.ts";
@@ -46,17 +47,9 @@ export interface IndexJobs {
 
 const Payload = t.Object({ project_id: t.String(), force: t.Boolean(), cause: oneOf("request", "workspace") });
 type Payload = Static<typeof Payload>;
-const NAMES = [
-  "filesystem_walk",
-  "parsing",
-  "structure",
-  "resolution",
-  "community_detection",
-  "process_discovery",
-] as const;
 /** Share of each phase in the whole, in percent: measured on repositories of 100 to 7,000 files. */
 const WEIGHTS = [4, 55, 6, 20, 8, 7];
-const PENDING: Phase[] = NAMES.map((name) => ({ name, state: "pending", percent: 0, done: 0, total: 0 }));
+const PENDING: Phase[] = PHASES.map((name) => ({ name, state: "pending", percent: 0, done: 0, total: 0 }));
 /** One project never waits for another while there are processors; each index has a process of its own. */
 const PARALLEL = Math.max(2, availableParallelism());
 

@@ -1,30 +1,13 @@
 /** What the code knowledge graph of a project looks like from outside. */
 import { type Static, type TProperties, Type as t } from "@sinclair/typebox";
+import { JOB_STATES } from "../../core/jobs.ts";
 import { oneOf, orNull, Time } from "../../core/schema.ts";
+import { EDGE_TYPES, NODE_LABELS, PHASES, REASONS } from "../../graph/model.ts";
 import { queryInteger } from "../../http/list.ts";
 
-export const NodeLabel = oneOf(
-  ...([
-    "Function",
-    "Class",
-    "Method",
-    "Interface",
-    "Struct",
-    "Enum",
-    "Trait",
-    "Impl",
-    "Namespace",
-    "TypeAlias",
-  ] as const),
-  ...(["Variable", "Decorator", "Import", "Const", "Property", "File", "Folder", "Community", "Process"] as const),
-);
-export const EdgeType = oneOf(
-  ...(["CONTAINS", "DEFINED_IN", "CALLS", "IMPORTS", "USES", "EXTENDS", "IMPLEMENTS", "BELONGS_TO"] as const),
-  "PARTICIPATES_IN",
-);
-const Reason = t.String({
-  description: "same_scope, import, receiver_type, inheritance, unique_name; empty where none.",
-});
+export const NodeLabel = oneOf(...NODE_LABELS);
+export const EdgeType = oneOf(...EDGE_TYPES);
+const Reason = t.String({ description: `${REASONS.filter(Boolean).join(", ")}; empty where none.` });
 const Confidence = t.Number({ minimum: 0, maximum: 1 });
 const Line = t.Integer({ description: "Counts from 1." });
 
@@ -105,9 +88,7 @@ export const GraphStatus = t.Object({
 export type GraphStatus = Static<typeof GraphStatus>;
 
 export const Phase = t.Object({
-  name: oneOf(
-    ...(["filesystem_walk", "parsing", "structure", "resolution", "community_detection", "process_discovery"] as const),
-  ),
+  name: oneOf(...PHASES),
   state: oneOf("pending", "running", "done", "failed"),
   percent: t.Number({ minimum: 0, maximum: 100 }),
   done: t.Integer(),
@@ -120,7 +101,7 @@ export type Phase = Static<typeof Phase>;
 export const IndexJob = t.Object({
   id: t.String(),
   project_id: t.String(),
-  state: oneOf("queued", "running", "succeeded", "failed", "cancelled"),
+  state: oneOf(...JOB_STATES),
   percent: t.Number({ minimum: 0, maximum: 100 }),
   force: t.Boolean(),
   cause: oneOf("request", "workspace"),

@@ -4,7 +4,7 @@ import { Elysia } from "elysia";
 import { badRequest, invalidField } from "../../core/errors.ts";
 import type { GraphJson } from "../../graph/client.ts";
 import type { Base } from "../../http/base.ts";
-import { listOf, PageQuery, pageOf } from "../../http/list.ts";
+import { cursorAfter, listOf, PageQuery, pageOf } from "../../http/list.ts";
 import {
   Changes,
   ChangesQuery,
@@ -262,8 +262,7 @@ async function passedList(answer: Promise<GraphJson>): Promise<Response> {
   return new Response(new Blob(['{"items":', ...pieces, end]), { headers: JSON_HEADERS });
 }
 
-const cursorOf = (next: number | null): string | null =>
-  next === null ? null : Buffer.from(JSON.stringify([1, String(next)])).toString("base64url");
+const cursorOf = (next: number | null): string | null => (next === null ? null : cursorAfter(String(next)));
 
 function windowOf(query: { limit?: number | undefined; cursor?: string | undefined }) {
   const { limit, after } = pageOf(query);

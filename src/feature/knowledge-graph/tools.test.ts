@@ -36,7 +36,9 @@ function shopService(): { tree: SourceTree; client: GraphClient; service: Knowle
 }
 
 const execution = (fields: Partial<ExecutionInfo> = {}): ExecutionInfo => ({
-  id: "sess_1",
+  id: "exe_1",
+  sessionId: "sess_1",
+  depth: 0,
   kind: "pipeline",
   agentId: "worker",
   projectId: "proj_shop",

@@ -1,5 +1,6 @@
 import { agentsOf, pipelineJsonSchema } from "../../engine/pipeline/definition.ts";
 import { parsePipeline } from "../../engine/pipeline/parse.ts";
+import { checkFiles } from "../doctor/model.ts";
 import { type Core, defineFeature } from "../feature.ts";
 import type { Team } from "../team/feature.ts";
 import { pipelineRoutes } from "./routes.ts";
@@ -12,5 +13,6 @@ export const pipelines = defineFeature("pipelines", ({ base, store, audit, team 
     service,
     routes: pipelineRoutes(base, service, pipelineJsonSchema),
     counts: () => ({ pipelines: service.ids().length }),
+    checks: () => [checkFiles("pipelines", service.files())],
   };
 });

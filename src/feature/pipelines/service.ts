@@ -40,6 +40,8 @@ export interface Pipelines {
   update(id: string, body: PipelineBody, caller: Caller): PipelineDetail;
   remove(id: string, caller: Caller): void;
   validate(body: PipelineBody): Validation;
+  /** Every file with its problems. */
+  files(): { file: string; problems: Pipeline["problems"] }[];
 }
 
 const FOLDER = "_pipelines";
@@ -145,6 +147,8 @@ export function createPipelines({ store, audit, folder, parse, agentsOf, agentId
       folder.remove(find(id).path);
       record("deleted", id, caller);
     },
+    files: () =>
+      ids().flatMap((id) => presentIfThere(id).map(({ source_file, problems }) => ({ file: source_file, problems }))),
     validate(body) {
       const { definition, problems } = parseText(body.source ?? written("", body));
       return { valid: definition !== undefined, problems };

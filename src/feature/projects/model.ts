@@ -6,6 +6,15 @@ import { oneOf, orNull, Time } from "../../core/schema.ts";
 export const ProjectStatus = oneOf("active", "paused", "archived");
 export const WorkspaceState = oneOf("none", "cloning", "ready", "failed");
 
+const Status = t.String({ pattern: "^[a-z][a-z0-9_]{0,39}$" });
+export const BoardColumn = t.Object({
+  id: t.String({ pattern: "^[a-z][a-z0-9_-]{0,39}$" }),
+  name: t.String({ minLength: 1, maxLength: 60 }),
+  statuses: t.Array(Status, { minItems: 1, maxItems: 20 }),
+  wip_limit: orNull(t.Integer({ minimum: 1, maximum: 1_000, description: "Most tasks in it at once." })),
+});
+export type BoardColumn = Static<typeof BoardColumn>;
+
 export const Project = t.Object({
   id: t.String(),
   name: t.String({ description: "Unique; runs name their project by it." }),
@@ -15,6 +24,7 @@ export const Project = t.Object({
   default_pipeline_id: orNull(t.String()),
   status: ProjectStatus,
   vision: orNull(t.String()),
+  columns: t.Array(BoardColumn, { description: "The board, from left to right." }),
   counts: t.Record(t.String(), t.Integer(), { description: "Tasks by status." }),
   workspace: t.Object({
     state: WorkspaceState,
@@ -57,6 +67,15 @@ export const ProjectUpdate = t.Object({
   default_branch: t.Optional(orNull(Branch)),
   default_pipeline_id: t.Optional(orNull(PipelineId)),
   status: t.Optional(ProjectStatus),
+  columns: t.Optional(
+    orNull(
+      t.Array(t.Composite([t.Omit(BoardColumn, ["wip_limit"]), t.Partial(t.Pick(BoardColumn, ["wip_limit"]))]), {
+        minItems: 1,
+        maxItems: 30,
+        description: "Null: the shipped board again.",
+      }),
+    ),
+  ),
 });
 export type ProjectUpdate = Static<typeof ProjectUpdate>;
 
@@ -68,3 +87,7 @@ export interface ProjectFilter {
   name?: string | undefined;
   status?: Project["status"] | undefined;
 }
+
+export const VisionUpdate = t.Object({
+  vision: orNull(t.String({ maxLength: 100_000, description: "Markdown; null removes it." })),
+});

@@ -3,7 +3,7 @@ import { Type as t } from "@sinclair/typebox";
 import { Elysia } from "elysia";
 import type { Base } from "../../http/base.ts";
 import { listOf, PageQuery, pageOf } from "../../http/list.ts";
-import { Project, ProjectCreate, ProjectQuery, ProjectUpdate } from "./model.ts";
+import { Project, ProjectCreate, ProjectQuery, ProjectUpdate, VisionUpdate } from "./model.ts";
 import type { Projects } from "./service.ts";
 
 const tags = ["projects"];
@@ -38,6 +38,17 @@ export function projectRoutes(base: Base, projects: Projects) {
       response: { 200: Project },
       detail: { tags, summary: "Change a project" },
     })
+    .put(
+      "/v1/projects/:id/vision",
+      ({ params, body, answer }) => answer.tagged(projects.setVision(params.id, body.vision)),
+      {
+        access: "user",
+        params: ProjectPath,
+        body: VisionUpdate,
+        response: { 200: Project },
+        detail: { tags, summary: "Say where the project is going" },
+      },
+    )
     .delete(
       "/v1/projects/:id",
       async ({ params, caller, set }) => {

@@ -9,8 +9,8 @@ import { newId } from "../../core/ids.ts";
 import { createLog } from "../../core/log.ts";
 import { createBus } from "../../store/bus.ts";
 import { openStore, type Store } from "../../store/store.ts";
-import { sessionEnded } from "../executions/events.ts";
 import { runCancelled } from "../runs/events.ts";
+import { sessionEnded } from "../sessions/events.ts";
 import { createRunWorkspaces, type RunWorkspaces } from "./run-workspaces.ts";
 import { createProjectStore, type ProjectRow, type ProjectStore } from "./store.ts";
 import { createWorktreeRelease, type WorktreeRelease } from "./worktree-release.ts";
@@ -42,6 +42,7 @@ function row(fields: Partial<ProjectRow> = {}): ProjectRow {
     default_pipeline_id: null,
     status: "active",
     vision: null,
+    columns: null,
     workspace_state: "none",
     workspace_error: null,
     workspace_head: null,
@@ -165,10 +166,11 @@ describe("a working copy", () => {
     const run = { id: runId(), project_id: project };
     const empty = { definition: "{}", inputs: "{}", outputs: "{}", task_description: "", created_at: at };
     insert("runs", { ...empty, id: run.id, pipeline_id: "p", project_id: project, status: "running" });
-    const id = newId("session");
-    const own = { kind: "pipeline", agent_id: "a", prompt: "", contract: "{}", skills: "[]", timeout_seconds: 1 };
-    const state = { id, run_id: run.id, status: "running", outputs: "{}", text: "", created_at: at };
-    insert("executions", { ...own, ...state });
+    const [id, session_id] = [newId("execution"), newId("session")];
+    const state = { agent_id: "a", run_id: run.id, status: "running", created_at: at };
+    insert("sessions", { ...state, id: session_id, root_id: session_id, kind: "pipeline", last_activity_at: at });
+    const own = { message_id: newId("message"), input: "[]", contract: "{}", skills: "[]", timeout_seconds: 1 };
+    insert("executions", { ...state, ...own, id, session_id });
     const { path } = await work.prepare(run);
     const end = (table: string, row: string) =>
       store.sqlite.prepare(`UPDATE ${table} SET finished_at = ? WHERE id = ?`).run(at, row);

@@ -9,8 +9,9 @@ import { actorOf, type Caller } from "../../http/caller.ts";
 import { type ListAnswer, listAnswer, type Page } from "../../http/list.ts";
 import type { Audit } from "../../store/audit.ts";
 import type { Store } from "../../store/store.ts";
+import { boardOf, DEFAULT_COLUMNS } from "./board.ts";
 import type { Clones } from "./clones.ts";
-import type { Project, ProjectCreate, ProjectFilter, ProjectUpdate } from "./model.ts";
+import type { BoardColumn, Project, ProjectCreate, ProjectFilter, ProjectUpdate } from "./model.ts";
 import { parseRepository, type RepositoryRules } from "./repository-address.ts";
 import { type ProjectRow, type ProjectStore, presentProject } from "./store.ts";
 
@@ -40,6 +41,8 @@ export interface Projects {
   create(input: ProjectCreate): Project;
   /** @throws Problem 409 same name, or a repository that is already cloned. */
   update(id: string, input: ProjectUpdate): Project;
+  /** Where the project is going, in Markdown; null removes it. @throws Problem 404. */
+  setVision(id: string, vision: string | null): Project;
   /** Clones again what failed. @throws Problem 409 unless it failed. */
   retry(id: string): Project;
   /** Removes the project with its workspace. @throws Problem 409 while runs are at work. */
@@ -62,18 +65,36 @@ export function createProjects(deps: ProjectsDeps): Projects {
   const assertPipeline = (id: string | null | undefined): void => {
     if (id && !pipelineExists(id)) throw invalidField("/default_pipeline_id", "There is no such pipeline");
   };
+  /** @throws Problem 409 when tasks are in a status that the new board lacks. */
+  const assertRoom = (row: ProjectRow, columns: BoardColumn[] | null | undefined): void => {
+    if (columns === undefined) return;
+    const statuses = new Set((columns ?? DEFAULT_COLUMNS).flatMap((column) => column.statuses));
+    const left = Object.entries(rows.taskCounts([row.id]).get(row.id) ?? {}).find(([status]) => !statuses.has(status));
+    if (left)
+      throw conflict(`${left[1]} tasks are in the status ${left[0]}. Move them first, or keep it on the board.`);
+  };
   const sourceOf = (repository: string | null | undefined): string | null =>
     repository ? parseRepository(repository, rules).source : null;
+  const shown = (row: ProjectRow): Project => presentProject(row, rows.taskCounts([row.id]).get(row.id));
   const begin = (row: ProjectRow): Project => {
     if (row.workspace_state === "cloning") clones.start(row);
-    return presentProject(row);
+    return shown(row);
   };
   return {
-    list: (filter, page) => listAnswer(rows.page(filter, page), page, (row) => row.id, presentProject),
-    get: (id) => presentProject(find(id)),
+    list(filter, page) {
+      const found = rows.page(filter, page);
+      const counts = rows.taskCounts(found.map(({ id }) => id));
+      return listAnswer(
+        found,
+        page,
+        (row) => row.id,
+        (row) => presentProject(row, counts.get(row.id)),
+      );
+    },
+    get: (id) => shown(find(id)),
     byName(name) {
       const row = rows.findByName(name);
-      return row && presentProject(row);
+      return row && shown(row);
     },
     exists: (id) => rows.find(id) !== undefined,
     count: () => rows.ids().length,
@@ -91,6 +112,7 @@ export function createProjects(deps: ProjectsDeps): Projects {
         default_pipeline_id,
         status: "active",
         vision: null,
+        columns: null,
         workspace_state: source === null ? "none" : "cloning",
         workspace_error: null,
         workspace_head: null,
@@ -103,15 +125,24 @@ export function createProjects(deps: ProjectsDeps): Projects {
         return begin(row);
       });
     },
-    update(id, { repository, ...fields }) {
+    update(id, { repository, columns, ...fields }) {
+      const board = columns === undefined ? {} : { columns: columns && boardOf(columns) };
       const source = repository === undefined ? undefined : sourceOf(repository);
       assertBranch(fields.default_branch);
       assertPipeline(fields.default_pipeline_id);
       return store.write(() => {
         const row = find(id);
         if (fields.name !== undefined) assertName(fields.name, id);
-        rows.update(id, { ...fields, ...newRepository(row, source) }, "updated");
+        assertRoom(row, board.columns);
+        rows.update(id, { ...fields, ...board, ...newRepository(row, source) }, "updated");
         return begin(find(id));
+      });
+    },
+    setVision(id, vision) {
+      return store.write(() => {
+        find(id);
+        rows.update(id, { vision }, "updated");
+        return shown(find(id));
       });
     },
     retry: (id) =>

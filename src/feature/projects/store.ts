@@ -1,10 +1,12 @@
 /** Rows of projects, and the event that goes with each change. */
-import { and, count, desc, eq, isNull, lt, type SQL, sql } from "drizzle-orm";
+import { and, count, desc, eq, inArray, isNull, lt, type SQL, sql } from "drizzle-orm";
 import { type Clock, timestamp } from "../../core/clock.ts";
 import type { Page } from "../../http/list.ts";
 import type { Store } from "../../store/store.ts";
 import { projects } from "../../store/tables/projects.ts";
 import { runs } from "../../store/tables/runs.ts";
+import { tasks } from "../../store/tables/tasks.ts";
+import { DEFAULT_COLUMNS } from "./board.ts";
 import { projectChanged } from "./events.ts";
 import type { Project, ProjectFilter } from "./model.ts";
 
@@ -21,6 +23,8 @@ export interface ProjectStore {
   ids(): string[];
   /** Runs of the project that have not ended. */
   activeRuns(id: string): number;
+  /** Tasks by status of each of these projects that has any. */
+  taskCounts(ids: readonly string[]): Map<string, Record<string, number>>;
   insert(row: ProjectRow): void;
   /** Changes a row and tells of it. No-op when it is gone. */
   update(id: string, fields: Partial<ProjectRow>, change: ProjectChange): void;
@@ -63,6 +67,17 @@ export function createProjectStore(store: Store, clock: Clock): ProjectStore {
         .from(projects)
         .all()
         .map((row) => row.id),
+    taskCounts(ids) {
+      const counts = new Map<string, Record<string, number>>();
+      const rows = db
+        .select({ id: tasks.project_id, status: tasks.status, rows: count() })
+        .from(tasks)
+        .where(inArray(tasks.project_id, [...ids]))
+        .groupBy(tasks.project_id, tasks.status)
+        .all();
+      for (const { id, status, rows: found } of rows) counts.set(id, { ...counts.get(id), [status]: found });
+      return counts;
+    },
     insert(row) {
       store.write(() => {
         db.insert(projects).values(row).run();
@@ -94,7 +109,8 @@ const presentWorkspace = (row: ProjectRow): Project["workspace"] => ({
   head: row.workspace_head,
 });
 
-export function presentProject(row: ProjectRow): Project {
-  const { workspace_state: _state, workspace_error: _error, workspace_head: _head, ...rest } = row;
-  return { ...rest, counts: {}, workspace: presentWorkspace(row) };
+/** @param counts tasks by status. */
+export function presentProject(row: ProjectRow, counts: Record<string, number> = {}): Project {
+  const { workspace_state: _state, workspace_error: _error, workspace_head: _head, columns, ...rest } = row;
+  return { ...rest, columns: columns ?? [...DEFAULT_COLUMNS], counts, workspace: presentWorkspace(row) };
 }

@@ -6,10 +6,10 @@ import { and, eq, isNull } from "drizzle-orm";
 import type { Logger } from "../../core/log.ts";
 import type { Bus } from "../../store/bus.ts";
 import type { Store } from "../../store/store.ts";
-import { executions } from "../../store/tables/executions.ts";
 import { runs } from "../../store/tables/runs.ts";
-import { sessionEnded } from "../executions/events.ts";
+import { executions } from "../../store/tables/sessions.ts";
 import { RUN_ENDS } from "../runs/events.ts";
+import { sessionEnded } from "../sessions/events.ts";
 import type { RunOfProject, RunWorkspaces } from "./run-workspaces.ts";
 
 export interface WorktreeReleaseDeps {

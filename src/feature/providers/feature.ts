@@ -47,7 +47,7 @@ export const providers = defineFeature("providers", (deps: Needs) => {
   const userKeys = createUserKeys({ ...own, keys });
   const test = createTestConnection({ ...own, keys, saw: service.saw });
   return {
-    service: { catalogue, keys, called: watch.called, anyConfigured: service.anyConfigured },
+    service: { catalogue, keys, called: watch.called, anyConfigured: service.anyConfigured, stateOf: service.stateOf },
     routes: providerRoutes(base, { providers: service, userKeys, test }),
     /** A deleted user's keys go with the user, never to an heir. */
     handOver(from) {

@@ -1,7 +1,13 @@
 /** Whose key a run's model calls carry, whom they are billed to, and who hears when a key is refused. */
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "bun:test";
 import type { Account } from "../../testing/accounts.ts";
-import { type EndedRun, type MeteredServer, SHARED_KEY, startMeteredServer } from "../../testing/metered-server.ts";
+import {
+  DONE,
+  type EndedRun,
+  type MeteredServer,
+  SHARED_KEY,
+  startMeteredServer,
+} from "../../testing/metered-server.ts";
 import { reply } from "../../testing/model-server.ts";
 import type { LlmCall, Totals } from "../usage/model.ts";
 
@@ -21,10 +27,7 @@ beforeEach(() => {
 const usage = { input: 1_200, output: 1_000, cacheRead: 200, reasoning: 50 };
 /** Two turns: a tool call and the end. */
 const twoTurns = () =>
-  metered.models.next(
-    reply({ toolCalls: [{ name: "ls", input: { path: "." } }], usage }),
-    reply({ text: "done", usage }),
-  );
+  metered.models.next(reply({ toolCalls: [{ name: "ls", input: { path: "." } }], usage }), reply({ ...DONE, usage }));
 const keysSent = () => metered.models.requests.map(({ headers }) => headers["authorization"]);
 const callsOf = async (run: EndedRun, who: Account) =>
   (await metered.call<{ items: LlmCall[] }>("GET", `/v1/llm-calls?run_id=${run.id}`, undefined, who)).body.items;
@@ -98,7 +101,7 @@ describe("a run", () => {
     const { user, models } = metered;
     models.next(
       { kind: "reply", reply: { toolCalls: [{ name: "ls", input: { path: "." } }], usage }, firstTokenMs: 150 },
-      reply({ text: "done", usage }),
+      reply({ ...DONE, usage }),
     );
     const running = metered.run(pipeline, user);
     while (models.requests.length === 0) await Bun.sleep(2);
@@ -169,7 +172,7 @@ test("a provider that says the prompt is too long is asked again with less", asy
     reply({ toolCalls: [{ name: "ls", input: { path: "." } }], usage }),
     long,
     long,
-    reply({ text: "done", usage }),
+    reply({ ...DONE, usage }),
   );
   const run = await metered.run(pipeline, admin);
   // Asked again with shorter outputs, then with a summary's request, then with the summary: each a logged call.

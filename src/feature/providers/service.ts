@@ -46,6 +46,8 @@ export interface Providers {
   usableModels(userId: string | undefined): (ProviderModel & { provider: string })[];
   /** Whether anybody has configured a provider with models of its own, or given a key for one. */
   anyConfigured(): boolean;
+  /** Whether calls can be made, and why not. */
+  stateOf(id: string): "ready" | "off" | "not configured" | "key refused" | "unknown";
   /** Remembers what a server listed. */
   saw(id: string, models: SeenModel[]): void;
 }
@@ -217,6 +219,12 @@ export function createProviders(deps: ProvidersDeps): Providers {
     anyConfigured: () =>
       entries().some((entry) => entry.kind !== "scripted" && isConfigured(entry, keys.row(entry.id))) ||
       db.select({ id: userProviderKeys.provider_id }).from(userProviderKeys).limit(1).get() !== undefined,
+    stateOf(id) {
+      const entry = catalogue.provider(id);
+      if (!entry) return "unknown";
+      const { enabled, configured, key_refused } = present(entry);
+      return !enabled ? "off" : !configured ? "not configured" : key_refused ? "key refused" : "ready";
+    },
     saw(id, models) {
       changing(id, () => db.update(table).set({ seen_models: models }).where(eq(table.id, id)).run());
     },

@@ -1,6 +1,6 @@
 /** Trying a provider: does it answer with this key, and which models does it list now. */
 import type { Catalogue } from "../../adapter/model/catalogue.ts";
-import type { Endpoint } from "../../adapter/model/language-model.ts";
+import type { Endpoint } from "../../adapter/model/endpoint.ts";
 import type { ProviderEntry } from "../../adapter/model/providers.ts";
 import { notFound } from "../../core/errors.ts";
 import type { SeenModel } from "../../store/tables/providers.ts";

@@ -9,7 +9,7 @@ import { settingsOf } from "../../engine/pipeline/scope.ts";
 import { answerApproval, planRestart, planStop } from "../../engine/pipeline/steering.ts";
 import type { WriteTx } from "../../store/store.ts";
 import { activity } from "../events/events.ts";
-import type { ExecutionDraft } from "../executions/model.ts";
+import type { SessionDraft, TurnDraft } from "../sessions/model.ts";
 import { stepRetrying } from "./events.ts";
 import { openRunRecord, type RunRecord, type StepExtras } from "./run-record.ts";
 import type { RunRow, RunStore, StepRow } from "./store.ts";
@@ -18,9 +18,9 @@ export interface AdvanceDeps {
   store: RunStore;
   clock: Clock;
   projectOf(run: RunRow): RunProject | null;
-  /** Queues the agent's work. @returns the session's id. */
-  execute(draft: ExecutionDraft): string;
-  cancelExecution(sessionId: string): void;
+  /** Queues the agent's work. @param session the one that an earlier attempt began, or what to open. */
+  execute(session: string | SessionDraft, turn: TurnDraft): { id: string; session_id: string };
+  endSession(sessionId: string): void;
   /** Names of skills whose tags match the input, and those that the step always takes. */
   skillsFor(agentId: string, input: string, always: readonly string[]): string[];
   /** Seconds an agent's execution may take when neither step nor pipeline says. */
@@ -66,16 +66,11 @@ export function createAdvance(deps: AdvanceDeps): Advance {
     const before = record.step(decision);
     const input = String(decision.inputs["input"] ?? "");
     const skills = deps.skillsFor(step.agent, input, step.skills ?? []);
-    const session_id = deps.execute({
-      kind: "pipeline",
-      agent_id: step.agent,
-      prompt: input,
-      run_id: run.id,
+    // A retry goes on in the session of the attempt before it.
+    const begun = decision.retry ? record.step({ ...decision, attempt: decision.attempt - 1 }).session_id : null;
+    const { id: execution_id, session_id } = deps.execute(begun ?? sessionOf(run, step.id, step.agent), {
+      input,
       step_row_id: before.id,
-      step_id: step.id,
-      project_id: run.project_id ?? undefined,
-      task_id: run.task_id ?? undefined,
-      user_id: run.created_by ?? undefined,
       model,
       contract: { outputs: step.outputs ?? [], schema: step.output_schema ?? null },
       skills,
@@ -83,7 +78,7 @@ export function createAdvance(deps: AdvanceDeps): Advance {
     });
     const { attempt, max_attempts } = before;
     if (decision.retry) tx.emit(stepRetrying, { ...record.refs(before), data: { attempt, max_attempts } });
-    const after = record.decide(decision, { session_id, data: { ...before.data, skills } });
+    const after = record.decide(decision, { session_id, execution_id, data: { ...before.data, skills } });
     if (skills.length > 0)
       tx.emit(activity, { ...record.refs(after), data: { title: `skills put in: ${skills.join(", ")}`, skills } });
   }
@@ -101,7 +96,7 @@ export function createAdvance(deps: AdvanceDeps): Advance {
         const { session_id } = record.step(decision);
         record.decide(decision);
         // Its row says cancelled by now: what the execution reports of its end changes nothing.
-        if (session_id) deps.cancelExecution(session_id);
+        if (session_id) deps.endSession(session_id);
         return;
       }
       default:
@@ -151,5 +146,15 @@ export function createAdvance(deps: AdvanceDeps): Advance {
     },
   };
 }
+
+const sessionOf = (run: RunRow, step_id: string, agent_id: string): SessionDraft => ({
+  kind: "pipeline",
+  agent_id,
+  run_id: run.id,
+  step_id,
+  project_id: run.project_id ?? undefined,
+  task_id: run.task_id ?? undefined,
+  user_id: run.created_by ?? undefined,
+});
 
 const keyOf = ({ step_id, item_index, attempt }: StepRow): StepKey => ({ step_id, index: item_index, attempt });

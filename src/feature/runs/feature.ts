@@ -8,11 +8,11 @@ import { createGetRunHistoryTool } from "../../engine/tool/get-run-history.ts";
 import { toolsOf } from "../../engine/tool.ts";
 import { LOCAL_ADMIN } from "../../http/caller.ts";
 import type { Agents } from "../agents/service.ts";
-import type { Executions } from "../executions/service.ts";
 import { type Core, defineFeature, type ServiceOf } from "../feature.ts";
 import type { Pipelines } from "../pipelines/service.ts";
 import type { projects } from "../projects/feature.ts";
 import type { providers } from "../providers/feature.ts";
+import type { Sessions } from "../sessions/service.ts";
 import type { SettingsService } from "../settings/service.ts";
 import type { Skills } from "../skills/service.ts";
 import { createAdvance } from "./advance.ts";
@@ -32,7 +32,7 @@ type Needs = Core & {
   pipelines: Pick<Pipelines, "definitionOf">;
   projects: Pick<ServiceOf<typeof projects>, "byName" | "find" | "list">;
   agents: Pick<Agents, "ready" | "exists">;
-  executions: Executions;
+  sessions: Sessions;
 };
 
 const HOUR_MS = 3_600_000;
@@ -40,14 +40,15 @@ const HOUR_MS = 3_600_000;
 export const runs = defineFeature(
   "runs",
   (deps: Needs) => {
-    const { store, bus, clock, clockwork, audit, executions, settings, skills, projects, agents } = deps;
+    const { store, bus, clock, clockwork, audit, sessions, settings, skills, projects, agents } = deps;
     const rows = createRunStore(store);
     const views = createRunViews(rows);
     const { configOf, assertReady } = createRunAgents(agents.ready);
     const advance = createAdvance({
-      ...{ store: rows, clock, cancelExecution: executions.requestCancel },
+      ...{ store: rows, clock, endSession: sessions.end },
       projectOf: ({ project_id }) => (project_id === null ? null : (projects.find(project_id) ?? null)),
-      execute: (draft) => executions.create(draft).id,
+      execute: (session, turn) =>
+        sessions.queue(typeof session === "string" ? session : sessions.open(session).id, turn),
       skillsFor(agentId, input, always) {
         const matched = matchSkills(skills.forAgents.available(agentId), input).map(({ name }) => name);
         return [...new Set([...always, ...matched])];
@@ -76,7 +77,7 @@ export const runs = defineFeature(
     });
     const noteDue = clockwork.add({ name: "approvals", nextAt: rows.nextDeadline, run: runs.tick });
     const unsubscribe = bus.subscribe([approvalRequested], noteDue);
-    executions.own("pipeline", runs.owner);
+    sessions.own("pipeline", runs.owner);
     const service: RunsService = { ...runs, rows, views };
     return {
       service,

@@ -86,7 +86,11 @@ export const Step = t.Object({
   outputs: Outputs,
   error: t.Union([StepError, t.Null()]),
   model: orNull(t.String()),
-  session_id: orNull(t.String()),
+  session_id: orNull(t.String({ description: "Attempts of one visit share a session." })),
+  ended_by: t.Union([oneOf("complete", "text"), t.Null()], {
+    description:
+      "Of a success: the agent called `complete`, or it stopped without, was reminded, and its words count as the result.",
+  }),
   cost_usd: t.Number(),
   tokens: t.Integer(),
   started_at: orNull(Time),

@@ -3,7 +3,7 @@ import { type Static, Type as t } from "@sinclair/typebox";
 import { oneOf, orNull } from "../../core/schema.ts";
 import type { PipelineDefinition, PipelineStep } from "../../engine/pipeline/definition.ts";
 import { type Run, StepStatus } from "./model.ts";
-import type { RunRow, StepRow } from "./store.ts";
+import type { ProgressRow, RunRow, StepRow } from "./store.ts";
 
 const StepPlan = t.Object(
   {
@@ -51,7 +51,7 @@ function leadsBack(step: PipelineStep): StepPlan["leads_back"] {
 }
 
 /** The attempt that counts of a step: the latest that no restart or step back has put aside. */
-const latestOf = (rows: readonly StepRow[], id: string): StepRow | undefined =>
+const latestOf = <Row extends ProgressRow>(rows: readonly Row[], id: string): Row | undefined =>
   rows.findLast((row) => row.step_id === id && row.item_index === null && !row.superseded);
 
 export function planOf(run: RunRow, rows: readonly StepRow[]): RunPlan {
@@ -79,7 +79,7 @@ export function planOf(run: RunRow, rows: readonly StepRow[]): RunPlan {
 type Progress = Pick<Run, "steps_done" | "steps_total" | "current_step" | "waiting_reason">;
 
 /** How far the run is, and where. */
-export function progressOf(run: RunRow, rows: readonly StepRow[]): Progress {
+export function progressOf(run: RunRow, rows: readonly ProgressRow[]): Progress {
   const { steps } = run.definition;
   const counting = steps.flatMap(({ id }) => latestOf(rows, id) ?? []);
   const of = (...statuses: string[]) => counting.find(({ status }) => statuses.includes(status));

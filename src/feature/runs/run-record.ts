@@ -42,7 +42,7 @@ const STEP_EVENTS = {
 } as const;
 
 /** What the planner does not know of a step. */
-export type StepExtras = Partial<Pick<StepRow, "data" | "deadline" | "model" | "session_id" | "text">>;
+export type StepExtras = Partial<Pick<StepRow, "data" | "deadline" | "execution_id" | "model" | "session_id" | "text">>;
 
 export interface RunRecord {
   readonly state: RunState;
@@ -113,7 +113,7 @@ export function openRunRecord(
     const { index: item_index, ...planned } = step;
     const added: StepRow = {
       ...{ ...planned, item_index, agent_id, run_id: row.id, position: stored.size, created_at: at },
-      ...{ text: "", model: null, session_id: null, data: {}, deadline: null, finished_at: null },
+      ...{ text: "", model: null, session_id: null, execution_id: null, data: {}, deadline: null, finished_at: null },
     };
     store.insertStep(added);
     stored.set(keyOf(step), added);

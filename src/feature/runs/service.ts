@@ -9,7 +9,7 @@ import { checkInputs } from "../../engine/pipeline/scope.ts";
 import { actorOf, type Caller } from "../../http/caller.ts";
 import type { Audit } from "../../store/audit.ts";
 import type { Store } from "../../store/store.ts";
-import type { ExecutionOwner } from "../executions/service.ts";
+import type { SessionOwner } from "../sessions/service.ts";
 import type { Advance, StepReport } from "./advance.ts";
 import { approvalResolved, runCreated } from "./events.ts";
 import type { Approval, Run, RunCreate, RunRestart } from "./model.ts";
@@ -35,7 +35,8 @@ export interface RunsDeps {
 }
 
 export interface Runs {
-  create(input: RunCreate, caller: Caller): Run;
+  /** @param made a definition that was made for this run, in the place of a stored pipeline. */
+  create(input: RunCreate, caller: Caller, made?: PipelineDefinition): Run;
   /** @throws Problem 409 when it has ended. */
   cancel(id: string, caller: Caller): Run;
   /** @throws Problem 409 unless it failed or was cancelled, 422 unknown step. */
@@ -47,7 +48,7 @@ export interface Runs {
   /** After a start: goes on with runs that a crash left between two steps. */
   resume(): void;
   /** How executions of pipeline steps report. */
-  readonly owner: ExecutionOwner;
+  readonly owner: SessionOwner;
 }
 
 /** What other features get. */
@@ -98,6 +99,7 @@ export function createRuns(deps: RunsDeps): Runs {
       created_by: caller.userId ?? null,
       budget_usd: input.budget_usd ?? definition.defaults?.budget_usd ?? null,
       restarted_from: null,
+      ...{ cost_nano: 0, tokens: 0 },
       created_at: now(),
       started_at: null,
       finished_at: null,
@@ -105,15 +107,15 @@ export function createRuns(deps: RunsDeps): Runs {
   };
 
   /** The end of an execution is the end of its step, unless the run has gone on without it. */
-  const finished: ExecutionOwner["finished"] = (execution, ending, tx) => {
+  const finished: NonNullable<SessionOwner["finished"]> = (execution, ending, tx) => {
     const step = execution.step_row_id === null ? undefined : rows.step(execution.step_row_id);
     if (!step || !["queued", "running"].includes(step.status)) return;
     advance.ended(tx, step, reportOf(ending), { text: ending.text, model: execution.model });
   };
 
   return {
-    create(input, caller) {
-      const definition = deps.pipelineOf(input.pipeline_id);
+    create(input, caller, made) {
+      const definition = made ?? deps.pipelineOf(input.pipeline_id);
       deps.assertReady(definition);
       const row = newRun(input, definition, caller);
       return store.write((tx) => {

@@ -2,8 +2,8 @@
 import { and, asc, count, desc, eq, gte, inArray, isNull, lt, lte, min, or, type SQL, sql } from "drizzle-orm";
 import { isRunEnd, RUN_STATUSES, type RunStatus } from "../../core/run-states.ts";
 import type { Store } from "../../store/store.ts";
-import { executions } from "../../store/tables/executions.ts";
-import { runs, steps } from "../../store/tables/runs.ts";
+import { runAgents, runs, steps } from "../../store/tables/runs.ts";
+import { executions } from "../../store/tables/sessions.ts";
 
 export type RunRow = typeof runs.$inferSelect;
 export type StepRow = typeof steps.$inferSelect;
@@ -12,6 +12,17 @@ export interface Spent {
   cost_usd: number;
   tokens: number;
 }
+
+/** Of a step's attempt, what lists of runs show. */
+export type ProgressRow = Pick<
+  StepRow,
+  "run_id" | "step_id" | "agent_id" | "item_index" | "superseded" | "status" | "attempt" | "inputs"
+>;
+
+export const spentOf = ({ cost_nano, tokens }: Pick<RunRow, "cost_nano" | "tokens">): Spent => ({
+  cost_usd: cost_nano / 1e9,
+  tokens,
+});
 
 export interface RunFilter {
   pipeline_id?: string | undefined;
@@ -44,14 +55,6 @@ const LIVE_RUN = RUN_STATUSES.filter((status) => !isRunEnd(status));
 export type RunStore = ReturnType<typeof createRunStore>;
 
 export function createRunStore({ db }: Store) {
-  const sums = {
-    nano: sql<number>`coalesce(sum(${executions.cost_nano}), 0)`,
-    tokens: sql<number>`coalesce(sum(${executions.tokens}), 0)`,
-  };
-  const spent = (where: SQL): Spent => {
-    const { nano, tokens } = db.select(sums).from(executions).where(where).get()!;
-    return { cost_usd: nano / 1e9, tokens };
-  };
   const counted = (table: typeof runs | typeof steps, where: SQL): number =>
     db.select({ rows: count() }).from(table).where(where).get()!.rows;
   /** As the partial index has it. */
@@ -82,9 +85,32 @@ export function createRunStore({ db }: Store) {
         .from(steps)
         .where(waitingForPerson)
         .get()!.at,
-    spentByRun: (runId: string): Spent => spent(eq(executions.run_id, runId)),
-    spentBySession: (sessionId: string | null): Spent =>
-      sessionId === null ? { cost_usd: 0, tokens: 0 } : spent(eq(executions.id, sessionId)),
+    /** As it is now. */
+    spentByRun(runId: string): Spent {
+      const { cost_nano, tokens } = runs;
+      const row = db.select({ cost_nano, tokens }).from(runs).where(eq(runs.id, runId)).get();
+      return spentOf(row ?? { cost_nano: 0, tokens: 0 });
+    },
+    /** Of several runs, by run, oldest first: what says how far each is. */
+    progressRows(runIds: readonly string[]): Map<string, ProgressRow[]> {
+      const { run_id, step_id, agent_id, item_index, superseded, status, attempt, inputs } = steps;
+      const found = db
+        .select({ run_id, step_id, agent_id, item_index, superseded, status, attempt, inputs })
+        .from(steps)
+        .where(inArray(run_id, [...runIds]))
+        .orderBy(asc(run_id), asc(steps.position))
+        .all();
+      const byRun = new Map<string, ProgressRow[]>(runIds.map((id) => [id, []]));
+      for (const row of found) byRun.get(row.run_id)!.push(row);
+      return byRun;
+    },
+    /** The agent's work on an attempt; nothing for steps without an agent. */
+    workOf(id: string | null): Spent & { ended_by: "complete" | "text" | null } {
+      const { cost_nano, tokens, ended_by } = executions;
+      const columns = { cost_nano, tokens, ended_by };
+      const row = id === null ? undefined : db.select(columns).from(executions).where(eq(executions.id, id)).get();
+      return { cost_usd: (row?.cost_nano ?? 0) / 1e9, tokens: row?.tokens ?? 0, ended_by: row?.ended_by ?? null };
+    },
     /** Newest first, from below the cursor's id. */
     page(filter: RunFilter, after: string | null, limit: number): RunRow[] {
       const { pipeline_id, statuses, project_id, task_id, agent_id, created_by, since, text } = filter;
@@ -97,11 +123,17 @@ export function createRunStore({ db }: Store) {
         created_by === undefined ? undefined : eq(runs.created_by, created_by),
         since === undefined ? undefined : gte(runs.created_at, since),
         text === undefined ? undefined : holds(text),
-        agent_id === undefined
-          ? undefined
-          : inArray(runs.id, db.select({ id: steps.run_id }).from(steps).where(eq(steps.agent_id, agent_id))),
       );
-      return db.select().from(runs).where(where).orderBy(desc(runs.id)).limit(limit).all();
+      if (agent_id === undefined) return db.select().from(runs).where(where).orderBy(desc(runs.id)).limit(limit).all();
+      // Walked by the agent's runs, newest first, so that a page costs what it shows.
+      const own = db.select({ run: runs }).from(runAgents).innerJoin(runs, eq(runs.id, runAgents.run_id));
+      const below = after === null ? undefined : lt(runAgents.run_id, after);
+      return own
+        .where(and(eq(runAgents.agent_id, agent_id), below, where))
+        .orderBy(desc(runAgents.run_id))
+        .limit(limit)
+        .all()
+        .map(({ run }) => run);
     },
     countLive: (): number => counted(runs, inArray(runs.status, LIVE_RUN)),
     /** Steps that a person answers or answered, with their runs; newest first, from below the cursor's step id. */

@@ -6,7 +6,7 @@ import type { Caller } from "../../http/caller.ts";
 import { type ListAnswer, listAnswer, type Page, pageOfArray } from "../../http/list.ts";
 import type { HistoryItem, Run, Step, StepOutput } from "./model.ts";
 import { progressOf } from "./plan.ts";
-import type { RunFilter, RunRow, RunStore, StepRow } from "./store.ts";
+import { type ProgressRow, type RunFilter, type RunRow, type RunStore, type StepRow, spentOf } from "./store.ts";
 
 const ENDED = RUN_STATUSES.filter(isRunEnd);
 
@@ -51,8 +51,10 @@ function statusesOf(text: string | undefined): RunStatus[] | undefined {
   return words;
 }
 
+const idOf = (row: { id: string }): string => row.id;
+
 export function createRunViews(store: RunStore): RunViews {
-  const present = (row: RunRow): Run => {
+  const presentWith = (row: RunRow, rows: readonly ProgressRow[]): Run => {
     const {
       id,
       pipeline_id,
@@ -67,7 +69,7 @@ export function createRunViews(store: RunStore): RunViews {
       status,
     } = row;
     const { budget_usd, branch, created_by, created_at, started_at, finished_at, restarted_from } = row;
-    const spent = store.spentByRun(id);
+    const spent = spentOf(row);
     return {
       id,
       pipeline_id,
@@ -81,7 +83,7 @@ export function createRunViews(store: RunStore): RunViews {
       error,
       model,
       ...spent,
-      ...progressOf(row, store.stepsOf(id)),
+      ...progressOf(row, rows),
       budget_usd,
       branch,
       created_by,
@@ -90,6 +92,17 @@ export function createRunViews(store: RunStore): RunViews {
       finished_at,
       restarted_from,
     };
+  };
+  const present = (row: RunRow): Run => presentWith(row, store.progressRows([row.id]).get(row.id)!);
+  /** A page of runs: its rows first, then what belongs to them, in one query each. */
+  const pageOfRuns = <T>(
+    filter: RunFilter,
+    page: Page,
+    show: (row: RunRow, rows: readonly ProgressRow[]) => T,
+  ): ListAnswer<T> => {
+    const found = store.page(filter, page.after, page.limit + 1);
+    const rows = store.progressRows(found.map(idOf));
+    return listAnswer(found, page, idOf, (row) => show(row, rows.get(row.id)!));
   };
   const presentStep = (row: StepRow): Step => {
     const {
@@ -108,7 +121,7 @@ export function createRunViews(store: RunStore): RunViews {
       finished_at,
       status,
     } = row;
-    const spent = store.spentBySession(session_id);
+    const work = store.workOf(row.execution_id);
     return {
       id,
       run_id,
@@ -123,7 +136,7 @@ export function createRunViews(store: RunStore): RunViews {
       error,
       model,
       session_id,
-      ...spent,
+      ...work,
       started_at,
       finished_at,
     };
@@ -153,16 +166,16 @@ export function createRunViews(store: RunStore): RunViews {
     if (!found) throw notFound("step in this run");
     return found;
   };
-  const toHistory = (row: RunRow): HistoryItem => {
+  const toHistory = (row: RunRow, rows: readonly ProgressRow[]): HistoryItem => {
     const { pipeline_id, project_id, task_id, outputs, error, started_at, finished_at } = row;
     const duration_ms = started_at && finished_at ? Date.parse(finished_at) - Date.parse(started_at) : null;
-    const taken = store.stepsOf(row.id).map(({ step_id, agent_id, status, attempt }) => ({
+    const taken = rows.map(({ step_id, agent_id, status, attempt }) => ({
       step_id,
       agent_id,
       status,
       attempt,
     }));
-    const { cost_usd } = store.spentByRun(row.id);
+    const { cost_usd } = spentOf(row);
     return {
       run_id: row.id,
       pipeline_id,
@@ -178,13 +191,10 @@ export function createRunViews(store: RunStore): RunViews {
       duration_ms,
     };
   };
-  const idOf = (row: { id: string }) => row.id;
-
   return {
     present,
     rowFor,
-    list: (query, page, caller) =>
-      listAnswer(store.page(filterOf(query, caller), page.after, page.limit + 1), page, idOf, present),
+    list: (query, page, caller) => pageOfRuns(filterOf(query, caller), page, presentWith),
     one: (id, caller) => present(rowFor(id, caller)),
     steps: (runId, page, caller) => {
       const { items, next_cursor } = pageOfArray(store.stepsOf(rowFor(runId, caller).id), page, idOf);
@@ -204,14 +214,7 @@ export function createRunViews(store: RunStore): RunViews {
         structured,
       };
     },
-    history: (query, page, caller) =>
-      listAnswer(store.page(filterOf(query, caller), page.after, page.limit + 1), page, idOf, toHistory),
-    ofAgent: (agentId, page, caller) =>
-      listAnswer(
-        store.page({ ...ownership(caller), agent_id: agentId }, page.after, page.limit + 1),
-        page,
-        idOf,
-        present,
-      ),
+    history: (query, page, caller) => pageOfRuns(filterOf(query, caller), page, toHistory),
+    ofAgent: (agentId, page, caller) => pageOfRuns({ ...ownership(caller), agent_id: agentId }, page, presentWith),
   };
 }

@@ -1,6 +1,6 @@
 /** Settings count for agents, pipelines and runs that say nothing themselves. */
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "bun:test";
-import { type EndedRun, type MeteredServer, MODEL, startMeteredServer } from "../../testing/metered-server.ts";
+import { DONE, type EndedRun, type MeteredServer, MODEL, startMeteredServer } from "../../testing/metered-server.ts";
 import { reply } from "../../testing/model-server.ts";
 
 let metered: MeteredServer;
@@ -18,7 +18,7 @@ const kinds = (run: EndedRun, kind: string) => run.events.filter((event) => even
 
 describe("settings", () => {
   test("models: the one of the use counts before the default, the agent's own before both", async () => {
-    metered.models.next(reply({ text: "done" }));
+    metered.models.next(reply(DONE));
     const silent = await metered.pipeline(undefined, { model: null });
     expect((await metered.run(silent)).error?.code).toBe("no_model");
     const called = async (pipeline: string) => {
@@ -37,7 +37,7 @@ describe("settings", () => {
   test("models.summary writes the summary of a conversation that grew too long", async () => {
     const long = { kind: "status", status: 400, body: { error: { message: "prompt is too long" } } } as const;
     await put({ models: { summary: "custom-lab/of-summaries" } });
-    metered.models.next(reply(LOOKS), long, reply({ text: "SUMMARY" }), reply({ text: "done" }));
+    metered.models.next(reply(LOOKS), long, reply({ text: "SUMMARY" }), reply(DONE));
     const run = await metered.run(await metered.pipeline());
     await put({ models: { summary: null } });
     expect(run.status).toBe("succeeded");

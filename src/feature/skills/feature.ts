@@ -2,6 +2,7 @@ import { readFrontMatter, updateFrontMatter } from "../../engine/front-matter.ts
 import { createCreateSkillTool } from "../../engine/tool/create-skill.ts";
 import { createLoadSkillTool } from "../../engine/tool/load-skill.ts";
 import { toolsOf } from "../../engine/tool.ts";
+import { checkFiles } from "../doctor/model.ts";
 import { type Core, defineFeature } from "../feature.ts";
 import type { Team } from "../team/feature.ts";
 import { skillRoutes } from "./routes.ts";
@@ -13,6 +14,7 @@ export const skills = defineFeature("skills", ({ base, store, team }: Core & { t
   return {
     service,
     routes: skillRoutes(base, service),
+    checks: () => [checkFiles("skills", service.files())],
     tools: toolsOf("skills", [createLoadSkillTool(service.forAgents), createCreateSkillTool(service.forAgents)]),
   };
 });

@@ -42,6 +42,8 @@ export interface Skills {
   update(name: string, input: SkillUpdate, agentId?: string): Skill;
   remove(name: string, agentId?: string): void;
   countOf(agentId: string): number;
+  /** Every file of every level with its problems. */
+  files(): { file: string; problems: Skill["problems"] }[];
   namesOf(agentId: string): string[];
   readonly forAgents: AgentSkills;
 }
@@ -155,6 +157,10 @@ export function createSkills({ store, folder, format, agentIds }: SkillsDeps): S
       tell("deleted", skill);
     },
     countOf: (agentId) => available(agentId).length,
+    files: () =>
+      [null, ...agentIds()]
+        .flatMap((agentId) => files.level(agentId))
+        .map(({ source_file, problems }) => ({ file: source_file, problems })),
     namesOf: (agentId) => available(agentId).map((skill) => skill.name),
     forAgents: {
       available: (agentId) =>

@@ -62,7 +62,6 @@ export function createSkillFiles(folder: TextFolder, format: FrontMatterFormat):
     const stem = isFolder ? entry.name : entry.name.slice(0, -3);
     const name = fields.name ?? stem;
     const named = isSlug(name);
-    const misnamed = problemAt(`"${name}" is no name: small letters, digits and hyphens.`, "/name");
     return {
       ...fields,
       name,
@@ -72,7 +71,7 @@ export function createSkillFiles(folder: TextFolder, format: FrontMatterFormat):
       overrides_global: false,
       source_file: source,
       has_files: isFolder && folder.list(path).some((one) => one.name !== FOLDER_FILE),
-      problems: named ? problems : [...problems, misnamed],
+      problems: named ? problems : [...problems, misnamed(name)],
       updated_at: timestamp(Math.trunc(file.modifiedAt)),
       usable: usable && named,
       text: file.text,
@@ -139,6 +138,16 @@ const broken = (message: string): Parsed => ({
   problems: [problemAt(message)],
   usable: false,
 });
+
+const misnamed = (name: string): FileProblem =>
+  problemAt(`"${name}" is no name: small letters, digits and hyphens.`, "/name");
+
+/** Every problem of a skill's file. @param stem its name where the file gives none. */
+export function skillProblems(text: string, stem: string, format: FrontMatterFormat): FileProblem[] {
+  const { fields, problems } = parseSkill(text, format);
+  const name = fields.name ?? stem;
+  return isSlug(name) ? problems : [...problems, misnamed(name)];
+}
 
 function parseSkill(text: string, format: FrontMatterFormat): Parsed {
   const { data, body, problems: found, yaml } = format.read(text);

@@ -1,6 +1,7 @@
 /** What happens to the tasks of a swarm. */
 import { Type as t } from "@sinclair/typebox";
 import { defineEvent } from "../../core/events.ts";
+import { ENDS } from "../../core/run-states.ts";
 import { oneOf } from "../../core/schema.ts";
 
 const task = { key: t.String({ description: "Of the task in its swarm." }), title: t.String() };
@@ -23,7 +24,7 @@ export const swarmTaskFailed = defineEvent(
 export const swarmComplete = defineEvent(
   "swarm_complete",
   t.Object(
-    { status: oneOf("succeeded", "failed", "cancelled"), counts: t.Record(t.String(), t.Integer()) },
+    { status: oneOf(...ENDS), counts: t.Record(t.String(), t.Integer()) },
     { description: "A swarm has ended." },
   ),
 );

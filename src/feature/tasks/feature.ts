@@ -1,4 +1,72 @@
-import { defineFeature } from "../feature.ts";
+import type { Agents } from "../agents/service.ts";
+import { type Core, defineFeature, type ServiceOf } from "../feature.ts";
+import type { Jobs } from "../jobs/service.ts";
+import type { Pipelines } from "../pipelines/service.ts";
+import type { projects } from "../projects/feature.ts";
+import { runCancelled, runComplete, runFailed, runRestarted, runWaiting, stepStarted } from "../runs/events.ts";
+import type { Runs } from "../runs/service.ts";
 import { taskEvents } from "./events.ts";
+import { createTaskExecution } from "./execution.ts";
+import { defineImport, importOf } from "./import.ts";
+import { createPolicies } from "./policy.ts";
+import { policyRoutes } from "./policy-routes.ts";
+import { taskRoutes } from "./routes.ts";
+import { createTaskRules } from "./rules.ts";
+import { runStates } from "./run-states.ts";
+import { createTasks } from "./service.ts";
+import { createTaskStore } from "./store.ts";
+import { taskTools } from "./tools.ts";
 
-export const tasks = defineFeature("tasks", () => ({}), taskEvents);
+type Needs = Core & {
+  jobs: Pick<Jobs, "enqueue">;
+  pipelines: Pick<Pipelines, "exists">;
+  projects: Pick<ServiceOf<typeof projects>, "get">;
+  agents: Pick<Agents, "exists">;
+  runs: Pick<Runs, "create">;
+};
+
+export const tasks = defineFeature(
+  "tasks",
+  (deps: Needs) => {
+    const { store, clock, clockwork, bus, base, jobs, agents, pipelines, runs } = deps;
+    const projectOf = deps.projects.get;
+    const own = { store, clock, projectOf, agentExists: agents.exists, pipelineExists: pipelines.exists };
+    const rows = createTaskStore(store, clock);
+    const rules = createTaskRules(rows, clock.now);
+    const policies = createPolicies(own);
+    const leases = { name: "task-leases", nextAt: () => rows.nextLease() ?? null, run: () => service.endLeases() };
+    const leaseChanged = clockwork.add(leases);
+    const service = createTasks({ ...own, rows, rules, missingStages: policies.missingStages, leaseChanged });
+    const execution = createTaskExecution({
+      ...{ store, rows, rules, policies, projectOf },
+      createRun: (input, caller, made) => runs.create(input, caller, made),
+      runState: runStates(store),
+    });
+    const importTasks = defineImport({ tasks: service, rows });
+    const unsubscribe = bus.subscribe(
+      [stepStarted, runWaiting, runComplete, runFailed, runCancelled, runRestarted],
+      ({ run_id }) => run_id !== undefined && execution.follow(run_id),
+    );
+    const resolve: Parameters<typeof policyRoutes>[1]["resolve"] = (projectId, taskId, workType) => {
+      service.get(projectId, taskId);
+      const row = rows.find(taskId)!;
+      return { ...policies.resolve(row, workType), next_statuses: service.nextStatuses(row) };
+    };
+    return {
+      service: { ...service, execution },
+      routes: taskRoutes(base, {
+        ...{ tasks: service, execution },
+        importTasks(projectId, input, caller) {
+          const { name } = projectOf(projectId);
+          const wish = { subject: name, userId: caller.userId, projectId };
+          return jobs.enqueue(importTasks, importOf(projectId, input), wish);
+        },
+      }).use(policyRoutes(base, { policies, resolve })),
+      tools: taskTools({ tasks: service, projectOf }),
+      jobs: [importTasks],
+      start: execution.followAll,
+      stop: unsubscribe,
+    };
+  },
+  taskEvents,
+);

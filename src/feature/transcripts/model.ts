@@ -20,10 +20,14 @@ const TranscriptCall = t.Object(
 export const TranscriptMessage = t.Object(
   {
     seq: t.Integer({ description: "From 0." }),
-    role: oneOf("user", "assistant", "summary"),
+    execution_id: t.String({ description: "The stretch of work that it belongs to: an attempt, a turn." }),
+    role: oneOf("user", "assistant", "note", "summary"),
     text: t.String(),
     thinking: t.String(),
+    attachments: t.Array(t.Object({ id: t.String(), name: t.String(), media_type: t.String() })),
     calls: t.Array(TranscriptCall),
+    covers_to: orNull(t.Integer({ description: "A summary stands for every message up to this one." })),
+    withdrawn: t.Boolean({ description: "Taken back: the model does not read it any more." }),
     created_at: Time,
   },
   { title: "TranscriptMessage" },

@@ -1,16 +1,15 @@
-/** Reads transcripts from the rows that executions write. Long outputs are cut: a page of a transcript is for people. */
+/** Reads transcripts from the rows of sessions. Long outputs are cut: a page of a transcript is for people. */
 import { and, asc, desc, eq, exists, inArray, lt, or, type SQL, sql } from "drizzle-orm";
 import { badRequest, notFound } from "../../core/errors.ts";
 import { LIMITS } from "../../core/limits.ts";
 import type { Caller } from "../../http/caller.ts";
 import { type ListAnswer, listAnswer, type Page } from "../../http/list.ts";
 import type { Store } from "../../store/store.ts";
-import { executions, messages, toolCalls } from "../../store/tables/executions.ts";
+import { messages, sessions, toolCalls } from "../../store/tables/sessions.ts";
 import type { TranscriptMessage } from "./model.ts";
 
 type MessageRow = typeof messages.$inferSelect;
 type CallRow = typeof toolCalls.$inferSelect;
-type Part = { type: string; text?: string };
 
 export interface Transcripts {
   /** Newest first. @throws Problem 404 when it is unknown, or another user's. */
@@ -31,15 +30,25 @@ function shortInput(input: unknown, depth = 0): unknown {
   return Object.fromEntries(Object.entries(input).map(([name, one]) => [name, shortInput(one, depth + 1)]));
 }
 
-const present = ({ seq, role, content, created_at }: MessageRow, calls: CallRow[]): TranscriptMessage => {
-  const parts = Array.isArray(content) ? (content as Part[]) : [{ type: "text", text: String(content) }];
-  const textOf = (...types: string[]) =>
-    ends(parts.flatMap(({ type, text }) => (types.includes(type) && text ? [text] : [])).join("\n\n"));
+const present = (
+  { seq, role, content, execution_id, covers_to, withdrawn, created_at }: MessageRow,
+  calls: CallRow[],
+): TranscriptMessage => {
+  const wordsOf = (type: "text" | "thinking") =>
+    ends(content.flatMap((part) => (part.type === type && part.text ? [part.text] : [])).join("\n\n"));
   return {
     seq,
     role,
-    text: textOf("text"),
-    thinking: textOf("thinking", "reasoning"),
+    execution_id,
+    text: wordsOf("text"),
+    thinking: wordsOf("thinking"),
+    attachments: content.flatMap((part) =>
+      part.type === "image" || part.type === "file"
+        ? [{ id: part.attachment_id, name: part.name, media_type: part.media_type }]
+        : [],
+    ),
+    covers_to,
+    withdrawn,
     calls: calls
       .filter((call) => call.seq === seq)
       .map(({ call_id, tool, input, status, ok, output, started_at, duration_ms }) => ({
@@ -61,7 +70,7 @@ export function createTranscripts({ db }: Store): Transcripts {
       .from(toolCalls)
       .where(
         and(
-          eq(toolCalls.execution_id, id),
+          eq(toolCalls.session_id, id),
           eq(toolCalls.seq, messages.seq),
           sql`(${toolCalls.input} LIKE ${pattern} ESCAPE '\\' OR ${toolCalls.output} LIKE ${pattern} ESCAPE '\\')`,
         ),
@@ -70,13 +79,13 @@ export function createTranscripts({ db }: Store): Transcripts {
   };
   return {
     page(id, text, page, caller) {
-      const row = db.select({ user: executions.user_id }).from(executions).where(eq(executions.id, id)).get();
+      const row = db.select({ user: sessions.user_id }).from(sessions).where(eq(sessions.id, id)).get();
       if (!row || (!caller.admin && row.user !== null && row.user !== caller.userId)) throw notFound("session");
       const after = page.after === null ? undefined : Number(page.after);
       if (after !== undefined && !Number.isInteger(after))
         throw badRequest("The cursor is not one of this list.", "bad_cursor");
       const where = and(
-        eq(messages.execution_id, id),
+        eq(messages.session_id, id),
         after === undefined ? undefined : lt(messages.seq, after),
         text === undefined ? undefined : holding(id, text),
       );
@@ -91,7 +100,7 @@ export function createTranscripts({ db }: Store): Transcripts {
       const calls = db
         .select()
         .from(toolCalls)
-        .where(and(eq(toolCalls.execution_id, id), inArray(toolCalls.seq, seqs)))
+        .where(and(eq(toolCalls.session_id, id), inArray(toolCalls.seq, seqs)))
         .orderBy(asc(toolCalls.seq), asc(toolCalls.position))
         .all();
       return listAnswer(

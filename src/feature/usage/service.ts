@@ -81,7 +81,7 @@ export const callOf = (execution: Execution, reply: ModelReply, purpose?: CallPu
   agentId: execution.agentId,
   runId: execution.runId,
   stepId: execution.stepId,
-  sessionId: execution.id,
+  sessionId: execution.sessionId,
   projectId: execution.projectId,
   userId: execution.userId,
   provider: reply.provider,

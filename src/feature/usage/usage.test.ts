@@ -206,7 +206,7 @@ describe("sums", () => {
           expect(parts.reduce((sum, part) => sum + part.calls, 0)).toBe(wanted.calls);
         store.close();
       }),
-      { numRuns: 200 },
+      { numRuns: 50 },
     );
   });
 

@@ -36,6 +36,20 @@ export const User = t.Object({
 });
 export type User = Static<typeof User>;
 
+/** An answer to a change: a new password also says what still opens the account. */
+export const ChangedUser = t.Composite([
+  User,
+  t.Object({
+    api_keys_left: t.Optional(
+      t.Array(t.Object({ id: t.String(), name: t.String(), preview: t.String() }), {
+        description:
+          "After a new password: keys that hold on. Log-ins and their keys have ended, but for the one used.",
+      }),
+    ),
+  }),
+]);
+export type ChangedUser = Static<typeof ChangedUser>;
+
 /** A user as its administrator manages it. */
 export const ManagedUser = t.Composite([
   User,
@@ -60,6 +74,9 @@ export const UserUpdate = t.Object({
   display_name: t.Optional(DisplayName),
   password: t.Optional(NewPassword),
   current_password: t.Optional(GivenPassword),
+  end_api_keys: t.Optional(
+    t.Boolean({ description: "With a new password: end all API keys, not only those of log-ins." }),
+  ),
   email: t.Optional(t.String({ ...Email, description: "Administrators only; from others it has no effect." })),
   role: t.Optional(t.Union([t.Literal("admin"), t.Literal("user")], { description: "Administrators only." })),
   active: t.Optional(t.Boolean({ description: "Administrators only." })),

@@ -3,7 +3,7 @@ import { Type as t } from "@sinclair/typebox";
 import { Elysia } from "elysia";
 import type { Base } from "../../http/base.ts";
 import { listOf, PageQuery, pageOf } from "../../http/list.ts";
-import { ManagedUser, Role, User, UserCreate, UserUpdate } from "./model.ts";
+import { ChangedUser, ManagedUser, Role, User, UserCreate, UserUpdate } from "./model.ts";
 import type { Users } from "./service.ts";
 
 const tags = ["users"];
@@ -53,7 +53,7 @@ export function userRoutes(base: Base, users: Users) {
       access: "user",
       params,
       body: UserUpdate,
-      response: { 200: User },
+      response: { 200: ChangedUser },
       detail: { tags, summary: "Change a user; oneself: name, and password with the current one" },
     })
     .delete(

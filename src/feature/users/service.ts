@@ -15,7 +15,15 @@ import type { Store } from "../../store/store.ts";
 import { recoveryCodes, users } from "../../store/tables/accounts.ts";
 import type { HandOver } from "../feature.ts";
 import { createUserLists, type UserLists } from "./lists.ts";
-import { newUserRow, presentUser, type User, type UserCreate, type UserRow, type UserUpdate } from "./model.ts";
+import {
+  type ChangedUser,
+  newUserRow,
+  presentUser,
+  type User,
+  type UserCreate,
+  type UserRow,
+  type UserUpdate,
+} from "./model.ts";
 
 export interface UsersDeps {
   store: Store;
@@ -27,6 +35,11 @@ export interface UsersDeps {
   /** Whether this is the user's present password; wrong ones count towards the lock. @throws Problem 429. */
   checkPassword(user: UserRow, password: string): Promise<boolean>;
   endSessions(userId: string, except?: string): void;
+  /** Ends the keys of log-ins, or all but `except`. @returns those that hold on. */
+  endKeys(
+    userId: string,
+    options: { all: boolean; except?: string | undefined },
+  ): { id: string; name: string; preview: string }[];
   /** Ends the locks of wrong passwords and codes. */
   unlock(user: UserRow): void;
   /** Gives on what all features keep of a user. */
@@ -38,7 +51,7 @@ export interface Users extends UserLists {
   get(id: string, caller: Caller): User;
   /** Hashes beforehand; `commit` writes and is for the answering transaction. @throws Problem 422. */
   prepare(input: UserCreate, caller: Caller): Promise<{ commit(): User }>;
-  update(id: string, input: UserUpdate, caller: Caller): Promise<User>;
+  update(id: string, input: UserUpdate, caller: Caller): Promise<ChangedUser>;
   remove(id: string, caller: Caller): void;
 }
 
@@ -93,7 +106,7 @@ export function createUsers(deps: UsersDeps): Users {
       Object.assign(changes, { totp_enabled: false, totp_sealed: null });
     return changes;
   }
-  function applied(before: UserRow, changes: Partial<UserRow>, caller: Caller): User {
+  function applied(before: UserRow, changes: Partial<UserRow>, all: boolean, caller: Caller): ChangedUser {
     const { id } = before;
     return store.write(() => {
       const row = rowOf(id);
@@ -109,9 +122,12 @@ export function createUsers(deps: UsersDeps): Users {
       const newPassword = changes.password_hash !== undefined;
       if (loses) deps.endSessions(id);
       else if (newPassword) deps.endSessions(id, caller.userId === id ? caller.sessionId : undefined);
+      const own = caller.userId === id ? caller.apiKeyId : undefined;
+      const left = newPassword ? deps.endKeys(id, { all, except: own }) : undefined;
       if (newPassword) deps.unlock(row);
       record("user.updated", caller, id, { fields: Object.keys(changes), ...(loses ? { rights_lost: true } : {}) });
-      return presentUser(next);
+      if (!left) return presentUser(next);
+      return { ...presentUser(next), api_keys_left: left.map(({ id, name, preview }) => ({ id, name, preview })) };
     });
   }
 
@@ -142,7 +158,7 @@ export function createUsers(deps: UsersDeps): Users {
     async update(id, input, caller) {
       const row = visible(id, caller);
       const hash = await newHash(row, input, caller.userId === id);
-      return applied(row, changesOf(row, input, caller, hash), caller);
+      return applied(row, changesOf(row, input, caller, hash), input.end_api_keys ?? false, caller);
     },
     remove(id, caller) {
       store.write(() => {

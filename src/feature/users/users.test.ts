@@ -103,6 +103,61 @@ describe("users", () => {
     await logIn(server, one.email, "set by the admin");
   });
 
+  test("a new password ends log-ins and the keys of log-ins, and says which keys hold on; all end when that is asked for", async () => {
+    const one = await makeUser(server, admin, "keys@example.test");
+    const newKey = async (who: Account, body: Record<string, unknown>) => {
+      const { status, body: made } = await by(who, "POST", "/v1/auth/api-keys", body);
+      expect([status, made["kind"]]).toEqual([201, body["kind"] ?? "key"]);
+      return made as { id: string; key: string; name: string };
+    };
+    const works = async ({ key }: { key: string }) =>
+      (await server.request("GET", "/v1/auth/me", { token: key })).status;
+    const script = await newKey(one, { name: "nightly" });
+    const laptop = await newKey(one, { name: "skep login on laptop", kind: "login" });
+    const desktop = await newKey(one, { name: "skep login on desktop", kind: "login" });
+
+    // By the owner, with the key of one log-in: that one stays, as a session would.
+    const change = { password: "a second password", current_password: PASSWORD };
+    const own = await server.request("PUT", `/v1/users/${one.id}`, { token: laptop.key, body: change });
+    expect([own.status, (own.body["api_keys_left"] as { name: string }[]).map(({ name }) => name).sort()]).toEqual([
+      200,
+      ["nightly", "skep login on laptop"],
+    ]);
+    expect([await works(laptop), await works(desktop), await works(script)]).toEqual([200, 401, 200]);
+    expect(JSON.stringify(own.body)).not.toContain(script.key);
+
+    // By an administrator: every log-in's.
+    const byAdmin = await by(admin, "PUT", `/v1/users/${one.id}`, { password: "a third password" });
+    expect(byAdmin.body["api_keys_left"]).toMatchObject([{ id: script.id, name: "nightly" }]);
+    expect([await works(laptop), await works(script)]).toEqual([401, 200]);
+    const all = { password: "a fourth password", end_api_keys: true };
+    expect((await by(admin, "PUT", `/v1/users/${one.id}`, all)).body["api_keys_left"]).toEqual([]);
+    expect(await works(script)).toBe(401);
+    expect((await by(admin, "PUT", `/v1/users/${one.id}`, { display_name: "Same" })).body).not.toHaveProperty(
+      "api_keys_left",
+    );
+  });
+
+  test("an administrator lists and revokes another's keys; others reach their own alone", async () => {
+    const one = await makeUser(server, admin, "held@example.test");
+    const key = (await by(one, "POST", "/v1/auth/api-keys", { name: "held" })).body as { id: string; key: string };
+    const path = `/v1/users/${one.id}/api-keys`;
+    const listed = await by(admin, "GET", path);
+    expect(listed.body).toMatchObject({ items: [{ id: key.id, name: "held", kind: "key" }], next_cursor: null });
+    expect(JSON.stringify(listed.body)).not.toContain(key.key);
+    expect((await by(one, "GET", path)).body).toEqual(listed.body);
+    for (const method of ["GET", "DELETE"])
+      expect((await by(user, method, method === "GET" ? path : `${path}/${key.id}`)).status).toBe(404);
+    expect((await by(admin, "GET", "/v1/users/usr_nobody/api-keys")).status).toBe(404);
+    expect((await by(admin, "DELETE", `/v1/users/${user.id}/api-keys/${key.id}`)).status).toBe(404);
+    expect((await by(admin, "DELETE", `${path}/${key.id}`)).status).toBe(204);
+    expect((await server.request("GET", "/v1/auth/me", { token: key.key })).status).toBe(401);
+    const audit = await by(admin, "GET", "/v1/admin/audit?action=api_key.revoked");
+    expect(audit.body["items"]).toContainEqual(
+      expect.objectContaining({ actor: admin.id, subject: key.id, data: { user_id: one.id } }),
+    );
+  });
+
   test("the last active administrator can be neither demoted, switched off nor deleted", async () => {
     const path = `/v1/users/${admin.id}`;
     expect((await by(admin, "PUT", path, { role: "user" })).body["code"]).toBe("last_administrator");

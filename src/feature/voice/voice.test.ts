@@ -149,7 +149,7 @@ describe("speech", () => {
     let loudest = 0;
     for (let at = 0; at + 1 < data.length; at += 2) loudest = Math.max(loudest, Math.abs(data.readInt16LE(at)));
     expect(loudest).toBeGreaterThan(3_000);
-    expect((await speak({ text: "Hello.", voice_id: "zz-nobody" })).status).toBe(503);
+    expect((await speak({ text: "Hello.", voice_id: "zz-nobody" })).status).toBe(422);
   });
 });
 

@@ -1,18 +1,14 @@
 /** Uncommitted changes (or those since a base) as symbols and flows. */
 import type { CodeGraph } from "../code-graph.ts";
-import { type GitPlace, git, gitWithoutFilters } from "../git.ts";
-import { GraphError } from "../graph-error.ts";
+import type { GitPlace } from "../git.ts";
 import { EDGE_TYPES, type EdgeType, NODE_LABELS } from "../model.ts";
 import { languageOf } from "../parse/languages.ts";
+import { changedFiles } from "./changed-files.ts";
 import { type Risk, riskOf } from "./impact.ts";
+import type { ChangedFile, Hunk } from "./read-diff.ts";
 import { type ProcessView, processesOf, processView, type SymbolView } from "./symbols.ts";
 
-export interface ChangedFile {
-  path: string;
-  status: "added" | "modified" | "deleted" | "renamed" | "untracked";
-  /** The earlier path of a renamed file. */
-  from?: string;
-}
+export type { ChangedFile };
 
 export interface ChangedSymbol {
   symbol: SymbolView;
@@ -35,16 +31,10 @@ export interface Changes {
 /** What the changes are read from. */
 export interface ChangesSources {
   place: GitPlace;
-  /** An index of the working tree that is quick to compare with; the repository's own when undefined. */
-  index: string | undefined;
+  /** Where what was read of the working tree is remembered. */
+  folder: string;
   /** Nodes of files as they are in the working tree now. */
   structureOf(paths: readonly string[]): Promise<CodeGraph>;
-}
-
-interface Hunk {
-  start: number;
-  end: number;
-  added: boolean;
 }
 
 const MAX_LISTED = 1_000;
@@ -63,7 +53,7 @@ export async function changesOf(
   sources: ChangesSources,
   base?: string,
 ): Promise<Changes | undefined> {
-  const changed = await changedFiles(sources, base);
+  const changed = await changedFiles(sources.place, sources.folder, base);
   if (!changed) return undefined;
   const { files, hunks } = changed;
   const source = files.filter((file) => languageOf(file.path) !== undefined);
@@ -92,73 +82,6 @@ export async function changesOf(
       source.length > read.length,
     risk: riskOf(dependents.size, symbols.length + dependents.size, processes.size, 0),
   };
-}
-
-const DIFF = ["diff", "--no-ext-diff", "--no-textconv", "--no-color", "-M", "-U0", "--relative"];
-const UNTRACKED = ["ls-files", "-z", "--others", "--exclude-standard"];
-
-/** @returns undefined outside git. @throws GraphError for a base that is no commit. */
-async function changedFiles({ place, index }: ChangesSources, base: string | undefined) {
-  const against = base ?? "HEAD";
-  if (against.startsWith("-") || !/^[\w./~^@{}-]+$/.test(against)) throw new GraphError("invalid", "base is no commit");
-  // At once, as each waits for the disk: what a base that is none makes of the others is not looked at.
-  const [known, difference, others] = await Promise.all([
-    git(place, ["rev-parse", "--verify", "--quiet", `${against}^{commit}`]),
-    gitWithoutFilters(place, [...DIFF, against, "--"], index),
-    git(place, UNTRACKED),
-  ]);
-  if (known === undefined && base) throw new GraphError("invalid", "base is no commit of this repository");
-  // Before the first commit everything is new.
-  const diff = known === undefined ? "" : difference;
-  const untracked = known === undefined ? await git(place, [...UNTRACKED, "--cached"]) : others;
-  if (diff === undefined || untracked === undefined) return undefined;
-  const files: ChangedFile[] = [];
-  const hunks = new Map<string, Hunk[]>();
-  readDiff(diff, files, hunks);
-  for (const path of untracked.split("\0")) {
-    if (path === "") continue;
-    files.push({ path, status: "untracked" });
-    hunks.set(path, [{ start: 1, end: Number.POSITIVE_INFINITY, added: true }]);
-  }
-  files.sort((a, b) => (a.path < b.path ? -1 : 1));
-  return { files, hunks };
-}
-
-function readDiff(diff: string, files: ChangedFile[], hunks: Map<string, Hunk[]>): void {
-  let file: ChangedFile | undefined;
-  let from = "";
-  for (const line of diff.split("\n")) {
-    if (line.startsWith("diff --git ")) {
-      file = { path: "", status: "modified" };
-      from = "";
-      files.push(file);
-      const names = /^diff --git "?a\/(.*?)"? "?b\/(.*?)"?$/.exec(line);
-      file.path = names?.[2] ?? "";
-    } else if (!file) continue;
-    else if (line.startsWith("new file mode")) file.status = "added";
-    else if (line.startsWith("deleted file mode")) file.status = "deleted";
-    else if (line.startsWith("rename from ")) from = line.slice("rename from ".length);
-    else if (line.startsWith("rename to ")) {
-      file.status = "renamed";
-      file.path = line.slice("rename to ".length);
-      file.from = from;
-    } else if (line.startsWith("+++ b/")) file.path = line.slice("+++ b/".length).replace(/\t$/, "");
-    else if (line.startsWith("@@")) {
-      const match = /^@@ -(\d+)(?:,(\d+))? \+(\d+)(?:,(\d+))? @@/.exec(line);
-      if (!match) continue;
-      const deleted = file.status === "deleted";
-      const start = Number(deleted ? match[1] : match[3]);
-      const count = Number((deleted ? match[2] : match[4]) ?? "1");
-      const list = hunks.get(file.path) ?? [];
-      // Removed lines leave a seam: the lines around it are the change.
-      list.push({
-        start: Math.max(1, start),
-        end: Math.max(start, start + count - 1),
-        added: Number(match[2] ?? "1") === 0,
-      });
-      hunks.set(file.path, list);
-    }
-  }
 }
 
 /** Innermost symbols that hunks touch: a class counts only where no member of it does. */

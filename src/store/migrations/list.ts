@@ -19,8 +19,13 @@ import knowledgeGraph from "./0060-knowledge-graph.sql" with { type: "text" };
 import replacedSecrets from "./0061-replaced-secrets.sql" with { type: "text" };
 import jobs from "./0100-jobs.sql" with { type: "text" };
 import usageTotals from "./0101-usage-totals.sql" with { type: "text" };
+import runTotals from "./0102-run-totals.sql" with { type: "text" };
+import loginKeys from "./0110-login-keys.sql" with { type: "text" };
+import sessions from "./0120-sessions.sql" with { type: "text" };
+import tasks from "./0220-tasks.sql" with { type: "text" };
 import cookies from "./0260-cookies.sql" with { type: "text" };
 import voice from "./0261-voice.sql" with { type: "text" };
+import lifecycle from "./0290-lifecycle.sql" with { type: "text" };
 
 export interface Migration {
   name: string;
@@ -48,6 +53,12 @@ export const MIGRATIONS: readonly Migration[] = [
   { name: "0061-replaced-secrets", sql: replacedSecrets },
   { name: "0100-jobs", sql: jobs },
   { name: "0101-usage-totals", sql: usageTotals },
+  { name: "0110-login-keys", sql: loginKeys },
+  { name: "0120-sessions", sql: sessions },
+  // After the tables that it counts in were made anew.
+  { name: "0102-run-totals", sql: runTotals },
+  { name: "0220-tasks", sql: tasks },
   { name: "0260-cookies", sql: cookies },
   { name: "0261-voice", sql: voice },
+  { name: "0290-lifecycle", sql: lifecycle },
 ];

@@ -66,6 +66,8 @@ export const apiKeys = sqliteTable("api_keys", {
   expires_at: text(),
   last_used_at: text(),
   created_at: text().notNull(),
+  /** A `login` key stands for a log-in and ends with the password that it was made by. */
+  kind: text().$type<"key" | "login">().notNull(),
 });
 
 /** Wrong tries by account, known or not. Times are epoch milliseconds. */

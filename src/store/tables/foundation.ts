@@ -1,23 +1,19 @@
 /** Tables of the store itself: the event log, remembered answers, small facts of the instance, the audit log. */
-import { index, integer, sqliteTable, text } from "drizzle-orm/sqlite-core";
+import { integer, sqliteTable, text } from "drizzle-orm/sqlite-core";
 
-export const events = sqliteTable(
-  "events",
-  {
-    id: integer().primaryKey({ autoIncrement: true }),
-    kind: text().notNull(),
-    at: text().notNull(),
-    run_id: text(),
-    step_id: text(),
-    session_id: text(),
-    agent_id: text(),
-    swarm_id: text(),
-    project_id: text(),
-    user_id: text(),
-    data: text({ mode: "json" }).$type<Record<string, unknown>>().notNull(),
-  },
-  (t) => [index("events_run").on(t.run_id, t.id), index("events_session").on(t.session_id, t.id)],
-);
+export const events = sqliteTable("events", {
+  id: integer().primaryKey({ autoIncrement: true }),
+  kind: text().notNull(),
+  at: text().notNull(),
+  run_id: text(),
+  step_id: text(),
+  session_id: text(),
+  agent_id: text(),
+  swarm_id: text(),
+  project_id: text(),
+  user_id: text(),
+  data: text({ mode: "json" }).$type<Record<string, unknown>>().notNull(),
+});
 
 export const idempotency = sqliteTable("idempotency", {
   /** Caller, method, path and key, joined. */
@@ -33,18 +29,14 @@ export const idempotency = sqliteTable("idempotency", {
 /** Small facts of the instance by name: its id, the setup state. */
 export const facts = sqliteTable("facts", { name: text().primaryKey(), value: text().notNull() });
 
-export const audit = sqliteTable(
-  "audit",
-  {
-    id: text().primaryKey(),
-    at: text().notNull(),
-    /** e.g. `secret.env_read`, `login.failed`. */
-    action: text().notNull(),
-    /** user id, `engine`, `local`, or `execution:<id>`. */
-    actor: text().notNull(),
-    subject: text(),
-    address: text(),
-    data: text({ mode: "json" }).$type<Record<string, unknown>>().notNull(),
-  },
-  (t) => [index("audit_at").on(t.at)],
-);
+export const audit = sqliteTable("audit", {
+  id: text().primaryKey(),
+  at: text().notNull(),
+  /** e.g. `secret.env_read`, `login.failed`. */
+  action: text().notNull(),
+  /** user id, `engine`, `local`, or `execution:<id>`. */
+  actor: text().notNull(),
+  subject: text(),
+  address: text(),
+  data: text({ mode: "json" }).$type<Record<string, unknown>>().notNull(),
+});

@@ -4,6 +4,14 @@ import { sqliteTable, text } from "drizzle-orm/sqlite-core";
 export type ProjectStatus = "active" | "paused" | "archived";
 export type WorkspaceState = "none" | "cloning" | "ready" | "failed";
 
+export interface BoardColumn {
+  id: string;
+  name: string;
+  statuses: string[];
+  /** Most tasks in it at once; null: no limit. */
+  wip_limit: number | null;
+}
+
 export const projects = sqliteTable("projects", {
   id: text().primaryKey(),
   /** Unique without regard to case. */
@@ -15,6 +23,8 @@ export const projects = sqliteTable("projects", {
   default_pipeline_id: text(),
   status: text().$type<ProjectStatus>().notNull(),
   vision: text(),
+  /** The board; null: the shipped one. */
+  columns: text({ mode: "json" }).$type<BoardColumn[]>(),
   workspace_state: text().$type<WorkspaceState>().notNull(),
   workspace_error: text(),
   /** Commit that new runs start from. */

@@ -1,72 +1,81 @@
 /** Runs and the steps of each, every attempt a row. */
-import { index, integer, real, sqliteTable, text } from "drizzle-orm/sqlite-core";
+import { integer, primaryKey, real, sqliteTable, text } from "drizzle-orm/sqlite-core";
 import { RUN_STATUSES, STEP_STATUSES } from "../../core/run-states.ts";
 import type { PipelineDefinition } from "../../engine/pipeline/definition.ts";
 import type { RunError, StepError } from "../../engine/pipeline/rows.ts";
 
-export const runs = sqliteTable(
-  "runs",
+export const runs = sqliteTable("runs", {
+  id: text().primaryKey(),
+  pipeline_id: text().notNull(),
+  /** The definition as it was when the run was made. */
+  definition: text({ mode: "json" }).$type<PipelineDefinition>().notNull(),
+  task_description: text().notNull(),
+  human_context: text(),
+  inputs: text({ mode: "json" }).$type<Record<string, string>>().notNull(),
+  model: text(),
+  project_id: text(),
+  project_name: text(),
+  task_id: text(),
+  status: text({ enum: RUN_STATUSES }).notNull(),
+  outputs: text({ mode: "json" }).$type<Record<string, unknown>>().notNull(),
+  error: text({ mode: "json" }).$type<RunError | null>(),
+  branch: text(),
+  created_by: text(),
+  /** What it may cost, USD, by itself or its pipeline; null: as the settings say. */
+  budget_usd: real(),
+  /** Of its model calls; the database keeps both in step with its executions. */
+  cost_nano: integer().notNull().default(0),
+  tokens: integer().notNull().default(0),
+  /** Step from which the last restart went on. */
+  restarted_from: text(),
+  created_at: text().notNull(),
+  started_at: text(),
+  finished_at: text(),
+});
+
+export const steps = sqliteTable("steps", {
+  id: text().primaryKey(),
+  run_id: text()
+    .notNull()
+    .references(() => runs.id, { onDelete: "cascade" }),
+  step_id: text().notNull(),
+  /** Order of making within the run, from 0. */
+  position: integer().notNull(),
+  /** Position in a for_each, else null. */
+  item_index: integer(),
+  attempt: integer().notNull(),
+  max_attempts: integer().notNull(),
+  visit: integer().notNull(),
+  status: text({ enum: STEP_STATUSES }).notNull(),
+  agent_id: text(),
+  inputs: text({ mode: "json" }).$type<Record<string, unknown>>().notNull(),
+  outputs: text({ mode: "json" }).$type<Record<string, unknown>>().notNull(),
+  text: text().notNull(),
+  error: text({ mode: "json" }).$type<StepError | null>(),
+  model: text(),
+  /** The attempts of one visit share a session; each is an execution of it. */
+  session_id: text(),
+  execution_id: text(),
+  /** Superseded by a restart or a step back: kept for reading, not counted by the planner. */
+  superseded: integer({ mode: "boolean" }).notNull(),
+  /** When a person's time to answer is over, ms since the epoch. */
+  deadline: integer(),
+  data: text({ mode: "json" }).$type<Record<string, unknown>>().notNull(),
+  created_at: text().notNull(),
+  started_at: text(),
+  finished_at: text(),
+});
+
+/** In which runs an agent took a step; written by the database with each step. */
+export const runAgents = sqliteTable(
+  "run_agents",
   {
-    id: text().primaryKey(),
-    pipeline_id: text().notNull(),
-    /** The definition as it was when the run was made. */
-    definition: text({ mode: "json" }).$type<PipelineDefinition>().notNull(),
-    task_description: text().notNull(),
-    human_context: text(),
-    inputs: text({ mode: "json" }).$type<Record<string, string>>().notNull(),
-    model: text(),
-    project_id: text(),
-    project_name: text(),
-    task_id: text(),
-    status: text({ enum: RUN_STATUSES }).notNull(),
-    outputs: text({ mode: "json" }).$type<Record<string, unknown>>().notNull(),
-    error: text({ mode: "json" }).$type<RunError | null>(),
-    branch: text(),
-    created_by: text(),
-    /** What it may cost, USD, by itself or its pipeline; null: as the settings say. */
-    budget_usd: real(),
-    /** Step from which the last restart went on. */
-    restarted_from: text(),
-    created_at: text().notNull(),
-    started_at: text(),
-    finished_at: text(),
+    agent_id: text().notNull(),
+    run_id: text()
+      .notNull()
+      .references(() => runs.id, { onDelete: "cascade" }),
   },
-  (t) => [
-    index("runs_pipeline").on(t.pipeline_id, t.id),
-    index("runs_status").on(t.status),
-    index("runs_project").on(t.project_id, t.id),
-  ],
+  (t) => [primaryKey({ columns: [t.agent_id, t.run_id] })],
 );
 
-export const steps = sqliteTable(
-  "steps",
-  {
-    id: text().primaryKey(),
-    run_id: text().notNull(),
-    step_id: text().notNull(),
-    /** Order of making within the run, from 0. */
-    position: integer().notNull(),
-    /** Position in a for_each, else null. */
-    item_index: integer(),
-    attempt: integer().notNull(),
-    max_attempts: integer().notNull(),
-    visit: integer().notNull(),
-    status: text({ enum: STEP_STATUSES }).notNull(),
-    agent_id: text(),
-    inputs: text({ mode: "json" }).$type<Record<string, unknown>>().notNull(),
-    outputs: text({ mode: "json" }).$type<Record<string, unknown>>().notNull(),
-    text: text().notNull(),
-    error: text({ mode: "json" }).$type<StepError | null>(),
-    model: text(),
-    session_id: text(),
-    /** Superseded by a restart or a step back: kept for reading, not counted by the planner. */
-    superseded: integer({ mode: "boolean" }).notNull(),
-    /** When a person's time to answer is over, ms since the epoch. */
-    deadline: integer(),
-    data: text({ mode: "json" }).$type<Record<string, unknown>>().notNull(),
-    created_at: text().notNull(),
-    started_at: text(),
-    finished_at: text(),
-  },
-  (t) => [index("steps_run").on(t.run_id, t.position)],
-);
+export const agentTotals = sqliteTable("agent_totals", { agent_id: text().primaryKey(), runs: integer().notNull() });

@@ -1,5 +1,5 @@
 /** Agents' own voice settings, and every piece of speech that was asked for. */
-import { index, integer, sqliteTable, text } from "drizzle-orm/sqlite-core";
+import { integer, sqliteTable, text } from "drizzle-orm/sqlite-core";
 
 export const agentTtsSettings = sqliteTable("agent_tts_settings", {
   agent_id: text().primaryKey(),
@@ -8,22 +8,18 @@ export const agentTtsSettings = sqliteTable("agent_tts_settings", {
   updated_at: text().notNull(),
 });
 
-export const ttsCalls = sqliteTable(
-  "tts_calls",
-  {
-    id: text().primaryKey(),
-    agent_id: text().notNull(),
-    user_id: text(),
-    provider: text().notNull(),
-    voice_id: text(),
-    characters: integer().notNull(),
-    bytes: integer().notNull(),
-    /** 1e-9 USD; null when unknown. */
-    cost_nano: integer(),
-    cached: integer({ mode: "boolean" }).notNull(),
-    duration_ms: integer().notNull(),
-    error: text({ mode: "json" }).$type<{ code: string; message: string } | null>(),
-    created_at: text().notNull(),
-  },
-  (t) => [index("tts_calls_agent").on(t.agent_id, t.id), index("tts_calls_user").on(t.user_id, t.id)],
-);
+export const ttsCalls = sqliteTable("tts_calls", {
+  id: text().primaryKey(),
+  agent_id: text().notNull(),
+  user_id: text(),
+  provider: text().notNull(),
+  voice_id: text(),
+  characters: integer().notNull(),
+  bytes: integer().notNull(),
+  /** 1e-9 USD; null when unknown. */
+  cost_nano: integer(),
+  cached: integer({ mode: "boolean" }).notNull(),
+  duration_ms: integer().notNull(),
+  error: text({ mode: "json" }).$type<{ code: string; message: string } | null>(),
+  created_at: text().notNull(),
+});

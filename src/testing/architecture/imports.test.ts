@@ -60,11 +60,15 @@ function allowed(from: string, to: string): boolean {
     case "feature":
       if (["core", "store", "http"].includes(target)) return true;
       if (target.startsWith("feature/") && /\/(model|events)\.ts$/.test(to)) return true;
-      // Tools are what features bring to executions; the pipeline planner is pure functions over rows.
-      if (to === "engine/tool.ts" || to.startsWith("engine/pipeline/")) return true;
+      // The engine's words for what features start and bring: kinds of sessions, parts of messages, tools; and the pipeline
+      // planner, pure functions over rows.
+      if (["engine/kinds.ts", "engine/parts.ts", "engine/tool.ts"].includes(to)) return true;
+      if (to.startsWith("engine/pipeline/")) return true;
+      // What the graph's words are is said by the graph.
+      if (from.startsWith("feature/knowledge-graph/") && to === "graph/model.ts") return true;
       // Where a feature is put together, it takes what it hands to its own parts.
       return (
-        /\/feature\.ts$/.test(from) &&
+        (/\/feature\.ts$/.test(from) || from.startsWith("feature/engine/")) &&
         (["engine", "graph"].includes(target) || target.startsWith("adapter/") || to === "feature/feature.ts")
       );
     case "app":

@@ -161,7 +161,7 @@ describe("the access matrix", () => {
   );
 
   test("an execution's token is let into the routes that say so, and an ended or invented one nowhere", async () => {
-    const execution = { id: "sess_x", agentId: "scribe" };
+    const execution = { id: "exe_x", sessionId: "sess_x", agentId: "scribe" };
     for (const route of routes) {
       const refused = denial({ kind: "execution", admin: false, execution }, route);
       const open = route.access === "public" || route.access === "env" || route.execution;

@@ -44,6 +44,7 @@ beforeAll(async () => {
   b = await makeUser(server, admin, "b@example.test");
   const run = await finishedRun(a);
   const [call] = await itemsOf(a, "/v1/llm-calls");
+  const [step] = await itemsOf(a, `/v1/steps/${run}`);
   const key = await by(a, "POST", "/v1/auth/api-keys", { name: "of a" });
   const [session] = await itemsOf(a, "/v1/auth/sessions");
   keepRows(a.id);
@@ -51,16 +52,19 @@ beforeAll(async () => {
   form.append("name", "of a");
   form.append("file", new File(["example.com\tTRUE\t/\tTRUE\t0\tsid\tvalue"], "cookies.txt"));
   const cookies = await by(a, "POST", "/v1/browser/cookies", form);
+  const talk = await by(a, "POST", "/v1/chat/sessions", { agent_id: "scribe" });
   objects = [
+    ["/v1/chat/sessions/", [talk.body["id"] as string, "msg_none"]],
     ["/v1/browser/cookies/agents/", ["scribe", cookies.body["id"] as string]],
     ["/v1/browser/cookies/", [cookies.body["id"] as string]],
     ["/v1/auth/api-keys/", [key.body["id"] as string]],
     ["/v1/auth/sessions/", [session!["id"] as string]],
-    ["/v1/users/", [a.id]],
+    ["/v1/users/", [a.id, key.body["id"] as string]],
     ["/v1/jobs/", ["job_of_a"]],
     ["/v1/admin/notifications/", ["ntf_of_a"]],
     ["/v1/llm-calls/", [call!["id"] as string]],
     ["/v1/runs/", [run]],
+    ["/v1/sessions/", [step!["session_id"] as string]],
     ["/v1/steps/", [run, "look"]],
   ];
 });
@@ -98,6 +102,11 @@ const BODIES: Record<string, unknown> = {
   "/v1/users/{id}": { display_name: "Taken" },
   "/v1/runs/{id}/approve": { step_id: "look", approved: true },
   "/v1/runs/{id}/restart": {},
+  "/v1/chat/sessions/{id}": { title: "Taken" },
+  "/v1/chat/sessions/{id}/message": { message: "Taken" },
+  "/v1/chat/sessions/{id}/rewind": { message_id: "msg_none" },
+  "/v1/chat/sessions/{id}/fork": { message_id: "msg_none" },
+  "/v1/chat/sessions/{id}/queue/{message_id}": { message: "Taken" },
 };
 
 describe("A4: another user's object is one that there is not", () => {
@@ -261,8 +270,11 @@ const LEFT: Record<string, "goes" | "handed over" | "kept"> = {
   jobs: "handed over",
   // Records: who started what, and what it cost. Others than administrators do not read them.
   runs: "kept",
-  executions: "kept",
+  tasks: "kept",
+  sessions: "kept",
   llm_calls: "kept",
+  usage_days: "kept",
+  usage_hours: "kept",
   tts_calls: "handed over",
 };
 

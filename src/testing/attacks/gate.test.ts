@@ -1,6 +1,7 @@
 /** Attack rows A1, A3, A7, A18, A31: what the gate must hold whatever stands behind it. */
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { Socket } from "node:net";
+import { skep } from "../command.ts";
 import { startServer, type TestServer } from "../server.ts";
 
 const ENGINE = "engine-token-engine-token-1";
@@ -121,6 +122,30 @@ describe("A7 an empty token is no token", () => {
         value,
         (await guarded.request("GET", "/v1/secrets", { headers: { Authorization: value } })).status,
       ]).toEqual([value, 401]);
+  });
+});
+
+describe("a key that can be guessed", () => {
+  const short = { ENGINE_INTERNAL_TOKEN: "short", SECRET_ENCRYPTION_KEY: "tiny" };
+  test("is warned of on a machine's own loopback address, and works there", async () => {
+    const server = await startServer({ env: short });
+    try {
+      for (const name of Object.keys(short)) expect(server.output()).toContain(`${name} is short enough to be guessed`);
+      expect((await server.request("GET", "/v1/settings/providers/keys/all", { token: "short" })).status).toBe(200);
+    } finally {
+      await server.remove();
+    }
+  });
+  test.each([
+    { HOST: "0.0.0.0" },
+    { TRUSTED_PROXIES: "127.0.0.1" },
+    { PUBLIC_URL: "https://skep.example.test" },
+  ] as Record<string, string>[])("is refused with %j", async (env) => {
+    for (const [name, value] of Object.entries(short)) {
+      const { code, stderr } = await skep(["serve"], { env: { ...env, [name]: value, DATA: "/nonexistent/data" } });
+      expect([code, stderr]).toEqual([2, expect.stringContaining(`${name} accepts`)]);
+      expect(stderr).not.toContain(value);
+    }
   });
 });
 

@@ -293,7 +293,7 @@ describe.each(["process", "docker"] as const)("a whole run in the %s sandbox", (
         const names = Env.map((pair) => pair.split("=")[0]).sort();
         expect(names).toEqual([
           ...["CANARY", "CANARY_LINES", "ENGINE_INTERNAL_TOKEN", "HOME", "LANG", "LOGNAME", "PATH", "SKEP_AGENT_ID"],
-          ...["SKEP_EXECUTION_ID", "SKEP_RUN_ID", "USER"],
+          ...["SKEP_EXECUTION_ID", "SKEP_RUN_ID", "SKEP_SESSION_ID", "USER"],
         ]);
       });
 

@@ -4,11 +4,21 @@
  * endless device left there holds nothing up.
  */
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from "bun:test";
-import { lstatSync, mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
+import {
+  lstatSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { createGit } from "../../adapter/git.ts";
 import { createWorkspaceFiles } from "../../adapter/sandbox/workspace-files.ts";
+import { createGraphSession } from "../../graph/session.ts";
 import { startSwapper } from "../swapper.ts";
 
 /** How long each race is run; an hour proves more than a second. */
@@ -73,6 +83,21 @@ async function race(pairs: readonly (readonly [string, string])[], act: (round: 
   }
 }
 
+function attempt(act: () => unknown): unknown {
+  try {
+    return act();
+  } catch (error) {
+    return String(error);
+  }
+}
+
+function filesHolding(folder: string, text: string): string[] {
+  return readdirSync(folder, { recursive: true, withFileTypes: true })
+    .filter((entry) => entry.isFile())
+    .map(({ parentPath, name }) => join(parentPath, name))
+    .filter((path) => readFileSync(path, "latin1").includes(text));
+}
+
 describe("while names are swapped", () => {
   test("no commit holds what lies outside", async () => {
     const { run, pairs } = await trapped();
@@ -107,6 +132,25 @@ describe("while names are swapped", () => {
     expect(lstatSync(join(outside, "mine"), { throwIfNoEntry: false })).toBeUndefined();
   });
 
+  test("no graph holds what lies outside, nor does an answer", async () => {
+    const { home, run, pairs } = await trapped();
+    const gitDir = join(run.repository, "worktrees/run_1");
+    const session = createGraphSession({ root: run.path, gitDir, store: join(home, "graph") });
+    const answers: string[] = [];
+    await git.commitAll(run, { message: "m", author });
+    await race(pairs, async (round) => {
+      writeFileSync(join(run.path, "round.py"), `ROUND = ${round}\n`);
+      await session.index({ force: round % 2 === 0 });
+      for (const symbol of ["connect", "TOKEN"])
+        answers.push(JSON.stringify([attempt(() => session.context(symbol)), await session.changes()]));
+      answers.push(JSON.stringify(session.query({ query: "connect token inside", includeCode: true, limit: 50 })));
+    });
+    session.close();
+    expect(answers.join("")).toContain("inside");
+    expect(answers.join("").includes(NEEDLE)).toBe(false);
+    expect(filesHolding(join(home, "graph"), NEEDLE)).toEqual([]);
+  });
+
   test("removing a working copy removes nothing outside", async () => {
     const end = performance.now() + RACE_MS;
     do {
@@ -138,5 +182,50 @@ describe("what is no regular file", () => {
     expect(skipped.map(({ path, why }) => `${path}: ${why}`).sort()).toEqual(
       ["d/conf.py", "d/pipe", "pipe", "socket", "up/.gitignore"].map((path) => `${path}: no regular file`),
     );
+  });
+
+  test("costs an index nothing: neither a pipe nor an endless device is read, wherever git or a language looks", async () => {
+    const { home, run } = await trapped();
+    const at = (name: string) => join(run.path, name);
+    for (const name of ["d/.gitignore", "tsconfig.json", "d/pyproject.toml", "pipe.py", "d/go.mod"])
+      Bun.spawnSync(["mkfifo", at(name)]);
+    for (const name of [".gitmodules", ".gitignore", "package.json", "zero.py", ".gitattributes"])
+      symlinkSync("/dev/zero", at(name));
+    writeFileSync(at("app.ts"), 'import { x } from "./other";\nexport const y = x;\n');
+    const gitDir = join(run.repository, "worktrees/run_1");
+    for (const place of [{ root: run.path, gitDir }, { root: run.path }]) {
+      const session = createGraphSession({ ...place, store: join(home, `graph-${"gitDir" in place}`) });
+      const started = performance.now();
+      const memory = process.memoryUsage().rss;
+      const { manifest } = await session.index({ force: true });
+      await session.status();
+      await session.changes();
+      session.close();
+      expect(performance.now() - started).toBeLessThan(10_000);
+      expect(process.memoryUsage().rss - memory).toBeLessThan(500 * 1024 * 1024);
+      expect(manifest.files).toBe(4);
+      expect(manifest.skipped).toContainEqual({ path: "zero.py", reason: "symbolic link" });
+    }
+  });
+});
+
+describe("a folder that became a link", () => {
+  test("gives the graph nothing of what it leads to, nor do files beside the sources", async () => {
+    const { home, run } = await trapped();
+    await git.commitAll(run, { message: "m", author });
+    rmSync(join(run.path, "d"), { recursive: true });
+    symlinkSync(outside, join(run.path, "d"));
+    for (const name of ["package.json", "tsconfig.json"]) symlinkSync(join(outside, "conf.py"), join(run.path, name));
+    const session = createGraphSession({
+      root: run.path,
+      gitDir: join(run.repository, "worktrees/run_1"),
+      store: join(home, "graph"),
+    });
+    const { manifest } = await session.index({ force: true });
+    const { nodes } = session.graphData({ limit: 1_000 });
+    session.close();
+    expect(nodes.map(({ file_path }) => file_path).filter((path) => path?.startsWith("d/"))).toEqual([]);
+    expect(manifest.files).toBe(2);
+    expect(filesHolding(join(home, "graph"), NEEDLE)).toEqual([]);
   });
 });

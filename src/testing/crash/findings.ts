@@ -55,7 +55,9 @@ function callFaults({ log, journal }: Disturbed): string[] {
     return call;
   };
   for (const event of log) {
-    const key = `${event.session_id} ${String(event.data["call_id"]).replace("scripted_", "")}`;
+    // An attempt after another one has its calls' numbers once more, with a mark of its own.
+    const [, label] = /^scripted_(\d+_\d+)/.exec(String(event.data["call_id"])) ?? [];
+    const key = `${String(event.data["execution_id"])} ${label}`;
     if (event.kind === "tool_call_start") {
       const call = callOf(key);
       call.starts++;
@@ -63,8 +65,8 @@ function callFaults({ log, journal }: Disturbed): string[] {
     } else if (event.kind === "tool_call_end") callOf(key).ends.push(event);
   }
   for (const line of journal) {
-    const [what, session, label] = line.split(" ");
-    const call = callOf(`${session} ${label}`);
+    const [what, execution, label] = line.split(" ");
+    const call = callOf(`${execution} ${label}`);
     if (what === "begin") call.begun++;
     else call.done++;
   }

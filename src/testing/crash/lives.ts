@@ -8,7 +8,8 @@ import { dirname, join } from "node:path";
 import { openHouse } from "../../app.ts";
 import type { Clock } from "../../core/clock.ts";
 import { readConfig } from "../../core/config.ts";
-import type { AssistantPart, ModelPort, ModelReply } from "../../engine/model.ts";
+import type { ModelPort, ModelReply } from "../../engine/model.ts";
+import type { AssistantPart } from "../../engine/parts.ts";
 import type { Sandbox, SandboxDriver } from "../../engine/sandbox.ts";
 import { LOCAL_ADMIN } from "../../http/caller.ts";
 import { createEventLog } from "../../store/event-log.ts";
@@ -82,7 +83,16 @@ export async function openLives(pipelines: Record<string, string>) {
           signal.addEventListener("abort", () => answer(reply([], "aborted")), { once: true });
         }),
       info: (id) => ({
-        ...{ id, context_window: null, input_usd_per_mtok: 0, output_usd_per_mtok: 0, reasoning: false, tools: true },
+        ...{
+          id,
+          context_window: null,
+          input_usd_per_mtok: 0,
+          output_usd_per_mtok: 0,
+          reasoning: false,
+          tools: true,
+          images: false,
+          documents: false,
+        },
       }),
       estimateUsd: () => 0,
     };
@@ -106,7 +116,9 @@ export async function openLives(pipelines: Record<string, string>) {
 
   /** Agents that work and wait for the model, and nothing else to do. */
   const isQuiet = () =>
-    life.services.executions.live().every(({ id, status }) => status === "running" && life.asked.has(id)) &&
+    life.services.sessions
+      .liveExecutions()
+      .every((one) => one.status === "running" && life.asked.has(one.session_id)) &&
     life.services.engine.active() === life.asked.size;
 
   return {
@@ -114,8 +126,8 @@ export async function openLives(pipelines: Record<string, string>) {
     get runs() {
       return life.services.runs;
     },
-    get executions() {
-      return life.services.executions;
+    get sessions() {
+      return life.services.sessions;
     },
     start: () => life.start(),
     /** The process is gone from one moment to the next, and another starts. */
@@ -132,7 +144,7 @@ export async function openLives(pipelines: Record<string, string>) {
         if (isQuiet()) return;
         await new Promise((resolve) => setImmediate(resolve));
       }
-      throw new Error(`never quiet: ${JSON.stringify(life.services.executions.live())}`);
+      throw new Error(`never quiet: ${JSON.stringify(life.services.sessions.liveExecutions())}`);
     },
     /** The model of that session calls `complete` with these outputs, or `fail`. */
     answer(sessionId: string, outputs: Record<string, unknown> | null) {

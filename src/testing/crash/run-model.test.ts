@@ -21,7 +21,7 @@ async function compare(expected: Expected, lives: Lives): Promise<void> {
     const rows = runs.rows.stepsOf(id).filter(({ superseded }) => !superseded);
     const steps = Object.fromEntries(STEPS.map((step) => [step, rows.findLast((row) => row.step_id === step)?.status]));
     expect({ status: runs.rows.run(id)!.status, steps }).toEqual({ status: run.status, steps: run.steps });
-    const working = lives.executions.live().filter(({ run_id }) => run_id === id);
+    const working = lives.sessions.live(["pipeline"]).filter(({ run_id }) => run_id === id);
     expect(working.map(({ step_id }) => String(step_id))).toEqual(run.working ? [run.working] : []);
   }
 }
@@ -60,7 +60,7 @@ const tick = command("tick", ({ runs }, lives) => {
 const ended = (success: boolean) => (run: ExpectedRun, id: string, lives: Lives) => {
   const step = run.working;
   if (!step) return;
-  const session = lives.executions.live().find(({ run_id }) => run_id === id)!;
+  const session = lives.sessions.live(["pipeline"]).find(({ run_id }) => run_id === id)!;
   lives.answer(session.id, success ? { value: "v" } : null);
   if (success) run.succeed(step, lives.clock.now());
   else run.fail(step);

@@ -2,6 +2,7 @@
 import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import type { TestServer } from "../server.ts";
+import { createSourceTree, SHOP } from "../source-tree.ts";
 
 const say = (text: string, tool: string, input: Record<string, unknown>) => ({
   text,
@@ -91,6 +92,7 @@ export interface Seeded {
   failed: string;
   running: string;
   succeeded: string;
+  project: string;
 }
 
 /** Environment that the server must be started with. @param folder holds the script. */
@@ -98,11 +100,20 @@ export function seedEnvironment(folder: string): Record<string, string> {
   mkdirSync(folder, { recursive: true });
   const path = join(folder, "dashboard-script.json");
   writeFileSync(path, JSON.stringify(SCRIPT));
-  return { DEMO_SCRIPT: path, ALLOW_HOST_SHELL: "true" };
+  return { DEMO_SCRIPT: path, ALLOW_HOST_SHELL: "true", ALLOW_LOCAL_REPOSITORIES: "true" };
 }
 
 /** @param token of an administrator; none where no credentials are asked for. @returns ids of runs by their state. */
 export async function seed(server: TestServer, token?: string): Promise<Seeded> {
+  const repository = createSourceTree(SHOP);
+  try {
+    return await furnish(server, repository.root, token);
+  } finally {
+    repository.remove();
+  }
+}
+
+async function furnish(server: TestServer, repository: string, token: string | undefined): Promise<Seeded> {
   const asked = token === undefined ? {} : { token };
   const send = async <T = { id: string }>(method: string, path: string, body?: unknown): Promise<T> => {
     const answer = await server.request<T>(method, path, { ...asked, ...(body === undefined ? {} : { body }) });
@@ -117,7 +128,21 @@ export async function seed(server: TestServer, token?: string): Promise<Seeded> 
     value: "tok-1234567890abcdef",
   });
   await send("POST", "/v1/secrets/DEPLOY_TOKEN/grant/engineer");
-  await send("POST", "/v1/projects", { name: "shop", description: "The shop's back office." });
+  const project = await send("POST", "/v1/projects", {
+    name: "shop",
+    description: "The shop's back office.",
+    repository,
+  });
+  await ended(async () => {
+    const { workspace } = await send<{ workspace: { state: string } }>("GET", `/v1/projects/${project.id}`);
+    return workspace.state !== "cloning";
+  });
+  const graph = `/v1/projects/${project.id}/knowledge-graph`;
+  const index = await send("POST", `${graph}/index`, {});
+  await ended(async () => {
+    const { finished_at } = await send<{ finished_at: string | null }>("GET", `${graph}/index/${index.id}`);
+    return finished_at !== null;
+  });
   const start = async (pipeline_id: string, task_description: string, until: string) => {
     const { id } = await send("POST", "/v1/runs", { pipeline_id, task_description });
     await reached(server, id, until, token);
@@ -127,6 +152,7 @@ export async function seed(server: TestServer, token?: string): Promise<Seeded> 
   await send("POST", `/v1/runs/${succeeded}/approve`, { step_id: "confirm", approved: true, comment: "Go on." });
   await reached(server, succeeded, "run_complete", token);
   return {
+    project: project.id,
     succeeded,
     failed: await start("checks", "Nightly checks of the export", "run_failed"),
     running: await start("long", "Run every test against the new writer", "tool_call_start"),
@@ -136,6 +162,11 @@ export async function seed(server: TestServer, token?: string): Promise<Seeded> 
       "run_waiting",
     ),
   };
+}
+
+/** Asks again until it is so. */
+async function ended(isSo: () => Promise<boolean>): Promise<void> {
+  while (!(await isSo())) await Bun.sleep(50);
 }
 
 /** Waits until the run had an event of that kind. */

@@ -1,6 +1,7 @@
 /** Single keys outside of fields. They can be switched off on the account page, for those who speak to their machine. */
 import { useEffect } from "react";
 import { PAGES } from "../routes.ts";
+import { keysOn } from "./single-keys.ts";
 
 export const KEYS: [keys: string, what: string][] = [
   ["Ctrl K or ⌘ K", "Go anywhere, do anything"],
@@ -12,8 +13,6 @@ export const KEYS: [keys: string, what: string][] = [
   ["n", "Start a run"],
   ["Esc", "Close, leave a field"],
 ];
-
-export const keysOn = (): boolean => localStorage.getItem("skep-keys") !== "off";
 
 interface Handlers {
   go(path: string): void;

@@ -16,6 +16,8 @@ export function Dialog({ title, onClose, children, wide = false }: DialogProps) 
   const dialog = useRef<HTMLDialogElement>(null);
   useEffect(() => {
     dialog.current?.showModal();
+    // The first field rather than the button that closes.
+    dialog.current?.querySelector<HTMLElement>("input:not([type=hidden]), textarea, select")?.focus();
   }, []);
   return (
     <dialog

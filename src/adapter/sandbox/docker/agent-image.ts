@@ -7,6 +7,7 @@ import { isProblem, messageOf, unavailable } from "../../../core/errors.ts";
 import type { ImageDetail } from "../../docker/images.ts";
 import type { ImageProgress } from "../../docker/progress.ts";
 import type { DockerClient } from "../../docker.ts";
+import { hasBusybox } from "./busybox-rootfs.ts";
 import { createImages, DEFAULT_AGENT_IMAGE } from "./image.ts";
 
 export interface AgentImageDeps {
@@ -29,6 +30,8 @@ export interface AgentImages {
   find(name: string, signal?: AbortSignal): Promise<ImageDetail>;
   /** Makes the image if it is the one that is made here. False when it is not, or could not be made. */
   make(name: string): Promise<boolean>;
+  /** Whether `make` would have what it needs. Makes nothing. */
+  canMake(name: string): Promise<boolean>;
 }
 
 export const BASIS_IMAGE = "docker.io/library/busybox:stable";
@@ -63,6 +66,7 @@ export function createAgentImages(deps: AgentImageDeps): AgentImages {
       if (!found) throw missing(`The image ${name} is gone again.`);
       return found;
     },
+    canMake: async (name) => tagged(name) === own && (pull || (await hasBusybox(deps.busyboxPaths))),
     async make(name) {
       if (tagged(name) !== own) return false;
       return makeOnce().then(

@@ -62,6 +62,13 @@ export async function busyboxRootfs(paths: readonly string[] = BUSYBOX_PATHS): P
   return { tar: tar as unknown as Readable, hash: hash.digest("hex") };
 }
 
+/** Whether this machine has what it is built from. */
+export const hasBusybox = (paths: readonly string[] = BUSYBOX_PATHS): Promise<boolean> =>
+  findBusybox(paths).then(
+    () => true,
+    () => false,
+  );
+
 async function findBusybox(paths: readonly string[]): Promise<{ path: string; binary: Buffer }> {
   for (const path of paths) {
     const binary = await readFile(path).catch(() => undefined);

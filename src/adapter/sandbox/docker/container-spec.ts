@@ -5,6 +5,7 @@ import { MOUNT_POINT, type Owner } from "../workspace-path.ts";
 
 export const LABELS = {
   instance: "skep.instance",
+  session: "skep.session",
   execution: "skep.execution",
   agent: "skep.agent",
   run: "skep.run",
@@ -53,6 +54,7 @@ export function containerRequest(plan: ContainerPlan): Docker.ContainerCreateOpt
     ),
     Labels: {
       [LABELS.instance]: plan.instanceId,
+      [LABELS.session]: spec.sessionId,
       [LABELS.execution]: spec.executionId,
       [LABELS.agent]: spec.agentId,
       ...(spec.runId ? { [LABELS.run]: spec.runId } : {}),

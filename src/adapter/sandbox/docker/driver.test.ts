@@ -43,6 +43,7 @@ describe.skipIf(!docker)("a sandbox's container", () => {
     expect((await stat(spec.workspace)).uid).toBe(Number(uid));
     expect(config.Labels).toMatchObject({
       "skep.instance": fixture.instanceId,
+      "skep.session": spec.sessionId,
       "skep.execution": spec.executionId,
       "skep.agent": "engineer",
       "skep.run": "run_1",

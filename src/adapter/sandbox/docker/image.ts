@@ -1,12 +1,10 @@
 /** The agents' container images: load one from a file, build a small one on the spot, list. No registry is needed. */
 import { pipeline, type Readable } from "node:stream";
-import { createGunzip } from "node:zlib";
 import { isProblem, Problem } from "../../../core/errors.ts";
 import type { ImageRow } from "../../docker/images.ts";
 import type { ImageProgress } from "../../docker/progress.ts";
 import type { DockerClient } from "../../docker.ts";
-import { BUSYBOX_PATHS, busyboxRootfs } from "./busybox-rootfs.ts";
-import { ARCHIVE_LIMITS, type ArchiveKind, type ArchiveLimits, guardArchive } from "./image-archive.ts";
+import type { ArchiveKind, ArchiveLimits } from "./image-archive.ts";
 
 export const DEFAULT_AGENT_IMAGE = "skep/agent:latest";
 
@@ -29,7 +27,7 @@ export interface Images {
 const PATH = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin";
 
 export function createImages(deps: { docker: DockerClient; limits?: ArchiveLimits }): Images {
-  const { docker, limits = ARCHIVE_LIMITS } = deps;
+  const { docker, limits } = deps;
   return {
     load: async (file, onProgress) => {
       try {
@@ -40,8 +38,8 @@ export function createImages(deps: { docker: DockerClient; limits?: ArchiveLimit
         throw new Problem(422, "image_refused", `This is no saved image: ${error.detail}. ${hint}`);
       }
     },
-    build: async ({ name = DEFAULT_AGENT_IMAGE, rootfs, busyboxPaths = BUSYBOX_PATHS } = {}) => {
-      const made = rootfs ? undefined : await busyboxRootfs(busyboxPaths);
+    build: async ({ name = DEFAULT_AGENT_IMAGE, rootfs, busyboxPaths } = {}) => {
+      const made = rootfs ? undefined : await (await import("./busybox-rootfs.ts")).busyboxRootfs(busyboxPaths);
       const changes = [`ENV PATH=${PATH}`, 'CMD ["/bin/sh"]', "LABEL skep.image=agent"];
       if (made) changes.push(`LABEL skep.content=${made.hash}`);
       const source = rootfs ?? made?.tar;
@@ -58,16 +56,17 @@ export function createImages(deps: { docker: DockerClient; limits?: ArchiveLimit
 async function sendGuarded<T>(
   file: Readable,
   kind: ArchiveKind,
-  limits: ArchiveLimits,
+  limits: ArchiveLimits | undefined,
   send: (tar: Readable) => Promise<T>,
 ): Promise<T> {
+  const { guardArchive } = await import("./image-archive.ts");
   const guard = guardArchive(kind, limits);
   let fault: Error | undefined;
   const onEnd = (error: Error | null | undefined) => {
     fault ??= error ? readable(error) : undefined;
   };
   const { first, rest } = await peek(file);
-  if (first[0] === 0x1f && first[1] === 0x8b) pipeline(rest, createGunzip(), guard, onEnd);
+  if (first[0] === 0x1f && first[1] === 0x8b) pipeline(rest, (await import("node:zlib")).createGunzip(), guard, onEnd);
   else pipeline(rest, guard, onEnd);
   try {
     return await send(guard);

@@ -15,7 +15,16 @@ describe("the process sandbox", () => {
   let sandbox: Sandbox;
   const start = (allowHostShell: boolean, env: Record<string, string> = {}) =>
     createProcessSandboxes({ allowHostShell }).start(
-      { executionId: "sess_test", agentId: "engineer", workspace, network: "none", memoryMb: 64, cpus: 1, env },
+      {
+        executionId: "exe_test",
+        sessionId: "sess_test",
+        agentId: "engineer",
+        workspace,
+        network: "none",
+        memoryMb: 64,
+        cpus: 1,
+        env,
+      },
       never,
     );
   const sh = (script: string, changes: Partial<typeof EXEC> = {}) =>

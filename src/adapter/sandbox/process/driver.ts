@@ -3,7 +3,7 @@
  * the operator allows them, with nothing of the server's environment, in a process group that dies with the call.
  * This is no wall against a hostile command: with a shell, an agent can do what the server's user can.
  */
-import { type ChildProcess, spawn } from "node:child_process";
+import type { ChildProcess } from "node:child_process";
 import { realpath } from "node:fs/promises";
 import { constants } from "node:os";
 import { join } from "node:path";
@@ -56,6 +56,7 @@ function createSandbox(spec: SandboxSpec, root: string, hasShell: boolean, clock
       if (stopped) throw unavailable("sandbox_lost", "The sandbox has been stopped.");
       if (!hasShell && argv[0] !== "grep")
         throw forbidden("Commands are not allowed on this host (ALLOW_HOST_SHELL).", "shell_disabled");
+      const { spawn } = await import("node:child_process");
       using start = openStart(root, options.cwd ?? ".");
       if (options.signal?.aborted) return notStarted();
       const [command, ...rest] = argv;

@@ -14,7 +14,7 @@ afterAll(() => rmSync(workspace, { recursive: true, force: true }));
 
 const never = new AbortController().signal;
 const spec = (executionId: string) => ({
-  ...{ executionId, agentId: "engineer", workspace, network: "none" as const },
+  ...{ executionId, sessionId: "sess_test", agentId: "engineer", workspace, network: "none" as const },
   ...{ memoryMb: 128, cpus: 1, env: {} },
 });
 
@@ -22,7 +22,7 @@ test.skipIf(!existsSync("/proc/self/environ"))(
   "a sweep ends what an execution left in a session of its own, and nothing of live executions or other instances",
   async () => {
     const instanceId = newId("instance");
-    const [gone, live] = [newId("session"), newId("session")];
+    const [gone, live] = [newId("execution"), newId("execution")];
     const pids: number[] = [];
     const before = createProcessSandboxes({ allowHostShell: true, instanceId });
     for (const id of [gone, live]) {

@@ -1,0 +1,23 @@
+/** How long an open and close of a file takes, beneath a folder and by node:fs. Compiled and run by bench-commit.ts. */
+import { closeSync, openSync } from "node:fs";
+import { join } from "node:path";
+import { openFolder } from "../src/working-copy/folder.ts";
+
+const ROUNDS = 100_000;
+const [root = "", file = ""] = process.argv.slice(-2);
+using top = openFolder(root);
+
+function microseconds(act: () => void): number {
+  const started = performance.now();
+  for (let round = 0; round < ROUNDS; round++) act();
+  return ((performance.now() - started) * 1_000) / ROUNDS;
+}
+
+const acts = {
+  beneath: () => top.openFile(file)[Symbol.dispose](),
+  plain: () => closeSync(openSync(join(root, file), "r")),
+};
+// Once for the compiler, then in turns.
+for (const act of Object.values(acts)) microseconds(act);
+const figures = Array.from({ length: 5 }, () => [microseconds(acts.beneath), microseconds(acts.plain)]);
+console.log(JSON.stringify(figures));

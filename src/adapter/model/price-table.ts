@@ -1,0 +1,58 @@
+/** The table of `@pydantic/genai-prices`: large, and loaded at its first use. */
+import { calcPrice, findProvider, type MatchLogic, type Provider } from "@pydantic/genai-prices";
+import type { ProviderEntry } from "./providers.ts";
+
+/** The table also lists what cannot hold an agent's conversation. */
+const NOT_TEXT =
+  /embed|whisper|tts|dall-e|image|audio|realtime|transcri|moderation|rerank|ocr|guard|voice|live|text-davinci|veo|imagen|babbage|davinci|^ada|computer-use/i;
+/** The full names a match rule accepts; the table's own id is at some providers (Fireworks) not what a call must say. */
+function exactNames(match: MatchLogic): string[] {
+  if ("equals" in match) return [match.equals];
+  if ("or" in match) return match.or.flatMap(exactNames);
+  return [];
+}
+
+export interface Rates {
+  /** USD per million tokens; null: unknown. */
+  input: number | null;
+  output: number | null;
+  context: number | null;
+}
+
+/** The table's price; null when the model is not in it. The table's own errors (impossible usage) count as unknown. */
+export function tablePrice(table: Provider, name: string, usage: Record<string, number>, timestamp: Date) {
+  try {
+    return calcPrice(usage, name, { provider: table, timestamp });
+  } catch {
+    return null;
+  }
+}
+
+export function ratesOf(table: Provider, name: string, at: Date): Rates | undefined {
+  const input = tablePrice(table, name, { input_tokens: 1000, output_tokens: 0 }, at);
+  const output = tablePrice(table, name, { input_tokens: 0, output_tokens: 1000 }, at);
+  if (!input || !output) return undefined;
+  // Prices per token carry binary rounding; ten digits are what the table has at most.
+  const rate = (usd: number) => Number((usd * 1000).toPrecision(10));
+  return {
+    input: rate(input.input_price),
+    output: rate(output.output_price),
+    context: input.model.context_window ?? null,
+  };
+}
+
+export const tableOf = (entry: ProviderEntry | undefined): Provider | undefined =>
+  entry?.priceId ? findProvider({ providerId: entry.priceId }) : undefined;
+
+/** Callable ids of the table's text models, with their rates. Each is priced against its own rule alone: no scan of all. */
+export function tableModels(table: Provider, at: Date): { id: string; name: string; rates: Rates }[] {
+  return table.models.flatMap((model) => {
+    if (model.deprecated || model.id.startsWith("~") || NOT_TEXT.test(model.id)) return [];
+    const alone: Provider = { ...table, models: [model] };
+    for (const id of [model.id, ...exactNames(model.match)]) {
+      const rates = ratesOf(alone, id, at);
+      if (rates) return [{ id, name: model.name ?? model.id, rates }];
+    }
+    return [];
+  });
+}

@@ -1,0 +1,127 @@
+/**
+ * OpenID Connect, the client's side, through openid-client: discovery, authorization code with PKCE, ID token checked
+ * to the letter (issuer, audience, azp, nonce, times, signature), RFC 9207 issuer of the answer, log-out address.
+ */
+import { createHash } from "node:crypto";
+import * as client from "openid-client";
+import { isLoopback } from "../../core/config.ts";
+import { messageOf, Problem, unauthorized, unavailable } from "../../core/errors.ts";
+import type { OidcClient, OidcPerson, OidcSettings } from "../oidc.ts";
+
+const TIMEOUT_SECONDS = 10;
+const DISCOVERY_KEPT_MS = 3_600_000;
+
+/** @param log hears why a sign-on failed: people are told only that it did. */
+export function openOidcClient(log: (why: string, detail: Record<string, unknown>) => void): OidcClient {
+  const kept = new Map<string, { until: number; configuration: Promise<client.Configuration> }>();
+
+  function configurationOf(settings: OidcSettings): Promise<client.Configuration> {
+    const key = createHash("sha256").update(JSON.stringify(settings)).digest("base64url");
+    const known = kept.get(key);
+    if (known && known.until > performance.now()) return known.configuration;
+    const configuration = discover(settings);
+    if (kept.size > 100) kept.clear();
+    kept.set(key, { until: performance.now() + DISCOVERY_KEPT_MS, configuration });
+    configuration.catch(() => kept.delete(key));
+    return configuration;
+  }
+  async function discover({ issuer, clientId, clientSecret }: OidcSettings): Promise<client.Configuration> {
+    const url = new URL(issuer);
+    const plain = url.protocol === "http:" && isLoopback(url.hostname);
+    try {
+      const execute = [client.enableNonRepudiationChecks, ...(plain ? [client.allowInsecureRequests] : [])];
+      const found = await client.discovery(url, clientId, undefined, client.None(), {
+        timeout: TIMEOUT_SECONDS,
+        execute,
+      });
+      const metadata = found.serverMetadata();
+      if (!clientSecret) return found;
+      const methods = metadata.token_endpoint_auth_methods_supported ?? ["client_secret_basic"];
+      const auth = methods.includes("client_secret_basic") ? client.ClientSecretBasic : client.ClientSecretPost;
+      const configuration = new client.Configuration(metadata, clientId, undefined, auth(clientSecret));
+      configuration.timeout = TIMEOUT_SECONDS;
+      for (const step of execute) step(configuration);
+      return configuration;
+    } catch (error) {
+      log("discovery failed", { issuer, why: reasonOf(error) });
+      throw unavailable(
+        "identity_provider_unreachable",
+        "The identity provider does not answer as it should. Try again later.",
+      );
+    }
+  }
+
+  return {
+    async authorizationUrl(settings, { redirectUri, scopes, state, nonce, verifier }) {
+      const configuration = await configurationOf(settings);
+      const url = client.buildAuthorizationUrl(configuration, {
+        redirect_uri: redirectUri,
+        scope: scopes.join(" "),
+        response_type: "code",
+        state,
+        nonce,
+        code_challenge: await client.calculatePKCECodeChallenge(verifier),
+        code_challenge_method: "S256",
+      });
+      return url.href;
+    },
+    async exchange(settings, { redirectUri, parameters, state, nonce, verifier }) {
+      const configuration = await configurationOf(settings);
+      try {
+        const address = new URL(redirectUri);
+        address.search = parameters.toString();
+        const tokens = await client.authorizationCodeGrant(configuration, address, {
+          expectedState: state,
+          expectedNonce: nonce,
+          pkceCodeVerifier: verifier,
+          idTokenExpected: true,
+        });
+        const idClaims = tokens.claims();
+        if (!idClaims || !tokens.id_token) throw new Error("no ID token");
+        if (idClaims["azp"] !== undefined && idClaims["azp"] !== settings.clientId)
+          throw new Error("azp names another client");
+        const more =
+          idClaims["email"] === undefined ? await userInfo(configuration, tokens.access_token, idClaims.sub) : {};
+        return personOf({ ...more, ...idClaims }, tokens.id_token);
+      } catch (error) {
+        if (error instanceof Problem) throw error;
+        log("sign-on refused", { issuer: settings.issuer, why: reasonOf(error) });
+        throw unauthorized(
+          "The identity provider's answer was not accepted. Start the log-in again.",
+          "sign_on_refused",
+        );
+      }
+    },
+    async logoutUrl(settings, idToken, returnTo) {
+      const configuration = await configurationOf(settings);
+      if (!configuration.serverMetadata().end_session_endpoint) return undefined;
+      const parameters = { id_token_hint: idToken, post_logout_redirect_uri: returnTo };
+      return client.buildEndSessionUrl(configuration, parameters).href;
+    },
+  };
+}
+
+/** Claims that the ID token leaves to the userinfo endpoint, whose subject must be the same. */
+async function userInfo(configuration: client.Configuration, accessToken: string, subject: string) {
+  if (!configuration.serverMetadata().userinfo_endpoint) return {};
+  return client.fetchUserInfo(configuration, accessToken, subject);
+}
+
+function personOf(claims: Record<string, unknown> & { sub: string }, idToken: string): OidcPerson {
+  const text = (name: string) => (typeof claims[name] === "string" ? (claims[name] as string) : undefined);
+  return {
+    subject: claims.sub,
+    email: text("email"),
+    // Nothing but `true`: some providers let people type any address.
+    emailVerified: claims["email_verified"] === true,
+    name: text("name") ?? text("preferred_username"),
+    claims,
+    idToken,
+  };
+}
+
+/** Codes of the library's errors; its messages may hold what the provider sent. */
+function reasonOf(error: unknown): string {
+  const { code, name } = (error ?? {}) as { code?: unknown; name?: unknown };
+  return [name, code].filter((part) => typeof part === "string").join(" ") || messageOf(error).slice(0, 200);
+}

@@ -1,0 +1,24 @@
+/** `skep check FILE…`: every problem of pipeline, agent and skill files, with file, line and column. Needs no server. */
+import type { Command } from "commander";
+import { loadApp } from "./load-app.ts";
+import { say } from "./resource/command.ts";
+import type { ServerFlags } from "./server/locate.ts";
+import { paint } from "./terminal/style.ts";
+
+export function checkCommand(program: Command, exit: (code: number) => void): void {
+  program
+    .command("check")
+    .description("list every problem of pipeline, agent and skill files; exit 1 when there is one")
+    .argument("<file...>", "files, or folders of them, e.g. data/agents")
+    .option("--json", "JSON instead of words")
+    .action(async (paths: string[], flags: ServerFlags) => {
+      const files = (await loadApp()).checkFiles(paths);
+      const lines = files.flatMap(({ file, problems }) =>
+        problems.map(({ line, column, message }) => `${paint("bold", `${file}:${line}:${column}`)}  ${message}`),
+      );
+      const count = (many: number, what: string) => `${many} ${what}${many === 1 ? "" : "s"}`;
+      const sum = `${count(files.length, "file")}, ${lines.length === 0 ? "no problem" : count(lines.length, "problem")}`;
+      const json = { valid: lines.length === 0, files };
+      say(flags, { json, text: [...lines, sum], code: lines.length === 0 ? 0 : 1 }, exit);
+    });
+}

@@ -1,0 +1,85 @@
+/**
+ * A root file system of Debian with what work on code needs, made by mmdebstrap or debootstrap of this machine: packages
+ * come from the Debian mirror, no container registry is asked.
+ */
+import { spawn } from "node:child_process";
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import type { Readable } from "node:stream";
+import { Problem } from "../core/errors.ts";
+
+/** Beside Debian's minimal set. */
+export const DEBIAN_PACKAGES: readonly string[] = [
+  ...["ca-certificates", "curl", "file", "gcc", "git", "libc6-dev", "make", "patch", "python3", "ripgrep"],
+];
+
+export interface DebianOptions {
+  /** Release, e.g. `stable`. */
+  suite: string;
+  /** Further packages. */
+  packages: readonly string[];
+  mirror?: string | undefined;
+  /** Hears what the tool says, line by line. */
+  onLine(line: string): void;
+}
+
+const TAIL = 5;
+const failed = (detail: string) => new Problem(422, "debian_failed", detail);
+
+/**
+ * A tar of the file system; it is being made while it is read.
+ * @returns `done` fails when the tool does: what was read is then not whole.
+ * @throws Problem 422 with what to install.
+ */
+export async function debianRootfs(options: DebianOptions): Promise<{ tar: Readable; done: Promise<void> }> {
+  const { suite, packages, mirror } = options;
+  for (const word of [suite, ...packages])
+    if (!/^[a-z0-9][a-z0-9.+-]*$/.test(word))
+      throw new Problem(422, "bad_usage", `${word} is no name of a package or release.`);
+  const include = `--include=${[...DEBIAN_PACKAGES, ...packages].join(",")}`;
+  const from = mirror === undefined ? [] : [mirror];
+  if (Bun.which("mmdebstrap")) return run(["mmdebstrap", "--variant=minbase", include, suite, "-", ...from], options);
+  if (!Bun.which("debootstrap"))
+    throw new Problem(
+      422,
+      "debian_missing",
+      "Neither mmdebstrap nor debootstrap is on this machine: apt install mmdebstrap. Or take a ready image: AGENT_IMAGE=debian:stable, or one that you built with docker build.",
+    );
+  if (process.getuid?.() !== 0) throw failed("debootstrap works only for root: use sudo, or apt install mmdebstrap.");
+  const folder = mkdtempSync(join(tmpdir(), "skep-debian-"));
+  const remove = () => rmSync(folder, { recursive: true, force: true });
+  try {
+    const made = run(["debootstrap", "--variant=minbase", include, suite, folder, ...from], options);
+    // It says its progress on standard output.
+    made.tar.on("data", () => {});
+    await made.done;
+  } catch (error) {
+    remove();
+    throw error;
+  }
+  const { tar, done } = run(["tar", "-C", folder, "--numeric-owner", "-c", "."], options);
+  return { tar, done: done.finally(remove) };
+}
+
+function run([program = "", ...args]: string[], { onLine }: DebianOptions): { tar: Readable; done: Promise<void> } {
+  const child = spawn(program, args, { stdio: ["ignore", "pipe", "pipe"] });
+  const said: string[] = [];
+  let held = "";
+  child.stderr.setEncoding("utf8").on("data", (text: string) => {
+    const lines = (held + text).split(/[\r\n]+/);
+    held = lines.pop() ?? "";
+    for (const line of lines.filter((one) => one.trim() !== "")) {
+      said.push(line);
+      if (said.length > TAIL) said.shift();
+      onLine(line);
+    }
+  });
+  const done = new Promise<void>((resolve, reject) => {
+    child.on("error", (error) => reject(failed(`${program} cannot be run: ${error.message}`)));
+    child.on("close", (code) =>
+      code === 0 ? resolve() : reject(failed(`${program} ended with ${code}: ${said.join(" ").slice(-600)}`)),
+    );
+  });
+  return { tar: child.stdout, done };
+}

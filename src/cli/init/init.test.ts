@@ -1,0 +1,173 @@
+/** `skep init` as a new user meets it: a model server on loopback, a repository that is merged in the end, a terminal. */
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, setDefaultTimeout, test } from "bun:test";
+import { existsSync, mkdirSync, readdirSync, readFileSync } from "node:fs";
+import { join } from "node:path";
+import { skep, temporaryFolder } from "../../testing/command.ts";
+import { createModelServer, type ModelServer, reply } from "../../testing/model-server.ts";
+import { skepCommand } from "../../testing/server.ts";
+import { openTerminal } from "../../testing/terminal.ts";
+
+setDefaultTimeout(60_000);
+
+const KEY = "sk-canary-0123456789abcdef";
+const tool = (name: string, input: Record<string, unknown>) =>
+  reply({ toolCalls: [{ id: `call_${name}`, name, input }] });
+const complete = (outputs: Record<string, unknown>) => tool("complete", { outputs, summary: "Done." });
+/** What the pipeline hello asks for, step by step. */
+const HELLO = [
+  complete({ summary: "A bell." }),
+  tool("write", { path: "HELLO.md", content: "# Hello\n" }),
+  complete({ file: "HELLO.md" }),
+  complete({ verdict: "approved", feedback: "" }),
+];
+
+let models: ModelServer;
+beforeAll(async () => {
+  models = await createModelServer();
+  models.get("/v1/models", { data: ["text-embedding-3", "qwen3-small", "qwen3-large"].map((id) => ({ id })) });
+});
+afterAll(() => models.stop());
+
+let folder: ReturnType<typeof temporaryFolder>;
+let home: string;
+let repository: string;
+let env: Record<string, string>;
+const git = (...args: string[]) =>
+  Bun.spawnSync(["git", "-c", "user.name=A", "-c", "user.email=a@example.test", ...args], { cwd: repository });
+beforeEach(() => {
+  folder = temporaryFolder();
+  home = join(folder.path, "home");
+  repository = join(folder.path, "bell");
+  for (const path of [home, repository]) mkdirSync(path);
+  env = { HOME: home, SANDBOX: "process", PORT: "0", OLLAMA_BASE_URL: "http://127.0.0.1:9" };
+  git("init", "-q", "-b", "main");
+  git("commit", "-q", "--allow-empty", "-m", "Begin");
+  models.requests.length = 0;
+});
+afterEach(() => folder.remove());
+const lab = () => ["--provider", "custom-lab", "--base-url", `${models.origin}/v1`, "--key"];
+
+describe("skep init without a terminal", () => {
+  test("from an empty home to a run whose work is merged; nothing lands in the repository by itself", async () => {
+    models.next(...HELLO);
+    const { code, stdout, stderr } = await skep(["init", ...lab()], { env, cwd: repository, stdin: KEY });
+    expect([code, stderr]).toEqual([0, ""]);
+    for (const said of [
+      /^Server {6}http:\/\/127\.0\.0\.1:\d+, started for this; its data is in .*\/home\/\.local\/share\/skep$/m,
+      /^Provider {4}custom-lab answers, 3 models$/m,
+      /^Model {7}custom-lab\/qwen3-small$/m,
+      /^Project {5}bell: cloned from .*\/bell$/m,
+      /^succeeded: run_\w+$/m,
+      /^ {2}branch: run\/run_\w+$/m,
+      /skep run feature "Add …" --project bell --follow/,
+    ])
+      expect(stdout).toMatch(said);
+    expect(stdout).not.toContain(KEY);
+    expect(new Set(models.requests.map(({ headers }) => headers["authorization"]))).toEqual(new Set([`Bearer ${KEY}`]));
+    expect(readdirSync(repository)).toEqual([".git"]);
+    const [, fetch = ""] = /^next: (git fetch .*)$/m.exec(stdout) ?? [];
+    expect(Bun.spawnSync(["sh", "-c", fetch], { cwd: repository, stderr: "ignore" }).exitCode).toBe(0);
+    expect(readFileSync(join(repository, "HELLO.md"), "utf8")).toBe("# Hello\n");
+  });
+
+  test("a second time it finds what is there: the model in force, the project, and asks for nothing", async () => {
+    models.next(...HELLO, ...HELLO);
+    await skep(["init", ...lab(), "--no-run"], { env, cwd: repository, stdin: KEY });
+    const { code, stdout } = await skep(["init", "--yes", "--json"], { env, cwd: repository });
+    expect(code).toBe(0);
+    const result = JSON.parse(stdout);
+    expect(result).toMatchObject({ model: "custom-lab/qwen3-small", project: "bell", run: { status: "succeeded" } });
+  });
+
+  test("a wrong key stores nothing, and no key at all is said before anything is asked of the provider", async () => {
+    const strict = await createModelServer();
+    strict.get("/v1/models", { error: { message: "bad key" } }, 401);
+    const args = ["init", "--provider", "openai", "--base-url", `${strict.origin}/v1`, "--no-run"];
+    const wrong = await skep(args, { env, cwd: repository, stdin: KEY });
+    expect([wrong.code, wrong.stderr]).toEqual([1, expect.stringMatching(/refused the key .*Nothing was stored/)]);
+    expect(wrong.stderr + wrong.stdout).not.toContain(KEY);
+    const asked = strict.requests.length;
+    const none = await skep(args, { env, cwd: repository });
+    expect([none.code, none.stderr]).toEqual([2, expect.stringContaining("key of OpenAI is empty")]);
+    expect(strict.requests).toHaveLength(asked);
+    await strict.stop();
+  });
+
+  test("where no model answers it names the flags; with demo a scripted run needs nobody", async () => {
+    const nobody = await skep(["init"], { env, cwd: repository });
+    expect([nobody.code, nobody.stderr]).toEqual([2, expect.stringMatching(/--provider anthropic --key-env/)]);
+    const demo = await skep(["init", "--provider", "demo", "--no-project"], { env, cwd: home });
+    expect([demo.code, demo.stdout]).toEqual([0, expect.stringMatching(/^succeeded: run_/m)]);
+  });
+
+  test("an Ollama that runs here is found", async () => {
+    const ollama = Bun.serve({
+      port: 0,
+      hostname: "127.0.0.1",
+      fetch: (request) =>
+        Response.json(
+          new URL(request.url).pathname === "/api/tags"
+            ? { models: [{ name: "qwen3:8b", model: "qwen3:8b" }] }
+            : { capabilities: ["completion", "tools"], model_info: {} },
+        ),
+    });
+    const there = { ...env, OLLAMA_BASE_URL: `http://127.0.0.1:${ollama.port}` };
+    const { code, stdout } = await skep(["init", "--no-run", "--no-project"], { env: there, cwd: home });
+    await ollama.stop(true);
+    expect([code, stdout]).toEqual([0, expect.stringContaining("Model       ollama/qwen3:8b")]);
+  });
+
+  test("a folder that is no repository gets no project, and one that is named must be one", async () => {
+    const args = ["init", ...lab(), "--no-run"];
+    const none = await skep(args, { env, cwd: home, stdin: KEY });
+    expect([none.code, none.stdout]).toEqual([0, expect.stringContaining("Project     none: this folder is no git")]);
+    const named = await skep([...args, "--project", home], { env, cwd: home, stdin: KEY });
+    expect([named.code, named.stderr]).toEqual([2, expect.stringContaining("is no git repository")]);
+  });
+});
+
+describe("skep init at a terminal", () => {
+  test("asks for provider, key, model and repository; the key is not shown, and a wrong one is asked for again", async () => {
+    models.next(...HELLO);
+    const picky = Bun.serve({
+      port: 0,
+      hostname: "127.0.0.1",
+      fetch(request) {
+        const right = request.headers.get("authorization") === `Bearer ${KEY}`;
+        if (!right) return Response.json({ error: { message: "bad key" } }, { status: 401 });
+        const url = new URL(request.url);
+        return fetch(`${models.origin}${url.pathname}`, {
+          method: request.method,
+          headers: request.headers,
+          body: request.body,
+        });
+      },
+    });
+    const command = skepCommand("init", "--provider", "openai", "--base-url", `http://127.0.0.1:${picky.port}/v1`);
+    const terminal = openTerminal(command, { columns: 100, rows: 60, env, cwd: repository });
+    await terminal.shows(/Key of OpenAI:/);
+    terminal.type("sk-wrong-canary\r");
+    await terminal.shows(/refused the key[\s\S]*Try another key[\s\S]*Key of OpenAI:/);
+    terminal.type(`${KEY}\r`);
+    await terminal.shows(/Model \[1\]:/);
+    terminal.type("openai/qwen3-large\r");
+    await terminal.shows(/Add the repository .* as a project\? \[y\/n\]/);
+    terminal.type("y\r");
+    await terminal.shows(/Leave the server running here\? \[y\/n\]/);
+    terminal.type("n\r");
+    expect(await terminal.exited).toBe(0);
+    expect(terminal.sent()).not.toMatch(/canary/);
+    expect(terminal.text()).toMatch(/^Model {7}openai\/qwen3-large$/m);
+    expect(terminal.text()).toMatch(/✔ look[\s\S]*✔ greet[\s\S]*✔ check[\s\S]*succeeded: run_/);
+    await picky.stop(true);
+  });
+
+  test("Ctrl-C at a question stops it, in one line, with nothing stored and no server left", async () => {
+    const terminal = openTerminal(skepCommand("init"), { columns: 100, env, cwd: repository });
+    await terminal.shows(/Provider \[1\]:/);
+    terminal.type("\x03");
+    expect(await terminal.exited).toBe(1);
+    expect(terminal.text()).toMatch(/skep: Stopped/);
+    expect(existsSync(join(home, ".local/share/skep/server.json"))).toBe(false);
+  });
+});

@@ -1,0 +1,159 @@
+/**
+ * `skep init`: from nothing to a finished run with a model of one's own: finds or starts the server, sets up a provider,
+ * chooses a model, adds the repository one stands in, runs hello. Each answer is a flag, too.
+ */
+import { existsSync } from "node:fs";
+import { homedir } from "node:os";
+import { join, resolve } from "node:path";
+import type { Command } from "commander";
+import { readConfig } from "../../core/config.ts";
+import { isProblem } from "../../core/errors.ts";
+import { BUILD } from "../../core/version.ts";
+import { exitCodeOf, followRun, type RunView } from "../follow/follow.ts";
+import { followedLines } from "../follow/report.ts";
+import { INTERRUPTED, onInterrupt } from "../interrupt.ts";
+import { SCRIPTED } from "../model-choice.ts";
+import { commands } from "../overview.ts";
+import { type Client, createClient } from "../server/client.ts";
+import { tokenFor } from "../server/credentials.ts";
+import { connect, type ServerFlags, withServer } from "../server/locate.ts";
+import { startServer } from "../server/start.ts";
+import { confirm, hasPerson } from "../terminal/ask.ts";
+import { untilStopped } from "../until-stopped.ts";
+import { setUpModel } from "./provider.ts";
+import { addRepository } from "./repository.ts";
+
+export interface InitFlags extends ServerFlags {
+  provider?: string;
+  key?: boolean;
+  keyEnv?: string;
+  baseUrl?: string;
+  model?: string;
+  /** A path; false for none; unset: the repository one stands in. */
+  project?: string | boolean;
+  run: boolean;
+  keep?: boolean;
+  yes?: boolean;
+}
+
+const TASK = "Greet me, and tell me what this repository is.";
+
+export function initCommand(program: Command, exit: (code: number) => void): void {
+  withServer(program.command("init"))
+    .description("set up a model and a project, and see a first run; asks what no flag says")
+    .option("--provider <id>", "anthropic, openai, google, ollama, …, custom-NAME; demo for none")
+    .option("--key", "ask for a key, or read it from standard input, also where one is stored")
+    .option("--key-env <name>", "take the key from this environment variable")
+    .option("--base-url <url>", "address of the provider's server")
+    .option("--model <provider/model>", "default model of agents")
+    .option("--project <dir>", "repository to add (default: the one you stand in)")
+    .option("--no-project", "add none")
+    .option("--no-run", "do not run the pipeline hello")
+    .option("--keep", "leave a server that was started for this running, until Ctrl-C")
+    .option("--yes", "ask nothing: take what answers, and this repository")
+    .action(async (flags: InitFlags) => exit(await init(flags)));
+}
+
+interface Joined {
+  client: Client;
+  /** Data folder and end of a server that is this command's own. */
+  own?: { data: string; stop(): Promise<void> };
+}
+
+async function init(flags: InitFlags): Promise<number> {
+  const say = flags.json ? () => {} : (text: string) => console.log(text);
+  say(`Skep ${BUILD.version}`);
+  const { client, own } = await joinOrStart(flags);
+  try {
+    say(`Server      ${client.url}${own ? `, started for this; its data is in ${own.data}` : ""}`);
+    const model = await setUpModel(client, flags, say);
+    const project = await addRepository(client, flags, say);
+    const run = flags.run ? await firstRun(client, flags, { model, project }, own !== undefined) : undefined;
+    const result = { url: client.url, data: own?.data ?? null, model, project: project ?? null };
+    if (flags.json) console.log(JSON.stringify({ ...result, run: run?.view ?? null }));
+    else say(["", ...closing(client, own?.data, project)].join("\n"));
+    if (run?.interrupted) return INTERRUPTED;
+    if (own && !flags.json && (await isToStay(flags))) await stay(client.url, say);
+    return run ? exitCodeOf(run.view.status) : 0;
+  } finally {
+    await own?.stop();
+  }
+}
+
+/** The running server, or one of this command's own that may clone repositories of this machine. */
+async function joinOrStart(flags: InitFlags): Promise<Joined> {
+  try {
+    return { client: await connect(flags) };
+  } catch (error) {
+    if (!isProblem(error) || error.code !== "no_server" || flags.url || process.env["SKEP_URL"]) throw error;
+  }
+  const data = dataFolder(flags);
+  const env = { LOG_LEVEL: "error", ALLOW_LOCAL_REPOSITORIES: "true", ...process.env };
+  const config = readConfig(env, { data, host: "127.0.0.1" });
+  const started = await startServer(await withFreePort(config), { listed: true });
+  const client = createClient(started.app.url, tokenFor(started.app.url), data);
+  return { client, own: { data, stop: started.stop } };
+}
+
+/** As the flag or the variable says, else ./data where it is one already, else one in the user's home: not in a repository. */
+function dataFolder({ data }: InitFlags): string {
+  const given = data ?? process.env["DATA"];
+  if (given) return resolve(given);
+  if (existsSync("data/skep.db")) return resolve("data");
+  return join(process.env["XDG_DATA_HOME"] || join(homedir(), ".local", "share"), "skep");
+}
+
+async function withFreePort<C extends { port: number }>(config: C): Promise<C> {
+  try {
+    Bun.listen({ hostname: "127.0.0.1", port: config.port, socket: { data() {} } }).stop(true);
+    return config;
+  } catch {
+    return { ...config, port: 0 };
+  }
+}
+
+async function firstRun(
+  client: Client,
+  { json = false }: InitFlags,
+  { model, project }: { model: string; project: string | undefined },
+  ownServer: boolean,
+) {
+  const scripted = model === SCRIPTED ? { model } : {};
+  const body = { pipeline_id: "hello", task_description: TASK, project_name: project, ...scripted };
+  const { id } = await client.call<RunView>("POST", "/v1/runs", body);
+  if (!json) console.log("");
+  const interrupt = onInterrupt(client, id, ownServer);
+  const view = json
+    ? await ended(client, id, interrupt.signal)
+    : await followRun(client, id, { json }, interrupt.signal);
+  interrupt.done();
+  if (!json) console.log(followedLines(view, client, ownServer).join("\n"));
+  return { view, interrupted: interrupt.asked };
+}
+
+/** Waits without showing anything. */
+async function ended(client: Client, id: string, signal: AbortSignal): Promise<RunView> {
+  for await (const _ of client.events(`/v1/events/stream?run_id=${id}`, signal));
+  return client.call<RunView>("GET", `/v1/runs/${id}`);
+}
+
+function closing(client: Client, data: string | undefined, project: string | undefined): string[] {
+  const task = project
+    ? `skep run feature "Add …" --project ${project} --follow`
+    : 'skep run hello "Greet me" --follow';
+  return commands([
+    ...(data === undefined ? [] : [[`skep serve --data ${data}`, "run the server for good"] as const]),
+    [task, "put the team to work"],
+    ["skep runs", "what has run"],
+    ["skep open", client.url],
+  ]);
+}
+
+async function isToStay({ keep, yes }: InitFlags): Promise<boolean> {
+  return keep === true || (!yes && hasPerson() && (await confirm("Leave the server running here?")));
+}
+
+async function stay(url: string, say: (text: string) => void): Promise<void> {
+  say(`The server runs at ${url} until Ctrl-C.`);
+  await untilStopped();
+}

@@ -1,0 +1,70 @@
+/** The repository one stands in, as a project of the server. */
+import { basename, resolve } from "node:path";
+import { isProblem, Problem } from "../../core/errors.ts";
+import { listItems } from "../resource/find.ts";
+import { projects, untilCloned } from "../resource/projects.ts";
+import type { Item } from "../resource/resource.ts";
+import type { Client } from "../server/client.ts";
+import { confirm, hasPerson } from "../terminal/ask.ts";
+import type { InitFlags } from "./init.ts";
+
+const PROJECTS = 1_000;
+
+/** @returns the project's name, or undefined when there is none. A repository that cannot be added is said, no failure. */
+export async function addRepository(
+  client: Client,
+  flags: InitFlags,
+  say: (text: string) => void,
+): Promise<string | undefined> {
+  if (flags.project === false) return undefined;
+  const asked = typeof flags.project === "string";
+  const root = gitRoot(asked ? resolve(flags.project as string) : process.cwd());
+  if (root === undefined) {
+    if (asked) throw new Problem(422, "bad_usage", `${flags.project} is no git repository.`);
+    say("Project     none: this folder is no git repository. Later: skep projects add --repository URL");
+    return undefined;
+  }
+  if (!asked && !flags.yes && hasPerson() && !(await confirm(`Add the repository ${root} as a project?`)))
+    return undefined;
+  const { items } = await listItems(client, projects.path, new URLSearchParams(), PROJECTS);
+  const origin = git(root, "config", "--get", "remote.origin.url");
+  const known = items.find(({ repository }) => repository === root || (origin !== undefined && repository === origin));
+  const name = known?.["name"] ?? freeName(basename(root), items);
+  try {
+    const made = known ?? (await create(client, name, root, origin));
+    const { workspace } = await untilCloned(client, made);
+    if (workspace.state === "failed") throw new Problem(422, "clone_failed", workspace.error ?? "the clone failed");
+    say(`Project     ${name}: ${known ? "known already" : `cloned from ${made["repository"]}`}`);
+    return name;
+  } catch (error) {
+    if (!isProblem(error)) throw error;
+    say(`Project     none: ${error.detail} Later: skep projects add --repository URL`);
+    return undefined;
+  }
+}
+
+/** From the path where the server may, else from where the repository itself was cloned. */
+async function create(client: Client, name: string, root: string, origin: string | undefined): Promise<Item> {
+  try {
+    return await client.call<Item>("POST", projects.path, { name, repository: root });
+  } catch (error) {
+    if (!isProblem(error) || error.status !== 422 || origin === undefined || origin.startsWith("/")) throw error;
+    return client.call<Item>("POST", projects.path, { name, repository: origin });
+  }
+}
+
+function freeName(wanted: string, items: readonly Item[]): string {
+  const taken = new Set(items.map(({ name }) => String(name).toLowerCase()));
+  for (let count = 1; ; count++) {
+    const name = count === 1 ? wanted : `${wanted}-${count}`;
+    if (!taken.has(name.toLowerCase())) return name;
+  }
+}
+
+const gitRoot = (folder: string): string | undefined => git(folder, "rev-parse", "--show-toplevel");
+
+function git(folder: string, ...args: string[]): string | undefined {
+  if (!Bun.which("git")) return undefined;
+  const ran = Bun.spawnSync(["git", "-C", folder, ...args], { stderr: "ignore" });
+  return ran.exitCode === 0 ? ran.stdout.toString().trim() || undefined : undefined;
+}

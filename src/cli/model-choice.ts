@@ -1,0 +1,59 @@
+/** Which model to use: one of the operator's that answers and suits agents, else the scripted one. */
+import type { Client } from "./server/client.ts";
+
+export interface ChosenModel {
+  /** Undefined: what the settings say. */
+  model: string | undefined;
+  scripted: boolean;
+  /** Why, for the reader. */
+  why: string;
+}
+
+interface ProviderView {
+  id: string;
+  name: string;
+  configured: boolean;
+  default: string | null;
+}
+interface TestView {
+  ok: boolean;
+  error: string | null;
+  models: { id: string; tools: boolean }[];
+}
+
+export const SCRIPTED = "demo/scripted";
+/** Not made for a talk with tools. */
+const OTHER_USE = /embed|rerank|whisper|tts|speech|audio|image|vision-preview|moderation|realtime|transcri|guard|live/i;
+/** Quick and cheap members of families that are known to handle tools; the first that fits is taken. */
+const PREFERRED = [
+  /claude.*haiku/i,
+  /gpt-\d.*mini/i,
+  /gemini-.*flash(?!.*lite)/i,
+  /qwen|llama|mistral|gpt-oss|gemma/i,
+  /./,
+];
+
+export async function chooseModel(client: Client): Promise<ChosenModel> {
+  const { items } = await client.call<{ items: ProviderView[] }>("GET", "/v1/settings/providers?limit=200");
+  const own = items.filter(({ id, configured }) => configured && id !== "demo");
+  const chosen = items.find((provider) => provider.default !== null);
+  if (chosen)
+    return { model: undefined, scripted: chosen.default === SCRIPTED, why: `${chosen.default}, as the settings say` };
+  const missed: string[] = [];
+  for (const { id, name } of own) {
+    const found = await client.call<TestView>("POST", `/v1/settings/providers/${id}/test`, {});
+    const model = found.ok ? preferred(found.models) : undefined;
+    if (model) return { model, scripted: false, why: `${model}, which ${name} lists` };
+    missed.push(found.ok ? `${name} lists no model that fits` : `${name}: ${found.error}`);
+  }
+  const why = missed.length > 0 ? missed.join("; ") : "no provider's key or address is set";
+  return { model: SCRIPTED, scripted: true, why: `${SCRIPTED}, a fixed transcript and no AI (${why})` };
+}
+
+/** Of those that take tools; of equals the one that comes last by name, which is mostly the newest. */
+export function preferred(models: readonly { id: string; tools: boolean }[]): string | undefined {
+  const fit = models.filter(({ id }) => !OTHER_USE.test(id));
+  const able = fit.some(({ tools }) => tools) ? fit.filter(({ tools }) => tools) : fit;
+  const ids = able.map(({ id }) => id).sort((a, b) => b.localeCompare(a, "en", { numeric: true }));
+  return PREFERRED.flatMap((family) => ids.find((id) => family.test(id)) ?? [])[0];
+}

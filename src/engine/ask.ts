@@ -1,0 +1,162 @@
+/** One model call, inside window and budget; and the summary that a conversation grown too long is replaced by. */
+import { executionRefs } from "../core/events.ts";
+import { LIMITS } from "../core/limits.ts";
+import { attachTo } from "./attachments.ts";
+import { fitRoom, roomOf, sizeOf, toModelMessages, toSummaryRequest } from "./context.ts";
+import { agentOutput, agentThinking } from "./events.ts";
+import type { CallPurpose, Ending, Execution, StoredMessage } from "./execution.ts";
+import { kindOf } from "./kinds.ts";
+import type { LoopInput } from "./loop.ts";
+import type { ModelMessage, ModelReply } from "./model.ts";
+import { type AssistantPart, textOf, textPart } from "./parts.ts";
+import { Stopped } from "./ports.ts";
+import { failed } from "./result.ts";
+import type { Tool } from "./tool.ts";
+
+const SUMMARISE =
+  "This is the conversation so far; it is too long to go on. Write a summary from which you can: the task, what is done and found (paths, names, numbers), what is left, decisions taken. No tool calls.";
+
+/** Calls for one reply, summaries and refused ones among them. */
+const CONTEXT_TRIES = 8;
+/** Part of what was refused that is tried next. */
+const SHORTER = 0.6;
+
+/**
+ * One model call, inside window and budget. A conversation that is too long, by our count or the provider's word, is
+ * shortened and asked again. @returns the reply to store, or how the execution ends without one.
+ */
+export async function ask(input: LoopInput): Promise<ModelReply | Ending> {
+  const { execution, ports, model, system, sandbox } = input;
+  const tools = await ports.toolsFor(execution, sandbox);
+  const summaryModel = ports.summaryModel() ?? model;
+  const windowOf = (one: string) => roomOf(ports.models.info(one).context_window);
+  const read = (messages: readonly StoredMessage[]) =>
+    toModelMessages(messages, attachTo(ports.models.info(model), ports.attachments, execution));
+  let room = windowOf(model);
+  for (let tries = 1; ; tries++) {
+    const stored = ports.rows.context(execution);
+    const fitted = fitRoom(system, await read(stored), room);
+    const summarised = fitted.fits ? undefined : coveredBy(stored, execution);
+    const asked = summarised && {
+      role: "user" as const,
+      parts: [
+        textPart(toSummaryRequest(system, await read(summarised), Math.min(room, windowOf(summaryModel)), SUMMARISE)),
+      ],
+    };
+    const reply = await (asked
+      ? call(input, [asked], [], summaryModel, "summary")
+      : call(input, fitted.messages, tools, model, "turn"));
+    if ("status" in reply) return reply;
+    if (reply.finish !== "error") {
+      if (!summarised) return reply;
+      storeSummary(input, summarised, reply);
+      continue;
+    }
+    ports.rows.logCall(execution, reply, summarised ? "summary" : "turn");
+    const { code, message } = reply.error ?? { code: "provider_error", message: "The model gave no answer." };
+    if (code !== "context_too_long") return failed(code, message);
+    if (stored.length <= 1 || tries >= CONTEXT_TRIES)
+      return failed(code, `${message} It does not fit shortened either: take a model with a larger window.`);
+    room = Math.floor(Math.min(room, fitted.tokens) * SHORTER);
+  }
+}
+
+/**
+ * What a summary is made of: the turns before this one, so that what was just said stays as it was; all, when there is
+ * nothing else. A reply and the results of its calls are one message, so they are never parted. Undefined: a single
+ * message cannot be made shorter.
+ */
+function coveredBy(stored: readonly StoredMessage[], { id, kind }: Execution): readonly StoredMessage[] | undefined {
+  const own = stored.findIndex(({ executionId, role }) => executionId === id && role !== "summary");
+  const earlier = stored.slice(0, Math.max(own, 0));
+  if (kindOf(kind).reads === "session" && earlier.some(({ role }) => role !== "summary")) return earlier;
+  return stored.length > 1 ? stored : undefined;
+}
+
+/** Where a summary takes the place of the task itself, the task stands above it, word for word. */
+function storeSummary({ execution, ports }: LoopInput, covered: readonly StoredMessage[], reply: ModelReply): void {
+  const last = covered.at(-1)!;
+  const task = last.executionId === execution.id ? `${textOf(execution.input)}\n\n` : "";
+  const coversTo = Math.max(...covered.map((one) => (one.role === "summary" ? one.coversTo : one.seq)));
+  ports.rows.addSummary(execution, `${task}${textOf(reply.parts)}`, coversTo, reply);
+}
+
+/** Asks the budgets. @returns how the execution ends when they are used up, else the most tokens of the reply. */
+function allowed({ execution, ports }: LoopInput, model: string, tokens: number): Ending | { most?: number } {
+  const costOf = (replyTokens: number) => ports.models.estimateUsd(model, tokens, replyTokens) ?? 0;
+  const over = ports.overdrawn(execution, costOf(LIMITS.replyTokensEstimate));
+  if (over)
+    return failed(
+      "budget_exceeded",
+      `The ${over.scope} budget of $${over.limitUsd} is used up ($${over.spentUsd.toFixed(4)} spent). Raise it, or wait for its reset.`,
+    );
+  return ports.reserve(execution, costOf(LIMITS.replyTokensAmple)) ? {} : { most: LIMITS.replyTokensEstimate };
+}
+
+async function call(
+  input: LoopInput,
+  messages: ModelMessage[],
+  tools: readonly Tool[],
+  model: string,
+  purpose: CallPurpose,
+): Promise<ModelReply | Ending> {
+  const { execution, ports, agent, system, masker, signal } = input;
+  const shown = tools.map(({ name, description, parameters }) => ({
+    name,
+    description,
+    parameters: parameters as Record<string, unknown>,
+  }));
+  const budget = allowed(input, model, sizeOf([system, messages, shown]));
+  if ("status" in budget) return budget;
+  const [text, thinking] = [masker.stream(), masker.stream()];
+  const say = (definition: typeof agentOutput | typeof agentThinking, piece: string) => {
+    if (piece) ports.emitSoon(definition, { ...executionRefs(execution), data: { text: piece } });
+  };
+  signal.throwIfAborted();
+  const reply = await ports.models.call({
+    model,
+    system,
+    messages,
+    tools: shown,
+    maxOutputTokens: budget.most,
+    thinkingLevel: agent.thinkingLevel,
+    temperature: agent.temperature,
+    userId: execution.userId,
+    scope: {
+      agentId: execution.agentId,
+      runId: execution.runId,
+      stepId: execution.stepId,
+      sessionId: execution.sessionId,
+      script: ports.scriptOf(execution),
+    },
+    signal,
+    onText: (piece) => say(agentOutput, text.push(piece)),
+    onThinking: (piece) => say(agentThinking, thinking.push(piece)),
+  });
+  say(agentThinking, thinking.end());
+  say(agentOutput, text.end());
+  await ports.turn();
+  const masked = {
+    ...reply,
+    parts: masker.json(fewCalls(reply.parts)),
+    ...(reply.error ? { error: masker.json(reply.error) } : {}),
+  };
+  if (!signal.aborted) return masked;
+  keep(input, masked, purpose);
+  throw signal.reason;
+}
+
+/** Of a call that was ended from outside: it is paid for, and what was said stays, unless the call is made again. */
+function keep({ execution, ports, signal }: LoopInput, reply: ModelReply, purpose: CallPurpose): void {
+  const madeAgain = signal.reason instanceof Stopped && signal.reason.why === "shutdown";
+  const isWhole = reply.finish !== "aborted" && reply.finish !== "error";
+  const hasWords = textOf(reply.parts).trim() !== "";
+  if (purpose === "turn" && (isWhole || (hasWords && !madeAgain))) ports.rows.addReply(execution, reply);
+  else ports.rows.logCall(execution, reply, purpose);
+}
+
+/** No more calls than are made, and one more, at which the model is told that the rest was left out. */
+function fewCalls(parts: readonly AssistantPart[]): AssistantPart[] {
+  let calls = 0;
+  return parts.filter((part) => part.type !== "tool_call" || ++calls <= LIMITS.callsPerReply + 1);
+}

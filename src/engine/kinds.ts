@@ -1,0 +1,54 @@
+/**
+ * The kinds of sessions in one table: who starts them, what ends them, which tools they have. Whoever asks "is it a
+ * chat?" asks this table what it really wants to know.
+ */
+import type { ToolGroup } from "./tool.ts";
+
+export interface Kind {
+  /** Who starts such a session. */
+  startedBy: "run" | "person" | "schedule" | "agent" | "upload";
+  /** What ends an execution: the agent calls `complete` or `fail`, or its reply is whole. */
+  executionEnds: "complete" | "reply";
+  /** What ends the session: its work, or a person (also the feature that leads the talk). Until then it takes turns. */
+  sessionEnds: "work" | "person";
+  /** What of the session the model reads: everything, or the execution's own messages (an attempt starts afresh). */
+  reads: "session" | "execution";
+  tools: readonly ToolGroup[];
+  /** The setting that names the model where nobody else does. */
+  purpose: "pipeline" | "chat" | "pulse" | "swarm" | "onboarding" | "transcript";
+  /** When it is among the live sessions that people see: while it works, or as long as it is open. */
+  listed: "working" | "open";
+}
+
+const TALK = ["files", "shell", "skills", "memory", "history", "graph", "projects", "team", "web", "mcp"] as const;
+const WORK = [...TALK, "end"] as const;
+/** One stretch of work from a prompt to `complete`. */
+const WORKS = { executionEnds: "complete", sessionEnds: "work", reads: "execution", listed: "working" } as const;
+/** Turns of a person and replies, for as long as the person likes. */
+const TALKS = { executionEnds: "reply", sessionEnds: "person", reads: "session", listed: "open" } as const;
+
+export const KINDS = {
+  /** A step of a pipeline; each attempt is an execution. */
+  pipeline: { ...WORKS, startedBy: "run", tools: WORK, purpose: "pipeline" },
+  chat: { ...TALKS, startedBy: "person", tools: TALK, purpose: "chat" },
+  /** A routine whose time has come. */
+  pulse: { ...WORKS, startedBy: "schedule", tools: WORK, purpose: "pulse" },
+  /** A task of a swarm. */
+  swarm: { ...WORKS, startedBy: "agent", tools: WORK, purpose: "swarm" },
+  /** One piece of work handed to an agent. */
+  spawn: { ...WORKS, startedBy: "agent", tools: WORK, purpose: "swarm" },
+  /** The talk from which a project is made. */
+  onboarding: {
+    ...TALKS,
+    ...{ startedBy: "person", tools: ["skills", "memory", "projects", "web"], purpose: "onboarding" },
+  },
+  /** A transcript that is worked up. It is outside text: nothing leads out of the server from it. */
+  ingest: {
+    ...WORKS,
+    ...{ startedBy: "upload", tools: ["skills", "memory", "history", "projects", "end"], purpose: "transcript" },
+  },
+} as const satisfies Record<string, Kind>;
+
+export type SessionKind = keyof typeof KINDS;
+export const SESSION_KINDS = Object.keys(KINDS) as SessionKind[];
+export const kindOf = (kind: SessionKind): Kind => KINDS[kind];

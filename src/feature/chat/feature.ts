@@ -1,0 +1,52 @@
+import { splitModel } from "../../adapter/model/providers.ts";
+import { SCRIPTED_MODEL } from "../../adapter/model/scripted.ts";
+import { invalidField } from "../../core/errors.ts";
+import type { InputPart } from "../../engine/parts.ts";
+import type { Caller } from "../../http/caller.ts";
+import type { Agents } from "../agents/service.ts";
+import { type Core, defineFeature, type ServiceOf } from "../feature.ts";
+import type { projects } from "../projects/feature.ts";
+import type { providers } from "../providers/feature.ts";
+import type { Sessions } from "../sessions/service.ts";
+import type { SettingsService } from "../settings/service.ts";
+import { chatRoutes } from "./routes.ts";
+import { createChats } from "./service.ts";
+
+type Needs = Core & {
+  settings: Pick<SettingsService, "get" | "modelFor">;
+  providers: Pick<ServiceOf<typeof providers>, "catalogue" | "anyConfigured">;
+  projects: Pick<ServiceOf<typeof projects>, "exists">;
+  agents: Pick<Agents, "ready">;
+  sessions: Sessions;
+};
+
+export const chat = defineFeature("chat", (deps: Needs) => {
+  const { store, base, streams, eventLog, settings, providers, projects, agents, sessions } = deps;
+  const { catalogue } = providers;
+  const modelOfAgent = (id: string): string | null | undefined => {
+    try {
+      return agents.ready(id).agent.config.model;
+    } catch {
+      return undefined;
+    }
+  };
+  const chats = createChats({
+    ...{ store, sessions },
+    assertAgent: (id) => void agents.ready(id),
+    projectExists: projects.exists,
+    isModel: (id) => catalogue.provider(splitModel(id)?.provider ?? "") !== undefined,
+    modelOf(row) {
+      const fallback = settings.modelFor("chat") ?? (providers.anyConfigured() ? null : SCRIPTED_MODEL);
+      const model = row.wanted_model ?? modelOfAgent(row.agent_id) ?? fallback;
+      return { model, window: model === null ? null : (catalogue.info(model).context_window ?? null) };
+    },
+    attach,
+    timeoutSeconds: () => settings.get().limits.timeout_seconds,
+  });
+  return { service: chats, routes: chatRoutes(base, { chats, streams, lastEvent: eventLog.lastId }) };
+});
+
+function attach(ids: readonly string[], _caller: Caller): InputPart[] {
+  if (ids.length > 0) throw invalidField("/attachment_ids/0", "There is no such attachment of yours");
+  return [];
+}

@@ -1,0 +1,217 @@
+/** Talks: sessions of the kind `chat`, each its owner's alone. */
+import { and, desc, eq, inArray, isNull, sql } from "drizzle-orm";
+import { conflict, invalidField, notFound } from "../../core/errors.ts";
+import type { InputPart } from "../../engine/parts.ts";
+import { textPart } from "../../engine/parts.ts";
+import type { Caller } from "../../http/caller.ts";
+import { type ListAnswer, listAnswer, type Page } from "../../http/list.ts";
+import type { Store } from "../../store/store.ts";
+import { messages as messageTable, sessions as table } from "../../store/tables/sessions.ts";
+import type { SessionRow, Sessions } from "../sessions/service.ts";
+import type { ChatCreate, ChatDetail, ChatMessage, ChatSend, ChatSession, ChatUpdate, QueuedMessage } from "./model.ts";
+import { attachmentsOf, presentChat, presentMessage } from "./present.ts";
+
+export interface Chats {
+  /** The caller's own, the latest first. @param status `active` (default), `ended`, or `all`. */
+  list(
+    filter: { status?: "active" | "ended" | "all" | undefined; agent_id?: string | undefined },
+    page: Page,
+    caller: Caller,
+  ): ListAnswer<ChatSession>;
+  /** @throws Problem 404 unknown or another user's. */
+  get(id: string, caller: Caller): ChatSession;
+  /** @param before `seq` of the message before which to begin, backwards. */
+  detail(id: string, page: { limit: number; before?: number | undefined }, caller: Caller): ChatDetail;
+  /** @throws Problem 404 unknown agent or project, 409 an agent that is switched off, 422 a model of no provider. */
+  create(input: ChatCreate, caller: Caller): ChatSession;
+  update(id: string, input: ChatUpdate, caller: Caller): ChatSession;
+  /** @throws Problem 409 `session_ended`, 422 an attachment that is not the caller's. */
+  send(id: string, input: ChatSend, caller: Caller): { message_id: string; session_id: string; status: "queued" };
+  queued(id: string, caller: Caller): QueuedMessage[];
+  edit(id: string, messageId: string, message: string, caller: Caller): QueuedMessage;
+  withdraw(id: string, messageId: string, caller: Caller): void;
+  /** Ends the running reply and keeps what was said. */
+  stop(id: string, caller: Caller): ChatSession;
+  end(id: string, purge: boolean, caller: Caller): void;
+  /** Takes back that message and all after it. */
+  rewind(id: string, messageId: string, caller: Caller): ChatSession;
+  /** A talk of its own that begins with all up to that message. */
+  fork(id: string, messageId: string, caller: Caller): ChatSession;
+  /** The whole talk. */
+  all(id: string, caller: Caller): { chat: ChatSession; messages: ChatMessage[] };
+}
+
+export interface ChatsDeps {
+  store: Store;
+  sessions: Sessions;
+  /** @throws Problem 404 unknown, 409 switched off. */
+  assertAgent(id: string): void;
+  projectExists(id: string): boolean;
+  isModel(id: string): boolean;
+  /** The model that answers in the session, and its window in tokens. */
+  modelOf(row: SessionRow): { model: string | null; window: number | null };
+  /** The parts for attachments of that user. @throws Problem 422 when one is not theirs. */
+  attach(ids: readonly string[], caller: Caller): InputPart[];
+  timeoutSeconds(): number;
+}
+
+const ACTIVE = ["open", "queued", "running"] as const;
+const ENDED = ["ended", "cancelled", "failed", "succeeded"] as const;
+const TITLE_CHARACTERS = 60;
+const PAGE = 1_000;
+
+export function createChats(deps: ChatsDeps): Chats {
+  const { store, sessions, assertAgent, projectExists, isModel, modelOf, attach } = deps;
+  const { db } = store;
+  const find = (id: string, caller: Caller): SessionRow => {
+    const row = sessions.find(id);
+    if (row?.kind !== "chat" || row.user_id !== (caller.userId ?? null)) throw notFound("chat session");
+    return row;
+  };
+  const present = (row: SessionRow): ChatSession =>
+    presentChat(row, { ...modelOf(row), queued: row.ended_at === null ? waiting(row.id).length : 0 });
+  const shown = (id: string): ChatSession => present(sessions.find(id)!);
+  const waiting = (id: string) => sessions.queued(id).filter(({ started_at }) => started_at === null);
+  const assertModel = (model: string | null | undefined): void => {
+    if (model && !isModel(model))
+      throw invalidField("/model", "No provider is named so; write provider/model, e.g. ollama/qwen3");
+  };
+  const presentQueued = ({ message_id, input, created_at }: ReturnType<typeof waiting>[number]): QueuedMessage => ({
+    message_id,
+    content: input.flatMap((part) => (part.type === "text" ? [part.text] : [])).join("\n\n"),
+    attachments: attachmentsOf(input),
+    created_at,
+  });
+
+  return {
+    list({ status = "active", agent_id }, page, caller) {
+      const [at, id] = page.after === null ? [] : page.after.split("|");
+      const states = status === "all" ? [...ACTIVE, ...ENDED] : status === "ended" ? ENDED : ACTIVE;
+      const owner = caller.userId ?? null;
+      const rows = db
+        .select()
+        .from(table)
+        .where(
+          and(
+            eq(table.kind, "chat"),
+            inArray(table.status, [...states]),
+            owner === null ? isNull(table.user_id) : eq(table.user_id, owner),
+            agent_id === undefined ? undefined : eq(table.agent_id, agent_id),
+            id === undefined ? undefined : sql`(${table.last_activity_at}, ${table.id}) < (${at}, ${id})`,
+          ),
+        )
+        .orderBy(desc(table.last_activity_at), desc(table.id))
+        .limit(page.limit + 1)
+        .all();
+      return listAnswer(rows, page, (row) => `${row.last_activity_at}|${row.id}`, present);
+    },
+    get: (id, caller) => present(find(id, caller)),
+    detail(id, { limit, before }, caller) {
+      const row = find(id, caller);
+      const end = Math.min(before ?? row.message_count, row.message_count);
+      const from = Math.max(0, end - limit);
+      const found = sessions.transcript(id, from, end - from);
+      return { ...present(row), messages: found.map(presentMessage), earlier: from > 0 };
+    },
+    create({ agent_id, model, project_id, title }, caller) {
+      assertAgent(agent_id);
+      assertModel(model);
+      if (project_id && !projectExists(project_id)) throw invalidField("/project_id", "There is no such project");
+      const row = sessions.open({
+        ...{ kind: "chat", agent_id, user_id: caller.userId },
+        ...{ model: model ?? undefined, project_id: project_id ?? undefined, title: title ?? undefined },
+      });
+      return present(row);
+    },
+    update(id, { title, model }, caller) {
+      assertModel(model);
+      return store.write(() => {
+        find(id, caller);
+        sessions.change(id, {
+          ...(title === undefined ? {} : { title }),
+          ...(model === undefined ? {} : { wanted_model: model }),
+        });
+        return shown(id);
+      });
+    },
+    send(id, { message, attachment_ids = [], model, mode }, caller) {
+      assertModel(model);
+      return store.write(() => {
+        const row = find(id, caller);
+        assertAgent(row.agent_id);
+        const input = [...attach(attachment_ids, caller), textPart(message)];
+        const turn = sessions.queue(id, { input, mode, model, timeout_seconds: deps.timeoutSeconds() });
+        if (row.title === null) sessions.change(id, { title: titleOf(message) });
+        return { message_id: turn.message_id, session_id: id, status: "queued" as const };
+      });
+    },
+    queued(id, caller) {
+      find(id, caller);
+      return waiting(id).map(presentQueued);
+    },
+    edit(id, messageId, message, caller) {
+      return store.write(() => {
+        find(id, caller);
+        const old = waiting(id).find(({ message_id }) => message_id === messageId);
+        const kept = (old?.input ?? []).filter(
+          (part): part is InputPart => part.type === "image" || part.type === "file",
+        );
+        return presentQueued(sessions.edit(id, messageId, [...kept, textPart(message)]));
+      });
+    },
+    withdraw: (id, messageId, caller) =>
+      store.write(() => {
+        find(id, caller);
+        sessions.withdraw(id, messageId);
+      }),
+    stop: (id, caller) =>
+      store.write(() => {
+        find(id, caller);
+        sessions.interrupt(id);
+        return shown(id);
+      }),
+    end(id, purge, caller) {
+      store.write(() => {
+        const row = find(id, caller);
+        if (row.ended_at === null) sessions.end(id);
+        if (!purge) return;
+        if (sessions.find(id)?.ended_at === null)
+          throw conflict("The reply is being stopped. Delete it again in a moment.", "session_busy");
+        sessions.purge(id);
+      });
+    },
+    rewind: (id, messageId, caller) =>
+      store.write(() => {
+        find(id, caller);
+        sessions.rewind(id, messageId);
+        return shown(id);
+      }),
+    fork: (id, messageId, caller) =>
+      store.write(() => {
+        const row = find(id, caller);
+        const last = db.select().from(messageTable).where(eq(messageTable.id, messageId)).get();
+        if (last?.session_id !== id) throw notFound("message in this session");
+        const made = sessions.open({
+          ...{ kind: "chat", agent_id: row.agent_id, user_id: caller.userId, project_id: row.project_id ?? undefined },
+          ...{ model: row.wanted_model ?? undefined, title: row.title ? `${row.title} (fork)` : undefined },
+        });
+        sessions.copyTranscript(id, last.seq, made.id);
+        return shown(made.id);
+      }),
+    all(id, caller) {
+      const chat = present(find(id, caller));
+      const messages: ChatMessage[] = [];
+      for (let from = 0; from < chat.message_count; from += PAGE)
+        messages.push(...sessions.transcript(id, from, PAGE).map(presentMessage));
+      return { chat, messages };
+    },
+  };
+}
+
+/** The first words of what was asked. */
+function titleOf(message: string): string {
+  const [line = ""] = message.trim().split("\n");
+  if (line.length <= TITLE_CHARACTERS) return line || "Talk";
+  const cut = line.slice(0, TITLE_CHARACTERS);
+  return `${cut.slice(0, Math.max(cut.lastIndexOf(" "), TITLE_CHARACTERS / 2))}…`;
+}

@@ -1,0 +1,7 @@
+/** What a running server says of itself to `skep doctor`: the findings of every feature. */
+import { type Core, defineFeature } from "../feature.ts";
+import { doctorRoutes } from "./routes.ts";
+
+export const doctor = defineFeature("doctor", ({ base, contributions }: Core) => ({
+  routes: doctorRoutes(base, contributions.checks),
+}));

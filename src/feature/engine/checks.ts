@@ -1,0 +1,106 @@
+/** Whether work can be done, for `skep doctor`: models that can be called, sandboxes that can be had. */
+import { splitModel } from "../../adapter/model/providers.ts";
+import { messageOf } from "../../core/errors.ts";
+import type { Agents } from "../agents/service.ts";
+import { type Finding, fail, imageFinding, ok, warn } from "../doctor/model.ts";
+import type { Core } from "../feature.ts";
+import type { SettingsService } from "../settings/service.ts";
+import type { Sandboxes } from "./sandboxes.ts";
+
+export interface ModelUse {
+  /** provider/model. */
+  model: string;
+  /** Who names it: `the settings`, or an agent's id. */
+  by: string;
+  /** How its provider stands. */
+  state: "ready" | "off" | "not configured" | "key refused" | "unknown";
+}
+
+const INIT = "skep init, or: skep providers set PROVIDER --key --default PROVIDER/MODEL";
+
+/** @param uses the default model and those that agents name. @param isConfigured whether any provider but the scripted one is. */
+export function checkModels(uses: readonly ModelUse[], hasDefault: boolean, isConfigured: boolean): Finding[] {
+  if (!isConfigured)
+    return [fail("models", "no provider is set up: only demo/scripted plays, a transcript and no AI", INIT)];
+  const bad = uses.filter(({ state }) => state !== "ready");
+  const findings = bad.map(({ model, by, state }) =>
+    fail("models", `${model}, which ${by} names, cannot be called: its provider is ${STATES[state]}`, REMEDIES[state]),
+  );
+  if (!hasDefault)
+    findings.push(
+      fail(
+        "models",
+        "no default model is set; what names none cannot run",
+        "skep settings set models.default=PROVIDER/MODEL",
+      ),
+    );
+  if (findings.length > 0) return findings;
+  const named = [...new Set(uses.map(({ model }) => model))];
+  return [ok("models", `${named.join(", ")}: the provider has what it needs`)];
+}
+
+const STATES: Readonly<Record<ModelUse["state"], string>> = {
+  ready: "ready",
+  off: "switched off",
+  "not configured": "without a key or an address",
+  "key refused": "refusing its key",
+  unknown: "not known",
+};
+const REMEDIES: Readonly<Record<ModelUse["state"], string>> = {
+  ready: "",
+  off: "skep providers set PROVIDER --enable",
+  "not configured": "skep providers set PROVIDER --key",
+  "key refused": "skep providers set PROVIDER --key",
+  unknown: "name one of: skep providers",
+};
+
+export interface ModelNeeds {
+  settings: Pick<SettingsService, "modelFor">;
+  providers: { anyConfigured(): boolean; stateOf(id: string): ModelUse["state"] };
+  agents: Pick<Agents, "files">;
+}
+
+/** The default model, and what agents that are switched on name. */
+export function modelFindings({ settings, providers, agents }: ModelNeeds): Finding[] {
+  const fallback = settings.modelFor("pipeline");
+  const own = agents
+    .files()
+    .flatMap(({ id, model, enabled }) => (enabled && model ? [{ model, by: `agent ${id}` }] : []));
+  const named = [...(fallback ? [{ model: fallback, by: "the settings" }] : []), ...own];
+  const uses = named.map((use) => ({ ...use, state: providers.stateOf(splitModel(use.model)?.provider ?? "") }));
+  return checkModels(uses, fallback !== null, providers.anyConfigured());
+}
+
+type SandboxNeeds = Pick<Core, "config" | "docker"> & { settings: Pick<SettingsService, "get"> };
+
+/** Whether agents can work where this server decided at its start that they do. */
+export async function checkSandboxes(
+  { config, docker, settings }: SandboxNeeds,
+  { driver, canMakeImage }: Pick<Sandboxes, "driver" | "canMakeImage">,
+): Promise<Finding[]> {
+  if (driver.kind === "process") return [await checkProcesses(config.allowHostShell, docker)];
+  if (!docker) return [ok("sandbox", driver.kind)];
+  const image = settings.get().sandbox.image ?? config.agentImage;
+  try {
+    const [present, makeable] = await Promise.all([docker.images.inspect(image), canMakeImage(image)]);
+    return [
+      ok("container engine", `answers at ${docker.address}`),
+      imageFinding(image, { present: present !== undefined, makeable, pull: config.imagePull }),
+    ];
+  } catch (error) {
+    return [
+      fail("container engine", `${messageOf(error)} Runs wait for it.`, "start it; what waits goes on by itself"),
+    ];
+  }
+}
+
+async function checkProcesses(hostShell: boolean, docker: Core["docker"]): Promise<Finding> {
+  const detail = `process: ${hostShell ? "commands run on this host" : "agents have files, but no commands"}`;
+  const ping = docker?.ping().then(
+    () => true,
+    () => false,
+  );
+  return (await ping)
+    ? warn("sandbox", `${detail}; a container engine answers since the start`, "restart the server")
+    : ok("sandbox", detail);
+}

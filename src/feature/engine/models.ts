@@ -1,0 +1,25 @@
+/** The models that agents ask. */
+import { mkdir } from "node:fs/promises";
+import { join } from "node:path";
+import type { Catalogue } from "../../adapter/model/catalogue.ts";
+import { createModelPort, type ModelKeys } from "../../adapter/model/model-port.ts";
+import { createRecorder, createReplay } from "../../adapter/model/record.ts";
+import { createScriptedModel } from "../../adapter/model/scripted.ts";
+import type { ModelPort } from "../../engine/model.ts";
+import type { Core } from "../feature.ts";
+
+type Needs = Pick<Core, "config" | "clock" | "log" | "masking" | "folder"> & {
+  providers: { catalogue: Catalogue; keys: ModelKeys };
+};
+
+/** The real port, with MODEL_CASSETTE recorded to or replayed from a folder. */
+export async function openModels(deps: Needs): Promise<ModelPort> {
+  const { config, clock, log, masking, folder, providers } = deps;
+  const { keys, catalogue } = providers;
+  const scripted = createScriptedModel({ clock, ...(config.demoScript ? {} : { scriptsDir: folder.cache }) });
+  const port = createModelPort({ keys, prices: catalogue, clock, scripted, log });
+  const [, how, path = ""] = /^(record|replay):(.+)$/.exec(config.modelCassette ?? "") ?? [];
+  if (how === "record") await mkdir(path, { recursive: true });
+  if (how === "record") return createRecorder({ port, path: join(path, "calls.jsonl"), masker: masking, log });
+  return how === "replay" ? createReplay({ path: join(path, "calls.jsonl"), clock, info: port }) : port;
+}

@@ -1,0 +1,55 @@
+/** Where agents run commands: containers, or processes of this machine. */
+import { chooseSandbox } from "../../adapter/sandbox/choice.ts";
+import { createAgentImages } from "../../adapter/sandbox/docker/agent-image.ts";
+import { createDockerSandboxes } from "../../adapter/sandbox/docker/driver.ts";
+import { createProcessSandboxes } from "../../adapter/sandbox/process/driver.ts";
+import type { SandboxDriver } from "../../engine/sandbox.ts";
+import type { Core } from "../feature.ts";
+import type { SettingsService } from "../settings/service.ts";
+
+export interface Sandboxes {
+  driver: SandboxDriver;
+  /** Why this one, for the log. */
+  reason: string;
+  /** Makes the agents' image when it is one of ours. @returns whether it is there now. */
+  makeImage(image: string): Promise<boolean>;
+  /** Whether `makeImage` would have what it needs. Makes nothing. */
+  canMakeImage(image: string): Promise<boolean>;
+  /** Leaves nothing of this server in the container engine. */
+  close(): Promise<void>;
+}
+
+type Needs = Pick<Core, "config" | "clock" | "log" | "docker" | "instanceId" | "replaced"> & {
+  settings: Pick<SettingsService, "get">;
+};
+
+/** @throws Problem when the one that the configuration asks for does not work. */
+export async function openSandboxes(deps: Needs): Promise<Sandboxes> {
+  const { config, clock, log, docker, instanceId, settings, replaced } = deps;
+  if (replaced.sandboxes)
+    return {
+      ...{ driver: replaced.sandboxes, reason: "replaced", close: async () => {} },
+      ...{ makeImage: async () => false, canMakeImage: async () => false },
+    };
+  const inProcess = createProcessSandboxes({ allowHostShell: config.allowHostShell, instanceId, clock });
+  const server = { uid: process.getuid?.() ?? 0, gid: process.getgid?.() ?? 0 };
+  const onNotice = (message: string) => log.warn(message);
+  const images =
+    docker && createAgentImages({ docker, pull: config.imagePull, onNotice: (message) => log.info(message) });
+  const driver =
+    docker &&
+    images &&
+    createDockerSandboxes({
+      docker,
+      instanceId,
+      defaultImage: settings.get().sandbox.image ?? config.agentImage,
+      images,
+      server,
+      clock,
+      onNotice,
+    });
+  const choice = await chooseSandbox(config.sandbox, docker && driver && { driver, ping: docker.ping }, inProcess);
+  const close = async () => (choice.driver === driver ? driver?.close() : undefined);
+  const none = async () => false;
+  return { ...choice, close, makeImage: images?.make ?? none, canMakeImage: images?.canMake ?? none };
+}

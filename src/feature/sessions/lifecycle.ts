@@ -1,0 +1,134 @@
+/** How executions and sessions end: by themselves, or because somebody stops them and all that they started. */
+import { type Clock, timestamp } from "../../core/clock.ts";
+import { executionRefs } from "../../core/events.ts";
+import type { Ending, Execution, StopRequest, StoredCall } from "../../engine/execution.ts";
+import { kindOf } from "../../engine/kinds.ts";
+import type { WriteTx } from "../../store/store.ts";
+import { sessionEnded, toolCallEnd, turnEnded } from "./events.ts";
+import type { SessionRow, SessionStore, Work } from "./store.ts";
+import { toExecution } from "./store.ts";
+import type { Transcript } from "./transcript.ts";
+import type { Tree } from "./tree.ts";
+
+/** A feature that starts sessions of a kind follows them inside the same transaction, so that nothing falls between. */
+export interface SessionOwner {
+  started?(work: Work, tx: WriteTx): void;
+  /** Progress of cost and tokens. */
+  replied?(work: Work, tx: WriteTx): void;
+  /** An execution has ended; it may queue the next one. */
+  finished?(work: Work, ending: Ending, tx: WriteTx): void;
+  /** The session has ended. For work that ends its session: after `finished` was called, unless it never began. */
+  ended?(session: SessionRow, tx: WriteTx): void;
+}
+
+export interface LifecycleDeps {
+  clock: Clock;
+  rows: SessionStore;
+  transcript: Transcript;
+  tree: Tree;
+  ownerOf(kind: SessionRow["kind"]): SessionOwner | undefined;
+  /** Ends the model call and the tool process of a running execution. Called after the commit. */
+  stopNow(executionId: string, why: StopRequest): void;
+}
+
+export type Lifecycle = ReturnType<typeof createLifecycle>;
+
+const refsOf = (session: SessionRow) => ({
+  run_id: session.run_id ?? undefined,
+  step_id: session.step_id ?? undefined,
+  session_id: session.id,
+  agent_id: session.agent_id,
+  project_id: session.project_id ?? undefined,
+  user_id: session.user_id ?? undefined,
+});
+
+const STOPPED = "Stopped before it ended. It may have happened in part; look before you repeat it.";
+
+export function createLifecycle({ clock, rows, transcript, tree, ownerOf, stopNow }: LifecycleDeps) {
+  const now = () => timestamp(clock.now());
+
+  function interruptCall(tx: WriteTx, execution: Execution, call: StoredCall, output: string): void {
+    transcript.updateCall(execution.sessionId, call, {
+      ...{ status: "interrupted", ok: false, output, finished_at: now() },
+    });
+    // A call that never began has nobody who waits for its end.
+    if (call.status !== "running") return;
+    const about = { call_id: call.callId, execution_id: execution.id, tool: call.tool };
+    const data = { ...about, ok: false, duration_ms: 0, output, interrupted: true };
+    tx.emit(toolCallEnd, { ...executionRefs(execution), data });
+  }
+
+  function endSession(tx: WriteTx, session: SessionRow, status: "succeeded" | "failed" | "cancelled" | "ended"): void {
+    rows.updateSession(session.id, { status, ended_at: now(), last_activity_at: now() });
+    tree.giveBack(rows.session(session.id)!);
+    for (const child of tree.below(session.id)) stopSession(tx, child.id);
+  }
+
+  function finish(tx: WriteTx, id: string, ending: Ending): void {
+    const before = rows.work(id);
+    if (!before || before.finished_at !== null) return;
+    const execution = toExecution(before, null);
+    for (const call of transcript.openCalls(before.session_id, id)) interruptCall(tx, execution, call, STOPPED);
+    const error = ending.status === "failed" ? ending.error : null;
+    rows.updateExecution(id, {
+      status: ending.status,
+      outputs: ending.status === "succeeded" ? ending.outputs : {},
+      ended_by: (ending.status === "succeeded" && ending.by) || null,
+      text: ending.text || transcript.lastWords(before.session_id, id),
+      error,
+      ...{ finished_at: now(), lease_owner: null },
+    });
+    const refs = executionRefs(execution);
+    const outcome = { status: ending.status, ...(error ? { error } : {}) };
+    if (kindOf(before.session.kind).sessionEnds === "work") {
+      // What was to steer it came too late.
+      for (const late of rows.queued(before.session_id)) rows.removeExecution(late.id);
+      endSession(tx, before.session, ending.status);
+      tx.emit(sessionEnded, { ...refs, data: outcome });
+    } else {
+      const turn = { execution_id: id, message_id: before.message_id };
+      tx.emit(turnEnded, { ...refs, data: { ...turn, ...outcome } });
+      settleTalk(tx, before.session_id);
+    }
+    const after = rows.work(id)!;
+    ownerOf(after.session.kind)?.finished?.(after, ending, tx);
+    const session = rows.session(after.session_id)!;
+    if (session.ended_at !== null) ownerOf(session.kind)?.ended?.(session, tx);
+  }
+
+  /** What a talk does when a turn has ended: the next one, nothing, or it closes. */
+  function settleTalk(tx: WriteTx, id: string): void {
+    const session = rows.session(id)!;
+    if (session.ended_at !== null || rows.running(id)) return;
+    const queued = rows.queued(id).length > 0;
+    if (!session.stopping)
+      return rows.updateSession(id, { status: queued ? "queued" : "open", last_activity_at: now() });
+    if (queued) return;
+    endSession(tx, session, "ended");
+    tx.emit(sessionEnded, { ...refsOf(session), data: { status: "ended" } });
+  }
+
+  /** Ends a session and all below it: what is queued here and now, what runs within a second. */
+  function stopSession(tx: WriteTx, id: string): void {
+    const session = rows.session(id);
+    if (!session || session.ended_at !== null || session.stopping) return;
+    rows.updateSession(id, { stopping: true });
+    for (const child of tree.below(id)) stopSession(tx, child.id);
+    const running = rows.running(id);
+    for (const queued of rows.queued(id)) finish(tx, queued.id, { status: "cancelled", text: "" });
+    if (running) return askToStop(tx, running.id, "cancel");
+    const left = rows.session(id)!;
+    if (left.ended_at !== null) return;
+    const status = kindOf(session.kind).sessionEnds === "work" ? "cancelled" : "ended";
+    endSession(tx, left, status);
+    tx.emit(sessionEnded, { ...refsOf(left), data: { status } });
+    ownerOf(left.kind)?.ended?.(rows.session(id)!, tx);
+  }
+
+  function askToStop(tx: WriteTx, executionId: string, why: StopRequest): void {
+    rows.updateExecution(executionId, { stop: why });
+    tx.after(() => stopNow(executionId, why));
+  }
+
+  return { finish, stopSession, askToStop, interruptCall, refsOf };
+}

@@ -1,0 +1,40 @@
+/** What features hand in to have an agent work. */
+import type { SessionKind } from "../../engine/kinds.ts";
+import type { InputPart } from "../../engine/parts.ts";
+import type { OutputContract } from "../../store/tables/sessions.ts";
+
+export interface SessionDraft {
+  kind: SessionKind;
+  agent_id: string;
+  /** Owner. A session that another started has that one's. */
+  user_id?: string | undefined;
+  /** The session that starts this one: run, project and task are taken from it where they are not given. */
+  parent_id?: string | undefined;
+  run_id?: string | undefined;
+  step_id?: string | undefined;
+  project_id?: string | undefined;
+  task_id?: string | undefined;
+  title?: string | undefined;
+  /** `provider/model`; the agent's or the settings' when absent. */
+  model?: string | undefined;
+  /** What it may cost with all that it starts. Below a session with a budget it is set aside out of that one's. */
+  budget_usd?: number | undefined;
+}
+
+/** One turn: what the agent is given to do, or told. */
+export interface TurnDraft {
+  input: string | InputPart[];
+  /**
+   * What happens while the session is busy. `queue` (default): it waits for its turn. `steer`: it is in the next model
+   * request of the running reply; if that reply ends without one, it is a turn of its own. `interrupt`: the running
+   * reply ends, what was said of it is kept, and this turn is the next one.
+   */
+  mode?: "queue" | "steer" | "interrupt" | undefined;
+  contract?: OutputContract | undefined;
+  skills?: string[] | undefined;
+  /** Before the session's. */
+  model?: string | undefined;
+  timeout_seconds: number;
+  /** Row id of the step's attempt that this is. */
+  step_row_id?: string | undefined;
+}

@@ -1,0 +1,157 @@
+/** Executions as the engine drives them: each step of the way one transaction with its event. */
+import { type Clock, timestamp } from "../../core/clock.ts";
+import { executionRefs } from "../../core/events.ts";
+import { newId } from "../../core/ids.ts";
+import type { CallPurpose, Execution, ExecutionRows } from "../../engine/execution.ts";
+import { kindOf } from "../../engine/kinds.ts";
+import type { ModelReply } from "../../engine/model.ts";
+import { textPart } from "../../engine/parts.ts";
+import type { Store, WriteTx } from "../../store/store.ts";
+import { activity } from "../events/events.ts";
+import { sessionStarted, toolCallEnd, toolCallStart, turnStarted, turnSteered } from "./events.ts";
+import type { Lifecycle, SessionOwner } from "./lifecycle.ts";
+import { NANO, type SessionRow, type SessionStore, toExecution, type Work } from "./store.ts";
+import type { Transcript } from "./transcript.ts";
+import type { Tree } from "./tree.ts";
+
+export interface RowsDeps {
+  store: Store;
+  clock: Clock;
+  rows: SessionStore;
+  transcript: Transcript;
+  tree: Tree;
+  lifecycle: Lifecycle;
+  ownerOf(kind: SessionRow["kind"]): SessionOwner | undefined;
+  /** Writes the model call's row and event. */
+  recordCall(tx: WriteTx, execution: Execution, reply: ModelReply, purpose: CallPurpose): void;
+}
+
+const shown = (text: string, most: number) => (text.length > most ? `${text.slice(0, most)}…` : text);
+const CRASHED =
+  "Interrupted: the server stopped while this ran. It may have happened in part; look before you repeat it.";
+
+export function createExecutionRows(deps: RowsDeps): ExecutionRows {
+  const { store, clock, rows, transcript, tree, lifecycle, ownerOf, recordCall } = deps;
+  const owner = newId("instance");
+  const now = () => timestamp(clock.now());
+
+  /** Adds a model call to the log and to the sums of the execution, its session and those above. */
+  function spend(tx: WriteTx, execution: Execution, reply: ModelReply, purpose: CallPurpose = "turn"): void {
+    const row = rows.execution(execution.id)!;
+    const { input_tokens, output_tokens } = reply.usage;
+    const [nano, tokens] = [Math.round((reply.cost_usd ?? 0) * NANO), input_tokens + output_tokens];
+    const sums = { turns: row.turns + 1, tokens: row.tokens + tokens, cost_nano: row.cost_nano + nano };
+    rows.updateExecution(execution.id, sums);
+    tree.spend(execution.sessionId, nano, tokens);
+    if (purpose === "turn" && tokens > 0) rows.updateSession(execution.sessionId, { context_tokens: tokens });
+    recordCall(tx, execution, reply, purpose);
+    const replied = ownerOf(execution.kind)?.replied;
+    if (replied) replied(rows.work(execution.id)!, tx);
+  }
+
+  function begun(tx: WriteTx, work: Work): void {
+    const { session } = work;
+    const refs = lifecycle.refsOf(session);
+    if (kindOf(session.kind).sessionEnds === "work") tx.emit(sessionStarted, { ...refs, data: { kind: session.kind } });
+    else tx.emit(turnStarted, { ...refs, data: { execution_id: work.id, message_id: work.message_id } });
+  }
+
+  function taken(tx: WriteTx, id: string): Execution {
+    const { started_at, session_id } = rows.execution(id)!;
+    rows.updateExecution(id, { status: "running", lease_owner: owner, started_at: started_at ?? now() });
+    rows.updateSession(session_id, { status: "running", last_activity_at: now() });
+    const work = rows.work(id)!;
+    if (started_at === null) begun(tx, work);
+    ownerOf(work.session.kind)?.started?.(work, tx);
+    return toExecution(work, work.prompt_id === null ? null : (rows.prompt(work.prompt_id) ?? null));
+  }
+
+  function queueAgain(id: string, sessionId: string, notBefore: number): void {
+    rows.updateExecution(id, { status: "queued", lease_owner: null, not_before: notBefore });
+    rows.updateSession(sessionId, { status: "queued" });
+  }
+
+  return {
+    take: (limit, busyAgents, perAgent) =>
+      store.write((tx) => rows.takeable(limit, busyAgents, perAgent).map((id) => taken(tx, id))),
+    reclaim: () =>
+      store.write(() => {
+        const left = rows.abandoned(owner);
+        for (const { id, session_id } of left) queueAgain(id, session_id, 0);
+        return left.length;
+      }),
+    release(id, notBefore, why) {
+      store.write((tx) => {
+        const work = rows.work(id);
+        if (work?.status !== "running") return;
+        queueAgain(id, work.session_id, notBefore);
+        if (why) tx.emit(activity, { ...lifecycle.refsOf(work.session), data: { title: why } });
+      });
+    },
+    begin: ({ id, sessionId }, model, system, said) =>
+      store.write(() => {
+        const { message_id } = rows.execution(id)!;
+        rows.updateExecution(id, { model, prompt_id: rows.keepPrompt(system) });
+        rows.updateSession(sessionId, { model });
+        transcript.add({ sessionId, executionId: id, role: "user", content: said, id: message_id });
+      }),
+    context: ({ id, sessionId, kind }) =>
+      transcript.context(sessionId, kindOf(kind).reads === "execution" ? id : undefined),
+    replies: ({ id, sessionId }) => transcript.replies(sessionId, id),
+    stopRequested(id) {
+      const row = rows.execution(id);
+      return row ? (row.stop ?? undefined) : "cancel";
+    },
+    addNote: ({ id, sessionId }, text) =>
+      store.write(() => void transcript.add({ sessionId, executionId: id, role: "note", content: [textPart(text)] })),
+    takeSteering(execution) {
+      const { id, sessionId } = execution;
+      if (!rows.queued(sessionId).some(({ steers }) => steers)) return;
+      store.write((tx) => {
+        for (const { id: queued, steers, message_id, input } of rows.queued(sessionId)) {
+          if (!steers) continue;
+          transcript.add({ sessionId, executionId: id, role: "user", content: input, id: message_id });
+          rows.removeExecution(queued);
+          tx.emit(turnSteered, { ...executionRefs(execution), data: { execution_id: id, message_id } });
+        }
+      });
+    },
+    addSummary: (execution, text, coversTo, reply) =>
+      store.write((tx) => {
+        const { id: executionId, sessionId } = execution;
+        transcript.add({ sessionId, executionId, role: "summary", content: [textPart(text)], coversTo });
+        spend(tx, execution, reply, "summary");
+      }),
+    logCall: (execution, reply, purpose) => store.write((tx) => spend(tx, execution, reply, purpose)),
+    addReply: (execution, reply) =>
+      store.write((tx) => {
+        const { id: executionId, sessionId } = execution;
+        const content = transcript.withOwnCallIds(sessionId, reply.parts);
+        const { finish } = reply;
+        const seq = transcript.add({ sessionId, executionId, role: "assistant", content, finish });
+        transcript.addCalls(sessionId, executionId, seq, content);
+        spend(tx, execution, reply);
+      }),
+    startCall(execution, call, shownInput) {
+      store.write((tx) => {
+        transcript.updateCall(execution.sessionId, call, { status: "running", started_at: now() });
+        const data = { call_id: call.callId, execution_id: execution.id, tool: call.tool, input: shownInput };
+        tx.emit(toolCallStart, { ...executionRefs(execution), data });
+      });
+    },
+    endCall(execution, call, { ok, output, end }, durationMs) {
+      store.write((tx) => {
+        const duration_ms = Math.round(durationMs);
+        transcript.updateCall(execution.sessionId, call, {
+          ...{ status: "done", ok, output, ending: end ?? null, finished_at: now(), duration_ms },
+        });
+        const about = { call_id: call.callId, execution_id: execution.id, tool: call.tool };
+        const data = { ...about, ok, duration_ms, output: shown(output, 4_000) };
+        tx.emit(toolCallEnd, { ...executionRefs(execution), data });
+      });
+    },
+    interruptCall: (execution, call) => store.write((tx) => lifecycle.interruptCall(tx, execution, call, CRASHED)),
+    finish: ({ id }, ending) => store.write((tx) => lifecycle.finish(tx, id, ending)),
+    orphans: () => rows.ownedBy(owner),
+  };
+}

@@ -1,0 +1,176 @@
+/**
+ * Sessions of agents, for the features that start them: open one, queue turns in it, steer or stop it. Everything joins
+ * the caller's transaction; what has to happen outside of it happens after its commit.
+ */
+import type { Clock } from "../../core/clock.ts";
+import { conflict, notFound } from "../../core/errors.ts";
+import type { CallPurpose, Execution, ExecutionRows, StopRequest } from "../../engine/execution.ts";
+import { kindOf, type SessionKind } from "../../engine/kinds.ts";
+import type { ModelReply } from "../../engine/model.ts";
+import type { InputPart } from "../../engine/parts.ts";
+import type { Scheduler } from "../../engine/scheduler.ts";
+import type { Store, WriteTx } from "../../store/store.ts";
+import { sessionStarted } from "./events.ts";
+import { createLifecycle, type SessionOwner } from "./lifecycle.ts";
+import type { SessionDraft, TurnDraft } from "./model.ts";
+import { createExecutionRows } from "./rows.ts";
+import { createSessionStore, type ExecutionRow, type SessionRow } from "./store.ts";
+import { createTranscript, type TranscriptMessage } from "./transcript.ts";
+import { createTree } from "./tree.ts";
+
+export type { SessionOwner } from "./lifecycle.ts";
+export type { ExecutionRow, SessionRow, Work } from "./store.ts";
+
+export interface SessionsDeps {
+  store: Store;
+  clock: Clock;
+  /** Writes the model call's row and event. */
+  recordCall(tx: WriteTx, execution: Execution, reply: ModelReply, purpose: CallPurpose): void;
+}
+
+export interface Sessions {
+  /** The engine's side. */
+  rows: ExecutionRows;
+  /** Makes a feature the one that follows sessions of that kind. One for each kind. */
+  own(kind: SessionKind, owner: SessionOwner): void;
+  /**
+   * Opens a session. Nothing works in it before a turn is queued.
+   * @throws Problem with a parent: 404 unknown, 409 `session_ended`, `too_deep`, `too_many_sessions`, `budget_too_small`.
+   */
+  open(draft: SessionDraft): SessionRow;
+  /**
+   * Queues a turn; the engine takes it up when the session is free. Its message has the id `message_id` from now on.
+   * @throws Problem 404, 409 `session_ended`.
+   */
+  queue(sessionId: string, turn: TurnDraft): ExecutionRow;
+  /** Turns that have not begun, in the order in which they will. */
+  queued(sessionId: string): ExecutionRow[];
+  /** Changes what a turn that has not begun says. @throws Problem 404, 409 `turn_started`. */
+  edit(sessionId: string, messageId: string, input: InputPart[]): ExecutionRow;
+  /** Takes back a turn that has not begun. @throws Problem 404, 409 `turn_started`. */
+  withdraw(sessionId: string, messageId: string): void;
+  /** Ends the running reply and keeps what was said; the session goes on. @returns whether there was one. */
+  interrupt(sessionId: string): boolean;
+  /** Ends the session and all below it, within a second; what works in it is cancelled. No-op when it has ended. */
+  end(sessionId: string): void;
+  find(id: string): SessionRow | undefined;
+  execution(id: string): ExecutionRow | undefined;
+  /** The one at work in the session. */
+  running(sessionId: string): ExecutionRow | undefined;
+  /** Sessions that have not ended, oldest first. */
+  live(kinds?: readonly SessionKind[]): SessionRow[];
+  /** Executions that are queued or at work. */
+  liveExecutions(): ExecutionRow[];
+  children(id: string): SessionRow[];
+  change(id: string, change: Partial<Pick<SessionRow, "title" | "wanted_model" | "project_id" | "task_id">>): void;
+  /** Everything that was said in it, what was summarised or taken back too. @param from `seq` of the first. */
+  transcript(id: string, from?: number, limit?: number): TranscriptMessage[];
+  /**
+   * Takes back that message and all after it: people still read them, the model does not.
+   * @throws Problem 404, 409 `session_busy`.
+   */
+  rewind(sessionId: string, messageId: string): void;
+  /** Begins a session that has no messages with those of another, up to that `seq`. */
+  copyTranscript(from: string, last: number, to: string): void;
+  /** Removes a session that has ended, with its transcript and all below it. */
+  purge(id: string): void;
+  /** Connects the engine that works on the rows; it is called after the commit that concerns it. */
+  connect(engine: Pick<Scheduler, "wake" | "stopOne">): void;
+}
+
+const TRANSCRIPT_PAGE = 1_000;
+
+export function createSessions({ store, clock, recordCall }: SessionsDeps): Sessions {
+  const owners = new Map<SessionKind, SessionOwner>();
+  let engine: Pick<Scheduler, "wake" | "stopOne"> | undefined;
+  const ownerOf = (kind: SessionKind) => owners.get(kind);
+  const rows = createSessionStore(store, clock);
+  const transcript = createTranscript(store, clock);
+  const tree = createTree(store, rows);
+  const stopNow = (id: string, why: StopRequest) => engine?.stopOne(id, why);
+  const lifecycle = createLifecycle({ clock, rows, transcript, tree, ownerOf, stopNow });
+  const engineRows = createExecutionRows({ store, clock, rows, transcript, tree, lifecycle, ownerOf, recordCall });
+
+  const known = (id: string): SessionRow => {
+    const row = rows.session(id);
+    if (!row) throw notFound("session");
+    return row;
+  };
+  const waiting = (sessionId: string, messageId: string): ExecutionRow => {
+    const row = rows.queued(sessionId).find(({ message_id, started_at }) => message_id === messageId && !started_at);
+    if (row) return row;
+    if (transcript.message(messageId)?.session_id === known(sessionId).id)
+      throw conflict("The agent has read the message already.", "turn_started");
+    throw notFound("queued message");
+  };
+
+  return {
+    rows: engineRows,
+    own: (kind, owner) => void owners.set(kind, owner),
+    open: (draft) =>
+      store.write((tx) => {
+        const row = tree.insert(draft);
+        if (kindOf(row.kind).sessionEnds === "person")
+          tx.emit(sessionStarted, { ...lifecycle.refsOf(row), data: { kind: row.kind } });
+        return row;
+      }),
+    queue: (sessionId, turn) =>
+      store.write((tx) => {
+        const session = known(sessionId);
+        const over = session.ended_at !== null && kindOf(session.kind).sessionEnds === "person";
+        if (over || session.stopping) throw conflict("The session has ended.", "session_ended");
+        const running = rows.running(sessionId);
+        const row = rows.insertExecution(session, turn);
+        if (running && turn.mode === "interrupt") lifecycle.askToStop(tx, running.id, "interrupt");
+        rows.updateSession(sessionId, {
+          ...{ status: running ? "running" : "queued", ended_at: null, last_activity_at: row.created_at },
+          execution_count: session.execution_count + 1,
+        });
+        tx.after(() => engine?.wake());
+        return row;
+      }),
+    queued: rows.queued,
+    edit: (sessionId, messageId, input) =>
+      store.write(() => {
+        const { id } = waiting(sessionId, messageId);
+        rows.updateExecution(id, { input });
+        return rows.execution(id)!;
+      }),
+    withdraw: (sessionId, messageId) =>
+      store.write(() => {
+        rows.removeExecution(waiting(sessionId, messageId).id);
+        if (!rows.isBusy(sessionId)) rows.updateSession(sessionId, { status: "open" });
+      }),
+    interrupt: (sessionId) =>
+      store.write((tx) => {
+        const running = rows.running(known(sessionId).id);
+        if (running && running.stop === null) lifecycle.askToStop(tx, running.id, "interrupt");
+        return running !== undefined;
+      }),
+    end: (sessionId) => store.write((tx) => lifecycle.stopSession(tx, known(sessionId).id)),
+    find: rows.session,
+    execution: rows.execution,
+    running: rows.running,
+    live: (kinds) => rows.open(kinds),
+    liveExecutions: rows.liveExecutions,
+    children: rows.children,
+    change: (id, change) => store.write(() => rows.updateSession(known(id).id, change)),
+    transcript: (id, from = 0, limit = TRANSCRIPT_PAGE) => transcript.read(id, from, limit),
+    rewind: (sessionId, messageId) =>
+      store.write(() => {
+        const message = transcript.message(messageId);
+        if (message?.session_id !== sessionId) throw notFound("message in this session");
+        if (rows.isBusy(sessionId)) throw conflict("The agent is at work. Stop its reply first.", "session_busy");
+        transcript.withdrawFrom(sessionId, message.seq);
+      }),
+    copyTranscript: (from, last, to) => store.write(() => transcript.copy(from, last, to)),
+    purge: (id) =>
+      store.write(() => {
+        if (known(id).ended_at === null) throw conflict("The session has not ended.", "session_open");
+        rows.removeSession(id);
+      }),
+    connect(next) {
+      engine = next;
+    },
+  };
+}

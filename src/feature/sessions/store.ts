@@ -1,0 +1,241 @@
+/** Rows of sessions and executions. */
+import { createHash } from "node:crypto";
+import { and, asc, desc, eq, inArray, isNull, ne, sql } from "drizzle-orm";
+import { type Clock, timestamp } from "../../core/clock.ts";
+import { newId } from "../../core/ids.ts";
+import type { Execution } from "../../engine/execution.ts";
+import type { SessionKind } from "../../engine/kinds.ts";
+import type { InputPart } from "../../engine/parts.ts";
+import { textPart } from "../../engine/parts.ts";
+import type { Store } from "../../store/store.ts";
+import { executions, prompts, sessions } from "../../store/tables/sessions.ts";
+import type { SessionDraft, TurnDraft } from "./model.ts";
+
+export type SessionRow = typeof sessions.$inferSelect;
+export type ExecutionRow = typeof executions.$inferSelect;
+/** An execution with the session that it is a part of. */
+export type Work = ExecutionRow & { session: SessionRow };
+
+const given = <T>(value: T | null): T | undefined => value ?? undefined;
+
+export const NANO = 1e9;
+
+export function toExecution({ session, ...row }: Work, system: string | null): Execution {
+  return {
+    id: row.id,
+    sessionId: session.id,
+    kind: session.kind,
+    agentId: row.agent_id,
+    userId: given(session.user_id),
+    parentId: given(session.parent_id),
+    depth: session.depth,
+    runId: given(session.run_id),
+    stepRowId: given(row.step_row_id),
+    stepId: given(session.step_id),
+    projectId: given(session.project_id),
+    taskId: given(session.task_id),
+    wantedModel: given(row.wanted_model ?? session.wanted_model),
+    input: row.input as InputPart[],
+    system,
+    contract: row.contract,
+    skills: row.skills,
+    timeoutSeconds: row.timeout_seconds,
+    createdAt: Date.parse(row.created_at),
+    startedAt: row.started_at === null ? null : Date.parse(row.started_at),
+  };
+}
+
+const LIVE = ["queued", "running"] as const;
+
+/**
+ * Queued rows that may be taken: one of a session, and none of a session at work; of an agent no more than there is room
+ * for; the oldest of each run first, so that one run of thousands does not hold up the others. A wait longer than any we
+ * give means that the clock was set back: it counts as over. @busy holds how many executions each agent has at work.
+ */
+const QUEUE = `
+  WITH ready AS (
+    SELECT id, session_id, agent_id, run_id, urgent FROM executions
+    WHERE status = 'queued' AND (not_before <= @now OR not_before > @now + 60000)
+      AND NOT EXISTS (
+        SELECT 1 FROM executions beside WHERE beside.session_id = executions.session_id AND beside.status = 'running')
+  ), firsts AS (
+    SELECT id, agent_id, urgent, coalesce(run_id, session_id) AS lane,
+      row_number() OVER (PARTITION BY session_id ORDER BY urgent DESC, id) AS place,
+      (SELECT count(*) FROM executions busy WHERE busy.status = 'running' AND busy.run_id = ready.run_id) AS at_work
+    FROM ready
+  ), turns AS (
+    SELECT id, agent_id, at_work + row_number() OVER (PARTITION BY lane ORDER BY id) AS turn
+    FROM firsts WHERE place = 1
+  ), ranked AS (
+    SELECT id, turn, row_number() OVER (PARTITION BY agent_id ORDER BY turn, id)
+      + coalesce((SELECT value FROM json_each(@busy) WHERE key = agent_id), 0) AS of_agent
+    FROM turns
+  )
+  SELECT id FROM ranked WHERE of_agent <= @perAgent ORDER BY turn, id LIMIT @most`;
+
+export type SessionStore = ReturnType<typeof createSessionStore>;
+
+export function createSessionStore({ db, sqlite }: Store, clock: Clock) {
+  const now = () => timestamp(clock.now());
+  const queue = sqlite.prepare(QUEUE).pluck();
+  const keepPrompt = (text: string): string => {
+    const id = createHash("sha256").update(text).digest("base64url");
+    db.insert(prompts).values({ id, text }).onConflictDoNothing().run();
+    return id;
+  };
+  const session = (id: string): SessionRow | undefined => db.select().from(sessions).where(eq(sessions.id, id)).get();
+  const execution = (id: string): ExecutionRow | undefined =>
+    db.select().from(executions).where(eq(executions.id, id)).get();
+  const work = (id: string): Work | undefined => {
+    const row = execution(id);
+    return row && { ...row, session: session(row.session_id)! };
+  };
+  const ofSession = (id: string, statuses: readonly ExecutionRow["status"][]): ExecutionRow[] =>
+    db
+      .select()
+      .from(executions)
+      .where(and(eq(executions.session_id, id), inArray(executions.status, [...statuses])))
+      .orderBy(desc(executions.urgent), asc(executions.id))
+      .all();
+
+  return {
+    session,
+    execution,
+    work,
+    insertSession(
+      draft: SessionDraft,
+      place: Pick<SessionRow, "root_id" | "depth" | "purse_id" | "lender_id"> & { id: string },
+    ) {
+      const at = now();
+      const row: SessionRow = {
+        ...place,
+        kind: draft.kind,
+        agent_id: draft.agent_id,
+        user_id: draft.user_id ?? null,
+        parent_id: draft.parent_id ?? null,
+        tree_size: 1,
+        run_id: draft.run_id ?? null,
+        step_id: draft.step_id ?? null,
+        project_id: draft.project_id ?? null,
+        task_id: draft.task_id ?? null,
+        title: draft.title ?? null,
+        wanted_model: draft.model ?? null,
+        model: null,
+        status: "open",
+        stopping: false,
+        budget_nano: draft.budget_usd === undefined ? null : Math.round(draft.budget_usd * NANO),
+        spent_nano: 0,
+        reserved_nano: 0,
+        tokens: 0,
+        context_tokens: null,
+        execution_count: 0,
+        message_count: 0,
+        created_at: at,
+        last_activity_at: at,
+        ended_at: null,
+      };
+      db.insert(sessions).values(row).run();
+      return row;
+    },
+    insertExecution(of: SessionRow, turn: TurnDraft): ExecutionRow {
+      const row: ExecutionRow = {
+        id: newId("execution"),
+        session_id: of.id,
+        agent_id: of.agent_id,
+        run_id: of.run_id,
+        step_row_id: turn.step_row_id ?? null,
+        status: "queued",
+        steers: turn.mode === "steer",
+        urgent: turn.mode === "interrupt",
+        message_id: newId("message"),
+        input: typeof turn.input === "string" ? [textPart(turn.input)] : turn.input,
+        prompt_id: null,
+        contract: turn.contract ?? { outputs: [], schema: null },
+        skills: turn.skills ?? [],
+        wanted_model: turn.model ?? null,
+        model: null,
+        timeout_seconds: turn.timeout_seconds,
+        lease_owner: null,
+        not_before: 0,
+        stop: null,
+        turns: 0,
+        cost_nano: 0,
+        tokens: 0,
+        outputs: {},
+        ended_by: null,
+        text: "",
+        error: null,
+        created_at: now(),
+        started_at: null,
+        finished_at: null,
+      };
+      db.insert(executions).values(row).run();
+      return row;
+    },
+    updateSession: (id: string, change: Partial<SessionRow>) =>
+      void db.update(sessions).set(change).where(eq(sessions.id, id)).run(),
+    updateExecution: (id: string, change: Partial<ExecutionRow>) =>
+      void db.update(executions).set(change).where(eq(executions.id, id)).run(),
+    removeExecution: (id: string) => void db.delete(executions).where(eq(executions.id, id)).run(),
+    /** With everything below it, and the prompts that nothing else began with. */
+    removeSession(id: string): void {
+      const tree = sql`WITH RECURSIVE tree(id) AS (
+        SELECT ${id} UNION ALL SELECT sessions.id FROM sessions JOIN tree ON sessions.parent_id = tree.id)
+        SELECT DISTINCT prompt_id AS id FROM executions WHERE prompt_id IS NOT NULL AND session_id IN (SELECT id FROM tree)`;
+      const used = db.all<{ id: string }>(tree);
+      db.delete(sessions).where(eq(sessions.id, id)).run();
+      for (const prompt of used) {
+        const others = db.select({ id: executions.id }).from(executions).where(eq(executions.prompt_id, prompt.id));
+        if (!others.limit(1).get()) db.delete(prompts).where(eq(prompts.id, prompt.id)).run();
+      }
+    },
+    keepPrompt,
+    prompt: (id: string): string | undefined =>
+      db.select({ text: prompts.text }).from(prompts).where(eq(prompts.id, id)).get()?.text,
+    /** Ids of executions to take, in the order in which they are to be taken. */
+    takeable(most: number, busyAgents: ReadonlyMap<string, number>, perAgent: number): string[] {
+      const busy = JSON.stringify(Object.fromEntries(busyAgents));
+      return queue.all({ now: clock.now(), busy, perAgent, most }) as string[];
+    },
+    /** Of a session, in the order in which they will be taken. */
+    queued: (sessionId: string): ExecutionRow[] => ofSession(sessionId, ["queued"]),
+    running: (sessionId: string): ExecutionRow | undefined => ofSession(sessionId, ["running"])[0],
+    isBusy: (sessionId: string): boolean => ofSession(sessionId, LIVE).length > 0,
+    /** Rows that another, dead process had in work. */
+    abandoned: (owner: string): ExecutionRow[] =>
+      db
+        .select()
+        .from(executions)
+        .where(and(eq(executions.status, "running"), ne(executions.lease_owner, owner)))
+        .all(),
+    ownedBy: (owner: string): string[] =>
+      db
+        .select({ id: executions.id })
+        .from(executions)
+        .where(and(eq(executions.status, "running"), eq(executions.lease_owner, owner)))
+        .all()
+        .map(({ id }) => id),
+    liveExecutions: (): ExecutionRow[] =>
+      db
+        .select()
+        .from(executions)
+        .where(inArray(executions.status, [...LIVE]))
+        .all(),
+    /** Sessions that have not ended, oldest first. */
+    open: (kinds: readonly SessionKind[] | undefined): SessionRow[] =>
+      db
+        .select()
+        .from(sessions)
+        .where(and(isNull(sessions.ended_at), kinds && inArray(sessions.kind, [...kinds])))
+        .orderBy(asc(sessions.id))
+        .all(),
+    children: (id: string): SessionRow[] =>
+      db.select().from(sessions).where(eq(sessions.parent_id, id)).orderBy(asc(sessions.id)).all(),
+    addToTree: (rootId: string) =>
+      void db
+        .update(sessions)
+        .set({ tree_size: sql`${sessions.tree_size} + 1` })
+        .where(eq(sessions.id, rootId))
+        .run(),
+  };
+}

@@ -1,0 +1,185 @@
+/**
+ * A task done by runs: the stages of its policy one after another, and the task's status as the runs go. What a run did
+ * is read from its row, so that an event that was lost with the process changes nothing.
+ */
+import { conflict, notFound } from "../../core/errors.ts";
+import type { Caller } from "../../http/caller.ts";
+import type { Store } from "../../store/store.ts";
+import type { Project } from "../projects/model.ts";
+import type { Run, RunCreate } from "../runs/model.ts";
+import type { WorkType } from "./model.ts";
+import type { Policies } from "./policy.ts";
+import type { Stage } from "./policy-model.ts";
+import { FINISHED, type TaskRules } from "./rules.ts";
+import type { TaskRow, TaskStore } from "./store.ts";
+
+/** As much of a pipeline as a run made for a task needs. */
+export interface MadePipeline {
+  id: string;
+  name: string;
+  steps: { id: string; agent: string; input: string }[];
+}
+
+export interface RunState {
+  id: string;
+  status: Run["status"];
+  createdBy: string | null;
+  /** Steps that have succeeded. */
+  done: string[];
+  error: string | null;
+}
+
+export interface TaskExecution {
+  /** @throws Problem 409 when a run is at work, nothing is left to do, or nobody is named for the next stage. */
+  execute(projectId: string, taskId: string, input: { work_type?: WorkType | undefined }, caller: Caller): Run;
+  /** Brings the task of this run up to its state. */
+  follow(runId: string): void;
+  /** The work of the run is on the branch that it was made for. */
+  merged(runId: string): void;
+  /** After a start: every task that a run was at work on. */
+  followAll(): void;
+}
+
+export interface TaskExecutionDeps {
+  store: Store;
+  rows: TaskStore;
+  rules: TaskRules;
+  policies: Policies;
+  /** @throws Problem 404. */
+  projectOf(id: string): Project;
+  createRun(input: RunCreate, caller: Caller, made?: MadePipeline): Run;
+  runState(runId: string): RunState | undefined;
+}
+
+const AT_WORK: ReadonlySet<Run["status"]> = new Set(["queued", "running", "waiting"]);
+
+export function createTaskExecution(deps: TaskExecutionDeps): TaskExecution {
+  const { store, rows, rules, policies, projectOf, createRun, runState } = deps;
+
+  function start(row: TaskRow, workType: WorkType | undefined, caller: Caller): Run {
+    const plan = policies.resolve(row, workType);
+    const project = projectOf(row.project_id);
+    const request = {
+      task_description: row.description === "" ? row.title : `${row.title}\n\n${row.description}`,
+      project_name: project.name,
+      task_id: row.id,
+    };
+    const group = stagesToRun(plan.stages, row.completed_stages);
+    if (plan.stages.length > 0 && group.length === 0)
+      throw conflict("Every stage of the task's work is completed.", "nothing_to_do");
+    const [first] = group;
+    if (first && !first.agent_id && !first.pipeline_id)
+      throw conflict(`The policy names nobody for the stage ${first.stage}. Do it, then complete it.`, "stage_by_hand");
+    const pipeline = first ? first.pipeline_id : (plan.pipeline_id ?? undefined);
+    if (!first && pipeline === undefined) throw conflict(`${plan.reason} Name one.`, "no_pipeline");
+    const made = pipeline === undefined ? pipelineOf(row, group) : undefined;
+    const run = createRun({ ...request, pipeline_id: pipeline ?? made!.id }, caller, made);
+    const note = { actor: caller.userId ?? caller.kind, change: "moved" as const, note: `Run ${run.id}.` };
+    const fields = { run_id: run.id, branch: run.branch };
+    rules.move(rows.find(row.id)!, { status: "in_progress", note, fields });
+    return run;
+  }
+
+  /** Stages that a succeeded run completes: those it has as steps, else the one that its pipeline stood for. */
+  function completedBy(row: TaskRow, { done }: RunState): string[] {
+    const plan = policies.resolve(row);
+    const group = stagesToRun(plan.stages, row.completed_stages);
+    const [first] = group;
+    const added = first?.pipeline_id
+      ? [first.stage]
+      : group.map(({ stage }) => stage).filter((one) => done.includes(one));
+    return [...row.completed_stages, ...added];
+  }
+
+  function follow(runId: string): void {
+    const state = runState(runId);
+    const row = rows.ofRun(runId);
+    if (!state || !row || FINISHED.has(row.status)) return;
+    const by = (note: string) => ({ actor: `run:${runId}`, change: "moved" as const, note });
+    if (state.status === "waiting" && row.status !== "review")
+      rules.move(row, { status: "review", note: by("The run waits for a person.") });
+    else if ((state.status === "running" || state.status === "queued") && row.status !== "in_progress")
+      rules.move(row, { status: "in_progress", note: by("The run goes on.") });
+    else if (state.status === "failed")
+      rules.move(row, { status: "failed", note: by(state.error ?? "The run failed.") });
+    else if (state.status === "cancelled") {
+      const fields = { run_id: null, assigned_agent: null, lease_until: null };
+      rules.move(row, { status: "ready", note: by("The run was cancelled."), fields });
+    } else if (state.status === "succeeded") succeeded(row, state, by);
+  }
+
+  function succeeded(
+    row: TaskRow,
+    state: RunState,
+    by: (note: string) => { actor: string; change: "moved"; note: string },
+  ) {
+    const stages = completedBy(row, state);
+    const grown = { ...row, completed_stages: stages };
+    const next = stagesToRun(policies.resolve(grown).stages, stages)[0];
+    if (next && stages.length > row.completed_stages.length && (next.agent_id || next.pipeline_id)) {
+      rows.update(
+        row.id,
+        { completed_stages: stages },
+        { ...by(`Completed: ${stages.join(", ")}.`), change: "updated" },
+      );
+      const caller: Caller = state.createdBy
+        ? { kind: "user", admin: false, userId: state.createdBy }
+        : { kind: "local", admin: true };
+      start(rows.find(row.id)!, undefined, caller);
+      return;
+    }
+    const waits = next !== undefined || policies.get(row.project_id).wait_for_merge;
+    const note = by(waits ? "The run succeeded; the task waits." : "The run succeeded.");
+    if (waits && row.status === "review" && stages.length === row.completed_stages.length) return;
+    rules.move(row, { status: waits ? "review" : "done", note, fields: { completed_stages: stages } });
+  }
+
+  return {
+    execute(projectId, taskId, { work_type }, caller) {
+      return store.write(() => {
+        projectOf(projectId);
+        const row = rows.find(taskId);
+        if (!row || row.project_id !== projectId) throw notFound("task");
+        const now = row.run_id === null ? undefined : runState(row.run_id);
+        if (now && AT_WORK.has(now.status)) throw conflict(`The run ${now.id} is at work on it.`, "task_busy");
+        if (row.status === "done") throw conflict("The task is done.", "nothing_to_do");
+        const unmet = rows.unmet(row.id);
+        if (unmet.length > 0)
+          throw conflict("Tasks that it depends on are not done.", "dependencies_unmet", { depends_on: unmet });
+        return start(row, work_type, caller);
+      });
+    },
+    follow: (runId) => store.write(() => follow(runId)),
+    merged(runId) {
+      store.write(() => {
+        const row = rows.ofRun(runId);
+        if (!row || FINISHED.has(row.status) || policies.missingStages(row).length > 0) return;
+        const note = { actor: `run:${runId}`, change: "moved" as const, note: "The run's work was merged." };
+        rules.move(row, { status: "done", note });
+      });
+    },
+    followAll() {
+      for (const { run_id } of rows.withRun()) if (run_id !== null) this.follow(run_id);
+    },
+  };
+}
+
+/** The next stages that one run does: a pipeline alone, or agents one after another. */
+export function stagesToRun(stages: readonly Stage[], completed: readonly string[]): Stage[] {
+  const open = stages.filter(({ stage, disposition }) => disposition !== "skip" && !completed.includes(stage));
+  const [first] = open;
+  if (!first) return [];
+  if (!first.agent_id) return [first];
+  const end = open.findIndex(({ agent_id }) => !agent_id);
+  return end < 0 ? open : open.slice(0, end);
+}
+
+const pipelineOf = (row: TaskRow, stages: readonly Stage[]): MadePipeline => ({
+  id: "task",
+  name: row.title.slice(0, 200),
+  steps: stages.map(({ stage, agent_id }) => ({
+    id: stage,
+    agent: agent_id!,
+    input: `Your part of the task is the stage "${stage}".\n\n{{ task_description }}`,
+  })),
+});

@@ -1,0 +1,106 @@
+/** Many tasks at once, as a background job: their ids are made when it is asked for, so that a job begun again goes on. */
+import { type Static, Type as t } from "@sinclair/typebox";
+import { invalidField, isProblem } from "../../core/errors.ts";
+import { newId } from "../../core/ids.ts";
+import { defineJob } from "../../core/jobs.ts";
+import { type Caller, LOCAL_ADMIN } from "../../http/caller.ts";
+import { ImportedTask, type TaskImport } from "./model.ts";
+import type { Tasks } from "./service.ts";
+import type { TaskStore } from "./store.ts";
+
+const Payload = t.Object({
+  project_id: t.String(),
+  tasks: t.Array(t.Composite([ImportedTask, t.Object({ id: t.String() })])),
+});
+export type ImportPayload = Static<typeof Payload>;
+
+const BATCH = 50;
+
+export interface ImportDeps {
+  tasks: Pick<Tasks, "create">;
+  rows: Pick<TaskStore, "find">;
+}
+
+/**
+ * Gives each task an id and puts ids in the place of keys; what a task names comes before it.
+ * @throws Problem 422 for a key that is there twice or not at all, and for circles.
+ */
+export function importOf(projectId: string, { tasks }: TaskImport): ImportPayload {
+  const ids = new Map<string, string>();
+  for (const [index, { key }] of tasks.entries()) {
+    if (key === undefined) continue;
+    if (ids.has(key)) throw invalidField(`/tasks/${index}/key`, "Another task of the import has this key");
+    ids.set(key, newId("task"));
+  }
+  const withIds = tasks.map((task, index) => {
+    const own = (name: string, pointer: string): string => {
+      const id = ids.get(name);
+      if (id === undefined && !name.startsWith("task_"))
+        throw invalidField(`/tasks/${index}/${pointer}`, "No task of the import has this key");
+      return id ?? name;
+    };
+    return {
+      ...task,
+      id: (task.key !== undefined && ids.get(task.key)) || newId("task"),
+      ...(task.depends_on ? { depends_on: task.depends_on.map((key, at) => own(key, `depends_on/${at}`)) } : {}),
+      ...(task.parent_id ? { parent_id: own(task.parent_id, "parent_id") } : {}),
+    };
+  });
+  return { project_id: projectId, tasks: inOrder(withIds) };
+}
+
+/** What a task depends on, and its parent, before it. */
+function inOrder(tasks: ImportPayload["tasks"]): ImportPayload["tasks"] {
+  const byId = new Map(tasks.map((task, index) => [task.id, { task, index }]));
+  const state = new Map<string, "open" | "placed">();
+  const order: ImportPayload["tasks"] = [];
+  // With a stack of its own: a chain of 5,000 tasks is deeper than the program's.
+  for (const { id } of tasks) {
+    const stack = [{ id, left: false }];
+    for (let top = stack.pop(); top; top = stack.pop()) {
+      const found = byId.get(top.id);
+      if (!found || state.get(top.id) === "placed") continue;
+      if (top.left) {
+        state.set(top.id, "placed");
+        order.push(found.task);
+        continue;
+      }
+      if (state.get(top.id) === "open")
+        throw invalidField(`/tasks/${found.index}/depends_on`, "The task would wait for itself");
+      state.set(top.id, "open");
+      stack.push({ id: top.id, left: true });
+      const before = [...(found.task.depends_on ?? []), ...(found.task.parent_id ? [found.task.parent_id] : [])];
+      for (const other of before) {
+        if (state.get(other) === "open")
+          throw invalidField(`/tasks/${found.index}/depends_on`, "The task would wait for itself");
+        stack.push({ id: other, left: false });
+      }
+    }
+  }
+  return order;
+}
+
+export function defineImport({ tasks, rows }: ImportDeps) {
+  return defineJob("import_tasks", Payload, async ({ project_id, tasks: wanted }, job) => {
+    const caller: Caller = job.userId === null ? LOCAL_ADMIN : { kind: "user", admin: false, userId: job.userId };
+    const refused: { title: string; message: string }[] = [];
+    let made = 0;
+    for (const [index, { id, key: _, ...input }] of wanted.entries()) {
+      job.signal.throwIfAborted();
+      if (rows.find(id)) made++;
+      else
+        try {
+          tasks.create(project_id, input, caller, id);
+          made++;
+        } catch (error) {
+          if (!isProblem(error)) throw error;
+          refused.push({ title: input.title.slice(0, 100), message: error.detail });
+        }
+      if (index % BATCH === BATCH - 1) {
+        job.report({ percent: (100 * (index + 1)) / wanted.length, detail: `${index + 1} of ${wanted.length}` });
+        await Bun.sleep(0);
+      }
+    }
+    return { created: made, refused: refused.slice(0, 50), refused_count: refused.length };
+  });
+}

@@ -1,0 +1,162 @@
+/** What a task looks like from outside, and what may be asked of it. */
+import { type Static, Type as t } from "@sinclair/typebox";
+import { LIMITS } from "../../core/limits.ts";
+import { oneOf, orNull, Time } from "../../core/schema.ts";
+
+export const Priority = oneOf("p0", "p1", "p2", "p3");
+export const WORK_TYPES = [
+  "feature",
+  "bugfix",
+  "test",
+  "refactor",
+  "docs",
+  "infrastructure",
+  "design",
+  "custom",
+] as const;
+export const WorkType = oneOf(...WORK_TYPES);
+export type WorkType = Static<typeof WorkType>;
+
+const Title = t.String({ minLength: 1, maxLength: 500 });
+const Description = t.String({ maxLength: 50_000 });
+const Status = t.String({ pattern: "^[a-z][a-z0-9_]{0,39}$" });
+const TaskId = t.String({ maxLength: 40 });
+const AgentId = t.String({ minLength: 1, maxLength: 64 });
+const Tag = t.String({ minLength: 1, maxLength: 50, pattern: "^\\S+$" });
+const Tags = t.Array(Tag, { maxItems: 50 });
+const Dependencies = t.Array(TaskId, { maxItems: 100 });
+const Hours = t.Number({ minimum: 0, maximum: 10_000 });
+const Metadata = t.Record(t.String({ maxLength: 100 }), t.Unknown(), { description: "At most 16 kB of JSON." });
+
+export const Task = t.Object({
+  id: t.String(),
+  project_id: t.String(),
+  title: t.String(),
+  description: t.String(),
+  status: t.String(),
+  priority: Priority,
+  work_type: orNull(WorkType),
+  assigned_agent: orNull(t.String()),
+  lease_until: orNull(t.String({ format: "date-time", description: "When the claim ends unless it is renewed." })),
+  parent_id: orNull(t.String()),
+  depends_on: t.Array(t.String()),
+  discovered_from: orNull(t.String({ description: "Task at whose work it was found." })),
+  tags: t.Array(t.String()),
+  estimate_hours: orNull(t.Number()),
+  position: t.Integer({ description: "Order within its status." }),
+  branch: orNull(t.String()),
+  run_id: orNull(t.String()),
+  completed_stages: t.Array(t.String()),
+  metadata: t.Record(t.String(), t.Unknown()),
+  created_by: orNull(t.String()),
+  created_at: Time,
+  updated_at: Time,
+  finished_at: orNull(Time),
+});
+export type Task = Static<typeof Task>;
+
+const changeable = {
+  description: t.Optional(Description),
+  priority: t.Optional(Priority),
+  work_type: t.Optional(orNull(WorkType)),
+  assigned_agent: t.Optional(orNull(AgentId)),
+  parent_id: t.Optional(orNull(TaskId)),
+  depends_on: t.Optional(Dependencies),
+  tags: t.Optional(Tags),
+  estimate_hours: t.Optional(orNull(Hours)),
+  metadata: t.Optional(Metadata),
+};
+
+export const TaskCreate = t.Object({
+  title: Title,
+  status: t.Optional(Status),
+  discovered_from: t.Optional(orNull(TaskId)),
+  ...changeable,
+});
+export type TaskCreate = Static<typeof TaskCreate>;
+
+export const TaskUpdate = t.Object({ title: t.Optional(Title), ...changeable });
+export type TaskUpdate = Static<typeof TaskUpdate>;
+
+export const TaskQuery = {
+  status: t.Optional(Status),
+  priority: t.Optional(Priority),
+  agent_id: t.Optional(AgentId),
+  tag: t.Optional(Tag),
+  parent_id: t.Optional(TaskId),
+  q: t.Optional(t.String({ minLength: 1, maxLength: 200, description: "Words of the title." })),
+};
+export interface TaskFilter {
+  status?: string | undefined;
+  priority?: Task["priority"] | undefined;
+  agent_id?: string | undefined;
+  tag?: string | undefined;
+  parent_id?: string | undefined;
+  q?: string | undefined;
+  /** Unclaimed, and all it depends on is done. */
+  ready?: boolean | undefined;
+}
+
+export const TaskClaim = t.Object({
+  agent_id: AgentId,
+  release: t.Optional(t.Boolean({ description: "Gives the task back." })),
+});
+export type TaskClaim = Static<typeof TaskClaim>;
+export const Claimed = t.Object({ task: Task, branch: orNull(t.String()) });
+
+export const TaskTransition = t.Object({
+  status: Status,
+  note: t.Optional(t.String({ maxLength: 2_000 })),
+  force: t.Optional(t.Boolean({ description: "Past dependencies, limits of columns and required stages." })),
+});
+export type TaskTransition = Static<typeof TaskTransition>;
+export const Transitioned = t.Composite([Task, t.Object({ next_statuses: t.Array(t.String()) })]);
+export type Transitioned = Static<typeof Transitioned>;
+
+export const TaskMove = t.Object({
+  status: t.Optional(Status),
+  before: t.Optional(TaskId),
+  after: t.Optional(TaskId),
+});
+export type TaskMove = Static<typeof TaskMove>;
+
+export const TaskBulk = t.Object({
+  ids: t.Array(TaskId, { minItems: 1, maxItems: LIMITS.listMax }),
+  change: t.Object({
+    status: t.Optional(Status),
+    priority: t.Optional(Priority),
+    assigned_agent: t.Optional(orNull(AgentId)),
+    add_tags: t.Optional(Tags),
+    remove_tags: t.Optional(Tags),
+  }),
+});
+export type TaskBulk = Static<typeof TaskBulk>;
+export const TaskBulkAnswer = t.Object({
+  items: t.Array(
+    t.Object({
+      id: t.String(),
+      task: orNull(Task),
+      error: orNull(t.Object({ code: t.String(), message: t.String() })),
+    }),
+  ),
+});
+export type TaskBulkAnswer = Static<typeof TaskBulkAnswer>;
+
+export const TaskHistoryEntry = t.Object({
+  id: t.Integer(),
+  at: Time,
+  actor: t.String({ description: "A user's id, an execution, or `rule` for what followed from another change." }),
+  change: t.String(),
+  from_status: orNull(t.String()),
+  to_status: orNull(t.String()),
+  note: orNull(t.String()),
+});
+export type TaskHistoryEntry = Static<typeof TaskHistoryEntry>;
+
+/** A task of an import; `key` is what the others name it by. */
+export const ImportedTask = t.Composite([
+  t.Object({ key: t.Optional(t.String({ minLength: 1, maxLength: 100 })) }),
+  t.Omit(TaskCreate, ["discovered_from"]),
+]);
+export const TaskImport = t.Object({ tasks: t.Array(ImportedTask, { minItems: 1, maxItems: 5_000 }) });
+export type TaskImport = Static<typeof TaskImport>;

@@ -1,0 +1,50 @@
+/** Workflow policies: through which stages work of a kind goes, and who does each. */
+import { type Static, Type as t } from "@sinclair/typebox";
+import { oneOf, orNull } from "../../core/schema.ts";
+import { WORK_TYPES, WorkType } from "./model.ts";
+
+export const Stage = t.Object(
+  {
+    stage: t.String({ pattern: "^[a-z][a-z0-9-]{0,39}$", description: "Also the step's id in the run." }),
+    disposition: oneOf("required", "optional", "skip"),
+    agent_id: t.Optional(t.String({ minLength: 1, maxLength: 64 })),
+    pipeline_id: t.Optional(t.String({ minLength: 1, maxLength: 64 })),
+  },
+  { additionalProperties: false },
+);
+export type Stage = Static<typeof Stage>;
+
+const stages = t.Optional(t.Array(Stage, { maxItems: 20 }));
+const byType = Object.fromEntries(WORK_TYPES.map((type) => [type, stages])) as Record<WorkType, typeof stages>;
+export const Rules = t.Object(byType, { additionalProperties: false, description: "Stages by work type, in order." });
+export type Rules = Static<typeof Rules>;
+
+export const WorkflowPolicy = t.Object({
+  project_id: t.String(),
+  exists: t.Boolean({ description: "False: none was set, and the project's default pipeline does the work." }),
+  rules: Rules,
+  wait_for_merge: t.Boolean({ description: "A task is done when its work is merged, not when its run has succeeded." }),
+});
+export type WorkflowPolicy = Static<typeof WorkflowPolicy>;
+
+export const WorkflowPolicyUpdate = t.Object(
+  { rules: t.Optional(Rules), wait_for_merge: t.Optional(t.Boolean()) },
+  { additionalProperties: false },
+);
+
+export const WorkflowRequest = t.Object({ work_type: t.Optional(WorkType) });
+
+export const ResolvedWorkflow = t.Object({
+  task_id: t.String(),
+  work_type: WorkType,
+  pipeline_id: orNull(t.String({ description: "Pipeline that does the work, or the current stage." })),
+  stages: t.Array(Stage),
+  required: t.Array(t.String()),
+  skipped: t.Array(t.String()),
+  completed: t.Array(t.String()),
+  current: orNull(t.String()),
+  next: orNull(t.String()),
+  next_statuses: t.Array(t.String()),
+  reason: t.String(),
+});
+export type ResolvedWorkflow = Static<typeof ResolvedWorkflow>;

@@ -1,0 +1,131 @@
+/** Workflow policies of projects, and what they mean for one task. */
+import { eq } from "drizzle-orm";
+import { type Clock, timestamp } from "../../core/clock.ts";
+import { invalidField } from "../../core/errors.ts";
+import type { Store } from "../../store/store.ts";
+import { workflowPolicies } from "../../store/tables/tasks.ts";
+import type { Project } from "../projects/model.ts";
+import type { WorkType } from "./model.ts";
+import type { ResolvedWorkflow, Rules, Stage, WorkflowPolicy } from "./policy-model.ts";
+import type { TaskRow } from "./store.ts";
+
+export interface Policies {
+  get(projectId: string): WorkflowPolicy;
+  /** @throws Problem 422 for a stage that is there twice, or an agent or pipeline that is not. */
+  update(projectId: string, input: { rules?: Rules | undefined; wait_for_merge?: boolean | undefined }): WorkflowPolicy;
+  /** What is to be done for the task, as `workType` or its own kind of work. */
+  resolve(row: TaskRow, workType?: WorkType): Omit<ResolvedWorkflow, "next_statuses">;
+  /** Required stages that have not been completed. */
+  missingStages(row: TaskRow): string[];
+}
+
+export interface PoliciesDeps {
+  store: Store;
+  clock: Clock;
+  /** @throws Problem 404. */
+  projectOf(id: string): Project;
+  agentExists(id: string): boolean;
+  pipelineExists(id: string): boolean;
+}
+
+/** Shipped pipelines for kinds of work, where neither a policy nor the project names one. */
+const SHIPPED: Partial<Record<WorkType, string>> = { bugfix: "bugfix", feature: "feature" };
+const FALLBACK = "feature";
+
+export function createPolicies({ store, clock, projectOf, agentExists, pipelineExists }: PoliciesDeps): Policies {
+  const { db } = store;
+  const rowOf = (id: string) => db.select().from(workflowPolicies).where(eq(workflowPolicies.project_id, id)).get();
+  const get = (projectId: string): WorkflowPolicy => {
+    projectOf(projectId);
+    const row = rowOf(projectId);
+    return {
+      project_id: projectId,
+      exists: row !== undefined,
+      rules: (row?.rules ?? {}) as Rules,
+      wait_for_merge: row?.wait_for_merge ?? false,
+    };
+  };
+  const typeOf = (row: TaskRow): WorkType => (row.work_type as WorkType | null) ?? "custom";
+  const stagesOf = (projectId: string, type: WorkType): Stage[] | undefined => {
+    const { rules } = get(projectId);
+    return rules[type] ?? rules.custom;
+  };
+
+  function assertRules(rules: Rules): void {
+    for (const [type, stages = []] of Object.entries(rules)) {
+      const seen = new Set<string>();
+      for (const [index, { stage, agent_id, pipeline_id }] of stages.entries()) {
+        const at = `/rules/${type}/${index}`;
+        if (seen.has(stage)) throw invalidField(`${at}/stage`, "A stage is there once");
+        seen.add(stage);
+        if (agent_id !== undefined && pipeline_id !== undefined)
+          throw invalidField(`${at}/pipeline_id`, "A stage is done by an agent or by a pipeline, not by both");
+        if (agent_id !== undefined && !agentExists(agent_id))
+          throw invalidField(`${at}/agent_id`, "There is no such agent");
+        if (pipeline_id !== undefined && !pipelineExists(pipeline_id))
+          throw invalidField(`${at}/pipeline_id`, "There is no such pipeline");
+      }
+    }
+  }
+
+  /** The pipeline for work that no policy speaks of, and why that one. */
+  function pipelineFor(projectId: string, type: WorkType): { pipeline: string | null; reason: string } {
+    const { default_pipeline_id: own } = projectOf(projectId);
+    if (own !== null) return { pipeline: own, reason: "No policy names stages: the project's default pipeline." };
+    const shipped = [SHIPPED[type], FALLBACK].find((id) => id !== undefined && pipelineExists(id));
+    if (shipped) return { pipeline: shipped, reason: `No policy names stages: the pipeline ${shipped}.` };
+    return { pipeline: null, reason: "No policy names stages, and the project has no default pipeline." };
+  }
+
+  return {
+    get,
+    update(projectId, { rules, wait_for_merge }) {
+      projectOf(projectId);
+      if (rules) assertRules(rules);
+      return store.write(() => {
+        const old = get(projectId);
+        const row = {
+          project_id: projectId,
+          rules: (rules ?? old.rules) as Record<string, Stage[]>,
+          wait_for_merge: wait_for_merge ?? old.wait_for_merge,
+          updated_at: timestamp(clock.now()),
+        };
+        db.insert(workflowPolicies)
+          .values(row)
+          .onConflictDoUpdate({ target: workflowPolicies.project_id, set: row })
+          .run();
+        return get(projectId);
+      });
+    },
+    resolve(row, workType = typeOf(row)) {
+      const stages = stagesOf(row.project_id, workType);
+      const common = { task_id: row.id, work_type: workType, completed: row.completed_stages };
+      if (!stages) {
+        const { pipeline, reason } = pipelineFor(row.project_id, workType);
+        const nothing = { stages: [], required: [], skipped: [], current: null, next: null };
+        return { ...common, ...nothing, pipeline_id: pipeline, reason };
+      }
+      const open = stages.filter(
+        ({ stage, disposition }) => disposition !== "skip" && !row.completed_stages.includes(stage),
+      );
+      const [current, next] = open;
+      return {
+        ...common,
+        stages,
+        required: stages.filter(({ disposition }) => disposition === "required").map(({ stage }) => stage),
+        skipped: stages.filter(({ disposition }) => disposition === "skip").map(({ stage }) => stage),
+        current: current?.stage ?? null,
+        next: next?.stage ?? null,
+        pipeline_id: current?.pipeline_id ?? null,
+        reason: current
+          ? `The project's policy for ${workType}: ${current.stage} is next.`
+          : `The project's policy for ${workType}: every stage is completed.`,
+      };
+    },
+    missingStages(row) {
+      const stages = stagesOf(row.project_id, typeOf(row)) ?? [];
+      const required = stages.filter(({ disposition }) => disposition === "required");
+      return required.map(({ stage }) => stage).filter((stage) => !row.completed_stages.includes(stage));
+    },
+  };
+}

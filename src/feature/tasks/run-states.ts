@@ -1,0 +1,25 @@
+/** How the runs of tasks stand, from their rows. */
+import { and, eq } from "drizzle-orm";
+import type { Store } from "../../store/store.ts";
+import { runs, steps } from "../../store/tables/runs.ts";
+import type { RunState } from "./execution.ts";
+
+export function runStates({ db }: Store): (runId: string) => RunState | undefined {
+  return (runId) => {
+    const run = db
+      .select({ status: runs.status, createdBy: runs.created_by, error: runs.error })
+      .from(runs)
+      .where(eq(runs.id, runId))
+      .get();
+    if (!run) return undefined;
+    const done = db
+      .select({ id: steps.step_id })
+      .from(steps)
+      .where(and(eq(steps.run_id, runId), eq(steps.status, "succeeded"), eq(steps.superseded, false)))
+      .all();
+    return {
+      ...{ id: runId, status: run.status as RunState["status"], createdBy: run.createdBy },
+      ...{ done: done.map(({ id }) => id), error: run.error?.message ?? null },
+    };
+  };
+}

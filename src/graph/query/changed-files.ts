@@ -1,0 +1,164 @@
+/**
+ * Files of a working tree that differ from a commit, with the lines that do. Git is never let into the tree: what it has
+ * to compare is read through open descriptors and handed over, as an index and objects in a folder of their own.
+ */
+import { mkdirSync, mkdtempSync, readdirSync, rmSync, statSync } from "node:fs";
+import { join } from "node:path";
+import { compareWorkingCopy } from "../../working-copy/compare.ts";
+import { asText, openFolder } from "../../working-copy/folder.ts";
+import { GitIndex, type NewEntry, writeIndex } from "../../working-copy/index-file.ts";
+import { type GitPlace, git, type Repository, repositoryOf } from "../git.ts";
+import { GraphError } from "../graph-error.ts";
+import { knownIndex } from "../known-index.ts";
+import { languageOf } from "../parse/languages.ts";
+import { MAX_FILE_BYTES } from "../source-files.ts";
+import { excludeRules } from "../walk.ts";
+import { type ChangedFiles, readDiff } from "./read-diff.ts";
+
+/** Larger files are not compared. */
+const MAX_COMPARED_BYTES = 100 * 1024 * 1024;
+/** Of changed sources, all together; of others it is known only that they changed. */
+const MAX_HANDED_BYTES = 64 * 1024 * 1024;
+
+/**
+ * @param folder where what was read is remembered, and what git is handed lies meanwhile
+ * @param base commit to compare with; HEAD when not given
+ * @returns undefined outside git. @throws GraphError for a base that is no commit.
+ */
+export async function changedFiles(
+  place: GitPlace,
+  folder: string,
+  base: string | undefined,
+): Promise<ChangedFiles | undefined> {
+  const against = base ?? "HEAD";
+  if (against.startsWith("-") || !/^[\w./~^@{}-]+$/.test(against)) throw new GraphError("invalid", "base is no commit");
+  const [repository, answer] = await Promise.all([
+    repositoryOf(place),
+    git(place, ["rev-parse", "--verify", "--quiet", `${against}^{commit}`]),
+  ]);
+  if (!repository) return undefined;
+  const commit = answer?.trim();
+  if (commit === undefined && base) throw new GraphError("invalid", "base is no commit of this repository");
+  const known = await knownIndex(place, repository, folder);
+  if (!known) return undefined;
+  // Before the first commit everything is new.
+  const index = commit === undefined ? await GitIndex.of([], repository.hash) : known.index;
+  const found = await compareTree(repository, index);
+  const changes = readDiff(commit === undefined ? "" : await diffOf({ repository, folder, index, commit }, found));
+  if (found.read.some((entry) => entry.stat)) await known.remember([...found.read, ...found.doubtful]);
+  addOthers(changes, found, repository.start);
+  changes.files.sort((a, b) => (a.path < b.path ? -1 : 1));
+  return changes;
+}
+
+/** Paths are `latin1`, from the top. */
+interface Found {
+  /** Tracked sources with other content, to be handed to git with it. */
+  edits: NewEntry[];
+  contents: Buffer[];
+  gone: string[];
+  /** Other tracked files that changed. */
+  modified: string[];
+  untracked: string[];
+  /** Files that looked new and are as the index says. */
+  read: NewEntry[];
+  /** What the index says of changed files, without their look. */
+  doubtful: NewEntry[];
+}
+
+async function compareTree(repository: Repository, index: GitIndex): Promise<Found> {
+  using top = openFolder(repository.top, "latin1");
+  const comparison = compareWorkingCopy({
+    ...{ top, index, hash: repository.hash, start: repository.start },
+    baseRules: excludeRules(repository),
+    maxFileBytes: MAX_COMPARED_BYTES,
+    nested: "left out",
+    untracked: "named",
+  });
+  const found: Found = {
+    ...{ edits: [], contents: [], gone: comparison.gone, read: comparison.refreshed },
+    ...{ modified: [], untracked: [], doubtful: [] },
+  };
+  let handed = 0;
+  for await (const { data, isTracked, ...entry } of comparison.changes) {
+    const row = index.rows.get(entry.path);
+    if (!isTracked || row === undefined) {
+      found.untracked.push(entry.path);
+      continue;
+    }
+    found.doubtful.push({ ...entry, mode: index.mode(row), objectId: index.objectId(row), stat: undefined });
+    const bytes = data?.length ?? 0;
+    const isHanded = bytes === 0 || (bytes <= MAX_FILE_BYTES && languageOf(entry.path) !== undefined);
+    if (!isHanded || handed + bytes > MAX_HANDED_BYTES) found.modified.push(entry.path);
+    else {
+      handed += bytes;
+      found.edits.push(entry);
+      if (data) found.contents.push(data);
+    }
+  }
+  return found;
+}
+
+interface Against {
+  repository: Repository;
+  folder: string;
+  index: GitIndex;
+  commit: string;
+}
+
+const DIFF = ["diff-index", "--cached", "-p", "--no-ext-diff", "--no-textconv", "--no-color", "-M", "-U0"];
+
+/** The difference of a commit and the index with these edits, as git prints it. */
+async function diffOf({ repository, folder, index, commit }: Against, { edits, contents, gone }: Found) {
+  const aside = scratchFolder(folder);
+  try {
+    const [indexPath, objects, empty] = ["index", "objects", "tree"].map((name) => join(aside, name)) as [
+      string,
+      string,
+      string,
+    ];
+    for (const path of [objects, empty]) mkdirSync(path);
+    const place = { root: empty, gitDir: repository.gitDir };
+    const env = {
+      GIT_INDEX_FILE: indexPath,
+      GIT_OBJECT_DIRECTORY: objects,
+      GIT_ALTERNATE_OBJECT_DIRECTORIES: `"${repository.objects.replace(/["\\]/g, "\\$&")}"`,
+    };
+    await writeIndex(indexPath, index, { entries: edits, gone });
+    if (contents.length > 0) await git(place, ["fast-import", "--quiet", "--done"], { env, stdin: blobs(contents) });
+    const below = repository.start === "" ? [] : [`--relative=${repository.start}/`];
+    return (await git(place, [...DIFF, ...below, commit, "--"], { env })) ?? "";
+  } finally {
+    rmSync(aside, { recursive: true, force: true });
+  }
+}
+
+/** As `git fast-import` takes them. */
+function blobs(contents: readonly Buffer[]): Blob {
+  return new Blob([...contents.flatMap((data) => [`blob\ndata ${data.length}\n`, data, "\n"]), "done\n"]);
+}
+
+const SCRATCH = "changes-";
+const SCRATCH_KEPT_MS = 10 * 60_000;
+
+/** A folder of its own; those that a killed process left are removed. */
+function scratchFolder(folder: string): string {
+  mkdirSync(folder, { recursive: true });
+  for (const name of readdirSync(folder)) {
+    const path = join(folder, name);
+    const made = name.startsWith(SCRATCH) && statSync(path, { throwIfNoEntry: false })?.mtimeMs;
+    if (made && made < Date.now() - SCRATCH_KEPT_MS) rmSync(path, { recursive: true, force: true });
+  }
+  return mkdtempSync(join(folder, SCRATCH));
+}
+
+/** What git was not handed. */
+function addOthers({ files, hunks }: ChangedFiles, { modified, untracked }: Found, start: string): void {
+  const listed = new Set(files.map((file) => file.path));
+  const shown = (path: string) => asText(path.slice(start === "" ? 0 : start.length + 1));
+  for (const path of modified.map(shown)) if (!listed.has(path)) files.push({ path, status: "modified" });
+  for (const path of untracked.map(shown)) {
+    files.push({ path, status: "untracked" });
+    hunks.set(path, [{ start: 1, end: Number.POSITIVE_INFINITY, added: true }]);
+  }
+}

@@ -1,0 +1,62 @@
+/** Reads a difference as git prints it, without lines around the changes (`-p -U0`). */
+
+export interface ChangedFile {
+  path: string;
+  status: "added" | "modified" | "deleted" | "renamed" | "untracked";
+  /** The earlier path of a renamed file. */
+  from?: string;
+}
+
+/** Changed lines of a file as it is now; as it was, of a deleted one. */
+export interface Hunk {
+  start: number;
+  end: number;
+  added: boolean;
+}
+
+export interface ChangedFiles {
+  files: ChangedFile[];
+  hunks: Map<string, Hunk[]>;
+}
+
+export function readDiff(diff: string): ChangedFiles {
+  const changes: ChangedFiles = { files: [], hunks: new Map() };
+  let file: ChangedFile | undefined;
+  /** Lines of the hunk that are still to come: content, whatever it looks like. */
+  let content = 0;
+  for (const line of diff.split("\n")) {
+    if (content > 0) {
+      if (!line.startsWith("\\")) content -= 1;
+    } else if (line.startsWith("diff --git ")) {
+      file = { path: /^diff --git "?a\/.*?"? "?b\/(.*?)"?$/.exec(line)?.[1] ?? "", status: "modified" };
+      changes.files.push(file);
+    } else if (file && line.startsWith("@@")) content = readHunk(line, file, changes);
+    else if (file) readHeader(line, file);
+  }
+  return changes;
+}
+
+function readHeader(line: string, file: ChangedFile): void {
+  if (line.startsWith("new file mode")) file.status = "added";
+  else if (line.startsWith("deleted file mode")) file.status = "deleted";
+  else if (line.startsWith("rename from ")) file.from = line.slice("rename from ".length);
+  else if (line.startsWith("rename to ")) {
+    file.status = "renamed";
+    file.path = line.slice("rename to ".length);
+  } else if (line.startsWith("+++ b/")) file.path = line.slice("+++ b/".length).replace(/\t$/, "");
+}
+
+/** @returns how many lines of content follow. */
+function readHunk(line: string, file: ChangedFile, { hunks }: ChangedFiles): number {
+  const [, oldStart, oldCount = "1", newStart, newCount = "1"] =
+    /^@@ -(\d+)(?:,(\d+))? \+(\d+)(?:,(\d+))? @@/.exec(line) ?? [];
+  const isDeleted = file.status === "deleted";
+  const start = Number(isDeleted ? oldStart : newStart);
+  const count = Number(isDeleted ? oldCount : newCount);
+  const list = hunks.get(file.path) ?? [];
+  // Removed lines leave a seam: the lines around it are the change.
+  const hunk = { start: Math.max(1, start), end: Math.max(start, start + count - 1), added: Number(oldCount) === 0 };
+  list.push(hunk);
+  hunks.set(file.path, list);
+  return Number(oldCount) + Number(newCount);
+}

@@ -1,0 +1,166 @@
+/** Sessions of agents, the executions in them, their messages and tool calls. */
+import { type AnySQLiteColumn, integer, primaryKey, sqliteTable, text } from "drizzle-orm/sqlite-core";
+import type { SessionKind } from "../../engine/kinds.ts";
+import type { MessagePart } from "../../engine/parts.ts";
+
+export type ExecutionStatus = "queued" | "running" | "succeeded" | "failed" | "cancelled";
+/** `open`: between two turns. `ended`: by a person. A session that ends with its work has that work's status. */
+export type SessionStatus = "open" | ExecutionStatus | "ended";
+
+export interface RowError {
+  code: string;
+  message: string;
+}
+
+/** What an execution must give when it completes. */
+export interface OutputContract {
+  /** Names that `complete` must give. */
+  outputs: string[];
+  /** JSON Schema that the outputs must meet. */
+  schema: Record<string, unknown> | null;
+}
+
+export const sessions = sqliteTable("sessions", {
+  id: text().primaryKey(),
+  kind: text().$type<SessionKind>().notNull(),
+  agent_id: text().notNull(),
+  /** Owner, the same in the whole tree; null on a server without accounts. */
+  user_id: text(),
+  /** The session that started this one. */
+  parent_id: text().references((): AnySQLiteColumn => sessions.id, { onDelete: "cascade" }),
+  /** Itself for one that no other started. */
+  root_id: text().notNull(),
+  depth: integer().notNull(),
+  /** Sessions of the tree, kept at its root. */
+  tree_size: integer().notNull(),
+  run_id: text(),
+  /** Name of the step in its pipeline. */
+  step_id: text(),
+  project_id: text(),
+  task_id: text(),
+  title: text(),
+  /** Asked for; the one last used is in `model`. */
+  wanted_model: text(),
+  model: text(),
+  status: text().$type<SessionStatus>().notNull(),
+  /** It is being ended: no turn and no session below it begins any more. */
+  stopping: integer({ mode: "boolean" }).notNull(),
+  /** Billionths of a dollar that it may cost with all below it; null: no budget of its own. */
+  budget_nano: integer(),
+  /** Its own calls' cost and that of all below it. */
+  spent_nano: integer().notNull(),
+  /** Of its budget, what live sessions below it were given and have not spent. */
+  reserved_nano: integer().notNull(),
+  /** The nearest session with a budget, from itself upwards. */
+  purse_id: text(),
+  /** The session out of whose budget its own was given. */
+  lender_id: text(),
+  tokens: integer().notNull(),
+  /** Input tokens of the last model call: how full the window is. */
+  context_tokens: integer(),
+  execution_count: integer().notNull(),
+  message_count: integer().notNull(),
+  created_at: text().notNull(),
+  last_activity_at: text().notNull(),
+  ended_at: text(),
+});
+
+/** System prompts, each text once. */
+export const prompts = sqliteTable("prompts", {
+  /** Digest of the text. */
+  id: text().primaryKey(),
+  text: text().notNull(),
+});
+
+export const executions = sqliteTable("executions", {
+  id: text().primaryKey(),
+  session_id: text()
+    .notNull()
+    .references(() => sessions.id, { onDelete: "cascade" }),
+  agent_id: text().notNull(),
+  run_id: text(),
+  /** Row id of the step's attempt (`step_…`). */
+  step_row_id: text(),
+  status: text().$type<ExecutionStatus>().notNull(),
+  /** While queued: it goes into the running reply, if there is one that goes on. */
+  steers: integer({ mode: "boolean" }).notNull(),
+  /** Taken before others of its session. */
+  urgent: integer({ mode: "boolean" }).notNull(),
+  /** Id that its input has, or will have, as a message. */
+  message_id: text().notNull(),
+  input: text({ mode: "json" }).$type<MessagePart[]>().notNull(),
+  /** Assembled at the first start and kept, so that a resumed execution goes on under the same words. */
+  prompt_id: text(),
+  contract: text({ mode: "json" }).$type<OutputContract>().notNull(),
+  skills: text({ mode: "json" }).$type<string[]>().notNull(),
+  /** Asked for; the one used is in `model`. */
+  wanted_model: text(),
+  model: text(),
+  timeout_seconds: integer().notNull(),
+  /** Process that works on it; whoever holds the data folder's lock knows any other to be dead. */
+  lease_owner: text(),
+  /** Not taken up before this time, ms since the epoch (back-off). */
+  not_before: integer().notNull(),
+  /** It is to end. */
+  stop: text().$type<"cancel" | "interrupt">(),
+  turns: integer().notNull(),
+  cost_nano: integer().notNull(),
+  tokens: integer().notNull(),
+  outputs: text({ mode: "json" }).$type<Record<string, unknown>>().notNull(),
+  /** Of a success: the agent called `complete`, or its words alone are the result. */
+  ended_by: text().$type<"complete" | "text">(),
+  /** Last text of the agent. */
+  text: text().notNull(),
+  error: text({ mode: "json" }).$type<RowError | null>(),
+  created_at: text().notNull(),
+  started_at: text(),
+  finished_at: text(),
+});
+
+export const messages = sqliteTable(
+  "messages",
+  {
+    session_id: text()
+      .notNull()
+      .references(() => sessions.id, { onDelete: "cascade" }),
+    /** From 0, without gap. */
+    seq: integer().notNull(),
+    id: text().notNull(),
+    execution_id: text().notNull(),
+    /** `note`: the engine's words to the model. `summary`: stands for every message up to `covers_to`. */
+    role: text().$type<"user" | "assistant" | "note" | "summary">().notNull(),
+    content: text({ mode: "json" }).$type<MessagePart[]>().notNull(),
+    /** Of a reply: how it ended. */
+    finish: text(),
+    covers_to: integer(),
+    /** Taken back: still to be read by people, not by the model. */
+    withdrawn: integer({ mode: "boolean" }).notNull(),
+    created_at: text().notNull(),
+  },
+  (t) => [primaryKey({ columns: [t.session_id, t.seq] })],
+);
+
+export const toolCalls = sqliteTable(
+  "tool_calls",
+  {
+    session_id: text()
+      .notNull()
+      .references(() => sessions.id, { onDelete: "cascade" }),
+    /** The reply that asked for it. */
+    seq: integer().notNull(),
+    position: integer().notNull(),
+    execution_id: text().notNull(),
+    call_id: text().notNull(),
+    tool: text().notNull(),
+    input: text({ mode: "json" }).notNull(),
+    status: text().$type<"requested" | "running" | "done" | "interrupted">().notNull(),
+    ok: integer({ mode: "boolean" }),
+    output: text(),
+    /** Set when this call ended the execution. */
+    ending: text({ mode: "json" }),
+    started_at: text(),
+    finished_at: text(),
+    duration_ms: integer(),
+  },
+  (t) => [primaryKey({ columns: [t.session_id, t.seq, t.position] })],
+);

@@ -1,0 +1,65 @@
+/**
+ * A way to the Docker engine on which our own image is missing, whatever the engine has: the name `skep/agent:latest` is
+ * another one behind it, of the same length, that nobody has made.
+ */
+import { randomBytes } from "node:crypto";
+import { rmSync } from "node:fs";
+import { connect, createServer, type Socket } from "node:net";
+
+export interface EngineWithoutImage {
+  /** For DOCKER_HOST. */
+  address: string;
+  /** What the image is called behind it, once it was made. */
+  image: string;
+  /** Request lines that were sent, as the engine saw them. */
+  requests: string[];
+  stop(): Promise<void>;
+}
+
+const REQUEST = /^(GET|HEAD|POST|PUT|DELETE) (\S+) HTTP\/1\.1\r\n/;
+
+export async function engineWithoutImage(
+  path: string,
+  engineSocket = "/var/run/docker.sock",
+): Promise<EngineWithoutImage> {
+  const tag = randomBytes(3).toString("hex");
+  const open = new Set<Socket>();
+  const requests: string[] = [];
+  /** Requests begin with a chunk of their own; their bodies are not touched. */
+  const renamed = (chunk: Buffer): Buffer => {
+    const text = chunk.toString("latin1");
+    const [line] = REQUEST.exec(text) ?? [];
+    if (line === undefined) return chunk;
+    const other = line
+      .replace(/(skep(?:\/|%2F)agent(?::|%3A))latest/gi, `$1${tag}`)
+      .replace(/(repo=skep%2Fagent&tag=|tag=)latest/, `$1${tag}`);
+    requests.push(other.trim());
+    return Buffer.from(other + text.slice(line.length), "latin1");
+  };
+  const server = createServer({ allowHalfOpen: true }, (near) => {
+    const far = connect({ path: engineSocket, allowHalfOpen: true });
+    for (const socket of [near, far]) {
+      open.add(socket);
+      socket.on("error", () => {});
+      socket.on("close", () => open.delete(socket));
+    }
+    near.on("data", (chunk: Buffer) => {
+      if (!far.write(renamed(chunk))) near.pause();
+    });
+    far.on("drain", () => near.resume());
+    near.on("end", () => far.end());
+    far.pipe(near);
+  });
+  await new Promise<void>((done) => void server.listen(path, done));
+  return {
+    address: `unix://${path}`,
+    image: `skep/agent:${tag}`,
+    requests,
+    stop: () =>
+      new Promise((done) => {
+        server.close(() => done());
+        for (const socket of open) socket.destroy();
+        rmSync(path, { force: true });
+      }),
+  };
+}

@@ -1,0 +1,112 @@
+/** My account: name, password, second factor, keys, log-ins, and how this page behaves. */
+import { useState } from "react";
+import { client, fieldError, must } from "../../api/client.ts";
+import { refresh } from "../../api/queries.ts";
+
+import { useMe } from "../../shell/session.tsx";
+import { keysOn, setKeysOn } from "../../shell/single-keys.ts";
+import { useAction } from "../../ui/action.ts";
+import { Check, Field, Input } from "../../ui/field.tsx";
+import { Form } from "../../ui/form.tsx";
+import { notify } from "../../ui/notice.tsx";
+import { PageHeader, Panel, Section } from "../../ui/page.tsx";
+import { ApiKeys } from "./api-keys.tsx";
+import { SecondFactor } from "./second-factor.tsx";
+import { Sessions } from "./sessions.tsx";
+
+export default function AccountPage() {
+  const me = useMe();
+  const local = me.session.kind !== "user";
+  return (
+    <div className="max-w-2xl">
+      <PageHeader
+        title="My account"
+        about={local ? "This machine is the administrator; no log-in is asked for." : me.email}
+      />
+      {!local && (
+        <>
+          <Name />
+          {me.has_password && <Password />}
+          <SecondFactor />
+          <ApiKeys />
+          <Sessions />
+        </>
+      )}
+      <Section title="This browser">
+        <Panel className="p-4">
+          <SingleKeys />
+        </Panel>
+      </Section>
+    </div>
+  );
+}
+
+function SingleKeys() {
+  const [on, setOn] = useState(keysOn);
+  return (
+    <Check
+      label="Single keys do something"
+      hint="Off for those who speak to their machine. Ctrl K works in any case."
+      checked={on}
+      onChange={(event) => {
+        setKeysOn(event.target.checked);
+        setOn(event.target.checked);
+      }}
+    />
+  );
+}
+
+function Name() {
+  const me = useMe();
+  const action = useAction();
+  return (
+    <Section title="Name">
+      <Panel className="p-4">
+        <Form
+          action={action}
+          word="Save"
+          submit={async ({ text }) => {
+            const body = { display_name: text("display_name") };
+            await must(client.PUT("/v1/users/{id}", { params: { path: { id: me.id } }, body }));
+            await refresh("/v1/auth/me");
+            notify("Saved.");
+          }}
+        >
+          <Field label="Shown to others as" error={fieldError(action.error, "display_name")}>
+            <Input name="display_name" defaultValue={me.display_name} required />
+          </Field>
+        </Form>
+      </Panel>
+    </Section>
+  );
+}
+
+function Password() {
+  const me = useMe();
+  const action = useAction();
+  const [round, setRound] = useState(0);
+  return (
+    <Section title="Password">
+      <Panel className="p-4">
+        <Form
+          key={round}
+          action={action}
+          word="Change"
+          submit={async ({ raw }) => {
+            const body = { password: raw("password"), current_password: raw("current_password") };
+            await must(client.PUT("/v1/users/{id}", { params: { path: { id: me.id } }, body }));
+            notify("The password is changed. Other log-ins have ended.");
+            setRound(round + 1);
+          }}
+        >
+          <Field label="Present password" error={fieldError(action.error, "current_password")}>
+            <Input name="current_password" type="password" autoComplete="current-password" required />
+          </Field>
+          <Field label="New password" hint="At least ten characters." error={fieldError(action.error, "password")}>
+            <Input name="password" type="password" autoComplete="new-password" minLength={10} required />
+          </Field>
+        </Form>
+      </Panel>
+    </Section>
+  );
+}

@@ -1,0 +1,133 @@
+/** Keys for scripts. A key is shown once, when it is made. */
+import { Plus } from "lucide-react";
+import { useState } from "react";
+import { api, client, fieldError, must, type Schemas } from "../../api/client.ts";
+import { refresh } from "../../api/queries.ts";
+import { useAction } from "../../ui/action.ts";
+import { Button } from "../../ui/button.tsx";
+import { Dialog } from "../../ui/dialog.tsx";
+import { Badge } from "../../ui/facts.tsx";
+import { Field, Input, Select } from "../../ui/field.tsx";
+import { Form } from "../../ui/form.tsx";
+import { Await, ProblemNote, Warning } from "../../ui/note.tsx";
+import { CopyButton, Panel, Section } from "../../ui/page.tsx";
+import { Ago } from "../../ui/time.tsx";
+
+const SCOPES = [
+  ["", "Everything that I may"],
+  ["read", "Read"],
+  ["runs", "Read, start and steer work"],
+  ["write", "And change what needs no administrator"],
+  ["admin", "And what administrators may, but for accounts"],
+] as const;
+
+export function ApiKeys() {
+  const [adding, setAdding] = useState(false);
+  const action = useAction();
+  const query = api.useQuery("get", "/v1/auth/api-keys");
+  const revoke = (id: string) =>
+    action.run(async () => {
+      await must(client.DELETE("/v1/auth/api-keys/{id}", { params: { path: { id } } }));
+      await refresh("/v1/auth/api-keys");
+    });
+  return (
+    <Section
+      title="API keys"
+      actions={
+        <Button icon={<Plus aria-hidden size={15} />} onClick={() => setAdding(true)}>
+          New key
+        </Button>
+      }
+    >
+      <ProblemNote error={action.error} />
+      <Await query={query} rows={1}>
+        {({ items }) =>
+          items.length === 0 ? (
+            <p className="text-dim">None. Scripts and other programs log in with a key.</p>
+          ) : (
+            <Panel>
+              <ul>
+                {items.map((key) => (
+                  <li
+                    key={key.id}
+                    className="flex flex-wrap items-center gap-x-4 border-b border-line px-4 py-2 last:border-0"
+                  >
+                    <span className="font-medium">{key.name}</span>
+                    <code className="font-mono text-sm text-dim">{key.preview}</code>
+                    <Badge tone={key.expired ? "bad" : "plain"}>
+                      {key.expired ? "expired" : (key.scopes?.join(", ") ?? "all")}
+                    </Badge>
+                    <span className="mr-auto text-sm text-dim">
+                      {key.last_used_at ? (
+                        <>
+                          used <Ago at={key.last_used_at} />
+                        </>
+                      ) : (
+                        "never used"
+                      )}
+                    </span>
+                    <Button kind="quiet" onClick={() => revoke(key.id)}>
+                      Revoke
+                    </Button>
+                  </li>
+                ))}
+              </ul>
+            </Panel>
+          )
+        }
+      </Await>
+      {adding && <AddKey onClose={() => setAdding(false)} />}
+    </Section>
+  );
+}
+
+function AddKey({ onClose }: { onClose(): void }) {
+  const action = useAction();
+  const [made, setMade] = useState<Schemas["ApiKey"]>();
+  if (made?.key)
+    return (
+      <Dialog title="The key" onClose={onClose}>
+        <Warning>Copy it now. It is not shown again.</Warning>
+        <p className="flex items-center gap-2 font-mono">
+          {made.key}
+          <CopyButton text={made.key} label="Copy the key" />
+        </p>
+      </Dialog>
+    );
+  return (
+    <Dialog title="New API key" onClose={onClose}>
+      <Form
+        action={action}
+        word="Make it"
+        onCancel={onClose}
+        submit={async ({ text }) => {
+          const scope = text("scope") as "" | "read" | "runs" | "write" | "admin";
+          const until = text("expires_at");
+          const body: Schemas["CreateApiKeyBody"] = {
+            name: text("name"),
+            ...(scope ? { scopes: [scope] } : {}),
+            ...(until ? { expires_at: new Date(until).toISOString() } : {}),
+          };
+          setMade(await must(client.POST("/v1/auth/api-keys", { body })));
+          await refresh("/v1/auth/api-keys");
+        }}
+      >
+        <Field label="What it is for" error={fieldError(action.error, "name")}>
+          <Input name="name" required autoFocus />
+        </Field>
+        <Field label="What it may" error={fieldError(action.error, "scopes")}>
+          <Select name="scope" defaultValue="runs">
+            {SCOPES.map(([value, about]) => (
+              <option key={value} value={value}>
+                {about}
+              </option>
+            ))}
+          </Select>
+        </Field>
+        <Field label="Until" hint="Left empty: until it is revoked." error={fieldError(action.error, "expires_at")}>
+          <Input name="expires_at" type="date" />
+        </Field>
+      </Form>
+    </Dialog>
+  );
+}

@@ -1,0 +1,99 @@
+/** Two-factor verification: a code to scan, one to confirm, recovery codes shown once. */
+import { useState } from "react";
+import { client, fieldError, must, type Schemas } from "../../api/client.ts";
+import { refresh } from "../../api/queries.ts";
+import { useMe } from "../../shell/session.tsx";
+import { useAction } from "../../ui/action.ts";
+import { Button } from "../../ui/button.tsx";
+import { Field, Input } from "../../ui/field.tsx";
+import { Form } from "../../ui/form.tsx";
+import { ProblemNote, Warning } from "../../ui/note.tsx";
+import { CopyButton, Panel, Section } from "../../ui/page.tsx";
+
+export function SecondFactor() {
+  const me = useMe();
+  const action = useAction();
+  const [begun, setBegun] = useState<Schemas["Enable2faAnswer"]>();
+  const [codes, setCodes] = useState<string[]>();
+  const begin = () => action.run(async () => setBegun(await must(client.POST("/v1/auth/2fa/enable"))));
+  return (
+    <Section title="Two-factor verification">
+      <Panel className="p-4">
+        {codes ? (
+          <RecoveryCodes codes={codes} />
+        ) : me.two_factor_enabled ? (
+          <SwitchOff />
+        ) : begun ? (
+          <Form
+            action={action}
+            word="Confirm"
+            onCancel={() => setBegun(undefined)}
+            submit={async ({ text }) => {
+              const body = { code: text("code").replace(/\s/g, "") };
+              const answer = await must(client.POST("/v1/auth/2fa/verify", { body }));
+              setCodes(answer.recovery_codes);
+              await refresh("/v1/auth/me");
+            }}
+          >
+            <div className="mb-3 flex flex-wrap items-center gap-4">
+              <img
+                alt="QR code for your authenticator"
+                src={`data:image/svg+xml,${encodeURIComponent(begun.qr_svg)}`}
+                className="size-40 rounded bg-[#fff] p-2"
+              />
+              <div className="min-w-0 flex-1 basis-52">
+                <p className="mb-2">Scan this with an authenticator, or type the secret into it:</p>
+                <code className="font-mono text-sm">{begun.secret}</code> <CopyButton text={begun.secret} />
+              </div>
+            </div>
+            <Field label="The code it shows" error={fieldError(action.error, "code")}>
+              <Input name="code" inputMode="numeric" autoComplete="one-time-code" required autoFocus />
+            </Field>
+          </Form>
+        ) : (
+          <>
+            <p className="mb-3 text-dim">
+              Off. With it, a log-in asks for a code of your authenticator beside the password.
+            </p>
+            <ProblemNote error={action.error} />
+            <Button kind="primary" busy={action.busy} onClick={begin}>
+              Switch on
+            </Button>
+          </>
+        )}
+      </Panel>
+    </Section>
+  );
+}
+
+const RecoveryCodes = ({ codes }: { codes: string[] }) => (
+  <>
+    <Warning>Keep these recovery codes. Each works once in the place of a code; they are not shown again.</Warning>
+    <pre className="my-2 columns-2 font-mono">{codes.join("\n")}</pre>
+    <CopyButton text={codes.join("\n")} label="Copy the codes" />
+  </>
+);
+
+function SwitchOff() {
+  const action = useAction();
+  return (
+    <Form
+      action={action}
+      word="Switch off"
+      submit={async ({ raw, text }) => {
+        const code = text("code").replace(/\s/g, "");
+        const body = { password: raw("password"), ...(/^\d{6}$/.test(code) ? { code } : { recovery_code: code }) };
+        await must(client.POST("/v1/auth/2fa/disable", { body }));
+        await refresh("/v1/auth/me");
+      }}
+    >
+      <p className="mb-3">It is on.</p>
+      <Field label="Password" error={fieldError(action.error, "password")}>
+        <Input name="password" type="password" autoComplete="current-password" required />
+      </Field>
+      <Field label="Code" hint="Of the authenticator, or a recovery code." error={fieldError(action.error, "code")}>
+        <Input name="code" autoComplete="one-time-code" required />
+      </Field>
+    </Form>
+  );
+}

@@ -1,0 +1,58 @@
+/** Where I am logged in. */
+import { api, client, must } from "../../api/client.ts";
+import { refresh } from "../../api/queries.ts";
+import { useAction } from "../../ui/action.ts";
+import { Button } from "../../ui/button.tsx";
+import { Badge } from "../../ui/facts.tsx";
+import { Await, ProblemNote } from "../../ui/note.tsx";
+import { Panel, Section } from "../../ui/page.tsx";
+import { Ago } from "../../ui/time.tsx";
+
+/** `Firefox on Linux` out of a user agent, or its beginning. */
+function deviceOf(agent: string | null): string {
+  if (!agent) return "An unnamed program";
+  const browser = /(Edg|OPR|Firefox|Chrome|Safari)\//.exec(agent)?.[1];
+  const system = /(Windows|Android|iPhone|iPad|Mac OS X|Linux)/.exec(agent)?.[1];
+  const names: Record<string, string> = { Edg: "Edge", OPR: "Opera" };
+  return browser ? `${names[browser] ?? browser}${system ? ` on ${system}` : ""}` : agent.slice(0, 40);
+}
+
+export function Sessions() {
+  const action = useAction();
+  const query = api.useQuery("get", "/v1/auth/sessions");
+  const end = (id: string) =>
+    action.run(async () => {
+      await must(client.DELETE("/v1/auth/sessions/{id}", { params: { path: { id } } }));
+      await refresh("/v1/auth/sessions");
+    });
+  return (
+    <Section title="Log-ins">
+      <ProblemNote error={action.error} />
+      <Await query={query} rows={2}>
+        {({ items }) => (
+          <Panel>
+            <ul>
+              {items.map(({ id, current, user_agent, address, last_used_at }) => (
+                <li
+                  key={id}
+                  className="flex flex-wrap items-center gap-x-4 border-b border-line px-4 py-2 last:border-0"
+                >
+                  <span className="font-medium">{deviceOf(user_agent)}</span>
+                  {current && <Badge tone="ok">this one</Badge>}
+                  <span className="mr-auto text-sm text-dim">
+                    {address} · <Ago at={last_used_at} />
+                  </span>
+                  {!current && (
+                    <Button kind="quiet" onClick={() => end(id)}>
+                      End
+                    </Button>
+                  )}
+                </li>
+              ))}
+            </ul>
+          </Panel>
+        )}
+      </Await>
+    </Section>
+  );
+}

@@ -1,0 +1,139 @@
+/** An agent's configuration as a form. An emptied field takes its default. */
+import { useState } from "react";
+import { api, client, fieldError, must, type Schemas } from "../../api/client.ts";
+import { refresh } from "../../api/queries.ts";
+import { ifMatch, type Tagged } from "../../api/tagged.ts";
+import { useAdmin } from "../../shell/session.tsx";
+import { useAction } from "../../ui/action.ts";
+import { Conflict, isConflict } from "../../ui/conflict.tsx";
+import { FactList } from "../../ui/facts.tsx";
+import { Check, Field, Input, Select } from "../../ui/field.tsx";
+import { type Fields, Form } from "../../ui/form.tsx";
+import { notify } from "../../ui/notice.tsx";
+import { Panel } from "../../ui/page.tsx";
+import { presentAgent } from "./agent-prompt.tsx";
+
+type Agent = Schemas["Agent"];
+type Body = Schemas["UpdateAgentConfigBody"];
+
+const NUMBERS = [
+  ["temperature", "Temperature", "0 keeps to the likely, 1 is freer. Empty: the model's own.", "0.1"],
+  ["max_turns", "Turns at most", "Model calls of one session.", "1"],
+  ["timeout_seconds", "Time limit, seconds", "Of one session.", "1"],
+  ["max_attempts", "Attempts", "Of steps that are tried again.", "1"],
+  ["memory_mb", "Memory, MB", "Of its container.", "1"],
+  ["cpus", "Processors", "Of its container.", "0.1"],
+  ["budget_usd_per_run", "Budget a run, USD", "Empty: no limit of its own.", "0.01"],
+  ["budget_usd_per_day", "Budget a day, USD", "Empty: no limit of its own.", "0.01"],
+] as const;
+
+const bodyOf = ({ text, number, checked }: Fields): Body => ({
+  name: text("name") || null,
+  emoji: text("emoji") || null,
+  role: text("role") || null,
+  description: text("description") || null,
+  model: text("model") || null,
+  thinking_level: text("thinking_level") as Agent["config"]["thinking_level"],
+  image: text("image") || null,
+  network: text("network") as Agent["config"]["network"],
+  enabled: checked("enabled"),
+  ...Object.fromEntries(NUMBERS.map(([name]) => [name, number(name) ?? null])),
+});
+
+export function AgentConfig({ tagged }: { tagged: Tagged<Agent> }) {
+  const { value: agent, etag } = tagged;
+  const { config } = agent;
+  const admin = useAdmin();
+  const action = useAction();
+  const [rejected, setRejected] = useState<{ body: Body; theirs: Agent | undefined }>();
+  const models = api.useQuery("get", "/v1/models", { params: { query: { limit: 200 } } });
+  const put = (body: Body, tag: string | undefined) =>
+    must(client.PUT("/v1/agents/{id}/config", { params: { path: { id: agent.id } }, body, ...ifMatch(tag) }));
+  const save = async (body: Body, tag: string | undefined) => {
+    try {
+      await put(body, tag);
+      setRejected(undefined);
+      notify("Saved. It counts from the agent's next session.");
+      await refresh("/v1/agents");
+    } catch (thrown) {
+      if (isConflict(thrown)) setRejected({ body, theirs: await presentAgent(agent.id) });
+      throw thrown;
+    }
+  };
+  if (!admin)
+    return (
+      <Panel className="p-4">
+        {<FactList facts={Object.entries(config).map(([k, v]) => [k, String(v ?? "–")])} />}
+      </Panel>
+    );
+  const error = (name: string) => fieldError(action.error, name);
+  if (isConflict(action.error) && rejected)
+    return (
+      <Conflict
+        mine={JSON.stringify(rejected.body, null, 2)}
+        theirs={rejected.theirs && JSON.stringify({ ...rejected.theirs.config, name: rejected.theirs.name }, null, 2)}
+        overwrite={() => action.run(() => save(rejected.body, undefined))}
+        take={() => {
+          action.clear();
+          void refresh("/v1/agents");
+        }}
+      />
+    );
+  return (
+    <Panel className="p-4">
+      <Form key={etag} action={action} word="Save" submit={(fields) => save(bodyOf(fields), etag)}>
+        <Check
+          name="enabled"
+          defaultChecked={agent.enabled}
+          label="Switched on"
+          hint="Switched off, it takes no work."
+        />
+        <div className="grid gap-x-4 sm:grid-cols-2">
+          <Field label="Name" error={error("name")}>
+            <Input name="name" defaultValue={agent.name} />
+          </Field>
+          <Field label="Role" error={error("role")}>
+            <Input name="role" defaultValue={agent.role ?? ""} />
+          </Field>
+          <Field label="What it is for" error={error("description")}>
+            <Input name="description" defaultValue={agent.description} />
+          </Field>
+          <Field label="Emoji" error={error("emoji")}>
+            <Input name="emoji" defaultValue={agent.emoji ?? ""} />
+          </Field>
+          <Field label="Model" hint="Empty: the instance's default." error={error("model")}>
+            <Input name="model" list="agent-models" defaultValue={config.model ?? ""} spellCheck={false} />
+          </Field>
+          <datalist id="agent-models">
+            {(models.data?.items ?? []).map(({ id, name }) => (
+              <option key={id} value={id}>
+                {name}
+              </option>
+            ))}
+          </datalist>
+          <Field label="Thinking" error={error("thinking_level")}>
+            <Select name="thinking_level" defaultValue={config.thinking_level}>
+              {["off", "low", "medium", "high"].map((level) => (
+                <option key={level}>{level}</option>
+              ))}
+            </Select>
+          </Field>
+          {NUMBERS.map(([name, label, hint, step]) => (
+            <Field key={name} label={label} hint={hint} error={error(name)}>
+              <Input name={name} type="number" step={step} min="0" defaultValue={config[name] ?? ""} />
+            </Field>
+          ))}
+          <Field label="Container image" hint="Empty: the instance's." error={error("image")}>
+            <Input name="image" defaultValue={config.image ?? ""} spellCheck={false} />
+          </Field>
+          <Field label="Network of its container" error={error("network")}>
+            <Select name="network" defaultValue={config.network}>
+              <option value="none">none</option>
+              <option value="bridge">bridge: it reaches the internet</option>
+            </Select>
+          </Field>
+        </div>
+      </Form>
+    </Panel>
+  );
+}

@@ -1,0 +1,172 @@
+/** One agent: its instructions, what it may use, what it has done and cost. */
+import { Trash2 } from "lucide-react";
+import { type ReactNode, useState } from "react";
+import { Link, useLocation, useParams } from "wouter";
+import { api, client, must, type Schemas } from "../../api/client.ts";
+import { refresh, usePages } from "../../api/queries.ts";
+import { type Tagged, useTagged } from "../../api/tagged.ts";
+import { useAdmin } from "../../shell/session.tsx";
+import { Button } from "../../ui/button.tsx";
+import { Confirm } from "../../ui/dialog.tsx";
+import { Badge, FactRow } from "../../ui/facts.tsx";
+import { count, usd } from "../../ui/format.ts";
+import { Await, Empty, Warning } from "../../ui/note.tsx";
+import { PageHeader, Panel } from "../../ui/page.tsx";
+import { Status } from "../../ui/status.tsx";
+import { Table } from "../../ui/table.tsx";
+import { Tabs, useParam } from "../../ui/tabs.tsx";
+import { RUN_COLUMNS } from "../runs/run-columns.tsx";
+import { AgentConfig } from "./agent-config.tsx";
+import { AgentPrompt } from "./agent-prompt.tsx";
+import { AgentTools } from "./agent-tools.tsx";
+
+type Agent = Schemas["Agent"];
+
+export default function AgentPage() {
+  const { id = "" } = useParams<{ id: string }>();
+  const params = { path: { id } };
+  const query = useTagged("/v1/agents/{id}", params, () => client.GET("/v1/agents/{id}", { params }));
+  return <Await query={query}>{(tagged) => <AgentView key={id} tagged={tagged} />}</Await>;
+}
+
+function AgentView({ tagged }: { tagged: Tagged<Agent> }) {
+  const agent = tagged.value;
+  const [tab] = useParam("tab", "prompt");
+  const admin = useAdmin();
+  const [deleting, setDeleting] = useState(false);
+  const [, navigate] = useLocation();
+  const views: Record<string, ReactNode> = {
+    prompt: <AgentPrompt tagged={tagged} />,
+    config: <AgentConfig tagged={tagged} />,
+    tools: <AgentTools agent={agent} />,
+    runs: <AgentRuns agent={agent} />,
+    secrets: <AgentSecrets agent={agent} />,
+  };
+  return (
+    <>
+      <PageHeader
+        title={`${agent.emoji ? `${agent.emoji} ` : ""}${agent.name}`}
+        above={
+          <Link href="/agents" className="hover:underline">
+            Agents
+          </Link>
+        }
+        beside={agent.enabled ? <Status status={agent.status} /> : <Badge>Switched off</Badge>}
+        about={agent.description}
+        cli={`skep agents show ${agent.id}`}
+        actions={
+          admin && (
+            <Button kind="danger" icon={<Trash2 aria-hidden size={14} />} onClick={() => setDeleting(true)}>
+              Delete
+            </Button>
+          )
+        }
+      />
+      {agent.problems.length > 0 && (
+        <Warning>
+          Its file <code>{agent.source_file}</code> has a problem: {agent.problems[0]?.message} (line{" "}
+          {agent.problems[0]?.line})
+        </Warning>
+      )}
+      <Spend agent={agent} />
+      <Tabs
+        label="Views of the agent"
+        tabs={[
+          { id: "prompt", title: "Instructions" },
+          { id: "config", title: "Configuration" },
+          { id: "tools", title: "Tools" },
+          { id: "runs", title: "Runs", count: agent.counts.runs },
+          { id: "secrets", title: "Secrets", count: agent.counts.secrets },
+        ]}
+      />
+      {views[tab] ?? views["prompt"]}
+      {deleting && (
+        <Confirm
+          title={`Delete ${agent.name}?`}
+          word="Delete the agent"
+          onClose={() => setDeleting(false)}
+          act={async () => {
+            await must(client.DELETE("/v1/agents/{id}", { params: { path: { id: agent.id } } }));
+            navigate("/agents");
+            await refresh("/v1/agents");
+          }}
+        >
+          Its file and its own skills are removed. Pipelines that name it no longer start. What it did stays.
+        </Confirm>
+      )}
+    </>
+  );
+}
+
+function Spend({ agent }: { agent: Agent }) {
+  const summary = api.useQuery("get", "/v1/llm-calls/summary", { params: { query: { agent_id: agent.id } } });
+  const totals = summary.data?.totals;
+  return (
+    <FactRow
+      facts={[
+        ["Model", agent.model ?? "the default"],
+        ["Spent", totals ? usd(totals.cost_usd) : "…"],
+        ["Model calls", totals ? count(totals.calls) : "…"],
+        ["Tokens", totals ? count(totals.input_tokens + totals.output_tokens) : "…"],
+        ["Skills", agent.skills.length],
+        ["File", <code key="file">{agent.source_file}</code>],
+      ]}
+    />
+  );
+}
+
+function AgentRuns({ agent }: { agent: Agent }) {
+  const query = usePages("/v1/runs", { query: { agent_id: agent.id, limit: 50 } });
+  return (
+    <Await query={query}>
+      {() =>
+        query.rows.length === 0 ? (
+          <Empty>It has not worked on a run yet.</Empty>
+        ) : (
+          <Table
+            label="Runs"
+            rows={query.rows}
+            columns={RUN_COLUMNS}
+            keyOf={({ id }) => id}
+            hrefOf={({ id }) => `/runs/${id}`}
+            more={query}
+          />
+        )
+      }
+    </Await>
+  );
+}
+
+function AgentSecrets({ agent }: { agent: Agent }) {
+  const query = usePages("/v1/secrets/agents/{agent_id}", { path: { agent_id: agent.id } });
+  return (
+    <Await query={query}>
+      {() =>
+        query.rows.length === 0 ? (
+          <Empty>
+            No secret is granted to it.{" "}
+            <Link href="/secrets" className="underline">
+              Secrets
+            </Link>{" "}
+            says which there are.
+          </Empty>
+        ) : (
+          <Panel>
+            <ul>
+              {query.rows.map(({ id, name, description, masked_preview }) => (
+                <li
+                  key={id}
+                  className="flex flex-wrap items-center gap-x-4 border-b border-line px-4 py-2 last:border-0"
+                >
+                  <code className="font-mono font-medium">{name}</code>
+                  <code className="font-mono text-sm text-dim">{masked_preview}</code>
+                  <span className="text-sm text-dim">{description}</span>
+                </li>
+              ))}
+            </ul>
+          </Panel>
+        )
+      }
+    </Await>
+  );
+}

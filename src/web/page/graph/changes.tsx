@@ -1,0 +1,70 @@
+/** Uncommitted changes as the symbols and flows they touch. */
+import { api } from "../../api/client.ts";
+import { Badge } from "../../ui/facts.tsx";
+import { SearchInput } from "../../ui/filter.tsx";
+import { plural } from "../../ui/format.ts";
+import { Await, Empty } from "../../ui/note.tsx";
+import { Panel, Section } from "../../ui/page.tsx";
+import { useParam } from "../../ui/tabs.tsx";
+import { RiskBadge } from "./impact.tsx";
+import { SymbolLink } from "./symbol-link.tsx";
+
+const TONE = { added: "ok", modified: "wait", deleted: "bad" } as const;
+
+export function Changes({ project }: { project: string }) {
+  const [base, setBase] = useParam("base");
+  const query = api.useQuery("get", "/v1/projects/{id}/knowledge-graph/changes", {
+    params: { path: { id: project }, query: base ? { base } : {} },
+  });
+  return (
+    <>
+      <div className="mb-3 flex">
+        <SearchInput label="Compare with a commit or branch (HEAD)" value={base} onChange={setBase} />
+      </div>
+      <Await query={query} rows={4}>
+        {({ files, symbols, processes, totals, risk }) =>
+          files.length === 0 ? (
+            <Empty>Nothing has changed in the workspace since {base || "the last commit"}.</Empty>
+          ) : (
+            <>
+              <p className="mb-4 flex flex-wrap items-center gap-2">
+                <RiskBadge risk={risk} />
+                {plural(totals["files"] ?? files.length, "file")},{" "}
+                {plural(totals["symbols"] ?? symbols.length, "symbol")},{" "}
+                {plural(totals["processes"] ?? processes.length, "flow")}
+              </p>
+              <div className="grid gap-6 lg:grid-cols-2">
+                <Section title="Symbols">
+                  <Panel className="p-1">
+                    <ul>
+                      {symbols.map(({ symbol, change }) => (
+                        <li key={symbol.id} className="flex items-center gap-2 pr-2">
+                          <div className="min-w-0 flex-1">
+                            <SymbolLink symbol={symbol} />
+                          </div>
+                          <Badge tone={TONE[change]}>{change}</Badge>
+                        </li>
+                      ))}
+                    </ul>
+                  </Panel>
+                </Section>
+                <Section title="Files">
+                  <Panel className="p-3">
+                    <ul>
+                      {files.map(({ path, status }) => (
+                        <li key={path} className="flex gap-2 font-mono text-sm">
+                          <span className="w-20 shrink-0 text-dim">{status}</span>
+                          {path}
+                        </li>
+                      ))}
+                    </ul>
+                  </Panel>
+                </Section>
+              </div>
+            </>
+          )
+        }
+      </Await>
+    </>
+  );
+}

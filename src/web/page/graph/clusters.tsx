@@ -1,0 +1,93 @@
+/** Clusters of symbols that belong together, and flows of calls from an entry to an end. */
+import { usePages } from "../../api/queries.ts";
+import { Button } from "../../ui/button.tsx";
+import { Badge } from "../../ui/facts.tsx";
+import { plural } from "../../ui/format.ts";
+import { Await, Empty } from "../../ui/note.tsx";
+import { Panel } from "../../ui/page.tsx";
+import { SymbolLink } from "./symbol-link.tsx";
+
+const More = ({ query }: { query: ReturnType<typeof usePages> }) =>
+  query.hasNextPage && (
+    <div className="mt-3 text-center">
+      <Button busy={query.isFetchingNextPage} onClick={() => query.fetchNextPage()}>
+        Show more
+      </Button>
+    </div>
+  );
+
+export function Clusters({ project }: { project: string }) {
+  const query = usePages("/v1/projects/{id}/knowledge-graph/communities", {
+    path: { id: project },
+    query: { limit: 30 },
+  });
+  return (
+    <Await query={query}>
+      {() =>
+        query.rows.length === 0 ? (
+          <Empty>No clusters were found.</Empty>
+        ) : (
+          <>
+            <div className="grid gap-3 md:grid-cols-2 xl:grid-cols-3">
+              {query.rows.map(({ id, label, symbol_count, cohesion, members }) => (
+                <Panel key={id} className="p-1">
+                  <h2 className="flex items-baseline justify-between gap-2 px-2 pt-1 font-medium">
+                    <span className="line-clamp-1">{label}</span>
+                    <span className="shrink-0 text-xs text-faint">
+                      {plural(symbol_count, "symbol")}, {Math.round(cohesion * 100)} % inward
+                    </span>
+                  </h2>
+                  <ul className="max-h-56 overflow-y-auto">
+                    {members.slice(0, 50).map((one) => (
+                      <li key={one.id}>
+                        <SymbolLink symbol={one} />
+                      </li>
+                    ))}
+                  </ul>
+                </Panel>
+              ))}
+            </div>
+            <More query={query as never} />
+          </>
+        )
+      }
+    </Await>
+  );
+}
+
+export function Flows({ project }: { project: string }) {
+  const query = usePages("/v1/projects/{id}/knowledge-graph/processes", {
+    path: { id: project },
+    query: { limit: 30 },
+  });
+  return (
+    <Await query={query}>
+      {() =>
+        query.rows.length === 0 ? (
+          <Empty>No flows were found.</Empty>
+        ) : (
+          <>
+            <div className="grid gap-3 md:grid-cols-2">
+              {query.rows.map(({ id, label, kind, steps }) => (
+                <Panel key={id} className="p-1">
+                  <h2 className="flex items-center gap-2 px-2 pt-1 font-medium">
+                    <span className="line-clamp-1 flex-1">{label}</span>
+                    <Badge>{kind === "cross_community" ? "across clusters" : "within a cluster"}</Badge>
+                  </h2>
+                  <ol>
+                    {steps.map((one) => (
+                      <li key={one.id}>
+                        <SymbolLink symbol={one} />
+                      </li>
+                    ))}
+                  </ol>
+                </Panel>
+              ))}
+            </div>
+            <More query={query as never} />
+          </>
+        )
+      }
+    </Await>
+  );
+}

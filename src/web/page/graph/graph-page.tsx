@@ -1,0 +1,64 @@
+/** The code graph of a project. One begins with a search, never with the whole graph. */
+import { Link, useParams } from "wouter";
+import { api, type Schemas } from "../../api/client.ts";
+import { Await, Empty, ProblemNote } from "../../ui/note.tsx";
+import { PageHeader } from "../../ui/page.tsx";
+import { Tabs, useParam } from "../../ui/tabs.tsx";
+import { Changes } from "./changes.tsx";
+import { Clusters, Flows } from "./clusters.tsx";
+import { IndexState } from "./index-state.tsx";
+import { Search } from "./search.tsx";
+import { SymbolView } from "./symbol-view.tsx";
+
+export type GraphSymbol = Schemas["QueryProjectGraphAnswer"]["items"][number]["symbol"];
+
+export default function GraphPage() {
+  const { id = "" } = useParams<{ id: string }>();
+  const project = api.useQuery("get", "/v1/projects/{id}", { params: { path: { id } } });
+  const status = api.useQuery("get", "/v1/projects/{id}/knowledge-graph/status", { params: { path: { id } } });
+  const [tab] = useParam("tab", "symbols");
+  const [symbol, setSymbol] = useParam("symbol");
+  return (
+    <>
+      <PageHeader
+        title="Code graph"
+        above={
+          <Link href={`/projects/${id}`} className="hover:underline">
+            {project.data?.name ?? "Project"}
+          </Link>
+        }
+        cli={project.data && `skep graph query "…" --project ${project.data.name}`}
+      />
+      <Await query={status} rows={2}>
+        {(state) => (
+          <>
+            <IndexState project={id} status={state} />
+            {state.nodes === 0 ? (
+              state.state !== "indexing" && <Empty>There is nothing to see before the first index.</Empty>
+            ) : (
+              <>
+                <Tabs
+                  label="Views of the graph"
+                  tabs={[
+                    { id: "symbols", title: "Symbols" },
+                    { id: "changes", title: "Changes" },
+                    { id: "clusters", title: "Clusters", count: state.communities },
+                    { id: "flows", title: "Flows", count: state.processes },
+                  ]}
+                />
+                {tab === "changes" && <Changes project={id} />}
+                {tab === "clusters" && <Clusters project={id} />}
+                {tab === "flows" && <Flows project={id} />}
+                {tab === "symbols" && <Search project={id} />}
+                {tab === "symbols" && symbol && (
+                  <SymbolView key={symbol} project={id} symbol={symbol} onPick={setSymbol} />
+                )}
+              </>
+            )}
+          </>
+        )}
+      </Await>
+      <ProblemNote error={project.error} retry={project.refetch} />
+    </>
+  );
+}

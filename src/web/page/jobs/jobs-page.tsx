@@ -1,0 +1,90 @@
+/** Work in the background: clones, indexes, image pulls. */
+import { api, client, must, type Schemas } from "../../api/client.ts";
+import { refresh, usePages } from "../../api/queries.ts";
+import { useAction } from "../../ui/action.ts";
+import { Button } from "../../ui/button.tsx";
+import { Await, Empty, ProblemNote } from "../../ui/note.tsx";
+import { PageHeader } from "../../ui/page.tsx";
+import { Status } from "../../ui/status.tsx";
+import { type Column, Table, TwoLines } from "../../ui/table.tsx";
+import { Ago, Took } from "../../ui/time.tsx";
+
+type Job = Schemas["Job"];
+
+const WORDS: Record<string, string> = {
+  clone: "Clone of a repository",
+  index: "Index of a code graph",
+  pull_image: "Pull of an image",
+};
+
+export default function JobsPage() {
+  const query = usePages("/v1/jobs", { query: { limit: 50 } });
+  const action = useAction();
+  const projects = api.useQuery("get", "/v1/projects", { params: { query: { limit: 200 } } });
+  const nameOf = (id: string | null) => projects.data?.items.find((project) => project.id === id)?.name;
+  const cancel = (id: string) =>
+    action.run(async () => {
+      await must(client.POST("/v1/jobs/{id}/cancel", { params: { path: { id } } }));
+      await refresh("/v1/jobs");
+    });
+  const columns: Column<Job>[] = [
+    {
+      title: "Work",
+      className: "w-2/5 min-w-44",
+      cell: ({ kind, detail, subject, project_id }) => (
+        <TwoLines
+          first={`${WORDS[kind] ?? kind.replaceAll("_", " ")}${nameOf(project_id) ? `: ${nameOf(project_id)}` : ""}`}
+          second={detail ?? subject}
+        />
+      ),
+    },
+    {
+      title: "State",
+      cell: ({ state, error }) => (
+        <>
+          <Status status={state} />
+          {error && <span className="block text-sm text-dim">{error.message}</span>}
+        </>
+      ),
+    },
+    {
+      title: "Done",
+      wide: true,
+      align: "right",
+      cell: ({ percent, state }) => (state === "running" && percent !== null ? `${Math.round(percent)} %` : ""),
+    },
+    {
+      title: "Took",
+      wide: true,
+      align: "right",
+      cell: ({ created_at, finished_at }) => <Took from={created_at} to={finished_at} />,
+    },
+    { title: "Begun", wide: true, align: "right", cell: ({ created_at }) => <Ago at={created_at} /> },
+    {
+      title: "Stop",
+      quiet: true,
+      align: "right",
+      cell: ({ id, state }) =>
+        (state === "running" || state === "queued") && (
+          <Button kind="quiet" onClick={() => cancel(id)}>
+            Cancel
+          </Button>
+        ),
+    },
+  ];
+  return (
+    <>
+      <PageHeader title="Background work" />
+      <ProblemNote error={action.error} />
+      <Await query={query} rows={4}>
+        {() =>
+          query.rows.length === 0 ? (
+            <Empty>Nothing has been done in the background yet: clones, indexes and image pulls show here.</Empty>
+          ) : (
+            <Table label="Background work" rows={query.rows} columns={columns} keyOf={({ id }) => id} more={query} />
+          )
+        }
+      </Await>
+    </>
+  );
+}

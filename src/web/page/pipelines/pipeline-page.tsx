@@ -1,0 +1,218 @@
+/** One pipeline: its text with problems at their lines beside its picture; saved with what changed shown first. */
+import { Play, Save, Trash2 } from "lucide-react";
+import { lazy, Suspense, useDeferredValue, useMemo, useState } from "react";
+import { Link, useLocation, useParams } from "wouter";
+import { parse } from "yaml";
+import { api, client, must, type Schemas } from "../../api/client.ts";
+import { refresh } from "../../api/queries.ts";
+import { ifMatch, type Tagged, useTagged } from "../../api/tagged.ts";
+import { useAdmin } from "../../shell/session.tsx";
+import { useAction } from "../../ui/action.ts";
+import { Button, ButtonLink } from "../../ui/button.tsx";
+import { Conflict, isConflict } from "../../ui/conflict.tsx";
+import { Confirm, Dialog } from "../../ui/dialog.tsx";
+import { LineDiff } from "../../ui/line-diff.tsx";
+import { Await, Loading, ProblemNote } from "../../ui/note.tsx";
+import { notify } from "../../ui/notice.tsx";
+import { PageHeader } from "../../ui/page.tsx";
+import { completePipeline } from "./complete.ts";
+import { plansOf } from "./picture.ts";
+
+const Editor = lazy(() => import("../../ui/editor.tsx"));
+const RunGraph = lazy(() => import("../run/run-graph.tsx"));
+
+const TEMPLATE = `id: my-pipeline
+name: My pipeline
+description: What it is for.
+steps:
+  - id: do
+    agent: engineer
+    input: |
+      {{ task_description }}
+    outputs: [summary]
+`;
+
+export default function PipelinePage() {
+  const { id = "" } = useParams<{ id: string }>();
+  if (id === "+new") return <PipelineEditor key="new" tagged={undefined} />;
+  return <StoredPipeline key={id} id={id} />;
+}
+
+function StoredPipeline({ id }: { id: string }) {
+  const params = { path: { id } };
+  const query = useTagged("/v1/pipelines/{id}", params, () => client.GET("/v1/pipelines/{id}", { params }));
+  return <Await query={query}>{(tagged) => <PipelineEditor tagged={tagged} />}</Await>;
+}
+
+function PipelineEditor({ tagged }: { tagged: Tagged<Schemas["Pipeline"]> | undefined }) {
+  const admin = useAdmin();
+  const [, navigate] = useLocation();
+  const stored = tagged?.value;
+  const [text, setText] = useState(stored?.source ?? TEMPLATE);
+  const [dialog, setDialog] = useState<"save" | "delete" | null>(null);
+  const action = useAction();
+  const settled = useDeferredValue(text);
+  const check = api.useQuery(
+    "post",
+    "/v1/pipelines/validate",
+    { body: { source: settled } },
+    { staleTime: 60_000, placeholderData: (old) => old },
+  );
+  const problems = check.data?.problems ?? [];
+  const changed = text !== (stored?.source ?? "");
+  const save = (overwrite = false) =>
+    action.run(async () => {
+      if (!stored) {
+        const made = await must(client.POST("/v1/pipelines", { body: { source: text } }));
+        await refresh("/v1/pipelines");
+        navigate(`/pipelines/${made.id}`);
+        return;
+      }
+      const params = { path: { id: stored.id } };
+      await must(
+        client.PUT("/v1/pipelines/{id}", {
+          params,
+          body: { source: text },
+          ...ifMatch(overwrite ? undefined : tagged.etag),
+        }),
+      );
+      notify("Saved. Runs that began keep the text they began with.");
+      await refresh("/v1/pipelines");
+    });
+  const title = stored ? stored.name || stored.id : "New pipeline";
+  return (
+    <>
+      <PageHeader
+        title={title}
+        above={
+          <Link href="/pipelines" className="hover:underline">
+            Pipelines
+          </Link>
+        }
+        about={stored?.description}
+        cli={stored && `skep run ${stored.id} "…" --follow`}
+        actions={
+          <>
+            {stored && admin && (
+              <Button kind="danger" icon={<Trash2 aria-hidden size={14} />} onClick={() => setDialog("delete")}>
+                Delete
+              </Button>
+            )}
+            {stored?.valid && (
+              <ButtonLink href={`/runs/new?pipeline=${stored.id}`} icon={<Play aria-hidden size={14} />}>
+                Start a run
+              </ButtonLink>
+            )}
+            {admin && (
+              <Button
+                kind="primary"
+                icon={<Save aria-hidden size={14} />}
+                busy={action.busy}
+                disabled={!changed || problems.length > 0}
+                onClick={() => (stored ? setDialog("save") : save())}
+              >
+                Save
+              </Button>
+            )}
+          </>
+        }
+      />
+      {isConflict(action.error) ? (
+        <Conflict
+          mine={text}
+          theirs={stored?.source}
+          overwrite={() => save(true)}
+          take={() => {
+            action.clear();
+            void refresh("/v1/pipelines").then(() => location.reload());
+          }}
+        />
+      ) : (
+        <ProblemNote error={action.error} />
+      )}
+      <Problems problems={problems} />
+      <div className="grid gap-4 xl:grid-cols-2">
+        <div className="h-[34rem]">
+          <Suspense fallback={<Loading rows={8} />}>
+            <Editor
+              label={`Text of ${title}`}
+              value={text}
+              onChange={setText}
+              problems={problems}
+              complete={completePipeline}
+              readOnly={!admin}
+            />
+          </Suspense>
+        </div>
+        <Picture source={settled} />
+      </div>
+      {dialog === "save" && stored && (
+        <Dialog title="What changes" wide onClose={() => setDialog(null)}>
+          <LineDiff before={stored.source} after={text} />
+          <div className="mt-4 flex justify-end gap-2">
+            <Button onClick={() => setDialog(null)}>Back</Button>
+            <Button
+              kind="primary"
+              onClick={() => {
+                setDialog(null);
+                void save();
+              }}
+            >
+              Save this
+            </Button>
+          </div>
+        </Dialog>
+      )}
+      {dialog === "delete" && stored && (
+        <Confirm
+          title={`Delete ${title}?`}
+          word="Delete the pipeline"
+          onClose={() => setDialog(null)}
+          act={async () => {
+            await must(client.DELETE("/v1/pipelines/{id}", { params: { path: { id: stored.id } } }));
+            navigate("/pipelines");
+            await refresh("/v1/pipelines");
+          }}
+        >
+          Its file is removed. Runs of it go on with the copy they hold.
+        </Confirm>
+      )}
+    </>
+  );
+}
+
+function Problems({ problems }: { problems: Schemas["ValidatePipelineAnswer"]["problems"] }) {
+  if (problems.length === 0) return null;
+  return (
+    <ul
+      role="status"
+      aria-label="Problems"
+      className="mb-3 rounded-lg border border-bad/40 bg-bad-soft px-3 py-2 text-sm"
+    >
+      {problems.slice(0, 20).map(({ line, column, message }, at) => (
+        <li key={`${line} ${column} ${at.toString()}`}>
+          <span className="font-mono text-xs text-dim">line {line}</span> {message}
+        </li>
+      ))}
+    </ul>
+  );
+}
+
+/** The steps as they would run; while the text cannot be read, as they last could. */
+function Picture({ source }: { source: string }) {
+  const [last, setLast] = useState<ReturnType<typeof plansOf>>([]);
+  const plans = useMemo(() => {
+    try {
+      return plansOf(parse(source) as unknown);
+    } catch {
+      return undefined;
+    }
+  }, [source]);
+  if (plans && plans.length > 0 && JSON.stringify(plans) !== JSON.stringify(last)) setLast(plans);
+  if (last.length === 0) return <p className="text-dim">The picture appears when the text has steps.</p>;
+  return (
+    <Suspense fallback={<Loading rows={6} />}>
+      <RunGraph steps={last} key={last.map(({ id }) => id).join()} />
+    </Suspense>
+  );
+}

@@ -1,0 +1,95 @@
+/** A user's own provider keys: used first for what that user starts, and paid by them. */
+import { Plus } from "lucide-react";
+import { useState } from "react";
+import { api, client, fieldError, must } from "../../api/client.ts";
+import { refresh } from "../../api/queries.ts";
+import { useMe } from "../../shell/session.tsx";
+import { useAction } from "../../ui/action.ts";
+import { Button } from "../../ui/button.tsx";
+import { Dialog } from "../../ui/dialog.tsx";
+import { Field, Input } from "../../ui/field.tsx";
+import { Form } from "../../ui/form.tsx";
+import { Await, ProblemNote } from "../../ui/note.tsx";
+import { notify } from "../../ui/notice.tsx";
+import { Panel, Section } from "../../ui/page.tsx";
+
+export function OwnKeys() {
+  const me = useMe();
+  const [adding, setAdding] = useState(false);
+  const action = useAction();
+  const query = api.useQuery("get", "/v1/settings/user-providers", undefined, { enabled: me.session.kind === "user" });
+  if (me.session.kind !== "user") return null;
+  const remove = (provider: string) =>
+    action.run(async () => {
+      await must(client.DELETE("/v1/settings/user-providers/{provider}", { params: { path: { provider } } }));
+      await refresh("/v1/settings/user-providers", "/v1/models");
+    });
+  return (
+    <Section
+      title="My own keys"
+      actions={
+        <Button icon={<Plus aria-hidden size={15} />} onClick={() => setAdding(true)}>
+          Add a key
+        </Button>
+      }
+    >
+      <ProblemNote error={action.error} />
+      <Await query={query} rows={1}>
+        {({ items }) =>
+          items.length === 0 ? (
+            <p className="text-dim">None. What you start is paid with this server's keys.</p>
+          ) : (
+            <Panel>
+              <ul>
+                {items.map(({ provider, name, masked_key }) => (
+                  <li key={provider} className="flex items-center gap-4 border-b border-line px-4 py-2 last:border-0">
+                    <span className="font-medium">{name}</span>
+                    <code className="mr-auto font-mono text-sm text-dim">{masked_key}</code>
+                    <Button kind="quiet" onClick={() => remove(provider)}>
+                      Remove
+                    </Button>
+                  </li>
+                ))}
+              </ul>
+            </Panel>
+          )
+        }
+      </Await>
+      {adding && <AddKey onClose={() => setAdding(false)} />}
+    </Section>
+  );
+}
+
+function AddKey({ onClose }: { onClose(): void }) {
+  const action = useAction();
+  return (
+    <Dialog title="A key of your own" onClose={onClose}>
+      <Form
+        action={action}
+        word="Keep it"
+        onCancel={onClose}
+        submit={async ({ text, raw }) => {
+          const params = { path: { provider: text("provider") } };
+          await must(
+            client.PUT("/v1/settings/user-providers/{provider}", { params, body: { api_key: raw("api_key") } }),
+          );
+          const tested = await must(client.POST("/v1/settings/user-providers/{provider}/test", { params }));
+          notify(tested.ok ? "It is kept, and it works." : `It is kept, but does not work: ${tested.error}`);
+          await refresh("/v1/settings/user-providers", "/v1/models");
+          onClose();
+        }}
+      >
+        <Field
+          label="Provider"
+          hint="Its short name: anthropic, openai, google, …"
+          error={fieldError(action.error, "provider")}
+        >
+          <Input name="provider" required autoFocus spellCheck={false} />
+        </Field>
+        <Field label="API key" error={fieldError(action.error, "api_key")}>
+          <Input name="api_key" type="password" required autoComplete="off" />
+        </Field>
+      </Form>
+    </Dialog>
+  );
+}

@@ -1,0 +1,133 @@
+/** One provider: key and address are tried before they are kept. */
+import { ExternalLink } from "lucide-react";
+import { useRef, useState } from "react";
+import { client, fieldError, must, type Schemas } from "../../api/client.ts";
+import { refresh } from "../../api/queries.ts";
+import { useAction } from "../../ui/action.ts";
+import { Button } from "../../ui/button.tsx";
+import { Dialog } from "../../ui/dialog.tsx";
+import { Check, Field, Input } from "../../ui/field.tsx";
+import { Form, fieldsOf } from "../../ui/form.tsx";
+import { duration, plural } from "../../ui/format.ts";
+import { notify } from "../../ui/notice.tsx";
+
+type Provider = Schemas["Provider"];
+type Tested = Schemas["TestProviderAnswer"];
+
+export function ProviderDialog({ provider, onClose }: { provider: Provider; onClose(): void }) {
+  const { id, name, base_url, masked_key, enabled, configured, docs_url, env_var } = provider;
+  const action = useAction();
+  const trial = useAction();
+  const [tested, setTested] = useState<Tested>();
+  const box = useRef<HTMLDivElement>(null);
+  const params = { path: { id } };
+  const models = tested?.models.length ? tested.models : provider.models;
+  const test = () =>
+    trial.run(async () => {
+      setTested(undefined);
+      const form = box.current?.querySelector("form");
+      if (!form) return;
+      const { text, raw } = fieldsOf(form);
+      const body = {
+        ...(raw("api_key") ? { api_key: raw("api_key") } : {}),
+        ...(text("base_url") ? { base_url: text("base_url") } : {}),
+      };
+      setTested(await must(client.POST("/v1/settings/providers/{id}/test", { params, body })));
+    });
+  const forget = () =>
+    action.run(async () => {
+      await must(client.DELETE("/v1/settings/providers/{id}", { params }));
+      await refresh("/v1/settings/providers", "/v1/models");
+      notify(`${name} is forgotten.`);
+      onClose();
+    });
+  return (
+    <Dialog title={name} onClose={onClose}>
+      <div ref={box}>
+        {docs_url && (
+          <p className="mb-3 text-sm text-dim">
+            <a href={docs_url} target="_blank" rel="noreferrer" className="inline-flex items-center gap-1 underline">
+              Where keys are made
+              <ExternalLink aria-hidden size={12} />
+            </a>
+            {env_var && (
+              <>
+                , or set <code>{env_var}</code> where the server starts
+              </>
+            )}
+            .
+          </p>
+        )}
+        <Form
+          action={action}
+          word="Save"
+          submit={async ({ text, raw, checked }) => {
+            const body: Schemas["UpdateProviderBody"] = {
+              enabled: checked("enabled"),
+              default: text("default") || null,
+              ...(raw("api_key") ? { api_key: raw("api_key") } : {}),
+              ...(text("base_url") !== (base_url ?? "") ? { base_url: text("base_url") || null } : {}),
+            };
+            await must(client.PUT("/v1/settings/providers/{id}", { params, body }));
+            await refresh("/v1/settings/providers", "/v1/models");
+            notify(`${name} is saved.`);
+            onClose();
+          }}
+        >
+          <Field
+            label="API key"
+            hint={masked_key ? `Kept: ${masked_key}. Left empty, it stays.` : "Sealed here and never shown again."}
+            error={fieldError(action.error, "api_key")}
+          >
+            <Input name="api_key" type="password" autoComplete="off" spellCheck={false} autoFocus />
+          </Field>
+          <Field
+            label="Address"
+            hint="Another address drops the key that is kept."
+            error={fieldError(action.error, "base_url")}
+          >
+            <Input name="base_url" defaultValue={base_url ?? ""} spellCheck={false} />
+          </Field>
+          <Field label="Default model" error={fieldError(action.error, "default")}>
+            <Input name="default" list="provider-models" defaultValue={provider.default ?? ""} spellCheck={false} />
+          </Field>
+          <datalist id="provider-models">
+            {models.map((model) => (
+              <option key={model.id} value={model.id}>
+                {model.name}
+              </option>
+            ))}
+          </datalist>
+          <Check name="enabled" label="Switched on" defaultChecked={enabled} />
+          <div className="mb-3 flex flex-wrap items-center gap-2">
+            <Button busy={trial.busy} onClick={test}>
+              {trial.busy ? "Asking it…" : "Test"}
+            </Button>
+            {configured && (
+              <Button kind="danger" onClick={forget} busy={action.busy}>
+                Forget
+              </Button>
+            )}
+          </div>
+          <TestResult tested={tested} error={trial.error} />
+        </Form>
+      </div>
+    </Dialog>
+  );
+}
+
+export function TestResult({ tested, error }: { tested: Tested | undefined; error: unknown }) {
+  const why = tested?.error ?? (error as { detail?: string } | undefined)?.detail;
+  if (why)
+    return (
+      <p role="alert" className="mb-3 rounded-md bg-bad-soft px-3 py-2">
+        It does not work: {why}
+      </p>
+    );
+  if (!tested) return null;
+  return (
+    <p role="status" className="mb-3 rounded-md bg-ok-soft px-3 py-2">
+      It works: {plural(tested.models.length, "model")}, answered in {duration(tested.duration_ms)}.
+    </p>
+  );
+}

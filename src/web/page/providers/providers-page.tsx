@@ -1,0 +1,191 @@
+/** Model providers: which are set up, with which key, tested before it is saved. */
+import { Plus } from "lucide-react";
+import { useState } from "react";
+import { api, client, fieldError, must, type Schemas } from "../../api/client.ts";
+import { refresh } from "../../api/queries.ts";
+import { useAdmin } from "../../shell/session.tsx";
+import { useAction } from "../../ui/action.ts";
+import { Button } from "../../ui/button.tsx";
+import { Dialog } from "../../ui/dialog.tsx";
+import { Badge } from "../../ui/facts.tsx";
+import { Field, Input } from "../../ui/field.tsx";
+import { Form } from "../../ui/form.tsx";
+import { Await, Empty } from "../../ui/note.tsx";
+import { PageHeader, Section } from "../../ui/page.tsx";
+import { type Column, Table, TwoLines } from "../../ui/table.tsx";
+import { useParam } from "../../ui/tabs.tsx";
+import { OwnKeys } from "./own-keys.tsx";
+import { ProviderDialog } from "./provider-dialog.tsx";
+
+type Provider = Schemas["Provider"];
+
+const SOURCES: Record<Provider["key_source"], string> = {
+  user: "a user's own key",
+  instance: "key kept here",
+  env: "key from the environment",
+  none: "no key",
+};
+
+const COLUMNS: Column<Provider>[] = [
+  {
+    title: "Provider",
+    className: "w-2/5 min-w-40",
+    cell: ({ name, id, base_url }) => <TwoLines first={name} second={base_url ?? id} />,
+  },
+  {
+    title: "State",
+    cell: ({ configured, enabled }) =>
+      configured ? enabled ? <Badge tone="ok">Ready</Badge> : <Badge>Switched off</Badge> : <Badge>Not set up</Badge>,
+  },
+  {
+    title: "Key",
+    wide: true,
+    cell: ({ masked_key, key_source }) => (
+      <span className="text-sm text-dim">
+        {masked_key && <code className="mr-2 font-mono">{masked_key}</code>}
+        {SOURCES[key_source]}
+      </span>
+    ),
+  },
+  { title: "Models", wide: true, align: "right", cell: ({ models }) => models.length },
+  {
+    title: "Default",
+    wide: true,
+    cell: ({ default: model }) => <span className="text-sm text-dim">{model ?? ""}</span>,
+  },
+];
+
+export default function ProvidersPage() {
+  const admin = useAdmin();
+  return (
+    <>
+      <PageHeader
+        title="Model providers"
+        about="The server makes the calls: no key ever enters an agent's container."
+        cli="skep providers"
+      />
+      {admin && <InstanceProviders />}
+      <OwnKeys />
+      <UsableModels />
+    </>
+  );
+}
+
+function InstanceProviders() {
+  const [open, setOpen] = useParam("provider");
+  const [adding, setAdding] = useState(false);
+  const query = api.useQuery("get", "/v1/settings/providers", { params: { query: { limit: 200 } } });
+  return (
+    <Section
+      title="Of this server"
+      actions={
+        <Button icon={<Plus aria-hidden size={15} />} onClick={() => setAdding(true)}>
+          Another server
+        </Button>
+      }
+    >
+      <Await query={query} rows={6}>
+        {({ items }) => {
+          const sorted = items.toSorted((a, b) => Number(b.configured) - Number(a.configured));
+          const shown = items.find(({ id }) => id === open);
+          return (
+            <>
+              <Table
+                label="Providers"
+                rows={sorted}
+                columns={COLUMNS}
+                keyOf={({ id }) => id}
+                hrefOf={({ id }) => `?provider=${id}`}
+              />
+              {shown && <ProviderDialog key={shown.id} provider={shown} onClose={() => setOpen("")} />}
+            </>
+          );
+        }}
+      </Await>
+      {adding && (
+        <AddServer
+          onClose={() => setAdding(false)}
+          onDone={(id) => {
+            setAdding(false);
+            setOpen(id);
+          }}
+        />
+      )}
+    </Section>
+  );
+}
+
+/** A server that speaks OpenAI's protocol. */
+function AddServer({ onClose, onDone }: { onClose(): void; onDone(id: string): void }) {
+  const action = useAction();
+  return (
+    <Dialog title="A server that speaks OpenAI's protocol" onClose={onClose}>
+      <Form
+        action={action}
+        word="Add"
+        onCancel={onClose}
+        submit={async ({ text }) => {
+          const id = `custom-${text("id")}`;
+          const body = { name: text("name") || null, base_url: text("base_url") };
+          await must(client.PUT("/v1/settings/providers/{id}", { params: { path: { id } }, body }));
+          await refresh("/v1/settings/providers", "/v1/models");
+          onDone(id);
+        }}
+      >
+        <Field
+          label="Short name"
+          hint="Its models are then called custom-<short name>/<model>."
+          error={fieldError(action.error, "id")}
+        >
+          <Input name="id" required autoFocus pattern="[a-z0-9][a-z0-9-]{0,50}" spellCheck={false} />
+        </Field>
+        <Field label="Shown as" error={fieldError(action.error, "name")}>
+          <Input name="name" />
+        </Field>
+        <Field label="Address" error={fieldError(action.error, "base_url")}>
+          <Input name="base_url" required type="url" placeholder="http://127.0.0.1:8080/v1" />
+        </Field>
+      </Form>
+    </Dialog>
+  );
+}
+
+function UsableModels() {
+  const query = api.useQuery("get", "/v1/models", { params: { query: { limit: 200 } } });
+  return (
+    <Section title="Models that you can use">
+      <Await query={query}>
+        {({ items }) =>
+          items.length === 0 ? (
+            <Empty>No provider is set up yet.</Empty>
+          ) : (
+            <Table label="Models" rows={items} columns={MODEL_COLUMNS} keyOf={({ id }) => id} />
+          )
+        }
+      </Await>
+    </Section>
+  );
+}
+
+const price = (value: number | null) => (value === null ? "–" : `$${value}`);
+
+const MODEL_COLUMNS: Column<Schemas["Model"]>[] = [
+  { title: "Model", className: "w-1/2", cell: ({ id, name }) => <TwoLines first={name} second={<code>{id}</code>} /> },
+  {
+    title: "Window",
+    align: "right",
+    wide: true,
+    cell: ({ context_window }) => (context_window ? context_window.toLocaleString() : "–"),
+  },
+  {
+    title: "In, per million",
+    align: "right",
+    wide: true,
+    cell: ({ input_usd_per_mtok }) => price(input_usd_per_mtok),
+  },
+  {
+    title: "Out, per million",
+    align: "right",
+    cell: ({ output_usd_per_mtok }) => price(output_usd_per_mtok),
+  },
+];

@@ -1,0 +1,237 @@
+/** Secrets: sealed values that agents get as environment variables while they work. Values are never shown. */
+import { KeyRound, Plus } from "lucide-react";
+import { useState } from "react";
+import { api, client, fieldError, must, type Schemas } from "../../api/client.ts";
+import { refresh, usePages } from "../../api/queries.ts";
+import { useAdmin } from "../../shell/session.tsx";
+import { useAction } from "../../ui/action.ts";
+import { Button } from "../../ui/button.tsx";
+import { Confirm, Dialog } from "../../ui/dialog.tsx";
+import { Badge } from "../../ui/facts.tsx";
+import { Check, Field, Input, Select, TextArea } from "../../ui/field.tsx";
+import { Form } from "../../ui/form.tsx";
+import { Await, Empty, ProblemNote, Warning } from "../../ui/note.tsx";
+import { notify } from "../../ui/notice.tsx";
+import { PageHeader } from "../../ui/page.tsx";
+import { type Column, Table, TwoLines } from "../../ui/table.tsx";
+import { useParam } from "../../ui/tabs.tsx";
+import { Ago } from "../../ui/time.tsx";
+
+type Secret = Schemas["Secret"];
+type Kind = Secret["secret_type"];
+const KINDS: Record<Kind, string> = { api_key: "API key", token: "Token", ssh_key: "SSH key", custom: "Other" };
+
+const COLUMNS: Column<Secret>[] = [
+  {
+    title: "Name",
+    className: "w-2/5 min-w-40",
+    cell: ({ name, description }) => <TwoLines first={<code>{name}</code>} second={description} />,
+  },
+  {
+    title: "Value",
+    cell: ({ masked_preview }) => <code className="font-mono text-sm text-dim">{masked_preview}</code>,
+  },
+  { title: "Kind", wide: true, cell: ({ secret_type }) => KINDS[secret_type] },
+  {
+    title: "Granted to",
+    wide: true,
+    cell: ({ granted_agents }) =>
+      granted_agents.length > 0 ? (
+        <span className="text-sm">{granted_agents.join(", ")}</span>
+      ) : (
+        <Badge tone="wait">nobody</Badge>
+      ),
+  },
+  { title: "Changed", wide: true, align: "right", cell: ({ updated_at }) => <Ago at={updated_at} /> },
+];
+
+export default function SecretsPage() {
+  const admin = useAdmin();
+  const [adding, setAdding] = useState(false);
+  const [open, setOpen] = useParam("secret");
+  const query = usePages("/v1/secrets", { query: { limit: 100 } });
+  const shown = query.rows.find(({ id }) => id === open);
+  const add = admin && (
+    <Button kind="primary" icon={<Plus aria-hidden size={15} />} onClick={() => setAdding(true)}>
+      Add a secret
+    </Button>
+  );
+  return (
+    <>
+      <PageHeader
+        title="Secrets"
+        about="Sealed here, given to the agents you name as environment variables while they work, masked in everything they write."
+        cli="skep secrets"
+        actions={add}
+      />
+      <Await query={query} rows={4}>
+        {() =>
+          query.rows.length === 0 ? (
+            <Empty action={add}>
+              <KeyRound aria-hidden className="mx-auto mb-2 text-faint" />
+              There is no secret. Agents work without any.
+            </Empty>
+          ) : (
+            <Table
+              label="Secrets"
+              rows={query.rows}
+              columns={COLUMNS}
+              keyOf={({ id }) => id}
+              {...(admin ? { hrefOf: ({ id }: Secret) => `?secret=${id}` } : {})}
+              more={query}
+            />
+          )
+        }
+      </Await>
+      {adding && <AddSecret onClose={() => setAdding(false)} />}
+      {shown && admin && <EditSecret key={shown.id} secret={shown} onClose={() => setOpen("")} />}
+    </>
+  );
+}
+
+function AddSecret({ onClose }: { onClose(): void }) {
+  const action = useAction();
+  return (
+    <Dialog title="Add a secret" onClose={onClose}>
+      <Form
+        action={action}
+        word="Add"
+        onCancel={onClose}
+        submit={async ({ text, raw }) => {
+          const body: Schemas["CreateSecretBody"] = {
+            name: text("name"),
+            description: text("description"),
+            secret_type: text("secret_type") as Kind,
+            value: raw("value"),
+          };
+          const made = await must(client.POST("/v1/secrets", { body }));
+          notify(made.warning ?? "Sealed. Grant it to an agent that needs it.");
+          await refresh("/v1/secrets");
+          onClose();
+        }}
+      >
+        <Field label="Name" hint="Also the environment variable's name." error={fieldError(action.error, "name")}>
+          <Input
+            name="name"
+            required
+            autoFocus
+            pattern="[A-Za-z_][A-Za-z0-9_]*"
+            spellCheck={false}
+            placeholder="DEPLOY_TOKEN"
+          />
+        </Field>
+        <Field label="Description" error={fieldError(action.error, "description")}>
+          <Input name="description" />
+        </Field>
+        <Field label="Kind">
+          <KindSelect />
+        </Field>
+        <Field label="Value" hint="It is never shown again." error={fieldError(action.error, "value")}>
+          <TextArea
+            name="value"
+            rows={3}
+            required
+            spellCheck={false}
+            autoComplete="off"
+            className="font-mono text-sm!"
+          />
+        </Field>
+      </Form>
+    </Dialog>
+  );
+}
+
+const KindSelect = ({ value = "token" }: { value?: Kind }) => (
+  <Select name="secret_type" defaultValue={value}>
+    {Object.entries(KINDS).map(([kind, word]) => (
+      <option key={kind} value={kind}>
+        {word}
+      </option>
+    ))}
+  </Select>
+);
+
+function EditSecret({ secret, onClose }: { secret: Secret; onClose(): void }) {
+  const action = useAction();
+  const [deleting, setDeleting] = useState(false);
+  if (deleting)
+    return (
+      <Confirm
+        title={`Delete ${secret.name}?`}
+        word="Delete the secret"
+        onClose={onClose}
+        act={async () => {
+          await must(client.DELETE("/v1/secrets/{id}", { params: { path: { id: secret.id } } }));
+          await refresh("/v1/secrets");
+        }}
+      >
+        The value and its grants are gone for good. Agents that are at work keep what they got until they end.
+      </Confirm>
+    );
+  return (
+    <Dialog title={secret.name} onClose={onClose}>
+      {secret.warning && <Warning>{secret.warning}</Warning>}
+      <Grants secret={secret} />
+      <Form
+        action={action}
+        word="Save"
+        submit={async ({ text, raw }) => {
+          const body = {
+            description: text("description"),
+            secret_type: text("secret_type") as Kind,
+            ...(raw("value") ? { value: raw("value") } : {}),
+          };
+          await must(client.PUT("/v1/secrets/{id}", { params: { path: { id: secret.id } }, body }));
+          notify(raw("value") ? "The new value is sealed." : "Saved.");
+          await refresh("/v1/secrets");
+          onClose();
+        }}
+      >
+        <Field label="Description" error={fieldError(action.error, "description")}>
+          <Input name="description" defaultValue={secret.description} />
+        </Field>
+        <Field label="Kind">
+          <KindSelect value={secret.secret_type} />
+        </Field>
+        <Field label="New value" hint="Left empty, the present one stays." error={fieldError(action.error, "value")}>
+          <TextArea name="value" rows={2} spellCheck={false} autoComplete="off" className="font-mono text-sm!" />
+        </Field>
+        <Button kind="danger" className="mb-2" onClick={() => setDeleting(true)}>
+          Delete…
+        </Button>
+      </Form>
+    </Dialog>
+  );
+}
+
+function Grants({ secret }: { secret: Secret }) {
+  const action = useAction();
+  const agents = api.useQuery("get", "/v1/agents", { params: { query: { limit: 200 } } });
+  const set = (agent_id: string, granted: boolean) =>
+    action.run(async () => {
+      const params = { path: { id: secret.id, agent_id } };
+      await must(
+        granted
+          ? client.POST("/v1/secrets/{id}/grant/{agent_id}", { params })
+          : client.DELETE("/v1/secrets/{id}/grant/{agent_id}", { params }),
+      );
+      await refresh("/v1/secrets", "/v1/agents");
+    });
+  return (
+    <fieldset className="mb-4">
+      <legend className="mb-1 text-sm font-medium">Granted to</legend>
+      <ProblemNote error={action.error} />
+      <div className="grid max-h-52 overflow-y-auto sm:grid-cols-2">
+        {(agents.data?.items ?? []).map(({ id, name }) => (
+          <Check
+            key={id}
+            label={name}
+            checked={secret.granted_agents.includes(id)}
+            disabled={action.busy}
+            onChange={(event) => set(id, event.target.checked)}
+          />
+        ))}
+      </div>
+    </fieldset>
+  );
+}

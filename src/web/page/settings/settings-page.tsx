@@ -1,0 +1,218 @@
+/** Settings of the instance, by what they are about. Saved with the tag of what was read. */
+import { api, client, fieldError, must, type Schemas } from "../../api/client.ts";
+import { refresh } from "../../api/queries.ts";
+import { ifMatch, type Tagged, useTagged } from "../../api/tagged.ts";
+import { useAction } from "../../ui/action.ts";
+import { Button } from "../../ui/button.tsx";
+import { isConflict } from "../../ui/conflict.tsx";
+import { Check, Field, Input, Select } from "../../ui/field.tsx";
+import { type Fields, Form } from "../../ui/form.tsx";
+import { Await, Warning } from "../../ui/note.tsx";
+import { notify } from "../../ui/notice.tsx";
+import { PageHeader, Panel } from "../../ui/page.tsx";
+import { Tabs, useParam } from "../../ui/tabs.tsx";
+
+type Settings = Schemas["Settings"];
+type Body = Schemas["UpdateSettingsBody"];
+
+interface Row {
+  name: string;
+  label: string;
+  hint?: string;
+  kind: "number" | "text" | "model" | "check" | "network";
+  step?: string;
+}
+interface Group {
+  id: keyof Settings & string;
+  title: string;
+  about: string;
+  rows: Row[];
+}
+
+const money = (name: string, label: string, hint = "Empty: no limit."): Row => ({
+  name,
+  label,
+  hint,
+  kind: "number",
+  step: "0.01",
+});
+const whole = (name: string, label: string, hint?: string): Row => ({
+  name,
+  label,
+  kind: "number",
+  step: "1",
+  ...(hint ? { hint } : {}),
+});
+const model = (name: string, label: string): Row => ({ name, label, kind: "model" });
+
+const GROUPS: Group[] = [
+  {
+    id: "models",
+    title: "Models",
+    about: "Which model is used where neither the run, nor the pipeline, nor the agent says.",
+    rows: [
+      model("default", "For everything else"),
+      model("pipeline", "Steps of pipelines"),
+      model("chat", "Chats"),
+      model("pulse", "Routines"),
+      model("swarm", "Swarms"),
+      model("onboarding", "Onboarding"),
+      model("transcript", "Meeting transcripts"),
+      model("summary", "Summaries of long sessions"),
+    ],
+  },
+  {
+    id: "budgets",
+    title: "Budgets",
+    about: "A call that would pass a budget is not made.",
+    rows: [
+      money("run_usd", "Each run, USD"),
+      money("agent_per_run_usd", "Each agent, a run, USD"),
+      money("agent_per_day_usd", "Each agent, a day, USD"),
+      money("user_per_day_usd", "Each user, a day, USD"),
+      money("user_per_month_usd", "Each user, a month, USD"),
+      money("instance_per_day_usd", "Everybody, a day, USD"),
+      money("instance_per_month_usd", "Everybody, a month, USD"),
+      whole("warn_at_percent", "Warn at, percent"),
+    ],
+  },
+  {
+    id: "limits",
+    title: "Limits",
+    about: "Where an agent's own file says nothing.",
+    rows: [
+      whole("max_turns", "Turns of a session"),
+      whole("timeout_seconds", "Time limit of a session, seconds"),
+      whole("max_attempts", "Attempts of a step that is tried again"),
+      whole("executions_per_agent", "Sessions of one agent at once"),
+    ],
+  },
+  {
+    id: "sandbox",
+    title: "Sandbox",
+    about: "The containers that agents work in.",
+    rows: [
+      { name: "image", label: "Image", hint: "Empty: the one that comes along.", kind: "text" },
+      { name: "network", label: "Network", kind: "network" },
+      whole("memory_mb", "Memory, MB"),
+      { name: "cpus", label: "Processors", kind: "number", step: "0.1" },
+    ],
+  },
+  {
+    id: "retention",
+    title: "Retention",
+    about: "How long is kept, in days. Empty: for ever.",
+    rows: [
+      whole("llm_calls_days", "Model calls"),
+      whole("api_usage_days", "API usage"),
+      whole("audit_days", "Audit log"),
+      whole("notifications_days", "Notifications"),
+      whole("jobs_days", "Background work"),
+    ],
+  },
+  {
+    id: "updates",
+    title: "Updates",
+    about: "Only where the server was started with the address of an update list does it look for updates.",
+    rows: [{ name: "check", label: "Look for updates", kind: "check" }, whole("interval_hours", "Every, hours")],
+  },
+];
+
+export default function SettingsPage() {
+  const query = useTagged("/v1/settings", {}, () => client.GET("/v1/settings"));
+  const [tab] = useParam("tab", "models");
+  const group = GROUPS.find(({ id }) => id === tab) ?? GROUPS[0]!;
+  return (
+    <div className="max-w-3xl">
+      <PageHeader title="Settings" cli="skep settings" />
+      <Tabs label="Settings" tabs={GROUPS.map(({ id, title }) => ({ id, title }))} />
+      <Await query={query} rows={6}>
+        {(tagged) => <GroupForm key={`${group.id} ${tagged.etag}`} group={group} tagged={tagged} />}
+      </Await>
+    </div>
+  );
+}
+
+function settingOf(row: Row, { text, number, checked }: Fields): unknown {
+  if (row.kind === "check") return checked(row.name);
+  if (row.kind === "number") return number(row.name) ?? null;
+  return text(row.name) || null;
+}
+
+function GroupForm({ group, tagged }: { group: Group; tagged: Tagged<Settings> }) {
+  const action = useAction();
+  const values = (tagged.value[group.id] ?? {}) as Record<string, unknown>;
+  const rows = group.rows.filter(({ name }) => name in values);
+  const unknown = Object.keys(values).filter((name) => !rows.some((row) => row.name === name));
+  return (
+    <Panel className="p-4">
+      <p className="mb-4 text-dim">{group.about}</p>
+      <Form
+        action={action}
+        word="Save"
+        submit={async (fields) => {
+          const own = Object.fromEntries(rows.map((row) => [row.name, settingOf(row, fields)]));
+          const body = { [group.id]: own } as Body;
+          await must(client.PUT("/v1/settings", { body, ...ifMatch(tagged.etag) }));
+          notify("Saved.");
+          await refresh("/v1/settings");
+        }}
+      >
+        <div className="grid gap-x-4 sm:grid-cols-2">
+          {rows.map((row) => (
+            <SettingField key={row.name} group={group.id} row={row} value={values[row.name]} error={action.error} />
+          ))}
+        </div>
+        {unknown.length > 0 && (
+          <p className="mb-2 text-sm text-dim">
+            Also here, to be set over the API: <code>{unknown.join(", ")}</code>
+          </p>
+        )}
+        {isConflict(action.error) && (
+          <Warning>
+            Somebody else changed the settings meanwhile; nothing was saved.{" "}
+            <Button onClick={() => refresh("/v1/settings")}>Show theirs</Button>
+          </Warning>
+        )}
+      </Form>
+      <ModelList />
+    </Panel>
+  );
+}
+
+function SettingField({ group, row, value, error }: { group: string; row: Row; value: unknown; error: unknown }) {
+  const { name, label, hint, kind, step } = row;
+  if (kind === "check") return <Check name={name} label={label} defaultChecked={value === true} />;
+  return (
+    <Field label={label} hint={hint} error={fieldError(error, `${group}/${name}`)}>
+      {kind === "network" ? (
+        <Select name={name} defaultValue={String(value)}>
+          <option value="none">none</option>
+          <option value="bridge">bridge: they reach the internet</option>
+        </Select>
+      ) : (
+        <Input
+          name={name}
+          type={kind === "number" ? "number" : "text"}
+          {...(kind === "number" ? { step, min: 0 } : {})}
+          {...(kind === "model" ? { list: "setting-models", placeholder: "provider/model" } : {})}
+          defaultValue={value === null || value === undefined ? "" : String(value)}
+          spellCheck={false}
+        />
+      )}
+    </Field>
+  );
+}
+
+function ModelList() {
+  const { data } = api.useQuery("get", "/v1/models", { params: { query: { limit: 200 } } });
+  return (
+    <datalist id="setting-models">
+      {(data?.items ?? []).map(({ id, name }) => (
+        <option key={id} value={id}>
+          {name}
+        </option>
+      ))}
+    </datalist>
+  );
+}

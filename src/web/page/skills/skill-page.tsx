@@ -1,0 +1,163 @@
+/** One skill: its instructions and by what they are found. */
+import { Trash2 } from "lucide-react";
+import { useState } from "react";
+import { Link, useLocation, useParams, useSearchParams } from "wouter";
+import { client, fieldError, must, type Schemas } from "../../api/client.ts";
+import { refresh } from "../../api/queries.ts";
+import { ifMatch, type Tagged, useTagged } from "../../api/tagged.ts";
+import { useAdmin } from "../../shell/session.tsx";
+import { useAction } from "../../ui/action.ts";
+import { Button } from "../../ui/button.tsx";
+import { Conflict, isConflict } from "../../ui/conflict.tsx";
+import { Confirm } from "../../ui/dialog.tsx";
+import { Badge, FactRow } from "../../ui/facts.tsx";
+import { Field, Input, TextArea } from "../../ui/field.tsx";
+import { Form } from "../../ui/form.tsx";
+import { Await, Warning } from "../../ui/note.tsx";
+import { notify } from "../../ui/notice.tsx";
+import { PageHeader, Panel } from "../../ui/page.tsx";
+import { Ago } from "../../ui/time.tsx";
+
+type Skill = Schemas["Skill"];
+type Body = Schemas["UpdateSkillBody"];
+
+export default function SkillPage() {
+  const { name: given = "" } = useParams<{ name: string }>();
+  const name = decodeURIComponent(given);
+  const [search] = useSearchParams();
+  const agent_id = search.get("agent") ?? undefined;
+  const params = { path: { name }, query: agent_id ? { agent_id } : {} };
+  const query = useTagged("/v1/skills/{name}", params, () => client.GET("/v1/skills/{name}", { params }));
+  return (
+    <Await query={query}>{(tagged) => <SkillView key={`${name} ${agent_id}`} tagged={tagged} params={params} />}</Await>
+  );
+}
+
+interface Params {
+  path: { name: string };
+  query: { agent_id?: string };
+}
+
+function SkillView({ tagged, params }: { tagged: Tagged<Skill>; params: Params }) {
+  const { value: skill, etag } = tagged;
+  const admin = useAdmin();
+  const action = useAction();
+  const [, navigate] = useLocation();
+  const [deleting, setDeleting] = useState(false);
+  const [rejected, setRejected] = useState<{ body: Body; theirs: Skill }>();
+  const toggle = useAction();
+  const save = async (body: Body, tag: string | undefined) => {
+    try {
+      await must(client.PUT("/v1/skills/{name}", { params, body, ...ifMatch(tag) }));
+      setRejected(undefined);
+      notify("Saved.");
+      await refresh("/v1/skills");
+    } catch (thrown) {
+      if (isConflict(thrown)) setRejected({ body, theirs: await must(client.GET("/v1/skills/{name}", { params })) });
+      throw thrown;
+    }
+  };
+  const enable = (enabled: boolean) =>
+    toggle.run(async () => {
+      await must(client.PATCH("/v1/skills/{name}/enabled", { params, body: { enabled } }));
+      notify(`${skill.name} is ${enabled ? "on" : "off"}.`, () => enable(!enabled));
+      await refresh("/v1/skills", "/v1/agents");
+    });
+  return (
+    <>
+      <PageHeader
+        title={skill.name}
+        above={
+          <Link href="/skills" className="hover:underline">
+            Skills
+          </Link>
+        }
+        beside={skill.enabled ? <Badge tone="ok">On</Badge> : <Badge>Off</Badge>}
+        about={skill.description}
+        actions={
+          admin && (
+            <>
+              <Button busy={toggle.busy} onClick={() => enable(!skill.enabled)}>
+                {skill.enabled ? "Switch off" : "Switch on"}
+              </Button>
+              <Button kind="danger" icon={<Trash2 aria-hidden size={14} />} onClick={() => setDeleting(true)}>
+                Delete
+              </Button>
+            </>
+          )
+        }
+      />
+      {skill.problems.length > 0 && <Warning>{skill.problems[0]?.message}</Warning>}
+      <FactRow
+        facts={[
+          ["For", skill.agent_id ?? "everybody"],
+          ["Tags", skill.tags.join(", ") || "–"],
+          ["File", <code key="file">{skill.source_file}</code>],
+          ["Changed", <Ago key="changed" at={skill.updated_at} />],
+          ...(skill.overrides_global
+            ? ([["Overrides", "the skill of this name for everybody"]] as [string, string][])
+            : []),
+        ]}
+      />
+      {isConflict(action.error) && rejected ? (
+        <Conflict
+          mine={rejected.body.content ?? ""}
+          theirs={rejected.theirs.content}
+          overwrite={() => action.run(() => save(rejected.body, undefined))}
+          take={() => {
+            action.clear();
+            void refresh("/v1/skills");
+          }}
+        />
+      ) : admin ? (
+        <Panel className="p-4">
+          <Form
+            key={etag}
+            action={action}
+            word="Save"
+            submit={({ text, raw }) =>
+              save(
+                {
+                  description: text("description"),
+                  tags: text("tags")
+                    .split(/[\s,]+/)
+                    .filter(Boolean),
+                  content: raw("content"),
+                },
+                etag,
+              )
+            }
+          >
+            <Field label="Description" error={fieldError(action.error, "description")}>
+              <Input name="description" defaultValue={skill.description} required />
+            </Field>
+            <Field label="Tags" error={fieldError(action.error, "tags")}>
+              <Input name="tags" defaultValue={skill.tags.join(", ")} />
+            </Field>
+            <Field label="Instructions" error={fieldError(action.error, "content")}>
+              <TextArea name="content" rows={18} defaultValue={skill.content} className="font-mono text-sm!" required />
+            </Field>
+          </Form>
+        </Panel>
+      ) : (
+        <Panel className="p-4">
+          <pre className="font-mono text-sm whitespace-pre-wrap">{skill.content}</pre>
+        </Panel>
+      )}
+      {deleting && (
+        <Confirm
+          title={`Delete ${skill.name}?`}
+          word="Delete the skill"
+          onClose={() => setDeleting(false)}
+          act={async () => {
+            await must(client.DELETE("/v1/skills/{name}", { params }));
+            navigate("/skills");
+            await refresh("/v1/skills", "/v1/agents");
+          }}
+        >
+          Its file is removed. This cannot be undone.
+        </Confirm>
+      )}
+    </>
+  );
+}

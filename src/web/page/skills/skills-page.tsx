@@ -1,0 +1,144 @@
+/** Skills: instructions that agents load when they fit. */
+import { Plus } from "lucide-react";
+import { useState } from "react";
+import { useLocation } from "wouter";
+import { api, client, fieldError, must, type Schemas } from "../../api/client.ts";
+import { refresh, usePages } from "../../api/queries.ts";
+import { useAdmin } from "../../shell/session.tsx";
+import { useAction } from "../../ui/action.ts";
+import { Button } from "../../ui/button.tsx";
+import { Dialog } from "../../ui/dialog.tsx";
+import { Badge } from "../../ui/facts.tsx";
+import { Field, Input, Select, TextArea } from "../../ui/field.tsx";
+import { Form } from "../../ui/form.tsx";
+import { Await, Empty } from "../../ui/note.tsx";
+import { PageHeader } from "../../ui/page.tsx";
+import { type Column, Table, TwoLines } from "../../ui/table.tsx";
+import { Ago } from "../../ui/time.tsx";
+
+type Skill = Schemas["Skill"];
+
+export const skillHref = ({ name, agent_id }: Pick<Skill, "name" | "agent_id">) =>
+  `/skills/${encodeURIComponent(name)}${agent_id ? `?agent=${agent_id}` : ""}`;
+
+const COLUMNS: Column<Skill>[] = [
+  {
+    title: "Skill",
+    className: "w-1/2 min-w-40",
+    cell: ({ name, description }) => <TwoLines first={name} second={description} />,
+  },
+  {
+    title: "State",
+    cell: ({ enabled, problems }) =>
+      problems.length > 0 ? (
+        <Badge tone="bad">Broken file</Badge>
+      ) : enabled ? (
+        <Badge tone="ok">On</Badge>
+      ) : (
+        <Badge>Off</Badge>
+      ),
+  },
+  { title: "For", wide: true, cell: ({ agent_id }) => agent_id ?? "everybody" },
+  { title: "Tags", wide: true, cell: ({ tags }) => <span className="text-sm text-dim">{tags.join(", ")}</span> },
+  { title: "Changed", wide: true, align: "right", cell: ({ updated_at }) => <Ago at={updated_at} /> },
+];
+
+export default function SkillsPage() {
+  const admin = useAdmin();
+  const [adding, setAdding] = useState(false);
+  const query = usePages("/v1/skills", { query: { limit: 100 } });
+  return (
+    <>
+      <PageHeader
+        title="Skills"
+        about="Instructions that an agent loads when its work needs them, by their tags or by itself."
+        cli="skep skills"
+        actions={
+          admin && (
+            <Button kind="primary" icon={<Plus aria-hidden size={15} />} onClick={() => setAdding(true)}>
+              New skill
+            </Button>
+          )
+        }
+      />
+      <Await query={query} rows={6}>
+        {() =>
+          query.rows.length === 0 ? (
+            <Empty>There is no skill yet.</Empty>
+          ) : (
+            <Table
+              label="Skills"
+              rows={query.rows}
+              columns={COLUMNS}
+              keyOf={({ name, agent_id }) => `${agent_id ?? ""}/${name}`}
+              hrefOf={skillHref}
+              more={query}
+            />
+          )
+        }
+      </Await>
+      {adding && <AddSkill onClose={() => setAdding(false)} />}
+    </>
+  );
+}
+
+function AddSkill({ onClose }: { onClose(): void }) {
+  const action = useAction();
+  const [, navigate] = useLocation();
+  const agents = api.useQuery("get", "/v1/agents", { params: { query: { limit: 200 } } });
+  return (
+    <Dialog title="New skill" onClose={onClose}>
+      <Form
+        action={action}
+        word="Create"
+        onCancel={onClose}
+        submit={async ({ text }) => {
+          const agent = text("agent");
+          const body: Schemas["CreateSkillBody"] = {
+            name: text("name"),
+            description: text("description"),
+            tags: text("tags")
+              .split(/[\s,]+/)
+              .filter(Boolean),
+            content: text("content"),
+            ...(agent ? { scope: "agent", agent_id: agent } : { scope: "global" }),
+          };
+          const skill = await must(client.POST("/v1/skills", { body }));
+          await refresh("/v1/skills", "/v1/agents");
+          navigate(skillHref(skill));
+        }}
+      >
+        <Field label="Name" error={fieldError(action.error, "name")}>
+          <Input name="name" required autoFocus spellCheck={false} />
+        </Field>
+        <Field
+          label="Description"
+          hint="The agent decides by it whether to load the skill."
+          error={fieldError(action.error, "description")}
+        >
+          <Input name="description" required />
+        </Field>
+        <Field
+          label="Tags"
+          hint="Steps whose text holds one of them get the skill by themselves."
+          error={fieldError(action.error, "tags")}
+        >
+          <Input name="tags" placeholder="testing, review" />
+        </Field>
+        <Field label="For" error={fieldError(action.error, "agent_id")}>
+          <Select name="agent" defaultValue="">
+            <option value="">Every agent</option>
+            {(agents.data?.items ?? []).map(({ id, name }) => (
+              <option key={id} value={id}>
+                {name}
+              </option>
+            ))}
+          </Select>
+        </Field>
+        <Field label="Instructions" error={fieldError(action.error, "content")}>
+          <TextArea name="content" rows={8} required />
+        </Field>
+      </Form>
+    </Dialog>
+  );
+}

@@ -1,0 +1,170 @@
+/** Containers of this instance, with their output as it comes; images to pull. */
+import { createParser } from "eventsource-parser";
+import { Download } from "lucide-react";
+import { useEffect, useRef, useState } from "react";
+import { api, client, fieldError, must, problemOf, type Schemas, siteUrl } from "../../api/client.ts";
+import { refresh } from "../../api/queries.ts";
+import { useAction } from "../../ui/action.ts";
+import { Button } from "../../ui/button.tsx";
+import { Dialog } from "../../ui/dialog.tsx";
+import { Field, Input } from "../../ui/field.tsx";
+import { Form } from "../../ui/form.tsx";
+import { bytes } from "../../ui/format.ts";
+import { Await, Empty, ProblemNote } from "../../ui/note.tsx";
+import { notify } from "../../ui/notice.tsx";
+import { Section } from "../../ui/page.tsx";
+import { type Column, Table, TwoLines } from "../../ui/table.tsx";
+import { useParam } from "../../ui/tabs.tsx";
+import { Ago } from "../../ui/time.tsx";
+
+type Container = Schemas["Container"];
+
+const COLUMNS: Column<Container>[] = [
+  {
+    title: "Container",
+    className: "w-2/5 min-w-44",
+    cell: ({ name, image }) => <TwoLines first={name} second={image} />,
+  },
+  { title: "State", cell: ({ state, status }) => <TwoLines first={state} second={status} /> },
+  { title: "Agent", wide: true, cell: ({ agent_id }) => agent_id ?? "–" },
+  {
+    title: "Processor",
+    wide: true,
+    align: "right",
+    cell: ({ cpu_percent }) => (cpu_percent === null ? "–" : `${cpu_percent.toFixed(0)} %`),
+  },
+  {
+    title: "Memory",
+    wide: true,
+    align: "right",
+    cell: ({ memory_bytes }) => (memory_bytes === null ? "–" : bytes(memory_bytes)),
+  },
+  { title: "Since", wide: true, align: "right", cell: ({ created_at }) => <Ago at={created_at} /> },
+];
+
+const EVERY_MS = 5_000;
+
+export function Containers() {
+  const [open, setOpen] = useParam("container");
+  const [pulling, setPulling] = useState(false);
+  const query = api.useQuery("get", "/v1/admin/containers", undefined, { refetchInterval: EVERY_MS });
+  const absent = query.error ? problemOf(query.error).status === 503 : false;
+  return (
+    <Section
+      title="Of this instance"
+      actions={
+        <Button icon={<Download aria-hidden size={14} />} onClick={() => setPulling(true)}>
+          Pull an image
+        </Button>
+      }
+    >
+      {absent ? (
+        <Empty>No container engine is used here, so there are no containers.</Empty>
+      ) : (
+        <Await query={query}>
+          {({ items }) =>
+            items.length === 0 ? (
+              <Empty>No agent is at work in a container now.</Empty>
+            ) : (
+              <Table
+                label="Containers"
+                rows={items}
+                columns={COLUMNS}
+                keyOf={({ id }) => id}
+                hrefOf={({ id }) => `?tab=containers&container=${id}`}
+              />
+            )
+          }
+        </Await>
+      )}
+      {open && <Logs id={open} onClose={() => setOpen("")} />}
+      {pulling && <PullImage onClose={() => setPulling(false)} />}
+    </Section>
+  );
+}
+
+function PullImage({ onClose }: { onClose(): void }) {
+  const action = useAction();
+  return (
+    <Dialog title="Pull an image" onClose={onClose}>
+      <Form
+        action={action}
+        word="Pull"
+        onCancel={onClose}
+        submit={async ({ text }) => {
+          await must(client.POST("/v1/admin/pull-image", { body: { image: text("image") } }));
+          await refresh("/v1/jobs");
+          notify("It is being pulled. Background work shows how far it is.");
+          onClose();
+        }}
+      >
+        <Field label="Image" error={fieldError(action.error, "image")}>
+          <Input name="image" required autoFocus placeholder="registry.example.org/agent:1" spellCheck={false} />
+        </Field>
+      </Form>
+    </Dialog>
+  );
+}
+
+const KEPT_CHARACTERS = 400_000;
+
+/** The container's output, written into the page as it arrives. */
+function Logs({ id, onClose }: { id: string; onClose(): void }) {
+  const box = useRef<HTMLPreElement>(null);
+  const [error, setError] = useState<unknown>();
+  useEffect(() => {
+    const leave = new AbortController();
+    let frame = 0;
+    let pending = "";
+    const paint = () => {
+      frame = 0;
+      const pre = box.current;
+      if (!pre) return;
+      const below = pre.scrollHeight - pre.scrollTop - pre.clientHeight < 40;
+      pre.append(pending);
+      pending = "";
+      if ((pre.textContent?.length ?? 0) > KEPT_CHARACTERS)
+        pre.textContent = pre.textContent!.slice(-KEPT_CHARACTERS / 2);
+      if (below) pre.scrollTop = pre.scrollHeight;
+    };
+    const parser = createParser({
+      onEvent({ event, data }) {
+        if (event === "end") return;
+        const line = JSON.parse(data) as { text?: string; line?: string };
+        pending += `${line.text ?? line.line ?? ""}\n`;
+        frame ||= requestAnimationFrame(paint);
+      },
+    });
+    const read = async () => {
+      const address = siteUrl(`/v1/admin/containers/${encodeURIComponent(id)}/logs?tail=500&follow=true`);
+      const answer = await fetch(address, { signal: leave.signal });
+      if (!answer.ok || !answer.body) throw await answer.json();
+      const decoder = new TextDecoder();
+      const reader = answer.body.getReader();
+      for (;;) {
+        const { done, value } = await reader.read();
+        if (done) return;
+        parser.feed(decoder.decode(value, { stream: true }));
+      }
+    };
+    read().catch((thrown) => {
+      if (!leave.signal.aborted) setError(thrown);
+    });
+    return () => {
+      leave.abort();
+      cancelAnimationFrame(frame);
+    };
+  }, [id]);
+  return (
+    <Dialog title="Output of the container" wide onClose={onClose}>
+      <ProblemNote error={error} />
+      <pre
+        ref={box}
+        role="log"
+        aria-label="Output"
+        tabIndex={0}
+        className="h-[60dvh] overflow-auto rounded-md bg-sunken p-3 font-mono text-xs whitespace-pre-wrap"
+      />
+    </Dialog>
+  );
+}

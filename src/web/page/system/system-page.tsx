@@ -1,0 +1,254 @@
+/** The server itself: its health, containers, notifications, requests, the audit log, updates. */
+import type { ReactNode } from "react";
+import { api, client, must, type Schemas } from "../../api/client.ts";
+import { refresh, usePages } from "../../api/queries.ts";
+import { useAction } from "../../ui/action.ts";
+import { Button } from "../../ui/button.tsx";
+import { Badge, FactList } from "../../ui/facts.tsx";
+import { FilterBar, SearchInput } from "../../ui/filter.tsx";
+import { count, duration } from "../../ui/format.ts";
+import { Await, Empty, ProblemNote } from "../../ui/note.tsx";
+import { PageHeader, Panel, Section } from "../../ui/page.tsx";
+import { Status } from "../../ui/status.tsx";
+import { type Column, Table, TwoLines } from "../../ui/table.tsx";
+import { Tabs, useParam } from "../../ui/tabs.tsx";
+import { Ago } from "../../ui/time.tsx";
+import { Containers } from "./containers.tsx";
+
+export default function SystemPage() {
+  const [tab] = useParam("tab", "health");
+  const views: Record<string, () => ReactNode> = {
+    health: () => <Health />,
+    notifications: () => <Notifications />,
+    containers: () => <Containers />,
+    audit: () => <AuditLog />,
+    requests: () => <Requests />,
+  };
+  return (
+    <>
+      <PageHeader title="System" cli="skep doctor" />
+      <Tabs
+        label="Views"
+        tabs={[
+          { id: "health", title: "Health" },
+          { id: "notifications", title: "Notifications" },
+          { id: "containers", title: "Containers" },
+          { id: "audit", title: "Audit log" },
+          { id: "requests", title: "Requests" },
+        ]}
+      />
+      {(views[tab] ?? views["health"])?.()}
+    </>
+  );
+}
+
+function Health() {
+  const status = api.useQuery("get", "/v1/status");
+  return (
+    <>
+      <Section title="State">
+        <Await query={status}>
+          {(now) => (
+            <Panel className="p-4">
+              <FactList
+                facts={[
+                  ["The server", <Status key="status" status={now.status} />],
+                  ["Running for", duration(now.uptime_ms ?? 0)],
+                  ["Database", now.database?.connected ? "answers" : "does not answer"],
+                  ["Container engine", now.docker?.connected ? `answers, ${now.docker.version}` : "does not answer"],
+                  ["Agents work in", sandboxWord(now.sandbox)],
+                  ["Readers of events", now.broker.subscribers],
+                  ...Object.entries(now.counts ?? {}).map(([name, value]): [string, number] => [
+                    name.replaceAll("_", " "),
+                    value,
+                  ]),
+                ]}
+              />
+            </Panel>
+          )}
+        </Await>
+      </Section>
+      <Version />
+    </>
+  );
+}
+
+function sandboxWord(sandbox: Schemas["Status"]["sandbox"]): string {
+  if (!sandbox) return "–";
+  if (sandbox.kind === "docker") return "containers";
+  return `this server's process, ${sandbox.shell ? "with a shell" : "without a shell"}`;
+}
+
+function Version() {
+  const version = api.useQuery("get", "/v1/updates/version");
+  const check = api.useQuery("get", "/v1/updates/check", undefined, {
+    enabled: false,
+    staleTime: Number.POSITIVE_INFINITY,
+  });
+  return (
+    <Section
+      title="Version"
+      actions={
+        <Button busy={check.isFetching} onClick={() => check.refetch()}>
+          Look for an update
+        </Button>
+      }
+    >
+      <ProblemNote error={check.error} />
+      {check.data && (
+        <p role="status" className="mb-2">
+          {check.data.update_available ? (
+            <>
+              <b>{check.data.latest}</b> is there. <code>skep update</code> installs it.
+            </>
+          ) : check.data.checked ? (
+            "This is the newest version."
+          ) : (
+            (check.data.reason ?? "Not looked for.")
+          )}
+        </p>
+      )}
+      <Await query={version} rows={1}>
+        {(build) => (
+          <Panel className="p-4">
+            <FactList
+              facts={[
+                ["Version", build.version],
+                ["Commit", <code key="commit">{build.commit}</code>],
+                ["Built", build.built_at ? <Ago key="built" at={build.built_at} /> : "–"],
+                ["Runtime", build.runtime],
+                ["Platform", build.platform],
+              ]}
+            />
+          </Panel>
+        )}
+      </Await>
+    </Section>
+  );
+}
+
+const TONES = { info: "plain", warning: "wait", error: "bad" } as const;
+
+function Notifications() {
+  const query = usePages("/v1/admin/notifications", { query: { limit: 50 } });
+  const action = useAction();
+  const dismiss = (id: string) =>
+    action.run(async () => {
+      await must(client.POST("/v1/admin/notifications/{id}/dismiss", { params: { path: { id } } }));
+      await refresh("/v1/admin/notifications");
+    });
+  return (
+    <>
+      <ProblemNote error={action.error} />
+      <Await query={query}>
+        {() =>
+          query.rows.length === 0 ? (
+            <Empty>There is nothing to say.</Empty>
+          ) : (
+            <Panel>
+              <ul>
+                {query.rows.map(({ id, level, title, detail, times, updated_at, dismissed_at }) => (
+                  <li
+                    key={id}
+                    className="flex flex-wrap items-start gap-x-4 gap-y-1 border-b border-line px-4 py-3 last:border-0"
+                  >
+                    <Badge tone={TONES[level]}>{level}</Badge>
+                    <div className="min-w-0 flex-1 basis-64">
+                      <p className="font-medium">{title}</p>
+                      {detail && <p className="text-sm whitespace-pre-wrap text-dim">{detail}</p>}
+                      <p className="text-xs text-faint">
+                        <Ago at={updated_at} />
+                        {times > 1 && ` · ${times} times`}
+                      </p>
+                    </div>
+                    {!dismissed_at && (
+                      <Button kind="quiet" onClick={() => dismiss(id)}>
+                        Dismiss
+                      </Button>
+                    )}
+                  </li>
+                ))}
+              </ul>
+            </Panel>
+          )
+        }
+      </Await>
+    </>
+  );
+}
+
+const AUDIT: Column<Schemas["Audit"]>[] = [
+  {
+    title: "What",
+    className: "w-2/5 min-w-44",
+    cell: ({ action, subject }) => <TwoLines first={<code className="font-mono">{action}</code>} second={subject} />,
+  },
+  { title: "Who", cell: ({ actor }) => <span className="text-sm">{actor}</span> },
+  { title: "From", wide: true, cell: ({ address }) => <span className="text-sm text-dim">{address}</span> },
+  {
+    title: "More",
+    wide: true,
+    cell: ({ data }) => {
+      const text = JSON.stringify(data);
+      return <code className="line-clamp-1 font-mono text-xs text-dim">{text === "{}" ? "" : text}</code>;
+    },
+  },
+  { title: "When", align: "right", cell: ({ at }) => <Ago at={at} /> },
+];
+
+function AuditLog() {
+  const [action, setAction] = useParam("action");
+  const query = usePages("/v1/admin/audit", { query: { limit: 50, ...(action ? { action } : {}) } });
+  return (
+    <>
+      <FilterBar>
+        <SearchInput label="Action, such as login or secret" value={action} onChange={setAction} />
+      </FilterBar>
+      <Await query={query}>
+        {() =>
+          query.rows.length === 0 ? (
+            <Empty>Nothing of that kind is in the log.</Empty>
+          ) : (
+            <Table label="Audit log" rows={query.rows} columns={AUDIT} keyOf={({ id }) => id} more={query} />
+          )
+        }
+      </Await>
+    </>
+  );
+}
+
+type RouteUse = Schemas["ApiUsage"]["by_route"][number];
+
+const REQUESTS: Column<RouteUse>[] = [
+  {
+    title: "Route",
+    className: "w-1/2",
+    cell: ({ method, route }) => <code className="font-mono text-sm">{`${method} ${route}`}</code>,
+  },
+  { title: "Requests", align: "right", cell: ({ requests }) => count(requests) },
+  { title: "Errors", wide: true, align: "right", cell: ({ errors }) => count(errors) },
+  { title: "Refused", wide: true, align: "right", cell: ({ refused }) => count(refused) },
+  { title: "Mean", align: "right", cell: ({ average_ms }) => `${average_ms.toFixed(1)} ms` },
+  { title: "Longest", wide: true, align: "right", cell: ({ max_ms }) => `${Math.round(max_ms)} ms` },
+];
+
+function Requests() {
+  const usage = api.useQuery("get", "/v1/admin/api-usage");
+  return (
+    <Await query={usage} rows={6}>
+      {({ by_route, totals }) => (
+        <>
+          <p className="mb-3 text-dim">
+            {count(totals.requests)} requests, {count(totals.errors)} errors, {count(totals.refused)} refused.
+          </p>
+          <Table
+            label="Requests by route"
+            rows={by_route}
+            columns={REQUESTS}
+            keyOf={({ method, route }) => `${method} ${route}`}
+          />
+        </>
+      )}
+    </Await>
+  );
+}

@@ -1,0 +1,61 @@
+/** Budgets: what is spent of each, and, for administrators, where they are set. */
+import { Link } from "wouter";
+import type { Schemas } from "../../api/client.ts";
+import { useAdmin } from "../../shell/session.tsx";
+import { usd } from "../../ui/format.ts";
+import { Panel, Section } from "../../ui/page.tsx";
+import { Ago } from "../../ui/time.tsx";
+
+const SCOPES: Record<string, string> = {
+  run: "Each run",
+  session: "Each session with a budget",
+  agent_run: "Each agent, a run",
+  agent_day: "Each agent, a day",
+  user_day: "You, today",
+  user_month: "You, this month",
+  instance_day: "Everybody, today",
+  instance_month: "Everybody, this month",
+};
+
+export function Budgets({ budgets }: { budgets: Schemas["Usage"]["budgets"] }) {
+  const admin = useAdmin();
+  const link = admin && (
+    <Link href="/settings?tab=budgets" className="text-sm text-dim hover:text-ink hover:underline">
+      Set budgets
+    </Link>
+  );
+  return (
+    <Section title="Budgets" actions={link}>
+      {budgets.length === 0 ? (
+        <p className="text-dim">None is set: nothing stops spending. A budget stops a call before it is passed.</p>
+      ) : (
+        <Panel>
+          <ul>
+            {budgets.map(({ scope, limit_usd, spent_usd, percent, resets_at }) => (
+              <li
+                key={scope}
+                className="flex flex-wrap items-center gap-x-4 gap-y-1 border-b border-line px-4 py-2 last:border-0"
+              >
+                <span className="min-w-40 font-medium">{SCOPES[scope] ?? scope}</span>
+                <span aria-hidden className="h-1.5 min-w-24 flex-1 overflow-hidden rounded-full bg-line">
+                  <span
+                    className={`block h-full ${percent >= 100 ? "bg-bad" : percent >= 80 ? "bg-wait" : "bg-ok"}`}
+                    style={{ width: `${Math.min(100, percent)}%` }}
+                  />
+                </span>
+                <span className="text-right tabular-nums">
+                  {usd(spent_usd)} of {usd(limit_usd)}
+                </span>
+                {resets_at && (
+                  <span className="text-sm text-dim">
+                    begins anew <Ago at={resets_at} />
+                  </span>
+                )}
+              </li>
+            ))}
+          </ul>
+        </Panel>
+      )}
+    </Section>
+  );
+}

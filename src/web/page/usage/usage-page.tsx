@@ -1,0 +1,260 @@
+/** What it cost: by day, model, agent; the budgets; the calls behind each figure. */
+import { Download } from "lucide-react";
+import { lazy, Suspense } from "react";
+import { api, type Schemas } from "../../api/client.ts";
+import { usePages } from "../../api/queries.ts";
+import { useAdmin } from "../../shell/session.tsx";
+import { useAction } from "../../ui/action.ts";
+import { Button } from "../../ui/button.tsx";
+import { Badge, FactRow } from "../../ui/facts.tsx";
+import { FilterBar, FilterSelect } from "../../ui/filter.tsx";
+import { count, duration, usd } from "../../ui/format.ts";
+import { Await, Empty, Loading } from "../../ui/note.tsx";
+import { PageHeader, Panel, Section } from "../../ui/page.tsx";
+import { type Column, Table, TwoLines } from "../../ui/table.tsx";
+import { useParam } from "../../ui/tabs.tsx";
+import { Ago } from "../../ui/time.tsx";
+import { Budgets } from "./budgets.tsx";
+import { downloadCsv } from "./download-csv.ts";
+
+const SpendChart = lazy(() => import("./spend-chart.tsx"));
+
+type Call = Schemas["LlmCall"];
+const DAY_MS = 86_400_000;
+const PERIODS = [
+  { value: "", label: "Last 30 days" },
+  { value: "1", label: "Last 24 hours" },
+  { value: "7", label: "Last 7 days" },
+  { value: "90", label: "Last 90 days" },
+  { value: "365", label: "Last year" },
+];
+
+/** Rounded to the hour, so that the question stays the same for a while. */
+const since = (days: number) => new Date(Math.floor(Date.now() / 3_600_000) * 3_600_000 - days * DAY_MS).toISOString();
+
+export default function UsagePage() {
+  const admin = useAdmin();
+  const [days, setDays] = useParam("days");
+  const [whose, setWhose] = useParam("of");
+  const [model, setModel] = useParam("model");
+  const [agent, setAgent] = useParam("agent");
+  const [day, setDay] = useParam("day");
+  const span = Number(days || 30);
+  const from = since(span);
+  const saving = useAction();
+  const save = () => saving.run(() => downloadCsv(`/v1/llm-calls?since=${from}`, "llm-calls.csv"));
+  const everybody = admin && whose !== "me";
+  const owner = everybody ? { user_id: "all" } : {};
+  const granularity = span <= 2 ? ("hour" as const) : ("day" as const);
+  const usage = api.useQuery("get", "/v1/usage", { params: { query: { from, ...owner } } });
+  const history = api.useQuery("get", "/v1/usage/history", { params: { query: { from, granularity, ...owner } } });
+  return (
+    <>
+      <PageHeader
+        title="Usage"
+        cli="skep usage"
+        actions={
+          <Button icon={<Download aria-hidden size={14} />} busy={saving.busy} onClick={save}>
+            CSV
+          </Button>
+        }
+      />
+      <FilterBar>
+        <FilterSelect label="Period" value={days} onChange={setDays} options={PERIODS} />
+        {admin && (
+          <FilterSelect
+            label="Whose"
+            value={whose}
+            onChange={setWhose}
+            options={[
+              { value: "", label: "Everybody's" },
+              { value: "me", label: "Mine" },
+            ]}
+          />
+        )}
+      </FilterBar>
+      <Await query={usage} rows={2}>
+        {({ totals, by_model, by_agent, budgets }) => (
+          <>
+            <FactRow
+              facts={[
+                [
+                  "Spent",
+                  <b key="spent" className="text-xl tracking-tight">
+                    {usd(totals.cost_usd)}
+                  </b>,
+                ],
+                ["Calls", count(totals.calls)],
+                ["Failed", count(totals.errors)],
+                ["Tokens in", count(totals.input_tokens)],
+                ["Tokens out", count(totals.output_tokens)],
+                ["From the cache", count(totals.cache_read_tokens)],
+              ]}
+            />
+            {totals.calls_without_price > 0 && (
+              <p className="mb-4 text-sm text-dim">
+                {count(totals.calls_without_price)} calls have no known price and are not in the sum. Give their models
+                one under Model providers.
+              </p>
+            )}
+            <Section title="Spend">
+              <Panel className="p-3">
+                <Await query={history}>
+                  {({ items }) => (
+                    <Suspense fallback={<Loading rows={4} />}>
+                      <SpendChart buckets={items} onPick={(at) => setDay(at.slice(0, 10))} />
+                    </Suspense>
+                  )}
+                </Await>
+              </Panel>
+            </Section>
+            <div className="grid gap-x-6 lg:grid-cols-2">
+              <Shares title="By model" rows={by_model.map((row) => ({ name: row.model, ...row }))} onPick={setModel} />
+              <Shares
+                title="By agent"
+                rows={by_agent.map((row) => ({ name: row.agent_id, ...row }))}
+                onPick={setAgent}
+              />
+            </div>
+            <Budgets budgets={budgets} />
+          </>
+        )}
+      </Await>
+      <Calls
+        filters={{ model, agent, day, from }}
+        clear={{ model: () => setModel(""), agent: () => setAgent(""), day: () => setDay("") }}
+      />
+    </>
+  );
+}
+
+interface Share {
+  name: string;
+  cost_usd: number;
+  calls: number;
+}
+
+function Shares({ title, rows, onPick }: { title: string; rows: Share[]; onPick(name: string): void }) {
+  const sorted = rows.toSorted((a, b) => b.cost_usd - a.cost_usd || b.calls - a.calls).slice(0, 12);
+  const most = Math.max(...sorted.map(({ cost_usd }) => cost_usd), 0);
+  const mostCalls = Math.max(...sorted.map(({ calls }) => calls), 1);
+  return (
+    <Section title={title}>
+      {sorted.length === 0 ? (
+        <p className="text-dim">Nothing in this period.</p>
+      ) : (
+        <Panel className="overflow-hidden">
+          <ul>
+            {sorted.map(({ name, cost_usd, calls }) => (
+              <li key={name} className="border-b border-line last:border-0">
+                <button
+                  type="button"
+                  onClick={() => onPick(name)}
+                  className="relative flex w-full items-center gap-3 px-3 py-1.5 text-left hover:bg-hover max-sm:min-h-11"
+                >
+                  <span
+                    aria-hidden
+                    className="absolute inset-y-0 left-0 bg-accent-soft"
+                    style={{ width: `${(most > 0 ? cost_usd / most : calls / mostCalls) * 100}%` }}
+                  />
+                  <span className="relative line-clamp-1 min-w-0 flex-1">{name}</span>
+                  <span className="relative text-sm text-dim tabular-nums">{count(calls)}</span>
+                  <span className="relative w-20 text-right tabular-nums">{usd(cost_usd)}</span>
+                </button>
+              </li>
+            ))}
+          </ul>
+        </Panel>
+      )}
+    </Section>
+  );
+}
+
+const COLUMNS: Column<Call>[] = [
+  {
+    title: "Call",
+    className: "w-2/5 min-w-40",
+    cell: ({ model, agent_id, purpose }) => <TwoLines first={model} second={`${agent_id} · ${purpose}`} />,
+  },
+  {
+    title: "Outcome",
+    cell: ({ error, finish_reason }) =>
+      error ? <Badge tone="bad">{error.code}</Badge> : <span className="text-sm text-dim">{finish_reason}</span>,
+  },
+  {
+    title: "Tokens",
+    wide: true,
+    align: "right",
+    cell: ({ input_tokens, output_tokens }) => `${count(input_tokens)} → ${count(output_tokens)}`,
+  },
+  { title: "Took", wide: true, align: "right", cell: ({ duration_ms }) => duration(duration_ms) },
+  { title: "Cost", align: "right", cell: ({ cost_usd }) => (cost_usd === null ? "?" : usd(cost_usd)) },
+  { title: "When", wide: true, align: "right", cell: ({ created_at }) => <Ago at={created_at} /> },
+];
+
+interface CallFilters {
+  model: string;
+  agent: string;
+  day: string;
+  from: string;
+}
+
+function Calls({
+  filters: { model, agent, day, from },
+  clear,
+}: {
+  filters: CallFilters;
+  clear: Record<"model" | "agent" | "day", () => void>;
+}) {
+  const next = day ? new Date(Date.parse(day) + DAY_MS).toISOString() : undefined;
+  const query = usePages("/v1/llm-calls", {
+    query: {
+      limit: 25,
+      since: day || from,
+      ...(next ? { until: next } : {}),
+      ...(model ? { model } : {}),
+      ...(agent ? { agent_id: agent } : {}),
+    },
+  });
+  const on = Object.entries({ model, agent, day }).filter(([, value]) => value) as [
+    "model" | "agent" | "day",
+    string,
+  ][];
+  return (
+    <Section
+      title="Calls"
+      actions={
+        <span className="flex flex-wrap gap-1">
+          {on.map(([name, value]) => (
+            <button
+              key={name}
+              type="button"
+              onClick={clear[name]}
+              className="rounded-full bg-accent-soft px-2.5 py-1 text-xs text-accent"
+              title="Take this filter away"
+            >
+              {value} ✕
+            </button>
+          ))}
+        </span>
+      }
+    >
+      <Await query={query}>
+        {() =>
+          query.rows.length === 0 ? (
+            <Empty>No call was made in this period.</Empty>
+          ) : (
+            <Table
+              label="Model calls"
+              rows={query.rows}
+              columns={COLUMNS}
+              keyOf={({ id }) => id}
+              hrefOf={({ run_id }) => (run_id ? `/runs/${run_id}` : "/usage")}
+              more={query}
+            />
+          )
+        }
+      </Await>
+    </Section>
+  );
+}

@@ -1,0 +1,242 @@
+/** Users: who they are, what they may, and who waits to become one. */
+import { Plus } from "lucide-react";
+import { useState } from "react";
+import { client, fieldError, must, type Schemas } from "../../api/client.ts";
+import { type RowOf, refresh, usePages } from "../../api/queries.ts";
+import { useMe } from "../../shell/session.tsx";
+import { useAction } from "../../ui/action.ts";
+import { Button } from "../../ui/button.tsx";
+import { Confirm, Dialog } from "../../ui/dialog.tsx";
+import { Badge } from "../../ui/facts.tsx";
+import { Check, Field, Input, Select } from "../../ui/field.tsx";
+import { Form } from "../../ui/form.tsx";
+import { Await, Empty } from "../../ui/note.tsx";
+import { notify } from "../../ui/notice.tsx";
+import { PageHeader } from "../../ui/page.tsx";
+import { type Column, Table, TwoLines } from "../../ui/table.tsx";
+import { Tabs, useParam } from "../../ui/tabs.tsx";
+import { Ago } from "../../ui/time.tsx";
+import { SignOnProviders } from "./sign-on-providers.tsx";
+
+type User = RowOf<"/v1/admin/users">;
+
+const COLUMNS: Column<User>[] = [
+  {
+    title: "User",
+    className: "w-2/5 min-w-44",
+    cell: ({ display_name, email }) => <TwoLines first={display_name} second={email} />,
+  },
+  {
+    title: "Role",
+    cell: ({ role, active }) =>
+      active ? <Badge tone={role === "admin" ? "run" : "plain"}>{role}</Badge> : <Badge tone="bad">switched off</Badge>,
+  },
+  { title: "2FA", wide: true, cell: ({ two_factor_enabled }) => (two_factor_enabled ? "on" : "–") },
+  { title: "Last here", wide: true, align: "right", cell: ({ last_login_at }) => <Ago at={last_login_at} /> },
+];
+
+export default function UsersPage() {
+  const [tab] = useParam("tab", "users");
+  const [adding, setAdding] = useState(false);
+  return (
+    <>
+      <PageHeader
+        title="Users"
+        cli="skep users"
+        actions={
+          <Button kind="primary" icon={<Plus aria-hidden size={15} />} onClick={() => setAdding(true)}>
+            Add a user
+          </Button>
+        }
+      />
+      <Tabs
+        label="Views"
+        tabs={[
+          { id: "users", title: "Users" },
+          { id: "sign-on", title: "Sign-on" },
+          { id: "waitlist", title: "Waitlist" },
+        ]}
+      />
+      {tab === "waitlist" ? <WaitlistView /> : tab === "sign-on" ? <SignOnProviders /> : <UserList />}
+      {adding && <AddUser onClose={() => setAdding(false)} />}
+    </>
+  );
+}
+
+function UserList() {
+  const [open, setOpen] = useParam("user");
+  const query = usePages("/v1/admin/users", { query: { limit: 100 } });
+  const shown = query.rows.find(({ id }) => id === open);
+  return (
+    <Await query={query}>
+      {() => (
+        <>
+          {query.rows.length === 0 ? (
+            <Empty>Nobody has an account: this machine is the administrator.</Empty>
+          ) : (
+            <Table
+              label="Users"
+              rows={query.rows}
+              columns={COLUMNS}
+              keyOf={({ id }) => id}
+              hrefOf={({ id }) => `?user=${id}`}
+              more={query}
+            />
+          )}
+          {shown && <EditUser key={shown.id} user={shown} onClose={() => setOpen("")} />}
+        </>
+      )}
+    </Await>
+  );
+}
+
+function AddUser({ onClose }: { onClose(): void }) {
+  const action = useAction();
+  return (
+    <Dialog title="Add a user" onClose={onClose}>
+      <Form
+        action={action}
+        word="Add"
+        onCancel={onClose}
+        submit={async ({ text, raw }) => {
+          const body: Schemas["CreateUserBody"] = {
+            email: text("email"),
+            role: text("role") as "admin" | "user",
+            ...(text("display_name") ? { display_name: text("display_name") } : {}),
+            ...(raw("password") ? { password: raw("password") } : {}),
+          };
+          await must(client.POST("/v1/users", { body }));
+          await refresh("/v1/admin/users", "/v1/users");
+          notify("Added.");
+          onClose();
+        }}
+      >
+        <Field label="E-mail" error={fieldError(action.error, "email")}>
+          <Input name="email" type="email" required autoFocus autoComplete="off" />
+        </Field>
+        <Field label="Name" error={fieldError(action.error, "display_name")}>
+          <Input name="display_name" autoComplete="off" />
+        </Field>
+        <Field
+          label="Password"
+          hint="At least ten characters; they can change it. Left empty, they log in through a sign-on provider."
+          error={fieldError(action.error, "password")}
+        >
+          <Input name="password" type="password" autoComplete="new-password" minLength={10} />
+        </Field>
+        <Field label="Role">
+          <RoleSelect />
+        </Field>
+      </Form>
+    </Dialog>
+  );
+}
+
+const RoleSelect = ({ value = "user" }: { value?: "admin" | "user" }) => (
+  <Select name="role" defaultValue={value}>
+    <option value="user">User: works with agents, sees their own runs</option>
+    <option value="admin">Administrator: sees and changes everything</option>
+  </Select>
+);
+
+function EditUser({ user, onClose }: { user: User; onClose(): void }) {
+  const me = useMe();
+  const action = useAction();
+  const [deleting, setDeleting] = useState(false);
+  const params = { path: { id: user.id } };
+  if (deleting)
+    return (
+      <Confirm
+        title={`Delete ${user.display_name}?`}
+        word="Delete the user"
+        onClose={onClose}
+        act={async () => {
+          await must(client.DELETE("/v1/users/{id}", { params }));
+          await refresh("/v1/admin/users", "/v1/users");
+        }}
+      >
+        Their keys and log-ins end at once, their own provider keys are removed. What they made passes to you; runs and
+        costs keep saying who started them. This cannot be undone.
+      </Confirm>
+    );
+  return (
+    <Dialog title={user.display_name} onClose={onClose}>
+      <Form
+        action={action}
+        word="Save"
+        submit={async ({ text, raw, checked }) => {
+          const body: Schemas["UpdateUserBody"] = {
+            email: text("email"),
+            display_name: text("display_name"),
+            role: text("role") as "admin" | "user",
+            active: checked("active"),
+            ...(raw("password") ? { password: raw("password") } : {}),
+            ...(user.two_factor_enabled && !checked("two_factor") ? { two_factor_enabled: false as const } : {}),
+          };
+          await must(client.PUT("/v1/users/{id}", { params, body }));
+          await refresh("/v1/admin/users", "/v1/users");
+          notify("Saved.");
+          onClose();
+        }}
+      >
+        <Field label="E-mail" error={fieldError(action.error, "email")}>
+          <Input name="email" type="email" defaultValue={user.email} required />
+        </Field>
+        <Field label="Name" error={fieldError(action.error, "display_name")}>
+          <Input name="display_name" defaultValue={user.display_name} required />
+        </Field>
+        <Field label="Role" error={fieldError(action.error, "role")}>
+          <RoleSelect value={user.role} />
+        </Field>
+        {user.id !== me.id && (
+          <Field label="New password" hint="Left empty, it stays." error={fieldError(action.error, "password")}>
+            <Input name="password" type="password" autoComplete="new-password" minLength={10} />
+          </Field>
+        )}
+        <Check
+          name="active"
+          label="Active"
+          hint="Switched off, they are logged out everywhere at once."
+          defaultChecked={user.active}
+        />
+        {user.two_factor_enabled && (
+          <Check
+            name="two_factor"
+            label="Two-factor verification"
+            hint="Untick it when the authenticator is lost."
+            defaultChecked
+          />
+        )}
+        {user.id !== me.id && (
+          <Button kind="danger" onClick={() => setDeleting(true)}>
+            Delete…
+          </Button>
+        )}
+      </Form>
+    </Dialog>
+  );
+}
+
+function WaitlistView() {
+  const query = usePages("/v1/waitlist", { query: { limit: 100 } });
+  return (
+    <Await query={query}>
+      {() =>
+        query.rows.length === 0 ? (
+          <Empty>Nobody waits.</Empty>
+        ) : (
+          <Table
+            label="Waitlist"
+            rows={query.rows}
+            columns={[
+              { title: "E-mail", cell: ({ email }) => email },
+              { title: "Since", align: "right", cell: ({ created_at }) => <Ago at={created_at} /> },
+            ]}
+            keyOf={({ email }) => email}
+            more={query}
+          />
+        )
+      }
+    </Await>
+  );
+}
