@@ -39,6 +39,7 @@ export async function workOn(execution: Execution, ports: EnginePorts, stop: Abo
       { executionId, sessionId, agentId, runId, image, workspace, network, memoryMb, cpus, env },
       signal,
     );
+    rows.resumed(execution);
     const system = await begin(execution, ports, model, sandbox);
     const ending = await runLoop({ execution, ports, sandbox, masker: masking, signal, agent, model, system });
     await sandbox.stop();
