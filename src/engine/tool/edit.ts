@@ -27,7 +27,7 @@ export function createEditTool(): Tool<Static<typeof parameters>> {
     parameters,
     timeoutMs: LIMITS.toolTimeoutMs,
     run: async ({ path, edits }, { sandbox }) => {
-      const data = await sandbox.readFile(path);
+      const data = await sandbox.workspace.read(path);
       const before = editableTextOf(path, data);
       let text = before;
       let replaced = 0;
@@ -37,7 +37,7 @@ export function createEditTool(): Tool<Static<typeof parameters>> {
         replaced += result.count;
       }
       if (text === before) return { ok: true, output: `${path} is unchanged: the new text is the old.` };
-      await sandbox.writeFile(path, Buffer.from((hasBom(data) ? "\uFEFF" : "") + text));
+      await sandbox.workspace.write(path, Buffer.from((hasBom(data) ? "\uFEFF" : "") + text));
       return {
         ok: true,
         output: `Edited ${path}: ${counted(replaced, "replacement")}, first at line ${firstDifference(before, text)}.`,
