@@ -42,6 +42,8 @@ export const LIMITS = {
   signOnMs: 10 * 60_000,
   waitlistEntries: 10_000,
   taskLeaseMs: 30 * 60_000,
+  attachmentsPerUserBytes: 1024 ** 3,
+  attachmentUnheldMs: 24 * 3_600_000,
   cookieFileBytes: 1024 * 1024,
   speechBytes: 50 * 1024 * 1024,
   speechTimeoutMs: 120_000,

@@ -59,6 +59,7 @@ export async function settleCalls(turn: Turn, { calls, executionId }: AssistantM
     const result = await runCall(turn, call, earlier < LIMITS.callsPerReply ? tools : undefined);
     if (result.end) return result.end;
   }
+  await sandbox.workspace.bringBack();
   return undefined;
 }
 
@@ -99,8 +100,8 @@ async function keptWhole(
   const path = `${OUTPUTS}/${execution.id}-${call.seq}-${call.position}.txt`;
   const data = Buffer.from(firstBytes(output, LIMITS.toolWholeOutputBytes));
   try {
-    await sandbox.writeFile(".skep/.gitignore", Buffer.from("*\n"));
-    await sandbox.writeFile(path, data);
+    await sandbox.workspace.write(".skep/.gitignore", Buffer.from("*\n"));
+    await sandbox.workspace.write(path, data);
   } catch (error) {
     ports.log.debug({ err: error, execution: execution.id }, "a long output could not be kept in the workspace");
     return "";

@@ -137,9 +137,14 @@ function portsOf(deps: EngineDeps, tokens: ExecutionTokens): EnginePorts {
     },
     summaryModel: () => deps.defaults().models?.summary ?? undefined,
     scriptOf: () => deps.script,
-    toolsFor: (execution, { hasShell }) =>
-      toolbox.for({ execution, allows: deps.allowsTool(execution.agentId), hasShell, contract: execution.contract }),
-    promptFor(execution, tools, { kind }) {
+    toolsFor: (execution, { capabilities }) =>
+      toolbox.for({
+        execution,
+        allows: deps.allowsTool(execution.agentId),
+        hasShell: capabilities.shell,
+        contract: execution.contract,
+      }),
+    promptFor(execution, tools, { about }) {
       const { agentId, projectId, runId } = execution;
       const agent = deps.agentOf(agentId);
       const available = skills.available(agentId);
@@ -150,7 +155,7 @@ function portsOf(deps: EngineDeps, tokens: ExecutionTokens): EnginePorts {
         skills: available,
         injected: available.filter(({ name }) => execution.skills.includes(name)),
         toolNames: tools.map(({ name }) => name),
-        sandbox: { kind, network: agent.config.network ?? deps.defaults().sandbox.network },
+        sandbox: about,
         contract: execution.contract,
         input: execution.input,
         guidance: runId === undefined ? null : deps.guidanceOf(runId),

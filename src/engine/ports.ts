@@ -49,13 +49,13 @@ export interface EnginePorts {
   /** Transcript file of the scripted model for this execution. */
   scriptOf(execution: Execution): string | undefined;
   /** Tools the execution has at this moment; asked before every turn. */
-  toolsFor(execution: Execution, sandbox: Pick<Sandbox, "hasShell">): Promise<Tool[]>;
+  toolsFor(execution: Execution, sandbox: Pick<Sandbox, "capabilities">): Promise<Tool[]>;
   attachments: Attachments;
   /** The system prompt, and what the agent is told of its task or by the person. */
   promptFor(
     execution: Execution,
     tools: readonly Tool[],
-    sandbox: Pick<Sandbox, "kind">,
+    sandbox: Pick<Sandbox, "about">,
   ): { system: string; said: InputPart[] };
   /** Granted secrets in plaintext, by variable name. */
   secretsOf(execution: Execution): Record<string, string>;
@@ -63,7 +63,7 @@ export interface EnginePorts {
   variablesOf(execution: Execution, token: string): Record<string, string>;
   tokens: { issue(execution: Execution): string; revoke(executionId: string): void };
   workspaces: {
-    /** Absolute host path, ready to work in. */
+    /** Absolute path of the folder on this host that holds the execution's files, ready to work in. */
     prepare(execution: Execution, signal: AbortSignal): Promise<string>;
     /** Keeps what the execution changed. */
     commit(execution: Execution, summary: string): Promise<void>;

@@ -26,7 +26,8 @@ export const runs: Resource = {
     { head: "TOOK", of: tookOf, right: true },
     { head: "COST", of: ({ cost_usd }) => costText(cost_usd), right: true },
     { head: "PIPELINE", of: ({ pipeline_id }) => pipeline_id },
-    { head: "PROJECT", of: ({ project_name }) => project_name },
+    { head: "PROJECT", of: ({ project_name }) => project_name, optional: true },
+    { head: "WAITS FOR", of: ({ waiting_reason }) => waiting_reason, shrinks: true, optional: true },
     { head: "TASK", of: ({ task_description }) => task_description, shrinks: true },
   ],
   filters: [

@@ -28,7 +28,7 @@ export function createEditTool(): Tool<Static<typeof parameters>> {
     parameters,
     timeoutMs: LIMITS.toolTimeoutMs,
     run: async ({ path, edits }, { sandbox }) => {
-      const data = await sandbox.readFile(path);
+      const data = await sandbox.workspace.read(path);
       if (data.length > MAX_BYTES)
         throw new Problem(
           413,
@@ -48,7 +48,7 @@ export function createEditTool(): Tool<Static<typeof parameters>> {
         line = Math.min(line, result.line);
       }
       if (text === before) return { ok: true, output: `${path} is unchanged: the new text is the old.` };
-      await sandbox.writeFile(path, Buffer.from((hasBom(data) ? "\uFEFF" : "") + text));
+      await sandbox.workspace.write(path, Buffer.from((hasBom(data) ? "\uFEFF" : "") + text));
       return {
         ok: true,
         output: `Edited ${path}: ${counted(replaced, "replacement")}, first at line ${line}.`,

@@ -24,7 +24,7 @@ export function createFindTool(): Tool<Static<typeof parameters>> {
     parameters,
     timeoutMs: LIMITS.toolTimeoutMs,
     run: async ({ pattern, path = ".", ignored = false }, { sandbox, signal }) => {
-      const { entries, truncated } = await sandbox.walk(path, { maxEntries: MAX_WALKED, ignored, signal });
+      const { entries, truncated } = await sandbox.workspace.walk(path, { maxEntries: MAX_WALKED, ignored, signal });
       const glob = new Bun.Glob(pattern.replace(/^\.?\//, ""));
       const byName = !pattern.includes("/");
       const prefix = commonPrefix(path);

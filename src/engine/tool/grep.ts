@@ -44,7 +44,10 @@ export function createGrepTool(): Tool<Input> {
     run: async (input, { sandbox, signal, masker }) => {
       if (/[\0\n]/.test(input.pattern)) throw badRequest("The pattern must be one line.");
       const started = performance.now();
-      const { entries, truncated } = await sandbox.walk(input.path ?? ".", { maxEntries: MAX_WALKED, signal });
+      const { entries, truncated } = await sandbox.workspace.walk(input.path ?? ".", {
+        maxEntries: MAX_WALKED,
+        signal,
+      });
       const files = await wantedFiles(entries, input.glob);
       const lines: string[] = [];
       for (const batch of batches(files)) {

@@ -24,7 +24,7 @@ export function createReadTool(): Tool<Static<typeof parameters>> {
     parameters,
     timeoutMs: LIMITS.toolTimeoutMs,
     run: async ({ path, offset = 1, limit = MAX_LINES }, { sandbox, masker }) => {
-      const data = await sandbox.readFile(path);
+      const data = await sandbox.workspace.read(path);
       assertText(path, data);
       if (data.length === 0) return { ok: true, output: `${path} is empty.` };
       const { lines, total } = await linesOf(data, offset, limit, masker);

@@ -37,7 +37,11 @@ export const Run = t.Object({
   steps_done: t.Integer(),
   steps_total: t.Integer(),
   current_step: orNull(t.String({ description: "Step that is at work, waits, or failed." })),
-  waiting_reason: orNull(t.String({ description: "What a run that waits is waiting for." })),
+  waiting_reason: orNull(
+    t.String({
+      description: "What it waits for: a person's answer (the question), or a part of the machine that is away.",
+    }),
+  ),
 });
 export type Run = Static<typeof Run>;
 

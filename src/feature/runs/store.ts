@@ -1,5 +1,21 @@
 /** Rows of runs and steps. */
-import { and, asc, count, desc, eq, gte, inArray, isNull, lt, lte, min, or, type SQL, sql } from "drizzle-orm";
+import {
+  and,
+  asc,
+  count,
+  desc,
+  eq,
+  gte,
+  inArray,
+  isNotNull,
+  isNull,
+  lt,
+  lte,
+  min,
+  or,
+  type SQL,
+  sql,
+} from "drizzle-orm";
 import { isRunEnd, RUN_STATUSES, type RunStatus } from "../../core/run-states.ts";
 import type { Store } from "../../store/store.ts";
 import { runAgents, runs, steps } from "../../store/tables/runs.ts";
@@ -70,6 +86,18 @@ export function createRunStore({ db }: Store) {
     /** Every attempt, oldest first. */
     stepsOf: (runId: string): StepRow[] =>
       db.select().from(steps).where(eq(steps.run_id, runId)).orderBy(asc(steps.position)).all(),
+    /** What queued work of these runs waits for besides its turn, by run. */
+    waitsOf(runIds: readonly string[]): Map<string, string> {
+      if (runIds.length === 0) return new Map();
+      const found = db
+        .select({ run: executions.run_id, what: executions.waits_for })
+        .from(executions)
+        .where(
+          and(inArray(executions.run_id, [...runIds]), isNotNull(executions.waits_for), isNull(executions.finished_at)),
+        )
+        .all();
+      return new Map(found.map(({ run, what }) => [run!, what!]));
+    },
     unfinished: (): RunRow[] => db.select().from(runs).where(inArray(runs.status, LIVE_RUN)).all(),
     /** Runs with an approval whose time is up. @param at ms since the epoch. */
     withDeadlineBefore: (at: number): { id: string }[] =>

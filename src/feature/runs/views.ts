@@ -54,7 +54,8 @@ function statusesOf(text: string | undefined): RunStatus[] | undefined {
 const idOf = (row: { id: string }): string => row.id;
 
 export function createRunViews(store: RunStore): RunViews {
-  const presentWith = (row: RunRow, rows: readonly ProgressRow[]): Run => {
+  /** @param waits what its work waits for besides its turn. */
+  const presentWith = (row: RunRow, rows: readonly ProgressRow[], waits: string | undefined): Run => {
     const {
       id,
       pipeline_id,
@@ -70,6 +71,7 @@ export function createRunViews(store: RunStore): RunViews {
     } = row;
     const { budget_usd, branch, created_by, created_at, started_at, finished_at, restarted_from } = row;
     const spent = spentOf(row);
+    const progress = progressOf(row, rows);
     return {
       id,
       pipeline_id,
@@ -83,7 +85,8 @@ export function createRunViews(store: RunStore): RunViews {
       error,
       model,
       ...spent,
-      ...progressOf(row, rows),
+      ...progress,
+      waiting_reason: progress.waiting_reason ?? waits ?? null,
       budget_usd,
       branch,
       created_by,
@@ -93,16 +96,18 @@ export function createRunViews(store: RunStore): RunViews {
       restarted_from,
     };
   };
-  const present = (row: RunRow): Run => presentWith(row, store.progressRows([row.id]).get(row.id)!);
+  const present = (row: RunRow): Run =>
+    presentWith(row, store.progressRows([row.id]).get(row.id)!, store.waitsOf([row.id]).get(row.id));
   /** A page of runs: its rows first, then what belongs to them, in one query each. */
   const pageOfRuns = <T>(
     filter: RunFilter,
     page: Page,
-    show: (row: RunRow, rows: readonly ProgressRow[]) => T,
+    show: (row: RunRow, rows: readonly ProgressRow[], waits: string | undefined) => T,
   ): ListAnswer<T> => {
     const found = store.page(filter, page.after, page.limit + 1);
     const rows = store.progressRows(found.map(idOf));
-    return listAnswer(found, page, idOf, (row) => show(row, rows.get(row.id)!));
+    const waits = store.waitsOf(found.filter(({ status }) => !isRunEnd(status)).map(idOf));
+    return listAnswer(found, page, idOf, (row) => show(row, rows.get(row.id)!, waits.get(row.id)));
   };
   const presentStep = (row: StepRow): Step => {
     const {
