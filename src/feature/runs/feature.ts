@@ -18,6 +18,8 @@ import { createAdvance } from "./advance.ts";
 import { createRunAgents } from "./agents.ts";
 import { createApprovals } from "./approvals.ts";
 import { approvalRequested, runEvents } from "./events.ts";
+import { mergeRoutes } from "./merge-routes.ts";
+import { createMerging } from "./merging.ts";
 import { runRoutes } from "./routes.ts";
 import { createRuns, type RunsService } from "./service.ts";
 import { steeringRoutes } from "./steering-routes.ts";
@@ -29,7 +31,7 @@ type Needs = Core & {
   providers: Pick<ServiceOf<typeof providers>, "catalogue">;
   skills: Pick<Skills, "forAgents">;
   pipelines: Pick<Pipelines, "definitionOf">;
-  projects: Pick<ServiceOf<typeof projects>, "byName" | "find" | "list">;
+  projects: Pick<ServiceOf<typeof projects>, "byName" | "find" | "list" | "branches">;
   agents: Pick<Agents, "ready" | "exists">;
   sessions: Sessions;
 };
@@ -80,9 +82,9 @@ export const runs = defineFeature(
     const service: RunsService = { ...runs, rows, views };
     return {
       service,
-      routes: runRoutes(deps.base, { runs, views, agents }).use(
-        steeringRoutes(deps.base, { runs, views, rows, approvals: createApprovals({ rows, runs }) }),
-      ),
+      routes: runRoutes(deps.base, { runs, views, agents })
+        .use(steeringRoutes(deps.base, { runs, views, rows, approvals: createApprovals({ rows, runs }) }))
+        .use(mergeRoutes(deps.base, createMerging({ store, rows, views, audit, branches: projects.branches }))),
       tools: toolsOf("run-history", [historyTool(views)]),
       counts: () => ({
         active_runs: rows.countLive(),

@@ -69,6 +69,7 @@ export function createRunViews(store: RunStore): RunViews {
       model,
       status,
     } = row;
+    const { base_commit, workspace_notice, merged_commit, merged_into } = row;
     const { budget_usd, branch, created_by, created_at, started_at, finished_at, restarted_from } = row;
     const spent = spentOf(row);
     const progress = progressOf(row, rows);
@@ -89,6 +90,7 @@ export function createRunViews(store: RunStore): RunViews {
       waiting_reason: progress.waiting_reason ?? waits ?? null,
       budget_usd,
       branch,
+      ...{ base_commit, workspace_notice, merged_commit, merged_into },
       created_by,
       created_at,
       started_at,
