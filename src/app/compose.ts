@@ -2,7 +2,7 @@
 
 import type { AnyElysia } from "elysia";
 import { createEventCatalogue, type EventCatalogue, type EventDefinition } from "../core/events.ts";
-import { NO_ATTACHMENTS } from "../engine/attachments.ts";
+import { firstOf } from "../engine/attachments.ts";
 import type { Contributions, Core, Duty, Feature, FeatureDefinition } from "../feature/feature.ts";
 import { createHousekeeping } from "./housekeeping.ts";
 
@@ -122,7 +122,7 @@ function sumOf(
       return all().flatMap(({ tools }) => tools ?? []);
     },
     get attachments() {
-      return all().flatMap(({ attachments }) => attachments ?? [])[0] ?? NO_ATTACHMENTS;
+      return firstOf(all().flatMap(({ attachments }) => attachments ?? []));
     },
     get jobs() {
       return all().flatMap(({ jobs }) => jobs ?? []);

@@ -3,7 +3,7 @@ import { executionRefs } from "../core/events.ts";
 import { LIMITS } from "../core/limits.ts";
 import { attachTo } from "./attachments.ts";
 import { fitRoom, roomOf, sizeOf, toModelMessages, toSummaryRequest } from "./context.ts";
-import { agentOutput, agentThinking } from "./events.ts";
+import { agentOutput, agentThinking, outputWithdrawn } from "./events.ts";
 import type { CallPurpose, Ending, Execution, StoredMessage } from "./execution.ts";
 import { kindOf } from "./kinds.ts";
 import type { LoopInput } from "./loop.ts";
@@ -108,7 +108,7 @@ async function call(
   }));
   const budget = allowed(input, model, sizeOf([system, messages, shown]));
   if ("status" in budget) return budget;
-  const [text, thinking] = [masker.stream(), masker.stream()];
+  let [text, thinking] = [masker.stream(), masker.stream()];
   const say = (definition: typeof agentOutput | typeof agentThinking, piece: string) => {
     if (piece) ports.emitSoon(definition, { ...executionRefs(execution), data: { text: piece } });
   };
@@ -132,6 +132,10 @@ async function call(
     signal,
     onText: (piece) => say(agentOutput, text.push(piece)),
     onThinking: (piece) => say(agentThinking, thinking.push(piece)),
+    onWithdrawn() {
+      [text, thinking] = [masker.stream(), masker.stream()];
+      ports.emitSoon(outputWithdrawn, { ...executionRefs(execution), data: {} });
+    },
   });
   say(agentThinking, thinking.end());
   say(agentOutput, text.end());

@@ -13,7 +13,20 @@ export interface Attachments {
   text(id: string, execution: ExecutionInfo): Promise<string | undefined>;
 }
 
-export const NO_ATTACHMENTS: Attachments = { bytes: async () => undefined, text: async () => undefined };
+/** Asks one after another: each knows its own ids. */
+export function firstOf(places: readonly Attachments[]): Attachments {
+  const ask = async <T>(one: (place: Attachments) => Promise<T | undefined>): Promise<T | undefined> => {
+    for (const place of places) {
+      const found = await one(place);
+      if (found !== undefined) return found;
+    }
+    return undefined;
+  };
+  return {
+    bytes: (id, execution) => ask((place) => place.bytes(id, execution)),
+    text: (id, execution) => ask((place) => place.text(id, execution)),
+  };
+}
 
 /** Bytes of a document's text that go into a message; the ends are kept. */
 const TEXT_BYTES = 200_000;

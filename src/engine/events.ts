@@ -19,4 +19,15 @@ export const agentThinking = defineEvent(
   "lossy",
 );
 
-export const engineEvents = [agentOutput, agentThinking] as const;
+export const outputWithdrawn = defineEvent(
+  "output_withdrawn",
+  t.Object(
+    {},
+    {
+      description:
+        "The provider failed in the midst of a reply, which is asked for again: what the agent said and thought since its last tool call or reply counts no more.",
+    },
+  ),
+);
+
+export const engineEvents = [agentOutput, agentThinking, outputWithdrawn] as const;

@@ -44,6 +44,8 @@ export interface ModelRequest {
   signal: AbortSignal;
   onText?(text: string): void;
   onThinking?(text: string): void;
+  /** What was shown since the call began is withdrawn: the provider failed, and the call is made again. */
+  onWithdrawn?(): void;
 }
 
 export interface ModelUsage {
@@ -60,7 +62,10 @@ export type FinishReason = "stop" | "tool_calls" | "length" | "content_filter" |
 export interface ModelReply {
   parts: AssistantPart[];
   finish: FinishReason;
+  /** Of every try that was made for it. */
   usage: ModelUsage;
+  /** The provider gave no counts, or impossible ones: they were measured by the texts. */
+  usage_estimated?: boolean | undefined;
   /** Null when the price is unknown. */
   cost_usd: number | null;
   cost_source: "table" | "provider" | "unknown";

@@ -75,7 +75,7 @@ export interface Core {
 export interface Contributions {
   /** In the order of the features. */
   readonly tools: readonly ToolSource[];
-  /** What messages have attached; of the one feature that keeps files of users. */
+  /** What messages have attached, whichever feature keeps it. */
   readonly attachments: Attachments;
   readonly jobs: readonly JobDefinition[];
   readonly prunes: readonly Prune[];
@@ -116,7 +116,7 @@ export interface Feature<Service = unknown> {
   routes?: AnyElysia;
   /** Tools that agents may have: `toolsOf("notes", [createNoteTool(…)])`, or a source asked for each execution. */
   tools?: ToolSource;
-  /** Reads what is attached to messages, for models. One feature brings it. */
+  /** Reads what is attached to messages, for models. Undefined for ids that are not its own. */
   attachments?: Attachments;
   /** Kinds of background jobs that it carries out. */
   jobs?: readonly JobDefinition[];

@@ -12,6 +12,7 @@ import { providerOptions, type ThinkingSetting, thinkingOptions } from "./langua
 import { sdkMessages, sdkSystem } from "./prompt.ts";
 import type { ProviderKind } from "./providers.ts";
 import { createReplyParts, type ReplyParts, type StreamPart } from "./reply-parts.ts";
+import { believedUsd, type Measured, measured } from "./usage.ts";
 
 export interface AttemptInput {
   request: ModelRequest;
@@ -33,8 +34,10 @@ export interface AttemptInput {
 export interface AttemptOutcome {
   parts: AssistantPart[];
   finish: FinishReason;
-  /** Undefined when the provider reported none. */
-  usage: ModelUsage | undefined;
+  /** Undefined when nothing was used: the provider refused before it began. */
+  used: Measured | undefined;
+  /** Of tries before this one that failed in their midst; `used` holds it too. */
+  usedBefore?: Measured | undefined;
   /** What the provider says it charged, USD. */
   chargedUsd: number | undefined;
   /** Monotonic time of the first content. */
@@ -213,17 +216,20 @@ export async function attempt(input: AttemptInput): Promise<AttemptOutcome> {
   const seen = await readAll(input, parts, watch);
   watch.close();
   const base = {
-    usage: usageOf(seen.end?.usage),
-    chargedUsd: seen.end?.providerMetadata?.charged?.usd,
+    used: undefined,
+    chargedUsd: believedUsd(seen.end?.providerMetadata?.charged?.usd),
     firstTokenAt: seen.firstTokenAt,
     shown: parts.shown(),
   };
-  if (watch.why() === "aborted") return { ...base, parts: parts.partial(), finish: "aborted" };
+  const received = { parts: parts.all(), characters: parts.characters() };
+  const used = measured(input.request, received, usageOf(seen.end?.usage));
+  if (watch.why() === "aborted") return { ...base, used, parts: parts.partial(), finish: "aborted" };
   const failure = failureIn(input, seen, watch.why());
-  if (failure) return { ...base, parts: parts.partial(), finish: "error", failure };
+  const began = seen.firstTokenAt !== undefined || watch.why() === "timeout";
+  if (failure) return { ...base, used: began ? used : undefined, parts: parts.partial(), finish: "error", failure };
   const all = parts.all();
   const calls = all.some((part) => part.type === "tool_call");
   const said = seen.tooLong ? "length" : (FINISH[seen.end?.finishReason ?? ""] ?? "stop");
   // A reply cut at its token limit may end in half a tool call: the loop decides by "length".
-  return { ...base, parts: all, finish: calls && said === "stop" ? "tool_calls" : said };
+  return { ...base, used, parts: all, finish: calls && said === "stop" ? "tool_calls" : said };
 }

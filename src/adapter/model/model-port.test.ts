@@ -133,18 +133,61 @@ for (const one of WIRE_CASES) {
         expect(textOf(answer)).toBe("whole");
       });
 
-      test(`a stream ${how} after text was shown ends as a retryable error and keeps the text`, async () => {
+      test(`a stream ${how} after text was shown is made again, and what was shown is withdrawn`, async () => {
+        server.next({ kind: "cut", how, reply: { text: "half of a sen" } }, reply({ text: "whole" }));
+        let shown = "";
+        const withdrawn: string[] = [];
+        const answer = await fixture.call(
+          one,
+          {},
+          {
+            onText: (text) => {
+              shown += text;
+            },
+            onWithdrawn() {
+              withdrawn.push(shown);
+              shown = "";
+            },
+          },
+        );
+        expect(answer).toMatchObject({ finish: "stop", attempts: 2 });
+        expect([textOf(answer), shown]).toEqual(["whole", "whole"]);
+        // A connection that is torn may be so before the words were read.
+        if (how === "closed") expect(withdrawn).toEqual(["half of a sen"]);
+        expect(withdrawn.every((text) => text !== "" && "half of a sen".startsWith(text))).toBe(true);
+      });
+
+      test(`streams ${how} each time end as a retryable error, keep the last text and are charged by its measure`, async () => {
         server.next({ kind: "cut", how, reply: { text: "half of a sen" } });
-        const answer = await fixture.call(one, {}, { onText: () => {} });
-        expect(answer).toMatchObject({ finish: "error", attempts: 1 });
+        const answer = await fixture.call(one, { attempts: 2 }, { onText: () => {} });
+        expect(answer).toMatchObject({ finish: "error", attempts: 2 });
         expect(answer.error).toMatchObject({ retryable: true });
         expect(answer.error!.code).toMatch(/^provider_(error|unreachable)$/);
         expect("half of a sen".startsWith(textOf(answer))).toBe(true);
         if (how === "closed") expect(textOf(answer)).toBe("half of a sen");
-        expect(answer.cost_usd).toBeNull();
+        if (how === "closed") expect(answer.usage_estimated).toBe(true);
+        if (how === "closed") expect(answer.usage.input_tokens).toBeGreaterThan(20);
         fixture.expectNoKey(answer);
       });
     }
+
+    test.each([
+      ["negative", { input: -5_000, output: 7 }],
+      ["absurd", { input: 11, output: 9e14 }],
+      ["more than was sent can be", { input: 4_000_000, output: 7 }],
+      ["no number", { input: "many" as unknown as number, output: 7 }],
+    ])("counts that are %s are not believed: the reply is measured, and marked", async (_what, usage) => {
+      server.next(reply({ text: "Hello, dear world!", usage }));
+      const answer = await fixture.call(one);
+      const { input_tokens, output_tokens } = answer.usage;
+      // What cannot even be read may fail the call; it is never taken.
+      if (answer.finish === "stop") expect(answer.usage_estimated).toBe(true);
+      for (const count of [input_tokens, output_tokens]) {
+        expect(Number.isInteger(count) && count >= 0).toBe(true);
+        expect(count).toBeLessThan(1_000);
+      }
+      expect(answer.cost_usd ?? 0).toBeGreaterThanOrEqual(0);
+    });
 
     test("malformed JSON in the stream is tried again, then a retryable error", async () => {
       server.next({ kind: "malformed", reply: {} });
@@ -172,7 +215,8 @@ for (const one of WIRE_CASES) {
     test("no first token in time is a time-out, not tried again", async () => {
       server.next({ kind: "hang" });
       const answer = await fixture.call(one, { firstTokenMs: 80 });
-      expect(answer).toMatchObject({ finish: "error", attempts: 1, cost_usd: null });
+      expect(answer).toMatchObject({ finish: "error", attempts: 1, usage_estimated: true });
+      expect(answer.usage).toMatchObject({ output_tokens: 0, input_tokens: expect.any(Number) });
       expect(answer.error).toMatchObject({ code: "provider_timeout", retryable: true });
     });
 

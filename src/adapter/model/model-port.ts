@@ -2,17 +2,18 @@
  * The engine's model port: anthropic, openai, google and every OpenAI-compatible server through the AI SDK, and the
  * scripted model. A call never throws: every end is a reply. No key is in a reply, an error or a log line.
  *
- * Usage: `input_tokens` counts all input, cached included. A refused call costs 0; one that began and reported no usage
- * costs null. Parts of an aborted or failed reply hold no tool calls.
+ * Usage: `input_tokens` counts all input, cached included. A refused call costs 0; one that began and reported no usage,
+ * or an impossible one, is measured and charged by that. Parts of an aborted or failed reply hold no tool calls.
  */
 import type { Clock } from "../../core/clock.ts";
-import type { ModelPort, ModelReply, ModelRequest, ModelUsage } from "../../engine/model.ts";
+import type { ModelPort, ModelReply, ModelRequest } from "../../engine/model.ts";
 import type { AttemptOutcome } from "./attempt.ts";
 import type { Catalogue } from "./catalogue.ts";
 import type { Failure } from "./failure.ts";
 import { MODEL_LIMITS, type ModelLimits } from "./limits.ts";
 import { normalizeBaseUrl, type ProviderKind, splitModel } from "./providers.ts";
 import type { CallTarget, ModelLog } from "./retries.ts";
+import { NO_USAGE } from "./usage.ts";
 
 /** What is configured for a provider, for that user: the user's own key comes first. */
 export interface ResolvedProvider {
@@ -41,14 +42,6 @@ export interface ModelPortDeps {
   limits?: Partial<ModelLimits> | undefined;
 }
 
-const NO_USAGE: ModelUsage = {
-  input_tokens: 0,
-  output_tokens: 0,
-  cache_read_tokens: 0,
-  cache_write_tokens: 0,
-  reasoning_tokens: 0,
-};
-
 const notConfigured = (message: string): Failure => ({ code: "provider_not_configured", message, retryable: false });
 
 async function resolveTarget({ keys, prices }: ModelPortDeps, request: ModelRequest): Promise<CallTarget | Failure> {
@@ -72,13 +65,14 @@ function costOf(
   model: string,
   outcome: AttemptOutcome,
 ): Pick<ModelReply, "cost_usd" | "cost_source"> {
-  if (outcome.chargedUsd !== undefined) return { cost_usd: outcome.chargedUsd, cost_source: "provider" };
-  const { firstTokenAt, finish, failure, usage } = outcome;
-  const began = firstTokenAt !== undefined || finish === "aborted" || failure?.code === "provider_timeout";
-  const local = prices.provider(splitModel(model)?.provider ?? "")?.local;
-  if (!usage && began && !local) return { cost_usd: null, cost_source: "unknown" };
-  if (!usage) return { cost_usd: 0, cost_source: "table" };
-  const cost = prices.cost(model, usage);
+  const { chargedUsd, used, usedBefore } = outcome;
+  if (chargedUsd !== undefined) {
+    // The provider speaks of the last try alone.
+    const before = usedBefore ? (prices.cost(model, usedBefore.usage).usd ?? 0) : 0;
+    return { cost_usd: chargedUsd + before, cost_source: "provider" };
+  }
+  if (!used) return { cost_usd: 0, cost_source: "table" };
+  const cost = prices.cost(model, used.usage);
   return { cost_usd: cost.usd, cost_source: cost.source };
 }
 
@@ -118,7 +112,8 @@ export function createModelPort(deps: ModelPortDeps): ModelPort {
     return {
       parts: outcome.parts,
       finish: outcome.finish,
-      usage: outcome.usage ?? NO_USAGE,
+      usage: outcome.used?.usage ?? NO_USAGE,
+      usage_estimated: outcome.used?.estimated ?? false,
       ...costOf(prices, request.model, outcome),
       key_source: to.source,
       provider: to.providerId,

@@ -1,6 +1,6 @@
 /**
- * Tries a call again, with jittered back-off, while nothing of it has been shown yet: after 429, 408, 5xx, lost
- * connections, cut streams and replies that are no JSON. Never after other 4xx or a time-out.
+ * Tries a call again, with jittered back-off: after 429, 408, 5xx, lost connections, cut streams and replies that are no
+ * JSON, also when a part of the reply has been shown, which is withdrawn then. Never after other 4xx or a time-out.
  */
 import type { Clock } from "../../core/clock.ts";
 import { LIMITS } from "../../core/limits.ts";
@@ -11,6 +11,7 @@ import { type Failure, failureOf } from "./failure.ts";
 import { languageModel, type ThinkingSetting } from "./language-model.ts";
 import type { ModelLimits } from "./limits.ts";
 import { createScrubber } from "./scrubber.ts";
+import { type Measured, usageSum } from "./usage.ts";
 
 export interface ModelLog {
   warn(fields: Record<string, unknown>, message: string): void;
@@ -60,12 +61,23 @@ export function backoffMs(limits: ModelLimits, made: number, failure: Failure, r
   return ceiling / 2 + (random * ceiling) / 2;
 }
 
+function together(a: Measured | undefined, b: Measured | undefined): Measured | undefined {
+  if (!a || !b) return a ?? b;
+  return { usage: usageSum(a.usage, b.usage), estimated: a.estimated || b.estimated };
+}
+
 /** Makes the call until it ends well, may not be tried again, or the tries are used up. */
 export async function callWithRetries(
   { clock, limits, log, refusedThinking }: CallDeps,
   request: ModelRequest,
   to: CallTarget,
 ): Promise<{ outcome: AttemptOutcome; attempts: number }> {
+  let earlier: Measured | undefined;
+  const whole = (outcome: AttemptOutcome): AttemptOutcome => ({
+    ...outcome,
+    used: together(earlier, outcome.used),
+    usedBefore: earlier,
+  });
   const scrub = createScrubber(to.apiKey);
   const about = { provider: to.providerId, origin: new URL(to.baseUrl).origin, scrub };
   const failure = (error: unknown) => failureOf(error, { ...about, nowMs: clock.now() });
@@ -87,7 +99,7 @@ export async function callWithRetries(
       failure,
     });
     const failed = outcome.failure;
-    if (!failed || outcome.shown || made >= limits.attempts) return { outcome, attempts: made };
+    if (!failed || made >= limits.attempts) return { outcome: whole(outcome), attempts: made };
     const fields = {
       provider: to.providerId,
       model: to.name,
@@ -102,10 +114,12 @@ export async function callWithRetries(
       continue;
     }
     const waitMs = backoffMs(limits, made, failed);
-    if (waitMs === undefined) return { outcome, attempts: made };
+    if (waitMs === undefined) return { outcome: whole(outcome), attempts: made };
     log?.warn({ ...fields, wait_ms: Math.round(waitMs) }, "model call failed, trying again");
     await sleep(waitMs, request.signal);
-    const { failure: _, ...rest } = outcome;
+    const { failure: _, ...rest } = whole(outcome);
     if (request.signal.aborted) return { outcome: { ...rest, finish: "aborted" }, attempts: made };
+    earlier = together(earlier, outcome.used);
+    if (outcome.shown) request.onWithdrawn?.();
   }
 }

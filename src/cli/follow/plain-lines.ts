@@ -51,6 +51,8 @@ function lineOf({ kind, step_id, agent_id, data }: SkepEvent): string | undefine
       return `run of ${d["pipeline_id"]}`;
     case "session_started":
       return `▶ ${who} (${agent_id})`;
+    case "output_withdrawn":
+      return paint("dim", `  ↺ ${who}: the provider failed; what was said counts no more and is asked for again`);
     case "tool_call_start":
       return `  · ${d["tool"]} ${paint("dim", short(d["input"]))}`;
     case "tool_call_end":

@@ -133,6 +133,9 @@ function stepChanged(state: RunState, step: StepView, kind: string, data: Record
     case "tool_call_end":
       step.call = undefined;
       return;
+    case "output_withdrawn":
+      step.says = "";
+      return;
     case "agent_output":
       if (data["call_id"] === undefined) step.says = lastLine(step.says + String(data["text"] ?? ""));
       return;

@@ -22,6 +22,10 @@ export function createStepText(write: (text: string) => void): Follower {
         put(step_id, text.slice(0, end).replace(/\n$/, ""));
         held.set(step_id, text.slice(end));
       }
+      if (kind === "output_withdrawn") {
+        held.delete(step_id);
+        put(step_id, "(the provider failed; what was said counts no more and is asked for again)");
+      }
       if (kind !== "tool_call_start" && kind !== "session_ended") return;
       put(step_id, held.get(step_id) ?? "");
       held.delete(step_id);

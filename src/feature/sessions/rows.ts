@@ -39,7 +39,7 @@ export function createExecutionRows(deps: RowsDeps): ExecutionRows {
   function spend(tx: WriteTx, execution: Execution, reply: ModelReply, purpose: CallPurpose = "turn"): void {
     const row = rows.execution(execution.id)!;
     const { input_tokens, output_tokens } = reply.usage;
-    const [nano, tokens] = [Math.round((reply.cost_usd ?? 0) * NANO), input_tokens + output_tokens];
+    const [nano, tokens] = [Math.max(0, Math.round((reply.cost_usd ?? 0) * NANO)), input_tokens + output_tokens];
     const sums = { turns: row.turns + 1, tokens: row.tokens + tokens, cost_nano: row.cost_nano + nano };
     rows.updateExecution(execution.id, sums);
     tree.spend(execution.sessionId, nano, tokens);

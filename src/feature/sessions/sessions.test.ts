@@ -170,6 +170,36 @@ describe("a talk", () => {
     expect(sessions.find(id)?.ended_at).toBeNull();
   });
 
+  test("what a provider takes back in the midst of a reply is marked, and only the whole reply is kept", async () => {
+    const { rig, model, sessions, chat, say, answered } = await started();
+    const id = chat();
+    const turn = say(id, "Count");
+    const asked = await model.next();
+    asked.say("one, tw");
+    asked.request.onWithdrawn?.();
+    asked.say("one, two");
+    asked.reply("one, two");
+    await answered(turn.message_id);
+    const shown = rig.events().filter(({ kind }) => kind === "agent_output" || kind === "output_withdrawn");
+    expect(shown.map(({ kind, data }) => data["text"] ?? kind)).toEqual(["one, tw", "output_withdrawn", "one, two"]);
+    expect(sessions.transcript(id).map(({ parts }) => textOf(parts))).toEqual(["Count", "one, two"]);
+  });
+
+  test("calls that are ended by a stop or a time-out are logged and charged", async () => {
+    const { rig, model, sessions, chat, say, answered } = await started({ model: createHandModel({}, 0.25) });
+    const id = chat();
+    const turn = say(id, "Tell");
+    (await model.next()).say("Once");
+    sessions.interrupt(id);
+    await answered(turn.message_id);
+    const late = sessions.queue(id, { input: "Again", timeout_seconds: 1 });
+    await model.next();
+    expect((await answered(late.message_id)).data).toMatchObject({ status: "failed", error: { code: "timeout" } });
+    const rows = rig.store.sqlite.prepare("SELECT finish_reason, cost_nano FROM llm_calls ORDER BY id").all();
+    expect(rows).toEqual(Array(2).fill({ finish_reason: "aborted", cost_nano: 0.25e9 }));
+    expect(sessions.find(id)?.spent_nano).toBe(0.5e9);
+  });
+
   test("a reply that is stopped leaves the session open, and a tool call that was cut off has a result", async () => {
     const slow = createSlowTool();
     const { rig, model, sessions, chat, say, answered } = await started({ tools: slow.source });

@@ -25,6 +25,9 @@ export const LlmCall = t.Object({
   model: t.String(),
   key_source: t.Union([t.Literal("user"), t.Literal("instance"), t.Literal("env"), t.Literal("none")]),
   ...tokenCounts,
+  estimated: t.Boolean({
+    description: "The counts are measured by the texts: the provider gave none, or impossible ones.",
+  }),
   cost_usd: orNull(t.Number({ description: "Null: the price is not known." })),
   cost_source: t.Union([t.Literal("table"), t.Literal("provider"), t.Literal("unknown")]),
   duration_ms: t.Integer(),
@@ -56,6 +59,8 @@ export interface LlmCallRecord {
     cache_write_tokens: number;
     reasoning_tokens: number;
   };
+  /** The counts are measured, not the provider's. */
+  estimated?: boolean | undefined;
   costUsd: number | null;
   costSource: LlmCall["cost_source"];
   durationMs: number;

@@ -44,9 +44,26 @@ export type LlmCallRow = typeof table.$inferSelect;
 const EXPORT_PAGE = 500;
 const PRUNE_ROWS = 20_000;
 
+/** No single call uses more. */
+const TOKENS_MOST = 1e12;
+/** A count as it may be stored and shown, whatever it is that came. */
+const countOf = (tokens: number): number =>
+  Number.isFinite(tokens) ? Math.min(Math.max(0, Math.round(tokens)), TOKENS_MOST) : 0;
+const countsOf = (usage: LlmCallRecord["usage"]): LlmCallRecord["usage"] => ({
+  input_tokens: countOf(usage.input_tokens),
+  output_tokens: countOf(usage.output_tokens),
+  cache_read_tokens: countOf(usage.cache_read_tokens),
+  cache_write_tokens: countOf(usage.cache_write_tokens),
+  reasoning_tokens: countOf(usage.reasoning_tokens),
+});
+const nanoOf = (usd: number | null): number | null =>
+  usd === null || !Number.isFinite(usd) ? null : Math.max(0, toNano(usd));
+
+/** A row that breaks a rule, by whatever hand, is shown as near to it as can be and breaks no list. */
 const present = ({ cost_nano, error_code, error_message, ...row }: LlmCallRow): LlmCall => ({
   ...row,
-  cost_usd: cost_nano === null ? null : toUsd(cost_nano),
+  ...countsOf(row),
+  cost_usd: cost_nano === null ? null : Math.max(0, toUsd(cost_nano)),
   error: error_code === null ? null : { code: error_code, message: error_message ?? "" },
 });
 
@@ -63,8 +80,9 @@ function rowOf(call: LlmCallRecord, at: string): LlmCallRow {
     provider: call.provider,
     model: call.model,
     key_source: call.keySource,
-    ...call.usage,
-    cost_nano: call.costUsd === null ? null : toNano(call.costUsd),
+    ...countsOf(call.usage),
+    estimated: call.estimated ?? false,
+    cost_nano: nanoOf(call.costUsd),
     cost_source: call.costSource,
     duration_ms: Math.round(call.durationMs),
     time_to_first_token_ms: call.timeToFirstTokenMs === null ? null : Math.round(call.timeToFirstTokenMs),
@@ -88,6 +106,7 @@ export const callOf = (execution: Execution, reply: ModelReply, purpose?: CallPu
   model: reply.model,
   keySource: reply.key_source,
   usage: reply.usage,
+  estimated: reply.usage_estimated,
   costUsd: reply.cost_usd,
   costSource: reply.cost_source,
   durationMs: reply.duration_ms,

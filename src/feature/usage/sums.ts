@@ -43,7 +43,11 @@ export function conditionOf(filter: CallFilter): SQL | undefined {
 }
 
 type Sums = Record<Counted, number>;
-const present = ({ cost_nano, ...sums }: Sums): Totals => ({ ...sums, cost_usd: toUsd(cost_nano) });
+/** Never below nothing, whatever a row holds. */
+const present = ({ cost_nano, ...sums }: Sums): Totals => {
+  for (const name of COLUMNS) if (name !== "cost_nano" && sums[name] < 0) sums[name] = 0;
+  return { ...sums, cost_usd: Math.max(0, toUsd(cost_nano)) };
+};
 export const NO_TOTALS: Totals = present(Object.fromEntries(COLUMNS.map((name) => [name, 0])) as Sums);
 const GROUPS = 1_000;
 

@@ -1,4 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
 import fc from "fast-check";
 import { systemClock } from "../../core/clock.ts";
 import { databasePath, openStore, type Store } from "../../store/store.ts";
@@ -221,6 +224,25 @@ describe("sums", () => {
     expect(usage.summary({}).totals.calls).toBe(2);
     store.close();
   });
+});
+
+test("a row that breaks a rule breaks no list and no sum, and one that would is not stored so", () => {
+  const folder = mkdtempSync(join(tmpdir(), "skep-usage-"));
+  const { usage, store } = openLog(databasePath(folder));
+  try {
+    const absurd = { input_tokens: -5, output_tokens: 9e300, cache_read_tokens: Number.NaN };
+    const made = usage.record(call({ usage: { ...USAGE, ...absurd }, costUsd: -3 }));
+    expect(made).toMatchObject({ input_tokens: 0, output_tokens: 1e12, cache_read_tokens: 0, cost_usd: 0 });
+    store.sqlite.prepare("UPDATE llm_calls SET input_tokens = -7, cost_nano = -9").run();
+    store.sqlite.prepare("UPDATE usage_days SET input_tokens = -7, cost_nano = -9").run();
+    const [row] = usage.list({ limit: 10, after: null }, {}).items;
+    expect(row).toMatchObject({ input_tokens: 0, cost_usd: 0 });
+    for (const totals of [usage.summary({}).totals, usage.summary({ errors: false }).totals])
+      expect(totals).toMatchObject({ input_tokens: 0, cost_usd: 0 });
+  } finally {
+    store.close();
+    rmSync(folder, { recursive: true });
+  }
 });
 
 describe("routes", () => {

@@ -22,6 +22,7 @@ import usageTotals from "./0101-usage-totals.sql" with { type: "text" };
 import runTotals from "./0102-run-totals.sql" with { type: "text" };
 import loginKeys from "./0110-login-keys.sql" with { type: "text" };
 import sessions from "./0120-sessions.sql" with { type: "text" };
+import callEstimates from "./0121-call-estimates.sql" with { type: "text" };
 import waits from "./0121-waits.sql" with { type: "text" };
 import attachments from "./0140-attachments.sql" with { type: "text" };
 import memory from "./0160-memory.sql" with { type: "text" };
@@ -59,6 +60,7 @@ export const MIGRATIONS: readonly Migration[] = [
   { name: "0101-usage-totals", sql: usageTotals },
   { name: "0110-login-keys", sql: loginKeys },
   { name: "0120-sessions", sql: sessions },
+  { name: "0121-call-estimates", sql: callEstimates },
   // After the tables that it counts in were made anew.
   { name: "0102-run-totals", sql: runTotals },
   { name: "0200-merging", sql: merging },

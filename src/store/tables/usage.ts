@@ -19,6 +19,8 @@ export const llmCalls = sqliteTable("llm_calls", {
   cache_read_tokens: integer().notNull(),
   cache_write_tokens: integer().notNull(),
   reasoning_tokens: integer().notNull(),
+  /** Measured by the texts: the provider gave no counts, or impossible ones. */
+  estimated: integer({ mode: "boolean" }).notNull(),
   /** Billionths of a US dollar; null when the price is unknown. Whole numbers, so that sums are exact. */
   cost_nano: integer(),
   cost_source: text().$type<"table" | "provider" | "unknown">().notNull(),

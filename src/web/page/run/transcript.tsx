@@ -115,6 +115,10 @@ function Tail({ session }: { session: string }) {
       if (kind === "agent_output") {
         pending += String(data["text"] ?? "");
         frame ||= requestAnimationFrame(paint);
+      } else if (kind === "output_withdrawn") {
+        // The provider failed in the midst of it: the words come again, from the start.
+        pending = "";
+        if (box.current) box.current.textContent = "";
       } else if (kind.startsWith("tool_call") || kind === "session_ended" || kind === "gap") {
         asking ??= setTimeout(again, AFTER_CALL_MS);
       }

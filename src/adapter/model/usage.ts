@@ -1,0 +1,132 @@
+/**
+ * What a try of a call used, as far as the provider's word can be believed. Counts come from outside: one that is
+ * negative, no whole number, or more than what was sent and received can be, makes room in a budget or breaks a sum.
+ * Then, and where a provider says nothing (a reply that was cut, stopped or left without counts), the texts are
+ * measured instead.
+ */
+import type { ModelMessage, ModelRequest, ModelUsage } from "../../engine/model.ts";
+import type { AssistantPart } from "../../engine/parts.ts";
+
+export const NO_USAGE: ModelUsage = {
+  input_tokens: 0,
+  output_tokens: 0,
+  cache_read_tokens: 0,
+  cache_write_tokens: 0,
+  reasoning_tokens: 0,
+};
+
+export interface Measured {
+  usage: ModelUsage;
+  /** Measured by us, not counted by the provider. */
+  estimated: boolean;
+}
+
+/** Characters of a token, for estimates: English and code have more, so this counts rather too many. */
+const CHARACTERS_PER_TOKEN = 3.5;
+/** A tokenizer has at least one byte in a token; providers add words of their own around messages and tools. */
+const TOKENS_ADDED = 8_000;
+const TOKENS_PER_ITEM = 256;
+/** Thinking that is counted and not shown. */
+const HIDDEN_THINKING_TOKENS = 300_000;
+/** Upper bound of one picture or page; and what one costs in an estimate. */
+const TOKENS_PER_PAGE = 6_000;
+const PAGE_TOKENS_ESTIMATE = 1_600;
+const BYTES_PER_PAGE = 2_000;
+/** More than any call costs. */
+const USD_MOST = 1_000;
+
+interface Size {
+  bytes: number;
+  characters: number;
+  items: number;
+  pages: number;
+}
+
+const NOTHING: Size = { bytes: 0, characters: 0, items: 0, pages: 0 };
+
+const plus = (a: Size, b: Size): Size => ({
+  bytes: a.bytes + b.bytes,
+  characters: a.characters + b.characters,
+  items: a.items + b.items,
+  pages: a.pages + b.pages,
+});
+const textSize = (text: string): Size => ({
+  ...NOTHING,
+  bytes: Buffer.byteLength(text),
+  characters: text.length,
+  items: 1,
+});
+
+function messageSize(message: ModelMessage): Size {
+  if (message.role !== "user")
+    return textSize(JSON.stringify(message.role === "tool" ? message.results : message.parts));
+  return message.parts
+    .map(
+      (part): Size =>
+        part.type === "text"
+          ? textSize(part.text)
+          : { ...NOTHING, items: 1, pages: Math.max(1, Math.ceil(part.data.length / BYTES_PER_PAGE)) },
+    )
+    .reduce(plus, NOTHING);
+}
+
+const sentSize = ({ system, messages, tools }: ModelRequest): Size =>
+  [textSize(system), ...messages.map(messageSize), ...tools.map((tool) => textSize(JSON.stringify(tool)))].reduce(
+    plus,
+    NOTHING,
+  );
+
+/** @param received every part that came, tool calls too; `characters` more when tool input was cut off. */
+export function measured(
+  request: ModelRequest,
+  received: { parts: readonly AssistantPart[]; characters: number },
+  reported: ModelUsage | undefined,
+): Measured {
+  const sent = sentSize(request);
+  const said = textSize(JSON.stringify(received.parts));
+  if (reported && isPossible(reported, sent, said)) return { usage: withinItself(reported), estimated: false };
+  const tokens = (characters: number) => Math.ceil(characters / CHARACTERS_PER_TOKEN);
+  // An attached page costs what a picture does, however many bytes it has.
+  const pages = Math.min(sent.pages, sent.items * 20) * PAGE_TOKENS_ESTIMATE;
+  const usage = {
+    ...NO_USAGE,
+    input_tokens: tokens(sent.characters) + pages,
+    output_tokens: tokens(received.characters),
+  };
+  return { usage, estimated: true };
+}
+
+function isPossible(usage: ModelUsage, sent: Size, said: Size): boolean {
+  const most = {
+    input: sent.bytes + TOKENS_ADDED + sent.items * TOKENS_PER_ITEM + sent.pages * TOKENS_PER_PAGE,
+    output: said.bytes + TOKENS_ADDED + (usage.reasoning_tokens > 0 ? HIDDEN_THINKING_TOKENS : 0),
+  };
+  return (
+    Object.values(usage).every((count) => Number.isSafeInteger(count) && count >= 0) &&
+    usage.input_tokens <= most.input &&
+    usage.output_tokens <= most.output
+  );
+}
+
+/** Parts of a count are no more than the whole. */
+const withinItself = (usage: ModelUsage): ModelUsage => {
+  const cache_read_tokens = Math.min(usage.cache_read_tokens, usage.input_tokens);
+  return {
+    ...usage,
+    cache_read_tokens,
+    cache_write_tokens: Math.min(usage.cache_write_tokens, usage.input_tokens - cache_read_tokens),
+    reasoning_tokens: Math.min(usage.reasoning_tokens, usage.output_tokens),
+  };
+};
+
+export const usageSum = (a: ModelUsage, b: ModelUsage): ModelUsage => ({
+  input_tokens: a.input_tokens + b.input_tokens,
+  output_tokens: a.output_tokens + b.output_tokens,
+  cache_read_tokens: a.cache_read_tokens + b.cache_read_tokens,
+  cache_write_tokens: a.cache_write_tokens + b.cache_write_tokens,
+  reasoning_tokens: a.reasoning_tokens + b.reasoning_tokens,
+});
+
+/** What a provider says it charged; undefined when that cannot be. */
+export const believedUsd = (usd: number | undefined): number | undefined =>
+  usd !== undefined && Number.isFinite(usd) && usd >= 0 && usd <= USD_MOST ? usd : undefined;
