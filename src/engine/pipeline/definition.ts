@@ -203,7 +203,8 @@ export function declaredOutputs(step: PipelineStep): ReadonlySet<string> | null 
   if (isApproval(step)) return new Set(["approved", "comment", "timed_out"]);
   const properties = step.output_schema?.["properties"];
   const inSchema = typeof properties === "object" && properties !== null ? Object.keys(properties) : null;
-  if (!step.outputs && !inSchema) return null;
+  // A schema that names no properties says that there may be any.
+  if (step.output_schema && !inSchema) return null;
   return new Set([...(step.outputs ?? []), ...(inSchema ?? [])]);
 }
 

@@ -28,6 +28,8 @@ export interface KnownNames {
   fileId?: string | undefined;
   /** The agents there are; an unknown one is a problem. Not checked when absent. */
   agents?: ReadonlySet<string> | undefined;
+  /** Skills that agent has and can be read, switched off or not; others are problems. Not checked when absent. */
+  skillsOf?: ((agentId: string) => ReadonlySet<string>) | undefined;
 }
 
 /** Every such problem; order first, and variables only when the order is sound. */
@@ -80,6 +82,15 @@ function stepNames(
   if (!isApproval(step)) {
     if (known.agents && !known.agents.has(step.agent))
       problems.push({ path: at("agent"), message: `There is no agent "${step.agent}".` });
+    else if (known.skillsOf && step.skills?.length) {
+      const has = known.skillsOf(step.agent);
+      for (const [i, name] of step.skills.entries())
+        if (!has.has(name))
+          problems.push({
+            path: at("skills", i),
+            message: `The agent "${step.agent}" has no skill "${name}" that can be read.`,
+          });
+    }
     const type = step.output_schema?.["type"];
     if (step.output_schema && type !== "object")
       problems.push({ path: at("output_schema"), message: "The schema of outputs is one of an object: type: object." });

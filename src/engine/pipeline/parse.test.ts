@@ -26,7 +26,7 @@ describe("parsePipeline", () => {
         line: 25,
         column: 16,
         pointer: "/steps/3/for_each",
-        message: 'The step "design" does not declare the output "tasks".',
+        message: 'The step "design" does not declare the output "tasks". Declared: design.',
       },
     ]);
   });
@@ -66,7 +66,7 @@ describe("parsePipeline", () => {
     ["a step given twice", pipeline(step("a"), step("a")), '6:11 The step "a" is given twice.'],
     ["an unknown need", pipeline(step("a", "needs: [b]")), 'There is no step "b".'],
     ["an unknown goto", pipeline(step("a", "on_failure: { goto: b }")), 'There is no step "b".'],
-    ["an unknown route", pipeline(step("a", "route: { on: v, to: { x: b } }")), 'There is no step "b".'],
+    ["an unknown route", pipeline(step("a", "outputs: [v], route: { on: v, to: { x: b } }")), 'There is no step "b".'],
     ["a cycle", pipeline(step("a", "needs: [b]"), step("b", "needs: [a]")), "a → b → a"],
     ["a step that needs itself", pipeline(step("a", "needs: [a]")), "a → a"],
     [
@@ -105,6 +105,16 @@ describe("parsePipeline", () => {
       pipeline('{ id: a, agent: a, input: "x {{ task }}" }'),
       '5:34 There is no variable "task".',
     ],
+    [
+      "an output of a step that declares none",
+      pipeline(step("a"), '{ id: b, agent: a, input: "{{ steps.a.outputs.x }}" }'),
+      '6:32 The step "a" declares no outputs. Add `outputs: [x]` to it.',
+    ],
+    [
+      "a route by an output of a step that declares none",
+      pipeline(step("a", "route: { on: v, to: { x: a } }")),
+      'does not declare the output "v"',
+    ],
     ["an undeclared input", pipeline('{ id: a, agent: a, input: "{{ inputs.other }}" }'), 'declares no input "other"'],
     [
       "an unknown part of the project",
@@ -122,12 +132,15 @@ describe("parsePipeline", () => {
     ["braces left open", pipeline('{ id: a, agent: a, input: "{{ inputs.issue" }'), "never closed"],
     [
       "a step not run before",
-      pipeline('{ id: a, agent: a, input: "{{ steps.b.outputs.x }}" }', step("b")),
+      pipeline('{ id: a, agent: a, input: "{{ steps.b.outputs.x }}" }', step("b", "outputs: [x]")),
       'cannot have run before "a"',
     ],
     [
       "a step of a parallel branch",
-      pipeline(step("a", "needs: []"), '{ id: b, needs: [], agent: a, input: "{{ steps.a.outputs.x }}" }'),
+      pipeline(
+        step("a", "needs: [], outputs: [x]"),
+        '{ id: b, needs: [], agent: a, input: "{{ steps.a.outputs.x }}" }',
+      ),
       'cannot have run before "b"',
     ],
     [
@@ -154,7 +167,10 @@ describe("parsePipeline", () => {
   test.each([
     [
       "a back-reference through a route",
-      pipeline('{ id: a, agent: a, input: "{{ steps.b.outputs.f }}" }', step("b", "route: { on: v, to: { n: a } }")),
+      pipeline(
+        '{ id: a, agent: a, input: "{{ steps.b.outputs.f }}" }',
+        step("b", "outputs: [v, f], route: { on: v, to: { n: a } }"),
+      ),
     ],
     [
       "a back-reference through goto",
@@ -162,8 +178,11 @@ describe("parsePipeline", () => {
     ],
     ["its own error under retry", pipeline('{ id: a, agent: a, on_failure: retry, input: "{{ steps.a.error }}" }')],
     [
-      "outputs that nobody declared",
-      pipeline(step("a"), '{ id: b, agent: a, input: "{{ steps.a.outputs.any.thing.0 }}" }'),
+      "any output of a schema that names none",
+      pipeline(
+        step("a", "output_schema: { type: object }"),
+        '{ id: b, agent: a, input: "{{ steps.a.outputs.any.thing.0 }}" }',
+      ),
     ],
     ["needs of a later step", pipeline(step("a", "needs: [b]"), step("b", "needs: []"))],
     [

@@ -33,6 +33,7 @@ const stepArbitrary = (position: number, size: number): fc.Arbitrary<PipelineSte
   const work = {
     agent: fc.constant("a"),
     input: fc.constant("{{ task_description }}"),
+    output_schema: fc.constant({ type: "object" }),
     max_attempts: fc.integer({ min: 1, max: 3 }),
     on_failure: fc.oneof(fc.constantFrom("fail" as const, "retry" as const, "continue" as const), goto),
   };

@@ -6,8 +6,11 @@ import type { RunRow } from "./rows.ts";
 import { inputsOf, runOutputs } from "./scope.ts";
 
 const head = "id: p\nname: P\nsteps:\n";
-const step = (id: string, rest = "", input = "do it") =>
-  `  - { id: ${id}, agent: a, input: ${JSON.stringify(input)}${rest ? `, ${rest}` : ""} }\n`;
+/** A step that may give any outputs, unless it says which. */
+const step = (id: string, rest = "", input = "do it") => {
+  const outputs = /\boutputs:|output_schema:/.test(rest) ? "" : ", output_schema: { type: object }";
+  return `  - { id: ${id}, agent: a, input: ${JSON.stringify(input)}${outputs}${rest ? `, ${rest}` : ""} }\n`;
+};
 const start = (steps: string, run: Partial<RunRow> = {}) => new PipelineRun(head + steps, run);
 const inputOf = (run: PipelineRun, name: string) => run.row(name).inputs["input"];
 
@@ -61,6 +64,22 @@ describe("variables", () => {
     );
     run.succeed("a", { x: ["1"] });
     expect(inputOf(run, "b")).toBe('the task|be brief|Shop|run_1|#7|[\n  "1"\n]|succeeded');
+  });
+
+  test("attempt and visit are 1 at the first, and say which it is now", () => {
+    const steps =
+      step("a", "on_failure: retry", "{{ steps.a.attempt }}.{{ steps.a.visit }}") +
+      step("b", "route: { on: v, to: { again: a } }", "{{ steps.b.attempt }}.{{ steps.b.visit }} {{ steps.a.visit }}");
+    const run = start(steps);
+    expect(inputOf(run, "a")).toBe("1.1");
+    run.fail("a");
+    expect(inputOf(run, "a")).toBe("2.1");
+    run.succeed("a");
+    expect(inputOf(run, "b")).toBe("1.1 1");
+    run.succeed("b", { v: "again" });
+    expect(inputOf(run, "a")).toBe("3.2");
+    run.succeed("a");
+    expect(inputOf(run, "b")).toBe("2.2 2");
   });
 
   test("inputsOf tells the same without beginning anything", () => {

@@ -19,15 +19,16 @@ export function scopeOf(definition: PipelineDefinition, state: RunState, item?: 
     project: run.project ?? {},
     run: { id: run.id, pipeline_id: run.pipeline_id, branch: run.branch },
     inputs: run.inputs,
-    steps: Object.fromEntries(definition.steps.map(({ id }) => [id, stepScope(state.shown(id))])),
+    steps: Object.fromEntries(definition.steps.map(({ id }) => [id, stepScope(state.shown(id), state.latest(id))])),
     ...item,
   };
 }
 
-function stepScope(row: StepRow | undefined): Record<string, unknown> {
-  if (!row) return { status: "pending", outputs: {}, error: "", attempt: 0, visit: 0 };
-  const { status, outputs, error, attempt, visit } = row;
-  return { status, outputs, error: error?.message ?? "", attempt, visit };
+/** What the last attempt that ended gave; which try and visit it is now, from 1. */
+function stepScope(shown: StepRow | undefined, latest: StepRow | undefined): Record<string, unknown> {
+  const { attempt, visit } = latest ?? shown ?? { attempt: 1, visit: 1 };
+  if (!shown) return { status: "pending", outputs: {}, error: "", attempt, visit };
+  return { status: shown.status, outputs: shown.outputs, error: shown.error?.message ?? "", attempt, visit };
 }
 
 /** The inputs with which the step would begin now. */

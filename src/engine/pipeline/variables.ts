@@ -53,7 +53,9 @@ function stepProblem(rest: readonly string[], step: PipelineStep, graph: Pipelin
   if (field !== undefined && !STEP.has(field)) return `A step has no "${field}". Known: ${[...STEP].join(", ")}.`;
   const outputs = declaredOutputs(other);
   if (field === "outputs" && name !== undefined && outputs && !outputs.has(name))
-    return `The step "${id}" does not declare the output "${name}".`;
+    return outputs.size === 0
+      ? `The step "${id}" declares no outputs. Add \`outputs: [${name}]\` to it.`
+      : `The step "${id}" does not declare the output "${name}". Declared: ${[...outputs].join(", ")}.`;
   if (mayHaveRun(id, step, graph)) return null;
   return `The step "${id}" cannot have run before "${step.id}". Put it into needs.`;
 }

@@ -2,13 +2,24 @@ import { agentsOf, pipelineJsonSchema } from "../../engine/pipeline/definition.t
 import { parsePipeline } from "../../engine/pipeline/parse.ts";
 import { checkFiles } from "../doctor/model.ts";
 import { type Core, defineFeature } from "../feature.ts";
+import type { Skills } from "../skills/service.ts";
 import type { Team } from "../team/feature.ts";
 import { pipelineRoutes } from "./routes.ts";
 import { createPipelines } from "./service.ts";
 
-export const pipelines = defineFeature("pipelines", ({ base, store, audit, team }: Core & { team: Team }) => {
+type Needs = Core & { team: Team; skills: Pick<Skills, "readableBy"> };
+
+export const pipelines = defineFeature("pipelines", ({ base, store, audit, team, skills }: Needs) => {
   const { folder, files } = team;
-  const service = createPipelines({ store, audit, folder, parse: parsePipeline, agentsOf, agentIds: files.ids });
+  const service = createPipelines({
+    store,
+    audit,
+    folder,
+    parse: parsePipeline,
+    agentsOf,
+    agentIds: files.ids,
+    skillsOf: skills.readableBy,
+  });
   return {
     service,
     routes: pipelineRoutes(base, service, pipelineJsonSchema),

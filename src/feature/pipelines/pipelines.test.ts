@@ -47,6 +47,22 @@ describe("pipelines", () => {
     expect((await create({ source: source("one") })).status).toBe(409);
   });
 
+  test("skills of a step that are not there or cannot be read are problems at their place, and cease to be", async () => {
+    put("ann/skills/kept.md", "---\ndescription: d\n---\nText.\n");
+    put("ann/skills/off.md", "---\ndescription: d\nenabled: false\n---\nText.\n");
+    put("ann/skills/broken.md", "---\ndescription: [\n---\nText.\n");
+    put("_pipelines/skilled.yml", source("skilled", "    skills: [kept, off, broken, gone]\n"));
+    const problems = (await get("skilled")).body.problems;
+    expect(problems.map(({ pointer, message }) => [pointer, message])).toEqual([
+      ["/steps/0/skills/2", 'The agent "ann" has no skill "broken" that can be read.'],
+      ["/steps/0/skills/3", 'The agent "ann" has no skill "gone" that can be read.'],
+    ]);
+    expect(problems[0]).toMatchObject({ line: 8 });
+    put("ann/skills/broken.md", "---\ndescription: d\n---\nMended.\n");
+    put("_skills/gone.md", "---\ndescription: d\n---\nThere again.\n");
+    expect((await get("skilled")).body).toMatchObject({ valid: true, problems: [] });
+  });
+
   test("a pipeline sent as fields is written and read the same", async () => {
     const fields = {
       id: "fields",

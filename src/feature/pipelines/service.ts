@@ -24,6 +24,8 @@ export interface PipelinesDeps {
   parse(text: string, known?: KnownNames): ParsedPipeline;
   agentsOf(definition: PipelineDefinition): string[];
   agentIds(): string[];
+  /** Names of skills that the agent has and that can be read. */
+  skillsOf(agentId: string): string[];
 }
 
 export interface Pipelines {
@@ -49,18 +51,42 @@ const ENDING = /\.ya?ml$/;
 const NO_ALIASES = { aliasDuplicateObjects: false };
 const FIELDS = ["id", "name", "description", "version", "defaults", "inputs", "steps"] as const;
 
-export function createPipelines({ store, audit, folder, parse, agentsOf, agentIds }: PipelinesDeps): Pipelines {
-  const cache = new WeakMap<TextFile, { agents: string; parsed: ParsedPipeline }>();
-  const parseText = (text: string, fileId?: string): ParsedPipeline =>
-    parse(text, { fileId, agents: new Set(agentIds()) });
+export function createPipelines({
+  store,
+  audit,
+  folder,
+  parse,
+  agentsOf,
+  agentIds,
+  skillsOf,
+}: PipelinesDeps): Pipelines {
+  interface Known {
+    parsed: ParsedPipeline;
+    agents: string;
+    /** What was asked about skills while it was checked, by agent. */
+    skills: ReadonlyMap<string, string>;
+  }
+  const cache = new WeakMap<TextFile, Known>();
+  const check = (text: string, fileId?: string): Known => {
+    const skills = new Map<string, string>();
+    const asked = (agentId: string): ReadonlySet<string> => {
+      const names = skillsOf(agentId);
+      skills.set(agentId, names.join());
+      return new Set(names);
+    };
+    const ids = agentIds();
+    return { parsed: parse(text, { fileId, agents: new Set(ids), skillsOf: asked }), agents: ids.join(), skills };
+  };
+  const stillHolds = ({ agents, skills }: Known): boolean =>
+    agents === agentIds().join() && [...skills].every(([agentId, names]) => skillsOf(agentId).join() === names);
+  const parseText = (text: string, fileId?: string): ParsedPipeline => check(text, fileId).parsed;
   const parseFile = (id: string, file: TextFile): ParsedPipeline => {
     if (file.problem !== undefined) return { problems: [{ line: 1, column: 1, pointer: "", message: file.problem }] };
-    const agents = agentIds().join();
     const known = cache.get(file);
-    if (known?.agents === agents) return known.parsed;
-    const parsed = parseText(file.text, id);
-    cache.set(file, { agents, parsed });
-    return parsed;
+    if (known && stillHolds(known)) return known.parsed;
+    const checked = check(file.text, id);
+    cache.set(file, checked);
+    return checked.parsed;
   };
   /** The file of that id; `.yml` stands before `.yaml`. */
   const fileOf = (id: string): TextFile | undefined =>

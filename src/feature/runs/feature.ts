@@ -51,8 +51,10 @@ export const runs = defineFeature(
       execute: (session, turn) =>
         sessions.queue(typeof session === "string" ? session : sessions.open(session).id, turn),
       skillsFor(agentId, input, always) {
-        const matched = matchSkills(skills.forAgents.available(agentId), input).map(({ name }) => name);
-        return [...new Set([...always, ...matched])];
+        // One that was switched off, or is gone since the file was read, is not put in and not named.
+        const available = skills.forAgents.available(agentId);
+        const given = always.filter((name) => available.some((skill) => skill.name === name));
+        return [...new Set([...given, ...matchSkills(available, input).map(({ name }) => name)])];
       },
       agentTimeout: (agentId) => configOf(agentId).timeout_seconds ?? settings.get().limits.timeout_seconds,
       agentAttempts: (agentId) => configOf(agentId).max_attempts ?? settings.get().limits.max_attempts,

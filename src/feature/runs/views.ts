@@ -173,7 +173,8 @@ export function createRunViews(store: RunStore): RunViews {
   const stepRow = (runId: string, step: string, attempt: number | undefined, caller: Caller): StepRow => {
     const rows = store.stepsOf(rowFor(runId, caller).id);
     const named = rows.filter((row) => row.step_id === step && (attempt === undefined || row.attempt === attempt));
-    const found = rows.find((row) => row.id === step) ?? named.at(-1);
+    // A step with for_each is its aggregate; its items are read by their ids.
+    const found = rows.find((row) => row.id === step) ?? named.findLast((row) => row.item_index === null);
     if (!found) throw notFound("step in this run");
     return found;
   };

@@ -43,3 +43,12 @@ test("a skill put in whole names its further files, and each can be read", () =>
   expect(skills.forAgents.readSkillFile("ann", "pack", "list.md")).toBe("one\ntwo\n");
   expect(() => skills.forAgents.readSkillFile("ann", "pack", "../style.md")).toThrow();
 });
+
+test("a skill without a description is a problem, and no agent is offered it", () => {
+  put("_skills/bare.md", "---\ntags: [bare]\n---\nInstructions.\n");
+  expect(skills.get("bare").problems).toMatchObject([{ pointer: "/description", line: expect.any(Number) }]);
+  expect(skills.namesOf("bob")).not.toContain("bare");
+  expect(skills.readableBy("bob")).not.toContain("bare");
+  expect(skills.forAgents.available("bob").map(({ name }) => name)).not.toContain("bare");
+  expect(() => skills.forAgents.loadSkill("bob", "bare")).toThrow();
+});

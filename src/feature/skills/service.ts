@@ -45,6 +45,8 @@ export interface Skills {
   /** Every file of every level with its problems. */
   files(): { file: string; problems: Skill["problems"] }[];
   namesOf(agentId: string): string[];
+  /** Those that can be read, switched off ones too. */
+  readableBy(agentId: string): string[];
   readonly forAgents: AgentSkills;
 }
 
@@ -161,6 +163,7 @@ export function createSkills({ store, folder, format, agentIds }: SkillsDeps): S
       [null, ...agentIds()]
         .flatMap((agentId) => files.level(agentId))
         .map(({ source_file, problems }) => ({ file: source_file, problems })),
+    readableBy: (agentId) => seenBy(agentId).flatMap(({ name, usable }) => (usable ? [name] : [])),
     namesOf: (agentId) => available(agentId).map((skill) => skill.name),
     forAgents: {
       available: (agentId) =>

@@ -162,9 +162,9 @@ function parseSkill(text: string, format: FrontMatterFormat): Parsed {
     problems.push({ line, column, pointer: `/${key}`, message });
   };
   const { name, description, tags, enabled } = data;
+  const described = typeof description === "string" && description.trim() !== "";
   if (name !== undefined && typeof name !== "string") fault("name", "The name is a text.");
-  if (typeof description !== "string" || description.trim() === "")
-    fault("description", "A description is missing: agents see nothing else before they load the skill.");
+  if (!described) fault("description", "A description is missing: agents see nothing else before they load the skill.");
   if (tags !== undefined && tags !== null && tagsOf(tags) === undefined) fault("tags", "Tags are a list of texts.");
   if (enabled !== undefined && typeof enabled !== "boolean") fault("enabled", "This is true or false.");
   if (body.trim() === "") fault("", "The skill has no text.");
@@ -177,7 +177,7 @@ function parseSkill(text: string, format: FrontMatterFormat): Parsed {
       content: body.trim(),
     },
     problems,
-    usable: found.length === 0 && body.trim() !== "",
+    usable: found.length === 0 && described && body.trim() !== "",
   };
 }
 
