@@ -277,6 +277,9 @@ const LEFT: Record<string, "goes" | "handed over" | "kept"> = {
   jobs: "handed over",
   // Records: who started what, and what it cost. Others than administrators do not read them.
   runs: "kept",
+  // Nobody else's to read: what agents learned in this user's work.
+  memory_entries: "kept",
+  memory_versions: "kept",
   tasks: "kept",
   sessions: "kept",
   llm_calls: "kept",
