@@ -2,6 +2,7 @@
 import type { EventOf } from "../core/events.ts";
 import { admin } from "../feature/admin/feature.ts";
 import { agents } from "../feature/agents/feature.ts";
+import { attachments } from "../feature/attachments/feature.ts";
 import { audit } from "../feature/audit/feature.ts";
 import { accounts, auth } from "../feature/auth/feature.ts";
 import { budgets } from "../feature/budgets/feature.ts";
@@ -61,6 +62,7 @@ export const FEATURES = noFeatures()
   .with(budgets)
   .with(usage)
   .with(sessions)
+  .with(attachments)
   .with(chat)
   .with(lifecycle)
   .with(runs)

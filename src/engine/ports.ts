@@ -3,6 +3,7 @@ import type { Clock } from "../core/clock.ts";
 import type { DraftOf, EventDefinition } from "../core/events.ts";
 import type { Logger } from "../core/log.ts";
 import type { Masking } from "../core/masking.ts";
+import type { TextWork } from "../text/client.ts";
 import type { Attachments } from "./attachments.ts";
 import type { Execution, ExecutionRows, StopRequest } from "./execution.ts";
 import type { ModelPort } from "./model.ts";
@@ -38,6 +39,7 @@ export interface EnginePorts {
   log: Logger;
   /** All values that must not be stored or shown. */
   masking: Masking;
+  text: Pick<TextWork, "schemaFaults">;
   /** @throws Problem when there is no such agent, or its file is broken. */
   agentOf(execution: Execution): EngineAgent;
   /** The model to use: run > step > pipeline > agent > settings. @throws Problem when none is set. */

@@ -51,13 +51,14 @@ export interface EngineService {
 export const engine = defineFeature(
   "engine",
   async (deps: Needs) => {
-    const { clock, log, masking, config, store, guard, folder, settings, providers, contributions } = deps;
+    const { clock, log, masking, text, config, store, guard, folder, settings, providers, contributions } = deps;
     const { skills, projects, agents, budgets, sessions, runs } = deps;
     const agentOf = (id: string) => agents.ready(id).agent;
     const sandbox = await openSandboxes(deps);
     log.info({ sandbox: sandbox.driver.name }, sandbox.reason);
     const engine = createEngine({
-      ...{ clock, log, masking, rows: sessions.rows, sandboxes: sandbox.driver, agentOf, emitSoon: store.emitSoon },
+      ...{ clock, log, masking, text, rows: sessions.rows, sandboxes: sandbox.driver, agentOf },
+      emitSoon: store.emitSoon,
       toolbox: createToolbox(
         () => contributions.tools,
         (source, err) => log.warn({ err, source }, "a source of tools failed; agents go on without its tools"),
@@ -101,6 +102,7 @@ export const engine = defineFeature(
     return {
       service,
       tools: builtInTools({
+        readableText: text.readableText,
         fetchPage: createGuardedFetch({ resolve: guard.resolve, userAgent: `Skep/${BUILD.version}` }),
       }),
       checks: async () => [...modelFindings(deps), ...(await checkSandboxes(deps, sandbox))],
