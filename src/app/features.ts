@@ -2,6 +2,7 @@
 import type { EventOf } from "../core/events.ts";
 import { admin } from "../feature/admin/feature.ts";
 import { agents } from "../feature/agents/feature.ts";
+import { attachments } from "../feature/attachments/feature.ts";
 import { audit } from "../feature/audit/feature.ts";
 import { accounts, auth } from "../feature/auth/feature.ts";
 import { budgets } from "../feature/budgets/feature.ts";
@@ -14,6 +15,7 @@ import { engine } from "../feature/engine/feature.ts";
 import { events } from "../feature/events/feature.ts";
 import { jobs } from "../feature/jobs/feature.ts";
 import { knowledgeGraph } from "../feature/knowledge-graph/feature.ts";
+import { lifecycle } from "../feature/lifecycle/feature.ts";
 import { memory } from "../feature/memory/feature.ts";
 import { notifications } from "../feature/notifications/feature.ts";
 import { oidc } from "../feature/oidc/feature.ts";
@@ -60,7 +62,9 @@ export const FEATURES = noFeatures()
   .with(budgets)
   .with(usage)
   .with(sessions)
+  .with(attachments)
   .with(chat)
+  .with(lifecycle)
   .with(runs)
   .with(transcripts)
   .with(tasks)

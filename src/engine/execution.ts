@@ -88,8 +88,13 @@ export interface ExecutionRows {
   take(limit: number, busyAgents: ReadonlyMap<string, number>, perAgent: number): Execution[];
   /** Everything a dead process left running goes back to the queue. @returns how many. */
   reclaim(): number;
-  /** Gives a running execution back to the queue, not to be taken up before `notBefore` (ms since the epoch). */
+  /**
+   * Gives a running execution back to the queue, not to be taken up before `notBefore` (ms since the epoch).
+   * @param why what it waits for, in a sentence; null for nothing but its turn.
+   */
   release(id: string, notBefore: number, why: string | null): void;
+  /** It has what it was given back for. */
+  resumed(execution: Execution): void;
   /** Model, system prompt and what was said to it: all or nothing, or a crash between them would lose the task. */
   begin(execution: Execution, model: string, system: string, said: InputPart[]): void;
   /** What the model is to read: the last summary and what follows the messages it covers. */

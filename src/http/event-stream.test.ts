@@ -146,7 +146,33 @@ describe("event stream", () => {
     expect(all.map((frame) => frame.event)).toEqual(["run_created", "run_cancelled", "session_ended"]);
     const some = await readUntil(open({ filter: { run_id: "a", kinds: ["run_created"] }, after: 0 }), () => false);
     expect(some.map((frame) => frame.event)).toEqual(["run_created"]);
-    expect(idsOf(await readUntil(open({ filter: { run_id: "a" }, after: 3 }), () => false))).toEqual([]);
+    expect(idsOf(await readUntil(open({ filter: { run_id: "a" }, after: 2 }), () => false))).toEqual([3]);
+  });
+
+  test("who has read all of a run that has ended is told not to come back; a restart opens it again", async () => {
+    const { emit, open, streams } = rig();
+    emit(ofRun(created, "a"), ofRun(failed, "a"), activity("of another"));
+    const again = (after: number, kinds?: string[]) => open({ filter: { run_id: "a", kinds }, after });
+    for (const response of [again(2), again(3), again(1, ["run_created"])])
+      expect([response.status, response.body]).toEqual([204, null]);
+    expect(streams.readers).toBe(0);
+    expect(again(1).status).toBe(200);
+    emit(ofRun(restarted, "a"));
+    const open2 = again(2);
+    emit(ofRun(complete, "a"));
+    expect((await readUntil(open2, () => false)).map(({ event }) => event)).toEqual(["run_restarted", "run_complete"]);
+    expect(open({ after: 5 }).status).toBe(200);
+  });
+
+  test("a position that this log never reached is answered with a gap, and the position to go on from", async () => {
+    const { emit, open } = rig();
+    emit(activity("1"), activity("2"));
+    const response = open({ after: 900 });
+    emit(activity("3"));
+    const frames = await readUntil(response, (seen) => seen.length > 1);
+    expect(frames[0]).toMatchObject({ id: "2", event: "gap" });
+    expect(JSON.parse(frames[0]!.data!)).toMatchObject({ from: 3, to: 900 });
+    expect(frames[1]).toMatchObject({ id: "3", event: "said" });
   });
 
   test("with a run the stream goes on over an end that is taken back meanwhile", async () => {
@@ -169,9 +195,9 @@ describe("event stream", () => {
     for (let n = 1; n <= 20; n++) emit(activity(String(n)));
     store.sqlite.exec("DELETE FROM events WHERE id <= 10");
     const frames = await readUntil(open({ after: 3 }), (seen) => idsOf(seen).includes(20));
-    expect(frames[0]).toMatchObject({ event: "gap" });
+    expect(frames[0]).toMatchObject({ id: "10", event: "gap" });
     expect(JSON.parse(frames[0]!.data!)).toMatchObject({ from: 4, to: 10 });
-    expect(idsOf(frames)).toEqual([11, 12, 13, 14, 15, 16, 17, 18, 19, 20]);
+    expect(idsOf(frames)).toEqual([10, 11, 12, 13, 14, 15, 16, 17, 18, 19, 20]);
   });
 
   test("filters by kind, agent and session, and shows nobody what it may not read", async () => {

@@ -23,7 +23,7 @@ export interface StreamRequest {
 }
 
 export interface EventStreams {
-  /** @returns the response, at once; frames follow. */
+  /** @returns the response, at once; frames follow. 204 when the run that is followed has nothing after that position. */
   open(request: StreamRequest): Response;
   readonly readers: number;
   /** Ends every stream; for stopping. */
@@ -45,8 +45,9 @@ export function encodeFrame(event: SkepEvent): string {
   return `id: ${id}\nevent: ${kind}\ndata: ${json}\n\n`;
 }
 
-const encodeGap = (from: number, to: number): string =>
-  `event: gap\ndata: ${JSON.stringify({ kind: "gap", from, to, detail: "Events in between are not sent; read the current state." })}\n\n`;
+/** @param position where the stream goes on, for a client that reconnects */
+const encodeGap = (position: number, from: number, to: number): string =>
+  `id: ${position}\nevent: gap\ndata: ${JSON.stringify({ kind: "gap", from, to, detail: "Events in between are not sent; read the current state." })}\n\n`;
 
 interface Reader {
   wake(): void;
@@ -112,6 +113,25 @@ export function createEventStreams({ log, bus, ...turns }: EventStreamsDeps): Ev
     const events = log.read(after, PAGE, filter);
     return { events, reached: events.length === PAGE ? events.at(-1)!.id : Math.max(last, after) };
   }
+  /** Events that this position asks for and that are not there: no longer, or not in this log, e.g. of a restored copy. */
+  function gapAt(after: number | undefined, filter: EventFilter) {
+    if (after === undefined) return undefined;
+    const [first, last] = [log.firstId(), log.lastId()];
+    if (after > last) return { position: last, from: last + 1, to: after };
+    if (filter.run_id === undefined && after < first - 1)
+      return { position: first - 1, from: after + 1, to: first - 1 };
+    return undefined;
+  }
+  /** Whether the run that is followed has ended, and nothing of it is left to read from there. */
+  function isDrained(position: number, filter: EventFilter, mayRead: (event: SkepEvent) => boolean): boolean {
+    if (filter.run_id === undefined || endOf(filter.run_id) === null) return false;
+    for (let at = position; ; ) {
+      const { events, reached } = next(at, filter);
+      if (events.some(mayRead)) return false;
+      if (reached === at) return true;
+      at = reached;
+    }
+  }
   function frameOf(event: SkepEvent): string {
     let frame = frames.get(event.id);
     if (frame === undefined) {
@@ -123,11 +143,12 @@ export function createEventStreams({ log, bus, ...turns }: EventStreamsDeps): Ev
 
   function open({ filter, after, mayRead, stillValid, isLast }: StreamRequest): Response {
     let controller: ReadableStreamDefaultController<Uint8Array>;
-    const first = log.firstId();
-    const isGap = after !== undefined && filter.run_id === undefined && after < first - 1;
-    let position = isGap ? first - 1 : (after ?? log.lastId());
+    const gap = gapAt(after, filter);
+    let position = gap?.position ?? after ?? log.lastId();
     // Read before the answer begins: what cannot be read is said with a status.
     let ready: ReturnType<typeof next> | undefined = next(position, filter);
+    // What a client reconnects to has nothing left: it is told to stay away.
+    if (after !== undefined && !gap && isDrained(position, filter, mayRead)) return new Response(null, { status: 204 });
     let ended = false;
     const send = (text: string) => controller.enqueue(encoder.encode(text));
     const end = () => {
@@ -166,7 +187,7 @@ export function createEventStreams({ log, bus, ...turns }: EventStreamsDeps): Ev
         const behind = log.lastId() - position;
         if ((controller.desiredSize ?? 0) <= 0 && behind > LIMITS.streamQueueEvents) {
           bus.countDropped(behind);
-          send(encodeGap(position + 1, log.lastId()));
+          send(encodeGap(log.lastId(), position + 1, log.lastId()));
           return end();
         }
         pump();
@@ -183,7 +204,7 @@ export function createEventStreams({ log, bus, ...turns }: EventStreamsDeps): Ev
           controller = given;
           readers.add(reader);
           send("retry: 2000\n\n");
-          if (isGap) send(encodeGap(after + 1, first - 1));
+          if (gap) send(encodeGap(gap.position, gap.from, gap.to));
         },
         pull: pump,
         cancel() {

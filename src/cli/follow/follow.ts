@@ -20,7 +20,7 @@ export interface RunView {
   tokens: number;
   branch: string | null;
   project_id: string | null;
-  waiting_for?: string | null;
+  waiting_reason: string | null;
 }
 
 export interface FollowOptions {

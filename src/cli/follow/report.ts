@@ -17,7 +17,7 @@ export const leftText = ({ id, status }: RunView, ownServer: boolean): string =>
 export function reportLines(run: RunView, client?: Pick<Client, "data">): string[] {
   const status = paint(statusStyle(run.status), run.status);
   if (!hasEnded(run))
-    return [`${status}: ${run.id}`, ...(run.waiting_for ? [`  waits: ${oneLine(run.waiting_for)}`] : [])];
+    return [`${status}: ${run.id}`, ...(run.waiting_reason ? [`  waits: ${oneLine(run.waiting_reason)}`] : [])];
   return [
     `${status}: ${run.id}`,
     ...(run.error ? [`  ${run.error.step_id ? `${run.error.step_id}: ` : ""}${oneLine(run.error.message)}`] : []),

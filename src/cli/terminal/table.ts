@@ -8,6 +8,8 @@ export interface Column<T> {
   right?: boolean;
   /** Gives way when the terminal is narrower than the table. */
   shrinks?: boolean;
+  /** Left out when it is empty for all. */
+  optional?: boolean;
   style?(item: T): Style | undefined;
 }
 
@@ -17,10 +19,11 @@ const LEAST = 8;
 
 /** The lines of a table, head first. @param width columns to stay in; the terminal's unless given. */
 export function tableLines<T>(
-  columns: readonly Column<T>[],
+  all: readonly Column<T>[],
   items: readonly T[],
   width: number = terminalColumns(),
 ): string[] {
+  const columns = all.filter(({ optional, of }) => !optional || items.some((item) => String(of(item) ?? "") !== ""));
   const cells = items.map((item) => columns.map((column) => oneLine(String(column.of(item) ?? ""))));
   const widths = widthsOf(columns, cells, width);
   const line = (texts: readonly string[], styles: readonly (Style | undefined)[]) =>

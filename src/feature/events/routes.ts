@@ -1,7 +1,7 @@
 /** GET /v1/events/stream, and the one-minute tickets by which a browser may open it without a token in the address. */
 import { Type as t } from "@sinclair/typebox";
 import { Elysia } from "elysia";
-import { invalidField } from "../../core/errors.ts";
+import { badRequest, invalidField } from "../../core/errors.ts";
 import type { EventCatalogue, SkepEvent } from "../../core/events.ts";
 import type { Base } from "../../http/base.ts";
 import type { Caller } from "../../http/caller.ts";
@@ -64,6 +64,7 @@ export function eventRoutes(base: Base, { streams, tickets, catalogue, assertRun
                 "An event stream. The JSON of each frame is as the schema `Event`; a frame `gap` instead says which are missing (`from`, `to`).",
               content: { "text/event-stream": { schema: { type: "string" } } },
             },
+            204: { description: "The run has ended, and this position is behind its last event: do not come back." },
           },
         },
       },
@@ -81,8 +82,11 @@ const StreamQuery = t.Object({
 });
 type StreamQuery = (typeof StreamQuery)["static"];
 
+/** @throws Problem 400 for what no stream of ours sent. */
 function positionOf(lastEventId: string | null): number | undefined {
-  return lastEventId !== null && /^\d{1,15}$/.test(lastEventId) ? Number(lastEventId) : undefined;
+  if (lastEventId === null || lastEventId === "") return undefined;
+  if (/^\d{1,15}$/.test(lastEventId)) return Number(lastEventId);
+  throw badRequest("Last-Event-ID takes the number of the last event that you read.", "bad_last_event_id");
 }
 
 function kindsOf(text: string | undefined, catalogue: EventCatalogue): string[] | undefined {

@@ -29,6 +29,10 @@ export const Run = t.Object({
     t.Number({ description: "What it may cost, USD, by itself or its pipeline; null: as the settings say." }),
   ),
   branch: orNull(t.String()),
+  base_commit: orNull(t.String({ description: "Commit that its branch began from." })),
+  workspace_notice: orNull(t.String({ description: "Why its project could not be brought up to date before it." })),
+  merged_commit: orNull(t.String({ description: "What the branch became that took its work." })),
+  merged_into: orNull(t.String()),
   created_by: orNull(t.String()),
   created_at: Time,
   started_at: orNull(Time),
@@ -37,7 +41,11 @@ export const Run = t.Object({
   steps_done: t.Integer(),
   steps_total: t.Integer(),
   current_step: orNull(t.String({ description: "Step that is at work, waits, or failed." })),
-  waiting_reason: orNull(t.String({ description: "What a run that waits is waiting for." })),
+  waiting_reason: orNull(
+    t.String({
+      description: "What it waits for: a person's answer (the question), or a part of the machine that is away.",
+    }),
+  ),
 });
 export type Run = Static<typeof Run>;
 

@@ -1,5 +1,21 @@
 /** Rows of runs and steps. */
-import { and, asc, count, desc, eq, gte, inArray, isNull, lt, lte, min, or, type SQL, sql } from "drizzle-orm";
+import {
+  and,
+  asc,
+  count,
+  desc,
+  eq,
+  gte,
+  inArray,
+  isNotNull,
+  isNull,
+  lt,
+  lte,
+  min,
+  or,
+  type SQL,
+  sql,
+} from "drizzle-orm";
 import { isRunEnd, RUN_STATUSES, type RunStatus } from "../../core/run-states.ts";
 import type { Store } from "../../store/store.ts";
 import { runAgents, runs, steps } from "../../store/tables/runs.ts";
@@ -32,6 +48,8 @@ export interface RunFilter {
   /** Runs in which this agent took a step. */
   agent_id?: string | undefined;
   created_by?: string | undefined;
+  /** Runs of that user and of nobody; null: of nobody alone. */
+  open_to?: string | null | undefined;
   /** RFC 3339. */
   since?: string | undefined;
   /** Words of the task, the pipeline or the project. */
@@ -70,6 +88,18 @@ export function createRunStore({ db }: Store) {
     /** Every attempt, oldest first. */
     stepsOf: (runId: string): StepRow[] =>
       db.select().from(steps).where(eq(steps.run_id, runId)).orderBy(asc(steps.position)).all(),
+    /** What queued work of these runs waits for besides its turn, by run. */
+    waitsOf(runIds: readonly string[]): Map<string, string> {
+      if (runIds.length === 0) return new Map();
+      const found = db
+        .select({ run: executions.run_id, what: executions.waits_for })
+        .from(executions)
+        .where(
+          and(inArray(executions.run_id, [...runIds]), isNotNull(executions.waits_for), isNull(executions.finished_at)),
+        )
+        .all();
+      return new Map(found.map(({ run, what }) => [run!, what!]));
+    },
     unfinished: (): RunRow[] => db.select().from(runs).where(inArray(runs.status, LIVE_RUN)).all(),
     /** Runs with an approval whose time is up. @param at ms since the epoch. */
     withDeadlineBefore: (at: number): { id: string }[] =>
@@ -113,7 +143,7 @@ export function createRunStore({ db }: Store) {
     },
     /** Newest first, from below the cursor's id. */
     page(filter: RunFilter, after: string | null, limit: number): RunRow[] {
-      const { pipeline_id, statuses, project_id, task_id, agent_id, created_by, since, text } = filter;
+      const { pipeline_id, statuses, project_id, task_id, agent_id, created_by, open_to, since, text } = filter;
       const where = and(
         after === null ? undefined : lt(runs.id, after),
         pipeline_id === undefined ? undefined : eq(runs.pipeline_id, pipeline_id),
@@ -121,6 +151,7 @@ export function createRunStore({ db }: Store) {
         project_id === undefined ? undefined : eq(runs.project_id, project_id),
         task_id === undefined ? undefined : eq(runs.task_id, task_id),
         created_by === undefined ? undefined : eq(runs.created_by, created_by),
+        open_to === undefined ? undefined : or(isNull(runs.created_by), eq(runs.created_by, open_to ?? "")),
         since === undefined ? undefined : gte(runs.created_at, since),
         text === undefined ? undefined : holds(text),
       );

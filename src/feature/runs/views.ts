@@ -54,7 +54,8 @@ function statusesOf(text: string | undefined): RunStatus[] | undefined {
 const idOf = (row: { id: string }): string => row.id;
 
 export function createRunViews(store: RunStore): RunViews {
-  const presentWith = (row: RunRow, rows: readonly ProgressRow[]): Run => {
+  /** @param waits what its work waits for besides its turn. */
+  const presentWith = (row: RunRow, rows: readonly ProgressRow[], waits: string | undefined): Run => {
     const {
       id,
       pipeline_id,
@@ -68,8 +69,10 @@ export function createRunViews(store: RunStore): RunViews {
       model,
       status,
     } = row;
+    const { base_commit, workspace_notice, merged_commit, merged_into } = row;
     const { budget_usd, branch, created_by, created_at, started_at, finished_at, restarted_from } = row;
     const spent = spentOf(row);
+    const progress = progressOf(row, rows);
     return {
       id,
       pipeline_id,
@@ -83,9 +86,11 @@ export function createRunViews(store: RunStore): RunViews {
       error,
       model,
       ...spent,
-      ...progressOf(row, rows),
+      ...progress,
+      waiting_reason: progress.waiting_reason ?? waits ?? null,
       budget_usd,
       branch,
+      ...{ base_commit, workspace_notice, merged_commit, merged_into },
       created_by,
       created_at,
       started_at,
@@ -93,16 +98,18 @@ export function createRunViews(store: RunStore): RunViews {
       restarted_from,
     };
   };
-  const present = (row: RunRow): Run => presentWith(row, store.progressRows([row.id]).get(row.id)!);
+  const present = (row: RunRow): Run =>
+    presentWith(row, store.progressRows([row.id]).get(row.id)!, store.waitsOf([row.id]).get(row.id));
   /** A page of runs: its rows first, then what belongs to them, in one query each. */
   const pageOfRuns = <T>(
     filter: RunFilter,
     page: Page,
-    show: (row: RunRow, rows: readonly ProgressRow[]) => T,
+    show: (row: RunRow, rows: readonly ProgressRow[], waits: string | undefined) => T,
   ): ListAnswer<T> => {
     const found = store.page(filter, page.after, page.limit + 1);
     const rows = store.progressRows(found.map(idOf));
-    return listAnswer(found, page, idOf, (row) => show(row, rows.get(row.id)!));
+    const waits = store.waitsOf(found.filter(({ status }) => !isRunEnd(status)).map(idOf));
+    return listAnswer(found, page, idOf, (row) => show(row, rows.get(row.id)!, waits.get(row.id)));
   };
   const presentStep = (row: StepRow): Step => {
     const {
@@ -141,14 +148,18 @@ export function createRunViews(store: RunStore): RunViews {
       finished_at,
     };
   };
-  /** Users see their own and what belongs to nobody; administrators all; an execution its own agent's. */
+  /** Users see their own; administrators all; an execution its own agent's, of the user it works for. */
   const ownership = (caller: Caller): RunFilter =>
-    caller.admin || caller.execution ? {} : { created_by: caller.userId };
+    caller.execution
+      ? { open_to: caller.execution.userId ?? null, agent_id: caller.execution.agentId }
+      : caller.admin
+        ? {}
+        : { created_by: caller.userId };
   const filterOf = (query: ListQuery, caller: Caller): RunFilter => ({
     pipeline_id: query.pipeline_id,
     project_id: query.project_id,
     task_id: query.task_id,
-    agent_id: caller.execution?.agentId ?? query.agent_id,
+    agent_id: query.agent_id,
     statuses: statusesOf(query.status),
     text: query.q,
     since: sinceOf(query.since),

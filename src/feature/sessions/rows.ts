@@ -85,7 +85,22 @@ export function createExecutionRows(deps: RowsDeps): ExecutionRows {
         const work = rows.work(id);
         if (work?.status !== "running") return;
         queueAgain(id, work.session_id, notBefore);
-        if (why) tx.emit(activity, { ...lifecycle.refsOf(work.session), data: { title: why } });
+        if (!why || why === work.waits_for) return;
+        const isKnown = work.run_id !== null && rows.othersWaitFor(work.run_id, id, why);
+        rows.updateExecution(id, { waits_for: why });
+        // Said once, however often it is tried again and by however many steps.
+        if (!isKnown) tx.emit(activity, { ...lifecycle.refsOf(work.session), data: { title: `Waits: ${why}` } });
+      });
+    },
+    resumed({ id }) {
+      const waited = rows.execution(id)?.waits_for;
+      if (!waited) return;
+      store.write((tx) => {
+        const work = rows.work(id);
+        if (!work) return;
+        rows.updateExecution(id, { waits_for: null });
+        const isLast = work.run_id === null || !rows.othersWaitFor(work.run_id, id, waited);
+        if (isLast) tx.emit(activity, { ...lifecycle.refsOf(work.session), data: { title: "Goes on." } });
       });
     },
     begin: ({ id, sessionId }, model, system, said) =>

@@ -163,6 +163,7 @@ export function createSessionStore({ db, sqlite }: Store, clock: Clock) {
         tokens: 0,
         outputs: {},
         ended_by: null,
+        waits_for: null,
         text: "",
         error: null,
         created_at: now(),
@@ -174,6 +175,14 @@ export function createSessionStore({ db, sqlite }: Store, clock: Clock) {
     },
     updateSession: (id: string, change: Partial<SessionRow>) =>
       void db.update(sessions).set(change).where(eq(sessions.id, id)).run(),
+    /** Whether another execution of the run waits for the same. */
+    othersWaitFor: (runId: string, id: string, what: string): boolean =>
+      db
+        .select({ id: executions.id })
+        .from(executions)
+        .where(and(eq(executions.run_id, runId), ne(executions.id, id), eq(executions.waits_for, what)))
+        .limit(1)
+        .get() !== undefined,
     updateExecution: (id: string, change: Partial<ExecutionRow>) =>
       void db.update(executions).set(change).where(eq(executions.id, id)).run(),
     removeExecution: (id: string) => void db.delete(executions).where(eq(executions.id, id)).run(),

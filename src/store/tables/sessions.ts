@@ -101,6 +101,8 @@ export const executions = sqliteTable("executions", {
   lease_owner: text(),
   /** Not taken up before this time, ms since the epoch (back-off). */
   not_before: integer().notNull(),
+  /** While queued or taken up again: what it waits for besides its turn, for people. */
+  waits_for: text(),
   /** It is to end. */
   stop: text().$type<"cancel" | "interrupt">(),
   turns: integer().notNull(),

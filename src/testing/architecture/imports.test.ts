@@ -44,6 +44,7 @@ function allowed(from: string, to: string): boolean {
     case "core":
       return false;
     case "working-copy":
+    case "text":
       return target === "core";
     case "store":
     case "adapter":
@@ -77,7 +78,7 @@ function allowed(from: string, to: string): boolean {
     case "cli":
       return ["core", "app.ts", "graph"].includes(target);
     case "main.ts":
-      return ["cli", "core", "graph"].includes(target);
+      return ["cli", "core", "graph", "text"].includes(target);
     case "web":
       return false;
     default:

@@ -53,7 +53,11 @@ beforeAll(async () => {
   form.append("file", new File(["example.com\tTRUE\t/\tTRUE\t0\tsid\tvalue"], "cookies.txt"));
   const cookies = await by(a, "POST", "/v1/browser/cookies", form);
   const talk = await by(a, "POST", "/v1/chat/sessions", { agent_id: "scribe" });
+  const attached = new FormData();
+  attached.append("file", new File(["of a"], "a.txt"));
+  const attachment = await by(a, "POST", "/v1/attachments/upload", attached);
   objects = [
+    ["/v1/attachments/", [attachment.body["id"] as string]],
     ["/v1/chat/sessions/", [talk.body["id"] as string, "msg_none"]],
     ["/v1/browser/cookies/agents/", ["scribe", cookies.body["id"] as string]],
     ["/v1/browser/cookies/", [cookies.body["id"] as string]],
@@ -265,6 +269,7 @@ const LEFT: Record<string, "goes" | "handed over" | "kept"> = {
   identities: "goes",
   user_provider_keys: "goes",
   cookie_sets: "goes",
+  attachments: "goes",
   notifications: "goes",
   events: "handed over",
   jobs: "handed over",

@@ -164,9 +164,20 @@ describe.skipIf(!docker)("the Docker engine", () => {
     );
     expect(String(told.data["title"])).toMatch(/Docker at unix:.* does not answer|The sandbox is gone/);
     expect((await runOf(server, run)).status).toBe("running");
+    // Said once, however often it is tried, and told by the run for as long as it lasts.
+    const waits = await heard(server, ({ data: { title } }) => /^Waits: Docker at unix:/.test(String(title)));
+    expect((await runOf(server, run)).waiting_reason).toBe(String(waits.data["title"]).replace("Waits: ", ""));
     await way.mend();
     expect((await ended).kind).toBe("run_complete");
-    expect((await runOf(server, run)).outputs).toEqual({ check: { checked: "M" } });
+    const after = await runOf(server, run);
+    expect([after.outputs, after.waiting_reason]).toEqual([{ check: { checked: "M" } }, null]);
+    const stream = await server.request<string>(
+      "GET",
+      `/v1/events/stream?run_id=${run.id}&kinds=activity,run_complete`,
+    );
+    const titles = [...stream.body.matchAll(/"title":"([^"]*)"/g)].map(([, title]) => title!);
+    expect(titles.filter((title) => /^Waits: Docker at/.test(title))).toHaveLength(1);
+    expect(titles.filter((title) => title === "Goes on.")).toHaveLength(1);
     await server.stop();
     await (await served(data, { SANDBOX: "docker", DEMO_SCRIPT: script, ...image })).stop();
     expect(await docker!.containers.list([`skep.run=${run.id}`])).toEqual([]);

@@ -40,7 +40,8 @@ type ParamsOf<P extends ListPaths> = Get<P> extends { parameters: infer Params }
 /** A list of the API, page by page; `rows` are those of all pages that were asked for. */
 export function usePages<P extends ListPaths>(path: P, params: ParamsOf<P>, options: { enabled?: boolean } = {}) {
   const query = useInfiniteQuery({
-    queryKey: ["get", path, { params }],
+    // Kept apart from a single answer of the same question, which has another shape.
+    queryKey: ["get", path, { params, pages: true }],
     initialPageParam: undefined as string | undefined,
     getNextPageParam: (page: Page<RowOf<P>>) => page.next_cursor ?? undefined,
     async queryFn({ pageParam, signal }) {

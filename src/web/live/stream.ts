@@ -33,16 +33,22 @@ function take(event: LiveEvent): void {
   for (const reader of readers) reader(event);
 }
 
+const MISSED: LiveEvent = { id: 0, kind: "gap", at: "", data: {} };
+
+function share(event: LiveEvent): void {
+  take(event);
+  channel?.postMessage({ event });
+}
+
 /** Holds the connection until `end` settles. */
 async function lead(end: Promise<void>): Promise<void> {
   leading = true;
   const leave = connect({
     position: () => last,
-    onEvent(event) {
-      take(event);
-      channel?.postMessage({ event });
-    },
+    onEvent: share,
     onState(next) {
+      // Before the first event there is no place to go on from: what happened meanwhile is not sent.
+      if (next === "open" && state === "lost" && last === undefined) share(MISSED);
       setState(next);
       channel?.postMessage({ state: next });
     },

@@ -10,6 +10,7 @@ import { LoginPage } from "../page/login/login-page.tsx";
 import { PAGES } from "../routes.ts";
 import { Empty, Loading, ProblemNote } from "../ui/note.tsx";
 import { Notices } from "../ui/notice.tsx";
+import { PageHeader } from "../ui/page.tsx";
 import { Broken } from "./broken.tsx";
 import { Frame } from "./frame.tsx";
 import { Session, useAdmin } from "./session.tsx";
@@ -79,6 +80,7 @@ function Pages() {
         </Route>
       ))}
       <Route>
+        <PageHeader title="Not found" />
         <Empty>There is no such page, or it is not for you. The navigation shows what there is.</Empty>
       </Route>
     </Switch>

@@ -45,7 +45,7 @@ export function Frame({ children }: { children: ReactNode }) {
         <Navigation onSearch={palette} onHelp={help} />
       </aside>
       <div className="flex min-w-0 flex-col">
-        <div className="sticky top-0 z-30 flex items-center gap-1 border-b border-line bg-bg px-2 md:hidden">
+        <header className="sticky top-0 z-30 flex items-center gap-1 border-b border-line bg-bg px-2 md:hidden">
           <IconButton label="Navigation" onClick={() => drawer.current?.showModal()}>
             <MenuIcon aria-hidden size={18} />
           </IconButton>
@@ -53,7 +53,7 @@ export function Frame({ children }: { children: ReactNode }) {
           <IconButton label="Search" className="ml-auto" onClick={palette}>
             <Search aria-hidden size={18} />
           </IconButton>
-        </div>
+        </header>
         <Offline />
         <main id="main" tabIndex={-1} className="mx-auto w-full max-w-6xl flex-1 px-4 pt-5 pb-16 md:px-8">
           {children}

@@ -1,5 +1,5 @@
 /** Single keys outside of fields. They can be switched off on the account page, for those who speak to their machine. */
-import { useEffect } from "react";
+import { useEffect, useRef } from "react";
 import { PAGES } from "../routes.ts";
 import { keysOn } from "./single-keys.ts";
 
@@ -37,11 +37,14 @@ function selectRow(): void {
 
 const SEQUENCE_MS = 1_500;
 
-export function useKeys({ go, palette, help }: Handlers): void {
+export function useKeys(handlers: Handlers): void {
+  const now = useRef(handlers);
+  now.current = handlers;
   useEffect(() => {
     let leader = 0;
+    const go = (path: string) => now.current.go(path);
     const single: Record<string, () => void> = {
-      "?": help,
+      "?": () => now.current.help(),
       j: () => moveRow(1),
       k: () => moveRow(-1),
       x: selectRow,
@@ -51,7 +54,7 @@ export function useKeys({ go, palette, help }: Handlers): void {
     const press = (event: KeyboardEvent) => {
       if ((event.metaKey || event.ctrlKey) && event.key.toLowerCase() === "k") {
         event.preventDefault();
-        return palette();
+        return now.current.palette();
       }
       if (event.key === "Escape" && inField(event.target)) return (event.target as HTMLElement).blur();
       if (event.metaKey || event.ctrlKey || event.altKey || inField(event.target) || !keysOn()) return;
@@ -65,5 +68,5 @@ export function useKeys({ go, palette, help }: Handlers): void {
     };
     addEventListener("keydown", press);
     return () => removeEventListener("keydown", press);
-  }, [go, palette, help]);
+  }, []);
 }

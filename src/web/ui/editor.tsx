@@ -89,6 +89,8 @@ export default function Editor({
         ],
       }),
     });
+    // What scrolls can be reached by keyboard.
+    editor.scrollDOM.tabIndex = 0;
     view.current = editor;
     return () => editor.destroy();
   }, []);

@@ -1,6 +1,7 @@
 /**
  * The sandbox of machines without Docker: file tools held inside the workspace, on the host. Commands run only when
- * the operator allows them, with nothing of the server's environment, in a process group that dies with the call.
+ * the operator allows them, with nothing of the server's environment, in a process group that dies with the call; what
+ * left the group dies when the call is stopped, and with the execution.
  * This is no wall against a hostile command: with a shell, an agent can do what the server's user can.
  */
 import type { ChildProcess } from "node:child_process";
@@ -11,10 +12,18 @@ import { pid, platform } from "node:process";
 import { type Clock, systemClock } from "../../../core/clock.ts";
 import { badRequest, forbidden, messageOf, unavailable } from "../../../core/errors.ts";
 import { newId } from "../../../core/ids.ts";
-import type { ExecOptions, ExecResult, Sandbox, SandboxDriver, SandboxSpec } from "../../../engine/sandbox.ts";
+import type {
+  Capabilities,
+  ExecOptions,
+  ExecResult,
+  Sandbox,
+  SandboxAbout,
+  SandboxDriver,
+  SandboxSpec,
+} from "../../../engine/sandbox.ts";
 import { createOutputWindow } from "../output-window.ts";
 import { createWorkspaceFiles } from "../workspace-files.ts";
-import { asPathProblem, resolvePlace } from "../workspace-path.ts";
+import { asPathProblem, MOUNT_POINT, resolvePlace } from "../workspace-path.ts";
 import { killMarked, PROCESS_MARK } from "./marked-processes.ts";
 
 export interface ProcessSandboxDeps {
@@ -30,28 +39,53 @@ const DRAIN_MS = 200;
 
 export function createProcessSandboxes(deps: ProcessSandboxDeps): SandboxDriver {
   const { allowHostShell, instanceId = newId("instance"), clock = systemClock } = deps;
+  const capabilities: Capabilities = { shell: allowHostShell, network: "host", isolation: "none" };
   return {
-    kind: "process",
+    name: "process",
+    capabilities,
     start: async (spec, signal) => {
       signal.throwIfAborted();
-      const root = await realpath(spec.workspace).catch(() => {
+      const root = await realpath(spec.home).catch(() => {
         throw unavailable("workspace_missing", "The workspace's folder is not there.");
       });
       const env = { ...spec.env, [PROCESS_MARK]: `${instanceId}/${spec.executionId}` };
-      return createSandbox({ ...spec, env }, root, allowHostShell, clock);
+      // What left its group, or its session, is found by its mark.
+      const killLeft = () => killMarked(instanceId, (executionId) => executionId !== spec.executionId);
+      return createSandbox({ ...spec, env }, root, { capabilities, clock, killLeft });
     },
     sweep: (isLive) => (allowHostShell ? killMarked(instanceId, isLive) : Promise.resolve(0)),
   };
 }
 
-function createSandbox(spec: SandboxSpec, root: string, hasShell: boolean, clock: Clock): Sandbox {
+function aboutOf(root: string, shell: boolean): SandboxAbout {
+  if (!shell)
+    return { files: "Your files are those that the file tools show, and no others.", commands: "", network: "" };
+  const uid = process.getuid?.();
+  const who = uid === 0 ? "root" : uid === undefined ? "the server's user" : `the user with the number ${uid}`;
+  return {
+    files: `Your files are in ${root}, where commands start; the file tools also take ${MOUNT_POINT} for it.`,
+    commands: `Commands run on the server's own machine as ${who}, and nothing holds them back: change nothing outside of your files. Your home folder is the same folder.`,
+    network: "The network is the machine's.",
+  };
+}
+
+interface SandboxParts {
+  capabilities: Capabilities;
+  clock: Clock;
+  /** Ends what the execution's commands left behind. */
+  killLeft(): Promise<unknown>;
+}
+
+function createSandbox(spec: SandboxSpec, root: string, { capabilities, clock, killLeft }: SandboxParts): Sandbox {
+  const { shell: hasShell } = capabilities;
   const running = new Set<ChildProcess>();
   let stopped = false;
+  let used = false;
   const base = { PATH: HOST_PATH, HOME: root, LANG: "C.UTF-8", ...spec.env };
   return {
-    kind: "process",
-    hasShell,
-    ...createWorkspaceFiles(root),
+    capabilities,
+    about: aboutOf(root, hasShell),
+    workspace: createWorkspaceFiles(root),
     exec: async (argv, options) => {
       if (stopped) throw unavailable("sandbox_lost", "The sandbox has been stopped.");
       if (!hasShell && argv[0] !== "grep")
@@ -70,8 +104,11 @@ function createSandbox(spec: SandboxSpec, root: string, hasShell: boolean, clock
         stdio: "pipe",
       });
       running.add(child);
+      used ||= hasShell;
       try {
-        return await follow(child, command, options, clock);
+        const result = await follow(child, command, options, clock);
+        if (hasShell && (result.timedOut || result.aborted) && running.size === 1) await killLeft();
+        return result;
       } finally {
         killGroup(child);
         running.delete(child);
@@ -80,6 +117,7 @@ function createSandbox(spec: SandboxSpec, root: string, hasShell: boolean, clock
     stop: async () => {
       stopped = true;
       for (const child of running) killGroup(child);
+      if (used) await killLeft();
     },
   };
 }

@@ -3,6 +3,7 @@ import { existsSync, mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { newId } from "../../../core/ids.ts";
+import { isRunning } from "../../../testing/process-state.ts";
 import { EXEC } from "../../../testing/sandbox-fixture.ts";
 import { createProcessSandboxes } from "./driver.ts";
 
@@ -14,7 +15,7 @@ afterAll(() => rmSync(workspace, { recursive: true, force: true }));
 
 const never = new AbortController().signal;
 const spec = (executionId: string) => ({
-  ...{ executionId, sessionId: "sess_test", agentId: "engineer", workspace, network: "none" as const },
+  ...{ executionId, sessionId: "sess_test", agentId: "engineer", home: workspace, network: "none" as const },
   ...{ memoryMb: 128, cpus: 1, env: {} },
 });
 
@@ -35,16 +36,44 @@ test.skipIf(!existsSync("/proc/self/environ"))(
         ],
         EXEC,
       );
+      // Not stopped: the server died.
       pids.push(Number(left.output));
-      await sandbox.stop();
     }
-    const runs = (pid: number) => existsSync(`/proc/${pid}/stat`);
-    expect(pids.map(runs)).toEqual([true, true]);
+    expect(pids.map(isRunning)).toEqual([true, true]);
     const stranger = createProcessSandboxes({ allowHostShell: true, instanceId: newId("instance") });
     expect(await stranger.sweep(() => false)).toBe(0);
     const after = createProcessSandboxes({ allowHostShell: true, instanceId });
     expect(await after.sweep((id) => id === live)).toBe(1);
     expect(await after.sweep((id) => id === live)).toBe(0);
     expect(await after.sweep(() => false)).toBe(1);
+  },
+);
+
+test.skipIf(!existsSync("/proc/self/environ"))(
+  "what left its session ends with the execution, and with a call that is stopped or takes too long",
+  async () => {
+    const sandboxes = createProcessSandboxes({ allowHostShell: true });
+    const LEAVE =
+      "rm -f pids; for n in 1 2 3; do setsid sh -c 'setsid sleep 60 & echo $! >> pids; wait' >/dev/null 2>&1 & done; until [ \"$(wc -l < pids 2>/dev/null)\" = 3 ]; do :; done; cat pids";
+    const sandbox = await sandboxes.start(spec(newId("execution")), never);
+    const pidsOf = (output: string) => [...output.matchAll(/^\d+$/gm)].map(Number);
+    const left = pidsOf((await sandbox.exec(["sh", "-c", LEAVE], EXEC)).output);
+    expect(left.map(isRunning)).toEqual([true, true, true]);
+    const late = await sandbox.exec(["sh", "-c", `${LEAVE}; sleep 60`], { ...EXEC, timeoutMs: 1_500 });
+    expect([late.timedOut, pidsOf(late.output).map(isRunning)]).toEqual([true, [false, false, false]]);
+    const stop = new AbortController();
+    const output = { text: "" };
+    const cut = await sandbox.exec(["sh", "-c", `${LEAVE}; sleep 60`], {
+      ...EXEC,
+      signal: stop.signal,
+      onOutput(text) {
+        output.text += text;
+        if (pidsOf(output.text).length === 3) stop.abort();
+      },
+    });
+    expect([cut.aborted, pidsOf(cut.output).map(isRunning)]).toEqual([true, [false, false, false]]);
+    const last = pidsOf((await sandbox.exec(["sh", "-c", LEAVE], EXEC)).output);
+    await sandbox.stop();
+    expect(last.map(isRunning)).toEqual([false, false, false]);
   },
 );

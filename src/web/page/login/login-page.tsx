@@ -160,6 +160,7 @@ export function FirstAdministrator({ onDone }: { onDone(): Promise<void> }) {
           hint={
             <>
               The server printed it at its start, and keeps it in the file <code>setup-token</code> of its data folder.
+              Where only this machine reaches the server, none is needed.
             </>
           }
           error={fieldError(error, "setup_token")}

@@ -1,0 +1,53 @@
+/** scripts/screenshots: the pictures of docs/dashboard.md. */
+import { mkdirSync, mkdtempSync, rmSync, statSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join, resolve } from "node:path";
+import { openBrowser } from "../../src/testing/browser.ts";
+import { type Seeded, seed, seedEnvironment } from "../../src/testing/dashboard/seed.ts";
+import { PHONE, visit } from "../../src/testing/dashboard/visitor.ts";
+import { startServer } from "../../src/testing/server.ts";
+
+const OUT = resolve(import.meta.dir, "../../docs/images");
+const WIDE = { width: 1060, height: 620 };
+
+interface Picture {
+  name: string;
+  path(ids: Seeded): string;
+  dark?: boolean;
+  phone?: boolean;
+}
+
+const PICTURES: Picture[] = [
+  { name: "home", path: () => "/" },
+  { name: "run", path: ({ failed }) => `/runs/${failed}`, dark: true },
+  { name: "run-graph", path: ({ succeeded }) => `/runs/${succeeded}?tab=graph` },
+  { name: "pipeline", path: () => "/pipelines/change" },
+  { name: "agent", path: () => "/agents/engineer" },
+  { name: "provider", path: () => "/providers?provider=anthropic" },
+  { name: "code-graph", path: ({ project }) => `/projects/${project}/graph?symbol=withTax` },
+  { name: "usage", path: () => "/usage" },
+  { name: "phone", path: () => "/", phone: true },
+];
+
+const folder = mkdtempSync(join(tmpdir(), "skep-screenshots-"));
+const [server, browser] = await Promise.all([startServer({ env: seedEnvironment(folder) }), openBrowser()]);
+try {
+  const ids = await seed(server);
+  mkdirSync(OUT, { recursive: true });
+  let bytes = 0;
+  for (const { name, path, dark = false, phone = false } of PICTURES) {
+    const look = { colorScheme: dark ? ("dark" as const) : ("light" as const), viewport: phone ? PHONE : WIDE };
+    const { page, open, close } = await visit(browser, server.url, look);
+    await open(path(ids));
+    await page.evaluate("document.fonts.ready.then(() => new Promise((done) => setTimeout(done, 600)))");
+    const file = join(OUT, `${name}.png`);
+    await page.screenshot({ path: file, animations: "disabled" });
+    bytes += statSync(file).size;
+    await close();
+  }
+  console.log(`docs/images  ${PICTURES.length} pictures, ${Math.round(bytes / 1_000)} kB`);
+} finally {
+  await browser.close();
+  await server.remove();
+  rmSync(folder, { recursive: true, force: true });
+}

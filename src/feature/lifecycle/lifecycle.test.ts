@@ -1,0 +1,59 @@
+import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { type Account, makeUser, setupAdmin } from "../../testing/accounts.ts";
+import { startServer, type TestServer } from "../../testing/server.ts";
+import type { LiveSession, TimelineItem } from "./model.ts";
+
+let server: TestServer;
+let admin: Account;
+let a: Account;
+let b: Account;
+beforeAll(async () => {
+  server = await startServer({ env: { AUTH_ENABLED: "true" } });
+  admin = await setupAdmin(server);
+  a = await makeUser(server, admin, "a@example.test");
+  b = await makeUser(server, admin, "b@example.test");
+});
+afterAll(() => server.remove());
+
+const itemsOf = async <T>(who: Account, path: string) =>
+  (await server.request<{ items: T[] }>("GET", `/v1/lifecycle/${path}`, { token: who.token })).body.items;
+
+describe("lifecycle", () => {
+  test("the timeline tells what an agent did for its user, and tells others nothing of it", async () => {
+    const body = { pipeline_id: "hello", task_description: "by a" };
+    const run = await server.request<{ id: string }>("POST", "/v1/runs", { token: a.token, body });
+    await server.request("GET", `/v1/events/stream?run_id=${run.body.id}`, { token: a.token });
+    const mine = await itemsOf<TimelineItem>(a, "timeline");
+    expect(mine.map(({ kind }) => kind)).toContain("step_complete");
+    expect(mine.every(({ run_id }) => run_id === run.body.id)).toBe(true);
+    expect(mine.map(({ id }) => id)).toEqual(mine.map(({ id }) => id).sort((x, y) => y - x));
+    expect(await itemsOf(b, "timeline")).toEqual([]);
+    expect(await itemsOf(admin, "timeline")).toHaveLength(mine.length);
+    const scribe = await itemsOf<TimelineItem>(a, "timeline?agent_id=scribe&kind=session_ended");
+    expect(scribe).toMatchObject([{ agent_id: "scribe", title: "Ended: succeeded" }]);
+    expect(await itemsOf(a, "timeline?since=2999-01-01T00:00:00.000Z")).toEqual([]);
+    const page = await server.request<{ items: TimelineItem[]; next_cursor: string }>(
+      "GET",
+      "/v1/lifecycle/timeline?limit=2",
+      { token: a.token },
+    );
+    const rest = await itemsOf<TimelineItem>(a, `timeline?cursor=${page.body.next_cursor}`);
+    expect([...page.body.items, ...rest]).toEqual(mine);
+    expect((await server.request("GET", "/v1/lifecycle/timeline?kind=nothing", { token: a.token })).status).toBe(422);
+  });
+
+  test("open talks are alive until they are ended, their owner's and the administrator's to see", async () => {
+    const made = await server.request<{ id: string }>("POST", "/v1/chat/sessions", {
+      token: a.token,
+      body: { agent_id: "scribe", title: "Talk" },
+    });
+    const alive = async (who: Account) => (await itemsOf<LiveSession>(who, "sessions")).map(({ id }) => id);
+    expect(await itemsOf<LiveSession>(a, "sessions")).toMatchObject([
+      { id: made.body.id, kind: "chat", agent_id: "scribe", title: "Talk", status: "open", container_id: null },
+    ]);
+    expect(await alive(admin)).toContain(made.body.id);
+    expect(await alive(b)).toEqual([]);
+    await server.request("DELETE", `/v1/chat/sessions/${made.body.id}`, { token: a.token });
+    expect(await alive(a)).toEqual([]);
+  });
+});

@@ -1,0 +1,40 @@
+/** What agents did, and what they are at. */
+import { type Static, Type as t } from "@sinclair/typebox";
+import { oneOf, orNull, Time } from "../../core/schema.ts";
+import type { SessionKind } from "../../engine/kinds.ts";
+
+export const TIMELINE_KINDS = [
+  "session_started",
+  "session_ended",
+  "turn_ended",
+  "step_complete",
+  "step_failed",
+  "activity",
+] as const;
+export const TimelineKind = oneOf(...TIMELINE_KINDS);
+
+export const TimelineItem = t.Object({
+  id: t.Integer({ description: "Of the event." }),
+  at: Time,
+  agent_id: t.String(),
+  kind: TimelineKind,
+  title: t.String({ description: "A line for people." }),
+  run_id: t.Optional(t.String()),
+  session_id: t.Optional(t.String()),
+  data: t.Record(t.String(), t.Unknown()),
+});
+export type TimelineItem = Static<typeof TimelineItem>;
+
+export const LiveSession = t.Object({
+  id: t.String(),
+  agent_id: t.String(),
+  kind: t.Unsafe<SessionKind>(t.String({ description: "`pipeline`, `chat`, `pulse`, `swarm`, `spawn`, …" })),
+  title: orNull(t.String()),
+  status: oneOf("open", "queued", "running"),
+  run_id: orNull(t.String()),
+  project_id: orNull(t.String()),
+  started_at: Time,
+  last_activity_at: Time,
+  container_id: orNull(t.String({ description: "Container that it works in now." })),
+});
+export type LiveSession = Static<typeof LiveSession>;

@@ -1,0 +1,120 @@
+/** The timeline, from the event log, and the sessions that are alive. */
+import { kindOf, type SessionKind } from "../../engine/kinds.ts";
+import type { Caller } from "../../http/caller.ts";
+import { type ListAnswer, listAnswer, type Page } from "../../http/list.ts";
+import type { Store } from "../../store/store.ts";
+import type { SessionRow } from "../sessions/service.ts";
+import { type LiveSession, TIMELINE_KINDS, type TimelineItem } from "./model.ts";
+
+export interface TimelineFilter {
+  agent_id?: string | undefined;
+  kind?: TimelineItem["kind"] | undefined;
+  /** RFC 3339. */
+  since?: string | undefined;
+}
+
+export interface Lifecycle {
+  /** Newest first; what the caller may read. */
+  timeline(filter: TimelineFilter, page: Page, caller: Caller): ListAnswer<TimelineItem>;
+  /** The caller's own, an administrator's all; the latest first. */
+  sessions(page: Page, caller: Caller): Promise<ListAnswer<LiveSession>>;
+}
+
+export interface LifecycleDeps {
+  store: Store;
+  /** Sessions that have not ended, oldest first. */
+  live(): SessionRow[];
+  /** Container of each session that has one; empty where the container engine does not answer. */
+  containers(): Promise<ReadonlyMap<string, string>>;
+}
+
+interface EventRow {
+  id: number;
+  at: string;
+  kind: TimelineItem["kind"];
+  agent_id: string;
+  run_id: string | null;
+  step_id: string | null;
+  session_id: string | null;
+  data: string;
+}
+
+const WHICH = TIMELINE_KINDS.map((kind) => `'${kind}'`).join(", ");
+
+function titleOf({ kind, step_id }: EventRow, data: Record<string, unknown>): string {
+  const said = (name: string) => (typeof data[name] === "string" ? data[name] : "");
+  const error = (data["error"] as { message?: unknown } | undefined)?.message;
+  const why = typeof error === "string" ? `: ${error}` : "";
+  switch (kind) {
+    case "activity":
+      return said("title") || "Something was done";
+    case "session_started":
+      return `Began: ${said("kind") || "work"}${step_id ? `, step ${step_id}` : ""}`;
+    case "session_ended":
+      return `Ended: ${said("status")}${why}`;
+    case "turn_ended":
+      return `Answered: ${said("status")}${why}`;
+    case "step_complete":
+      return `Step ${step_id ?? ""} is complete`;
+    case "step_failed":
+      return `Step ${step_id ?? ""} ${said("status") || "failed"}${why}`;
+  }
+}
+
+export function createLifecycle({ store, live, containers }: LifecycleDeps): Lifecycle {
+  return {
+    timeline({ agent_id, kind, since }, page, caller) {
+      const where = [`agent_id IS NOT NULL AND kind IN (${WHICH})`];
+      const values: Record<string, unknown> = { limit: page.limit + 1 };
+      const also = (condition: string, name: string, value: unknown): void => {
+        if (value === undefined) return;
+        where.push(condition);
+        values[name] = value;
+      };
+      also("agent_id = @agent", "agent", agent_id);
+      also("kind = @kind", "kind", kind);
+      also("at >= @since", "since", since);
+      also("id < @before", "before", page.after === null ? undefined : Number(page.after));
+      if (!caller.admin) also("(user_id IS NULL OR user_id = @user)", "user", caller.userId ?? "");
+      const rows = store.sqlite
+        .prepare(
+          `SELECT id, at, kind, agent_id, run_id, step_id, session_id, data FROM events
+           WHERE ${where.join(" AND ")} ORDER BY id DESC LIMIT @limit`,
+        )
+        .all(values) as EventRow[];
+      return listAnswer(
+        rows,
+        page,
+        ({ id }) => String(id),
+        (row) => {
+          const data = JSON.parse(row.data) as Record<string, unknown>;
+          const { id, at, kind, agent_id, run_id, session_id } = row;
+          return {
+            ...{ id, at, kind, agent_id, title: titleOf(row, data), data },
+            ...(run_id === null ? {} : { run_id }),
+            ...(session_id === null ? {} : { session_id }),
+          };
+        },
+      );
+    },
+    async sessions(page, caller) {
+      const mine = live()
+        .filter((row) => caller.admin || (row.user_id !== null && row.user_id === caller.userId))
+        .filter(({ kind, status }) => status !== "open" || kindOf(kind as SessionKind).listed === "open")
+        .reverse();
+      const start = page.after === null ? 0 : mine.findIndex(({ id }) => id < page.after!);
+      const rows = start < 0 ? [] : mine.slice(start, start + page.limit + 1);
+      const inContainers = rows.length === 0 ? new Map<string, string>() : await containers();
+      return listAnswer(
+        rows,
+        page,
+        ({ id }) => id,
+        (row) => ({
+          ...{ id: row.id, agent_id: row.agent_id, kind: row.kind, title: row.title, run_id: row.run_id },
+          ...{ project_id: row.project_id, status: row.status as LiveSession["status"], started_at: row.created_at },
+          ...{ last_activity_at: row.last_activity_at, container_id: inContainers.get(row.id) ?? null },
+        }),
+      );
+    },
+  };
+}

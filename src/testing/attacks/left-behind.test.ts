@@ -1,0 +1,51 @@
+/** A host shell's commands that leave their session: they end with the run that is cancelled and with the server. */
+import { afterAll, expect, setDefaultTimeout, test } from "bun:test";
+import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { isRunning } from "../process-state.ts";
+import { startServer } from "../server.ts";
+import { ended } from "./held-run.ts";
+import { waitFor } from "./waiting.ts";
+
+// For machines that are busy with other things: none of this waits for a clock.
+setDefaultTimeout(60_000);
+
+const folder = mkdtempSync(join(tmpdir(), "skep-left-"));
+afterAll(() => rmSync(folder, { recursive: true, force: true }));
+
+const COMMAND =
+  "setsid sh -c 'setsid sleep 300 & echo $! > pid; wait' >/dev/null 2>&1 & until [ -s pid ]; do sleep 0.05; done; touch ready; sleep 300";
+const SOURCE =
+  "id: leave\nname: Leave\ndefaults: { model: demo/scripted }\nsteps:\n  - id: leave\n    agent: leaver\n    input: go\n    outputs: [answer]\n";
+
+test.skipIf(!existsSync("/proc/self/environ")).each(["a cancelled run", "a server that is told to stop"])(
+  "%s leaves nothing running",
+  async (how) => {
+    const call = { tool: "bash", input: { command: COMMAND, timeout_seconds: 300 } };
+    const script = { version: 1, steps: { leave: [{ tool_calls: [call] }] } };
+    writeFileSync(join(folder, "script.json"), JSON.stringify(script));
+    const env = { DEMO_SCRIPT: join(folder, "script.json"), ALLOW_HOST_SHELL: "true" };
+    const server = await startServer({ env });
+    try {
+      await server.request("POST", "/v1/agents", { body: { id: "leaver", prompt: "You leave." } });
+      await server.request("POST", "/v1/pipelines", { body: { source: SOURCE } });
+      const body = { pipeline_id: "leave", task_description: "go" };
+      const run = (await server.request("POST", "/v1/runs", { body })).body["id"] as string;
+      const workspace = join(server.data, "workspaces", run);
+      await waitFor(() => existsSync(join(workspace, "ready")), "the command at work");
+      const pid = Number(readFileSync(join(workspace, "pid"), "utf8"));
+      expect(isRunning(pid)).toBe(true);
+      if (how === "a cancelled run") {
+        await server.request("POST", `/v1/runs/${run}/cancel`);
+        await ended(server, undefined, run);
+        await waitFor(() => !isRunning(pid), "the end of what it left");
+      } else {
+        expect(await server.stop()).toBe(0);
+        expect(isRunning(pid)).toBe(false);
+      }
+    } finally {
+      await server.remove();
+    }
+  },
+);

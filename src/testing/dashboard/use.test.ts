@@ -1,0 +1,205 @@
+/** The dashboard in use: answered in place, live, by keyboard, with hostile texts, with two editors, over a restart. */
+import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from "bun:test";
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import type { Browser } from "playwright-core";
+import { hasBrowser, openBrowser } from "../browser.ts";
+import { startServer, type TestServer } from "../server.ts";
+import { type Seeded, seed, seedEnvironment } from "./seed.ts";
+import { visit } from "./visitor.ts";
+
+setDefaultTimeout(180_000);
+
+/** Texts that would run, were they taken for markup, an address or a template anywhere. */
+const HOSTILE = [
+  "<img src=x onerror=document.title='owned'>",
+  "<script>document.title='owned'</script>",
+  '"><svg onload=document.title="owned">',
+  "javascript:document.title='owned'",
+  "[click](javascript:document.title='owned')",
+  "{{constructor.constructor('document.title=1')()}}",
+  "</textarea></title><iframe srcdoc='<script>parent.document.title=1</script>'>",
+];
+
+describe.skipIf(!hasBrowser())("the dashboard in use", () => {
+  const folder = mkdtempSync(join(tmpdir(), "skep-use-"));
+  let server: TestServer;
+  let browser: Browser;
+  let ids: Seeded;
+  beforeAll(async () => {
+    [server, browser] = await Promise.all([startServer({ env: seedEnvironment(folder) }), openBrowser()]);
+    ids = await seed(server);
+  });
+  afterAll(async () => {
+    await browser?.close();
+    await server?.remove();
+    rmSync(folder, { recursive: true, force: true });
+  });
+
+  test("an approval is answered where it stands, and the page follows the run to its end by itself", async () => {
+    const { page, close, open, faults } = await visit(browser, server.url);
+    await open(`/runs/${ids.waiting}`);
+    const card = page.getByRole("article", { name: "Approval confirm" });
+    expect(await card.textContent()).toContain("One writer with tests.");
+    expect(await card.textContent()).toContain("Goes on with build.");
+    expect(await card.textContent()).toContain("The run ends as failed.");
+    await card.getByPlaceholder("A comment").fill("Go on, and mind the commas.");
+    await card.getByRole("button", { name: "Approve" }).click();
+    await page.locator("header").getByText("Succeeded").waitFor();
+    await card.waitFor({ state: "detached" });
+    await open("/runs?status=succeeded");
+    await page.getByText("Let reports be exported as CSV").first().waitFor();
+    await close();
+    expect(faults).toEqual([]);
+  });
+
+  test("by keyboard alone: help, pages, rows, the palette, a run started and found", async () => {
+    const { page, close, open, faults } = await visit(browser, server.url);
+    await open("/");
+    await page.keyboard.press("?");
+    await page.getByRole("dialog", { name: "Keys" }).waitFor();
+    await page.keyboard.press("Escape");
+    await page.getByRole("dialog", { name: "Keys" }).waitFor({ state: "detached" });
+    await page.keyboard.press("g");
+    await page.keyboard.press("r");
+    await page.getByRole("heading", { name: "Runs", level: 1 }).waitFor();
+    await page.getByRole("table", { name: "Runs" }).waitFor();
+    await page.keyboard.press("j");
+    await page.keyboard.press("j");
+    await page.keyboard.press("x");
+    await page.getByText("1 run selected").waitFor();
+    await page.keyboard.press("x");
+    await page.keyboard.press("Enter");
+    await page.waitForURL(/\/runs\/run_/);
+    await page.keyboard.press("Control+k");
+    await page.getByPlaceholder("Where to").fill("nightly");
+    await page.getByRole("option", { name: /Nightly checks of the export/ }).waitFor();
+    await page.keyboard.press("Enter");
+    await page.getByRole("heading", { name: "Nightly checks of the export" }).waitFor();
+    await page.keyboard.press("n");
+    await page.getByLabel("Task").waitFor();
+    await page.getByLabel("Pipeline").selectOption("checks");
+    await page.getByLabel("Task").fill("Check it by keyboard");
+    await page.keyboard.press("Control+Enter");
+    await page.getByRole("heading", { name: "Check it by keyboard" }).waitFor();
+    await page.locator("header").getByText("Failed").waitFor();
+    await close();
+    expect(faults).toEqual([]);
+  });
+
+  test("A19: texts of users, agents and files stay texts in every list and on every page", async () => {
+    const all = HOSTILE.join("\n");
+    const send = async (method: string, path: string, body: unknown) => {
+      const answer = await server.request<{ id: string }>(method, path, { body });
+      expect([path, answer.status]).toEqual([path, 201]);
+      return answer.body.id;
+    };
+    // What looks like a template is one there, and refused.
+    const plain = all.replaceAll("{{", "{ {");
+    const steps = [
+      { id: "say", agent: "hostile", input: plain },
+      { id: "ok", approval: { message: plain } },
+    ];
+    await send("POST", "/v1/agents", { id: "hostile", name: HOSTILE[0], description: all, prompt: all });
+    await send("POST", "/v1/skills", { name: "hostile", description: HOSTILE[1], content: all });
+    const pipeline = { id: "hostile", name: HOSTILE[2], description: all, defaults: { model: "demo/scripted" }, steps };
+    await send("POST", "/v1/pipelines", pipeline);
+    const project = await send("POST", "/v1/projects", { name: HOSTILE[0], description: all });
+    const run = await send("POST", "/v1/runs", { pipeline_id: "hostile", task_description: all });
+    const { page, close, open, faults } = await visit(browser, server.url);
+    const pages = [
+      "/",
+      "/runs",
+      `/runs/${run}`,
+      `/runs/${run}?step=ok`,
+      `/runs/${run}?tab=graph`,
+      "/agents",
+      "/skills",
+    ];
+    const more = [
+      "/agents/hostile",
+      "/skills/hostile",
+      "/pipelines",
+      "/pipelines/hostile",
+      "/projects",
+      `/projects/${project}`,
+    ];
+    for (const path of [...pages, ...more]) {
+      await open(path);
+      expect([path, await page.title()]).toEqual([path, expect.stringContaining("Skep") as unknown as string]);
+      expect([path, await page.locator("main img, main iframe, main script, a[href^='javascript']").count()]).toEqual([
+        path,
+        0,
+      ]);
+    }
+    await page.keyboard.press("Control+k");
+    await page.getByPlaceholder("Where to").fill("onerror");
+    await page.getByRole("option").first().waitFor();
+    await close();
+    expect(faults).toEqual([]);
+  });
+
+  test("two editors of an agent: the second sees both versions and loses neither", async () => {
+    const { page, close, open } = await visit(browser, server.url);
+    await open("/agents/scribe");
+    const box = page.getByLabel("Instructions");
+    await box.fill("My version of the instructions.");
+    await server.request("PUT", "/v1/agents/scribe/config", { body: { prompt: "Their version of the instructions." } });
+    await page.getByRole("button", { name: "Save" }).click();
+    const both = page.getByRole("alert");
+    await both.getByText("Their version of the instructions.").waitFor();
+    await both.getByText("My version of the instructions.").waitFor();
+    await both.getByRole("button", { name: "Overwrite with mine" }).click();
+    await both.waitFor({ state: "detached" });
+    const { body } = await server.request<{ prompt: string }>("GET", "/v1/agents/scribe");
+    expect(body.prompt.trim()).toBe("My version of the instructions.");
+    await close();
+  });
+
+  test("a pipeline's problems stand at their lines, and nothing broken is saved", async () => {
+    const { page, close, open } = await visit(browser, server.url);
+    await open("/pipelines/checks");
+    const editor = page.getByRole("textbox", { name: /^Text of/ });
+    await editor.waitFor();
+    await editor.click();
+    await page.keyboard.press("Control+a");
+    await page.keyboard.insertText("id: checks\nname: Checks\nsteps:\n  - id: a\n    agnt: engineer\n    input: x\n");
+    await page.getByRole("status", { name: "Problems" }).getByText("line", { exact: false }).first().waitFor();
+    expect(await page.getByRole("button", { name: "Save" }).isDisabled()).toBe(true);
+    await close();
+  });
+
+  test("two tabs share one stream, and both follow", async () => {
+    const context = await browser.newContext();
+    const [one, two] = [await context.newPage(), await context.newPage()];
+    for (const page of [one, two]) {
+      await page.goto(`${server.url}/runs`);
+      await page.getByRole("table", { name: "Runs" }).waitFor();
+    }
+    const readers = async () =>
+      (await server.request<{ broker: { subscribers: number } }>("GET", "/v1/status")).body.broker.subscribers;
+    expect(await readers()).toBeGreaterThan(0);
+    await server.request("POST", "/v1/runs", {
+      body: { pipeline_id: "checks", task_description: "Seen in both tabs" },
+    });
+    for (const page of [one, two]) await page.getByText("Seen in both tabs").first().waitFor();
+    await context.close();
+  });
+
+  test("a server that goes away is said so, and what happened meanwhile is there when it is back", async () => {
+    const data = mkdtempSync(join(tmpdir(), "skep-away-"));
+    const first = await startServer({ env: seedEnvironment(folder), data });
+    const { page, close, open } = await visit(browser, first.url);
+    await open("/runs");
+    const port = new URL(first.url).port;
+    await first.stop();
+    await page.getByText("The server does not answer. What you see may be old").waitFor();
+    const second = await startServer({ env: { ...seedEnvironment(folder), PORT: port }, data });
+    await second.request("POST", "/v1/runs", { body: { pipeline_id: "hello", task_description: "Begun meanwhile" } });
+    await page.getByText("The server does not answer. What you see may be old").waitFor({ state: "detached" });
+    await page.getByText("Begun meanwhile").first().waitFor();
+    await close();
+    await second.remove();
+  });
+});

@@ -1,0 +1,51 @@
+/** A browser at the dashboard that writes down what must not happen: errors, refused scripts and styles, requests elsewhere. */
+import AxeBuilder from "@axe-core/playwright";
+import type { Browser, BrowserContextOptions, Page } from "playwright-core";
+
+export interface Visitor {
+  page: Page;
+  /** What was wrong so far, with the address it was wrong at. */
+  faults: string[];
+  /** Opens a path of the site and waits until its heading and its questions' answers are there. */
+  open(path: string): Promise<void>;
+  /** Rules of accessibility that the page breaks, with the elements; of all rules, those about colour, or the others. */
+  axe(about?: "all" | "colour" | "structure"): Promise<string[]>;
+  /** Pixels by which the page is wider than its window. */
+  overflow(): Promise<number>;
+  close(): Promise<void>;
+}
+
+export const PHONE = { width: 390, height: 844 };
+
+export async function visit(browser: Browser, base: string, options: BrowserContextOptions = {}): Promise<Visitor> {
+  const context = await browser.newContext({ viewport: { width: 1280, height: 800 }, ...options });
+  const page = await context.newPage();
+  const faults: string[] = [];
+  const note = (what: string) => faults.push(`${new URL(page.url()).pathname}: ${what}`);
+  page.on("pageerror", (error) => note(`throws ${error.message}`));
+  page.on("console", (message) => {
+    if (message.type() === "error" || /violat|Trusted/i.test(message.text())) note(message.text().slice(0, 300));
+  });
+  page.on("request", (request) => {
+    const address = request.url();
+    if (!address.startsWith(base) && !/^(data|blob):/.test(address)) note(`asks ${address}`);
+  });
+  return {
+    page,
+    faults,
+    async open(path) {
+      await page.goto(base + path);
+      await page.locator("main h1").first().waitFor();
+      await page.locator('[role="status"]:has-text("Loading")').first().waitFor({ state: "detached" });
+    },
+    async axe(about = "all") {
+      const builder = new AxeBuilder({ page });
+      if (about === "colour") builder.withRules("color-contrast");
+      if (about === "structure") builder.disableRules("color-contrast");
+      const { violations } = await builder.analyze();
+      return violations.flatMap(({ id, nodes }) => nodes.map(({ html }) => `${id}: ${html.slice(0, 160)}`));
+    },
+    overflow: () => page.evaluate("document.documentElement.scrollWidth - innerWidth") as Promise<number>,
+    close: () => context.close(),
+  };
+}
