@@ -2,6 +2,7 @@
 import type { EventOf } from "../core/events.ts";
 import { admin } from "../feature/admin/feature.ts";
 import { agents } from "../feature/agents/feature.ts";
+import { attachments } from "../feature/attachments/feature.ts";
 import { audit } from "../feature/audit/feature.ts";
 import { accounts, auth } from "../feature/auth/feature.ts";
 import { budgets } from "../feature/budgets/feature.ts";
@@ -26,6 +27,7 @@ import { secrets } from "../feature/secrets/feature.ts";
 import { sessions } from "../feature/sessions/feature.ts";
 import { settings } from "../feature/settings/feature.ts";
 import { skills } from "../feature/skills/feature.ts";
+import { spawn } from "../feature/spawn/feature.ts";
 import { status } from "../feature/status/feature.ts";
 import { swarm } from "../feature/swarm/feature.ts";
 import { tasks } from "../feature/tasks/feature.ts";
@@ -61,11 +63,13 @@ export const FEATURES = noFeatures()
   .with(budgets)
   .with(usage)
   .with(sessions)
+  .with(attachments)
   .with(chat)
   .with(lifecycle)
   .with(runs)
   .with(transcripts)
   .with(tasks)
+  .with(spawn)
   .with(memory)
   .with(swarm)
   .with(engine)

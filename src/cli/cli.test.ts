@@ -199,6 +199,7 @@ describe("words and JSON", () => {
       "graph-worker",
       "export",
       "completion",
+      "complete",
       "login",
       "logout",
       "token",

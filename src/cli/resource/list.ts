@@ -1,5 +1,6 @@
 /** Everything that `resourceCommands` makes commands of. */
 import { agents } from "./agents.ts";
+import { executions } from "./executions.ts";
 import { jobs } from "./jobs.ts";
 import { keys } from "./keys.ts";
 import { pipelines } from "./pipelines.ts";
@@ -19,6 +20,7 @@ export const RESOURCES: readonly Resource[] = [
   secrets,
   providers,
   jobs,
+  executions,
   keys,
   users,
   sso,

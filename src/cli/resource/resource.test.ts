@@ -231,6 +231,8 @@ describe("events", () => {
     const shown = await json("runs", id);
     expect(shown).toMatchObject({ id, status: "succeeded" });
     expect(shown.steps.map((step: { step_id: string }) => step.step_id)).toEqual(["look", "greet", "check"]);
+    const transcript = await said("executions", "transcript", shown.steps[0].session_id);
+    expect(transcript).toMatch(/^user\n {2}[\s\S]*^assistant\n[\s\S]*^ {2}· complete /m);
   });
 });
 

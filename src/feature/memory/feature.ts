@@ -1,4 +1,47 @@
-import { defineFeature } from "../feature.ts";
+import { timestamp } from "../../core/clock.ts";
+import { readFrontMatter, updateFrontMatter } from "../../engine/front-matter.ts";
+import { createTextFolder } from "../../store/text-folder.ts";
+import type { Agents } from "../agents/service.ts";
+import { type Core, defineFeature } from "../feature.ts";
+import type { SettingsService } from "../settings/service.ts";
+import { createEntryIndex } from "./entry-index.ts";
 import { memoryEvents } from "./events.ts";
+import { memoryRoutes } from "./routes.ts";
+import { createScores } from "./scores.ts";
+import { createSearch } from "./search.ts";
+import { createMemory } from "./service.ts";
+import { watchVaults } from "./vault-watch.ts";
 
-export const memory = defineFeature("memory", () => ({}), memoryEvents);
+type Needs = Core & { agents: Pick<Agents, "exists">; settings: Pick<SettingsService, "read" | "put"> };
+
+const SCAN_MS = 60_000;
+
+export const memory = defineFeature(
+  "memory",
+  (deps: Needs) => {
+    const { store, clock, base, log, agents } = deps;
+    const folder = createTextFolder(deps.folder.vaults);
+    const format = { read: readFrontMatter, update: updateFrontMatter };
+    const index = createEntryIndex(store, folder, format);
+    const scores = createScores({ store, clock, stored: deps.settings });
+    const search = createSearch(store, scores, () => timestamp(clock.now()));
+    const service = createMemory({ store, clock, folder, format, index, search, scores, agentExists: agents.exists });
+    const watch = watchVaults(deps.folder.vaults, index, log);
+    return {
+      service,
+      routes: memoryRoutes(base, service, scores),
+      duties: [
+        {
+          name: "memory-scan",
+          everyMs: SCAN_MS,
+          async run(signal) {
+            watch.follow();
+            await index.scan(signal);
+          },
+        },
+      ],
+      stop: watch.stop,
+    };
+  },
+  memoryEvents,
+);

@@ -1,0 +1,87 @@
+/** Completion as the shell asks for it: commands, flags, words, names of the server, files. */
+import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from "bun:test";
+import { mkdirSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { skep, temporaryFolder } from "../testing/command.ts";
+import { skepCommand, startServer, type TestServer } from "../testing/server.ts";
+
+setDefaultTimeout(60_000);
+
+let server: TestServer;
+const folder = temporaryFolder();
+const env = { HOME: folder.path, XDG_STATE_HOME: join(folder.path, "state") };
+beforeAll(async () => {
+  server = await startServer({ env });
+});
+afterAll(async () => {
+  await server.remove();
+  folder.remove();
+});
+
+const offered = async (...words: string[]): Promise<string[]> => {
+  const { code, stdout } = await skep(["complete", "--", ...words], { env, cwd: folder.path });
+  expect(code).toBe(0);
+  return stdout
+    .split("\n")
+    .filter(Boolean)
+    .map((line) => line.split("\t")[0]!);
+};
+
+describe("what may stand next", () => {
+  test("commands, and those below them, begun or not; hidden ones are not offered", async () => {
+    expect(await offered("pro")).toEqual(["projects", "providers"]);
+    expect(await offered("secrets", "")).toEqual(expect.arrayContaining(["set", "grant", "revoke", "delete"]));
+    expect(await offered("")).not.toContain("complete");
+    expect(await offered("nothing-of-ours", "x")).toEqual([]);
+  });
+
+  test("flags, also those of the command above, and the words that one takes", async () => {
+    expect(await offered("run", "--pri")).toEqual(["--private"]);
+    expect(await offered("projects", "add", "--")).toEqual(
+      expect.arrayContaining(["--repository", "--json", "--help"]),
+    );
+    expect(await offered("serve", "--sandbox", "")).toEqual(["auto", "docker", "process"]);
+    expect(await offered("runs", "--status", "f")).toEqual(["failed"]);
+    expect(await offered("agents", "tool", "scribe", "bash", "")).toEqual(["on", "off", "default"]);
+  });
+
+  test("names that the server keeps, at the place where one is wanted and nowhere else", async () => {
+    expect(await offered("run", "")).toEqual(["bugfix", "feature", "hello", "import-repository", "research"]);
+    expect(await offered("run", "hello", "")).toEqual([]);
+    expect(await offered("agents", "set", "re")).toEqual(["researcher", "reviewer"]);
+    expect(await offered("secrets", "grant", "X", "engineer", "sc")).toEqual(["scribe"]);
+    expect(await offered("run", "--model", "demo/")).toEqual(["demo/scripted"]);
+    const { body } = await server.request<{ id: string }>("POST", "/v1/projects", { body: { name: "bell" } });
+    expect(body.id).toStartWith("proj_");
+    expect(await offered("run", "hello", "x", "--project", "b")).toEqual(["bell"]);
+    expect(await offered("runs", "--data", server.data, "--pipeline", "fe")).toEqual(["feature"]);
+  });
+
+  test("files and folders are left to the shell; without a server there is nothing, at once", async () => {
+    expect(await offered("check", "")).toEqual([":files"]);
+    expect(await offered("runs", "--data", "")).toEqual([":folders"]);
+    const begun = performance.now();
+    expect(await offered("run", "--url", "http://127.0.0.1:9", "")).toEqual([]);
+    expect(performance.now() - begun).toBeLessThan(20_000);
+  });
+});
+
+describe("the script for bash", () => {
+  test("puts what is offered into the shell's list, files included", () => {
+    mkdirSync(join(folder.path, "pipes"));
+    writeFileSync(join(folder.path, "pipe.yml"), "");
+    const [program, ...rest] = skepCommand();
+    const bin = join(folder.path, "bin");
+    mkdirSync(bin);
+    writeFileSync(join(bin, "skep"), `#!/bin/sh\nexec ${[program, ...rest].join(" ")} "$@"\n`, { mode: 0o755 });
+    const list = (...words: string[]) => {
+      const script = `source <(skep completion bash); COMP_WORDS=(${words.map((word) => `'${word}'`).join(" ")}); COMP_CWORD=${words.length - 1}; _skep; printf '%s\\n' "\${COMPREPLY[@]}"`;
+      const path = `${bin}:${process.env["PATH"]}`;
+      const ran = Bun.spawnSync(["bash", "-c", script], { cwd: folder.path, env: { ...env, PATH: path } });
+      return ran.stdout.toString().trim().split("\n");
+    };
+    expect(list("skep", "run", "hel")).toEqual(["hello"]);
+    expect(list("skep", "check", "pi").sort()).toEqual(["pipe.yml", "pipes"]);
+    expect(list("skep", "runs", "--data", "pi")).toEqual(["pipes"]);
+  });
+});

@@ -1,0 +1,57 @@
+/** `skep executions`: what agents are at now, of whatever kind. */
+import { oneLine, paint, plain } from "../terminal/style.ts";
+import { timeText } from "../terminal/table.ts";
+import { listItems } from "./find.ts";
+import type { Call, Item, Resource } from "./resource.ts";
+import { statusStyle } from "./words.ts";
+
+const MESSAGES = 2_000;
+
+export const executions: Resource = {
+  name: "executions",
+  one: "session",
+  about: "what agents are at now, and what was said in it",
+  path: "/v1/lifecycle/sessions",
+  idOf: ({ id }) => id,
+  single: false,
+  columns: [
+    { head: "SESSION", of: ({ id }) => id },
+    { head: "AGENT", of: ({ agent_id }) => agent_id },
+    { head: "KIND", of: ({ kind }) => kind },
+    { head: "STATUS", of: ({ status }) => status, style: ({ status }) => statusStyle(status) },
+    { head: "BEGUN", of: ({ started_at }) => timeText(started_at) },
+    { head: "LAST", of: ({ last_activity_at }) => timeText(last_activity_at) },
+    { head: "RUN", of: ({ run_id }) => run_id, optional: true },
+    { head: "TITLE", of: ({ title }) => title, shrinks: true, optional: true },
+  ],
+  empty: "No agent is at work.",
+  verbs: [
+    {
+      name: "transcript",
+      about: "print what was said and done in a session, also in one that is over",
+      on: "none",
+      args: [{ name: "<session>", about: "its id, as `skep runs RUN --json` has it" }],
+      run: transcript,
+    },
+  ],
+};
+
+/** The list is newest first; people read from the beginning. */
+async function transcript({ client, args: [id] }: Call) {
+  const list = await listItems(
+    client,
+    `/v1/sessions/${encodeURIComponent(id!)}/transcript`,
+    new URLSearchParams(),
+    MESSAGES,
+  );
+  return { json: list, text: [...list.items].reverse().flatMap(messageLines) };
+}
+
+function messageLines({ role, text, calls }: Item): string[] {
+  const said = plain(String(text ?? "")).trim();
+  const done = (calls as Item[]).map(
+    ({ tool, input, ok }) =>
+      `  · ${tool} ${paint("dim", oneLine(JSON.stringify(input)))}${ok === false ? " (failed)" : ""}`,
+  );
+  return [paint("bold", role), ...(said ? [said.replace(/^/gm, "  ")] : []), ...done, ""];
+}

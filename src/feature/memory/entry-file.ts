@@ -1,0 +1,145 @@
+/** One entry as a Markdown file: front matter, then the text. A file with faults is an entry that says so. Pure. */
+import { createHash } from "node:crypto";
+import { timestamp } from "../../core/clock.ts";
+import { ENTRY_TYPES, type EntryType, type Origin } from "./model.ts";
+
+/** What `engine/front-matter.ts` gives. */
+export interface FrontMatterFormat {
+  read(text: string): { data: Record<string, unknown>; body: string; problems: { line: number; message: string }[] };
+  /** @throws Error when the front matter is broken. */
+  update(text: string, patch: Readonly<Record<string, unknown>>, body?: string): string;
+}
+
+export interface EntryFields {
+  title: string;
+  type: EntryType;
+  tags: string[];
+  /** From the front matter and from `[[entry]]` in the text. */
+  links: string[];
+  origin: Origin;
+  owner_id: string | null;
+  trusted: boolean;
+  pinned: boolean;
+  expires_at: string | null;
+  superseded_by: string | null;
+  problem: string | null;
+  content: string;
+  created_at: string;
+  updated_at: string;
+}
+
+const MAX_LINKS = 200;
+const WHOLE_DAY = /^\d{4}-\d\d-\d\d$/;
+
+export const digestOf = (text: string): string => createHash("sha256").update(text).digest("base64url");
+
+const isType = (value: unknown): value is EntryType => ENTRY_TYPES.includes(value as EntryType);
+const texts = (value: unknown): string[] =>
+  Array.isArray(value) ? value.filter((one) => typeof one === "string").slice(0, MAX_LINKS) : [];
+const textOr = <T>(value: unknown, other: T): string | T =>
+  typeof value === "string" && value !== "" ? value.slice(0, 300) : other;
+
+/** RFC 3339 of a date or time; undefined when it is none. */
+function timeOf(value: unknown): string | undefined {
+  const ms = value instanceof Date ? value.getTime() : typeof value === "string" ? Date.parse(value) : Number.NaN;
+  return Number.isFinite(ms) ? timestamp(ms) : undefined;
+}
+
+export function linksIn(text: string): string[] {
+  return [...text.matchAll(/\[\[([^[\]|\n]{1,200})(?:\|[^[\]\n]{0,200})?\]\]/g)].map(([, to]) => to!.trim());
+}
+
+/** @param entry path without `.md`. @param modifiedAt ms since the epoch. */
+export function readEntry(entry: string, text: string, modifiedAt: number, format: FrontMatterFormat): EntryFields {
+  const { data, body, problems } = format.read(text);
+  const modified = timestamp(Math.trunc(modifiedAt));
+  const folder = entry.split("/")[0];
+  const type = isType(data["type"]) ? data["type"] : isType(folder) ? folder : "note";
+  const faults = problems.map(({ line, message }) => `Line ${line}: ${message}`);
+  if (data["type"] !== undefined && !isType(data["type"])) faults.push(`There is no type of that name.`);
+  if (data["expires"] !== undefined && timeOf(data["expires"]) === undefined) faults.push("`expires` is no date.");
+  if (data["owner"] !== undefined && typeof data["owner"] !== "string") faults.push("`owner` is no user's id.");
+  if (data["trusted"] !== undefined && typeof data["trusted"] !== "boolean")
+    faults.push("`trusted` is neither true nor false.");
+  const content = body.trim();
+  if (content === "") faults.push("The entry has no text.");
+  return {
+    title: textOr(data["title"], entry.split("/").at(-1)!),
+    type,
+    tags: texts(data["tags"]),
+    links: [...new Set([...texts(data["links"]), ...linksIn(content)])].slice(0, MAX_LINKS),
+    origin: originOf(data["origin"]),
+    owner_id: textOr(data["owner"], null),
+    // What cannot be read is trusted by nobody.
+    trusted: data["trusted"] !== false && faults.length === 0,
+    pinned: data["pinned"] === true,
+    expires_at: expiryOf(data["expires"]),
+    superseded_by: textOr(data["superseded_by"], null),
+    problem: faults[0] ?? null,
+    content,
+    created_at: timeOf(data["created"]) ?? modified,
+    updated_at: timeOf(data["updated"]) ?? modified,
+  };
+}
+
+/** A day without a time lasts to its end. */
+function expiryOf(value: unknown): string | null {
+  if (typeof value === "string" && WHOLE_DAY.test(value)) return timeOf(`${value}T23:59:59.999Z`) ?? null;
+  return timeOf(value) ?? null;
+}
+
+function originOf(value: unknown): Origin {
+  const origin = (value ?? {}) as Record<string, unknown>;
+  const by = (["person", "agent", "tool", "document"] as const).find((one) => one === origin["by"]) ?? "person";
+  const { execution, author } = origin;
+  return {
+    by,
+    ...(typeof execution === "string" ? { execution } : {}),
+    ...(typeof author === "string" ? { author } : {}),
+  };
+}
+
+/** A file name from a title: small letters, digits and hyphens; never empty. */
+export function slugOf(title: string): string {
+  const slug = title
+    .normalize("NFKD")
+    .replace(/\p{M}/gu, "")
+    .toLowerCase()
+    .replace(/[^a-z0-9]+/g, "-")
+    .slice(0, 60)
+    .replace(/^-+|-+$/g, "");
+  return (
+    slug ||
+    digestOf(title)
+      .toLowerCase()
+      .replace(/[^a-z0-9]/g, "")
+      .slice(0, 12) ||
+    "entry"
+  );
+}
+
+/** True for a path that an entry may have: at most two folders deep, no dot in front, nothing that leads elsewhere. */
+export const isEntryPath = (entry: string): boolean =>
+  entry.length <= 200 &&
+  entry.split("/").length <= 3 &&
+  entry.split("/").every((part) => part !== "" && !part.startsWith(".") && !/[\p{Cc}\\]/u.test(part)) &&
+  entry.split("/").every((part) => Buffer.byteLength(part) <= 240);
+
+const PARAGRAPH_CHARACTERS = 1_200;
+const MAX_UNITS = 400;
+
+/** The text in paragraphs; long ones are cut, short headings go with what follows. */
+export function unitsOf(content: string): string[] {
+  const units: string[] = [];
+  let held = "";
+  for (const paragraph of content.split(/\n\s*\n/)) {
+    const text = held ? `${held}\n${paragraph.trim()}` : paragraph.trim();
+    held = "";
+    if (/^#{1,6} [^\n]*$/.test(text)) held = text;
+    else
+      for (let at = 0; at < text.length; at += PARAGRAPH_CHARACTERS)
+        units.push(text.slice(at, at + PARAGRAPH_CHARACTERS));
+  }
+  if (held) units.push(held);
+  return units.filter((unit) => unit !== "").slice(0, MAX_UNITS);
+}

@@ -1,0 +1,167 @@
+/** The index of the vaults' files: a row an entry and its paragraphs for full-text search. The files are the truth. */
+import type { Store } from "../../store/store.ts";
+import type { TextFolder } from "../../store/text-folder.ts";
+import { digestOf, type EntryFields, type FrontMatterFormat, isEntryPath, readEntry, unitsOf } from "./entry-file.ts";
+import type { MemoryEntry } from "./model.ts";
+
+/** As much of an entry as rows hold. */
+export interface EntryRow extends EntryFields {
+  vault: string;
+  entry: string;
+  digest: string;
+  size_bytes: number;
+}
+
+/** Whose entries are meant: `all` for administrators, else everybody's and those of the user, if there is one. */
+export type Reader = { all: true } | { all: false; userId: string | undefined };
+
+export interface EntryIndex {
+  find(vault: string, entry: string): EntryRow | undefined;
+  /** Brings the rows of one entry up to its file. Also where the file is gone. */
+  refresh(vault: string, entry: string): void;
+  /** Every file of every vault, giving way to other work now and then. */
+  scan(signal?: AbortSignal): Promise<void>;
+  /** Folders that hold entries, relative to the vaults. */
+  folders(): string[];
+}
+
+interface Stored extends Omit<EntryRow, "trusted" | "pinned" | "tags" | "links" | "origin"> {
+  trusted: number;
+  pinned: number;
+  tags: string;
+  links: string;
+  origin: string;
+}
+
+export const rowOf = (stored: Stored): EntryRow => ({
+  ...stored,
+  trusted: stored.trusted === 1,
+  pinned: stored.pinned === 1,
+  tags: JSON.parse(stored.tags) as string[],
+  links: JSON.parse(stored.links) as string[],
+  origin: JSON.parse(stored.origin) as MemoryEntry["origin"],
+});
+
+/** What a reader may see, as a condition with its parameters. Broken files may be anybody's: only administrators see them. */
+export function visibleTo(reader: Reader): { where: string; values: string[] } {
+  if (reader.all) return { where: "1", values: [] };
+  const everybodys = "(e.owner_id IS NULL AND e.problem IS NULL)";
+  return reader.userId === undefined
+    ? { where: everybodys, values: [] }
+    : { where: `(${everybodys} OR e.owner_id = ?)`, values: [reader.userId] };
+}
+
+const GIVE_WAY_FILES = 100;
+const MAX_DEPTH = 3;
+const monthOf = (time: string): string =>
+  new Date(time).toLocaleDateString("en-GB", { day: "numeric", month: "long", year: "numeric", timeZone: "UTC" });
+
+export function createEntryIndex(store: Store, folder: TextFolder, format: FrontMatterFormat): EntryIndex {
+  const { statement } = store;
+  const stored = (vault: string, entry: string) =>
+    statement("SELECT * FROM memory_entries WHERE vault = ? AND entry = ?").get(vault, entry) as Stored | undefined;
+
+  function removeUnits(vault: string, entry: string): void {
+    statement("DELETE FROM memory_text WHERE rowid IN (SELECT id FROM memory_units WHERE vault = ? AND entry = ?)").run(
+      vault,
+      entry,
+    );
+    statement("DELETE FROM memory_units WHERE vault = ? AND entry = ?").run(vault, entry);
+  }
+  function addUnits({ vault, entry, title, tags, type, content, problem, updated_at }: EntryRow): void {
+    if (problem !== null) return;
+    const about = [type, ...tags, updated_at.slice(0, 10), monthOf(updated_at)].join(" ");
+    for (const [position, text] of unitsOf(content).entries()) {
+      const { lastInsertRowid } = statement("INSERT INTO memory_units (vault, entry, position) VALUES (?, ?, ?)").run(
+        ...[vault, entry, position],
+      );
+      statement("INSERT INTO memory_text (rowid, text, title, about) VALUES (?, ?, ?, ?)").run(
+        ...[lastInsertRowid, text, title, about],
+      );
+    }
+  }
+  function put(row: EntryRow): void {
+    store.write(() => {
+      removeUnits(row.vault, row.entry);
+      statement(
+        `INSERT OR REPLACE INTO memory_entries (vault, entry, title, type, owner_id, trusted, pinned, expires_at,
+           superseded_by, tags, links, origin, problem, content, size_bytes, created_at, updated_at, digest)
+         VALUES (@vault, @entry, @title, @type, @owner_id, @trusted, @pinned, @expires_at,
+           @superseded_by, @tags, @links, @origin, @problem, @content, @size_bytes, @created_at, @updated_at, @digest)`,
+      ).run({
+        ...row,
+        ...{ trusted: Number(row.trusted), pinned: Number(row.pinned), origin: JSON.stringify(row.origin) },
+        ...{ tags: JSON.stringify(row.tags), links: JSON.stringify(row.links) },
+      });
+      addUnits(row);
+    });
+  }
+  function drop(vault: string, entry: string): void {
+    store.write(() => {
+      removeUnits(vault, entry);
+      statement("DELETE FROM memory_entries WHERE vault = ? AND entry = ?").run(vault, entry);
+    });
+  }
+  function refresh(vault: string, entry: string): void {
+    const file = isEntryPath(entry) ? folder.read(`${vault}/${entry}.md`) : undefined;
+    const known = stored(vault, entry);
+    if (!file) {
+      if (known) drop(vault, entry);
+      return;
+    }
+    const digest = digestOf(file.problem ?? file.text);
+    if (known?.digest === digest) return;
+    const fields = readEntry(entry, file.text, file.modifiedAt, format);
+    const problem = file.problem ?? fields.problem;
+    const size_bytes = Buffer.byteLength(file.text);
+    put({ ...fields, problem, trusted: fields.trusted && problem === null, vault, entry, digest, size_bytes });
+  }
+  function* filesBelow(path: string, depth: number): Generator<string> {
+    for (const { name, kind } of folder.list(path)) {
+      if (name.startsWith(".")) continue;
+      if (kind === "folder" && depth < MAX_DEPTH) yield* filesBelow(`${path}/${name}`, depth + 1);
+      else if (kind === "file" && name.endsWith(".md")) yield `${path}/${name}`;
+    }
+  }
+  const vaults = (): string[] =>
+    folder.list("").flatMap(({ name, kind }) => (kind === "folder" && !name.startsWith(".") ? [name] : []));
+
+  return {
+    find(vault, entry) {
+      const found = stored(vault, entry);
+      return found && rowOf(found);
+    },
+    refresh,
+    async scan(signal) {
+      let seen = 0;
+      const giveWay = async () => {
+        if (++seen % GIVE_WAY_FILES === 0) await new Promise((done) => setImmediate(done));
+      };
+      for (const vault of vaults())
+        for (const path of filesBelow(vault, 1)) {
+          if (signal?.aborted) return;
+          refresh(vault, path.slice(vault.length + 1, -3));
+          await giveWay();
+        }
+      const known = statement("SELECT vault, entry FROM memory_entries").all() as { vault: string; entry: string }[];
+      for (const { vault, entry } of known) {
+        if (signal?.aborted) return;
+        if (!folder.read(`${vault}/${entry}.md`)) refresh(vault, entry);
+        await giveWay();
+      }
+    },
+    folders() {
+      const found: string[] = [""];
+      const walk = (path: string, depth: number): void => {
+        for (const { name, kind } of folder.list(path)) {
+          if (kind !== "folder" || name.startsWith(".")) continue;
+          const below = path === "" ? name : `${path}/${name}`;
+          found.push(below);
+          if (depth < MAX_DEPTH) walk(below, depth + 1);
+        }
+      };
+      walk("", 1);
+      return found;
+    },
+  };
+}

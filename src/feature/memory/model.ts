@@ -1,0 +1,217 @@
+/** Entries of agents' memory as they look from outside. */
+import { type Static, type TSchema, Type as t } from "@sinclair/typebox";
+import { oneOf, orNull, Time } from "../../core/schema.ts";
+import { queryInteger } from "../../http/list.ts";
+
+export const ENTRY_TYPES = [
+  "fact",
+  "decision",
+  "lesson",
+  "preference",
+  "commitment",
+  "relationship",
+  "project",
+  "note",
+] as const;
+export const EntryType = oneOf(...ENTRY_TYPES);
+export type EntryType = Static<typeof EntryType>;
+
+/** The vault that every agent reads. */
+export const SHARED = "shared";
+
+const strict = { additionalProperties: false } as const;
+
+export const Origin = t.Object({
+  by: oneOf("person", "agent", "tool", "document"),
+  execution: t.Optional(t.String({ description: "The execution that wrote it." })),
+  author: t.Optional(t.String({ description: "The agent or person that wrote it." })),
+});
+export type Origin = Static<typeof Origin>;
+
+export const MemoryEntry = t.Object(
+  {
+    agent_id: t.String({ description: "Whose vault it is in; `shared` for what every agent knows." }),
+    id: t.String({ description: "Path in the vault without `.md`." }),
+    title: t.String(),
+    type: EntryType,
+    content: t.String({ description: "Markdown; `[[entry]]` is a link." }),
+    tags: t.Array(t.String()),
+    links: t.Array(t.String()),
+    origin: Origin,
+    owner_id: orNull(t.String({ description: "The user for whom alone it is recalled; null: for everybody." })),
+    trusted: t.Boolean({
+      description: "False: written after outside text was read, and not put into prompts until somebody confirms it.",
+    }),
+    pinned: t.Boolean({ description: "Always in the agent's prompt, as far as there is room." }),
+    expires_at: orNull(Time),
+    superseded_by: orNull(t.String()),
+    problem: orNull(t.String({ description: "What is wrong with the file; such an entry is not recalled." })),
+    score: t.Number({ description: "0 to 1." }),
+    created_at: Time,
+    updated_at: Time,
+  },
+  { title: "MemoryEntry" },
+);
+export type MemoryEntry = Static<typeof MemoryEntry>;
+
+export const Vault = t.Object(
+  { agent_id: t.String(), entries: t.Integer(), size_bytes: t.Integer(), updated_at: orNull(Time) },
+  { title: "MemoryVault" },
+);
+export type Vault = Static<typeof Vault>;
+
+export const EntryName = t.String({ minLength: 1, maxLength: 200 });
+const Title = t.String({ minLength: 1, maxLength: 200, pattern: "^[^\\r\\n\\u0000]*\\S[^\\r\\n\\u0000]*$" });
+const Content = t.String({ minLength: 1, maxLength: 20_000, pattern: "\\S" });
+const Tags = t.Array(t.String({ minLength: 1, maxLength: 50, pattern: "^[^\\s,]+$" }), { maxItems: 20 });
+const Links = t.Array(EntryName, { maxItems: 50 });
+
+export const EntryCreate = t.Object(
+  {
+    title: Title,
+    content: Content,
+    type: t.Optional(EntryType),
+    tags: t.Optional(Tags),
+    links: t.Optional(Links),
+    pinned: t.Optional(t.Boolean()),
+    expires_at: t.Optional(orNull(Time)),
+    supersedes: t.Optional(EntryName),
+    private: t.Optional(
+      t.Boolean({ description: "Recalled for you alone. Only an administrator may write for everybody." }),
+    ),
+  },
+  strict,
+);
+export type EntryCreate = Static<typeof EntryCreate>;
+
+export const EntryUpdate = t.Object(
+  {
+    title: t.Optional(Title),
+    content: t.Optional(Content),
+    tags: t.Optional(Tags),
+    links: t.Optional(Links),
+    pinned: t.Optional(t.Boolean()),
+    expires_at: t.Optional(orNull(Time)),
+    superseded_by: t.Optional(orNull(EntryName)),
+    trusted: t.Optional(t.Boolean({ description: "True confirms it." })),
+  },
+  strict,
+);
+export type EntryUpdate = Static<typeof EntryUpdate>;
+
+export const SearchQuery = t.Object({
+  agent_id: t.Optional(t.String({ maxLength: 64, description: "Only that agent's vault." })),
+  query: t.String({ minLength: 1, maxLength: 1_000 }),
+  limit: t.Optional(queryInteger({ minimum: 1, maximum: 100, description: "Default 10." })),
+});
+
+export const MemoryHit = t.Object(
+  {
+    agent_id: t.String(),
+    entry: t.String(),
+    title: t.String(),
+    type: EntryType,
+    snippet: t.String({ description: "The paragraph that fits best, with its neighbours." }),
+    trusted: t.Boolean(),
+    score: t.Number({ description: "Higher fits better; comparable within one answer." }),
+    parts: t.Object({ text: t.Number(), usefulness: t.Number(), recency: t.Number(), frequency: t.Number() }),
+  },
+  { title: "MemoryHit" },
+);
+export type MemoryHit = Static<typeof MemoryHit>;
+
+export const MemoryScore = t.Object(
+  {
+    entry: t.String(),
+    accesses: t.Integer(),
+    useful: t.Integer(),
+    not_useful: t.Integer(),
+    usefulness: t.Number(),
+    recency: t.Number(),
+    frequency: t.Number(),
+    score: t.Number(),
+    pinned: t.Boolean(),
+    last_accessed_at: orNull(Time),
+  },
+  { title: "MemoryScore" },
+);
+export type MemoryScore = Static<typeof MemoryScore>;
+
+export const ScoreUpdate = t.Object(
+  {
+    useful: t.Optional(t.Boolean({ description: "Counts once more as useful or not." })),
+    pinned: t.Optional(t.Boolean()),
+    score: t.Optional(orNull(t.Number({ minimum: 0, maximum: 1, description: "Null: worked out again." }))),
+  },
+  { ...strict, minProperties: 1 },
+);
+export type ScoreUpdate = Static<typeof ScoreUpdate>;
+
+const Weight = () => t.Number({ minimum: 0, maximum: 1 });
+export const ScoreSettings = t.Object(
+  {
+    usefulness_weight: Weight(),
+    recency_weight: Weight(),
+    frequency_weight: Weight(),
+    half_life_days: t.Number({
+      minimum: 1,
+      maximum: 36_500,
+      description: "After that long an entry is half as recent.",
+    }),
+    recency_floor: t.Number({ minimum: 0, maximum: 1, description: "Recency never falls below." }),
+    frequency_cap: t.Integer({ minimum: 1, maximum: 100_000, description: "Accesses that count as most frequent." }),
+    recall_tokens: t.Integer({ minimum: 0, maximum: 20_000, description: "Most that memory may take of a prompt." }),
+  },
+  { ...strict, title: "MemoryScoreSettings" },
+);
+export type ScoreSettings = Static<typeof ScoreSettings>;
+export const ScoreSettingsUpdate = t.Partial(
+  t.Object(ScoreSettings.properties as Record<keyof ScoreSettings, TSchema>, strict),
+);
+
+export const DEFAULT_SCORE_SETTINGS: ScoreSettings = {
+  ...{ usefulness_weight: 0.5, recency_weight: 0.3, frequency_weight: 0.2 },
+  ...{ half_life_days: 30, recency_floor: 0.1, frequency_cap: 50, recall_tokens: 1_500 },
+};
+
+export const MemoryGraph = t.Object(
+  {
+    agent_id: t.String(),
+    nodes: t.Array(
+      t.Object({ entry: t.String(), title: t.String(), type: EntryType, trusted: t.Boolean(), pinned: t.Boolean() }),
+    ),
+    links: t.Array(
+      t.Object({
+        from: t.String(),
+        to: t.String(),
+        kind: oneOf("link", "superseded_by"),
+        broken: t.Boolean({ description: "There is no such entry." }),
+      }),
+    ),
+    truncated: t.Boolean({ description: "There are more entries than the 5,000 shown." }),
+  },
+  { title: "MemoryGraph" },
+);
+export type MemoryGraph = Static<typeof MemoryGraph>;
+
+export const ExecutionMemory = t.Object(
+  {
+    execution_id: t.String(),
+    recalled: t.Array(t.Object({ agent_id: t.String(), entry: t.String(), trusted: t.Boolean() })),
+    written: t.Array(t.Object({ agent_id: t.String(), entry: t.String() })),
+  },
+  { title: "ExecutionMemory" },
+);
+export type ExecutionMemory = Static<typeof ExecutionMemory>;
+
+export const TakenBack = t.Object(
+  {
+    execution_id: t.String(),
+    taken_back: t.Array(t.Object({ agent_id: t.String(), entry: t.String() })),
+    left: t.Array(t.Object({ agent_id: t.String(), entry: t.String(), reason: t.String() }), {
+      description: "Changed by somebody else since, so left as they are.",
+    }),
+  },
+  { title: "TakenBackMemory" },
+);
+export type TakenBack = Static<typeof TakenBack>;
