@@ -28,6 +28,7 @@ import { secrets } from "../feature/secrets/feature.ts";
 import { sessions } from "../feature/sessions/feature.ts";
 import { settings } from "../feature/settings/feature.ts";
 import { skills } from "../feature/skills/feature.ts";
+import { spawn } from "../feature/spawn/feature.ts";
 import { status } from "../feature/status/feature.ts";
 import { swarm } from "../feature/swarm/feature.ts";
 import { tasks } from "../feature/tasks/feature.ts";
@@ -69,6 +70,7 @@ export const FEATURES = noFeatures()
   .with(runs)
   .with(transcripts)
   .with(tasks)
+  .with(spawn)
   .with(memory)
   .with(swarm)
   .with(engine)
