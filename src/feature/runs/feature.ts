@@ -6,7 +6,6 @@ import { didYouMean } from "../../core/near.ts";
 import { matchSkills } from "../../engine/skill-match.ts";
 import { createGetRunHistoryTool } from "../../engine/tool/get-run-history.ts";
 import { toolsOf } from "../../engine/tool.ts";
-import { LOCAL_ADMIN } from "../../http/caller.ts";
 import type { Agents } from "../agents/service.ts";
 import { type Core, defineFeature, type ServiceOf } from "../feature.ts";
 import type { Pipelines } from "../pipelines/service.ts";
@@ -98,8 +97,9 @@ export const runs = defineFeature(
   runEvents,
 );
 
+/** What the agent did for the user it works for: the same that the execution's token is answered. */
 const historyTool = (views: RunViews) =>
   createGetRunHistoryTool({
-    runHistory: ({ agentId }, { limit, ...query }) =>
-      views.history({ ...query, agent_id: agentId }, { limit, after: null }, LOCAL_ADMIN).items,
+    runHistory: (execution, { limit, ...query }) =>
+      views.history(query, { limit, after: null }, { kind: "execution", admin: false, execution }).items,
   });

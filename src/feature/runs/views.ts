@@ -148,14 +148,18 @@ export function createRunViews(store: RunStore): RunViews {
       finished_at,
     };
   };
-  /** Users see their own and what belongs to nobody; administrators all; an execution its own agent's. */
+  /** Users see their own; administrators all; an execution its own agent's, of the user it works for. */
   const ownership = (caller: Caller): RunFilter =>
-    caller.admin || caller.execution ? {} : { created_by: caller.userId };
+    caller.execution
+      ? { open_to: caller.execution.userId ?? null, agent_id: caller.execution.agentId }
+      : caller.admin
+        ? {}
+        : { created_by: caller.userId };
   const filterOf = (query: ListQuery, caller: Caller): RunFilter => ({
     pipeline_id: query.pipeline_id,
     project_id: query.project_id,
     task_id: query.task_id,
-    agent_id: caller.execution?.agentId ?? query.agent_id,
+    agent_id: query.agent_id,
     statuses: statusesOf(query.status),
     text: query.q,
     since: sinceOf(query.since),
