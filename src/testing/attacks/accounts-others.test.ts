@@ -56,7 +56,9 @@ beforeAll(async () => {
   const attached = new FormData();
   attached.append("file", new File(["of a"], "a.txt"));
   const attachment = await by(a, "POST", "/v1/attachments/upload", attached);
+  const spawned = await by(a, "POST", "/v1/spawn-executor/execute", { agent_id: "scribe", prompt: "Look" });
   objects = [
+    ["/v1/spawn-executor/", [spawned.body["id"] as string]],
     ["/v1/attachments/", [attachment.body["id"] as string]],
     ["/v1/chat/sessions/", [talk.body["id"] as string, "msg_none"]],
     ["/v1/browser/cookies/agents/", ["scribe", cookies.body["id"] as string]],
@@ -275,6 +277,9 @@ const LEFT: Record<string, "goes" | "handed over" | "kept"> = {
   jobs: "handed over",
   // Records: who started what, and what it cost. Others than administrators do not read them.
   runs: "kept",
+  // Nobody else's to read: what agents learned in this user's work.
+  memory_entries: "kept",
+  memory_versions: "kept",
   tasks: "kept",
   sessions: "kept",
   llm_calls: "kept",
