@@ -54,11 +54,11 @@ export async function openHouse(config: Config, { features = FEATURES, ...replac
       },
       async close() {
         await house.close();
-        core.close();
+        await core.close();
       },
     };
   } catch (error) {
-    core.close();
+    await core.close();
     throw error;
   }
 }

@@ -1,9 +1,12 @@
-/** argv → command. A graph worker starts without loading the rest: it is started often, and asked at once. */
+/** argv → command. The workers start without loading the rest: they are started often, and asked at once. */
 const [first, ...rest] = process.argv.slice(2);
 
 if (first === "graph-worker") {
   const { runGraphWorker } = await import("./graph/worker.ts");
   runGraphWorker(rest[0]);
+} else if (first === "text-worker") {
+  const { runTextWorker } = await import("./text/worker.ts");
+  runTextWorker();
 } else {
   const { runCli } = await import("./cli/cli.ts");
   process.exitCode = await runCli(process.argv.slice(2));

@@ -4,24 +4,16 @@
  */
 import { mkdir, rm, writeFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
-import { Problem } from "../core/errors.ts";
-import { createGitCommand, type GitCommand, type GitRunner, withSettings } from "./git/command.ts";
+import { type ChangedPath, changedPaths, type Hunk, hunksOf, patchOf, type Range } from "./git/changes.ts";
+import { createGitCommand, type GitCommand, type GitRunner } from "./git/command.ts";
 import { type CommitOptions, type Committed, commitAll, type Identity } from "./git/commit.ts";
+import { type ConflictingFile, type MergeOutcome, type MergeRequest, mergeInto } from "./git/merge.ts";
 import { assertRef } from "./git/names.ts";
+import { fetchBranches, pushBranch, type Remote, type RemoteWork, remoteEnvironment } from "./git/remote.ts";
 import { addWorktree, adminFolder, type NewWorktree, removeWorktree, type WorktreePlace } from "./git/worktree.ts";
 
-export type { Committed, WorktreePlace };
-export type Transport = "https" | "http" | "ssh" | "git" | "file";
-
-export interface CloneRequest {
-  /** Address or absolute path; whoever calls has judged it. */
-  source: string;
-  /** The one transport that git may use. */
-  transport: Transport;
-  /** Host, port and the address to connect to, checked before; none for a path. */
-  pin?: { host: string; port: number; address: string } | undefined;
-  /** Value of an Authorization header; reaches git through its environment and no file. */
-  authorization?: string | undefined;
+export type { ChangedPath, Committed, ConflictingFile, Hunk, MergeOutcome, MergeRequest, Remote, WorktreePlace };
+export interface CloneRequest extends Remote {
   /** Folder of the repository; must not exist. */
   repository: string;
   /** Folder of the working copy; must not exist. */
@@ -51,6 +43,30 @@ export interface Git {
   /** A new repository with one empty commit on `branch`, checked out in `workspace`. */
   init(place: { repository: string; workspace: string; branch: string }): Promise<void>;
   head(repository: string): Promise<Head>;
+  /** Puts the head's files into the project's own folder, which no agent works in. */
+  checkOut(place: { repository: string; workspace: string; signal?: AbortSignal | undefined }): Promise<void>;
+  /** Brings the remote's branches into `refs/remotes/origin/`. @throws Problem 502, 504. */
+  fetch(work: RemoteWork): Promise<void>;
+  /** @throws Problem 409 `push_rejected`, `target_checked_out`; 502, 504. */
+  push(branch: string, work: RemoteWork): Promise<void>;
+  /** Commit of a full reference (`refs/heads/main`) or a hash; null when there is none. */
+  commitOf(repository: string, ref: string): Promise<string | null>;
+  /** The best common ancestor; null without one. */
+  mergeBase(repository: string, one: string, other: string): Promise<string | null>;
+  /** Makes a branch, or moves it when it is at `from`. */
+  setBranch(repository: string, branch: string, to: string, from: string | null): Promise<void>;
+  /** Branches below `refs/heads/<prefix>` whose commits the head lacks. */
+  unmerged(repository: string, prefix: string): Promise<{ branch: string; commit: string }[]>;
+  /** @throws Problem 409 `branch_moved`. */
+  merge(request: MergeRequest): Promise<MergeOutcome>;
+  changedPaths(repository: string, range: Range): Promise<ChangedPath[]>;
+  /** Unified diff that `git apply` takes; cut after `maxBytes`. */
+  patch(
+    repository: string,
+    range: Range,
+    options: { paths?: readonly string[]; maxBytes: number },
+  ): Promise<{ patch: string; cut: boolean }>;
+  hunks(repository: string, range: Range, path: string): Promise<{ hunks: Hunk[]; cut: boolean }>;
   addWorktree(worktree: NewWorktree): Promise<boolean>;
   removeWorktree(place: WorktreePlace): Promise<void>;
   commitAll(
@@ -83,6 +99,33 @@ export function createGit({ program = "git", env }: Partial<Pick<GitRunner, "pro
       await ensureCommit(git, repository);
     },
     head: (repository) => headOf(git, repository),
+    checkOut: (place) => checkOut(git, place),
+    fetch: (work) => fetchBranches(git, work),
+    push: (branch, work) => pushBranch(git, branch, work),
+    async commitOf(repository, ref) {
+      assertRef(ref);
+      const args = ["rev-parse", "--verify", "--quiet", `${ref}^{commit}`];
+      return (await git(args, { ...bare(repository), accept: [1, 128] })).stdout.trim() || null;
+    },
+    async mergeBase(repository, one, other) {
+      for (const ref of [one, other]) assertRef(ref);
+      return (await git(["merge-base", one, other], { ...bare(repository), accept: [1] })).stdout.trim() || null;
+    },
+    async setBranch(repository, branch, to, from) {
+      for (const ref of [branch, to]) assertRef(ref);
+      await git(["update-ref", `refs/heads/${branch}`, to, from ?? "0".repeat(to.length)], bare(repository));
+    },
+    async unmerged(repository, prefix) {
+      assertRef(prefix);
+      const args = ["for-each-ref", "--no-merged=HEAD", "--format=%(objectname) %(refname:lstrip=2)"];
+      const { stdout } = await git([...args, `refs/heads/${prefix}/`], bare(repository));
+      const rows = stdout.split("\n").filter(Boolean);
+      return rows.map((row) => ({ commit: row.slice(0, row.indexOf(" ")), branch: row.slice(row.indexOf(" ") + 1) }));
+    },
+    merge: (request) => mergeInto(git, request),
+    changedPaths: (repository, range) => changedPaths(git, repository, range),
+    patch: (repository, range, options) => patchOf(git, repository, range, options),
+    hunks: (repository, range, path) => hunksOf(git, repository, range, path),
     addWorktree: (worktree) => addWorktree(git, worktree),
     removeWorktree,
     commitAll: (place, options) =>
@@ -155,15 +198,20 @@ async function ensureCommit(git: GitCommand, repository: string): Promise<void> 
   await git(["update-ref", "HEAD", commit], at);
 }
 
+/** The files of the head, in the project's own folder. */
+async function checkOut(
+  git: GitCommand,
+  place: { repository: string; workspace: string; signal?: AbortSignal | undefined },
+) {
+  const { repository, workspace, signal } = place;
+  const at = { cwd: workspace, gitDir: repository, workTree: workspace, signal, timeoutMs: CLONE_TIMEOUT_MS };
+  await git(["reset", "--hard", "--quiet", "HEAD"], at);
+}
+
 async function clone(git: GitCommand, request: CloneRequest): Promise<void> {
-  const { source, transport, pin, authorization, repository, workspace, branch, signal, onProgress } = request;
-  if (source.startsWith("-") || /[\x00-\x1f\x7f]/.test(source))
-    throw new Problem(422, "bad_git_name", "This is no usable repository address.");
+  const { source, repository, workspace, branch, signal, onProgress } = request;
+  const env = remoteEnvironment(request);
   if (branch !== undefined) assertRef(branch);
-  const settings: [string, string][] = [];
-  if (pin && (transport === "https" || transport === "http"))
-    settings.push(["http.curloptResolve", `${pin.host}:${pin.port}:${bracketed(pin.address)}`]);
-  if (authorization !== undefined) settings.push(["http.extraHeader", `Authorization: ${authorization}`]);
   await mkdir(dirname(workspace), { recursive: true });
   const options = [
     "--progress",
@@ -180,32 +228,14 @@ async function clone(git: GitCommand, request: CloneRequest): Promise<void> {
       signal,
       timeoutMs: CLONE_TIMEOUT_MS,
       ...(onProgress ? { onLine: onProgress } : {}),
-      env: {
-        ...withSettings(settings),
-        GIT_ALLOW_PROTOCOL: transport,
-        GIT_PROTOCOL_FROM_USER: "0",
-        ...(transport === "ssh" ? { GIT_SSH_COMMAND: sshCommand(pin), GIT_SSH_VARIANT: "ssh" } : {}),
-      },
+      env,
     });
     await withoutConversions(repository);
     await ensureCommit(git, repository);
-    const at = { cwd: workspace, gitDir: repository, workTree: workspace, signal, timeoutMs: CLONE_TIMEOUT_MS };
-    await git(["reset", "--hard", "--quiet", "HEAD"], at);
+    await checkOut(git, { repository, workspace, signal });
   } catch (error) {
     await rm(workspace, { recursive: true, force: true });
     await rm(repository, { recursive: true, force: true });
     throw error;
   }
-}
-
-const bracketed = (address: string): string => (address.includes(":") ? `[${address}]` : address);
-
-/** ssh without questions, to the checked address, with the host key remembered under the host's name. */
-function sshCommand(pin: CloneRequest["pin"]): string {
-  const words = ["ssh", "-o BatchMode=yes", "-o StrictHostKeyChecking=accept-new", "-o ClearAllForwardings=yes"];
-  if (pin) {
-    if (!/^[a-z0-9.:-]+$/i.test(pin.host + pin.address)) throw new Problem(422, "bad_host", "This is no usable host.");
-    words.push(`-o HostName=${pin.address}`, `-o HostKeyAlias=${pin.host}`, "-o ProxyCommand=none");
-  }
-  return words.join(" ");
 }

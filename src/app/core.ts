@@ -9,6 +9,7 @@ import type { Config } from "../core/config.ts";
 import { createLog, type Logger } from "../core/log.ts";
 import { createMasking } from "../core/masking.ts";
 import { createSealer } from "../core/sealing.ts";
+import { selfCommand } from "../core/self-command.ts";
 import { BUILD } from "../core/version.ts";
 import type { Core } from "../feature/feature.ts";
 import { RUN_ENDS, runRestarted } from "../feature/runs/events.ts";
@@ -26,6 +27,7 @@ import { instanceId } from "../store/instance-id.ts";
 import { instanceKeys } from "../store/instance-keys.ts";
 import { lockDataFolder } from "../store/lock.ts";
 import { databasePath, openStore, type Store } from "../store/store.ts";
+import { createTextWork } from "../text/client.ts";
 
 /** What tests put in the place of the real parts. */
 export type Replacements = Core["replaced"] & { clock?: Clock; log?: Logger; store?: Store };
@@ -53,8 +55,12 @@ export function openCore(config: Config, replaced: Replacements = {}) {
   const facts = new WeakMap<Request, RequestFacts>();
   const idempotency = createIdempotency(store, clock);
   const listening: { url?: string } = {};
+  const text = createTextWork({
+    command: selfCommand("text-worker"),
+    onRestart: (reason) => log.warn({ reason }, "a text worker ended"),
+  });
   const core: Omit<Core, "contributions"> = {
-    ...{ config, clock, clockwork, log, masking, folder, store, bus, eventLog, keys, idempotency, replaced },
+    ...{ config, clock, clockwork, log, masking, text, folder, store, bus, eventLog, keys, idempotency, replaced },
     audit: createAudit(store, clock),
     sealer: createSealer(keys.secretsKey),
     instanceId: instanceId(store),
@@ -71,7 +77,8 @@ export function openCore(config: Config, replaced: Replacements = {}) {
     ...core,
     facts,
     listening,
-    close() {
+    async close() {
+      await text.close();
       if (!replaced.store) store.close();
       unlock();
     },

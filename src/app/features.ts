@@ -2,6 +2,7 @@
 import type { EventOf } from "../core/events.ts";
 import { admin } from "../feature/admin/feature.ts";
 import { agents } from "../feature/agents/feature.ts";
+import { attachments } from "../feature/attachments/feature.ts";
 import { audit } from "../feature/audit/feature.ts";
 import { accounts, auth } from "../feature/auth/feature.ts";
 import { budgets } from "../feature/budgets/feature.ts";
@@ -22,10 +23,12 @@ import { pipelines } from "../feature/pipelines/feature.ts";
 import { projects } from "../feature/projects/feature.ts";
 import { providers } from "../feature/providers/feature.ts";
 import { runs } from "../feature/runs/feature.ts";
+import { search } from "../feature/search/feature.ts";
 import { secrets } from "../feature/secrets/feature.ts";
 import { sessions } from "../feature/sessions/feature.ts";
 import { settings } from "../feature/settings/feature.ts";
 import { skills } from "../feature/skills/feature.ts";
+import { spawn } from "../feature/spawn/feature.ts";
 import { status } from "../feature/status/feature.ts";
 import { swarm } from "../feature/swarm/feature.ts";
 import { tasks } from "../feature/tasks/feature.ts";
@@ -61,11 +64,13 @@ export const FEATURES = noFeatures()
   .with(budgets)
   .with(usage)
   .with(sessions)
+  .with(attachments)
   .with(chat)
   .with(lifecycle)
   .with(runs)
   .with(transcripts)
   .with(tasks)
+  .with(spawn)
   .with(memory)
   .with(swarm)
   .with(engine)
@@ -74,6 +79,7 @@ export const FEATURES = noFeatures()
   .with(updates)
   .with(status)
   .with(doctor)
+  .with(search)
   .with(dashboard)
   .with(docs);
 

@@ -1,5 +1,14 @@
-/** Waits for Ctrl-C or the end that a service manager wants. @returns the signal. */
+const SIGNALS = ["SIGINT", "SIGTERM"] as const;
+
+/**
+ * Waits for Ctrl-C or the end that a service manager wants. The next signal is the system's own again: it ends the
+ * process at once, whatever the process is at. @returns the signal.
+ */
 export const untilStopped = (): Promise<NodeJS.Signals> =>
   new Promise((resolve) => {
-    for (const name of ["SIGINT", "SIGTERM"] as const) process.once(name, () => resolve(name));
+    const stop = (name: NodeJS.Signals) => {
+      for (const one of SIGNALS) process.off(one, stop);
+      resolve(name);
+    };
+    for (const name of SIGNALS) process.on(name, stop);
   });

@@ -31,7 +31,11 @@ export function formsOf(value: string): string[] {
     add(form);
     addLines(form, HEX_LINES);
   }
-  addLines(bytes.toString("base64"), BASE64_LINES);
+  const alone = bytes.toString("base64");
+  addLines(alone, BASE64_LINES);
+  // With the padding, which only stands at an end.
+  add(alone);
+  add(alone.replaceAll("+", "-").replaceAll("/", "_"));
   for (const form of base64Forms(bytes)) {
     add(form);
     add(form.replaceAll("+", "-").replaceAll("/", "_"));

@@ -8,7 +8,7 @@ import type { CallPurpose, Ending, Execution, StoredMessage } from "./execution.
 import { kindOf } from "./kinds.ts";
 import type { LoopInput } from "./loop.ts";
 import type { ModelMessage, ModelReply } from "./model.ts";
-import { textOf, textPart } from "./parts.ts";
+import { type AssistantPart, textOf, textPart } from "./parts.ts";
 import { Stopped } from "./ports.ts";
 import { failed } from "./result.ts";
 import type { Tool } from "./tool.ts";
@@ -138,7 +138,7 @@ async function call(
   await ports.turn();
   const masked = {
     ...reply,
-    parts: masker.json(reply.parts),
+    parts: masker.json(fewCalls(reply.parts)),
     ...(reply.error ? { error: masker.json(reply.error) } : {}),
   };
   if (!signal.aborted) return masked;
@@ -153,4 +153,10 @@ function keep({ execution, ports, signal }: LoopInput, reply: ModelReply, purpos
   const hasWords = textOf(reply.parts).trim() !== "";
   if (purpose === "turn" && (isWhole || (hasWords && !madeAgain))) ports.rows.addReply(execution, reply);
   else ports.rows.logCall(execution, reply, purpose);
+}
+
+/** No more calls than are made, and one more, at which the model is told that the rest was left out. */
+function fewCalls(parts: readonly AssistantPart[]): AssistantPart[] {
+  let calls = 0;
+  return parts.filter((part) => part.type !== "tool_call" || ++calls <= LIMITS.callsPerReply + 1);
 }

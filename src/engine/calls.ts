@@ -7,10 +7,21 @@ import { agentOutput } from "./events.ts";
 import type { AssistantMessage, Execution, StoredCall } from "./execution.ts";
 import { firstBytes, keepMaskedEnds } from "./output.ts";
 import type { EnginePorts } from "./ports.ts";
-import { contractFault } from "./result.ts";
+import { contractFault, type SchemaCheck } from "./result.ts";
 import type { Sandbox } from "./sandbox.ts";
-import { schemaFaults } from "./schema-faults.ts";
 import type { Tool, ToolResult } from "./tool.ts";
+
+/** What of a value does not fit a schema; that it could not be checked is one such fault. */
+export const schemaCheck =
+  ({ ports, execution }: Pick<Turn, "ports" | "execution">): SchemaCheck =>
+  async (schema, value) => {
+    try {
+      return await ports.text.schemaFaults(execution.id, schema, value);
+    } catch (error) {
+      if (isProblem(error)) return [`it could not be checked. ${error.detail}`];
+      throw error;
+    }
+  };
 
 export interface Turn {
   execution: Execution;
@@ -35,7 +46,7 @@ export async function settleCalls(turn: Turn, { calls, executionId }: AssistantM
   }
   if (open.length === 0) return calls.find(({ ending }) => ending)?.ending ?? undefined;
   const tools = new Map((await ports.toolsFor(execution, sandbox)).map((tool) => [tool.name, tool]));
-  for (const call of calls) {
+  for (const [earlier, call] of calls.entries()) {
     if (call.ending) return call.ending;
     const tool = tools.get(call.tool);
     if (call.status === "done" || call.status === "interrupted") continue;
@@ -43,22 +54,31 @@ export async function settleCalls(turn: Turn, { calls, executionId }: AssistantM
       ports.rows.interruptCall(execution, call);
       continue;
     }
+    await ports.turn();
     turn.signal.throwIfAborted();
-    const result = await runCall(turn, call, tools);
+    const result = await runCall(turn, call, earlier < LIMITS.callsPerReply ? tools : undefined);
     if (result.end) return result.end;
   }
+  await sandbox.workspace.bringBack();
   return undefined;
 }
 
-async function runCall(turn: Turn, call: StoredCall, tools: ReadonlyMap<string, Tool>): Promise<ToolResult> {
+/** @param tools undefined for a call that is one too many. */
+async function runCall(
+  turn: Turn,
+  call: StoredCall,
+  tools: ReadonlyMap<string, Tool> | undefined,
+): Promise<ToolResult> {
   const { execution, ports, masker } = turn;
-  const tool = tools.get(call.tool);
   if (call.status === "requested") ports.rows.startCall(execution, call, masker.json(call.input));
   const started = ports.clock.monotonic();
-  const raw = tool ? await guarded(turn, call, tool) : unknownTool(call, [...tools.keys()]);
+  const raw = tools ? await made(turn, call, tools) : tooMany();
   await ports.turn();
   turn.signal.throwIfAborted();
-  const fault = raw.end?.status === "succeeded" ? contractFault(raw.end.outputs, execution.contract) : undefined;
+  const fault =
+    raw.end?.status === "succeeded"
+      ? await contractFault(raw.end.outputs, execution.contract, schemaCheck(turn))
+      : undefined;
   const checked = fault === undefined ? raw : { ok: false, output: fault };
   const output =
     keepMaskedEnds(checked.output, LIMITS.toolOutputBytes, masker) + (await keptWhole(turn, call, checked));
@@ -80,8 +100,8 @@ async function keptWhole(
   const path = `${OUTPUTS}/${execution.id}-${call.seq}-${call.position}.txt`;
   const data = Buffer.from(firstBytes(output, LIMITS.toolWholeOutputBytes));
   try {
-    await sandbox.writeFile(".skep/.gitignore", Buffer.from("*\n"));
-    await sandbox.writeFile(path, data);
+    await sandbox.workspace.write(".skep/.gitignore", Buffer.from("*\n"));
+    await sandbox.workspace.write(path, data);
   } catch (error) {
     ports.log.debug({ err: error, execution: execution.id }, "a long output could not be kept in the workspace");
     return "";
@@ -89,9 +109,34 @@ async function keptWhole(
   return `\n[The whole output, ${data.length} bytes, is in ${path}: read parts of it, or search it.]`;
 }
 
+const tooMany = (): ToolResult => ({
+  ok: false,
+  output: `Not made: a reply may hold ${LIMITS.callsPerReply} calls. This one and all after it were left out; make them in your next replies.`,
+});
+
+async function made(turn: Turn, call: StoredCall, tools: ReadonlyMap<string, Tool>): Promise<ToolResult> {
+  const tool = tools.get(call.tool);
+  if (!tool) return unknownTool(call, [...tools.keys()]);
+  const fault = await inputFault(turn, call, tool);
+  return fault === undefined ? guarded(turn, call, tool) : { ok: false, output: fault };
+}
+
+/** Why a tool does not take an input, in words for the model. */
+async function inputFault(turn: Turn, { input }: StoredCall, tool: Tool): Promise<string | undefined> {
+  if (typeof input !== "object" || input === null || Array.isArray(input))
+    return `The input of ${tool.name} must be a JSON object, not ${described(input)}.`;
+  const faults = await schemaCheck(turn)(tool.accepts ?? tool.parameters, input);
+  return faults.length > 0 ? `The input does not fit ${tool.name}: ${faults.join("; ")}` : undefined;
+}
+
+const SHOWN_CHARACTERS = 200;
+
+function described(input: unknown): string {
+  const text = typeof input === "string" ? input : JSON.stringify(input);
+  return text.length > SHOWN_CHARACTERS ? `${text.slice(0, SHOWN_CHARACTERS)}…` : text;
+}
+
 async function guarded(turn: Turn, call: StoredCall, tool: Tool): Promise<ToolResult> {
-  const faults = schemaFaults(tool.parameters, call.input);
-  if (faults.length > 0) return { ok: false, output: `The input does not fit ${tool.name}: ${faults.join("; ")}` };
   const { execution, ports, sandbox, masker } = turn;
   const late = AbortSignal.timeout(tool.timeoutMs);
   const shown = masker.stream();

@@ -4,6 +4,7 @@ import { unavailable } from "../core/errors.ts";
 import type { DraftOf, EventDefinition } from "../core/events.ts";
 import type { Logger } from "../core/log.ts";
 import type { Masking } from "../core/masking.ts";
+import type { TextWork } from "../text/client.ts";
 import { AGENT_DEFAULTS, type AgentFile } from "./agent-file.ts";
 import type { Attachments } from "./attachments.ts";
 import type { Execution, ExecutionRows } from "./execution.ts";
@@ -34,6 +35,7 @@ export interface EngineDeps {
   clock: Clock;
   log: Logger;
   masking: Masking;
+  text: Pick<TextWork, "schemaFaults">;
   rows: ExecutionRows;
   models: ModelPort;
   sandboxes: SandboxDriver;
@@ -114,7 +116,7 @@ interface RunOfExecution {
 }
 
 function portsOf(deps: EngineDeps, tokens: ExecutionTokens): EnginePorts {
-  const { clock, log, masking, rows, models, sandboxes, skills, toolbox, workspaces } = deps;
+  const { clock, log, masking, text, rows, models, sandboxes, skills, toolbox, workspaces } = deps;
   const runOf = ({ runId, projectId, userId }: Execution): RunOfExecution | undefined =>
     runId === undefined ? undefined : { id: runId, project_id: projectId, user_id: userId };
   return {
@@ -125,6 +127,7 @@ function portsOf(deps: EngineDeps, tokens: ExecutionTokens): EnginePorts {
     clock,
     log,
     masking,
+    text,
     agentOf: (execution) => settingsOf(deps.agentOf(execution.agentId), deps.defaults()),
     modelOf({ wantedModel, agentId, kind }) {
       const model = wantedModel ?? deps.agentOf(agentId).config.model ?? deps.defaults().model(kindOf(kind).purpose);
@@ -136,9 +139,14 @@ function portsOf(deps: EngineDeps, tokens: ExecutionTokens): EnginePorts {
     },
     summaryModel: () => deps.defaults().models?.summary ?? undefined,
     scriptOf: () => deps.script,
-    toolsFor: (execution, { hasShell }) =>
-      toolbox.for({ execution, allows: deps.allowsTool(execution.agentId), hasShell, contract: execution.contract }),
-    promptFor(execution, tools, { kind }) {
+    toolsFor: (execution, { capabilities }) =>
+      toolbox.for({
+        execution,
+        allows: deps.allowsTool(execution.agentId),
+        hasShell: capabilities.shell,
+        contract: execution.contract,
+      }),
+    promptFor(execution, tools, { about }) {
       const { agentId, projectId, runId } = execution;
       const agent = deps.agentOf(agentId);
       const available = skills.available(agentId);
@@ -151,7 +159,7 @@ function portsOf(deps: EngineDeps, tokens: ExecutionTokens): EnginePorts {
         skills: available,
         injected: available.filter(({ name }) => execution.skills.includes(name)),
         toolNames: tools.map(({ name }) => name),
-        sandbox: { kind, network: agent.config.network ?? deps.defaults().sandbox.network },
+        sandbox: about,
         contract: execution.contract,
         input: execution.input,
         guidance: runId === undefined ? null : deps.guidanceOf(runId),

@@ -3,7 +3,7 @@
  * it is a row before the next begins, so it can be left at any point and taken up from the rows.
  */
 import { ask } from "./ask.ts";
-import { settleCalls, type Turn } from "./calls.ts";
+import { schemaCheck, settleCalls, type Turn } from "./calls.ts";
 import type { AssistantMessage, Ending, StoredMessage } from "./execution.ts";
 import { kindOf } from "./kinds.ts";
 import { textOf } from "./parts.ts";
@@ -36,7 +36,7 @@ export async function runLoop(input: LoopInput): Promise<Ending> {
       if (end) return endingOf(end, textOf(said.parts));
     }
     if (said && said === context.at(-1) && said.executionId === execution.id && said.calls.length === 0) {
-      const next = afterReply(input, said, context);
+      const next = await afterReply(input, said, context);
       if (typeof next !== "string") return next;
       ports.rows.addNote(execution, next);
     }
@@ -63,11 +63,11 @@ const UNFINISHED: Partial<Record<AssistantMessage["finish"], { ask: string; code
  * After a reply without tool calls: how the execution ends, or what the agent is told to go on. One that works is
  * reminded once of `complete`; if it stops again, its words are the result where they can be.
  */
-function afterReply(
-  { execution }: LoopInput,
+async function afterReply(
+  { execution, ports }: LoopInput,
   said: AssistantMessage,
   context: readonly StoredMessage[],
-): Ending | string {
+): Promise<Ending | string> {
   const text = textOf(said.parts);
   const unfinished = UNFINISHED[said.finish];
   if (unfinished) return unfinished.ask;
@@ -78,7 +78,7 @@ function afterReply(
     return told(EMPTY) ? failed("empty_reply", "The model answered nothing, twice.") : EMPTY;
   }
   if (!told(REMINDER)) return REMINDER;
-  const outputs = resultOf(text, execution.contract);
+  const outputs = await resultOf(text, execution.contract, schemaCheck({ ports, execution }));
   if (outputs) return { status: "succeeded", outputs, text, by: "text" };
   return failed("no_completion", "The agent stopped without calling complete.", text);
 }

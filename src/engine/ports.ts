@@ -3,6 +3,7 @@ import type { Clock } from "../core/clock.ts";
 import type { DraftOf, EventDefinition } from "../core/events.ts";
 import type { Logger } from "../core/log.ts";
 import type { Masking } from "../core/masking.ts";
+import type { TextWork } from "../text/client.ts";
 import type { Attachments } from "./attachments.ts";
 import type { Execution, ExecutionRows, StopRequest } from "./execution.ts";
 import type { ModelPort } from "./model.ts";
@@ -38,6 +39,7 @@ export interface EnginePorts {
   log: Logger;
   /** All values that must not be stored or shown. */
   masking: Masking;
+  text: Pick<TextWork, "schemaFaults">;
   /** @throws Problem when there is no such agent, or its file is broken. */
   agentOf(execution: Execution): EngineAgent;
   /** The model to use: run > step > pipeline > agent > settings. @throws Problem when none is set. */
@@ -47,13 +49,13 @@ export interface EnginePorts {
   /** Transcript file of the scripted model for this execution. */
   scriptOf(execution: Execution): string | undefined;
   /** Tools the execution has at this moment; asked before every turn. */
-  toolsFor(execution: Execution, sandbox: Pick<Sandbox, "hasShell">): Promise<Tool[]>;
+  toolsFor(execution: Execution, sandbox: Pick<Sandbox, "capabilities">): Promise<Tool[]>;
   attachments: Attachments;
   /** The system prompt, and what the agent is told of its task or by the person. */
   promptFor(
     execution: Execution,
     tools: readonly Tool[],
-    sandbox: Pick<Sandbox, "kind">,
+    sandbox: Pick<Sandbox, "about">,
   ): { system: string; said: InputPart[] };
   /** Granted secrets in plaintext, by variable name. */
   secretsOf(execution: Execution): Record<string, string>;
@@ -61,7 +63,7 @@ export interface EnginePorts {
   variablesOf(execution: Execution, token: string): Record<string, string>;
   tokens: { issue(execution: Execution): string; revoke(executionId: string): void };
   workspaces: {
-    /** Absolute host path, ready to work in. */
+    /** Absolute path of the folder on this host that holds the execution's files, ready to work in. */
     prepare(execution: Execution, signal: AbortSignal): Promise<string>;
     /** Keeps what the execution changed. */
     commit(execution: Execution, summary: string): Promise<void>;

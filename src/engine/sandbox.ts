@@ -1,7 +1,28 @@
 /**
- * Where an agent's shell and files live. One sandbox an execution, gone with it. Two drivers: `docker` (a locked-down
- * container) and `process` (file tools held inside the workspace, no shell unless the operator allows it).
+ * Where an agent's shell and files live: one sandbox an execution, gone with it. The engine knows a sandbox by what it
+ * can do and by what it says of itself, never by its name; drivers are in `adapter/sandbox/`.
  */
+
+export interface Capabilities {
+  /**
+   * Whether `exec` runs whatever it is given. Without, it runs `grep` for the search tool and refuses the rest with 403
+   * `shell_disabled`.
+   */
+  shell: boolean;
+  /** `host`: commands have this machine's, loopback included. `own`: as the agent's settings say. */
+  network: "host" | "own";
+  /** `container`: commands see nothing of the machine but the workspace. `none`: what the server's user may do. */
+  isolation: "container" | "none";
+}
+
+/** What an agent is told of its sandbox, in whole sentences. The driver knows; it must be true. */
+export interface SandboxAbout {
+  /** Where its files are, and what of them lasts. */
+  files: string;
+  /** As whom commands run, and what they may; told to those who have a shell. */
+  commands: string;
+  network: string;
+}
 
 export interface SandboxSpec {
   /** The execution it belongs to, and its session: labels on the container. */
@@ -11,8 +32,8 @@ export interface SandboxSpec {
   runId?: string | undefined;
   /** Container image; the driver's default when absent. */
   image?: string | undefined;
-  /** Absolute host path of the workspace; mounted read-write at /workspace. */
-  workspace: string;
+  /** Absolute path of the folder on this host where the server keeps the files between sandboxes. */
+  home: string;
   network: "none" | "bridge";
   memoryMb: number;
   cpus: number;
@@ -72,33 +93,42 @@ export interface WalkResult {
   truncated: boolean;
 }
 
+/**
+ * The files of an execution while it works. A driver on this host works in the server's own folder; one whose files are
+ * elsewhere brings them in when it starts, and back when it is asked.
+ * Paths are relative to the workspace (absolute only inside it; `/workspace/...` is understood). Links never lead out.
+ */
+export interface Workspace {
+  /** The whole file. @throws Problem 404 `file_not_found`, 403 `outside_workspace`, 413 `file_too_large`, 400. */
+  read(path: string): Promise<Uint8Array>;
+  /** Replaces the file in one step, making folders on the way; keeps an existing file's mode. */
+  write(path: string, data: Uint8Array): Promise<void>;
+  /** Entries of one folder by name; a file is its own only entry. */
+  list(path: string): Promise<FileEntry[]>;
+  /** Everything below a folder, without what .gitignore files leave out. */
+  walk(path: string, options: WalkOptions): Promise<WalkResult>;
+  /** Makes the server's folder what the files are now. Called after each round of tool calls and before the end. */
+  bringBack(): Promise<void>;
+}
+
 export interface Sandbox {
-  readonly kind: "docker" | "process";
-  readonly containerId?: string;
+  readonly capabilities: Capabilities;
+  readonly about: SandboxAbout;
+  readonly workspace: Workspace;
   /**
    * Runs an argument vector; its whole process group dies on time-out and abort. Never throws for a non-zero exit.
    * Throws Problem 503 `sandbox_lost` when the container is gone: the caller may start another over the same workspace.
    */
   exec(argv: readonly string[], options: ExecOptions): Promise<ExecResult>;
-  /**
-   * Whether `exec` runs whatever it is given. The process sandbox without ALLOW_HOST_SHELL does not: it runs `grep`
-   * for the search tool and refuses the rest with 403 `shell_disabled`.
-   */
-  readonly hasShell: boolean;
-  /** Paths are relative to the workspace (absolute only inside it; `/workspace/...` is understood). Symbolic links never lead out. */
-  readFile(path: string): Promise<Uint8Array>;
-  writeFile(path: string, data: Uint8Array): Promise<void>;
-  /** Entries of a folder by name; a file is its own only entry. */
-  list(path: string): Promise<FileEntry[]>;
-  /** Everything below a folder, without what .gitignore files leave out. */
-  walk(path: string, options: WalkOptions): Promise<WalkResult>;
   /** Kills everything inside and removes it. Idempotent. */
   stop(): Promise<void>;
 }
 
 export interface SandboxDriver {
-  readonly kind: "docker" | "process";
-  /** Throws Problem 503 (`docker_unavailable`, `image_missing`…) with the remedy in its detail. */
+  /** For people: in the status, in the log. */
+  readonly name: string;
+  readonly capabilities: Capabilities;
+  /** Brings the files in. Throws Problem 503 (`docker_unavailable`, `image_missing`…) with the remedy in its detail. */
   start(spec: SandboxSpec, signal: AbortSignal): Promise<Sandbox>;
   /** Removes containers of this instance whose execution `isLive` denies. Returns how many. */
   sweep(isLive: (executionId: string) => boolean): Promise<number>;

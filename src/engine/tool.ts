@@ -66,6 +66,8 @@ export interface Tool<Input = never> {
   description: string;
   /** JSON Schema of the input, an object; the loop validates against it before `run`. */
   parameters: object;
+  /** What the input is held to before `run`, where that is less than what the model is shown. */
+  accepts?: object;
   timeoutMs: number;
   /** Throws Problem for expected failures (told to the model); anything else fails the call as an internal error. */
   run(input: Input, context: ToolContext): Promise<ToolResult>;

@@ -30,18 +30,19 @@ export async function workOn(execution: Execution, ports: EnginePorts, stop: Abo
     const model = ports.modelOf(execution);
     const token = ports.tokens.issue(execution);
     const secrets = ports.secretsOf(execution);
-    const workspace = await ports.workspaces.prepare(execution, signal);
+    const home = await ports.workspaces.prepare(execution, signal);
     const { id: executionId, sessionId, agentId, runId } = execution;
     const { image, network, memoryMb, cpus } = agent;
     const env = { ...ports.variablesOf(execution, token), ...secrets };
     unmask = maskAll(masking, { ...secrets, ENGINE_INTERNAL_TOKEN: token });
     sandbox = await ports.sandboxes.start(
-      { executionId, sessionId, agentId, runId, image, workspace, network, memoryMb, cpus, env },
+      { executionId, sessionId, agentId, runId, image, home, network, memoryMb, cpus, env },
       signal,
     );
     rows.resumed(execution);
     const system = await begin(execution, ports, model, sandbox);
     const ending = await runLoop({ execution, ports, sandbox, masker: masking, signal, agent, model, system });
+    await sandbox.workspace.bringBack();
     await sandbox.stop();
     sandbox = undefined;
     await ports.workspaces.commit(execution, ending.text);

@@ -30,6 +30,7 @@ import type { DataFolder } from "../store/data-folder.ts";
 import type { EventLog } from "../store/event-log.ts";
 import type { InstanceKeys } from "../store/instance-keys.ts";
 import type { Store } from "../store/store.ts";
+import type { TextWork } from "../text/client.ts";
 import type { Finding } from "./doctor/model.ts";
 import type { Settings } from "./settings/model.ts";
 
@@ -42,6 +43,8 @@ export interface Core {
   readonly log: Logger;
   /** All secret values that this server knows, for what it stores and shows. */
   readonly masking: Masking;
+  /** Work on what strangers wrote, away from this process. */
+  readonly text: TextWork;
   readonly folder: DataFolder;
   readonly store: Store;
   readonly bus: Bus;

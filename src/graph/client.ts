@@ -5,15 +5,16 @@
  * more in a fresh one; the stored graph is never harmed, since a new one is swapped in only when whole.
  */
 import { unavailable } from "../core/errors.ts";
+import { WorkerLost, WorkerProcess, type WorkerSetup } from "../core/worker-process.ts";
 import { GraphError } from "./graph-error.ts";
 import type { IndexReport, PhaseReport } from "./indexer.ts";
-import type { GraphOperation } from "./protocol.ts";
+import type { GraphOperation, GraphReply } from "./protocol.ts";
 import { refusal } from "./query/cypher-guard.ts";
 import { createQueryPool } from "./query-pool.ts";
 import type { GraphPlace, GraphSession, GraphStatus } from "./session.ts";
-import { type Asked, type GraphJson, WorkerLost, WorkerProcess } from "./worker-process.ts";
+import { type Asked, askWorker, type GraphJson, type GraphWorker } from "./worker-calls.ts";
 
-export type { GraphJson } from "./worker-process.ts";
+export type { GraphJson } from "./worker-calls.ts";
 
 export interface GraphClientLimits {
   /** Longest a question may take. */
@@ -38,9 +39,6 @@ export const DEFAULT_GRAPH_LIMITS: GraphClientLimits = {
   queryMemoryBytes: 1.5 * 1024 * 1024 * 1024,
   idleMs: 5 * 60_000,
 };
-
-const QUERY_PROCESSES = 2;
-const QUERIES_WAITING = 64;
 
 const MEMORY_CHECK_MS = 1_000;
 /** A query can fill a gigabyte in a second. */
@@ -112,6 +110,8 @@ export interface GraphClientOptions {
   onRestart?: (reason: string) => void;
 }
 
+type Bounds = Pick<WorkerSetup, "memoryBytes" | "memoryCheckMs">;
+
 interface IndexRun {
   report: IndexReport;
   /** The child has nothing left to do. */
@@ -120,40 +120,32 @@ interface IndexRun {
 
 export function createGraphClient(options: GraphClientOptions): GraphClient {
   const limits = { ...DEFAULT_GRAPH_LIMITS, ...options.limits };
-  const children = new Set<WorkerProcess>();
-  let questions: WorkerProcess | undefined;
+  const children = new Set<GraphWorker>();
+  let questions: GraphWorker | undefined;
   let closed = false;
   /** What is under way by store: a store is written by one index at a time, others go on beside it. */
   const indexing = new Map<string, Promise<unknown>>();
 
-  function spawn(tuning: Readonly<Record<string, string>>, bounds: { memoryBytes: number; memoryCheckMs: number }) {
+  function spawn(tuning: Readonly<Record<string, string>>, bounds: Bounds): GraphWorker {
     if (closed) throw lost("the server stops");
-    const child = new WorkerProcess({
-      command: options.command,
-      env: { ...options.env, ...tuning },
-      idleMs: limits.idleMs,
-      ...bounds,
-      onEnd(ended, reason) {
-        if (reason) options.onRestart?.(reason);
-        children.delete(ended);
-        queries.forget(ended);
-        if (questions === ended) questions = undefined;
-      },
+    const { command, env } = options;
+    const setup = { name: "graph worker", command, env: { ...env, ...tuning }, idleMs: limits.idleMs, ...bounds };
+    const child = new WorkerProcess<GraphReply>(setup, (ended, reason) => {
+      if (reason) options.onRestart?.(reason);
+      children.delete(ended);
+      queries.forget(ended);
+      if (questions === ended) questions = undefined;
     });
     children.add(child);
     return child;
   }
-  const bounds = { memoryBytes: limits.memoryBytes, memoryCheckMs: MEMORY_CHECK_MS };
-  const queries = createQueryPool(
-    {
-      processes: QUERY_PROCESSES,
-      waiting: QUERIES_WAITING,
-      timeoutMs: limits.queryTimeoutMs,
-      prepareTimeoutMs: limits.stallTimeoutMs,
-      keptBytes: limits.queryMemoryBytes / 2,
-    },
-    () => spawn(COLLECT_EARLY, { memoryBytes: limits.queryMemoryBytes, memoryCheckMs: QUERY_MEMORY_CHECK_MS }),
-  );
+  const bounds: Bounds = { memoryBytes: limits.memoryBytes, memoryCheckMs: MEMORY_CHECK_MS };
+  const queries = createQueryPool({
+    timeoutMs: limits.queryTimeoutMs,
+    prepareTimeoutMs: limits.stallTimeoutMs,
+    keptBytes: limits.queryMemoryBytes / 2,
+    spawn: () => spawn(COLLECT_EARLY, { memoryBytes: limits.queryMemoryBytes, memoryCheckMs: QUERY_MEMORY_CHECK_MS }),
+  });
 
   async function twice<T>(attempt: () => Promise<T>): Promise<T> {
     try {
@@ -170,7 +162,7 @@ export function createGraphClient(options: GraphClientOptions): GraphClient {
     return twice(() => {
       questions ??= spawn(COLLECT_EARLY, bounds);
       const asked: Asked = { operation, args, timeoutMs: limits.questionTimeoutMs };
-      return questions.ask(place, json ? { ...asked, json } : asked);
+      return askWorker(questions, place, json ? { ...asked, json } : asked);
     });
   }
 
@@ -198,11 +190,11 @@ export function createGraphClient(options: GraphClientOptions): GraphClient {
       try {
         const { stallTimeoutMs: timeoutMs } = limits;
         const asked: Asked = { operation: "index", args: [force, seed], timeoutMs, progress };
-        const report = (await child.ask(place, asked)) as IndexReport;
+        const report = (await askWorker(child, place, asked)) as IndexReport;
         // Made now and not at the first query in Cypher, which would wait for it; a failure shows there.
         const rest =
           report.changed && prepare
-            ? child.ask(place, { operation: "prepareCypher", args: [], timeoutMs }).catch(() => undefined)
+            ? askWorker(child, place, { operation: "prepareCypher", args: [], timeoutMs }).catch(() => undefined)
             : undefined;
         return { report, settled: Promise.resolve(rest).finally(() => child.kill("")) };
       } catch (error) {

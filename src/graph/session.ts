@@ -3,6 +3,7 @@
  * by itself; keeps nothing that cannot be read again.
  */
 import { existsSync, renameSync, rmSync } from "node:fs";
+import { takeTurns } from "../core/turns.ts";
 import { resolveFiles } from "./analyse.ts";
 import type { CodeGraph } from "./code-graph.ts";
 import { type GitPlace, headCommit } from "./git.ts";
@@ -31,7 +32,6 @@ import { type SearchAnswer, type SearchOptions, searchGraph } from "./query/sear
 import type { SourceFile } from "./resolve/repository.ts";
 import { openSources } from "./source-files.ts";
 import { sourceLines } from "./source-lines.ts";
-import { takeTurns } from "./stepwise.ts";
 import { createGraphStore, type Manifest } from "./store/graph-store.ts";
 import { type KuzuReader, openKuzu, writeKuzu } from "./store/kuzu.ts";
 import { addStructure, GraphBuilder } from "./structure.ts";

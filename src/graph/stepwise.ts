@@ -3,8 +3,7 @@
  * happen to the same work; it is done once.
  */
 
-/** How long steps go on without a pause. */
-const TURN_MS = 4;
+import { takeTurns } from "../core/turns.ts";
 
 export class Stepwise<T> {
   private readonly steps: Iterator<void, T>;
@@ -34,18 +33,4 @@ export class Stepwise<T> {
     const step = this.steps.next();
     if (step.done) this.done = { value: step.value };
   }
-}
-
-/** To be awaited between steps: pauses when a turn has been long enough, so that everything that waits has its own. */
-export function takeTurns(): () => Promise<void> | void {
-  let until = performance.now() + TURN_MS;
-  return () => {
-    if (performance.now() < until) return;
-    return new Promise((resolve) => {
-      setTimeout(() => {
-        until = performance.now() + TURN_MS;
-        resolve();
-      }, 0);
-    });
-  };
 }

@@ -1,8 +1,9 @@
 /**
- * How long a server's event loop was kept from everybody else, told by the processor's time and not by the clock: a
- * machine that is busy with other things changes nothing of it.
+ * How long a server's event loop keeps a request waiting, told by the processor's time and not by the clock: a machine
+ * that is busy with other things changes nothing of it.
  */
 import { readFileSync } from "node:fs";
+import { connect } from "node:net";
 
 const TICK_MS = 10;
 
@@ -18,30 +19,52 @@ export function mainThreadMs(pid: number): number {
 }
 
 export interface LoopWatch {
-  /** @returns the most that the main thread worked before it answered a request of ours, in ms. */
-  stop(): Promise<number>;
+  /** The most that the main thread worked before it answered one of our requests, in ms, since this was last asked. */
+  longestMs(): number;
+  stop(): void;
 }
 
+const METRIC = /^skep_main_thread_cpu_seconds_total (\S+)$/m;
+
 /**
- * Asks a server over and over for next to nothing. What its main thread works from a request to its answer is what that
- * request waited for, beside the little it needs itself.
+ * Asks a server for its metrics over and over, on one connection. It says itself how long its main thread has worked
+ * when it answers: what it worked since our request was sent is what that request waited for. No credential may be
+ * needed, and the rate of requests not be limited.
  */
-export function watchLoop({ url, pid }: { url: string; pid: number }): LoopWatch {
-  let watching = true;
-  let longest = 0;
-  const watched = (async () => {
-    while (watching) {
-      const before = mainThreadMs(pid);
-      await (await fetch(`${url}/v1/status`, { method: "HEAD" })).arrayBuffer();
-      longest = Math.max(longest, mainThreadMs(pid) - before);
-      await Bun.sleep(1);
-    }
-  })();
+export async function watchLoop({ url, pid }: { url: string; pid: number }): Promise<LoopWatch> {
+  const { hostname, port } = new URL(url);
+  const socket = connect(Number(port), hostname);
+  const request = `GET /metrics HTTP/1.1\r\nHost: ${hostname}:${port}\r\n\r\n`;
+  let [sentAt, answer, longest] = [0, "", 0];
+  let isStopped = false;
+  const ask = () => {
+    if (isStopped) return;
+    answer = "";
+    sentAt = mainThreadMs(pid);
+    socket.write(request);
+  };
+  const { promise: began, resolve, reject } = Promise.withResolvers<void>();
+  socket.on("error", reject);
+  socket.on("connect", ask);
+  socket.on("data", (chunk) => {
+    answer += chunk;
+    const seconds = METRIC.exec(answer)?.[1];
+    if (seconds === undefined || !answer.endsWith("\n")) return;
+    longest = Math.max(longest, Number(seconds) * 1_000 - sentAt);
+    resolve();
+    setTimeout(ask, 1);
+  });
+  await began;
+  longest = 0;
   return {
-    async stop() {
-      watching = false;
-      await watched;
-      return longest;
+    longestMs() {
+      const ms = longest;
+      longest = 0;
+      return ms;
+    },
+    stop() {
+      isStopped = true;
+      socket.destroy();
     },
   };
 }

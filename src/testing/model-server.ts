@@ -8,7 +8,7 @@ import type { AddressInfo } from "node:net";
 import { type FakeReply, type Wire, wireStream } from "./model-wire.ts";
 
 export type Behaviour =
-  | { kind: "reply"; reply: FakeReply; firstTokenMs?: number; frameMs?: number }
+  | { kind: "reply"; reply: FakeReply; firstTokenMs?: number; frameMs?: number; until?: () => Promise<unknown> }
   /** An answer that is no stream. The body's `{{key}}` becomes the key that was sent, as some providers echo it. */
   | { kind: "status"; status: number; headers?: Record<string, string>; body?: unknown }
   /** The stream ends without its end: closed in order, or the connection torn down. */
@@ -78,9 +78,10 @@ function framesOf(wire: Wire, model: string, behaviour: Streamed): string[] {
 
 /** Plays the behaviour on the connection until it is over or the client has gone. */
 async function play(response: ServerResponse, frames: string[], behaviour: Streamed): Promise<void> {
-  const { firstTokenMs = 0, frameMs = 0 } = behaviour.kind === "reply" ? behaviour : {};
+  const { firstTokenMs = 0, frameMs = 0, until } = behaviour.kind === "reply" ? behaviour : {};
   response.writeHead(200, { "content-type": "text/event-stream" });
   response.flushHeaders();
+  await until?.();
   if (firstTokenMs) await Bun.sleep(firstTokenMs);
   for (const frame of frames) {
     if (response.destroyed) return;

@@ -16,6 +16,8 @@ export interface FakeReply {
   usage?: { input?: number; output?: number; cacheRead?: number; reasoning?: number };
   /** `length` when the reply is cut at its token limit. */
   finish?: "stop" | "length";
+  /** Characters of a frame; few, so that a reader has to put them together. */
+  pieceCharacters?: number;
   /** What the provider says it charged (OpenRouter). */
   costUsd?: number;
 }
@@ -31,8 +33,9 @@ export type Wire = "chat" | "responses" | "anthropic" | "google";
 
 const data = (value: unknown): string => `data: ${JSON.stringify(value)}\n\n`;
 const named = (value: { type: string }): string => `event: ${value.type}\n${data(value)}`;
-/** Small pieces, so that a reader has to put them together. */
-const pieces = (text: string): string[] => text.match(/[\s\S]{1,7}/g) ?? [];
+const PIECE_CHARACTERS = 7;
+const pieces = (text: string, { pieceCharacters = PIECE_CHARACTERS }: FakeReply): string[] =>
+  text.match(new RegExp(`[\\s\\S]{1,${pieceCharacters}}`, "g")) ?? [];
 const argumentsOf = (call: FakeToolCall): string =>
   typeof call.input === "string" ? call.input : JSON.stringify(call.input);
 const usageOf = (reply: FakeReply) => ({ input: 11, output: 7, cacheRead: 0, reasoning: 0, ...reply.usage });
@@ -47,12 +50,12 @@ function chat(model: string, reply: FakeReply): WireStream {
       choices: [{ index: 0, delta, finish_reason }],
     });
   const body = [chunk({ role: "assistant", content: "" })];
-  for (const piece of pieces(reply.thinking ?? "")) body.push(chunk({ reasoning_content: piece }));
-  for (const piece of pieces(reply.text ?? "")) body.push(chunk({ content: piece }));
+  for (const piece of pieces(reply.thinking ?? "", reply)) body.push(chunk({ reasoning_content: piece }));
+  for (const piece of pieces(reply.text ?? "", reply)) body.push(chunk({ content: piece }));
   for (const [index, call] of (reply.toolCalls ?? []).entries()) {
     const id = call.id ?? `call_${index}`;
     body.push(chunk({ tool_calls: [{ index, id, type: "function", function: { name: call.name, arguments: "" } }] }));
-    for (const piece of pieces(argumentsOf(call)))
+    for (const piece of pieces(argumentsOf(call), reply))
       body.push(chunk({ tool_calls: [{ index, function: { arguments: piece } }] }));
   }
   const usage = usageOf(reply);
@@ -84,7 +87,7 @@ function responsesThinking(reply: FakeReply): string[] {
     named({ type: "response.reasoning_summary_part.added", ...where, part: { type: "summary_text", text: "" } } as {
       type: string;
     }),
-    ...pieces(reply.thinking).map((delta) =>
+    ...pieces(reply.thinking, reply).map((delta) =>
       named({ type: "response.reasoning_summary_text.delta", ...where, delta } as { type: string }),
     ),
     named({ type: "response.reasoning_summary_part.done", ...where } as { type: string }),
@@ -104,7 +107,7 @@ function responses(model: string, reply: FakeReply): WireStream {
     const item = { type: "message", id: "msg_1", role: "assistant", status: "in_progress", content: [] };
     const content = [{ type: "output_text", text: reply.text, annotations: [] }];
     body.push(event("response.output_item.added", { output_index: 1, item }));
-    for (const delta of pieces(reply.text))
+    for (const delta of pieces(reply.text, reply))
       body.push(
         event("response.output_text.delta", {
           item_id: "msg_1",
@@ -122,7 +125,7 @@ function responses(model: string, reply: FakeReply): WireStream {
     body.push(
       event("response.output_item.added", { output_index, item: { ...item, arguments: "", status: "in_progress" } }),
     );
-    for (const delta of pieces(argumentsOf(call)))
+    for (const delta of pieces(argumentsOf(call), reply))
       body.push(event("response.function_call_arguments.delta", { item_id: item.id, output_index, delta }));
     const done = { ...item, arguments: argumentsOf(call), status: "completed" };
     body.push(event("response.output_item.done", { output_index, item: done }));
@@ -162,18 +165,18 @@ function anthropic(model: string, reply: FakeReply): WireStream {
   };
   if (reply.thinking)
     block({ type: "thinking", thinking: "", signature: "" }, [
-      ...pieces(reply.thinking).map((thinking) => ({ type: "thinking_delta", thinking })),
+      ...pieces(reply.thinking, reply).map((thinking) => ({ type: "thinking_delta", thinking })),
       { type: "signature_delta", signature: reply.signature ?? "sig" },
     ]);
   if (reply.text)
     block(
       { type: "text", text: "" },
-      pieces(reply.text).map((text) => ({ type: "text_delta", text })),
+      pieces(reply.text, reply).map((text) => ({ type: "text_delta", text })),
     );
   for (const [at, call] of (reply.toolCalls ?? []).entries())
     block(
       { type: "tool_use", id: call.id ?? `call_${at}`, name: call.name, input: {} },
-      pieces(argumentsOf(call)).map((partial_json) => ({ type: "input_json_delta", partial_json })),
+      pieces(argumentsOf(call), reply).map((partial_json) => ({ type: "input_json_delta", partial_json })),
     );
   const stop_reason = reply.finish === "length" ? "max_tokens" : reply.toolCalls ? "tool_use" : "end_turn";
   return {
@@ -189,8 +192,8 @@ function google(_model: string, reply: FakeReply): WireStream {
   const parts = (list: Record<string, unknown>[]) =>
     data({ candidates: [{ content: { role: "model", parts: list }, index: 0 }] });
   const body: string[] = [];
-  for (const text of pieces(reply.thinking ?? "")) body.push(parts([{ text, thought: true }]));
-  for (const text of pieces(reply.text ?? "")) body.push(parts([{ text }]));
+  for (const text of pieces(reply.thinking ?? "", reply)) body.push(parts([{ text, thought: true }]));
+  for (const text of pieces(reply.text ?? "", reply)) body.push(parts([{ text }]));
   const signature = reply.signature ? { thoughtSignature: reply.signature } : {};
   for (const call of reply.toolCalls ?? [])
     body.push(parts([{ functionCall: { name: call.name, args: call.input }, ...signature }]));

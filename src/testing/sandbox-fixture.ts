@@ -5,11 +5,12 @@ import { join } from "node:path";
 import { createAgentImages } from "../adapter/sandbox/docker/agent-image.ts";
 import {
   createDockerSandboxes,
+  type DockerSandbox,
   type DockerSandboxDeps,
   type DockerSandboxes,
 } from "../adapter/sandbox/docker/driver.ts";
 import { newId } from "../core/ids.ts";
-import type { ExecOptions, Sandbox, SandboxSpec } from "../engine/sandbox.ts";
+import type { ExecOptions, SandboxSpec } from "../engine/sandbox.ts";
 
 export const EXEC: ExecOptions = { timeoutMs: 30_000, maxOutputBytes: 1024 * 1024 };
 
@@ -20,7 +21,7 @@ export interface SandboxFixture {
   /** A new empty folder. */
   workspace(): Promise<string>;
   spec(changes?: Partial<SandboxSpec>): Promise<SandboxSpec>;
-  start(changes?: Partial<SandboxSpec>): Promise<Sandbox>;
+  start(changes?: Partial<SandboxSpec>): Promise<DockerSandbox>;
   end(): Promise<void>;
 }
 
@@ -48,7 +49,7 @@ export function sandboxFixture({
     executionId: newId("execution"),
     sessionId: newId("session"),
     agentId: "engineer",
-    workspace: changes.workspace ?? (await workspace()),
+    home: changes.home ?? (await workspace()),
     network: "none",
     memoryMb: 128,
     cpus: 1,

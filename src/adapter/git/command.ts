@@ -17,6 +17,8 @@ export interface GitCommandOptions {
   stdin?: string | AsyncIterable<Uint8Array>;
   signal?: AbortSignal | undefined;
   timeoutMs?: number;
+  /** Bytes after which git is stopped and what came so far is the answer; without it a longer answer is a failure. */
+  cutAt?: number;
   /** Exit codes that are no failure; 0 is always one. */
   accept?: readonly number[];
   /** Hears each line of standard error (progress uses carriage returns; they end a line too). */
@@ -26,6 +28,8 @@ export interface GitCommandOptions {
 export interface GitResult {
   code: number;
   stdout: string;
+  /** The answer was stopped at `cutAt`. */
+  cut: boolean;
 }
 
 export type GitCommand = (args: readonly string[], options: GitCommandOptions) => Promise<GitResult>;
@@ -76,7 +80,7 @@ export function createGitCommand({ program, env }: GitRunner): GitCommand {
   return async (args, options) => {
     const { spawn } = await import("node:child_process");
     return new Promise<GitResult>((done, fail) => {
-      const { cwd, stdin, signal, timeoutMs = DEFAULT_TIMEOUT_MS, accept = [], onLine } = options;
+      const { cwd, stdin, signal, timeoutMs = DEFAULT_TIMEOUT_MS, accept = [], onLine, cutAt } = options;
       if (signal?.aborted) return fail(signal.reason);
       const child = spawn(program, [...args], {
         cwd,
@@ -84,7 +88,7 @@ export function createGitCommand({ program, env }: GitRunner): GitCommand {
         stdio: [stdin === undefined ? "ignore" : "pipe", "pipe", "pipe"],
         detached: true,
       });
-      const out = collector(MAX_OUTPUT_BYTES);
+      const out = collector(cutAt ?? MAX_OUTPUT_BYTES);
       const lines = lineReader(onLine);
       let timedOut = false;
       const kill = () => {
@@ -125,9 +129,10 @@ export function createGitCommand({ program, env }: GitRunner): GitCommand {
           if (signal?.aborted) return fail(signal.reason);
           if (unfed) return fail(unfed.error);
           if (timedOut) return fail(new Problem(504, "git_timeout", `git took longer than ${timeoutMs / 1_000} s.`));
+          if (out.full() && cutAt !== undefined) return done({ code: 0, stdout: out.text(), cut: true });
           if (out.full()) return fail(new Problem(502, "git_failed", "git answered more than can be taken."));
           if (code !== 0 && !accept.includes(code ?? -1)) return fail(failure(args, lines.last()));
-          done({ code: code ?? -1, stdout: out.text() });
+          done({ code: code ?? -1, stdout: out.text(), cut: false });
         }),
       );
     });
@@ -198,8 +203,8 @@ function collector(maxBytes: number) {
   let size = 0;
   return {
     add(chunk: Buffer): boolean {
+      if (size < maxBytes) chunks.push(chunk.subarray(0, maxBytes - size));
       size += chunk.byteLength;
-      if (size <= maxBytes) chunks.push(chunk);
       return size <= maxBytes;
     },
     full: () => size > maxBytes,

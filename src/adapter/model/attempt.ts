@@ -4,6 +4,7 @@
  */
 import { jsonSchema, type LanguageModel, streamText, type ToolSet, tool } from "ai";
 import type { Clock } from "../../core/clock.ts";
+import { takeTurns } from "../../core/turns.ts";
 import type { FinishReason, ModelRequest, ModelTool, ModelUsage } from "../../engine/model.ts";
 import type { AssistantPart } from "../../engine/parts.ts";
 import type { Failure } from "./failure.ts";
@@ -22,6 +23,8 @@ export interface AttemptInput {
   firstTokenMs: number;
   idleMs: number;
   maxCharacters: number;
+  /** Tool calls after which the stream is left: more are not made. */
+  maxCalls: number;
   clock: Clock;
   /** Turns anything thrown into a failure without a key in it. */
   failure(error: unknown): Failure;
@@ -114,6 +117,7 @@ interface Seen {
   failed: boolean;
   firstTokenAt: number | undefined;
   tooLong: boolean;
+  tooManyCalls: boolean;
 }
 
 /** Stops the stream when the caller aborts or no token comes in time; says which of the two it was. */
@@ -149,10 +153,20 @@ function createWatch(input: AttemptInput) {
 }
 
 async function readAll(input: AttemptInput, parts: ReplyParts, watch: ReturnType<typeof createWatch>): Promise<Seen> {
-  const seen: Seen = { end: undefined, error: undefined, failed: false, firstTokenAt: undefined, tooLong: false };
+  const seen: Seen = {
+    end: undefined,
+    error: undefined,
+    failed: false,
+    firstTokenAt: undefined,
+    tooLong: false,
+    tooManyCalls: false,
+  };
   try {
     const reader = openStream(input, watch.signal);
+    const turn = takeTurns();
     for (;;) {
+      // What has come in at once is not read at once: others have their turn.
+      await turn();
       const next = await Promise.race([reader.read(), watch.stopped]);
       const part = next?.value;
       if (part === undefined) break;
@@ -166,7 +180,8 @@ async function readAll(input: AttemptInput, parts: ReplyParts, watch: ReturnType
         seen.error = (part as { error?: unknown }).error;
       }
       seen.tooLong = parts.characters() > input.maxCharacters;
-      if (seen.tooLong) break;
+      seen.tooManyCalls = parts.calls() > input.maxCalls;
+      if (seen.tooLong || seen.tooManyCalls) break;
     }
     reader.cancel().catch(() => {});
   } catch (error) {
@@ -185,7 +200,7 @@ function failureIn(input: AttemptInput, seen: Seen, why: "aborted" | "timeout" |
   if (seen.failed) return input.failure(seen.error);
   const cut = !seen.end || seen.end.finishReason === "interrupted" || seen.end.finishReason === "error";
   const endless = seen.end?.finishReason === "other" && seen.end.rawFinishReason === undefined;
-  if (!seen.tooLong && (cut || endless)) {
+  if (!seen.tooLong && !seen.tooManyCalls && (cut || endless)) {
     const message = `${input.providerId} ended the stream before the reply was complete.`;
     return { code: "provider_error", message, retryable: true };
   }

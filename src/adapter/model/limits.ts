@@ -24,5 +24,5 @@ export const MODEL_LIMITS: ModelLimits = {
   backoffMs: 500,
   backoffMaxMs: 30_000,
   retryAfterMaxMs: 60_000,
-  replyCharacters: 4_000_000,
+  replyCharacters: LIMITS.replyCharacters,
 };

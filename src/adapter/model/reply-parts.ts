@@ -21,6 +21,8 @@ export interface ReplyParts {
   /** Something was handed to a listener, so the call may not be made again behind its back. */
   shown(): boolean;
   characters(): number;
+  /** Tool calls so far. */
+  calls(): number;
   /** Empty text is left out; thinking without text stays when it carries a signature. */
   all(): AssistantPart[];
   /** Without tool calls: for a reply that did not come to its end. */
@@ -58,6 +60,7 @@ export function createReplyParts(provider: string, listener: Listener): ReplyPar
   const open = new Map<string, Open>();
   let shown = false;
   let characters = 0;
+  let calls = 0;
 
   /** The latest data counts: a signature comes with the end of its part. */
   function stamp(part: AssistantPart, metadata: unknown): void {
@@ -90,8 +93,15 @@ export function createReplyParts(provider: string, listener: Listener): ReplyPar
     const words = WORDS[part.type];
     if (words) return takeWords(words.type, words.what, part);
     if (part.type === "tool-call" && !part.providerExecuted) {
-      const { toolCallId: call_id = "", toolName: tool = "", input = {} } = part;
-      const call: AssistantPart = { type: "tool_call", call_id, tool, input };
+      const { toolCallId: call_id = "", toolName: tool = "", input } = part;
+      // What is no object is refused when it is made; nothing at all is told apart from an empty object by its name.
+      const call: AssistantPart = {
+        type: "tool_call",
+        call_id,
+        tool,
+        input: input === undefined ? {} : (input ?? "null"),
+      };
+      calls++;
       stamp(call, part.providerMetadata);
       parts.push(call);
     }
@@ -103,6 +113,7 @@ export function createReplyParts(provider: string, listener: Listener): ReplyPar
     take,
     shown: () => shown,
     characters: () => characters,
+    calls: () => calls,
     all: () => parts.filter(filled),
     partial: () => parts.filter((part) => part.type !== "tool_call" && filled(part)),
   };

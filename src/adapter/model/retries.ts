@@ -3,6 +3,7 @@
  * connections, cut streams and replies that are no JSON. Never after other 4xx or a time-out.
  */
 import type { Clock } from "../../core/clock.ts";
+import { LIMITS } from "../../core/limits.ts";
 import type { ModelReply, ModelRequest } from "../../engine/model.ts";
 import { type AttemptOutcome, attempt } from "./attempt.ts";
 import type { Endpoint } from "./endpoint.ts";
@@ -81,6 +82,7 @@ export async function callWithRetries(
       firstTokenMs: limits.firstTokenMs * patience,
       idleMs: limits.idleMs,
       maxCharacters: limits.replyCharacters,
+      maxCalls: LIMITS.callsPerReply,
       clock,
       failure,
     });

@@ -8,8 +8,9 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import fc from "fast-check";
 import { LIMITS } from "../../core/limits.ts";
+import type { Workspace } from "../../engine/sandbox.ts";
 import { parseIgnoreRules } from "../../working-copy/ignore-rules.ts";
-import { createWorkspaceFiles, type WorkspaceFiles } from "./workspace-files.ts";
+import { createWorkspaceFiles } from "./workspace-files.ts";
 import { giveWorkspace } from "./workspace-owner.ts";
 
 const text = (data: Uint8Array) => Buffer.from(data).toString();
@@ -19,7 +20,7 @@ describe("files of a workspace", () => {
   let base: string;
   let root: string;
   let outside: string;
-  let files: WorkspaceFiles;
+  let files: Workspace;
   const bases: string[] = [];
   beforeEach(async () => {
     base = await mkdtemp(join(tmpdir(), "skep-files-"));
@@ -36,7 +37,7 @@ describe("files of a workspace", () => {
   });
 
   test("are read and written by relative, /workspace and host paths alike", async () => {
-    await files.writeFile("a/b/c", bytes("1"));
+    await files.write("a/b/c", bytes("1"));
     for (const path of [
       "a/b/c",
       "./a//b/./c",
@@ -44,21 +45,21 @@ describe("files of a workspace", () => {
       join(root, "a/b/c"),
       "a/x/../b/c".replace("x/../", ""),
     ])
-      expect(text(await files.readFile(path))).toBe("1");
-    expect(text(await files.readFile("a/b/../b/c"))).toBe("1");
-    await expect(files.readFile("/workspacex/a")).rejects.toMatchObject({ code: "outside_workspace" });
+      expect(text(await files.read(path))).toBe("1");
+    expect(text(await files.read("a/b/../b/c"))).toBe("1");
+    await expect(files.read("/workspacex/a")).rejects.toMatchObject({ code: "outside_workspace" });
   });
 
   test("links that stay inside are followed, also absolute ones as the container sees them; loops end", async () => {
-    await files.writeFile("real/file", bytes("1"));
+    await files.write("real/file", bytes("1"));
     symlinkSync("real", join(root, "relative"));
     symlinkSync("/workspace/real/file", join(root, "absolute"));
     symlinkSync("loop", join(root, "loop"));
-    expect(text(await files.readFile("relative/file"))).toBe("1");
-    await files.writeFile("absolute", bytes("2"));
-    expect(text(await files.readFile("real/file"))).toBe("2");
+    expect(text(await files.read("relative/file"))).toBe("1");
+    await files.write("absolute", bytes("2"));
+    expect(text(await files.read("real/file"))).toBe("2");
     expect(lstatSync(join(root, "absolute")).isSymbolicLink()).toBe(true);
-    await expect(files.readFile("loop")).rejects.toMatchObject({ status: 400 });
+    await expect(files.read("loop")).rejects.toMatchObject({ status: 400 });
   });
 
   test("nothing follows a link out: neither reads, writes, new folders, lists nor walks", async () => {
@@ -67,8 +68,8 @@ describe("files of a workspace", () => {
     symlinkSync(join(outside, "new"), join(root, "dangling"));
     symlinkSync("folder", join(root, "twice"));
     for (const path of ["folder/secret", "file", "dangling", "twice/secret", "../outside/secret", "folder/made/here"]) {
-      await expect(files.readFile(path)).rejects.toMatchObject({ status: 403, code: "outside_workspace" });
-      await expect(files.writeFile(path, bytes("x"))).rejects.toMatchObject({ code: "outside_workspace" });
+      await expect(files.read(path)).rejects.toMatchObject({ status: 403, code: "outside_workspace" });
+      await expect(files.write(path, bytes("x"))).rejects.toMatchObject({ code: "outside_workspace" });
       await expect(files.list(path)).rejects.toMatchObject({ code: "outside_workspace" });
       await expect(files.walk(path, { maxEntries: 10 })).rejects.toMatchObject({ code: "outside_workspace" });
     }
@@ -98,11 +99,11 @@ describe("files of a workspace", () => {
     const count = (what: string) => seen.set(what, (seen.get(what) ?? 0) + 1);
     const both = () => seen.has("inside") && seen.has("outside_workspace");
     for (let round = 0; round < 400 || (!both() && round < 20_000); round++) {
-      await files.readFile("dir/secret").then(
+      await files.read("dir/secret").then(
         (data) => count(text(data)),
         (error) => count(error.code),
       );
-      await files.writeFile("dir/mine", bytes("mine")).then(
+      await files.write("dir/mine", bytes("mine")).then(
         () => count("written"),
         (error) => count(error.code),
       );
@@ -128,8 +129,8 @@ describe("files of a workspace", () => {
     const server = Bun.listen({ unix: join(root, "socket"), socket: { data() {} } });
     try {
       for (const path of ["pipe", "socket", "folder", "."]) {
-        await expect(files.readFile(path)).rejects.toMatchObject({ status: 400 });
-        await expect(files.writeFile(path, bytes("x"))).rejects.toMatchObject({ status: 400 });
+        await expect(files.read(path)).rejects.toMatchObject({ status: 400 });
+        await expect(files.write(path, bytes("x"))).rejects.toMatchObject({ status: 400 });
       }
     } finally {
       server.stop(true);
@@ -137,30 +138,30 @@ describe("files of a workspace", () => {
   });
 
   test("a write replaces in one step, keeps the mode, and leaves no draft behind", async () => {
-    await files.writeFile("run.sh", bytes("old"));
+    await files.write("run.sh", bytes("old"));
     chmodSync(join(root, "run.sh"), 0o755);
-    await files.writeFile("run.sh", bytes("new"));
+    await files.write("run.sh", bytes("new"));
     expect(statSync(join(root, "run.sh")).mode & 0o777).toBe(0o755);
-    await expect(files.writeFile("run.sh/below", bytes("x"))).rejects.toMatchObject({
+    await expect(files.write("run.sh/below", bytes("x"))).rejects.toMatchObject({
       status: 400,
       code: "not_a_folder",
     });
-    await expect(files.writeFile("x".repeat(300), bytes("x"))).rejects.toMatchObject({ status: 400 });
+    await expect(files.write("x".repeat(300), bytes("x"))).rejects.toMatchObject({ status: 400 });
     expect(readdirSync(root)).toEqual(["run.sh"]);
   });
 
   test("a file over the limit, a path with NUL and a missing workspace are said as such", async () => {
     execFileSync("truncate", ["-s", String(LIMITS.toolWholeOutputBytes + 1), join(root, "big")]);
-    await expect(files.readFile("big")).rejects.toMatchObject({ status: 413, code: "file_too_large" });
-    await expect(files.readFile("a\0b")).rejects.toMatchObject({ status: 400 });
+    await expect(files.read("big")).rejects.toMatchObject({ status: 413, code: "file_too_large" });
+    await expect(files.read("a\0b")).rejects.toMatchObject({ status: 400 });
     rmSync(root, { recursive: true });
-    await expect(files.readFile("x")).rejects.toMatchObject({ status: 503, code: "workspace_missing" });
+    await expect(files.read("x")).rejects.toMatchObject({ status: 503, code: "workspace_missing" });
   });
 
   test("no error tells the host's path", async () => {
-    await files.writeFile("f", bytes(""));
+    await files.write("f", bytes(""));
     for (const path of ["nowhere", "f/x", "x".repeat(300), "../x"]) {
-      const error = await files.readFile(path).catch((caught) => caught);
+      const error = await files.read(path).catch((caught) => caught);
       expect(String(error.detail)).not.toContain(base);
     }
   });
@@ -172,7 +173,7 @@ describe("files of a workspace", () => {
     const part = fc.constantFrom("..", ".", "", "up", "top", "d", "outside", "secret", "workspace", "/");
     await fc.assert(
       fc.asyncProperty(fc.array(part, { maxLength: 8 }), async (parts) => {
-        const data = await files.readFile(parts.join("/")).catch(() => undefined);
+        const data = await files.read(parts.join("/")).catch(() => undefined);
         expect(data).toBeUndefined();
       }),
       { seed: 1, numRuns: 500 },
@@ -184,7 +185,7 @@ describe("files of a workspace", () => {
     async () => {
       const owner = { uid: 10_001, gid: 10_001 };
       const owned = createWorkspaceFiles(root, owner);
-      await owned.writeFile("new/deep/file", bytes("x"));
+      await owned.write("new/deep/file", bytes("x"));
       for (const path of ["new", "new/deep", "new/deep/file"]) expect(statSync(join(root, path)).uid).toBe(10_001);
       mkdirSync(join(root, "others/deep"), { recursive: true });
       symlinkSync(outside, join(root, "others/link"));

@@ -6,25 +6,15 @@ import { randomBytes } from "node:crypto";
 import { Problem } from "../../core/errors.ts";
 import { LIMITS } from "../../core/limits.ts";
 import { sortedInTurns } from "../../core/turns.ts";
-import type { FileEntry, WalkEntry, WalkOptions, WalkResult } from "../../engine/sandbox.ts";
+import type { FileEntry, WalkEntry, WalkOptions, WalkResult, Workspace } from "../../engine/sandbox.ts";
 import { type Entry, FileError, type FileStat, type Folder, modifiedMs } from "../../working-copy/folder.ts";
 import { joined, type WalkedPart, walkBeneath } from "../../working-copy/walk.ts";
 import { asPathProblem, type Owner, type Place, resolvePlace } from "./workspace-path.ts";
 
-export interface WorkspaceFiles {
-  /** The whole file. Throws 404 `file_not_found`, 403 `outside_workspace`, 413 `file_too_large`, 400. */
-  readFile(path: string): Promise<Uint8Array>;
-  /** Replaces the file in one step, making folders on the way; keeps an existing file's mode. */
-  writeFile(path: string, data: Uint8Array): Promise<void>;
-  /** Entries of one folder by name; a file is its own only entry. */
-  list(path: string): Promise<FileEntry[]>;
-  walk(path: string, options: WalkOptions): Promise<WalkResult>;
-}
-
 const MAX_LISTED = 10_000;
 
 /** `root`: absolute path of the workspace. `owner`: to whom what is written is given; the server's user when absent. */
-export function createWorkspaceFiles(root: string, owner?: Owner): WorkspaceFiles {
+export function createWorkspaceFiles(root: string, owner?: Owner): Workspace {
   const at = async <T>(path: string, make: Owner | boolean, act: (place: Place) => T | Promise<T>): Promise<T> => {
     using place = resolvePlace(root, path, make);
     try {
@@ -34,10 +24,12 @@ export function createWorkspaceFiles(root: string, owner?: Owner): WorkspaceFile
     }
   };
   return {
-    readFile: (path) => at(path, false, (place) => readRegular(place, path)),
-    writeFile: (path, data) => at(path, owner ?? true, (place) => replaceFile(place, data, owner)),
+    read: (path) => at(path, false, (place) => readRegular(place, path)),
+    write: (path, data) => at(path, owner ?? true, (place) => replaceFile(place, data, owner)),
     list: (path) => at(path, false, listPlace),
     walk: (path, options) => at(path, false, (place) => walkPlace(place, options)),
+    // They are the server's own.
+    bringBack: async () => {},
   };
 }
 

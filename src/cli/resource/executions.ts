@@ -36,6 +36,7 @@ export const executions: Resource = {
   ],
 };
 
+/** The list is newest first; people read from the beginning. */
 async function transcript({ client, args: [id] }: Call) {
   const list = await listItems(
     client,
@@ -43,7 +44,7 @@ async function transcript({ client, args: [id] }: Call) {
     new URLSearchParams(),
     MESSAGES,
   );
-  return { json: list, text: list.items.flatMap(messageLines) };
+  return { json: list, text: [...list.items].reverse().flatMap(messageLines) };
 }
 
 function messageLines({ role, text, calls }: Item): string[] {

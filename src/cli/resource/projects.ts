@@ -12,6 +12,7 @@ const FIELDS = {
   repository: "repository",
   branch: "default_branch",
   pipeline: "default_pipeline_id",
+  fetch: "fetch_before_run",
   status: "status",
 } as const;
 
@@ -19,6 +20,11 @@ const OPTIONS: OptionSpec[] = [
   { flags: "--description <text>", about: "what it is" },
   { flags: "--branch <name>", about: "branch that runs start from (default: the repository's)" },
   { flags: "--pipeline <id>", about: "pipeline for its tasks" },
+  {
+    flags: "--fetch <when>",
+    about: "before a run: try, require, or never",
+    choices: ["try", "require", "never"],
+  },
 ];
 const NO_WAIT: OptionSpec = { flags: "--no-wait", about: "do not wait for the clone" };
 const LOOK_MS = 250;
@@ -77,7 +83,17 @@ export const projects: Resource = {
         return cloned(flags["wait"] === false ? begun : await untilCloned(client, begun));
       },
     },
-    deleteVerb("delete a project with its clone and its branches", ({ item }) => `project ${item["name"]}`),
+    {
+      name: "fetch",
+      about: "bring the clone up to date with its repository",
+      on: "one",
+      options: [{ flags: "--no-wait", about: "do not wait for the end" }],
+      run: (call) => fetchProject(call),
+    },
+    deleteVerb("delete a project with its clone and its branches", ({ item }) => `project ${item["name"]}`, {
+      flags: "--force",
+      about: "also with runs that were not merged",
+    }),
   ],
 };
 
@@ -92,6 +108,7 @@ const linesOf = (project: Item): string[] =>
     ["clone", project["workspace"].state],
     ["error", project["workspace"].error],
     ["head", project["workspace"].head],
+    ["fetched", timeText(project["workspace"].fetched_at)],
     ["pipeline", project["default_pipeline_id"]],
     ["vision", project["vision"]],
     ["created", timeText(project["created_at"])],
@@ -103,6 +120,20 @@ async function add({ client, args: [given], flags }: Call) {
   if (!name) throw new Problem(422, "bad_usage", "Give a name, or --repository URL, or both.");
   const made = await client.call<Item>("POST", "/v1/projects", { ...bodyOf(flags, FIELDS), name });
   return cloned(flags["wait"] === false ? made : await untilCloned(client, made));
+}
+
+async function fetchProject({ client, item, path, flags }: Call) {
+  let job = await client.call<Item>("POST", `${path}/fetch`);
+  if (flags["wait"] === false) return { json: job, text: `${item["name"]}: fetching, as job ${job["id"]}` };
+  while (["queued", "running"].includes(job["state"])) {
+    await Bun.sleep(LOOK_MS);
+    job = await client.call<Item>("GET", `/v1/jobs/${job["id"]}`);
+  }
+  const text =
+    job["state"] === "succeeded"
+      ? `${item["name"]}: up to date, at ${job["result"]?.commit?.slice(0, 8) ?? "no commit"}`
+      : `${item["name"]}: not brought up to date: ${job["error"]?.message ?? job["state"]}`;
+  return { json: job, text, ...(job["state"] === "succeeded" ? {} : { code: 1 }) };
 }
 
 /** Waits until its clone is there or has failed. */

@@ -1,5 +1,6 @@
 /** `skep runs`: what was asked of pipelines, and how it went. `cancel`, `restart` and `approve` act on one. */
 import { Problem } from "../../core/errors.ts";
+import { MERGE_STRATEGIES } from "../../core/merge-strategy.ts";
 import { RUN_STATUSES } from "../../core/run-states.ts";
 import { exitCodeOf, followRun, type RunView } from "../follow/follow.ts";
 import { followedLines, reportLines } from "../follow/report.ts";
@@ -103,6 +104,25 @@ export const RUN_VERBS: readonly Verb[] = [
       acted(client, path, "restart", { from_step: flags["from"], human_context: flags["context"] }),
   },
   {
+    name: "diff",
+    about: "show what a run changed, as a patch",
+    on: "one",
+    options: [{ flags: "--stat", about: "only the files, with counts of lines" }],
+    run: diff,
+  },
+  {
+    name: "merge",
+    about: "take a run's work into a branch, or show what is in conflict",
+    on: "one",
+    options: [
+      { flags: "--strategy <way>", about: "how", choices: MERGE_STRATEGIES, default: "merge" },
+      { flags: "--into <branch>", about: "branch that takes it (default: the project's)" },
+      { flags: "--message <text>", about: "message of the commit" },
+      { flags: "--push", about: "push the branch to the repository afterwards" },
+    ],
+    run: merge,
+  },
+  {
     name: "approve",
     about: "answer a step that waits for a person",
     on: "one",
@@ -114,6 +134,55 @@ export const RUN_VERBS: readonly Verb[] = [
     run: approve,
   },
 ];
+
+async function diff({ client, path, flags }: Call): Promise<Answer> {
+  if (flags["stat"] || flags["json"]) {
+    const { items, stats, ...rest } = await wholeDiff(client, path);
+    const table = tableLines(
+      [
+        { head: "FILE", of: ({ path: file }) => file, shrinks: true },
+        { head: "CHANGE", of: ({ status }) => status },
+        { head: "+", of: ({ insertions }) => insertions ?? "binary", right: true },
+        { head: "-", of: ({ deletions }) => deletions ?? "binary", right: true },
+      ],
+      items,
+    );
+    return { json: { ...rest, stats, items }, text: items.length === 0 ? "The run changed no file." : table };
+  }
+  const patch = await client.text(`${path}/diff?format=patch`);
+  return { json: patch, text: patch === "" ? "The run changed no file." : patch.replace(/\n$/, "").split("\n") };
+}
+
+async function wholeDiff(client: Client, path: string): Promise<Item> {
+  const whole = await client.call<Item>("GET", `${path}/diff`);
+  for (let cursor = whole["next_cursor"]; cursor !== null; ) {
+    const page = await client.call<Item>("GET", `${path}/diff?cursor=${encodeURIComponent(cursor)}`);
+    whole["items"].push(...page["items"]);
+    cursor = page["next_cursor"];
+  }
+  return { ...whole, next_cursor: null };
+}
+
+async function merge({ client, path, flags }: Call): Promise<Answer> {
+  const { into, strategy, message } = flags;
+  const body = { into, strategy, message, push: flags["push"] === true };
+  try {
+    const merged = await client.call<Item>("POST", `${path}/merge`, body);
+    const pushed = merged["pushed"] ? ", pushed" : "";
+    return {
+      json: merged,
+      text: `${merged["run_id"]} is in ${merged["into"]} at ${merged["commit"].slice(0, 8)}${pushed}`,
+    };
+  } catch (error) {
+    if (!(error instanceof Problem) || error.code !== "merge_conflict") throw error;
+    const files = (error.extras.data?.["files"] ?? []) as { path: string; kind: string; hunks: string[] }[];
+    const shown = files.flatMap((file) => [
+      `${file.path} (${file.kind})`,
+      ...file.hunks.flatMap((hunk) => hunk.split("\n")),
+    ]);
+    return { json: { code: error.code, detail: error.detail, files }, text: [...shown, "", error.detail], code: 1 };
+  }
+}
 
 async function acted(client: Client, path: string, verb: string, body?: unknown): Promise<Answer> {
   const after = await client.call<RunView>("POST", `${path}/${verb}`, body);

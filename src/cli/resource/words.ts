@@ -27,17 +27,17 @@ export async function assertMeant(question: string, flags: Flags): Promise<void>
   if (!(await confirm(question))) throw new Problem(400, "stopped", "Stopped; nothing was changed.");
 }
 
-/** The verb that deletes one. @param losing what goes with it, in the question. */
-export function deleteVerb(about: string, losing: (call: Call) => string): Verb {
+/** The verb that deletes one. @param losing what goes with it, in the question. @param force for what is refused without. */
+export function deleteVerb(about: string, losing: (call: Call) => string, force?: OptionSpec): Verb {
   return {
     name: "delete",
     about,
     on: "one",
-    options: [YES],
+    options: force ? [YES, force] : [YES],
     async run(call) {
       const what = losing(call);
       await assertMeant(`Delete ${what}?`, call.flags);
-      await call.client.call("DELETE", call.path);
+      await call.client.call("DELETE", call.flags["force"] ? `${call.path}?force=true` : call.path);
       return { json: { deleted: true, what }, text: `deleted ${what}` };
     },
   };

@@ -1,6 +1,7 @@
 /** What a pipeline of the right shape may still get wrong: names, order, variables, conditions. */
 
 import { isSlug } from "../../core/ids.ts";
+import { schemaProblems } from "../../core/json-schema.ts";
 import type { ValueProblem } from "../schema-problems.ts";
 import { YAML_LIMITS } from "../yaml-text.ts";
 import { parseCondition, pathsOf } from "./condition.ts";
@@ -82,6 +83,8 @@ function stepNames(
     const type = step.output_schema?.["type"];
     if (step.output_schema && type !== "object")
       problems.push({ path: at("output_schema"), message: "The schema of outputs is one of an object: type: object." });
+    for (const { path, message } of step.output_schema ? schemaProblems(step.output_schema) : [])
+      problems.push({ path: at("output_schema", ...path), message });
     for (const [i, name] of (step.outputs ?? []).entries())
       if (isReservedName(name)) problems.push({ path: at("outputs", i), message: `"${name}" is not a name.` });
   }

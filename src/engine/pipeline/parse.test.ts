@@ -91,6 +91,16 @@ describe("parsePipeline", () => {
     ],
     ["a schema that is no object's", pipeline(step("a", "output_schema: { type: array }")), "type: object"],
     [
+      "a schema with a pattern that is none",
+      pipeline(step("a"), step("b", `output_schema: { type: object, properties: { v: { pattern: "(" } } }`)),
+      "6:93 This is no valid pattern",
+    ],
+    [
+      "a schema with a reference to nothing",
+      pipeline(step("a", `output_schema: { type: object, properties: { v: { $ref: "#/$defs/x" } } }`)),
+      'There is nothing at "#/$defs/x"',
+    ],
+    [
       "an unknown variable",
       pipeline('{ id: a, agent: a, input: "x {{ task }}" }'),
       '5:34 There is no variable "task".',

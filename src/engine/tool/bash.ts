@@ -29,7 +29,7 @@ export function createBashTool(): Tool<Static<typeof parameters>> {
     timeoutMs: LIMITS.bashTimeoutMs + 10_000,
     run: async ({ command, cwd, timeout_seconds: timeoutSeconds = DEFAULT_TIMEOUT_SECONDS }, context) => {
       const { sandbox, signal, onOutput } = context;
-      if (!sandbox.hasShell) throw forbidden("There is no shell in this sandbox.", "shell_disabled");
+      if (!sandbox.capabilities.shell) throw forbidden("There is no shell in this sandbox.", "shell_disabled");
       const result = await sandbox.exec(["sh", "-c", SHELL, "sh", command], {
         ...(cwd === undefined ? {} : { cwd }),
         timeoutMs: timeoutSeconds * 1000,

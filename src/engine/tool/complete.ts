@@ -1,5 +1,6 @@
 /** `complete`: the agent says that it is done and hands over its outputs. The loop holds them to the step's contract. */
 import { Type as t } from "@sinclair/typebox";
+import { embedded } from "../../core/json-schema.ts";
 import type { Contract } from "../execution.ts";
 import type { Tool } from "../tool.ts";
 import description from "./complete.md" with { type: "text" };
@@ -36,8 +37,12 @@ export function owing(tool: Tool, { outputs, schema }: Contract): Tool {
   const owed =
     schema === null
       ? t.Object(named, { additionalProperties: true })
-      : t.Unsafe<Record<string, unknown>>({ ...schema, required: [...new Set([...required(schema), ...outputs])] });
-  return { ...tool, parameters: t.Object({ ...PARAMETERS.properties, outputs: owed }) };
+      : t.Unsafe<Record<string, unknown>>({
+          ...embedded(schema, ["properties", "outputs"]),
+          required: [...new Set([...required(schema), ...outputs])],
+        });
+  // What the outputs are is checked by the loop, against the step's own schema.
+  return { ...tool, parameters: t.Object({ ...PARAMETERS.properties, outputs: owed }), accepts: PARAMETERS };
 }
 
 const required = (schema: Record<string, unknown>): string[] =>

@@ -1,10 +1,11 @@
 /** `edit`: exact replacements in one file, all or none. */
 import { type Static, Type } from "@sinclair/typebox";
-import { invalidField, type Problem } from "../../core/errors.ts";
+import { invalidField, Problem } from "../../core/errors.ts";
 import { LIMITS } from "../../core/limits.ts";
+import { takeTurns } from "../../core/turns.ts";
 import type { Tool } from "../tool.ts";
 import description from "./edit.md" with { type: "text" };
-import { counted, editableTextOf, hasBom, pathParameter } from "./tool-input.ts";
+import { counted, editableTextOf, hasBom, lineCount, pathParameter } from "./tool-input.ts";
 
 const change = Type.Object({
   old_text: Type.String({ minLength: 1, description: "The text to replace, exactly as it stands in the file." }),
@@ -27,74 +28,110 @@ export function createEditTool(): Tool<Static<typeof parameters>> {
     parameters,
     timeoutMs: LIMITS.toolTimeoutMs,
     run: async ({ path, edits }, { sandbox }) => {
-      const data = await sandbox.readFile(path);
+      const data = await sandbox.workspace.read(path);
+      if (data.length > MAX_BYTES)
+        throw new Problem(
+          413,
+          "file_too_large",
+          `${path} has ${data.length} bytes; ${MAX_BYTES} can be edited at most.`,
+        );
       const before = editableTextOf(path, data);
+      const turn = takeTurns();
       let text = before;
       let replaced = 0;
+      let line = Number.POSITIVE_INFINITY;
       for (const [index, edit] of edits.entries()) {
+        await turn();
         const result = applyEdit(text, edit, index);
         text = result.text;
         replaced += result.count;
+        line = Math.min(line, result.line);
       }
       if (text === before) return { ok: true, output: `${path} is unchanged: the new text is the old.` };
-      await sandbox.writeFile(path, Buffer.from((hasBom(data) ? "\uFEFF" : "") + text));
+      await sandbox.workspace.write(path, Buffer.from((hasBom(data) ? "\uFEFF" : "") + text));
       return {
         ok: true,
-        output: `Edited ${path}: ${counted(replaced, "replacement")}, first at line ${firstDifference(before, text)}.`,
+        output: `Edited ${path}: ${counted(replaced, "replacement")}, first at line ${line}.`,
       };
     },
   };
 }
 
-function applyEdit(text: string, edit: Change, index: number): { text: string; count: number } {
+/** Every step below goes over the text once: its length bounds how long others wait. */
+const MAX_BYTES = 4 * 1024 * 1024;
+const MAX_PLACES = 100_000;
+
+function applyEdit(text: string, edit: Change, index: number): { text: string; count: number; line: number } {
   // Models write line feeds; a file of the other kind is matched, and kept so.
   const crlf = text.includes("\r\n") && !edit.old_text.includes("\r");
   const old = crlf ? edit.old_text.replaceAll("\n", "\r\n") : edit.old_text;
   const next = crlf ? edit.new_text.replaceAll(/\r?\n/g, "\r\n") : edit.new_text;
-  const places = occurrences(text, old);
-  if (places.length === 0) throw notFoundProblem(text, edit, index);
-  if (places.length > 1 && !edit.replace_all) throw severalProblem(text, places, index);
-  return { text: text.split(old).join(next), count: places.length };
+  const places = placesOf(text, old);
+  if (places.first.length === 0) throw notFoundProblem(text, edit, index);
+  if (places.count > 1 && !edit.replace_all) throw severalProblem(text, places, index);
+  if (places.count > MAX_PLACES)
+    throw refused(index, `old_text stands in the file more than ${MAX_PLACES} times. Take in more text around it.`);
+  const length = text.length + places.count * (next.length - old.length);
+  if (length > MAX_BYTES) throw refused(index, `the file would have ${length} characters, more than ${MAX_BYTES}.`);
+  return { text: text.replaceAll(old, () => next), count: places.count, line: lineCount(text, places.first[0]) };
 }
 
-function occurrences(text: string, piece: string): number[] {
-  const places: number[] = [];
-  for (let at = text.indexOf(piece); at >= 0; at = text.indexOf(piece, at + piece.length)) places.push(at);
+interface Places {
+  /** One more than MAX_PLACES: that many or more. */
+  count: number;
+  /** Offsets of the first of them. */
+  first: number[];
+}
+
+function placesOf(text: string, piece: string): Places {
+  const places: Places = { count: 0, first: [] };
+  for (let at = text.indexOf(piece); at >= 0; at = text.indexOf(piece, at + piece.length)) {
+    places.count++;
+    if (places.count <= MAX_NAMED_LINES) places.first.push(at);
+    if (places.count > MAX_PLACES) break;
+  }
   return places;
-}
-
-const lineAt = (text: string, at: number) => text.slice(0, at).split("\n").length;
-
-function firstDifference(before: string, after: string): number {
-  let at = 0;
-  while (at < before.length && before[at] === after[at]) at += 1;
-  return lineAt(before, at);
 }
 
 const MAX_NAMED_LINES = 10;
 
-function severalProblem(text: string, places: readonly number[], index: number): Problem {
-  const lines = places.slice(0, MAX_NAMED_LINES).map((at) => lineAt(text, at));
-  const more = places.length > lines.length ? ", …" : "";
-  return invalidField(
-    `/edits/${index}/old_text`,
-    `Edit ${index + 1}: old_text stands in the file ${places.length} times (lines ${lines.join(", ")}${more}). Take in more text around it, or set replace_all. Nothing was changed.`,
+const refused = (index: number, why: string): Problem =>
+  invalidField(`/edits/${index}/old_text`, `Edit ${index + 1}: ${why} Nothing was changed.`);
+
+function severalProblem(text: string, { count, first }: Places, index: number): Problem {
+  const lines = first.map((at) => lineCount(text, at));
+  const times = count > MAX_PLACES ? `more than ${MAX_PLACES}` : count;
+  const more = count > first.length ? ", …" : "";
+  return refused(
+    index,
+    `old_text stands in the file ${times} times (lines ${lines.join(", ")}${more}). Take in more text around it, or set replace_all.`,
   );
 }
 
 /** Says whether it is only white space that differs, and where. */
 function notFoundProblem(text: string, edit: Change, index: number): Problem {
-  const plain = (line: string) => line.trim().replaceAll(/\s+/g, " ");
-  const wanted = edit.old_text.split("\n").map(plain).join("\n").trim();
-  const lines = text.split("\n").map(plain);
-  const height = wanted.split("\n").length;
-  const near = lines.findIndex((_, at) => lines.slice(at, at + height).join("\n") === wanted);
+  const near = nearLine(text, edit.old_text);
   const hint =
-    wanted !== "" && near >= 0
-      ? `Line ${near + 1} differs from it only in white space: read it again and copy it exactly.`
-      : "Read the file again and copy the text exactly.";
-  return invalidField(
-    `/edits/${index}/old_text`,
-    `Edit ${index + 1}: old_text is not in the file${index > 0 ? " (after the edits before it)" : ""}. ${hint} Nothing was changed.`,
-  );
+    near === undefined
+      ? "Read the file again and copy the text exactly."
+      : `Line ${near} differs from it only in white space: read it again and copy it exactly.`;
+  return refused(index, `old_text is not in the file${index > 0 ? " (after the edits before it)" : ""}. ${hint}`);
+}
+
+/** Characters of a file, and of a text, in which that is looked for. */
+const HINT_CHARACTERS = 256 * 1024;
+
+/** The line from which the text stands there but for white space. One search over both, in which white space is one space. */
+function nearLine(text: string, wanted: string): number | undefined {
+  if (text.length > HINT_CHARACTERS || wanted.length > HINT_CHARACTERS) return undefined;
+  const plain = (lines: string) =>
+    lines
+      .split("\n")
+      .map((line) => line.trim().replaceAll(/\s+/g, " "))
+      .join("\n");
+  const sought = plain(wanted).trim();
+  if (sought === "") return undefined;
+  const all = `\n${plain(text)}\n`;
+  const at = all.indexOf(`\n${sought}\n`);
+  return at < 0 ? undefined : lineCount(all, at + 1) - 1;
 }

@@ -25,7 +25,7 @@ const processSpec = (workspace: string): SandboxSpec => ({
   executionId: "exe_test",
   sessionId: "sess_test",
   agentId: "engineer",
-  workspace,
+  home: workspace,
   network: "none",
   memoryMb: 64,
   cpus: 1,
@@ -50,7 +50,7 @@ for (const kind of ["process", "docker"] as const)
       workspace = await mkdtemp(join(tmpdir(), "skep-tools-"));
       sandbox =
         docker && fixture
-          ? await fixture.start({ image: await testImage(docker), workspace })
+          ? await fixture.start({ image: await testImage(docker), home: workspace })
           : await createProcessSandboxes({ allowHostShell: false }).start(processSpec(workspace), never);
     });
     afterAll(async () => {
@@ -62,7 +62,7 @@ for (const kind of ["process", "docker"] as const)
     const write = (path: string, content: string) => run(createWriteTool(), sandbox, { path, content });
     const edit = (path: string, ...edits: { old_text: string; new_text: string; replace_all?: boolean }[]) =>
       run(createEditTool(), sandbox, { path, edits });
-    const content = async (path: string) => Buffer.from(await sandbox.readFile(path)).toString();
+    const content = async (path: string) => Buffer.from(await sandbox.workspace.read(path)).toString();
     const refusal = async (call: Promise<unknown>) => {
       try {
         await call;
@@ -102,8 +102,11 @@ for (const kind of ["process", "docker"] as const)
     });
 
     test("read refuses what is no text, saying what it is", async () => {
-      await sandbox.writeFile("a.png", Buffer.concat([Buffer.from("89504e470d0a1a0a", "hex"), Buffer.alloc(100)]));
-      await sandbox.writeFile("a.bin", Buffer.from([1, 0, 2]));
+      await sandbox.workspace.write(
+        "a.png",
+        Buffer.concat([Buffer.from("89504e470d0a1a0a", "hex"), Buffer.alloc(100)]),
+      );
+      await sandbox.workspace.write("a.bin", Buffer.from([1, 0, 2]));
       expect(await refusal(read({ path: "a.png" }))).toContain("PNG image of 108 bytes");
       expect(await refusal(read({ path: "a.bin" }))).toContain("binary file");
       expect(await refusal(read({ path: "notes" }))).toContain("is a folder");
@@ -144,7 +147,7 @@ for (const kind of ["process", "docker"] as const)
       await write("dos.txt", "\uFEFFa\r\nb\r\nc\r\n");
       await edit("dos.txt", { old_text: "a\nb\n", new_text: "1\n2\n" });
       expect(await content("dos.txt")).toBe("\uFEFF1\r\n2\r\nc\r\n");
-      await sandbox.writeFile("latin", Buffer.from([0x61, 0xe4, 0x62]));
+      await sandbox.workspace.write("latin", Buffer.from([0x61, 0xe4, 0x62]));
       expect(await refusal(edit("latin", { old_text: "a", new_text: "b" }))).toContain("not UTF-8");
     });
 
@@ -188,7 +191,7 @@ for (const kind of ["process", "docker"] as const)
     });
 
     test("grep passes over binary files and stops at its limit", async () => {
-      await sandbox.writeFile("many/bin", Buffer.from("needle\0needle\n"));
+      await sandbox.workspace.write("many/bin", Buffer.from("needle\0needle\n"));
       await write("many/text", "needle\n".repeat(2_000));
       const { output } = await run(createGrepTool(), sandbox, { pattern: "needle", path: "many" });
       const lines = output.split("\n");

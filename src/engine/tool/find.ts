@@ -1,6 +1,8 @@
 /** `find`: files by name, all over the workspace. */
 import { type Static, Type } from "@sinclair/typebox";
 import { LIMITS } from "../../core/limits.ts";
+import { takeTurns } from "../../core/turns.ts";
+import type { WalkEntry } from "../sandbox.ts";
 import type { Tool } from "../tool.ts";
 import description from "./find.md" with { type: "text" };
 import { pathParameter } from "./tool-input.ts";
@@ -22,14 +24,17 @@ export function createFindTool(): Tool<Static<typeof parameters>> {
     parameters,
     timeoutMs: LIMITS.toolTimeoutMs,
     run: async ({ pattern, path = ".", ignored = false }, { sandbox, signal }) => {
-      const { entries, truncated } = await sandbox.walk(path, { maxEntries: MAX_WALKED, ignored, signal });
+      const { entries, truncated } = await sandbox.workspace.walk(path, { maxEntries: MAX_WALKED, ignored, signal });
       const glob = new Bun.Glob(pattern.replace(/^\.?\//, ""));
       const byName = !pattern.includes("/");
       const prefix = commonPrefix(path);
-      const found = entries.filter((entry) => {
+      const turn = takeTurns();
+      const found: WalkEntry[] = [];
+      for (const entry of entries) {
+        await turn();
         const below = entry.path.startsWith(prefix) ? entry.path.slice(prefix.length) : entry.path;
-        return glob.match(byName ? below.slice(below.lastIndexOf("/") + 1) : below);
-      });
+        if (glob.match(byName ? below.slice(below.lastIndexOf("/") + 1) : below)) found.push(entry);
+      }
       const lines = found.slice(0, MAX_SHOWN).map(({ path: at, kind }) => (kind === "folder" ? `${at}/` : at));
       if (found.length > MAX_SHOWN) lines.push(`[${found.length - MAX_SHOWN} more; use a narrower pattern or path]`);
       if (truncated) lines.push(`[only the first ${MAX_WALKED} files and folders were looked at]`);

@@ -6,7 +6,8 @@ import { type Static, Type } from "@sinclair/typebox";
 import { badRequest, Problem } from "../../core/errors.ts";
 import { LIMITS } from "../../core/limits.ts";
 import type { Masker } from "../../core/masking.ts";
-import type { ExecResult, Sandbox } from "../sandbox.ts";
+import { takeTurns } from "../../core/turns.ts";
+import type { ExecResult, Sandbox, WalkEntry } from "../sandbox.ts";
 import type { Tool } from "../tool.ts";
 import description from "./grep.md" with { type: "text" };
 import { pathParameter } from "./tool-input.ts";
@@ -43,10 +44,11 @@ export function createGrepTool(): Tool<Input> {
     run: async (input, { sandbox, signal, masker }) => {
       if (/[\0\n]/.test(input.pattern)) throw badRequest("The pattern must be one line.");
       const started = performance.now();
-      const { entries, truncated } = await sandbox.walk(input.path ?? ".", { maxEntries: MAX_WALKED, signal });
-      const files = entries
-        .filter(({ kind, path }) => kind === "file" && wanted(input.glob, path))
-        .map(({ path }) => path);
+      const { entries, truncated } = await sandbox.workspace.walk(input.path ?? ".", {
+        maxEntries: MAX_WALKED,
+        signal,
+      });
+      const files = await wantedFiles(entries, input.glob);
       const lines: string[] = [];
       for (const batch of batches(files)) {
         const timeoutMs = Math.max(1, LIMITS.toolTimeoutMs - (performance.now() - started));
@@ -62,9 +64,17 @@ export function createGrepTool(): Tool<Input> {
   };
 }
 
-function wanted(glob: string | undefined, path: string): boolean {
-  if (glob === undefined) return true;
-  return new Bun.Glob(glob).match(glob.includes("/") ? path : path.slice(path.lastIndexOf("/") + 1));
+async function wantedFiles(entries: readonly WalkEntry[], pattern: string | undefined): Promise<string[]> {
+  const glob = pattern === undefined ? undefined : new Bun.Glob(pattern);
+  const byName = !pattern?.includes("/");
+  const turn = takeTurns();
+  const files: string[] = [];
+  for (const { kind, path } of entries) {
+    await turn();
+    if (kind !== "file") continue;
+    if (!glob || glob.match(byName ? path.slice(path.lastIndexOf("/") + 1) : path)) files.push(path);
+  }
+  return files;
 }
 
 function* batches(files: readonly string[]): Generator<string[]> {

@@ -21,7 +21,7 @@ export function createLsTool(): Tool<Static<typeof parameters>> {
     parameters,
     timeoutMs: LIMITS.toolTimeoutMs,
     run: async ({ path = "." }, { sandbox }) => {
-      const entries = await sandbox.list(path);
+      const entries = await sandbox.workspace.list(path);
       if (entries.length === 0) return { ok: true, output: `${path} is empty.` };
       const lines = entries.slice(0, MAX_SHOWN).map(entryLine);
       if (entries.length > MAX_SHOWN) lines.push(`[${entries.length - MAX_SHOWN} more; use find with a pattern]`);

@@ -24,10 +24,10 @@ export function createReadTool(): Tool<Static<typeof parameters>> {
     parameters,
     timeoutMs: LIMITS.toolTimeoutMs,
     run: async ({ path, offset = 1, limit = MAX_LINES }, { sandbox, masker }) => {
-      const data = await sandbox.readFile(path);
+      const data = await sandbox.workspace.read(path);
       assertText(path, data);
       if (data.length === 0) return { ok: true, output: `${path} is empty.` };
-      const { lines, total } = linesOf(data, offset, limit, masker);
+      const { lines, total } = await linesOf(data, offset, limit, masker);
       if (offset > total) throw badRequest(`${path} has ${total} lines; line ${offset} is past its end.`);
       return { ok: true, output: numbered(lines, offset, total) };
     },
@@ -35,25 +35,34 @@ export function createReadTool(): Tool<Static<typeof parameters>> {
 }
 
 const NEWLINE = 10;
+/** Bytes looked at before others have their turn. */
+const BLOCK_BYTES = 1024 * 1024;
 
 /**
  * The lines asked for, masked, the longest cut, no more bytes than an answer holds; and how many lines there are. One
  * pass over the bytes: nothing is made of what is not shown.
  */
-function linesOf(data: Uint8Array, offset: number, limit: number, masker: Masker) {
+async function linesOf(data: Uint8Array, offset: number, limit: number, masker: Masker) {
   const shown: string[] = [];
   let [total, start, room] = [0, 0, LIMITS.toolOutputBytes];
-  const take = (end: number) => {
-    total++;
-    if (total >= offset && total < offset + limit && room > 0) {
-      const line = lineText(data.subarray(start, end), masker);
-      room -= Buffer.byteLength(line) + 1;
-      shown.push(line);
+  for (let from = 0; from < data.length; from += BLOCK_BYTES) {
+    const to = Math.min(data.length, from + BLOCK_BYTES);
+    for (let at = from; at < to; at++) {
+      if (data[at] !== NEWLINE) continue;
+      total++;
+      if (total >= offset && total < offset + limit && room > 0) {
+        const line = lineText(data.subarray(start, at), masker);
+        room -= Buffer.byteLength(line) + 1;
+        shown.push(line);
+      }
+      start = at + 1;
     }
-    start = end + 1;
-  };
-  for (let at = 0; at < data.length; at++) if (data[at] === NEWLINE) take(at);
-  if (start < data.length) take(data.length);
+    if (to < data.length) await new Promise((next) => setImmediate(next));
+  }
+  if (start < data.length) {
+    total++;
+    if (total >= offset && total < offset + limit && room > 0) shown.push(lineText(data.subarray(start), masker));
+  }
   // Once more as a whole: a value may have several lines. Its line breaks stay, so the numbers do too.
   return { lines: masker.text(shown.join("\n")).split("\n"), total };
 }

@@ -19,7 +19,7 @@ export function createWriteTool(): Tool<Static<typeof parameters>> {
     timeoutMs: LIMITS.toolTimeoutMs,
     run: async ({ path, content }, { sandbox }) => {
       const data = Buffer.from(content);
-      await sandbox.writeFile(path, data);
+      await sandbox.workspace.write(path, data);
       const lines = content === "" ? 0 : lineCount(content) - (content.endsWith("\n") ? 1 : 0);
       return { ok: true, output: `Wrote ${path}: ${counted(lines, "line")}, ${counted(data.length, "byte")}.` };
     },

@@ -1,9 +1,7 @@
 import { splitModel } from "../../adapter/model/providers.ts";
 import { SCRIPTED_MODEL } from "../../adapter/model/scripted.ts";
-import { invalidField } from "../../core/errors.ts";
-import type { InputPart } from "../../engine/parts.ts";
-import type { Caller } from "../../http/caller.ts";
 import type { Agents } from "../agents/service.ts";
+import type { AttachmentService } from "../attachments/service.ts";
 import { type Core, defineFeature, type ServiceOf } from "../feature.ts";
 import type { projects } from "../projects/feature.ts";
 import type { providers } from "../providers/feature.ts";
@@ -18,10 +16,11 @@ type Needs = Core & {
   projects: Pick<ServiceOf<typeof projects>, "exists">;
   agents: Pick<Agents, "ready">;
   sessions: Sessions;
+  attachments: Pick<AttachmentService, "attach">;
 };
 
 export const chat = defineFeature("chat", (deps: Needs) => {
-  const { store, base, streams, eventLog, settings, providers, projects, agents, sessions } = deps;
+  const { store, base, streams, eventLog, settings, providers, projects, agents, sessions, attachments } = deps;
   const { catalogue } = providers;
   const modelOfAgent = (id: string): string | null | undefined => {
     try {
@@ -40,13 +39,8 @@ export const chat = defineFeature("chat", (deps: Needs) => {
       const model = row.wanted_model ?? modelOfAgent(row.agent_id) ?? fallback;
       return { model, window: model === null ? null : (catalogue.info(model).context_window ?? null) };
     },
-    attach,
+    attach: attachments.attach,
     timeoutSeconds: () => settings.get().limits.timeout_seconds,
   });
   return { service: chats, routes: chatRoutes(base, { chats, streams, lastEvent: eventLog.lastId }) };
 });
-
-function attach(ids: readonly string[], _caller: Caller): InputPart[] {
-  if (ids.length > 0) throw invalidField("/attachment_ids/0", "There is no such attachment of yours");
-  return [];
-}

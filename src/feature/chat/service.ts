@@ -51,7 +51,7 @@ export interface ChatsDeps {
   /** The model that answers in the session, and its window in tokens. */
   modelOf(row: SessionRow): { model: string | null; window: number | null };
   /** The parts for attachments of that user. @throws Problem 422 when one is not theirs. */
-  attach(ids: readonly string[], caller: Caller): InputPart[];
+  attach(ids: readonly string[], sessionId: string, caller: Caller): InputPart[];
   timeoutSeconds(): number;
 }
 
@@ -139,7 +139,7 @@ export function createChats(deps: ChatsDeps): Chats {
       return store.write(() => {
         const row = find(id, caller);
         assertAgent(row.agent_id);
-        const input = [...attach(attachment_ids, caller), textPart(message)];
+        const input = [...attach(attachment_ids, id, caller), textPart(message)];
         const turn = sessions.queue(id, { input, mode, model, timeout_seconds: deps.timeoutSeconds() });
         if (row.title === null) sessions.change(id, { title: titleOf(message) });
         return { message_id: turn.message_id, session_id: id, status: "queued" as const };

@@ -78,8 +78,8 @@ export async function checkSandboxes(
   { config, docker, settings }: SandboxNeeds,
   { driver, canMakeImage }: Pick<Sandboxes, "driver" | "canMakeImage">,
 ): Promise<Finding[]> {
-  if (driver.kind === "process") return [await checkProcesses(config.allowHostShell, docker)];
-  if (!docker) return [ok("sandbox", driver.kind)];
+  if (driver.capabilities.isolation === "none") return [await checkProcesses(config.allowHostShell, docker)];
+  if (!docker) return [ok("sandbox", driver.name)];
   const image = settings.get().sandbox.image ?? config.agentImage;
   try {
     const [present, makeable] = await Promise.all([docker.images.inspect(image), canMakeImage(image)]);

@@ -9,7 +9,7 @@ import { createEngine, type Engine } from "../../engine/engine.ts";
 import { engineEvents } from "../../engine/events.ts";
 import type { Execution } from "../../engine/execution.ts";
 import { textOf } from "../../engine/parts.ts";
-import type { SandboxDriver } from "../../engine/sandbox.ts";
+import type { Capabilities } from "../../engine/sandbox.ts";
 import { builtInTools } from "../../engine/tool/built-in.ts";
 import { createToolbox } from "../../engine/toolbox.ts";
 import type { agents } from "../agents/feature.ts";
@@ -44,7 +44,7 @@ type Needs = Core & {
 export interface EngineService {
   /** The execution whose token this is, while it runs. */
   executionOf: Engine["tokens"]["find"];
-  sandbox: { kind: SandboxDriver["kind"]; shell: boolean };
+  sandbox: { name: string } & Capabilities;
   /** Executions at work in this process. */
   active(): number;
   /** Makes the agents' image when it is one of ours. @returns whether it is there now. */
@@ -54,13 +54,14 @@ export interface EngineService {
 export const engine = defineFeature(
   "engine",
   async (deps: Needs) => {
-    const { clock, log, masking, config, store, guard, folder, settings, providers, contributions } = deps;
+    const { clock, log, masking, text, config, store, guard, folder, settings, providers, contributions } = deps;
     const { skills, projects, agents, budgets, sessions, runs } = deps;
     const agentOf = (id: string) => agents.ready(id).agent;
     const sandbox = await openSandboxes(deps);
-    log.info({ sandbox: sandbox.driver.kind }, sandbox.reason);
+    log.info({ sandbox: sandbox.driver.name }, sandbox.reason);
     const engine = createEngine({
-      ...{ clock, log, masking, rows: sessions.rows, sandboxes: sandbox.driver, agentOf, emitSoon: store.emitSoon },
+      ...{ clock, log, masking, text, rows: sessions.rows, sandboxes: sandbox.driver, agentOf },
+      emitSoon: store.emitSoon,
       toolbox: createToolbox(
         () => contributions.tools,
         (source, err) => log.warn({ err, source }, "a source of tools failed; agents go on without its tools"),
@@ -80,7 +81,7 @@ export const engine = defineFeature(
       guidanceOf: (runId) => runs.rows.run(runId)?.human_context ?? null,
       sharedToken: config.agentToken === "shared" ? deps.keys.engineToken : undefined,
       // A container reaches the server only where the operator says; a process of this host, where it listens.
-      apiUrl: () => config.agentApiUrl ?? (sandbox.driver.kind === "process" ? deps.url() : undefined),
+      apiUrl: () => config.agentApiUrl ?? (sandbox.driver.capabilities.network === "host" ? deps.url() : undefined),
       workspaces: {
         prepare: projects.workspaces.prepare,
         commitStep: projects.workspaces.commitStep,
@@ -95,16 +96,17 @@ export const engine = defineFeature(
       script: config.demoScript,
     });
     sessions.connect(engine.scheduler);
-    const shell = sandbox.driver.kind === "docker" || config.allowHostShell;
+    const { name, capabilities } = sandbox.driver;
     const service: EngineService = {
       executionOf: engine.tokens.find,
       active: () => engine.scheduler.active,
-      sandbox: { kind: sandbox.driver.kind, shell },
+      sandbox: { name, ...capabilities },
       makeImage: sandbox.makeImage,
     };
     return {
       service,
       tools: builtInTools({
+        readableText: text.readableText,
         fetchPage: createGuardedFetch({ resolve: guard.resolve, userAgent: `Skep/${BUILD.version}` }),
       }),
       checks: async () => [...modelFindings(deps), ...(await checkSandboxes(deps, sandbox))],

@@ -27,7 +27,8 @@ function shopService(): { tree: SourceTree; client: GraphClient; service: Knowle
   const service = createKnowledgeGraph({
     client,
     jobs: undefined as never,
-    project: (id) => (id === "proj_shop" ? { workspace: { state: "ready", error: null, head: null } } : undefined),
+    project: (id) =>
+      id === "proj_shop" ? { workspace: { state: "ready", error: null, head: null, fetched_at: null } } : undefined,
     placeOf: () => ({ root: tree.root, gitDir: join(tree.root, ".git"), store: join(tree.store, "graph") }),
     runPlaceOf: (_, runId) =>
       runId === "run_1" ? { root: copy, gitDir, store: join(gitDir, "skep-graph") } : undefined,

@@ -103,19 +103,26 @@ async function cloneProject(deps: ClonesDeps, id: string, job: RunningJob) {
   }
 }
 
-async function fetchInto({ git, guard, rules, folder }: ClonesDeps, row: ProjectRow, job: RunningJob): Promise<void> {
-  const { transport, source, host } = parseRepository(row.repository ?? "", rules);
-  const address = host && (await guard.resolve(host.name))[0]!.address;
-  await git.clone({
-    source,
-    transport,
-    ...(host && address ? { pin: { host: host.name, port: host.port, address } } : {}),
-    ...placeOf(folder, row.id),
+async function fetchInto(deps: ClonesDeps, row: ProjectRow, job: RunningJob): Promise<void> {
+  await deps.git.clone({
+    ...(await remoteOf(deps, row.repository ?? "")),
+    ...placeOf(deps.folder, row.id),
     branch: row.default_branch ?? undefined,
     signal: job.signal,
-    onProgress(line) {
-      const [, detail, percent] = /^(?:remote: )?([A-Z][a-z ]+): +(\d+)%/.exec(line) ?? [];
-      if (detail !== undefined) job.report({ detail, percent: Number(percent) });
-    },
+    onProgress: reportTo(job),
   });
 }
+
+/** The repository as git reaches it: its address is judged again each time. @throws Problem 422. */
+export async function remoteOf({ guard, rules }: Pick<ClonesDeps, "guard" | "rules">, repository: string) {
+  const { transport, source, host } = parseRepository(repository, rules);
+  const address = host && (await guard.resolve(host.name))[0]!.address;
+  return { source, transport, ...(host && address ? { pin: { host: host.name, port: host.port, address } } : {}) };
+}
+
+/** Git's progress lines as the job's; amounts that it has received stand in the detail. */
+export const reportTo = (job: Pick<RunningJob, "report">) => (line: string) => {
+  const [, what, percent, amount] =
+    /^(?:remote: )?([A-Z][a-z ]+): +(\d+)%.*?(?:, ([\d.]+ [KMG]?i?B))?/.exec(line) ?? [];
+  if (what !== undefined) job.report({ detail: amount ? `${what}, ${amount}` : what, percent: Number(percent) });
+};

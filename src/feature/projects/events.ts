@@ -17,7 +17,7 @@ export const workspaceChanged = defineEvent(
   "workspace_changed",
   t.Object(
     {
-      cause: oneOf("clone", "commit"),
+      cause: oneOf("clone", "commit", "fetch", "merge"),
       commit: orNull(t.String()),
       branch: orNull(t.String()),
       skipped: t.Optional(
@@ -30,7 +30,7 @@ export const workspaceChanged = defineEvent(
         ),
       ),
     },
-    { description: "The files of a project changed: it was cloned, or a step committed." },
+    { description: "The files of a project changed: it was cloned or fetched, a step committed, or a run was merged." },
   ),
 );
 

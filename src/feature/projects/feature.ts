@@ -2,12 +2,15 @@ import { createGit } from "../../adapter/git.ts";
 import { type Core, defineFeature } from "../feature.ts";
 import type { Jobs } from "../jobs/service.ts";
 import type { Pipelines } from "../pipelines/service.ts";
+import { createRunBranches } from "./branches.ts";
 import { createClones } from "./clones.ts";
 import { projectEvents } from "./events.ts";
 import { projectRoutes } from "./routes.ts";
 import { createRunWorkspaces } from "./run-workspaces.ts";
 import { createProjects } from "./service.ts";
 import { createProjectStore } from "./store.ts";
+import { createTurns } from "./turns.ts";
+import { createUpdates } from "./updates.ts";
 import { createWorktreeRelease } from "./worktree-release.ts";
 
 const SWEEP_MS = 600_000;
@@ -22,21 +25,28 @@ export const projects = defineFeature(
     const rules = { allowLocal: config.allowLocalRepositories, isListed, assertSpelling };
     const own = { ...deps, git, rows, rules, folder: folder.projects };
     const clones = createClones(own);
-    const workspaces = createRunWorkspaces({ ...own, workspaces: folder.workspaces, projects: folder.projects });
+    const inTurn = createTurns();
+    const updates = createUpdates({ ...own, inTurn });
+    const { refresh, settle } = updates;
+    const places = { workspaces: folder.workspaces, projects: folder.projects };
+    const workspaces = createRunWorkspaces({ ...own, ...places, inTurn, refresh });
     const { releaseAll } = workspaces;
-    const service = createProjects({ ...own, clones, releaseAll, pipelineExists: deps.pipelines.exists });
+    const branches = createRunBranches({ ...own, inTurn, settle });
+    const unmerged = branches.unmerged;
+    const service = createProjects({ ...own, clones, unmerged, releaseAll, pipelineExists: deps.pipelines.exists });
     const worktrees = createWorktreeRelease({ store, bus, log, workspaces });
     return {
       service: {
         ...service,
         workspaces,
+        branches,
         /** Undefined when there is none. */
         find: (id: string) => (service.exists(id) ? service.get(id) : undefined),
       },
-      routes: projectRoutes(base, service),
+      routes: projectRoutes(base, service, updates),
       counts: () => ({ projects: service.count() }),
       start: service.recover,
-      jobs: [clones.definition],
+      jobs: [clones.definition, updates.definition],
       duties: [{ name: "worktrees", everyMs: SWEEP_MS, run: worktrees.sweep }],
       stop: worktrees.stop,
     };

@@ -4,6 +4,9 @@ import { LIMITS } from "../../core/limits.ts";
 import { oneOf, orNull, Time } from "../../core/schema.ts";
 
 export const ProjectStatus = oneOf("active", "paused", "archived");
+export const FetchBeforeRun = t.Union([t.Literal("try"), t.Literal("require"), t.Literal("never")], {
+  description: "Bring the clone up to date before a run: `try` goes on when that fails and notes it on the run.",
+});
 export const WorkspaceState = oneOf("none", "cloning", "ready", "failed");
 
 const Status = t.String({ pattern: "^[a-z][a-z0-9_]{0,39}$" });
@@ -30,7 +33,9 @@ export const Project = t.Object({
     state: WorkspaceState,
     error: orNull(t.String()),
     head: orNull(t.String({ description: "Commit that new runs start from." })),
+    fetched_at: orNull(t.String({ description: "When it was last brought up to date." })),
   }),
+  fetch_before_run: FetchBeforeRun,
   created_at: Time,
   updated_at: Time,
 });
@@ -57,6 +62,7 @@ export const ProjectCreate = t.Object({
   repository: t.Optional(orNull(Repository)),
   default_branch: t.Optional(orNull(Branch)),
   default_pipeline_id: t.Optional(orNull(PipelineId)),
+  fetch_before_run: t.Optional(FetchBeforeRun),
 });
 export type ProjectCreate = Static<typeof ProjectCreate>;
 
@@ -66,6 +72,7 @@ export const ProjectUpdate = t.Object({
   repository: t.Optional(orNull(Repository)),
   default_branch: t.Optional(orNull(Branch)),
   default_pipeline_id: t.Optional(orNull(PipelineId)),
+  fetch_before_run: t.Optional(FetchBeforeRun),
   status: t.Optional(ProjectStatus),
   columns: t.Optional(
     orNull(

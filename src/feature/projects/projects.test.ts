@@ -81,7 +81,12 @@ describe("projects", () => {
     const made = await create({ name: "cloned", repository: upstream });
     expect([made.status, made.body.workspace.state]).toEqual([201, "cloning"]);
     const project = await settled(made.body.id, "ready");
-    expect(project.workspace).toEqual({ state: "ready", error: null, head: plain(upstream, "rev-parse", "HEAD") });
+    expect(project.workspace).toMatchObject({
+      state: "ready",
+      error: null,
+      fetched_at: null,
+      head: plain(upstream, "rev-parse", "HEAD"),
+    });
     expect(project.default_branch).toBe("trunk");
     expect(existsSync(join(server.data, "projects", project.id, "workspace/README.md"))).toBe(true);
     const moved = await server.request("PUT", `/v1/projects/${project.id}`, { body: { repository: "/elsewhere" } });

@@ -1,16 +1,19 @@
 /** /v1/projects. */
 import { Type as t } from "@sinclair/typebox";
 import { Elysia } from "elysia";
+import { oneOf } from "../../core/schema.ts";
 import type { Base } from "../../http/base.ts";
 import { listOf, PageQuery, pageOf } from "../../http/list.ts";
+import { Job } from "../jobs/model.ts";
 import { Project, ProjectCreate, ProjectQuery, ProjectUpdate, VisionUpdate } from "./model.ts";
 import type { Projects } from "./service.ts";
+import type { Updates } from "./updates.ts";
 
 const tags = ["projects"];
 const ProjectPath = t.Object({ id: t.String() });
 const locationOf = (project: Project) => `/v1/projects/${project.id}`;
 
-export function projectRoutes(base: Base, projects: Projects) {
+export function projectRoutes(base: Base, projects: Projects, updates: Pick<Updates, "start">) {
   return new Elysia({ name: "skep/projects" })
     .use(base)
     .get("/v1/projects", ({ query }) => projects.list(query, pageOf(query)), {
@@ -51,15 +54,21 @@ export function projectRoutes(base: Base, projects: Projects) {
     )
     .delete(
       "/v1/projects/:id",
-      async ({ params, caller, set }) => {
-        await projects.remove(params.id, caller);
+      async ({ params, query, caller, set }) => {
+        await projects.remove(params.id, query.force === "true", caller);
         set.status = 204;
       },
       {
         access: "admin",
         params: ProjectPath,
+        query: t.Object({
+          force: t.Optional(oneOf("true", "false")),
+        }),
         response: { 204: t.Void() },
-        detail: { tags, summary: "Delete a project with its workspace" },
+        detail: {
+          ...{ tags, summary: "Delete a project with its workspace" },
+          description: "With unmerged branches of runs only when `force` is true.",
+        },
       },
     )
     .post(
@@ -70,6 +79,20 @@ export function projectRoutes(base: Base, projects: Projects) {
         params: ProjectPath,
         response: { 202: Project },
         detail: { tags, summary: "Try a clone that failed again" },
+      },
+    )
+    .post(
+      "/v1/projects/:id/fetch",
+      ({ params, caller, answer }) =>
+        answer.accepted(
+          (job) => `/v1/jobs/${job.id}`,
+          () => updates.start(params.id, caller.userId),
+        ),
+      {
+        access: "user",
+        params: ProjectPath,
+        response: { 202: Job },
+        detail: { tags, summary: "Bring the clone up to date, as a background job" },
       },
     );
 }

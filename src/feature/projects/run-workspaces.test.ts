@@ -13,6 +13,7 @@ import { runCancelled } from "../runs/events.ts";
 import { sessionEnded } from "../sessions/events.ts";
 import { createRunWorkspaces, type RunWorkspaces } from "./run-workspaces.ts";
 import { createProjectStore, type ProjectRow, type ProjectStore } from "./store.ts";
+import { createTurns } from "./turns.ts";
 import { createWorktreeRelease, type WorktreeRelease } from "./worktree-release.ts";
 
 const root = mkdtempSync(join(tmpdir(), "skep-runs-"));
@@ -46,6 +47,8 @@ function row(fields: Partial<ProjectRow> = {}): ProjectRow {
     workspace_state: "none",
     workspace_error: null,
     workspace_head: null,
+    fetch_before_run: "try",
+    fetched_at: null,
     created_at: at,
     updated_at: at,
     ...fields,
@@ -69,6 +72,8 @@ beforeEach(() => {
     log,
     rows,
     git,
+    inTurn: createTurns(),
+    refresh: async () => null,
     workspaces: join(home, "workspaces"),
     projects: join(home, "projects"),
   });

@@ -2,16 +2,21 @@
  * Where runs work: a git worktree on the branch `run/<id>` of the project's repository, or an empty folder. Steps of a
  * run that work side by side share it; what touches the repository is done one after another.
  */
+
 import { mkdir, readdir } from "node:fs/promises";
 import { join } from "node:path";
+import { eq } from "drizzle-orm";
 import type { Committed, Git, WorktreePlace } from "../../adapter/git.ts";
 import { conflict, notFound, unavailable } from "../../core/errors.ts";
 import { isId } from "../../core/ids.ts";
 import type { Logger } from "../../core/log.ts";
 import type { Store } from "../../store/store.ts";
+import { runs } from "../../store/tables/runs.ts";
+import { activity } from "../events/events.ts";
 import { placeOf } from "./clones.ts";
 import { workspaceChanged } from "./events.ts";
 import type { ProjectRow, ProjectStore } from "./store.ts";
+import type { Turns } from "./turns.ts";
 
 export interface RunOfProject {
   id: string;
@@ -48,6 +53,9 @@ export interface RunWorkspacesDeps {
   log: Logger;
   rows: ProjectStore;
   git: Git;
+  inTurn: Turns;
+  /** Brings the project's clone up to date before a run that begins. @returns why that failed, null when it did not. */
+  refresh(projectId: string, signal: AbortSignal | undefined): Promise<string | null>;
   /** Folder that holds one folder a run. */
   workspaces: string;
   /** Folder that holds one folder a project. */
@@ -60,8 +68,8 @@ const AUTHOR = { name: "Skep", email: "skep@localhost" };
 const NOTHING: Committed = { commit: null, skipped: [] };
 export const branchOf = (runId: string): string => `run/${runId}`;
 
-export function createRunWorkspaces({ store, log, rows, git, workspaces, projects }: RunWorkspacesDeps): RunWorkspaces {
-  const inTurn = createTurns();
+export function createRunWorkspaces(deps: RunWorkspacesDeps): RunWorkspaces {
+  const { store, log, rows, git, inTurn, workspaces, projects } = deps;
   const pathOf = ({ id }: RunOfProject): string => {
     if (!isId("run", id)) throw notFound("run");
     return join(workspaces, id);
@@ -90,6 +98,14 @@ export function createRunWorkspaces({ store, log, rows, git, workspaces, project
     const { commit, branch } = await git.head(place.repository);
     rows.update(id, { workspace_state: "ready", workspace_head: commit, default_branch: branch }, "workspace");
   };
+  /** What the run's diff is taken against, and why that may be old. */
+  const noteStart = ({ id, project_id, user_id }: RunOfProject, base_commit: string | null, notice: string | null) =>
+    store.write(({ emit }) => {
+      store.db.update(runs).set({ base_commit, workspace_notice: notice }).where(eq(runs.id, id)).run();
+      if (notice === null) return;
+      const refs = { run_id: id, project_id: project_id ?? undefined, user_id };
+      emit(activity, { ...refs, data: { title: notice } });
+    });
   return {
     async prepare(run, signal) {
       const path = pathOf(run);
@@ -98,10 +114,17 @@ export function createRunWorkspaces({ store, log, rows, git, workspaces, project
         await mkdir(path, { recursive: true, mode: 0o755 });
         return { path, branch: null };
       }
-      return inTurn(project_id, async () => {
+      const branch = branchOf(run.id);
+      const { repository } = placeOf(projects, project_id);
+      const begins = await inTurn(project_id, async () => {
         await ready(project_id);
-        const branch = branchOf(run.id);
+        return (await git.commitOf(repository, `refs/heads/${branch}`)) === null;
+      });
+      const notice = begins ? await deps.refresh(project_id, signal) : null;
+      return inTurn(project_id, async () => {
+        const { commit } = await git.head(repository);
         await git.addWorktree({ ...worktreeOf(run, project_id), branch, from: "HEAD", signal });
+        if (begins) noteStart(run, commit, notice);
         return { path, branch };
       });
     },
@@ -136,20 +159,5 @@ export function createRunWorkspaces({ store, log, rows, git, workspaces, project
         for (const id of await worktreesOf(projectId)) await git.removeWorktree(worktreeOf({ id }, projectId));
       });
     },
-  };
-}
-
-/** Runs work of one key one after another, in order of arrival. */
-function createTurns() {
-  const last = new Map<string, Promise<unknown>>();
-  return <T>(key: string, work: () => Promise<T>): Promise<T> => {
-    const before = last.get(key) ?? Promise.resolve();
-    const mine = before.then(work, work);
-    const settled = mine.catch(() => {});
-    last.set(key, settled);
-    void settled.then(() => {
-      if (last.get(key) === settled) last.delete(key);
-    });
-    return mine;
   };
 }

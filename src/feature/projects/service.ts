@@ -25,6 +25,8 @@ export interface ProjectsDeps {
   /** Folder that holds one folder a project. */
   folder: string;
   pipelineExists(id: string): boolean;
+  /** Branches of the project's runs that were merged nowhere. */
+  unmerged(projectId: string): Promise<string[]>;
   /** Removes the working copies that runs left. */
   releaseAll(projectId: string): Promise<void>;
 }
@@ -45,8 +47,11 @@ export interface Projects {
   setVision(id: string, vision: string | null): Project;
   /** Clones again what failed. @throws Problem 409 unless it failed. */
   retry(id: string): Project;
-  /** Removes the project with its workspace. @throws Problem 409 while runs are at work. */
-  remove(id: string, caller: Caller): Promise<void>;
+  /**
+   * Removes the project with its workspace.
+   * @throws Problem 409 while runs are at work; `unmerged_branches` with their names unless `force`.
+   */
+  remove(id: string, force: boolean, caller: Caller): Promise<void>;
   /** Goes on with unfinished clones and removes folders of projects that are gone. */
   recover(): Promise<void>;
 }
@@ -98,7 +103,7 @@ export function createProjects(deps: ProjectsDeps): Projects {
     },
     exists: (id) => rows.find(id) !== undefined,
     count: () => rows.ids().length,
-    create({ name, description = "", repository, default_branch = null, default_pipeline_id = null }) {
+    create({ name, description = "", repository, default_branch = null, default_pipeline_id = null, ...more }) {
       const source = sourceOf(repository);
       assertBranch(default_branch);
       assertPipeline(default_pipeline_id);
@@ -116,6 +121,8 @@ export function createProjects(deps: ProjectsDeps): Projects {
         workspace_state: source === null ? "none" : "cloning",
         workspace_error: null,
         workspace_head: null,
+        fetch_before_run: more.fetch_before_run ?? "try",
+        fetched_at: null,
         created_at: at,
         updated_at: at,
       };
@@ -152,7 +159,14 @@ export function createProjects(deps: ProjectsDeps): Projects {
         rows.update(id, { workspace_state: "cloning", workspace_error: null }, "workspace");
         return begin(find(id));
       }),
-    async remove(id, caller) {
+    async remove(id, force, caller) {
+      const lost = force || find(id).workspace_state !== "ready" ? [] : await deps.unmerged(id);
+      if (lost.length > 0)
+        throw conflict(
+          `${lost.length} runs of it are not merged: ${lost.slice(0, 5).join(", ")}${lost.length > 5 ? " …" : ""}. Merge them, or delete with force.`,
+          "unmerged_branches",
+          { branches: lost.slice(0, 100), count: lost.length },
+        );
       store.write(() => {
         const row = find(id);
         if (rows.activeRuns(id) > 0)

@@ -107,10 +107,11 @@ const presentWorkspace = (row: ProjectRow): Project["workspace"] => ({
   state: row.workspace_state,
   error: row.workspace_error,
   head: row.workspace_head,
+  fetched_at: row.fetched_at,
 });
 
 /** @param counts tasks by status. */
 export function presentProject(row: ProjectRow, counts: Record<string, number> = {}): Project {
-  const { workspace_state: _state, workspace_error: _error, workspace_head: _head, columns, ...rest } = row;
+  const { workspace_state: _s, workspace_error: _e, workspace_head: _h, fetched_at: _f, columns, ...rest } = row;
   return { ...rest, columns: columns ?? [...DEFAULT_COLUMNS], counts, workspace: presentWorkspace(row) };
 }

@@ -1,7 +1,8 @@
 /** What happens to runs and their steps. */
 import { Type as t } from "@sinclair/typebox";
 import { defineEvent } from "../../core/events.ts";
-import { orNull } from "../../core/schema.ts";
+import { MERGE_STRATEGIES } from "../../core/merge-strategy.ts";
+import { oneOf, orNull } from "../../core/schema.ts";
 import { Run, RunStatus, Step, StepStatus } from "./model.ts";
 
 const { outputs, pipeline_id, cost_usd, tokens, task_description } = Run.properties;
@@ -55,6 +56,13 @@ export const runRestarted = defineEvent(
     { description: "An ended run goes on." },
   ),
 );
+export const runMerged = defineEvent(
+  "run_merged",
+  t.Object(
+    { strategy: oneOf(...MERGE_STRATEGIES), into: t.String(), commit: t.String() },
+    { description: "A run's work was taken into a branch." },
+  ),
+);
 export const stepQueued = stepEvent("step_queued", "A step waits for its agent.");
 export const stepStarted = stepEvent("step_started", "A step's agent began.");
 export const stepComplete = stepEvent("step_complete", "A step succeeded.");
@@ -96,6 +104,7 @@ export const runEvents = [
   ...RUN_ENDS,
   runWaiting,
   runRestarted,
+  runMerged,
   stepQueued,
   stepStarted,
   stepComplete,

@@ -6,7 +6,6 @@ import { didYouMean } from "../../core/near.ts";
 import { matchSkills } from "../../engine/skill-match.ts";
 import { createGetRunHistoryTool } from "../../engine/tool/get-run-history.ts";
 import { toolsOf } from "../../engine/tool.ts";
-import { LOCAL_ADMIN } from "../../http/caller.ts";
 import type { Agents } from "../agents/service.ts";
 import { type Core, defineFeature, type ServiceOf } from "../feature.ts";
 import type { Pipelines } from "../pipelines/service.ts";
@@ -19,6 +18,8 @@ import { createAdvance } from "./advance.ts";
 import { createRunAgents } from "./agents.ts";
 import { createApprovals } from "./approvals.ts";
 import { approvalRequested, runEvents } from "./events.ts";
+import { mergeRoutes } from "./merge-routes.ts";
+import { createMerging } from "./merging.ts";
 import { runRoutes } from "./routes.ts";
 import { createRuns, type RunsService } from "./service.ts";
 import { steeringRoutes } from "./steering-routes.ts";
@@ -30,7 +31,7 @@ type Needs = Core & {
   providers: Pick<ServiceOf<typeof providers>, "catalogue">;
   skills: Pick<Skills, "forAgents">;
   pipelines: Pick<Pipelines, "definitionOf">;
-  projects: Pick<ServiceOf<typeof projects>, "byName" | "find" | "list">;
+  projects: Pick<ServiceOf<typeof projects>, "byName" | "find" | "list" | "branches">;
   agents: Pick<Agents, "ready" | "exists">;
   sessions: Sessions;
 };
@@ -81,9 +82,9 @@ export const runs = defineFeature(
     const service: RunsService = { ...runs, rows, views };
     return {
       service,
-      routes: runRoutes(deps.base, { runs, views, agents }).use(
-        steeringRoutes(deps.base, { runs, views, rows, approvals: createApprovals({ rows, runs }) }),
-      ),
+      routes: runRoutes(deps.base, { runs, views, agents })
+        .use(steeringRoutes(deps.base, { runs, views, rows, approvals: createApprovals({ rows, runs }) }))
+        .use(mergeRoutes(deps.base, createMerging({ store, rows, views, audit, branches: projects.branches }))),
       tools: toolsOf("run-history", [historyTool(views)]),
       counts: () => ({
         active_runs: rows.countLive(),
@@ -96,8 +97,9 @@ export const runs = defineFeature(
   runEvents,
 );
 
+/** What the agent did for the user it works for: the same that the execution's token is answered. */
 const historyTool = (views: RunViews) =>
   createGetRunHistoryTool({
-    runHistory: ({ agentId }, { limit, ...query }) =>
-      views.history({ ...query, agent_id: agentId }, { limit, after: null }, LOCAL_ADMIN).items,
+    runHistory: (execution, { limit, ...query }) =>
+      views.history(query, { limit, after: null }, { kind: "execution", admin: false, execution }).items,
   });

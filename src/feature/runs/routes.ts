@@ -3,6 +3,7 @@ import { Type as t } from "@sinclair/typebox";
 import { Elysia } from "elysia";
 import { notFound } from "../../core/errors.ts";
 import type { Base } from "../../http/base.ts";
+import { assertOwnAgent } from "../../http/caller.ts";
 import { listOf, PageQuery, pageOf, queryInteger } from "../../http/list.ts";
 import { Approval, HistoryItem, Run, RunCreate, RunRestart, RunStatus, Step, StepOutput } from "./model.ts";
 import type { Runs } from "./service.ts";
@@ -127,18 +128,25 @@ export function runRoutes(base: Base, { runs, views, agents }: RunRoutesDeps) {
         detail: { tags: ["agents"], summary: "Runs that the agent took part in, newest first" },
       },
     )
-    .get("/v1/internal/run-history", ({ query, caller }) => views.history(query, pageOf(query), caller), {
-      access: "user",
-      execution: true,
-      query: t.Object({
-        ...PageQuery,
-        project_id: t.Optional(t.String()),
-        task_id: t.Optional(t.String()),
-        agent_id: t.Optional(t.String()),
-        status: t.Optional(t.Union([RunStatus, t.Literal("terminal")])),
-        since: t.Optional(Since),
-      }),
-      response: { 200: listOf(HistoryItem) },
-      detail: { tags: ["history"], summary: "Execution history" },
-    });
+    .get(
+      "/v1/internal/run-history",
+      ({ query, caller }) => {
+        if (query.agent_id !== undefined) assertOwnAgent(caller, query.agent_id);
+        return views.history(query, pageOf(query), caller);
+      },
+      {
+        access: "user",
+        execution: true,
+        query: t.Object({
+          ...PageQuery,
+          project_id: t.Optional(t.String()),
+          task_id: t.Optional(t.String()),
+          agent_id: t.Optional(t.String()),
+          status: t.Optional(t.Union([RunStatus, t.Literal("terminal")])),
+          since: t.Optional(Since),
+        }),
+        response: { 200: listOf(HistoryItem) },
+        detail: { tags: ["history"], summary: "Execution history" },
+      },
+    );
 }

@@ -95,6 +95,7 @@ export function createRuns(deps: RunsDeps): Runs {
       status: "queued",
       outputs: {},
       error: null,
+      ...{ base_commit: null, workspace_notice: null, merged_commit: null, merged_into: null, merged_head: null },
       branch: project ? `run/${id}` : null,
       created_by: caller.userId ?? null,
       budget_usd: input.budget_usd ?? definition.defaults?.budget_usd ?? null,

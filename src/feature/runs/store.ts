@@ -48,6 +48,8 @@ export interface RunFilter {
   /** Runs in which this agent took a step. */
   agent_id?: string | undefined;
   created_by?: string | undefined;
+  /** Runs of that user and of nobody; null: of nobody alone. */
+  open_to?: string | null | undefined;
   /** RFC 3339. */
   since?: string | undefined;
   /** Words of the task, the pipeline or the project. */
@@ -141,7 +143,7 @@ export function createRunStore({ db }: Store) {
     },
     /** Newest first, from below the cursor's id. */
     page(filter: RunFilter, after: string | null, limit: number): RunRow[] {
-      const { pipeline_id, statuses, project_id, task_id, agent_id, created_by, since, text } = filter;
+      const { pipeline_id, statuses, project_id, task_id, agent_id, created_by, open_to, since, text } = filter;
       const where = and(
         after === null ? undefined : lt(runs.id, after),
         pipeline_id === undefined ? undefined : eq(runs.pipeline_id, pipeline_id),
@@ -149,6 +151,7 @@ export function createRunStore({ db }: Store) {
         project_id === undefined ? undefined : eq(runs.project_id, project_id),
         task_id === undefined ? undefined : eq(runs.task_id, task_id),
         created_by === undefined ? undefined : eq(runs.created_by, created_by),
+        open_to === undefined ? undefined : or(isNull(runs.created_by), eq(runs.created_by, open_to ?? "")),
         since === undefined ? undefined : gte(runs.created_at, since),
         text === undefined ? undefined : holds(text),
       );

@@ -69,6 +69,7 @@ export function createRunViews(store: RunStore): RunViews {
       model,
       status,
     } = row;
+    const { base_commit, workspace_notice, merged_commit, merged_into } = row;
     const { budget_usd, branch, created_by, created_at, started_at, finished_at, restarted_from } = row;
     const spent = spentOf(row);
     const progress = progressOf(row, rows);
@@ -89,6 +90,7 @@ export function createRunViews(store: RunStore): RunViews {
       waiting_reason: progress.waiting_reason ?? waits ?? null,
       budget_usd,
       branch,
+      ...{ base_commit, workspace_notice, merged_commit, merged_into },
       created_by,
       created_at,
       started_at,
@@ -146,14 +148,18 @@ export function createRunViews(store: RunStore): RunViews {
       finished_at,
     };
   };
-  /** Users see their own and what belongs to nobody; administrators all; an execution its own agent's. */
+  /** Users see their own; administrators all; an execution its own agent's, of the user it works for. */
   const ownership = (caller: Caller): RunFilter =>
-    caller.admin || caller.execution ? {} : { created_by: caller.userId };
+    caller.execution
+      ? { open_to: caller.execution.userId ?? null, agent_id: caller.execution.agentId }
+      : caller.admin
+        ? {}
+        : { created_by: caller.userId };
   const filterOf = (query: ListQuery, caller: Caller): RunFilter => ({
     pipeline_id: query.pipeline_id,
     project_id: query.project_id,
     task_id: query.task_id,
-    agent_id: caller.execution?.agentId ?? query.agent_id,
+    agent_id: query.agent_id,
     statuses: statusesOf(query.status),
     text: query.q,
     since: sinceOf(query.since),

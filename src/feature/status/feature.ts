@@ -13,7 +13,7 @@ export const status = defineFeature("status", (deps: Core & { engine: Pick<Engin
     lastEventId: eventLog.lastId,
     dockerVersion: async () => (docker ? (await docker.info()).version : undefined),
     counts: contributions.counts,
-    sandbox: engine.sandbox,
+    sandbox: { kind: engine.sandbox.name, shell: engine.sandbox.shell },
   });
   const routes = statusRoutes(base, { ...service, metrics: metrics.render, metricsType: metrics.contentType });
   return { routes };

@@ -15,7 +15,7 @@ export const Status = t.Object({
   uptime_ms: t.Integer(),
   database: t.Object({ connected: t.Boolean() }),
   docker: t.Object({ connected: t.Boolean(), version: t.Optional(t.String()) }),
-  sandbox: t.Object({ kind: t.Union([t.Literal("docker"), t.Literal("process")]), shell: t.Boolean() }),
+  sandbox: t.Object({ kind: t.String({ description: "`docker`, `process`." }), shell: t.Boolean() }),
   counts: t.Record(t.String(), t.Integer(), {
     description: "agents, pipelines, projects, active_runs, active_sessions, runs_last_hour and more.",
   }),

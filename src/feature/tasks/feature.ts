@@ -3,7 +3,15 @@ import { type Core, defineFeature, type ServiceOf } from "../feature.ts";
 import type { Jobs } from "../jobs/service.ts";
 import type { Pipelines } from "../pipelines/service.ts";
 import type { projects } from "../projects/feature.ts";
-import { runCancelled, runComplete, runFailed, runRestarted, runWaiting, stepStarted } from "../runs/events.ts";
+import {
+  runCancelled,
+  runComplete,
+  runFailed,
+  runMerged,
+  runRestarted,
+  runWaiting,
+  stepStarted,
+} from "../runs/events.ts";
 import type { Runs } from "../runs/service.ts";
 import { taskEvents } from "./events.ts";
 import { createTaskExecution } from "./execution.ts";
@@ -47,6 +55,10 @@ export const tasks = defineFeature(
       [stepStarted, runWaiting, runComplete, runFailed, runCancelled, runRestarted],
       ({ run_id }) => run_id !== undefined && execution.follow(run_id),
     );
+    const unsubscribeMerged = bus.subscribe(
+      [runMerged],
+      ({ run_id }) => run_id !== undefined && execution.merged(run_id),
+    );
     const resolve: Parameters<typeof policyRoutes>[1]["resolve"] = (projectId, taskId, workType) => {
       service.get(projectId, taskId);
       const row = rows.find(taskId)!;
@@ -65,7 +77,10 @@ export const tasks = defineFeature(
       tools: taskTools({ tasks: service, projectOf }),
       jobs: [importTasks],
       start: execution.followAll,
-      stop: unsubscribe,
+      stop() {
+        unsubscribe();
+        unsubscribeMerged();
+      },
     };
   },
   taskEvents,

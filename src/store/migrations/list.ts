@@ -23,7 +23,9 @@ import runTotals from "./0102-run-totals.sql" with { type: "text" };
 import loginKeys from "./0110-login-keys.sql" with { type: "text" };
 import sessions from "./0120-sessions.sql" with { type: "text" };
 import waits from "./0121-waits.sql" with { type: "text" };
+import attachments from "./0140-attachments.sql" with { type: "text" };
 import memory from "./0160-memory.sql" with { type: "text" };
+import merging from "./0200-merging.sql" with { type: "text" };
 import tasks from "./0220-tasks.sql" with { type: "text" };
 import cookies from "./0260-cookies.sql" with { type: "text" };
 import voice from "./0261-voice.sql" with { type: "text" };
@@ -59,9 +61,11 @@ export const MIGRATIONS: readonly Migration[] = [
   { name: "0120-sessions", sql: sessions },
   // After the tables that it counts in were made anew.
   { name: "0102-run-totals", sql: runTotals },
+  { name: "0200-merging", sql: merging },
   { name: "0160-memory", sql: memory },
   { name: "0121-waits", sql: waits },
   { name: "0220-tasks", sql: tasks },
+  { name: "0140-attachments", sql: attachments },
   { name: "0260-cookies", sql: cookies },
   { name: "0261-voice", sql: voice },
   { name: "0290-lifecycle", sql: lifecycle },

@@ -4,6 +4,8 @@ import { sqliteTable, text } from "drizzle-orm/sqlite-core";
 export type ProjectStatus = "active" | "paused" | "archived";
 export type WorkspaceState = "none" | "cloning" | "ready" | "failed";
 
+export type FetchBeforeRun = "try" | "require" | "never";
+
 export interface BoardColumn {
   id: string;
   name: string;
@@ -29,6 +31,9 @@ export const projects = sqliteTable("projects", {
   workspace_error: text(),
   /** Commit that new runs start from. */
   workspace_head: text(),
+  /** Whether the clone is brought up to date before a run: a failure is noted (`try`), or fails the run (`require`). */
+  fetch_before_run: text().$type<FetchBeforeRun>().notNull().default("try"),
+  fetched_at: text(),
   created_at: text().notNull(),
   updated_at: text().notNull(),
 });

@@ -20,6 +20,14 @@ export const runs = sqliteTable("runs", {
   outputs: text({ mode: "json" }).$type<Record<string, unknown>>().notNull(),
   error: text({ mode: "json" }).$type<RunError | null>(),
   branch: text(),
+  /** Commit that its branch began from. */
+  base_commit: text(),
+  /** Why its project could not be brought up to date before it. */
+  workspace_notice: text(),
+  /** The last merge: what the target became, the target, and the commit of its branch that was taken in. */
+  merged_commit: text(),
+  merged_into: text(),
+  merged_head: text(),
   created_by: text(),
   /** What it may cost, USD, by itself or its pipeline; null: as the settings say. */
   budget_usd: real(),

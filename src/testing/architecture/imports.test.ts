@@ -44,6 +44,7 @@ function allowed(from: string, to: string): boolean {
     case "core":
       return false;
     case "working-copy":
+    case "text":
       return target === "core";
     case "store":
     case "adapter":
@@ -77,7 +78,7 @@ function allowed(from: string, to: string): boolean {
     case "cli":
       return ["core", "app.ts", "graph"].includes(target);
     case "main.ts":
-      return ["cli", "core", "graph"].includes(target);
+      return ["cli", "core", "graph", "text"].includes(target);
     case "web":
       return false;
     default:
@@ -137,7 +138,7 @@ describe("architecture", () => {
 
   test("files stay under 400 lines", () => {
     const long = [...imports.keys()]
-      .filter((file) => !file.endsWith(".test.ts"))
+      .filter((file) => !file.endsWith(".test.ts") && !file.endsWith(".gen.ts"))
       .map((file) => [file, readFileSync(join(SRC, file), "utf8").split("\n").length] as const)
       .filter(([, lines]) => lines > 400);
     expect(long).toEqual([]);

@@ -37,7 +37,6 @@ const BESIDE: Readonly<Record<string, string>> = {
   "graph/store/graph-store.ts": "the graph's folder",
   "graph/store/kuzu.ts": "the graph's folder",
   "graph/walk.ts": "git's folder",
-  "graph/worker-process.ts": "/proc",
 };
 
 const sources = [...new Glob("**/*.ts").scanSync(SRC)]

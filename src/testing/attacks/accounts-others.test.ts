@@ -53,7 +53,13 @@ beforeAll(async () => {
   form.append("file", new File(["example.com\tTRUE\t/\tTRUE\t0\tsid\tvalue"], "cookies.txt"));
   const cookies = await by(a, "POST", "/v1/browser/cookies", form);
   const talk = await by(a, "POST", "/v1/chat/sessions", { agent_id: "scribe" });
+  const attached = new FormData();
+  attached.append("file", new File(["of a"], "a.txt"));
+  const attachment = await by(a, "POST", "/v1/attachments/upload", attached);
+  const spawned = await by(a, "POST", "/v1/spawn-executor/execute", { agent_id: "scribe", prompt: "Look" });
   objects = [
+    ["/v1/spawn-executor/", [spawned.body["id"] as string]],
+    ["/v1/attachments/", [attachment.body["id"] as string]],
     ["/v1/chat/sessions/", [talk.body["id"] as string, "msg_none"]],
     ["/v1/browser/cookies/agents/", ["scribe", cookies.body["id"] as string]],
     ["/v1/browser/cookies/", [cookies.body["id"] as string]],
@@ -265,11 +271,15 @@ const LEFT: Record<string, "goes" | "handed over" | "kept"> = {
   identities: "goes",
   user_provider_keys: "goes",
   cookie_sets: "goes",
+  attachments: "goes",
   notifications: "goes",
   events: "handed over",
   jobs: "handed over",
   // Records: who started what, and what it cost. Others than administrators do not read them.
   runs: "kept",
+  // Nobody else's to read: what agents learned in this user's work.
+  memory_entries: "kept",
+  memory_versions: "kept",
   tasks: "kept",
   sessions: "kept",
   llm_calls: "kept",

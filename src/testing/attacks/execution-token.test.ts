@@ -110,7 +110,9 @@ describe("A26: the token of a running execution", () => {
     );
     expect([history.status, history.body.items.map(({ run_id }) => run_id)]).toEqual([200, [ann.id]]);
     const others = await server.request("GET", "/v1/internal/run-history?agent_id=bob", { token: ann.token });
-    expect(JSON.stringify(others.body)).not.toContain(bob.id);
+    expect(others.status).toBe(403);
+    const own = await server.request("GET", "/v1/internal/run-history?agent_id=ann", { token: ann.token });
+    expect(own.status).toBe(200);
   });
 
   test("works in no other carrier, no part of it and no altered form", async () => {

@@ -47,7 +47,7 @@ test.skipIf(!docker || !swapper)("nothing of the host comes into a commit, whate
   symlinkSync(secret, at("l"));
   symlinkSync(join(secret, "signing.key"), at("g"));
   copyFileSync(swapper!.path, at("swapper"));
-  const sandbox = await boxes!.start({ workspace: run.path });
+  const sandbox = await boxes!.start({ home: run.path });
   const swapping = sandbox
     .exec(["./swapper", "d", "l", "f", "g"], { timeoutMs: 600_000, maxOutputBytes: 1_000 })
     .catch(() => {});
@@ -57,8 +57,8 @@ test.skipIf(!docker || !swapper)("nothing of the host comes into a commit, whate
   const end = performance.now() + RACE_MS;
   for (let round = 0; performance.now() < end || seen.size < 2; round++) {
     seen.add(lstatSync(at("d")).isSymbolicLink());
-    await sandbox.writeFile("round", Buffer.from(String(round)));
-    const text = await sandbox.readFile("d/signing.key").catch((error) => Buffer.from(error.code));
+    await sandbox.workspace.write("round", Buffer.from(String(round)));
+    const text = await sandbox.workspace.read("d/signing.key").catch((error) => Buffer.from(error.code));
     read.add(Buffer.from(text).toString());
     const { commit } = await git.commitAll(run, { message: "m", author: { name: "A", email: "a@localhost" } });
     if (commit !== null) commits += 1;

@@ -120,10 +120,10 @@ describe("while names are swapped", () => {
     const answers = new Set<string>();
     await race(pairs, async () => {
       for (const path of ["d/conf.py", "up/deep/conf.py", "f.py"]) {
-        const read = await files.readFile(path).catch((error) => error.code as string);
+        const read = await files.read(path).catch((error) => error.code as string);
         answers.add(typeof read === "string" ? read : Buffer.from(read).toString());
       }
-      await files.writeFile("d/mine", Buffer.from("mine")).catch(() => {});
+      await files.write("d/mine", Buffer.from("mine")).catch(() => {});
       const listed = await files.list("up").catch(() => []);
       expect(listed.map(({ name }) => name)).not.toContain("conf.py");
     });

@@ -31,8 +31,18 @@ export function createHandClock(): HandClock {
   };
 }
 
-const SANDBOX = { kind: "process", hasShell: false, stop: async () => {} } as unknown as Sandbox;
-const SANDBOXES: SandboxDriver = { kind: "process", start: async () => SANDBOX, sweep: async () => 0 };
+const SANDBOX = {
+  capabilities: { shell: false, network: "own", isolation: "container" },
+  about: { files: "", commands: "", network: "" },
+  workspace: { bringBack: async () => {} },
+  stop: async () => {},
+} as unknown as Sandbox;
+const SANDBOXES: SandboxDriver = {
+  name: "none",
+  capabilities: SANDBOX.capabilities,
+  start: async () => SANDBOX,
+  sweep: async () => 0,
+};
 
 function reply(parts: AssistantPart[], finish: ModelReply["finish"]): ModelReply {
   const usage = {

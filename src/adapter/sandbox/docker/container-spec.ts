@@ -83,7 +83,7 @@ function hostConfig({ spec, owner, network, imageVolumes, usernsMode }: Containe
     Mounts: [
       {
         Type: "bind",
-        Source: spec.workspace,
+        Source: spec.home,
         Target: MOUNT_POINT,
         ReadOnly: false,
         BindOptions: { Propagation: "rprivate" },

@@ -3,12 +3,12 @@ import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { chown, mkdir, stat, symlink } from "node:fs/promises";
 import { join } from "node:path";
 import type Docker from "dockerode";
-import type { Sandbox } from "../../../engine/sandbox.ts";
 import { dockerForTests, testImage } from "../../../testing/docker-image.ts";
 import { expectLockedDown } from "../../../testing/lock-down.ts";
 import { EXEC, type SandboxFixture, sandboxFixture } from "../../../testing/sandbox-fixture.ts";
 import { dockerEndpoint } from "../../docker/endpoint.ts";
 import { connectDocker, type DockerClient } from "../../docker.ts";
+import type { DockerSandbox as Sandbox } from "./driver.ts";
 import { GUARD_NETWORK } from "./network.ts";
 
 const docker = await dockerForTests(process.env);
@@ -37,10 +37,10 @@ describe.skipIf(!docker)("a sandbox's container", () => {
     const inspected = await inspect(sandbox);
     const { HostConfig: host, Config: config, State: state } = inspected;
     expect(state.Running).toBe(true);
-    expectLockedDown(inspected, spec.workspace, 256 * 1024 * 1024);
+    expectLockedDown(inspected, spec.home, 256 * 1024 * 1024);
     expect(host.NanoCpus).toBe(5e8);
     const [uid] = config.User.split(":");
-    expect((await stat(spec.workspace)).uid).toBe(Number(uid));
+    expect((await stat(spec.home)).uid).toBe(Number(uid));
     expect(config.Labels).toMatchObject({
       "skep.instance": fixture.instanceId,
       "skep.session": spec.sessionId,
@@ -50,6 +50,21 @@ describe.skipIf(!docker)("a sandbox's container", () => {
     });
     expect(config.Env).toContain(`SECRET=${CANARY}`);
     await sandbox.stop();
+  });
+
+  test("what an agent is told of it is true: its place, its user, its network, what it may write", async () => {
+    const [alone, connected] = [await fixture.start(), await fixture.start({ network: "bridge" })];
+    const { files, commands, network } = alone.about;
+    expect(files).toContain(`Your files are in ${await sh(alone, "pwd")},`);
+    expect(commands).toContain(`the user ${await sh(alone, "id -u")}, without rights`);
+    expect(network).toBe("There is no network.");
+    expect(connected.about.network).toContain("There is a network");
+    const routes = "grep -c -v lo: /proc/net/dev";
+    expect(Number(await sh(connected, routes))).toBeGreaterThan(Number(await sh(alone, routes)));
+    for (const place of ["/home/agent", "/tmp", "."])
+      expect(await sh(alone, `echo kept > ${place}/x && cat ${place}/x`)).toBe("kept");
+    expect(await sh(alone, "echo x > /etc/x || echo refused")).toContain("refused");
+    await Promise.all([alone.stop(), connected.stop()]);
   });
 
   test("is locked down as seen from inside: no capability, no new privilege, seccomp on, nothing writable but three places", async () => {
@@ -91,11 +106,11 @@ describe.skipIf(!docker)("a sandbox's container", () => {
 
   test("shares the workspace both ways, and what the server writes belongs to its user", async () => {
     const sandbox = await fixture.start();
-    await sandbox.writeFile("a/b/c.txt", Buffer.from("from outside\n"));
+    await sandbox.workspace.write("a/b/c.txt", Buffer.from("from outside\n"));
     expect(
       await sh(sandbox, "cat a/b/c.txt; echo more >> a/b/c.txt; rm -r a/b; echo gone; mkdir a/d; echo inside > a/d/e"),
     ).toBe("from outside\ngone");
-    expect(Buffer.from(await sandbox.readFile("/workspace/a/d/e")).toString()).toBe("inside\n");
+    expect(Buffer.from(await sandbox.workspace.read("/workspace/a/d/e")).toString()).toBe("inside\n");
     await sandbox.stop();
   });
 
@@ -103,7 +118,7 @@ describe.skipIf(!docker)("a sandbox's container", () => {
     const own = sandboxFixture({ docker: engine, defaultImage: image, server: { uid: 1234, gid: 1235 } });
     const workspace = await own.workspace();
     await chown(workspace, 1234, 1235);
-    const sandbox = await own.start({ workspace });
+    const sandbox = await own.start({ home: workspace });
     expect(await sh(sandbox, "id -u; id -g; echo x > mine && stat -c %u mine")).toBe("1234\n1235\n1234");
     await own.end();
   });
@@ -116,7 +131,7 @@ describe.skipIf(!docker)("a sandbox's container", () => {
     await Bun.write(target, "not ours");
     await symlink(target, join(workspace, "link"));
     const before = await stat(target);
-    const sandbox = await fixture.start({ workspace });
+    const sandbox = await fixture.start({ home: workspace });
     expect(await sh(sandbox, "echo new > deep/er/file && rm link && cat deep/er/file")).toBe("new");
     expect((await stat(target)).uid).toBe(before.uid);
     await sandbox.stop();
@@ -134,7 +149,7 @@ describe.skipIf(!docker)("a sandbox's container", () => {
     expect(fixture.notices).toEqual([]);
     const networks = Object.entries((await inspect(one)).NetworkSettings.Networks);
     expect(networks.map(([name]) => name).sort()).toEqual([`skep-${fixture.instanceId}`, GUARD_NETWORK].sort());
-    await one.writeFile("hello", Buffer.from("hello"));
+    await one.workspace.write("hello", Buffer.from("hello"));
     const serve =
       "httpd -p 8080 -h /workspace; until timeout 3 wget -q -O - http://127.0.0.1:8080/hello; do sleep 0.1; done";
     expect(await sh(one, `{ ${serve}; } 2>/dev/null`)).toBe("hello");
@@ -154,7 +169,7 @@ describe.skipIf(!docker)("a sandbox's container", () => {
     const sandboxes = await Promise.all(Array.from({ length: 8 }, () => own.start()));
     const answers = await Promise.all(
       sandboxes.map(async (sandbox, index) => {
-        await sandbox.writeFile("me", Buffer.from(String(index)));
+        await sandbox.workspace.write("me", Buffer.from(String(index)));
         return await sh(sandbox, "cat me; ls | wc -l");
       }),
     );
@@ -222,7 +237,7 @@ describe.skipIf(!docker)("starting a sandbox", () => {
   });
 
   test("leaves no container behind when it fails or is called off", async () => {
-    const spec = await fixture.spec({ workspace: join(await fixture.workspace(), "missing") });
+    const spec = await fixture.spec({ home: join(await fixture.workspace(), "missing") });
     await expect(fixture.driver.start(spec, never)).rejects.toMatchObject({ code: "workspace_missing" });
     const stop = new AbortController();
     const starting = fixture.driver.start(await fixture.spec(), stop.signal);

@@ -1,19 +1,26 @@
 /**
- * The Docker sandbox: one locked-down container an execution (docker-spec.ts says how), gone with it. Files are worked
+ * The Docker sandbox: one locked-down container an execution (container-spec.ts says how), gone with it. Files are worked
  * on from the server's side inside the workspace's folder; commands run in the container.
  */
 import { constants } from "node:fs";
 import { access, realpath } from "node:fs/promises";
 import { type Clock, systemClock } from "../../../core/clock.ts";
 import { isProblem, unavailable } from "../../../core/errors.ts";
-import type { Sandbox, SandboxDriver, SandboxSpec } from "../../../engine/sandbox.ts";
+import type {
+  Capabilities,
+  Sandbox,
+  SandboxAbout,
+  SandboxDriver,
+  SandboxSpec,
+  Workspace,
+} from "../../../engine/sandbox.ts";
 import type { ImageDetail } from "../../docker/images.ts";
 import type { DockerClient, EngineInfo } from "../../docker.ts";
 import { createWorkspaceFiles } from "../workspace-files.ts";
 import { giveWorkspace, sandboxOwner } from "../workspace-owner.ts";
-import type { Owner } from "../workspace-path.ts";
+import { MOUNT_POINT, type Owner } from "../workspace-path.ts";
 import type { AgentImages } from "./agent-image.ts";
-import { containerRequest, LABELS } from "./container-spec.ts";
+import { containerRequest, HOME, LABELS } from "./container-spec.ts";
 import { execInContainer } from "./exec.ts";
 import { createSandboxNetworks, type SandboxNetworks } from "./network.ts";
 
@@ -30,10 +37,20 @@ export interface DockerSandboxDeps {
   onNotice?(message: string): void;
 }
 
+export interface DockerSandbox extends Sandbox {
+  readonly containerId: string;
+}
+
 export interface DockerSandboxes extends SandboxDriver {
+  start(spec: SandboxSpec, signal: AbortSignal): Promise<DockerSandbox>;
   /** Removes the instance's networks when nothing uses them. */
   close(): Promise<void>;
 }
+
+const CAPABILITIES: Capabilities = { shell: true, network: "own", isolation: "container" };
+
+/** Further tries when a network is gone between making a container and starting it. */
+const NETWORK_TRIES = 3;
 
 interface Parts extends Required<Pick<DockerSandboxDeps, "clock" | "onNotice">> {
   deps: DockerSandboxDeps;
@@ -47,7 +64,8 @@ export function createDockerSandboxes(deps: DockerSandboxDeps): DockerSandboxes 
   const networks = createSandboxNetworks({ docker, instanceId, engine, onNotice });
   const parts: Parts = { deps, clock, onNotice, networks, engine };
   return {
-    kind: "docker",
+    name: "docker",
+    capabilities: CAPABILITIES,
     start: (spec, signal) => startSandbox(parts, spec, signal),
     sweep: async (isLive) => {
       const rows = await docker.containers.list([`${LABELS.instance}=${instanceId}`]);
@@ -68,31 +86,42 @@ function remembered<T>(ask: () => Promise<T>): () => Promise<T> {
   };
 }
 
-async function startSandbox(parts: Parts, spec: SandboxSpec, signal: AbortSignal): Promise<Sandbox> {
+async function startSandbox(parts: Parts, spec: SandboxSpec, signal: AbortSignal): Promise<DockerSandbox> {
   const { docker, instanceId, server } = parts.deps;
   signal.throwIfAborted();
-  const workspace = await workspaceOf(spec);
+  const home = await homeOf(spec);
   const image = await parts.deps.images.find(spec.image ?? parts.deps.defaultImage, signal);
   const { owner, usernsMode } = await identity(parts, server);
-  if (server.uid === 0 && owner.uid !== 0) await giveWorkspace(workspace, owner);
+  if (server.uid === 0 && owner.uid !== 0) await giveWorkspace(home, owner);
   const network = spec.network === "bridge" ? await parts.networks.bridge() : "none";
-  const plan = { spec: { ...spec, workspace }, instanceId, imageId: image.id, imageVolumes: image.volumes };
-  const id = await docker.containers.create(containerRequest({ ...plan, owner, network, usernsMode }));
-  try {
-    if (spec.network === "bridge") await parts.networks.guard(id);
-    await docker.containers.start(id);
-    signal.throwIfAborted();
-  } catch (error) {
-    await docker.containers.remove(id).catch(() => {});
-    throw startFailure(error, image);
-  }
-  return createSandbox(parts, id, workspace, server.uid === 0 ? owner : undefined);
+  const plan = { spec: { ...spec, home }, instanceId, imageId: image.id, imageVolumes: image.volumes };
+  const request = containerRequest({ ...plan, owner, network, usernsMode });
+  const started = async (triesLeft: number): Promise<string> => {
+    const id = await docker.containers.create(request);
+    try {
+      if (spec.network === "bridge") await parts.networks.guard(id);
+      await docker.containers.start(id);
+      signal.throwIfAborted();
+      return id;
+    } catch (error) {
+      await docker.containers.remove(id).catch(() => {});
+      // A network that only containers use which have not started can be removed, and another instance did.
+      const gone = isProblem(error) && error.code === "docker_not_found" && /^network /.test(error.detail);
+      if (!gone || triesLeft === 0) throw startFailure(error, image);
+      parts.networks.forget();
+      if (spec.network === "bridge") await parts.networks.bridge();
+      return await started(triesLeft - 1);
+    }
+  };
+  const id = await started(NETWORK_TRIES);
+  const workspace = createWorkspaceFiles(home, server.uid === 0 ? owner : undefined);
+  return createSandbox(parts, id, workspace, aboutOf(spec, owner));
 }
 
 /** The real path: what the engine mounts must be what the file tools work on. */
-async function workspaceOf(spec: SandboxSpec): Promise<string> {
+async function homeOf(spec: SandboxSpec): Promise<string> {
   try {
-    const path = await realpath(spec.workspace);
+    const path = await realpath(spec.home);
     await access(path, constants.R_OK | constants.X_OK);
     return path;
   } catch {
@@ -116,7 +145,16 @@ function startFailure(error: unknown, image: ImageDetail): unknown {
   return unavailable("image_unusable", `The image ${name} has no \`sh\`; an agent's image needs one.`);
 }
 
-function createSandbox(parts: Parts, id: string, workspace: string, owner: Owner | undefined): Sandbox {
+function aboutOf({ network }: SandboxSpec, { uid }: Owner): SandboxAbout {
+  const who = uid === 0 ? "root of the container alone" : `the user ${uid}, without rights beyond that`;
+  return {
+    files: `Your files are in ${MOUNT_POINT}, the only place that is kept.`,
+    commands: `Commands run in a container as ${who}; ${HOME} and /tmp can be written and are gone with it, the rest is read-only.`,
+    network: network === "none" ? "There is no network." : "There is a network; private addresses may be closed.",
+  };
+}
+
+function createSandbox(parts: Parts, id: string, workspace: Workspace, about: SandboxAbout): DockerSandbox {
   const { docker } = parts.deps;
   const { clock } = parts;
   let restarting: Promise<void> | undefined;
@@ -131,10 +169,10 @@ function createSandbox(parts: Parts, id: string, workspace: string, owner: Owner
     return restarting;
   };
   return {
-    kind: "docker",
     containerId: id,
-    hasShell: true,
-    ...createWorkspaceFiles(workspace, owner),
+    capabilities: CAPABILITIES,
+    about,
+    workspace,
     exec: async (argv, options) => {
       await restarting;
       return await execInContainer({ docker, containerId: id, clock, restart }, argv, options);

@@ -1,9 +1,9 @@
 /** Commands in real containers. */
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
-import type { Sandbox } from "../../../engine/sandbox.ts";
 import { dockerForTests, testImage } from "../../../testing/docker-image.ts";
 import { EXEC, type SandboxFixture, sandboxFixture } from "../../../testing/sandbox-fixture.ts";
 import type { DockerClient } from "../../docker.ts";
+import type { DockerSandbox as Sandbox } from "./driver.ts";
 
 const docker = await dockerForTests(process.env);
 
@@ -71,7 +71,7 @@ describe.skipIf(!docker)("commands in a container", () => {
   });
 
   test("a folder and variables of the call count for that call only", async () => {
-    await sandbox.writeFile("sub folder/x", new Uint8Array());
+    await sandbox.workspace.write("sub folder/x", new Uint8Array());
     const result = await sh("pwd; echo $EXTRA $GRANTED", { cwd: "sub folder", env: { EXTRA: "mine" } });
     expect(result.output).toBe("/workspace/sub folder\nmine of the spawn\n");
     expect((await sh("pwd; echo $EXTRA", { cwd: "/tmp" })).output).toBe("/tmp\n\n");
@@ -118,7 +118,7 @@ describe.skipIf(!docker)("commands in a container", () => {
 
   test("one that leaves no room for another process is stopped, and the sandbox works again over the same files", async () => {
     const bombed = await fixture.start();
-    await bombed.writeFile("kept", Buffer.from("yes"));
+    await bombed.workspace.write("kept", Buffer.from("yes"));
     const full = new AbortController();
     const script = "(while :; do sleep 60 & done) 2>/dev/null; echo full; exec sleep 61";
     const result = await bombed.exec(["sh", "-c", script], {
@@ -153,7 +153,7 @@ describe.skipIf(!docker)("commands in a container", () => {
 
   test("a container taken away in the middle is a lost sandbox; its files can still be read", async () => {
     const doomed = await fixture.start();
-    await doomed.writeFile("kept", Buffer.from("still"));
+    await doomed.workspace.write("kept", Buffer.from("still"));
     const up = Promise.withResolvers<void>();
     const running = doomed.exec(["sh", "-c", "echo up; sleep 60"], { ...EXEC, onOutput: () => up.resolve() });
     const loss = running.catch((error) => error);
@@ -161,7 +161,7 @@ describe.skipIf(!docker)("commands in a container", () => {
     await engine.containers.remove(doomed.containerId ?? "");
     expect(await loss).toMatchObject({ status: 503, code: "sandbox_lost" });
     await expect(doomed.exec(["true"], EXEC)).rejects.toMatchObject({ status: 503, code: "sandbox_lost" });
-    expect(Buffer.from(await doomed.readFile("kept")).toString()).toBe("still");
+    expect(Buffer.from(await doomed.workspace.read("kept")).toString()).toBe("still");
     await doomed.stop();
     await doomed.stop();
   });

@@ -20,6 +20,8 @@ export interface SandboxNetworks {
   bridge(): Promise<string>;
   /** Connects a container that has not been started to the guard. False when this engine cannot have one. */
   guard(containerId: string): Promise<boolean>;
+  /** The networks are looked for again when they are next needed. */
+  forget(): void;
   /** Removes what no container uses. */
   close(): Promise<void>;
 }
@@ -48,6 +50,10 @@ export function createSandboxNetworks({ docker, instanceId, engine, onNotice }: 
     await guardNetwork();
     await docker.networks.connect(GUARD_NETWORK, containerId);
   };
+  const forget = () => {
+    bridge.forget();
+    guardNetwork.forget();
+  };
   return {
     bridge: async () => {
       await bridge();
@@ -69,9 +75,9 @@ export function createSandboxNetworks({ docker, instanceId, engine, onNotice }: 
         return false;
       }
     },
+    forget,
     close: async () => {
-      bridge.forget();
-      guardNetwork.forget();
+      forget();
       for (const network of [name, GUARD_NETWORK]) await docker.networks.remove(network).catch(() => {});
     },
   };

@@ -19,7 +19,7 @@ describe("the process sandbox", () => {
         executionId: "exe_test",
         sessionId: "sess_test",
         agentId: "engineer",
-        workspace,
+        home: workspace,
         network: "none",
         memoryMb: 64,
         cpus: 1,
@@ -40,12 +40,25 @@ describe("the process sandbox", () => {
 
   test("runs nothing but a search unless the operator allows it", async () => {
     const closed = await start(false);
-    expect(closed.hasShell).toBe(false);
+    expect(closed.capabilities.shell).toBe(false);
     for (const argv of [["sh", "-c", "touch ran"], ["touch", "ran"], ["/bin/grep", "x"], ["./grep"]])
       await expect(closed.exec(argv, EXEC)).rejects.toMatchObject({ status: 403, code: "shell_disabled" });
     expect(existsSync(join(workspace, "ran"))).toBe(false);
-    await closed.writeFile("hay", Buffer.from("needle\n"));
+    await closed.workspace.write("hay", Buffer.from("needle\n"));
     expect((await closed.exec(["grep", "-c", "needle", "hay"], EXEC)).output).toBe("1\n");
+  });
+
+  test("what an agent is told of it is true: where it may go, as whom its commands run, where they start", async () => {
+    const { files, commands } = sandbox.about;
+    const run = async (script: string) => (await sh(script)).output.trim();
+    const [, told] = /Your files are in (\S+), where commands start/.exec(files) ?? [];
+    expect(await run(`cd ${told} && pwd`)).toBe(await run("pwd -P"));
+    const uid = await run("id -u");
+    expect(commands).toContain(uid === "0" ? "as root," : `as the user with the number ${uid},`);
+    expect(await run("cd; pwd -P")).toBe(await run("pwd -P"));
+    const closed = await start(false);
+    expect(closed.about.commands).toBe("");
+    expect(JSON.stringify(closed.about)).not.toContain(workspace);
   });
 
   test("gives commands the granted variables and nothing of the server's own", async () => {
@@ -103,7 +116,7 @@ describe("the process sandbox", () => {
     await symlink("/etc", join(workspace, "link"));
     for (const cwd of ["link", "..", "/etc"])
       await expect(sh("pwd", { cwd })).rejects.toMatchObject({ status: expect.any(Number) });
-    await sandbox.writeFile("sub/x", new Uint8Array());
+    await sandbox.workspace.write("sub/x", new Uint8Array());
     expect((await sh("pwd", { cwd: "/workspace/sub" })).output.trim()).toEndWith("/sub");
   });
 

@@ -12,10 +12,18 @@ import { pid, platform } from "node:process";
 import { type Clock, systemClock } from "../../../core/clock.ts";
 import { badRequest, forbidden, messageOf, unavailable } from "../../../core/errors.ts";
 import { newId } from "../../../core/ids.ts";
-import type { ExecOptions, ExecResult, Sandbox, SandboxDriver, SandboxSpec } from "../../../engine/sandbox.ts";
+import type {
+  Capabilities,
+  ExecOptions,
+  ExecResult,
+  Sandbox,
+  SandboxAbout,
+  SandboxDriver,
+  SandboxSpec,
+} from "../../../engine/sandbox.ts";
 import { createOutputWindow } from "../output-window.ts";
 import { createWorkspaceFiles } from "../workspace-files.ts";
-import { asPathProblem, resolvePlace } from "../workspace-path.ts";
+import { asPathProblem, MOUNT_POINT, resolvePlace } from "../workspace-path.ts";
 import { killMarked, PROCESS_MARK } from "./marked-processes.ts";
 
 export interface ProcessSandboxDeps {
@@ -31,38 +39,53 @@ const DRAIN_MS = 200;
 
 export function createProcessSandboxes(deps: ProcessSandboxDeps): SandboxDriver {
   const { allowHostShell, instanceId = newId("instance"), clock = systemClock } = deps;
+  const capabilities: Capabilities = { shell: allowHostShell, network: "host", isolation: "none" };
   return {
-    kind: "process",
+    name: "process",
+    capabilities,
     start: async (spec, signal) => {
       signal.throwIfAborted();
-      const root = await realpath(spec.workspace).catch(() => {
+      const root = await realpath(spec.home).catch(() => {
         throw unavailable("workspace_missing", "The workspace's folder is not there.");
       });
       const env = { ...spec.env, [PROCESS_MARK]: `${instanceId}/${spec.executionId}` };
       // What left its group, or its session, is found by its mark.
       const killLeft = () => killMarked(instanceId, (executionId) => executionId !== spec.executionId);
-      return createSandbox({ ...spec, env }, root, { hasShell: allowHostShell, clock, killLeft });
+      return createSandbox({ ...spec, env }, root, { capabilities, clock, killLeft });
     },
     sweep: (isLive) => (allowHostShell ? killMarked(instanceId, isLive) : Promise.resolve(0)),
   };
 }
 
+function aboutOf(root: string, shell: boolean): SandboxAbout {
+  if (!shell)
+    return { files: "Your files are those that the file tools show, and no others.", commands: "", network: "" };
+  const uid = process.getuid?.();
+  const who = uid === 0 ? "root" : uid === undefined ? "the server's user" : `the user with the number ${uid}`;
+  return {
+    files: `Your files are in ${root}, where commands start; the file tools also take ${MOUNT_POINT} for it.`,
+    commands: `Commands run on the server's own machine as ${who}, and nothing holds them back: change nothing outside of your files. Your home folder is the same folder.`,
+    network: "The network is the machine's.",
+  };
+}
+
 interface SandboxParts {
-  hasShell: boolean;
+  capabilities: Capabilities;
   clock: Clock;
   /** Ends what the execution's commands left behind. */
   killLeft(): Promise<unknown>;
 }
 
-function createSandbox(spec: SandboxSpec, root: string, { hasShell, clock, killLeft }: SandboxParts): Sandbox {
+function createSandbox(spec: SandboxSpec, root: string, { capabilities, clock, killLeft }: SandboxParts): Sandbox {
+  const { shell: hasShell } = capabilities;
   const running = new Set<ChildProcess>();
   let stopped = false;
   let used = false;
   const base = { PATH: HOST_PATH, HOME: root, LANG: "C.UTF-8", ...spec.env };
   return {
-    kind: "process",
-    hasShell,
-    ...createWorkspaceFiles(root),
+    capabilities,
+    about: aboutOf(root, hasShell),
+    workspace: createWorkspaceFiles(root),
     exec: async (argv, options) => {
       if (stopped) throw unavailable("sandbox_lost", "The sandbox has been stopped.");
       if (!hasShell && argv[0] !== "grep")

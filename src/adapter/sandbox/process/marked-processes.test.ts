@@ -15,7 +15,7 @@ afterAll(() => rmSync(workspace, { recursive: true, force: true }));
 
 const never = new AbortController().signal;
 const spec = (executionId: string) => ({
-  ...{ executionId, sessionId: "sess_test", agentId: "engineer", workspace, network: "none" as const },
+  ...{ executionId, sessionId: "sess_test", agentId: "engineer", home: workspace, network: "none" as const },
   ...{ memoryMb: 128, cpus: 1, env: {} },
 });
 

@@ -1,0 +1,191 @@
+/**
+ * Joins branches by plumbing alone: no working copy, no index, so nothing in a repository's files is ever resolved as a
+ * path. A branch moves in one step, and only when it is still where the merge began.
+ */
+import { conflict, isProblem } from "../../core/errors.ts";
+import type { MergeStrategy } from "../../core/merge-strategy.ts";
+import type { GitCommand } from "./command.ts";
+import type { Identity } from "./commit.ts";
+import { assertRef } from "./names.ts";
+
+export interface MergeRequest {
+  repository: string;
+  strategy: MergeStrategy;
+  /** Commit whose work is taken in. */
+  source: string;
+  /** Branch that takes it. */
+  into: string;
+  message: string;
+  author: Identity;
+  signal?: AbortSignal | undefined;
+}
+
+export interface ConflictingFile {
+  path: string;
+  /** e.g. `content`, `modify/delete`. */
+  kind: string;
+  /** The places with their conflict marks, bounded; none where the file as a whole is in conflict. */
+  hunks: string[];
+}
+
+export type MergeOutcome =
+  | { commit: string; conflicts?: undefined }
+  /** The branch did not move. `commit` of the source that did not fit, with `rebase`. */
+  | { conflicts: ConflictingFile[]; more: number };
+
+const MAX_FILES = 100;
+const MAX_HUNKS = 10;
+const MAX_HUNK_CHARACTERS = 4_000;
+/** Of all conflicting files read together. */
+const MAX_READ_BYTES = 4 * 1024 * 1024;
+const MAX_REBASED = 1_000;
+
+type At = { cwd: string; gitDir: string; signal: AbortSignal | undefined; timeoutMs: number };
+
+/** @throws Problem 409 `branch_moved`, 422 for too many commits to rebase. */
+export async function mergeInto(git: GitCommand, request: MergeRequest): Promise<MergeOutcome> {
+  const { repository, into, source, strategy, message, author, signal } = request;
+  assertRef(into);
+  assertRef(source);
+  const at: At = { cwd: repository, gitDir: repository, signal, timeoutMs: 300_000 };
+  const target = await line(git, at, ["rev-parse", "--verify", "--quiet", `refs/heads/${into}^{commit}`]);
+  const made = await WAYS[strategy](git, at, { source, target, strategy, message, author });
+  if (made.conflicts) return made;
+  if (made.commit !== target) await moveBranch(git, at, into, target, made.commit);
+  return made;
+}
+
+type Work = Pick<MergeRequest, "source" | "strategy" | "message" | "author"> & { target: string };
+
+const WAYS: Record<MergeStrategy, (git: GitCommand, at: At, work: Work) => Promise<MergeOutcome>> = {
+  merge: joined,
+  squash: joined,
+  rebase: rebased,
+};
+
+async function moveBranch(git: GitCommand, at: At, branch: string, from: string, to: string): Promise<void> {
+  try {
+    await git(["update-ref", "-m", "run merged", `refs/heads/${branch}`, to, from], at);
+  } catch (error) {
+    if (!isProblem(error) || error.code !== "git_failed") throw error;
+    throw conflict(`The branch ${branch} moved during the merge. Try again.`, "branch_moved");
+  }
+}
+
+async function joined(
+  git: GitCommand,
+  at: At,
+  { source, target, strategy, message, author }: Work,
+): Promise<MergeOutcome> {
+  if (await isAncestor(git, at, source, target)) return { commit: target };
+  const tree = await mergedTree(git, at, target, source);
+  if (typeof tree !== "string") return tree;
+  if (strategy === "squash" && tree === (await treeOf(git, at, target))) return { commit: target };
+  const parents = strategy === "squash" ? [target] : [target, source];
+  return { commit: await commitTree(git, at, { tree, parents, message, env: identity(author) }) };
+}
+
+/** The commits of `source` that `target` lacks, one after another on top of `target`; merges among them are left out. */
+async function rebased(git: GitCommand, at: At, { source, target, author }: Work): Promise<MergeOutcome> {
+  const listed = await line(git, at, ["rev-list", "--reverse", "--topo-order", "--no-merges", `${target}..${source}`]);
+  const commits = listed.split("\n").filter(Boolean);
+  if (commits.length > MAX_REBASED)
+    throw conflict(`The branch has ${commits.length} commits, too many to rebase. Use squash.`, "too_many_commits");
+  let tip = target;
+  for (const commit of commits) {
+    const [parent, name, email, date, ...text] = (
+      await line(git, at, ["show", "-s", "--format=%P%n%an%n%ae%n%ad%n%B", "--date=raw", commit])
+    ).split("\n");
+    if (!parent) continue;
+    const tipTree = await treeOf(git, at, tip);
+    // The tip's files as a child of the commit's parent: their merge is the commit's own change, applied to the tip.
+    const env = identity(author);
+    const side = await commitTree(git, at, { tree: tipTree, parents: [parent], message: "side", env });
+    const tree = await mergedTree(git, at, side, commit);
+    if (typeof tree !== "string") return tree;
+    if (tree === tipTree) continue;
+    const by = { GIT_AUTHOR_NAME: name!, GIT_AUTHOR_EMAIL: email!, GIT_AUTHOR_DATE: date! };
+    tip = await commitTree(git, at, { tree, parents: [tip], message: text.join("\n"), env: { ...env, ...by } });
+  }
+  return { commit: tip };
+}
+
+/** The tree of both, or what is in conflict. */
+async function mergedTree(
+  git: GitCommand,
+  at: At,
+  ours: string,
+  theirs: string,
+): Promise<string | Extract<MergeOutcome, { conflicts: ConflictingFile[] }>> {
+  const args = ["merge-tree", "--write-tree", "--allow-unrelated-histories", "--messages", "--name-only", "-z"];
+  const { code, stdout } = await git([...args, ours, theirs], { ...at, accept: [1] });
+  const [tree = "", ...rest] = stdout.split("\0");
+  if (code === 0) return tree.trim();
+  const end = rest.indexOf("");
+  const paths = [...new Set(rest.slice(0, end))];
+  const kinds = conflictKinds(rest.slice(end + 1));
+  const conflicts: ConflictingFile[] = [];
+  let left = MAX_READ_BYTES;
+  for (const path of paths.slice(0, MAX_FILES)) {
+    const text = await fileOf(git, at, tree, path, left);
+    left -= text.length;
+    conflicts.push({ path, kind: kinds.get(path) ?? "content", hunks: conflictHunks(text) });
+  }
+  return { conflicts, more: paths.length - conflicts.length };
+}
+
+/** Messages come as: count of paths, paths, kind, text. */
+function conflictKinds(fields: string[]): Map<string, string> {
+  const kinds = new Map<string, string>();
+  for (let at = 0; at < fields.length && /^\d+$/.test(fields[at]!); ) {
+    const count = Number(fields[at]);
+    const kind = /^CONFLICT \((.*)\)$/.exec(fields[at + count + 1] ?? "")?.[1];
+    if (kind) for (const path of fields.slice(at + 1, at + 1 + count)) kinds.set(path, kind);
+    at += count + 3;
+  }
+  return kinds;
+}
+
+async function fileOf(git: GitCommand, at: At, tree: string, path: string, maxBytes: number): Promise<string> {
+  const entry = await git(["ls-tree", "-z", "-l", tree, "--", path], {
+    ...at,
+    env: { GIT_LITERAL_PATHSPECS: "1" },
+  });
+  const [, type, id, size] = /^\d+ (\w+) (\w+) +(\d+)\t/.exec(entry.stdout) ?? [];
+  if (type !== "blob" || Number(size) > maxBytes) return "";
+  return (await git(["cat-file", "blob", id!], at)).stdout;
+}
+
+/** What stands between conflict marks. */
+function conflictHunks(text: string): string[] {
+  const found = text.match(/^<{7} [\s\S]*?^>{7} .*$/gm) ?? [];
+  return found.slice(0, MAX_HUNKS).map((hunk) => hunk.slice(0, MAX_HUNK_CHARACTERS));
+}
+
+interface NewCommit {
+  tree: string;
+  parents: string[];
+  message: string;
+  env: Record<string, string>;
+}
+
+const commitTree = (git: GitCommand, at: At, { tree, parents, message, env }: NewCommit): Promise<string> =>
+  git(["commit-tree", tree, ...parents.flatMap((id) => ["-p", id]), "-F", "-"], {
+    ...at,
+    env,
+    stdin: `${message.trim()}\n`,
+  }).then(({ stdout }) => stdout.trim());
+
+const treeOf = (git: GitCommand, at: At, commit: string) => line(git, at, ["rev-parse", `${commit}^{tree}`]);
+const isAncestor = async (git: GitCommand, at: At, one: string, other: string): Promise<boolean> =>
+  (await git(["merge-base", "--is-ancestor", one, other], { ...at, accept: [1] })).code === 0;
+const identity = ({ name, email }: Identity) => ({
+  GIT_AUTHOR_NAME: name,
+  GIT_AUTHOR_EMAIL: email,
+  GIT_COMMITTER_NAME: name,
+  GIT_COMMITTER_EMAIL: email,
+});
+
+async function line(git: GitCommand, at: At, args: string[]): Promise<string> {
+  return (await git(args, at)).stdout.trim();
+}

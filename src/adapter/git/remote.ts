@@ -1,0 +1,88 @@
+/** What git needs to reach one remote repository and no other: its transport, the checked address, a header. */
+import { conflict, isProblem, Problem } from "../../core/errors.ts";
+import { type GitCommand, withSettings } from "./command.ts";
+import { assertRef } from "./names.ts";
+
+export type Transport = "https" | "http" | "ssh" | "git" | "file";
+
+export interface Remote {
+  /** Address or absolute path; the caller has judged it. */
+  source: string;
+  /** The one transport that git may use. */
+  transport: Transport;
+  /** Host, port and the address to connect to, checked before; none for a path. */
+  pin?: { host: string; port: number; address: string } | undefined;
+  /** Value of an Authorization header; reaches git through its environment and no file. */
+  authorization?: string | undefined;
+}
+
+export interface RemoteWork extends Remote {
+  repository: string;
+  signal?: AbortSignal | undefined;
+  timeoutMs: number;
+  onProgress?: ((line: string) => void) | undefined;
+}
+
+/** Environment of a git command that talks to the remote. @throws Problem 422 for an address that git could misread. */
+export function remoteEnvironment({ source, transport, pin, authorization }: Remote): Record<string, string> {
+  if (source.startsWith("-") || /[\x00-\x1f\x7f]/.test(source))
+    throw new Problem(422, "bad_git_name", "This is no usable repository address.");
+  const settings: [string, string][] = [];
+  if (pin && (transport === "https" || transport === "http"))
+    settings.push(["http.curloptResolve", `${pin.host}:${pin.port}:${bracketed(pin.address)}`]);
+  if (authorization !== undefined) settings.push(["http.extraHeader", `Authorization: ${authorization}`]);
+  return {
+    ...withSettings(settings),
+    GIT_ALLOW_PROTOCOL: transport,
+    GIT_PROTOCOL_FROM_USER: "0",
+    ...(transport === "ssh" ? { GIT_SSH_COMMAND: sshCommand(pin), GIT_SSH_VARIANT: "ssh" } : {}),
+  };
+}
+
+const bracketed = (address: string): string => (address.includes(":") ? `[${address}]` : address);
+
+/** ssh without questions, to the checked address, with the host key remembered under the host's name. */
+function sshCommand(pin: Remote["pin"]): string {
+  const words = ["ssh", "-o BatchMode=yes", "-o StrictHostKeyChecking=accept-new", "-o ClearAllForwardings=yes"];
+  if (pin) {
+    if (!/^[a-z0-9.:-]+$/i.test(pin.host + pin.address)) throw new Problem(422, "bad_host", "This is no usable host.");
+    words.push(`-o HostName=${pin.address}`, `-o HostKeyAlias=${pin.host}`, "-o ProxyCommand=none");
+  }
+  return words.join(" ");
+}
+
+const commandOptions = ({ repository, signal, timeoutMs, onProgress, ...remote }: RemoteWork) => ({
+  ...{ cwd: repository, gitDir: repository, signal, timeoutMs, env: remoteEnvironment(remote) },
+  ...(onProgress ? { onLine: onProgress } : {}),
+});
+
+/** Brings the remote's branches into `refs/remotes/origin/`; no branch of our own moves. @throws Problem 502, 504. */
+export async function fetchBranches(git: GitCommand, work: RemoteWork): Promise<void> {
+  const args = ["fetch", "--progress", "--prune", "--no-tags", "--no-write-fetch-head", "--no-auto-maintenance"];
+  await git([...args, "--", work.source, "+refs/heads/*:refs/remotes/origin/*"], commandOptions(work));
+}
+
+/** @throws Problem 409 `push_rejected`, `target_checked_out`; 502, 504. */
+export async function pushBranch(git: GitCommand, branch: string, work: RemoteWork): Promise<void> {
+  assertRef(branch);
+  const refs = `refs/heads/${branch}:refs/heads/${branch}`;
+  const said: string[] = [];
+  const options = { ...commandOptions(work), onLine: (line: string) => said.push(line) };
+  try {
+    await git(["push", "--no-verify", "--no-follow-tags", "--", work.source, refs], options);
+  } catch (error) {
+    const text = said.join("\n");
+    if (!isProblem(error) || error.code !== "git_failed") throw error;
+    if (/refusing to update checked out branch|branch is currently checked out/.test(text))
+      throw conflict(
+        `The branch ${branch} is checked out in the repository. Check out another branch there, or merge into another.`,
+        "target_checked_out",
+      );
+    if (/\[(remote )?rejected\]/.test(text))
+      throw conflict(
+        `The remote refused the push: its ${branch} has commits that are not here. Fetch the project, then push again.`,
+        "push_rejected",
+      );
+    throw error;
+  }
+}

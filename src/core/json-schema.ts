@@ -1,0 +1,234 @@
+/**
+ * JSON Schema, draft 2020-12, of what models and tool servers write. A schema is looked at before it is used; values are
+ * checked here only where that is cheap whatever they hold, anything else belongs into the text worker.
+ */
+import { dereference, type Schema, Validator } from "@cfworker/json-schema";
+
+/** What is wrong with a schema, and where in it. */
+export interface SchemaProblem {
+  path: (string | number)[];
+  message: string;
+}
+
+const MAX_PARTS = 5_000;
+const MAX_DEPTH = 64;
+const MAX_PATTERN_CHARACTERS = 1_000;
+const MAX_PROBLEMS = 20;
+
+const TYPES = new Set(["null", "boolean", "object", "array", "number", "integer", "string"]);
+/** Keywords whose value is a schema, a list of schemas, or schemas by name. */
+const ONE = new Set(
+  "additionalProperties additionalItems unevaluatedItems unevaluatedProperties items contains propertyNames not if then else".split(
+    " ",
+  ),
+);
+const MANY = new Set("allOf anyOf oneOf prefixItems".split(" "));
+const BY_NAME = new Set("$defs definitions properties patternProperties dependentSchemas".split(" "));
+const COUNTS = new Set(
+  "maxLength minLength maxItems minItems maxProperties minProperties maxContains minContains".split(" "),
+);
+const NUMBERS = new Set("maximum minimum exclusiveMaximum exclusiveMinimum multipleOf".split(" "));
+
+const isObject = (value: unknown): value is Record<string, unknown> =>
+  typeof value === "object" && value !== null && !Array.isArray(value);
+
+/** Everything that would keep values from being checked by it; empty when it can be used. */
+export function schemaProblems(schema: unknown): SchemaProblem[] {
+  const problems: SchemaProblem[] = [];
+  const visited = new Map<object, SchemaProblem["path"]>();
+  const say = (path: SchemaProblem["path"], message: string) => void problems.push({ path, message });
+  const visit = (value: unknown, path: SchemaProblem["path"]): void => {
+    if (typeof value === "boolean") return;
+    if (!isObject(value)) return say(path, "A schema is an object, or true or false.");
+    if (path.length > MAX_DEPTH || visited.size >= MAX_PARTS) {
+      if (problems.length === 0) say(path, `A schema has at most ${MAX_PARTS} parts, ${MAX_DEPTH} levels deep.`);
+      return;
+    }
+    visited.set(value, path);
+    for (const [keyword, given] of Object.entries(value)) {
+      if (problems.length >= MAX_PROBLEMS) return;
+      const at = [...path, keyword];
+      const wrong = keywordFault(keyword, given);
+      if (wrong) say(at, wrong);
+      else if (ONE.has(keyword)) visit(given, at);
+      else if (MANY.has(keyword)) for (const [i, one] of (given as unknown[]).entries()) visit(one, [...at, i]);
+      else if (BY_NAME.has(keyword))
+        for (const [name, one] of Object.entries(given as object)) visit(one, [...at, name]);
+    }
+  };
+  visit(schema, []);
+  return problems.length > 0 ? problems : referenceProblems(schema, visited);
+}
+
+function keywordFault(keyword: string, given: unknown): string | undefined {
+  switch (keyword) {
+    case "type":
+      return [given].flat().every((one) => TYPES.has(one as string))
+        ? undefined
+        : `There is no such type. There are: ${[...TYPES].join(", ")}.`;
+    case "pattern":
+      return patternFault(given);
+    case "patternProperties":
+      return isObject(given) ? Object.keys(given).map(patternFault).find(Boolean) : "This must be an object.";
+    case "required":
+      return isTexts(given) ? undefined : "This must be a list of names.";
+    case "dependentRequired":
+      return isObject(given) && Object.values(given).every(isTexts)
+        ? undefined
+        : "This must be lists of names, by name.";
+    case "enum":
+      return Array.isArray(given) ? undefined : "This must be a list.";
+    case "$ref":
+    case "$id":
+    case "$anchor":
+    case "format":
+      return typeof given === "string" ? undefined : "This must be text.";
+    case "uniqueItems":
+      return typeof given === "boolean" ? undefined : "This must be true or false.";
+    case "$recursiveRef":
+    case "$dynamicRef":
+      return "This kind of reference is not supported; use $ref.";
+    case "dependencies":
+      return "This keyword is not supported; use dependentRequired or dependentSchemas.";
+  }
+  if (MANY.has(keyword)) return Array.isArray(given) ? undefined : "This must be a list of schemas.";
+  if (BY_NAME.has(keyword)) return isObject(given) ? undefined : "This must be an object of schemas.";
+  if (COUNTS.has(keyword))
+    return Number.isInteger(given) && (given as number) >= 0 ? undefined : "This must be a whole number from 0.";
+  if (NUMBERS.has(keyword)) return Number.isFinite(given) ? undefined : "This must be a number.";
+  return undefined;
+}
+
+const isTexts = (value: unknown) => Array.isArray(value) && value.every((one) => typeof one === "string");
+
+function patternFault(pattern: unknown): string | undefined {
+  if (typeof pattern !== "string") return "A pattern must be text.";
+  if (pattern.length > MAX_PATTERN_CHARACTERS) return `A pattern has at most ${MAX_PATTERN_CHARACTERS} characters.`;
+  try {
+    new RegExp(pattern, "u");
+    return undefined;
+  } catch (error) {
+    const why = error instanceof Error ? error.message.replace(/^Invalid regular expression: /, "") : String(error);
+    return `This is no valid pattern: ${why}.`;
+  }
+}
+
+/** References that lead nowhere, or out of the schema. */
+function referenceProblems(schema: unknown, visited: ReadonlyMap<object, SchemaProblem["path"]>): SchemaProblem[] {
+  let lookup: Record<string, unknown>;
+  try {
+    lookup = dereference(schema as Schema);
+  } catch (error) {
+    return [{ path: [], message: error instanceof Error ? error.message : String(error) }];
+  }
+  return [...visited].flatMap(([part, path]) => {
+    const { $ref, __absolute_ref__: target } = part as { $ref?: string; __absolute_ref__?: string };
+    return $ref === undefined || (target !== undefined && target in lookup)
+      ? []
+      : [
+          {
+            path: [...path, "$ref"],
+            message: `There is nothing at ${JSON.stringify($ref.slice(0, 200))} in this schema.`,
+          },
+        ];
+  });
+}
+
+/** What of `value` does not fit the schema, in words for the model. @throws Error when the schema cannot be used. */
+export function schemaFaults(schema: object, value: unknown): string[] {
+  const copy = JSON.parse(JSON.stringify(schema)) as Schema;
+  const { valid, errors } = new Validator(copy, "2020-12", false).validate(value);
+  if (valid) return [];
+  const leaves = errors.filter((error) => error.keyword !== "properties" && error.keyword !== "items");
+  return leaves
+    .slice(0, 5)
+    .map(({ instanceLocation, error }) => `${instanceLocation.replace(/^#/, "") || "/"}: ${error.slice(0, 500)}`);
+}
+
+/** Keywords whose cost is one step for each part of the value. */
+const CHEAP = new Set(
+  "type properties required additionalProperties items description title default examples minLength maxLength minItems maxItems minProperties maxProperties minimum maximum exclusiveMinimum exclusiveMaximum $schema".split(
+    " ",
+  ),
+);
+/** Parts of the schema times parts of the value, and characters of the value. */
+const CHEAP_STEPS = 20_000;
+const CHEAP_CHARACTERS = 2_000_000;
+
+/** Whether checking takes at most a few milliseconds, whatever the value holds. */
+export function isCheap(schema: object, value: unknown): boolean {
+  const schemaParts = countSchema(schema, 200);
+  if (schemaParts === undefined) return false;
+  return countValue(value, Math.floor(CHEAP_STEPS / schemaParts)) !== undefined;
+}
+
+/** Undefined when it has a keyword that is not cheap, or more parts than that. */
+function countSchema(schema: unknown, most: number): number | undefined {
+  if (typeof schema === "boolean") return 1;
+  if (!isObject(schema)) return undefined;
+  let parts = 1;
+  for (const [keyword, given] of Object.entries(schema)) {
+    if (!CHEAP.has(keyword) && !isSmallChoice(keyword, given)) return undefined;
+    const below =
+      keyword === "properties" && isObject(given)
+        ? Object.values(given)
+        : keyword === "items" || keyword === "additionalProperties"
+          ? [given]
+          : [];
+    for (const one of below) {
+      const count = countSchema(one, most - parts);
+      if (count === undefined) return undefined;
+      parts += count;
+      if (parts > most) return undefined;
+    }
+  }
+  return parts;
+}
+
+/** A few words to choose from. */
+function isSmallChoice(keyword: string, given: unknown): boolean {
+  const isWord = (value: unknown) => typeof value !== "object" && String(value).length <= 100;
+  if (keyword === "const") return isWord(given);
+  if (keyword === "enum") return Array.isArray(given) && given.length <= 32 && given.every(isWord);
+  if (keyword !== "anyOf" || !Array.isArray(given) || given.length > 32) return false;
+  return given.every(
+    (one) =>
+      isObject(one) && Object.keys(one).every((key) => key === "type" || key === "const") && isWord(one["const"]),
+  );
+}
+
+function countValue(value: unknown, most: number): number | undefined {
+  let [parts, characters] = [0, 0];
+  const open: unknown[] = [value];
+  while (open.length > 0) {
+    const one = open.pop();
+    if (++parts > most) return undefined;
+    if (typeof one === "string") characters += one.length;
+    else if (typeof one === "object" && one !== null) {
+      for (const name of Array.isArray(one) ? [] : Object.keys(one)) characters += name.length;
+      const below = Object.values(one);
+      if (parts + below.length > most) return undefined;
+      open.push(...below);
+    }
+    if (characters > CHEAP_CHARACTERS) return undefined;
+  }
+  return parts;
+}
+
+/**
+ * A schema as a part of a larger one, at `path` in it: references to its own top go on leading there.
+ */
+export function embedded(schema: Record<string, unknown>, path: readonly string[]): Record<string, unknown> {
+  const prefix = `#${path.map((part) => `/${part.replaceAll("~", "~0").replaceAll("/", "~1")}`).join("")}`;
+  const walk = (value: unknown): unknown => {
+    if (Array.isArray(value)) return value.map(walk);
+    if (!isObject(value)) return value;
+    return Object.fromEntries(
+      Object.entries(value).map(([key, one]) => {
+        const isOwn = key === "$ref" && typeof one === "string" && (one === "#" || one.startsWith("#/"));
+        return [key, isOwn ? prefix + (one as string).slice(1) : walk(one)];
+      }),
+    );
+  };
+  return walk(schema) as Record<string, unknown>;
+}

@@ -1,0 +1,89 @@
+/**
+ * A few processes for work that must not touch each other: each is alone in its process while it runs, so what one costs,
+ * or breaks, no other feels. Processes are kept and used again; one that is late, too large or broken is replaced.
+ */
+import { WorkerLost, type WorkerProcess } from "./worker-process.ts";
+
+export interface WorkerPoolOptions<Reply extends { id: number }> {
+  /** Processes at once. */
+  processes: number;
+  /** How much work waits for one, at most. */
+  waiting: number;
+  /** Resident bytes of a process at rest; one that holds more is replaced. */
+  keptBytes: number;
+  spawn(): WorkerProcess<Reply>;
+  /** The error for work that may not wait. */
+  busy(): Error;
+}
+
+export interface WorkerPool<Reply extends { id: number }> {
+  /**
+   * @param owner whose work it is: one at a time, so that none keeps all processes from others.
+   * @throws WorkerLost when the process died under it; work that finds a dead process is begun again in a fresh one.
+   */
+  run<T>(owner: string, work: (worker: WorkerProcess<Reply>) => Promise<T>): Promise<T>;
+  /** To be called when a process has ended. */
+  forget(worker: WorkerProcess<Reply>): void;
+}
+
+export function createWorkerPool<Reply extends { id: number }>(options: WorkerPoolOptions<Reply>): WorkerPool<Reply> {
+  const { processes, keptBytes, spawn, busy } = options;
+  const idle: WorkerProcess<Reply>[] = [];
+  const waiting: { owner: string; begin(): void }[] = [];
+  const working = new Set<string>();
+
+  function next(): void {
+    while (working.size < processes) {
+      const at = waiting.findIndex(({ owner }) => !working.has(owner));
+      const [one] = at < 0 ? [] : waiting.splice(at, 1);
+      if (!one) return;
+      working.add(one.owner);
+      one.begin();
+    }
+  }
+
+  async function turnOf(owner: string): Promise<void> {
+    if (waiting.length >= options.waiting) throw busy();
+    await new Promise<void>((begin) => {
+      waiting.push({ owner, begin });
+      next();
+    });
+  }
+
+  function keep(worker: WorkerProcess<Reply>): void {
+    if (!worker.alive) return;
+    if (worker.residentBytes() > keptBytes) worker.kill("");
+    else idle.push(worker);
+  }
+
+  async function attempt<T>(work: (worker: WorkerProcess<Reply>) => Promise<T>): Promise<T> {
+    for (;;) {
+      const worker = idle.pop() ?? spawn();
+      const isFresh = worker.answered === 0;
+      try {
+        return await work(worker);
+      } catch (error) {
+        // One that answered before and then died may have died of something else.
+        if (!(error instanceof WorkerLost) || error.how !== "ended" || isFresh) throw error;
+      } finally {
+        keep(worker);
+      }
+    }
+  }
+
+  return {
+    async run(owner, work) {
+      await turnOf(owner);
+      try {
+        return await attempt(work);
+      } finally {
+        working.delete(owner);
+        next();
+      }
+    },
+    forget(worker) {
+      const at = idle.indexOf(worker);
+      if (at >= 0) idle.splice(at, 1);
+    },
+  };
+}

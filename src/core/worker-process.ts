@@ -1,0 +1,158 @@
+/**
+ * A child process of this program as its parent sees it: calls go in, answers come out, and it is killed when it is late,
+ * too large or no longer asked. What may hang, crash or grow works in one.
+ */
+import { readFileSync } from "node:fs";
+
+export interface WorkerSetup {
+  /** Its command line. */
+  command: readonly string[];
+  /** Nothing of the parent's environment is passed on otherwise. */
+  env: Readonly<Record<string, string>>;
+  /** Resident bytes; beyond them it is killed. */
+  memoryBytes: number;
+  memoryCheckMs: number;
+  /** Not asked for so long, it is stopped. */
+  idleMs: number;
+  /** What it is called in the log. */
+  name: string;
+}
+
+export type LostHow = "ended" | "late" | "memory";
+
+/** The process died under a call. */
+export class WorkerLost extends Error {
+  constructor(
+    readonly how: LostHow,
+    reason: string,
+  ) {
+    super(reason);
+  }
+}
+
+/** What a message of the child means for the call that it answers. */
+export type Taken = "not-over" | { value: unknown } | { error: Error };
+
+export interface WorkerCall<Reply> {
+  /** For the log. */
+  what: string;
+  message: Readonly<Record<string, unknown>>;
+  /** Longest until the next message; the process is killed then. */
+  timeoutMs: number;
+  take(reply: Reply): Taken;
+}
+
+interface Pending<Reply> extends WorkerCall<Reply> {
+  resolve(value: unknown): void;
+  reject(error: Error): void;
+  timer: ReturnType<typeof setTimeout> | undefined;
+}
+
+const PAGE_BYTES = 4096;
+
+/** @typeParam Reply messages of the child; each names the call that it belongs to by its `id`. */
+export class WorkerProcess<Reply extends { id: number }> {
+  alive = true;
+  /** Calls it has answered. */
+  answered = 0;
+  private readonly calls = new Map<number, Pending<Reply>>();
+  private readonly process: Bun.Subprocess;
+  private readonly watch: ReturnType<typeof setInterval>;
+  private lastUsed = Date.now();
+  private nextId = 1;
+  private lost: { how: LostHow; reason: string } | undefined;
+
+  /** @param onEnd told once; `reason` is empty when the process was no longer needed. */
+  constructor(
+    private readonly setup: WorkerSetup,
+    private readonly onEnd: (worker: WorkerProcess<Reply>, reason: string) => void,
+  ) {
+    const { command, env, memoryBytes, memoryCheckMs, idleMs, name } = setup;
+    this.process = Bun.spawn([...command], {
+      stdin: "ignore",
+      stdout: "ignore",
+      stderr: "ignore",
+      env: { ...env },
+      ipc: (reply: Reply) => this.receive(reply),
+      onExit: (_, code, signal) => this.end(`${name} ended (${signal ?? code})`),
+    });
+    this.watch = setInterval(
+      () => {
+        if (this.residentBytes() > memoryBytes) this.kill(`${name} over its memory bound`, "memory");
+        else if (this.calls.size === 0 && Date.now() - this.lastUsed > idleMs) this.kill("");
+      },
+      Math.min(memoryCheckMs, idleMs),
+    );
+    this.watch.unref();
+    this.process.unref();
+  }
+
+  get pid(): number {
+    return this.process.pid;
+  }
+
+  get exited(): Promise<unknown> {
+    return this.process.exited;
+  }
+
+  /** 0 where the system does not tell. */
+  residentBytes(): number {
+    try {
+      return Number(readFileSync(`/proc/${this.pid}/statm`, "utf8").split(" ")[1]) * PAGE_BYTES;
+    } catch {
+      return 0;
+    }
+  }
+
+  /** @param reason for the log; empty when it is just no longer needed. */
+  kill(reason: string, how: LostHow = "ended"): void {
+    this.lost ??= { how, reason };
+    this.process.kill("SIGKILL");
+  }
+
+  /** @throws WorkerLost, or the error that `take` makes of a reply. */
+  ask(call: WorkerCall<Reply>): Promise<unknown> {
+    return new Promise((resolve, reject) => {
+      if (!this.alive) throw new WorkerLost("ended", `${this.setup.name} has ended`);
+      this.lastUsed = Date.now();
+      const id = this.nextId++;
+      const pending: Pending<Reply> = { ...call, resolve, reject, timer: undefined };
+      this.calls.set(id, pending);
+      this.arm(pending);
+      this.process.send({ ...call.message, id });
+    });
+  }
+
+  private end(reason: string): void {
+    if (!this.alive) return;
+    this.alive = false;
+    clearInterval(this.watch);
+    const lost = this.lost?.reason ? this.lost : { how: this.lost?.how ?? "ended", reason };
+    const told = this.calls.size > 0 || this.lost?.reason ? lost.reason : "";
+    for (const call of this.calls.values()) {
+      clearTimeout(call.timer);
+      call.reject(new WorkerLost(lost.how, lost.reason));
+    }
+    this.calls.clear();
+    this.onEnd(this, told);
+  }
+
+  private arm(call: Pending<Reply>): void {
+    clearTimeout(call.timer);
+    const late = () => this.kill(`${this.setup.name} did not answer ${call.what} in time`, "late");
+    call.timer = setTimeout(late, call.timeoutMs);
+  }
+
+  private receive(reply: Reply): void {
+    const call = this.calls.get(reply.id);
+    if (!call) return;
+    this.lastUsed = Date.now();
+    const taken = call.take(reply);
+    if (taken === "not-over") return this.arm(call);
+    clearTimeout(call.timer);
+    this.calls.delete(reply.id);
+    this.answered++;
+    if ("error" in taken) call.reject(taken.error);
+    else call.resolve(taken.value);
+  }
+}

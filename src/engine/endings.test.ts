@@ -1,0 +1,115 @@
+/** What ends an execution and what does not: replies that are cut, held back, empty, or mere words. */
+import { afterEach, describe, expect, test } from "bun:test";
+import { createRigs } from "../testing/engine-rig.ts";
+import { createHandModel } from "../testing/hand-model.ts";
+import type { ModelReply, ModelRequest } from "./model.ts";
+import { textOf } from "./parts.ts";
+
+const rigs = createRigs();
+afterEach(rigs.close);
+
+async function run(step = "", agent = "") {
+  const model = createHandModel();
+  const pipeline = `id: one\nname: One\nsteps:\n  - id: work\n    agent: worker\n    input: Work\n${step}`;
+  const agents = { worker: `---\nname: Worker\n${agent}---\nYou work.` };
+  const rig = await rigs.started({ pipelines: { one: pipeline }, agents, models: model });
+  const { id } = rig.create("one");
+  return {
+    model,
+    async ended() {
+      await rig.ended(id);
+      const { views } = rig.services.runs;
+      const [row] = rig.steps(id);
+      return { ...views.step(id, "work", undefined, { kind: "local", admin: true }), text: row?.text };
+    },
+  };
+}
+const said = (text: string, finish: ModelReply["finish"]): Partial<ModelReply> => ({
+  parts: [{ type: "text", text }],
+  finish,
+});
+const lastWords = ({ messages }: ModelRequest): string => {
+  const last = messages.at(-1);
+  return last?.role === "user" ? textOf(last.parts) : "";
+};
+
+describe("a step that declares no outputs", () => {
+  test.each([
+    ["length", "reply_cut", /cut at its length limit. Go on/],
+    ["content_filter", "content_filter", /held your reply back/],
+  ] as const)(
+    "is not ended by a reply that ended by %s: the agent goes on, within its turns",
+    async (finish, code, ask) => {
+      const { model, ended } = await run("", "max_turns: 3\n");
+      (await model.next()).reply(said("half of it", finish));
+      for (let turn = 0; turn < 2; turn++) {
+        const next = await model.next();
+        expect(lastWords(next.request)).toMatch(ask);
+        next.reply(said("again", finish));
+      }
+      expect(await ended()).toMatchObject({
+        status: "failed",
+        error: { code, message: expect.stringContaining("After 3 turns") },
+      });
+      expect(model.calls).toHaveLength(3);
+    },
+  );
+
+  test("goes on after a cut reply as if nothing had been", async () => {
+    const { model, ended } = await run();
+    (await model.next()).reply(said("half of it", "length"));
+    (await model.next()).reply([{ tool: "complete", input: { summary: "whole" } }]);
+    expect(await ended()).toMatchObject({ status: "succeeded", text: "whole", ended_by: "complete" });
+  });
+
+  test("whose agent stops with words is reminded once; when it stops again, its words are the result", async () => {
+    const { model, ended } = await run();
+    (await model.next()).reply("I am done");
+    const reminded = await model.next();
+    expect(lastWords(reminded.request)).toContain("Call `complete`");
+    reminded.reply("The answer is 42");
+    expect(await ended()).toMatchObject({
+      ...{ status: "succeeded", outputs: {}, text: "The answer is 42", ended_by: "text", error: null },
+    });
+  });
+
+  test("is reminded once in all, also when the agent works on in between", async () => {
+    const { model, ended } = await run();
+    (await model.next()).reply("I am done");
+    (await model.next()).reply([{ tool: "ls" }]);
+    (await model.next()).reply("Now I am");
+    expect(await ended()).toMatchObject({ status: "succeeded", text: "Now I am", ended_by: "text" });
+  });
+
+  test("is not ended by silence", async () => {
+    const { model, ended } = await run();
+    (await model.next()).reply("");
+    (await model.next()).reply("  ");
+    expect(await ended()).toMatchObject({ status: "failed", error: { code: "no_completion" } });
+  });
+});
+
+describe("words as the result of a step that owes outputs", () => {
+  const SCHEMA = `    output_schema: { type: object, required: [n], properties: { n: { type: integer } } }\n`;
+  const fenced = 'Here it is:\n```json\n{ "n": 3 }\n```\n';
+  test.each([
+    ["the one output that is owed", "    outputs: [answer]\n", "It is 42", { answer: "It is 42" }],
+    ["a JSON object of what is owed", "    outputs: [a, b]\n", '{ "a": 1, "b": "x" }', { a: 1, b: "x" }],
+    ["a fenced JSON object that fits the schema", SCHEMA, fenced, { n: 3 }],
+  ])("are %s", async (_what, step, text, outputs) => {
+    const { model, ended } = await run(step);
+    (await model.next()).reply("Done");
+    (await model.next()).reply(text);
+    expect(await ended()).toMatchObject({ status: "succeeded", outputs, ended_by: "text" });
+  });
+
+  test.each([
+    ["several outputs", "    outputs: [a, b]\n", "Just words"],
+    ["a schema that they do not fit", SCHEMA, '{ "n": "three" }'],
+  ])("are none for %s: the step fails and keeps them", async (_what, step, text) => {
+    const { model, ended } = await run(step);
+    (await model.next()).reply("Done");
+    (await model.next()).reply(text);
+    expect(await ended()).toMatchObject({ status: "failed", error: { code: "no_completion" }, text, ended_by: null });
+  });
+});

@@ -1,0 +1,56 @@
+/** Files by their content: each kept once, under its digest, and never under a name that somebody gave. */
+import { createHash } from "node:crypto";
+import { link, mkdir, readdir, rm, stat, writeFile } from "node:fs/promises";
+import { dirname, join } from "node:path";
+
+export interface ContentStore {
+  /** Keeps the bytes. @returns their digest. */
+  put(bytes: Uint8Array): Promise<string>;
+  pathOf(sha256: string): string;
+  exists(sha256: string): Promise<boolean>;
+  remove(sha256: string): Promise<void>;
+  /** Digests of all files that were there before that time, ms since the epoch. */
+  olderThan(time: number): Promise<string[]>;
+}
+
+const DIGEST = /^[0-9a-f]{64}$/;
+
+export function createContentStore(folder: string): ContentStore {
+  const pathOf = (sha256: string): string => {
+    if (!DIGEST.test(sha256)) throw new Error("not a digest");
+    return join(folder, sha256.slice(0, 2), sha256);
+  };
+  const exists = async (sha256: string) => (await stat(pathOf(sha256)).catch(() => undefined)) !== undefined;
+  return {
+    pathOf,
+    exists,
+    async put(bytes) {
+      const sha256 = createHash("sha256").update(bytes).digest("hex");
+      const path = pathOf(sha256);
+      if (await exists(sha256)) return sha256;
+      await mkdir(dirname(path), { recursive: true, mode: 0o700 });
+      const aside = `${path}.${crypto.randomUUID()}`;
+      try {
+        await writeFile(aside, bytes, { mode: 0o600, flush: true });
+        await link(aside, path).catch((error: NodeJS.ErrnoException) => {
+          if (error.code !== "EEXIST") throw error;
+        });
+      } finally {
+        await rm(aside, { force: true });
+      }
+      return sha256;
+    },
+    remove: (sha256) => rm(pathOf(sha256), { force: true }),
+    async olderThan(time) {
+      const found: string[] = [];
+      for (const part of await readdir(folder).catch(() => []))
+        for (const name of await readdir(join(folder, part)).catch(() => [])) {
+          const info = await stat(join(folder, part, name)).catch(() => undefined);
+          if (!info || info.mtimeMs >= time) continue;
+          if (DIGEST.test(name)) found.push(name);
+          else await rm(join(folder, part, name), { force: true });
+        }
+      return found;
+    },
+  };
+}

@@ -1,0 +1,87 @@
+/** /v1/attachments. What is downloaded is never shown in the page of this server. */
+import { Type as t } from "@sinclair/typebox";
+import { Elysia, t as elysia } from "elysia";
+import { Problem } from "../../core/errors.ts";
+import type { Base } from "../../http/base.ts";
+import { Attachment } from "./model.ts";
+import type { AttachmentService } from "./service.ts";
+
+const tags = ["attachments"];
+const AttachmentPath = t.Object({ id: t.String() });
+
+/** RFC 9110 §14.2, one range of bytes. @returns undefined for what is to be ignored. @throws Problem 416. */
+export function rangeOf(header: string | null, size: number): { from: number; to: number } | undefined {
+  const [, first = "", last = ""] = /^bytes=(\d{0,15})-(\d{0,15})$/.exec(header ?? "") ?? [];
+  if (first === "" && last === "") return undefined;
+  const from = first === "" ? Math.max(0, size - Number(last)) : Number(first);
+  const to = first === "" || last === "" ? size - 1 : Math.min(Number(last), size - 1);
+  if (from >= size || to < from || (first === "" && Number(last) === 0))
+    throw new Problem(416, "range_not_satisfiable", `The file holds ${size} bytes.`, {
+      headers: { "Content-Range": `bytes */${size}` },
+    });
+  return { from, to };
+}
+
+export function attachmentRoutes(base: Base, attachments: AttachmentService) {
+  return new Elysia({ name: "skep/attachments" })
+    .use(base)
+    .post(
+      "/v1/attachments/upload",
+      async ({ body, caller, answer }) => {
+        const { file } = body;
+        const make = await attachments.receive({ name: file.name, bytes: await file.bytes() }, caller);
+        return answer.created(({ id }) => `/v1/attachments/${id}`, make);
+      },
+      {
+        access: "user",
+        type: "multipart/form-data",
+        body: t.Object({ file: elysia.File({ description: "50 MiB at most." }) }),
+        response: { 201: Attachment },
+        detail: { tags, summary: "Upload a file; a message then names it" },
+      },
+    )
+    .get("/v1/attachments/:id", ({ params, caller }) => attachments.get(params.id, caller), {
+      access: "user",
+      params: AttachmentPath,
+      response: { 200: Attachment },
+      detail: { tags, summary: "What is known of a file" },
+    })
+    .get(
+      "/v1/attachments/:id/content",
+      ({ params, caller, request }) => {
+        const { attachment, path } = attachments.content(params.id, caller);
+        const { filename, media_type, size_bytes } = attachment;
+        const range = rangeOf(request.headers.get("range"), size_bytes);
+        const file = Bun.file(path);
+        const headers: Record<string, string> = {
+          "Content-Type": media_type,
+          "Content-Disposition": `attachment; filename*=UTF-8''${encodeURIComponent(filename)}`,
+          "Content-Security-Policy": "sandbox; default-src 'none'",
+          "X-Content-Type-Options": "nosniff",
+          "Cache-Control": "private, no-store",
+          "Accept-Ranges": "bytes",
+        };
+        if (!range) return new Response(file, { headers });
+        headers["Content-Range"] = `bytes ${range.from}-${range.to}/${size_bytes}`;
+        return new Response(file.slice(range.from, range.to + 1), { status: 206, headers });
+      },
+      {
+        access: "user",
+        params: AttachmentPath,
+        detail: {
+          tags,
+          summary: "Download a file, whole or a range of it",
+          responses: {
+            200: {
+              description: "The file's bytes.",
+              content: { "application/octet-stream": { schema: { type: "string" as const, format: "binary" } } },
+            },
+            206: {
+              description: "The range that was asked for.",
+              content: { "application/octet-stream": { schema: { type: "string" as const, format: "binary" } } },
+            },
+          },
+        },
+      },
+    );
+}

@@ -1,0 +1,134 @@
+/** The branches of runs: what changed on one, taking it into another, and pushing that. */
+import { eq } from "drizzle-orm";
+import type { ChangedPath, Hunk, MergeOutcome } from "../../adapter/git.ts";
+import { conflict, invalidField, notFound } from "../../core/errors.ts";
+import type { MergeStrategy } from "../../core/merge-strategy.ts";
+import { isRefName } from "../../core/ref-name.ts";
+import { runs } from "../../store/tables/runs.ts";
+import { placeOf, remoteOf } from "./clones.ts";
+import { branchOf } from "./run-workspaces.ts";
+import type { ProjectStore } from "./store.ts";
+import type { Turns } from "./turns.ts";
+import { AUTHOR, type Updates, type UpdatesDeps } from "./updates.ts";
+
+export interface RunBranch {
+  run_id: string;
+  project_id: string;
+  /** Commit that it began from; null: where it left the default branch. */
+  base_commit: string | null;
+}
+
+export interface BranchDiff {
+  branch: string;
+  base: string;
+  head: string;
+  files: ChangedPath[];
+}
+
+/** The last merge of a run. */
+interface Taken {
+  head: string;
+  into: string;
+}
+
+export interface Merged {
+  into: string;
+  /** Commit of the run's branch that was taken in. */
+  head: string;
+  /** Null when that commit was taken in before: nothing was done. */
+  outcome: MergeOutcome | null;
+}
+
+export interface RunBranches {
+  /** @throws Problem 404 when nothing was ever written to the branch. */
+  diff(run: RunBranch): Promise<BranchDiff>;
+  hunks(run: RunBranch, diff: BranchDiff, path: string): Promise<{ hunks: Hunk[]; cut: boolean }>;
+  patch(run: RunBranch, maxBytes: number): Promise<{ patch: string; cut: boolean }>;
+  /** @throws Problem 409 `nothing_to_merge`, 422 for a target that is none. */
+  merge(
+    run: RunBranch,
+    wish: { strategy: MergeStrategy; into?: string | undefined; message: string; taken: Taken | null },
+  ): Promise<Merged>;
+  /** Branches of runs whose work was merged nowhere. */
+  unmerged(projectId: string): Promise<string[]>;
+  /** @throws Problem 409 `no_repository`, `push_rejected`, `target_checked_out`; 502. */
+  push(projectId: string, branch: string): Promise<void>;
+}
+
+export interface RunBranchesDeps extends Pick<UpdatesDeps, "store" | "git" | "guard" | "rules" | "folder"> {
+  rows: ProjectStore;
+  inTurn: Turns;
+  settle: Updates["settle"];
+}
+
+const PUSH_TIMEOUT_MS = 120_000;
+
+export function createRunBranches(deps: RunBranchesDeps): RunBranches {
+  const { store, git, rows, inTurn, folder } = deps;
+  const repositoryOf = (projectId: string): string => {
+    if (!rows.find(projectId)) throw notFound("project");
+    return placeOf(folder, projectId).repository;
+  };
+  async function tipOf(repository: string, { run_id }: RunBranch): Promise<string> {
+    const tip = await git.commitOf(repository, `refs/heads/${branchOf(run_id)}`);
+    if (tip === null) throw notFound("branch of this run");
+    return tip;
+  }
+  async function rangeOf(run: RunBranch) {
+    const repository = repositoryOf(run.project_id);
+    const head = await tipOf(repository, run);
+    const base = run.base_commit ?? (await git.mergeBase(repository, "HEAD", head)) ?? head;
+    return { repository, base, head, range: { from: base, to: head } };
+  }
+  /** The branch to merge into; one that only the remote has is made here. */
+  async function targetOf(repository: string, into: string | undefined): Promise<string> {
+    const target = into ?? (await git.head(repository)).branch;
+    if (target === null || !isRefName(target) || target.startsWith("run/") || target.startsWith("refs/"))
+      throw invalidField("/into", "Name a branch that belongs to no run");
+    if ((await git.commitOf(repository, `refs/heads/${target}`)) !== null) return target;
+    const fetched = await git.commitOf(repository, `refs/remotes/origin/${target}`);
+    if (fetched === null) throw invalidField("/into", "There is no such branch; fetch the project if it is new");
+    await git.setBranch(repository, target, fetched, null);
+    return target;
+  }
+  return {
+    async diff(run) {
+      const { repository, base, head, range } = await rangeOf(run);
+      return { branch: branchOf(run.run_id), base, head, files: await git.changedPaths(repository, range) };
+    },
+    hunks: (run, { base, head }, path) => git.hunks(repositoryOf(run.project_id), { from: base, to: head }, path),
+    async patch(run, maxBytes) {
+      const { repository, range } = await rangeOf(run);
+      return git.patch(repository, range, { maxBytes });
+    },
+    merge: (run, { strategy, into, message, taken }) =>
+      inTurn(run.project_id, async () => {
+        const { repository, base, head } = await rangeOf(run);
+        if (base === head) throw conflict("The run changed no file: there is nothing to merge.", "nothing_to_merge");
+        const target = await targetOf(repository, into);
+        if (taken?.head === head && taken.into === target) return { into: target, head, outcome: null };
+        const outcome = await git.merge({
+          ...{ repository, strategy, source: head, into: target, message, author: AUTHOR },
+        });
+        await deps.settle(run.project_id, "merge");
+        return { into: target, head, outcome };
+      }),
+    async unmerged(projectId) {
+      const left = await git.unmerged(repositoryOf(projectId), "run");
+      const isTaken = ({ branch, commit }: { branch: string; commit: string }) =>
+        store.db
+          .select({ head: runs.merged_head })
+          .from(runs)
+          .where(eq(runs.id, branch.slice("run/".length)))
+          .get()?.head === commit;
+      return left.filter((one) => !isTaken(one)).map(({ branch }) => branch);
+    },
+    async push(projectId, branch) {
+      const source = rows.find(projectId)?.repository;
+      if (!source) throw conflict("The project has no repository to push to.", "no_repository");
+      const repository = repositoryOf(projectId);
+      const remote = await remoteOf(deps, source);
+      await inTurn(projectId, () => git.push(branch, { ...remote, repository, timeoutMs: PUSH_TIMEOUT_MS }));
+    },
+  };
+}

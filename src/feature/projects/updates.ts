@@ -1,0 +1,144 @@
+/**
+ * Bringing a clone up to date. Merges that were not pushed stay: the fetched branch is merged in, and where that is in
+ * conflict our branch stays as it is and the answer names the files.
+ */
+import { Type as t } from "@sinclair/typebox";
+import type { AddressGuard } from "../../adapter/address-guard.ts";
+import type { Git } from "../../adapter/git.ts";
+import { type Clock, timestamp } from "../../core/clock.ts";
+import { conflict, messageOf, notFound } from "../../core/errors.ts";
+import { defineJob, type JobDefinition } from "../../core/jobs.ts";
+import type { Logger } from "../../core/log.ts";
+import type { Store } from "../../store/store.ts";
+import type { Jobs } from "../jobs/service.ts";
+import { placeOf, remoteOf, reportTo } from "./clones.ts";
+import { workspaceChanged } from "./events.ts";
+import type { RepositoryRules } from "./repository-address.ts";
+import type { ProjectRow, ProjectStore } from "./store.ts";
+import { createTurns, type Turns } from "./turns.ts";
+
+export interface UpdatesDeps {
+  store: Store;
+  rows: ProjectStore;
+  clock: Clock;
+  log: Logger;
+  git: Git;
+  guard: AddressGuard;
+  rules: RepositoryRules;
+  jobs: Pick<Jobs, "enqueue">;
+  inTurn: Turns;
+  /** Folder that holds one folder a project. */
+  folder: string;
+}
+
+export interface Updates {
+  readonly definition: JobDefinition;
+  /** Queues a fetch, or joins the one under way. @throws Problem 404, 409 without a repository or a clone. */
+  start(projectId: string, userId: string | undefined): ReturnType<Jobs["enqueue"]>;
+  /**
+   * Before a run. @returns why it failed, for the run to say; null when it did not, or was not wanted.
+   * @throws Problem when the project requires it.
+   */
+  refresh(projectId: string, signal: AbortSignal | undefined): Promise<string | null>;
+  /** After the default branch may have moved: the project's own folder and its row follow. Inside `inTurn`. */
+  settle(projectId: string, cause: "fetch" | "merge"): Promise<void>;
+}
+
+export const AUTHOR = { name: "Skep", email: "skep@localhost" };
+const JOB_TIMEOUT_MS = 30 * 60_000;
+const BEFORE_RUN_TIMEOUT_MS = 120_000;
+const PARALLEL = 2;
+const NAMED_FILES = 20;
+
+interface FetchOptions {
+  signal?: AbortSignal | undefined;
+  timeoutMs: number;
+  onProgress?(line: string): void;
+}
+
+export function createUpdates(deps: UpdatesDeps): Updates {
+  const { store, rows, clock, git, folder, inTurn } = deps;
+  const oneFetch = createTurns();
+  const find = (id: string): ProjectRow => {
+    const row = rows.find(id);
+    if (!row) throw notFound("project");
+    return row;
+  };
+  /** @throws Problem 409. */
+  const assertFetchable = (row: ProjectRow): string => {
+    if (row.repository === null) throw conflict("The project has no repository to fetch from.", "no_repository");
+    if (row.workspace_state !== "ready")
+      throw conflict(`The project's clone is ${row.workspace_state}. Wait for it, or clone again.`, "workspace_failed");
+    return row.repository;
+  };
+  async function settle(project_id: string, cause: "fetch" | "merge"): Promise<void> {
+    const place = placeOf(folder, project_id);
+    const { commit, branch } = await git.head(place.repository);
+    if (rows.find(project_id)?.workspace_head === commit) return;
+    await git.checkOut(place);
+    store.write(({ emit }) => {
+      rows.update(project_id, { workspace_head: commit }, "workspace");
+      emit(workspaceChanged, { project_id, data: { cause, commit, branch } });
+    });
+  }
+  async function bringUpToDate(id: string, options: FetchOptions): Promise<{ commit: string | null }> {
+    const source = assertFetchable(find(id));
+    const place = placeOf(folder, id);
+    await oneFetch(id, async () => git.fetch({ ...(await remoteOf(deps, source)), ...place, ...options }));
+    return inTurn(id, async () => {
+      await joinFetched(place.repository);
+      await settle(id, "fetch");
+      rows.update(id, { fetched_at: timestamp(clock.now()) }, "workspace");
+      return { commit: (await git.head(place.repository)).commit };
+    });
+  }
+  /** Our default branch takes what was fetched. @throws Problem 409 `branch_gone`, `branch_diverged`. */
+  async function joinFetched(repository: string): Promise<void> {
+    const { commit: ours, branch } = await git.head(repository);
+    if (ours === null || branch === null) return;
+    const theirs = await git.commitOf(repository, `refs/remotes/origin/${branch}`);
+    if (theirs === null) throw conflict(`The repository has no branch ${branch} any more.`, "branch_gone");
+    const base = await git.mergeBase(repository, ours, theirs);
+    if (base === theirs) return;
+    if (base === ours) return git.setBranch(repository, branch, theirs, ours);
+    const message = `Merge fetched ${branch}`;
+    const request = { repository, strategy: "merge", source: theirs, into: branch, message, author: AUTHOR } as const;
+    const { conflicts } = await git.merge(request);
+    if (!conflicts) return;
+    const files = conflicts.slice(0, NAMED_FILES).map(({ path }) => path);
+    throw conflict(
+      `What was merged here and the fetched ${branch} are in conflict in ${files.join(", ")}. Push the merged runs to another branch and join the two there, or add the project again.`,
+      "branch_diverged",
+      { files },
+    );
+  }
+  const definition = defineJob(
+    "fetch_project",
+    t.Object({ project_id: t.String() }),
+    ({ project_id }, job) =>
+      bringUpToDate(project_id, { signal: job.signal, timeoutMs: JOB_TIMEOUT_MS, onProgress: reportTo(job) }),
+    { parallel: PARALLEL },
+  );
+  return {
+    definition,
+    settle,
+    start(id, userId) {
+      const row = find(id);
+      assertFetchable(row);
+      const wish = { key: id, subject: row.name, projectId: id, userId };
+      return store.write(() => deps.jobs.enqueue(definition, { project_id: id }, wish));
+    },
+    async refresh(id, signal) {
+      const row = rows.find(id);
+      if (!row?.repository || row.workspace_state !== "ready" || row.fetch_before_run === "never") return null;
+      try {
+        await bringUpToDate(id, { signal, timeoutMs: BEFORE_RUN_TIMEOUT_MS });
+        return null;
+      } catch (error) {
+        if (signal?.aborted || row.fetch_before_run === "require") throw error;
+        deps.log.warn({ err: error, project: id }, "not brought up to date before a run");
+        return `The project could not be brought up to date: ${messageOf(error)}`;
+      }
+    },
+  };
+}

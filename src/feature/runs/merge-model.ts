@@ -1,0 +1,57 @@
+/** What a run changed, and taking it into a branch. */
+import { type Static, Type as t } from "@sinclair/typebox";
+import { LIMITS } from "../../core/limits.ts";
+import { MERGE_STRATEGIES } from "../../core/merge-strategy.ts";
+import { oneOf, orNull } from "../../core/schema.ts";
+import { PageQuery } from "../../http/list.ts";
+
+const Count = orNull(t.Integer({ description: "Lines; null for a binary file." }));
+export const RunDiff = t.Object(
+  {
+    run_id: t.String(),
+    branch: t.String(),
+    base: t.String({ description: "Commit that the run began from." }),
+    head: t.String({ description: "Last commit of its branch." }),
+    merged_commit: orNull(t.String()),
+    merged_into: orNull(t.String()),
+    stats: t.Object({ files: t.Integer(), insertions: t.Integer(), deletions: t.Integer() }),
+    items: t.Array(
+      t.Object({
+        path: t.String(),
+        status: oneOf("added", "modified", "deleted", "type_changed"),
+        insertions: Count,
+        deletions: Count,
+        hunks: t.Array(t.Object({ header: t.String(), lines: t.Array(t.String()) })),
+        cut: t.Boolean({ description: "The file's change is longer than what is shown." }),
+      }),
+    ),
+    next_cursor: orNull(t.String()),
+  },
+  { title: "RunDiff" },
+);
+export type RunDiff = Static<typeof RunDiff>;
+
+export const DiffQuery = t.Object({
+  ...PageQuery,
+  format: t.Optional(oneOf("json", "patch")),
+});
+
+export const RunMerge = t.Object({
+  strategy: t.Optional(oneOf(...MERGE_STRATEGIES)),
+  into: t.Optional(t.String({ minLength: 1, maxLength: 200, description: "Branch; the project's default if absent." })),
+  message: t.Optional(t.String({ minLength: 1, maxLength: LIMITS.nameCharacters * 8 })),
+  push: t.Optional(t.Boolean({ description: "Push the branch to the repository afterwards." })),
+});
+export type RunMerge = Static<typeof RunMerge>;
+
+export const Merge = t.Object(
+  {
+    run_id: t.String(),
+    strategy: oneOf(...MERGE_STRATEGIES),
+    into: t.String(),
+    commit: t.String({ description: "What the branch became." }),
+    pushed: t.Boolean(),
+  },
+  { title: "Merge" },
+);
+export type Merge = Static<typeof Merge>;

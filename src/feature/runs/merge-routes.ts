@@ -1,0 +1,38 @@
+/** /v1/runs/{id}/diff and /merge. */
+import { Type as t } from "@sinclair/typebox";
+import { Elysia } from "elysia";
+import type { Base } from "../../http/base.ts";
+import { pageOf } from "../../http/list.ts";
+import { DiffQuery, Merge, RunDiff, RunMerge } from "./merge-model.ts";
+import type { Merging } from "./merging.ts";
+
+const TEXT = { "Content-Type": "text/plain; charset=utf-8", "X-Content-Type-Options": "nosniff" };
+const tags = ["runs"];
+const RunPath = t.Object({ id: t.String() });
+
+export function mergeRoutes(base: Base, merging: Merging) {
+  return new Elysia({ name: "skep/runs-merging" })
+    .use(base)
+    .get(
+      "/v1/runs/:id/diff",
+      async ({ params, query, caller }): Promise<RunDiff> => {
+        if (query.format !== "patch") return merging.diff(params.id, pageOf(query), caller);
+        const patch = await merging.patch(params.id, caller);
+        return new Response(patch, { headers: TEXT }) as never;
+      },
+      {
+        access: "user",
+        params: RunPath,
+        query: DiffQuery,
+        response: { 200: RunDiff },
+        detail: { tags, summary: "What the run changed, file by file; as a patch with format=patch" },
+      },
+    )
+    .post("/v1/runs/:id/merge", ({ params, body, caller }) => merging.merge(params.id, body ?? {}, caller), {
+      access: "user",
+      params: RunPath,
+      body: t.Optional(RunMerge),
+      response: { 200: Merge },
+      detail: { tags, summary: "Take the run's work into a branch, or say what is in conflict" },
+    });
+}

@@ -1,0 +1,277 @@
+/** From an upstream repository through runs to merged branches: diff, merge, conflict, fetch, push, delete. */
+import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { skep } from "../../testing/command.ts";
+import { startServer, type TestServer } from "../../testing/server.ts";
+import type { Project } from "../projects/model.ts";
+import type { Merge, RunDiff } from "./merge-model.ts";
+import type { Run } from "./model.ts";
+
+const write = (path: string, content: string) => ({ tool: "write", input: { path, content } });
+const DONE = { tool: "complete", input: { outputs: {}, summary: "done" } };
+const SCRIPT = {
+  version: 1,
+  steps: {
+    add: [{ tool_calls: [write("added.txt", "one\ntwo\n")] }, { tool_calls: [DONE] }],
+    more: [{ tool_calls: [write("more.txt", "more\n")] }, { tool_calls: [DONE] }],
+    left: [{ tool_calls: [write("README.md", "left\n")] }, { tool_calls: [DONE] }],
+    right: [{ tool_calls: [write("README.md", "right\n")] }, { tool_calls: [DONE] }],
+    idle: [{ tool_calls: [DONE] }],
+    wait: [{ tool_calls: [{ tool: "bash", input: { command: "sleep 60" } }] }],
+  },
+};
+
+const root = mkdtempSync(join(tmpdir(), "skep-merging-"));
+let server: TestServer;
+
+function git(cwd: string, ...args: string[]): string {
+  const ran = Bun.spawnSync(["git", "-c", "user.name=U", "-c", "user.email=u@example.com", ...args], { cwd });
+  if (ran.exitCode !== 0) throw new Error(ran.stderr.toString());
+  return ran.stdout.toString().trim();
+}
+
+function commitTo(upstream: string, path: string, content: string): string {
+  writeFileSync(join(upstream, path), content);
+  git(upstream, "add", ".");
+  git(upstream, "commit", "-qm", `change ${path}`);
+  return git(upstream, "rev-parse", "HEAD");
+}
+
+beforeAll(async () => {
+  writeFileSync(join(root, "script.json"), JSON.stringify(SCRIPT));
+  server = await startServer({
+    env: { DEMO_SCRIPT: join(root, "script.json"), ALLOW_HOST_SHELL: "true", ALLOW_LOCAL_REPOSITORIES: "true" },
+  });
+  expect(
+    (await server.request("POST", "/v1/agents", { body: { id: "ann", name: "Ann", prompt: "Work." } })).status,
+  ).toBe(201);
+  for (const id of Object.keys(SCRIPT.steps)) {
+    const body = { id, name: id, defaults: { model: "demo/scripted" }, steps: [{ id, agent: "ann", input: "Do it" }] };
+    expect((await server.request("POST", "/v1/pipelines", { body })).status).toBe(201);
+  }
+});
+afterAll(async () => {
+  await server.remove();
+  rmSync(root, { recursive: true, force: true });
+});
+
+/** Reads events from the first until one holds. */
+async function event(query: string, holds: (event: { kind: string; data: Record<string, never> }) => boolean) {
+  const abort = new AbortController();
+  const stream = await fetch(`${server.url}/v1/events/stream?after=0&${query}`, { signal: abort.signal });
+  const decoder = new TextDecoder();
+  let text = "";
+  try {
+    for await (const chunk of stream.body!) {
+      text += decoder.decode(chunk, { stream: true });
+      const frames = text.split("\n\n");
+      text = frames.pop()!;
+      for (const frame of frames) {
+        const data = /^data: (.*)$/m.exec(frame)?.[1];
+        if (data && holds(JSON.parse(data))) return JSON.parse(data);
+      }
+    }
+  } finally {
+    abort.abort();
+  }
+  throw new Error("the stream ended");
+}
+
+/** A project over a repository of its own, cloned. */
+async function project(name: string, more: Record<string, unknown> = {}) {
+  const upstream = join(root, name);
+  mkdirSync(upstream);
+  git(upstream, "init", "-q", "-b", "trunk");
+  commitTo(upstream, "README.md", "hello\n");
+  const made = await server.request<Project>("POST", "/v1/projects", { body: { name, repository: upstream, ...more } });
+  expect(made.status).toBe(201);
+  const { id } = made.body;
+  await event("kinds=workspace_changed", (one) => JSON.stringify(one).includes(id));
+  return { id, name, upstream, repository: join(server.data, "projects", id, "git") };
+}
+const ENDS = ["run_complete", "run_failed", "run_cancelled"];
+async function run(pipeline_id: string, project_name: string): Promise<Run> {
+  const body = { pipeline_id, task_description: `Do ${pipeline_id}\nat once`, project_name };
+  const { id } = (await server.request<Run>("POST", "/v1/runs", { body })).body;
+  await event(`run_id=${id}`, ({ kind }) => ENDS.includes(kind));
+  return (await server.request<Run>("GET", `/v1/runs/${id}`)).body;
+}
+const merge = (id: string, body: Record<string, unknown> = {}) =>
+  server.request<Merge & { code: string; files: { path: string; kind: string; hunks: string[] }[] }>(
+    "POST",
+    `/v1/runs/${id}/merge`,
+    { body },
+  );
+const diff = (id: string, query = "") => server.request<RunDiff>("GET", `/v1/runs/${id}/diff${query}`);
+
+describe("merging", () => {
+  test("a run's diff names files, hunks and sums, by pages and as a patch that git applies", async () => {
+    const { name, upstream, repository } = await project("diffed");
+    const done = await run("add", name);
+    expect([done.status, done.base_commit]).toEqual(["succeeded", git(upstream, "rev-parse", "HEAD")]);
+    const shown = await diff(done.id);
+    expect(shown.status).toBe(200);
+    expect(shown.body).toMatchObject({
+      ...{ run_id: done.id, branch: `run/${done.id}`, base: done.base_commit, merged_commit: null, next_cursor: null },
+      head: git(repository, "rev-parse", `run/${done.id}`),
+      stats: { files: 1, insertions: 2, deletions: 0 },
+      items: [{ path: "added.txt", status: "added", insertions: 2, deletions: 0, cut: false }],
+    });
+    expect(shown.body.items[0]?.hunks).toEqual([{ header: "@@ -0,0 +1,2 @@", lines: ["+one", "+two"] }]);
+    const patch = await server.request<string>("GET", `/v1/runs/${done.id}/diff?format=patch`);
+    writeFileSync(join(root, "a.patch"), patch.body);
+    git(upstream, "apply", join(root, "a.patch"));
+    expect(readFileSync(join(upstream, "added.txt"), "utf8")).toBe("one\ntwo\n");
+    expect((await diff(done.id, "?format=html")).status).toBe(422);
+  });
+
+  test.each(["merge", "squash", "rebase"] as const)(
+    "%s takes a run into the default branch, says so in an event, and the next run builds on it",
+    async (strategy) => {
+      const { id, name, repository } = await project(`by-${strategy}`);
+      const [first, second] = [await run("add", name), await run("more", name)];
+      const merged = await merge(first.id, { strategy });
+      expect([merged.status, merged.body]).toMatchObject([200, { strategy, into: "trunk", pushed: false }]);
+      const told = await event(`run_id=${first.id}`, ({ kind }) => kind === "run_merged");
+      expect(told.data).toEqual({ strategy, into: "trunk", commit: merged.body.commit });
+      const late = await merge(second.id, { strategy });
+      expect(late.status).toBe(200);
+      expect(git(repository, "rev-parse", "trunk")).toBe(late.body.commit);
+      expect(git(repository, "ls-tree", "--name-only", "trunk").split("\n")).toEqual([
+        ...["README.md", "added.txt", "more.txt"],
+      ]);
+      const parents = git(repository, "log", "-1", "--format=%P", "trunk").split(" ");
+      expect(parents.length).toBe(strategy === "merge" ? 2 : 1);
+      const read = (await server.request<Project>("GET", `/v1/projects/${id}`)).body;
+      expect(read.workspace.head).toBe(late.body.commit);
+      expect(readFileSync(join(server.data, "projects", id, "workspace/more.txt"), "utf8")).toBe("more\n");
+      expect((await run("idle", name)).base_commit).toBe(late.body.commit);
+      // What was merged still has its diff, and merging again changes nothing.
+      expect((await diff(first.id)).body).toMatchObject({ merged_commit: merged.body.commit, stats: { files: 1 } });
+      expect((await merge(first.id, { strategy })).body.commit).toBe(merged.body.commit);
+      expect(git(repository, "rev-parse", "trunk")).toBe(late.body.commit);
+    },
+  );
+
+  test.each(["merge", "squash", "rebase"] as const)(
+    "%s in conflict is a report of files and places and moves nothing; a run from today's branch then merges",
+    async (strategy) => {
+      const { name, repository } = await project(`conflict-${strategy}`);
+      const [left, right] = [await run("left", name), await run("right", name)];
+      const { commit } = (await merge(left.id)).body;
+      const refused = await merge(right.id, { strategy });
+      expect([refused.status, refused.body.code]).toEqual([409, "merge_conflict"]);
+      expect(refused.body.files).toMatchObject([{ path: "README.md", kind: "contents" }]);
+      expect(refused.body.files[0]?.hunks[0]).toMatch(/^<{7} .*\nleft\n={7}\nright\n>{7} /);
+      expect(git(repository, "rev-parse", "trunk")).toBe(commit);
+      const solved = await run("right", name);
+      expect((await merge(solved.id, { strategy })).status).toBe(200);
+      expect(git(repository, "show", "trunk:README.md")).toBe("right");
+    },
+  );
+
+  test("refuses what cannot be merged: no change, a run at work, no project, a target that is none", async () => {
+    const { name } = await project("refusals");
+    const idle = await run("idle", name);
+    expect((await merge(idle.id)).body.code).toBe("nothing_to_merge");
+    const done = await run("add", name);
+    for (const into of ["nowhere", `run/${done.id}`, "-x", "a..b", "refs/heads/trunk"])
+      expect([into, (await merge(done.id, { into })).status]).toEqual([into, 422]);
+    expect((await merge(done.id, { strategy: "octopus" })).status).toBe(422);
+    const body = { pipeline_id: "wait", task_description: "x", project_name: name };
+    const { id } = (await server.request<Run>("POST", "/v1/runs", { body })).body;
+    expect((await merge(id)).body.code).toBe("run_active");
+    await server.request("POST", `/v1/runs/${id}/cancel`);
+    const alone = (
+      await server.request<Run>("POST", "/v1/runs", { body: { ...body, pipeline_id: "idle", project_name: null } })
+    ).body;
+    expect((await diff(alone.id)).body).toMatchObject({ code: "no_project" });
+    expect((await merge("run_none")).status).toBe(404);
+  });
+
+  test("push brings the merged branch to the repository, and names what stands against it", async () => {
+    const { name, upstream } = await project("pushed");
+    const done = await run("add", name);
+    expect((await merge(done.id, { push: true })).body.code).toBe("target_checked_out");
+    git(upstream, "checkout", "-q", "-b", "elsewhere");
+    const { body } = await merge(done.id, { push: true });
+    expect(body.pushed).toBe(true);
+    expect(git(upstream, "rev-parse", "trunk")).toBe(body.commit);
+    git(upstream, "checkout", "-q", "trunk");
+    commitTo(upstream, "theirs.txt", "theirs\n");
+    git(upstream, "checkout", "-q", "elsewhere");
+    const body2 = { fetch_before_run: "never" };
+    expect((await server.request("PUT", `/v1/projects/${(await find(name)).id}`, { body: body2 })).status).toBe(200);
+    expect((await merge((await run("more", name)).id, { push: true })).body.code).toBe("push_rejected");
+  });
+
+  const find = async (name: string) =>
+    (await server.request<{ items: Project[] }>("GET", `/v1/projects?name=${name}`)).body.items[0]!;
+
+  test("a run begins from what the repository has now, on top of what was merged here", async () => {
+    const { id, name, upstream, repository } = await project("fetched");
+    const theirs = commitTo(upstream, "theirs.txt", "theirs\n");
+    const done = await run("add", name);
+    expect(done.base_commit).toBe(theirs);
+    await merge(done.id);
+    commitTo(upstream, "again.txt", "again\n");
+    const asked = await server.request<{ id: string }>("POST", `/v1/projects/${id}/fetch`);
+    expect([asked.status, asked.headers.get("location")]).toEqual([202, `/v1/jobs/${asked.body.id}`]);
+    await event(
+      "kinds=job_progress",
+      ({ data }) => JSON.stringify(data).includes("succeeded") && JSON.stringify(data).includes("fetch_project"),
+    );
+    expect(git(repository, "ls-tree", "--name-only", "trunk").split("\n")).toEqual([
+      ...["README.md", "added.txt", "again.txt", "theirs.txt"],
+    ]);
+    const { workspace } = (await server.request<Project>("GET", `/v1/projects/${id}`)).body;
+    expect(workspace.head).toBe(git(repository, "rev-parse", "trunk"));
+    expect(workspace.fetched_at).toEqual(expect.any(String));
+  });
+
+  test("a fetch that fails is noted on the run, which goes on; a project that requires it fails the run", async () => {
+    const { id, name, upstream } = await project("gone");
+    rmSync(upstream, { recursive: true });
+    const done = await run("add", name);
+    expect([done.status, done.workspace_notice]).toEqual([
+      "succeeded",
+      expect.stringContaining("could not be brought up to date: git fetch failed"),
+    ]);
+    await server.request("PUT", `/v1/projects/${id}`, { body: { fetch_before_run: "require" } });
+    expect((await run("add", name)).status).toBe("failed");
+  });
+
+  test("skep diff, skep merge and skep projects fetch do the same from the command line", async () => {
+    const { name, upstream } = await project("typed");
+    const cli = (...args: string[]) => skep([...args, "--data", server.data]);
+    const [left, right] = [await run("left", name), await run("right", name)];
+    expect((await cli("diff", left.id)).stdout).toContain("-hello\n+left\n");
+    expect((await cli("diff", left.id, "--stat")).stdout).toContain("README.md");
+    expect((await cli("merge", left.id, "--strategy", "squash")).stdout).toContain(`${left.id} is in trunk at `);
+    const refused = await cli("merge", right.id);
+    expect(refused.code).toBe(1);
+    expect(refused.stdout).toContain("README.md (contents)\n<<<<<<< ");
+    commitTo(upstream, "new.txt", "new\n");
+    const fetched = await cli("projects", "fetch", name);
+    expect([fetched.code, fetched.stdout]).toEqual([0, expect.stringContaining("typed: up to date, at ")]);
+    expect((await cli("projects", "delete", name, "--yes")).stderr).toContain("Merge them, or delete with force");
+    expect((await cli("projects", "delete", name, "--yes", "--force")).code).toBe(0);
+  });
+
+  test("a project with unmerged runs is deleted only by force; merged ones are in nobody's way", async () => {
+    const { id, name } = await project("kept");
+    const done = await run("add", name);
+    const refused = await server.request("DELETE", `/v1/projects/${id}`);
+    expect([refused.status, refused.body]).toMatchObject([
+      409,
+      { code: "unmerged_branches", branches: [`run/${done.id}`], count: 1 },
+    ]);
+    await merge(done.id, { strategy: "squash" });
+    expect((await server.request("DELETE", `/v1/projects/${id}`)).status).toBe(204);
+    const other = await project("forced");
+    await run("add", other.name);
+    expect((await server.request("DELETE", `/v1/projects/${other.id}?force=true`)).status).toBe(204);
+  });
+});

@@ -1,0 +1,29 @@
+/** Files that people attach to messages, and the sessions that hold them. */
+import { integer, primaryKey, sqliteTable, text } from "drizzle-orm/sqlite-core";
+import { sessions } from "./sessions.ts";
+
+export const attachments = sqliteTable("attachments", {
+  id: text().primaryKey(),
+  /** Whose it is; null is the local administrator. */
+  user_id: text(),
+  filename: text().notNull(),
+  media_type: text().notNull(),
+  size_bytes: integer().notNull(),
+  /** Hexadecimal; the file's name in the store. */
+  sha256: text().notNull(),
+  text_available: integer({ mode: "boolean" }).notNull(),
+  created_at: text().notNull(),
+});
+
+export const attachmentHolds = sqliteTable(
+  "attachment_holds",
+  {
+    attachment_id: text()
+      .notNull()
+      .references(() => attachments.id, { onDelete: "cascade" }),
+    session_id: text()
+      .notNull()
+      .references(() => sessions.id, { onDelete: "cascade" }),
+  },
+  (t) => [primaryKey({ columns: [t.attachment_id, t.session_id] })],
+);

@@ -1,0 +1,120 @@
+/**
+ * Work on text of models, pages and patterns, done by processes that are killed at their limit: nothing that a stranger
+ * wrote holds up the server, or fills its memory.
+ */
+import { Problem, unavailable } from "../core/errors.ts";
+import { isCheap, schemaFaults } from "../core/json-schema.ts";
+import { createWorkerPool } from "../core/worker-pool.ts";
+import { type LostHow, WorkerLost, WorkerProcess } from "../core/worker-process.ts";
+import type { TextOperation, TextOperations, TextReply } from "./protocol.ts";
+
+export interface TextLimits {
+  /** Longest one piece of work may take. */
+  timeoutMs: number;
+  /** Resident bytes of a process. */
+  memoryBytes: number;
+  /** A process that was not asked for so long is stopped. */
+  idleMs: number;
+}
+
+export const DEFAULT_TEXT_LIMITS: TextLimits = {
+  timeoutMs: 10_000,
+  memoryBytes: 768 * 1024 * 1024,
+  idleMs: 60_000,
+};
+
+export interface TextWork {
+  /**
+   * A page as readable text; null when it is none.
+   * @param owner whose work it is: one piece at a time.
+   * @throws Problem 422 `too_hard` when it takes too long or too much memory, 503 when too many wait.
+   */
+  readableText(owner: string, contentType: string, body: Uint8Array): Promise<string | null>;
+  /** What of a value does not fit a schema, in words. @throws the same, and 422 for a schema that cannot be used. */
+  schemaFaults(owner: string, schema: object, value: unknown): Promise<string[]>;
+  /** Process ids of the workers that run now. */
+  pids(): number[];
+  /** Ends all workers and waits for them. Work under way fails. */
+  close(): Promise<void>;
+}
+
+export interface TextWorkOptions {
+  /** Command line of a text worker. */
+  command: readonly string[];
+  limits?: Partial<TextLimits>;
+  /** Told why a worker was killed or ended, for the log. */
+  onRestart?(reason: string): void;
+}
+
+const PROCESSES = 2;
+const WAITING = 256;
+const MEMORY_CHECK_MS = 50;
+
+const FAILURE: Record<LostHow, string> = {
+  late: "takes too long to work on",
+  memory: "needs too much memory to work on",
+  ended: "cannot be worked on",
+};
+
+const tooHard = (what: string, how: LostHow) => new Problem(422, "too_hard", `${what} ${FAILURE[how]}.`);
+
+export function createTextWork({ command, onRestart, ...options }: TextWorkOptions): TextWork {
+  const limits = { ...DEFAULT_TEXT_LIMITS, ...options.limits };
+  const { timeoutMs, memoryBytes, idleMs } = limits;
+  const workers = new Set<WorkerProcess<TextReply>>();
+  let isClosed = false;
+  const stopping = () => unavailable("stopping", "The server stops.");
+
+  function spawn(): WorkerProcess<TextReply> {
+    if (isClosed) throw stopping();
+    const setup = { name: "text worker", command, env: {}, idleMs, memoryBytes, memoryCheckMs: MEMORY_CHECK_MS };
+    const worker = new WorkerProcess<TextReply>(setup, (ended, reason) => {
+      if (reason) onRestart?.(reason);
+      workers.delete(ended);
+      pool.forget(ended);
+    });
+    workers.add(worker);
+    return worker;
+  }
+  const pool = createWorkerPool<TextReply>({
+    ...{ processes: PROCESSES, waiting: WAITING, keptBytes: memoryBytes / 2, spawn },
+    busy: () => unavailable("text_busy", "Too much work on text waits here. Try again in a moment."),
+  });
+
+  async function ask<Name extends TextOperation>(
+    owner: string,
+    what: string,
+    operation: Name,
+    ...args: TextOperations[Name]["args"]
+  ): Promise<TextOperations[Name]["value"]> {
+    try {
+      const work = (worker: WorkerProcess<TextReply>) =>
+        worker.ask({
+          ...{ what: operation, message: { operation, args }, timeoutMs },
+          take: (reply) => (reply.kind === "value" ? { value: reply.value } : { error: unusable(what, reply.message) }),
+        });
+      return (await pool.run(owner, work)) as TextOperations[Name]["value"];
+    } catch (error) {
+      if (isClosed) throw stopping();
+      throw error instanceof WorkerLost ? tooHard(what, error.how) : error;
+    }
+  }
+
+  return {
+    readableText: (owner, contentType, body) => ask(owner, "The page", "readableText", contentType, body),
+    async schemaFaults(owner, schema, value) {
+      if (isCheap(schema, value)) return schemaFaults(schema, value);
+      return ask(owner, "The value with this schema", "schemaFaults", schema, JSON.stringify(value) ?? "null");
+    },
+    pids: () => [...workers].map((worker) => worker.pid),
+    async close() {
+      isClosed = true;
+      const all = [...workers];
+      for (const worker of all) worker.kill("");
+      await Promise.all(all.map((worker) => worker.exited));
+    },
+  };
+}
+
+const unusable = (what: string, why: string) =>
+  new Problem(422, "too_hard", `${what} cannot be worked on: ${why.slice(0, 300)}`);
