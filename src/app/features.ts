@@ -23,6 +23,7 @@ import { pipelines } from "../feature/pipelines/feature.ts";
 import { projects } from "../feature/projects/feature.ts";
 import { providers } from "../feature/providers/feature.ts";
 import { runs } from "../feature/runs/feature.ts";
+import { search } from "../feature/search/feature.ts";
 import { secrets } from "../feature/secrets/feature.ts";
 import { sessions } from "../feature/sessions/feature.ts";
 import { settings } from "../feature/settings/feature.ts";
@@ -78,6 +79,7 @@ export const FEATURES = noFeatures()
   .with(updates)
   .with(status)
   .with(doctor)
+  .with(search)
   .with(dashboard)
   .with(docs);
 

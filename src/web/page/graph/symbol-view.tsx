@@ -131,7 +131,9 @@ function Focus({ context: { symbol, community, code, members, processes, totals 
       </p>
       {symbol.doc && <p className="my-2 line-clamp-4 whitespace-pre-wrap">{symbol.doc}</p>}
       {code && (
-        <pre className="my-2 max-h-96 overflow-auto rounded-md bg-sunken p-2 font-mono text-xs leading-5">{code}</pre>
+        <pre tabIndex={0} className="my-2 max-h-96 overflow-auto rounded-md bg-sunken p-2 font-mono text-xs leading-5">
+          {code}
+        </pre>
       )}
       {members.length > 0 && <List title="Members" rows={members} total={totals["members"] ?? members.length} />}
       {processes.length > 0 && (
