@@ -8,7 +8,7 @@ import { readFileSync } from "node:fs";
 import { trackedOf } from "../working-copy/compare.ts";
 import { asText, type Folder, modifiedMs, openFolder } from "../working-copy/folder.ts";
 import { type IgnoreRules, MAX_IGNORE_BYTES, parseIgnoreRules } from "../working-copy/ignore-rules.ts";
-import { GITLINK } from "../working-copy/index-file.ts";
+import { GITLINK } from "../working-copy/index-format.ts";
 import { joined, type WalkedPart, walkBeneath } from "../working-copy/walk.ts";
 import { type GitPlace, type Repository, repositoryOf } from "./git.ts";
 import { ownIndex } from "./known-index.ts";
@@ -69,7 +69,7 @@ async function walkByGit(repository: Repository, options: WalkOptions): Promise<
   const { start } = repository;
   const tracked = trackedOf(index);
   const isModule = (path: string) => {
-    const row = index.rows.get(path);
+    const row = index.row(path);
     return row !== undefined && index.mode(row) === GITLINK;
   };
   using top = openFolder(repository.top, "latin1");
@@ -82,9 +82,10 @@ async function walkByGit(repository: Repository, options: WalkOptions): Promise<
   };
   const walk = await collect(walkBeneath(top, beneath, start), start, options);
   const inside = start === "" ? "" : `${start}/`;
-  for (const path of index.rows.keys())
-    if (path.startsWith(inside) && isModule(path))
-      walk.skipped.push({ path: asText(path.slice(inside.length)), reason: "submodule" });
+  for (let row = 0; row < index.size; row++) {
+    if (index.mode(row) !== GITLINK || !index.path(row).startsWith(inside)) continue;
+    walk.skipped.push({ path: asText(index.path(row).slice(inside.length)), reason: "submodule" });
+  }
   return walk.entries > 0 ? walk : undefined;
 }
 

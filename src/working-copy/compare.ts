@@ -5,9 +5,10 @@
 import { Problem } from "../core/errors.ts";
 import { takeTurns } from "../core/turns.ts";
 import { FileError, type FileStat, type Folder } from "./folder.ts";
-import { GITLINK, type GitIndex, type HashName, modeOf, type NewEntry } from "./index-file.ts";
+import type { GitIndex } from "./index-file.ts";
+import { GITLINK, type HashName, modeOf, type NewEntry } from "./index-format.ts";
 import { isSafeName } from "./safe-name.ts";
-import { joined, type Tracked, type WalkOptions, walkBeneath } from "./walk.ts";
+import { joined, type Tracked, type WalkedPart, type WalkOptions, walkBeneath } from "./walk.ts";
 
 export interface CompareOptions {
   /** Opened with `latin1` names. */
@@ -68,19 +69,31 @@ export function compareWorkingCopy(options: CompareOptions): Comparison {
   return { changes: changesOf(options, lists), ...lists };
 }
 
+/** What is kept while a comparison goes on. */
+interface State {
+  options: CompareOptions;
+  lists: Omit<Comparison, "changes">;
+  /** By the index's rows. */
+  seen: Uint8Array;
+  /** Folders that could not be read, with a slash at their end. */
+  unreadable: string[];
+}
+
+/** A file that does not look as the index says. */
+interface Candidate {
+  name: string;
+  path: string;
+  row: number | undefined;
+  stat: FileStat;
+}
+
 async function* changesOf(options: CompareOptions, lists: Omit<Comparison, "changes">): AsyncGenerator<ChangedFile> {
   const { index, start = "" } = options;
-  const seen = new Uint8Array(index.rows.size);
-  const unreadable: string[] = [];
-  const leave = (path: string, why: LeftOut["why"], row?: number) => {
-    if (lists.leftOut.length < MAX_LEFT_OUT) lists.leftOut.push({ path, why });
-    if (row === undefined) return;
-    lists.refreshed.push({ path, mode: index.mode(row), objectId: index.objectId(row), stat: undefined });
-  };
+  const state: State = { options, lists, seen: new Uint8Array(index.size), unreadable: [] };
   const onUnreadable = (path: string, { code }: FileError) => {
     if (code === "ENOENT") return;
-    unreadable.push(`${path}/`);
-    leave(path, "not readable");
+    state.unreadable.push(`${path}/`);
+    leave(state, path, "not readable");
   };
   const sureBefore = Date.now() / 1_000 - UNSURE_SECONDS;
   const turn = takeTurns();
@@ -88,32 +101,75 @@ async function* changesOf(options: CompareOptions, lists: Omit<Comparison, "chan
   for await (const part of walkBeneath(options.top, { ...walkOptions(options), onUnreadable }, start)) {
     entries += part.entries.length;
     if (entries > MAX_ENTRIES) throw tooMany();
-    for (const { name, kind } of part.entries) {
-      if (kind === "folder") continue;
-      const pause = turn();
-      if (pause) await pause;
-      const path = joined(part.path, name);
-      const row = index.rows.get(path);
-      if (row !== undefined) seen[row] = 1;
-      const stat = differing(index, row, part.folder, name);
-      if (stat === undefined) continue;
-      const isTracked = row !== undefined;
-      const read = typeof stat === "string" ? stat : await readEntry(part.folder, name, stat, isTracked, options);
-      if (read === "gone") {
-        if (row !== undefined) seen[row] = 0;
-      } else if (typeof read === "string") leave(path, read, row);
-      else {
-        const isSure = Math.max(read.stat.changedSeconds, read.stat.modifiedSeconds) + 1 < sureBefore;
-        const made = { path, mode: modeOf(read.stat), objectId: read.objectId, stat: isSure ? read.stat : undefined };
-        const isSame = row !== undefined && index.objectId(row) === read.objectId;
-        if (isSame && index.mode(row) === made.mode) lists.refreshed.push(made);
-        else yield { ...made, isTracked, data: isSame ? undefined : read.data };
-      }
+    for (const candidate of candidatesOf(part, state)) {
+      await turn();
+      const changed = await changeOf(part.folder, candidate, state, sureBefore);
+      if (changed) yield changed;
     }
   }
-  for (const path of unseen(index, seen, start)) {
-    if (!unreadable.some((folder) => path.startsWith(folder))) lists.gone.push(path);
+  for (const path of unseen(index, state.seen, start))
+    if (!state.unreadable.some((folder) => path.startsWith(folder))) lists.gone.push(path);
+}
+
+/** Most files look as they did: they are told apart in one plain loop. */
+function candidatesOf({ folder, path: at, entries }: WalkedPart, state: State): Candidate[] {
+  const { seen } = state;
+  const { index } = state.options;
+  const known = index.inFolder(at);
+  const found: Candidate[] = [];
+  for (const { name, kind } of entries) {
+    if (kind === "folder") continue;
+    const row = known?.get(name);
+    if (row !== undefined) {
+      seen[row] = 1;
+      if (index.mode(row) === GITLINK) continue;
+    }
+    const stat = lookAt(folder, name);
+    if (stat === "gone") forget(state, row);
+    else if (stat === "not readable") leave(state, joined(at, name), stat, row);
+    else if (row === undefined || !index.looksSame(row, stat)) found.push({ name, path: joined(at, name), row, stat });
   }
+  return found;
+}
+
+function lookAt(folder: Folder, name: string): FileStat | "gone" | "not readable" {
+  try {
+    return folder.find(name) ?? "gone";
+  } catch (error) {
+    return whyNot(error);
+  }
+}
+
+function forget({ seen }: State, row: number | undefined): void {
+  if (row !== undefined) seen[row] = 0;
+}
+
+function leave({ options: { index }, lists }: State, path: string, why: LeftOut["why"], row?: number): void {
+  if (lists.leftOut.length < MAX_LEFT_OUT) lists.leftOut.push({ path, why });
+  if (row === undefined) return;
+  lists.refreshed.push({ path, mode: index.mode(row), objectId: index.objectId(row), stat: undefined });
+}
+
+/** Reads a file that looks different. @returns undefined when its content is known, or it is left out. */
+async function changeOf(
+  folder: Folder,
+  candidate: Candidate,
+  state: State,
+  sureBefore: number,
+): Promise<ChangedFile | undefined> {
+  const { index } = state.options;
+  const { path, row } = candidate;
+  const read = await readEntry(folder, candidate, state.options);
+  if (read === "gone") return void forget(state, row);
+  if (typeof read === "string") return void leave(state, path, read, row);
+  const { stat, objectId, data } = read;
+  const isSure = Math.max(stat.changedSeconds, stat.modifiedSeconds) + 1 < sureBefore;
+  const made = { path, mode: modeOf(stat), objectId, stat: isSure ? stat : undefined };
+  const isSame = row !== undefined && index.objectId(row) === objectId;
+  if (!isSame || index.mode(row) !== made.mode)
+    return { ...made, isTracked: row !== undefined, data: isSame ? undefined : data };
+  state.lists.refreshed.push(made);
+  return undefined;
 }
 
 const tooMany = () =>
@@ -128,46 +184,28 @@ function walkOptions({ index, nested, baseRules, signal }: CompareOptions): Walk
     baseRules,
     signal,
     enter: (path, folder) => {
-      const row = index.rows.get(path);
+      const row = index.row(path);
       return !(row !== undefined && index.mode(row) === GITLINK) && !isOwnRepository(path, folder);
     },
   };
 }
 
 /** Folders are put together when they are first asked for, which few working copies do. */
-export function trackedOf(index: Pick<GitIndex, "rows">): Tracked {
+export function trackedOf(index: GitIndex): Tracked {
   let folders: Set<string> | undefined;
   const list = () => {
     const found = new Set<string>();
-    for (const path of index.rows.keys())
-      for (let at = path.lastIndexOf("/"); at > 0 && !found.has(path.slice(0, at)); at = path.lastIndexOf("/", at - 1))
-        found.add(path.slice(0, at));
+    for (let path of index.folderPaths())
+      for (; path !== "" && !found.has(path); path = path.slice(0, Math.max(0, path.lastIndexOf("/")))) found.add(path);
     return found;
   };
   return {
-    hasFile: (path) => index.rows.has(path),
+    hasFile: (path) => index.row(path) !== undefined,
     hasFolder(path) {
       folders ??= list();
       return folders.has(path);
     },
   };
-}
-
-/** How it looks when that is not as the index says; undefined for what needs no look inside. */
-function differing(
-  index: GitIndex,
-  row: number | undefined,
-  folder: Folder,
-  name: string,
-): FileStat | LeftOut["why"] | "gone" | undefined {
-  if (row !== undefined && index.mode(row) === GITLINK) return undefined;
-  try {
-    const stat = folder.find(name);
-    if (!stat) return "gone";
-    return row !== undefined && index.looksSame(row, stat) ? undefined : stat;
-  } catch (error) {
-    return whyNot(error);
-  }
 }
 
 function whyNot(error: unknown): "gone" | "not readable" {
@@ -183,14 +221,12 @@ interface ReadEntry {
 
 async function readEntry(
   folder: Folder,
-  name: string,
-  stat: FileStat,
-  isTracked: boolean,
+  { name, row, stat }: Candidate,
   { hash, maxFileBytes, untracked }: CompareOptions,
 ): Promise<ReadEntry | LeftOut["why"] | "gone"> {
   if (stat.kind !== "file" && stat.kind !== "link") return "no regular file";
   if (!isSafeName(name, stat.kind === "link")) return "unusable name";
-  if (!isTracked && untracked === "named") return { stat, data: undefined, objectId: "" };
+  if (row === undefined && untracked === "named") return { stat, data: undefined, objectId: "" };
   try {
     if (stat.kind === "link") {
       const data = Buffer.from(folder.readLink(name), "latin1");
@@ -227,6 +263,9 @@ async function blobId(data: Buffer, hash: HashName): Promise<string> {
 
 function* unseen(index: GitIndex, seen: Uint8Array, start: string): Generator<string> {
   const prefix = start === "" ? "" : `${start}/`;
-  for (const [path, row] of index.rows)
-    if (seen[row] === 0 && path.startsWith(prefix) && index.mode(row) !== GITLINK) yield path;
+  for (let row = 0; row < seen.length; row++) {
+    if (seen[row] === 1 || index.mode(row) === GITLINK) continue;
+    const path = index.path(row);
+    if (path.startsWith(prefix)) yield path;
+  }
 }

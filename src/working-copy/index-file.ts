@@ -1,30 +1,24 @@
 /**
- * Git's index of a working copy, version 2: paths, what is known of their content, and how each file looked when it
- * was read. Whoever compares a working copy with it needs to read only files that look different.
- * Format: gitformat-index(5). Paths are `latin1`: one character a byte.
+ * Git's index of a working copy: paths, what is known of their content, and how each file looked when it was read.
+ * Whoever compares a working copy with it needs to read only files that look different.
  */
-import { open } from "node:fs/promises";
 import { sortedInTurns, takeTurns } from "../core/turns.ts";
+import {
+  type HashName,
+  HEADER_BYTES,
+  hashBytes,
+  header,
+  modeOf,
+  type NewEntry,
+  packEntry,
+  paddedSize,
+  STAT_BYTES,
+} from "./index-format.ts";
 import type { FileStat } from "./libc.ts";
 
-const HEADER_BYTES = 12;
-const STAT_BYTES = 40;
 const EXTENDED = 0x4000;
 const STAGE = 0x3000;
-const MAX_NAME = 0xfff;
 const ROWS_AT_ONCE = 512;
-/** Written at once. */
-const PIECE_BYTES = 1024 * 1024;
-
-export const GITLINK = 0o160000;
-export const LINK = 0o120000;
-export const FILE = 0o100644;
-export const PROGRAM = 0o100755;
-
-/** `sha1` or `sha256`, by the repository's format. */
-export type HashName = "sha1" | "sha256";
-export const hashOf = (objectId: string): HashName => (objectId.length === 64 ? "sha256" : "sha1");
-const hashBytes = (hash: HashName) => (hash === "sha256" ? 32 : 20);
 
 export class GitIndex {
   private constructor(
@@ -32,8 +26,8 @@ export class GitIndex {
     readonly hash: HashName,
     /** Where each entry begins, and the end of the last. */
     private readonly offsets: Uint32Array,
-    /** Rows by path, in the order of paths. */
-    readonly rows: ReadonlyMap<string, number>,
+    /** Rows by folder and by name in it. */
+    private readonly folders: ReadonlyMap<string, ReadonlyMap<string, number>>,
     /** The tree that it stands for; undefined when git has not said. */
     readonly tree: string | undefined,
     /** Files that changed since are not trusted: when the index was written, in seconds. */
@@ -48,7 +42,7 @@ export class GitIndex {
     const end = bytes.length - hashBytes(hash);
     if (count > end / STAT_BYTES) return undefined;
     const offsets = new Uint32Array(count + 1);
-    const rows = new Map<string, number>();
+    const folders = createFolders(bytes);
     const flagsAt = STAT_BYTES + hashBytes(hash);
     const turn = takeTurns();
     let at = HEADER_BYTES;
@@ -59,12 +53,13 @@ export class GitIndex {
       const stop = bytes.indexOf(0, start);
       if (stop < 0 || stop >= end) return undefined;
       offsets[row] = at;
-      rows.set(bytes.toString("latin1", start, stop), row);
+      folders.add(start, stop, row);
       at += paddedSize(stop - at);
     }
-    if (at > end || rows.size !== count) return undefined;
+    if (at > end || !folders.areWhole()) return undefined;
     offsets[count] = at;
-    return new GitIndex(bytes, hash, offsets, rows, rootTree(bytes.subarray(at, end), hash), writtenSeconds);
+    const tree = rootTree(bytes.subarray(at, end), hash);
+    return new GitIndex(bytes, hash, offsets, folders.byPath, tree, writtenSeconds);
   }
 
   /** An index of these entries, in any order; a path at most once. */
@@ -74,6 +69,48 @@ export class GitIndex {
     const made = await GitIndex.parse(bytes, hash, 0);
     if (!made) throw new Error("an index of entries that cannot be in one");
     return made;
+  }
+
+  get size(): number {
+    return this.offsets.length - 1;
+  }
+
+  row(path: string): number | undefined {
+    const slash = path.lastIndexOf("/");
+    return this.inFolder(slash < 0 ? "" : path.slice(0, slash))?.get(path.slice(slash + 1));
+  }
+
+  /** Rows of what lies in a folder itself, by name. "" is the top. */
+  inFolder(path: string): ReadonlyMap<string, number> | undefined {
+    return this.folders.get(path);
+  }
+
+  /** Paths of the folders that hold any entry themselves. */
+  folderPaths(): Iterable<string> {
+    return this.folders.keys();
+  }
+
+  /** Rows are in the order of paths. */
+  path(row: number): string {
+    const start = this.offsets[row]! + STAT_BYTES + hashBytes(this.hash) + 2;
+    return this.bytes.toString("latin1", start, this.bytes.indexOf(0, start));
+  }
+
+  /** The first row from `from` on whose path does not come before this one. */
+  firstFrom(from: number, path: string): number {
+    let step = 1;
+    let low = from;
+    while (low + step < this.size && this.path(low + step) < path) {
+      low += step;
+      step *= 2;
+    }
+    let high = Math.min(low + step, this.size);
+    while (low < high) {
+      const middle = (low + high) >> 1;
+      if (this.path(middle) < path) low = middle + 1;
+      else high = middle;
+    }
+    return low;
   }
 
   mode(row: number): number {
@@ -110,14 +147,41 @@ export class GitIndex {
   }
 }
 
-/** A file's mode as git keeps it. */
-export function modeOf({ kind, mode }: FileStat): number {
-  if (kind === "link") return LINK;
-  return mode & 0o100 ? PROGRAM : FILE;
+/** Puts rows together by folder. Neighbours mostly share theirs, which is then not read again. */
+function createFolders(bytes: Buffer) {
+  const byPath = new Map<string, Map<string, number>>();
+  let folder: Map<string, number> | undefined;
+  let folderStart = 0;
+  let folderLength = 0;
+  let isWhole = true;
+  const isSameFolder = (start: number, slash: number): boolean => {
+    if (folder === undefined || slash - start !== folderLength) return false;
+    for (let at = 0; at < folderLength; at++) if (bytes[start + at] !== bytes[folderStart + at]) return false;
+    return true;
+  };
+  return {
+    byPath,
+    /** False when a path came twice. */
+    areWhole: () => isWhole,
+    /** The path from `start` to before `stop`. */
+    add(start: number, stop: number, row: number): void {
+      let slash = stop - 1;
+      while (slash > start && bytes[slash] !== SLASH) slash--;
+      if (!isSameFolder(start, slash)) {
+        const path = bytes.toString("latin1", start, slash);
+        folder = byPath.get(path) ?? new Map();
+        byPath.set(path, folder);
+        folderStart = start;
+        folderLength = slash - start;
+      }
+      const name = bytes.toString("latin1", slash > start ? slash + 1 : start, stop);
+      if (folder!.has(name)) isWhole = false;
+      folder!.set(name, row);
+    },
+  };
 }
 
-/** An entry's bytes, and one to eight NULs to a multiple of eight. */
-const paddedSize = (bytes: number): number => (bytes + 8) & ~7;
+const SLASH = 0x2f;
 
 /** The root of the extension `TREE`, when it holds for the whole index. */
 function rootTree(extensions: Buffer, hash: HashName): string | undefined {
@@ -133,121 +197,4 @@ function rootTree(extensions: Buffer, hash: HashName): string | undefined {
     at += 8 + size;
   }
   return undefined;
-}
-
-export interface NewEntry {
-  path: string;
-  mode: number;
-  objectId: string;
-  /** How it looked when it was read; undefined when it must be read again. */
-  stat: FileStat | undefined;
-}
-
-/** One entry as bytes. */
-export function packEntry({ path, mode, objectId, stat }: NewEntry): Buffer {
-  const idBytes = objectId.length / 2;
-  const nameAt = STAT_BYTES + idBytes + 2;
-  const entry = Buffer.alloc(paddedSize(nameAt + path.length));
-  if (stat) {
-    const { changedSeconds, changedNanoseconds, modifiedSeconds, modifiedNanoseconds } = stat;
-    const fields = [changedSeconds, changedNanoseconds, modifiedSeconds, modifiedNanoseconds, 0, stat.inode];
-    for (const [at, value] of fields.entries()) entry.writeUInt32BE(value >>> 0, 4 * at);
-    for (const [at, value] of [stat.uid, stat.gid, stat.size].entries()) entry.writeUInt32BE(value >>> 0, 28 + 4 * at);
-  }
-  entry.writeUInt32BE(mode, 24);
-  entry.write(objectId, STAT_BYTES, "hex");
-  entry.writeUInt16BE(Math.min(path.length, MAX_NAME), STAT_BYTES + idBytes);
-  entry.write(path, nameAt, "latin1");
-  return entry;
-}
-
-export interface IndexEdits {
-  /** New and changed entries, in any order; a path at most once. */
-  entries: readonly NewEntry[];
-  /** Paths of the index that are no more. */
-  gone: readonly string[];
-  /** What the index stands for with these edits; git works it out when not given. */
-  tree?: string;
-}
-
-/** Writes another index beside: `path` must not exist. @throws the file system's error, e.g. `EEXIST`. */
-export async function writeIndex(path: string, before: GitIndex, { entries, gone, tree }: IndexEdits): Promise<void> {
-  const hasher = new Bun.CryptoHasher(before.hash);
-  const count = before.rows.size - gone.length + entries.filter((entry) => !before.rows.has(entry.path)).length;
-  const file = await open(path, "wx");
-  try {
-    const pieces = merged(before, await sortedInTurns(entries, (a, b) => a.path < b.path), new Set(gone));
-    for await (const piece of evenPieces(
-      header(count),
-      pieces,
-      tree === undefined ? Buffer.alloc(0) : treeExtension(count, tree),
-    )) {
-      hasher.update(piece);
-      await file.writeFile(piece);
-    }
-    await file.writeFile(hasher.digest());
-  } finally {
-    await file.close();
-  }
-}
-
-/** The same bytes in pieces that are neither tiny nor huge. */
-async function* evenPieces(first: Buffer, rest: AsyncIterable<Buffer>, last: Buffer): AsyncGenerator<Buffer> {
-  let held = [first];
-  let bytes = first.length;
-  for await (const piece of rest) {
-    for (let at = 0; at < piece.length; at += PIECE_BYTES) {
-      const part = piece.subarray(at, at + PIECE_BYTES);
-      held.push(part);
-      bytes += part.length;
-      if (bytes < PIECE_BYTES) continue;
-      yield Buffer.concat(held);
-      held = [];
-      bytes = 0;
-    }
-  }
-  yield Buffer.concat([...held, last]);
-}
-
-/** Old and new entries in the order of their paths; what stands together in the old index comes as one piece. */
-async function* merged(
-  before: GitIndex,
-  edits: readonly NewEntry[],
-  gone: ReadonlySet<string>,
-): AsyncGenerator<Buffer> {
-  const turn = takeTurns();
-  let next = 0;
-  let from = 0;
-  for (const [path, row] of before.rows) {
-    const isGone = gone.has(path);
-    const edit = edits[next];
-    if (!isGone && (edit === undefined || path < edit.path)) continue;
-    yield before.raw(from, row);
-    for (; next < edits.length && edits[next]!.path < path; next++) yield packEntry(edits[next]!);
-    const isReplaced = edits[next]?.path === path;
-    if (isReplaced) yield packEntry(edits[next++]!);
-    from = isReplaced || isGone ? row + 1 : row;
-    await turn();
-  }
-  yield before.raw(from, before.rows.size);
-  for (; next < edits.length; next++) {
-    yield packEntry(edits[next]!);
-    await turn();
-  }
-}
-
-function header(count: number): Buffer {
-  const bytes = Buffer.alloc(HEADER_BYTES);
-  bytes.write("DIRC", "latin1");
-  bytes.writeUInt32BE(2, 4);
-  bytes.writeUInt32BE(count, 8);
-  return bytes;
-}
-
-function treeExtension(count: number, tree: string): Buffer {
-  const body = Buffer.concat([Buffer.from(`\0${count} 0\n`, "latin1"), Buffer.from(tree, "hex")]);
-  const head = Buffer.alloc(8);
-  head.write("TREE", "latin1");
-  head.writeUInt32BE(body.length, 4);
-  return Buffer.concat([head, body]);
 }

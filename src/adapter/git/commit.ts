@@ -7,7 +7,9 @@ import { readFileSync, renameSync, rmSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { type ChangedFile, type Comparison, compareWorkingCopy, type LeftOut } from "../../working-copy/compare.ts";
 import { asText, openFolder } from "../../working-copy/folder.ts";
-import { GitIndex, hashOf, type IndexEdits, writeIndex } from "../../working-copy/index-file.ts";
+import { GitIndex } from "../../working-copy/index-file.ts";
+import { hashOf } from "../../working-copy/index-format.ts";
+import { type IndexEdits, writeIndex } from "../../working-copy/index-writer.ts";
 import type { GitCommand, GitCommandOptions } from "./command.ts";
 import { type ImportTarget, importedChanges } from "./import-stream.ts";
 

@@ -6,7 +6,9 @@ import { mkdirSync, mkdtempSync, readdirSync, rmSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { compareWorkingCopy } from "../../working-copy/compare.ts";
 import { asText, openFolder } from "../../working-copy/folder.ts";
-import { GitIndex, type NewEntry, writeIndex } from "../../working-copy/index-file.ts";
+import { GitIndex } from "../../working-copy/index-file.ts";
+import type { NewEntry } from "../../working-copy/index-format.ts";
+import { writeIndex } from "../../working-copy/index-writer.ts";
 import { type GitPlace, git, type Repository, repositoryOf } from "../git.ts";
 import { GraphError } from "../graph-error.ts";
 import { knownIndex } from "../known-index.ts";
@@ -81,7 +83,7 @@ async function compareTree(repository: Repository, index: GitIndex): Promise<Fou
   };
   let handed = 0;
   for await (const { data, isTracked, ...entry } of comparison.changes) {
-    const row = index.rows.get(entry.path);
+    const row = index.row(entry.path);
     if (!isTracked || row === undefined) {
       found.untracked.push(entry.path);
       continue;

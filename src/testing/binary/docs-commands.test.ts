@@ -1,0 +1,197 @@
+/**
+ * Every command that a page shows in a block is run as it stands there, in the page's order, on a machine prepared as the
+ * page supposes. What cannot be run here is listed with the test that tries it.
+ */
+import { afterAll, describe, expect, setDefaultTimeout, test } from "bun:test";
+import { cpSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
+import { join, resolve } from "node:path";
+import { PASSWORD } from "../accounts.ts";
+import { skep, temporaryFolder } from "../command.ts";
+import { skepCommand, startServer, type TestServer } from "../server.ts";
+
+setDefaultTimeout(300_000);
+
+const ROOT = resolve(import.meta.dir, "../../..");
+
+/** Calls that no page's test can make, and where they are tried instead. */
+const ELSEWHERE: readonly [call: RegExp, where: string][] = [
+  [/^serve\b/, "runs on until it is stopped: new-user.test.ts, locate.test.ts"],
+  [/^demo$/, "demo.test.ts"],
+  [/^init(?! --provider demo)/, "asks, or needs a provider: init.test.ts"],
+  [/^image (load|build --(from|rootfs))/, "needs a file or mmdebstrap: image.test.ts, cli image tests of the sandbox"],
+  [/^image build$/, "would replace the image that other tests run on: agent-image.test.ts"],
+  [/^update\b/, "needs a signed manifest: update.test.ts"],
+  [/^providers (set|test)\b/, "contacts a provider: resource.test.ts"],
+  [/^projects add .*git@/, "needs a host that answers ssh"],
+  [/^projects clone\b/, "only after a clone that failed: resource.test.ts"],
+  [/--model ollama\//, "needs that model: init.test.ts"],
+];
+/** These end with another code than 0 on a machine without a provider, and that is what the page says. */
+const FAILS: readonly RegExp[] = [/^doctor\b/];
+
+interface Call {
+  /** As the page has it, without what follows `#`. */
+  line: string;
+  /** What comes after `skep`, as the page has it. */
+  said: string;
+}
+
+/** Lines of shell blocks, fenced or indented, that call skep. A backslash at an end joins two. */
+function callsOf(markdown: string): Call[] {
+  const fenced = [...markdown.matchAll(/^```(\w*)\n([\s\S]*?)^```$/gm)];
+  const outside = markdown.replace(/^```\w*\n[\s\S]*?^```$/gm, "");
+  const blocks = [
+    ...fenced.filter(([, language]) => language === "sh" || language === "").map(([, , block]) => block!),
+    [...outside.matchAll(/^ {4}(.+)$/gm)].map(([, line]) => line).join("\n"),
+  ];
+  return blocks
+    .flatMap((block) => block.replace(/\\\n\s*/g, "").split("\n"))
+    .map((line) => line.replace(/\s+#.*$/, "").trim())
+    .flatMap((line) => {
+      const found = /^(?:[A-Z_]+=\S*\s+)*(?:sudo (?:-u \w+ )?)?(?:dist\/|\.\/)?skep(?:\s+(.+))?$/.exec(line);
+      return found?.[1] ? [{ line, said: found[1] }] : [];
+    });
+}
+
+const folder = temporaryFolder();
+afterAll(folder.remove);
+const work = join(folder.path, "work");
+const bin = join(folder.path, "bin");
+for (const path of [work, bin, join(work, "data")]) mkdirSync(path);
+writeFileSync(join(bin, "skep"), `#!/bin/sh\nexec ${skepCommand().join(" ")} "$@"\n`, { mode: 0o755 });
+writeFileSync(
+  join(work, "greet.yml"),
+  "id: greet\nname: Greet\nsteps:\n  - { id: greet, agent: scribe, input: Greet, outputs: [greeting] }\n",
+);
+writeFileSync(join(work, "release.md"), "# Releasing\n\n1. Look twice.\n");
+writeFileSync(join(work, "new-token"), "another-value-for-it\n");
+cpSync(join(ROOT, "agents"), join(work, "data/agents"), { recursive: true });
+const repository = join(folder.path, "web");
+mkdirSync(repository);
+writeFileSync(
+  join(repository, "cart.ts"),
+  "export class Cart { total() { return withTax(1); } }\nexport function withTax(n: number) { return n * 1.2; }\n",
+);
+for (const args of [
+  ["init", "-q", "-b", "main"],
+  ["add", "."],
+  ["commit", "-q", "-m", "Begin"],
+])
+  Bun.spawnSync(["git", "-c", "user.name=A", "-c", "user.email=a@example.test", ...args], { cwd: repository });
+
+/** The page's words with the places of this machine. Runs are created and left: a person would be asked in some. */
+const placed = (said: string, server: TestServer): string =>
+  said
+    .replace("https://example.org/web.git", repository)
+    .replace(/\/(restored|var\/lib\/skep)\b/g, server.data)
+    .replace(/ --project ~\/src\/web/, ` --project ${repository}`)
+    .replace(/^(run feature .*) --follow/, "$1")
+    .replace(/> .*$/, "> /dev/null")
+    .replace(/^(graph \w+ (?:\. )?.*?)\s{2,}[a-z].*$/, "$1");
+
+const pipelineOf = (id: string, steps: object[], more: object = {}) => ({
+  id,
+  name: id,
+  description: id,
+  version: 1,
+  steps,
+  ...more,
+});
+
+/** What a page supposes to be there before its first command. */
+const PREPARED: Readonly<Record<string, (server: TestServer) => Promise<unknown>>> = {
+  "docs/agents.md": (server) =>
+    server.request("POST", "/v1/secrets", { body: { name: "NPM_TOKEN", value: "a-value-for-it", description: "" } }),
+  "docs/cli.md": withProject,
+  "docs/pipelines.md": async (server) => {
+    const port = [{ id: "port", agent: "scribe", input: "Port to {{ inputs.language }}" }];
+    const asked = [{ id: "ask", approval: { message: "Go on?" } }];
+    const inputs = { inputs: { language: { required: true } } };
+    for (const body of [pipelineOf("port", port, inputs), pipelineOf("asked", asked)])
+      expect((await server.request("POST", "/v1/pipelines", { body })).status).toBe(201);
+    await server.request("POST", "/v1/projects", { body: { name: "shop", repository } });
+  },
+};
+
+async function withProject(server: TestServer): Promise<void> {
+  expect((await server.request("POST", "/v1/projects", { body: { name: "web", repository } })).status).toBe(201);
+}
+
+/** What has to be so right before a command: a run that waits for the answer it gives, none at work where one deletes. */
+async function readied(said: string, server: TestServer): Promise<string> {
+  if (/^projects delete/.test(said)) {
+    const { items } = (await server.request<{ items: { id: string }[] }>("GET", "/v1/runs")).body;
+    for (const { id } of items) {
+      await server.request("POST", `/v1/runs/${id}/cancel`);
+      await server.request("GET", `/v1/events/stream?run_id=${id}`);
+    }
+  }
+  if (!/^approve run_/.test(said)) return said;
+  const body = { pipeline_id: "asked", task_description: "Ask" };
+  const { id } = (await server.request<{ id: string }>("POST", "/v1/runs", { body })).body;
+  return said.replace(/run_\S+/, id);
+}
+
+/** A page that knows accounts is followed on a server that has them. */
+async function serverFor(path: string): Promise<{ server: TestServer; env: Record<string, string> }> {
+  const isGuarded = path === "docs/accounts.md";
+  const env = { ALLOW_LOCAL_REPOSITORIES: "true", ...(isGuarded ? { AUTH_ENABLED: "true" } : {}) };
+  const server = await startServer({ env });
+  if (!isGuarded) return { server, env: { SKEP_URL: server.url } };
+  const home = join(folder.path, "home");
+  const own = { HOME: home, XDG_CONFIG_HOME: home };
+  await skep(["admin", "create", "--email", "first@example.test", "--data", server.data], {
+    stdin: PASSWORD,
+    env: own,
+  });
+  const login = ["login", "--url", server.url, "--email", "first@example.test"];
+  expect((await skep(login, { stdin: PASSWORD, env: own })).code).toBe(0);
+  return { server, env: { ...own, SKEP_URL: server.url, DATA: server.data } };
+}
+
+const pages = [
+  "README.md",
+  ...readdirSync(join(ROOT, "docs"))
+    .filter((name) => name.endsWith(".md"))
+    .map((name) => `docs/${name}`),
+]
+  .map((path) => ({ path, calls: callsOf(readFileSync(join(ROOT, path), "utf8")) }))
+  .filter(({ calls }) => calls.length > 0);
+const isElsewhere = ({ said }: Call) => ELSEWHERE.some(([call]) => call.test(said));
+
+describe("commands of the pages", () => {
+  test("are found, and what is tried elsewhere is on a page", () => {
+    const all = pages.flatMap(({ calls }) => calls);
+    expect(all.length).toBeGreaterThan(70);
+    expect(ELSEWHERE.filter(([call]) => !all.some(({ said }) => call.test(said)))).toEqual([]);
+  });
+
+  for (const { path, calls } of pages) {
+    const here = calls.filter((call) => !isElsewhere(call));
+    if (here.length === 0) continue;
+    test(`${path}: each of its ${here.length} works as it stands there`, async () => {
+      const { server, env } = await serverFor(path);
+      const wrong: { call: string; code: number; said: string }[] = [];
+      try {
+        await PREPARED[path]?.(server);
+        for (const call of here) {
+          const child = Bun.spawn(["bash", "-c", `skep ${await readied(placed(call.said, server), server)}`], {
+            cwd: call.said.startsWith("graph") ? repository : work,
+            env: { HOME: folder.path, PATH: `${bin}:${process.env["PATH"]}`, ...env },
+            stdin: Buffer.from("a-value-for-it-0123456789\n"),
+            stdout: "pipe",
+            stderr: "pipe",
+            timeout: 60_000,
+          });
+          const [out, err] = await Promise.all([new Response(child.stdout).text(), new Response(child.stderr).text()]);
+          const code = await child.exited;
+          const mayFail = FAILS.some((one) => one.test(call.said)) && code === 1;
+          if (code !== 0 && !mayFail) wrong.push({ call: call.line, code, said: (err || out).slice(0, 300) });
+        }
+        expect(wrong).toEqual([]);
+      } finally {
+        await server.remove();
+      }
+    });
+  }
+});
