@@ -78,9 +78,10 @@ export function openCore(config: Config, replaced: Replacements = {}) {
     facts,
     listening,
     async close() {
-      await text.close();
+      const closing = text.close();
       if (!replaced.store) store.close();
       unlock();
+      await closing;
     },
   };
 }

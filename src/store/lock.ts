@@ -19,7 +19,12 @@ const ERRNO = DARWIN ? "__error" : "__errno_location";
 export function lockDataFolder(folder: string): () => void {
   const descriptor = openSync(folder, constants.O_RDONLY | constants.O_DIRECTORY);
   const code = flock(descriptor);
-  if (code === undefined) return () => closeSync(descriptor);
+  let held = true;
+  if (code === undefined)
+    return () => {
+      if (held) closeSync(descriptor);
+      held = false;
+    };
   closeSync(descriptor);
   if (code === "EAGAIN" || code === "EWOULDBLOCK")
     throw new Problem(
