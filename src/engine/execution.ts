@@ -99,6 +99,10 @@ export interface ExecutionRows {
   begin(execution: Execution, model: string, system: string, said: InputPart[]): void;
   /** What the model is to read: the last summary and what follows the messages it covers. */
   context(execution: Execution): StoredMessage[];
+  /** The last reply of what the model is to read, and whether nothing was said after it. */
+  lastReply(execution: Execution): { reply: AssistantMessage; isLast: boolean } | undefined;
+  /** What the engine has said to this execution. */
+  notes(execution: Execution): string[];
   /** How many replies this execution has. */
   replies(execution: Execution): number;
   stopRequested(id: string): StopRequest | undefined;

@@ -4,7 +4,7 @@
  */
 import { ask } from "./ask.ts";
 import { schemaCheck, settleCalls, type Turn } from "./calls.ts";
-import type { AssistantMessage, Ending, StoredMessage } from "./execution.ts";
+import type { AssistantMessage, Ending } from "./execution.ts";
 import { kindOf } from "./kinds.ts";
 import { textOf } from "./parts.ts";
 import type { EngineAgent } from "./ports.ts";
@@ -29,14 +29,14 @@ export async function runLoop(input: LoopInput): Promise<Ending> {
   for (;;) {
     await ports.turn();
     signal.throwIfAborted();
-    const context = ports.rows.context(execution);
-    const said = context.findLast((message) => message.role === "assistant");
+    const last = ports.rows.lastReply(execution);
+    const said = last?.reply;
     if (said) {
       const end = await settleCalls(input, said);
       if (end) return endingOf(end, textOf(said.parts));
     }
-    if (said && said === context.at(-1) && said.executionId === execution.id && said.calls.length === 0) {
-      const next = await afterReply(input, said, context);
+    if (said && last.isLast && said.executionId === execution.id && said.calls.length === 0) {
+      const next = await afterReply(input, said);
       if (typeof next !== "string") return next;
       ports.rows.addNote(execution, next);
     }
@@ -63,16 +63,11 @@ const UNFINISHED: Partial<Record<AssistantMessage["finish"], { ask: string; code
  * After a reply without tool calls: how the execution ends, or what the agent is told to go on. One that works is
  * reminded once of `complete`; if it stops again, its words are the result where they can be.
  */
-async function afterReply(
-  { execution, ports }: LoopInput,
-  said: AssistantMessage,
-  context: readonly StoredMessage[],
-): Promise<Ending | string> {
+async function afterReply({ execution, ports }: LoopInput, said: AssistantMessage): Promise<Ending | string> {
   const text = textOf(said.parts);
   const unfinished = UNFINISHED[said.finish];
   if (unfinished) return unfinished.ask;
-  const told = (note: string) =>
-    context.some((one) => one.role === "note" && one.text === note && one.executionId === execution.id);
+  const told = (note: string) => ports.rows.notes(execution).includes(note);
   if (kindOf(execution.kind).executionEnds === "reply") {
     if (text.trim() !== "") return { status: "succeeded", outputs: {}, text };
     return told(EMPTY) ? failed("empty_reply", "The model answered nothing, twice.") : EMPTY;

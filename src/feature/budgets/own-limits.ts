@@ -3,14 +3,13 @@ import { eq } from "drizzle-orm";
 import type { AgentConfig } from "../../engine/agent-file.ts";
 import type { Store } from "../../store/store.ts";
 import { runs } from "../../store/tables/runs.ts";
-import { sessions } from "../../store/tables/sessions.ts";
 import type { OwnLimits, Spender } from "./scopes.ts";
 
 type AgentBudgets = Pick<AgentConfig, "budget_usd_per_run" | "budget_usd_per_day">;
 
 /** @param configOf undefined for an agent that there is no more. */
 export const createOwnLimits =
-  ({ db }: Store, configOf: (agentId: string) => AgentBudgets | undefined) =>
+  ({ db, statement }: Store, configOf: (agentId: string) => AgentBudgets | undefined) =>
   ({ agentId, runId, sessionId }: Spender): OwnLimits => {
     const agent = agentId === undefined ? undefined : configOf(agentId);
     const run =
@@ -19,19 +18,24 @@ export const createOwnLimits =
       run: run?.usd,
       agentPerRun: agent?.budget_usd_per_run,
       agentPerDay: agent?.budget_usd_per_day,
-      ...(sessionId === undefined ? {} : keptBySessions(db, sessionId)),
+      ...(sessionId === undefined ? {} : keptBySessions(statement, sessionId)),
     };
   };
 
-function keptBySessions(db: Store["db"], id: string): Pick<OwnLimits, "purse" | "root"> {
-  const { budget_nano, spent_nano, reserved_nano, purse_id, root_id } = sessions;
-  const kept = db.select({ purse_id, root_id }).from(sessions).where(eq(sessions.id, id)).get();
+/** Asked at every model call: one statement, compiled once. */
+const KEPT = `
+  SELECT root.id AS root, root.spent_nano AS root_spent, purse.id AS purse, purse.budget_nano AS budget,
+    purse.spent_nano + purse.reserved_nano AS taken
+  FROM sessions own JOIN sessions root ON root.id = own.root_id LEFT JOIN sessions purse ON purse.id = own.purse_id
+  WHERE own.id = ?`;
+
+function keptBySessions(statement: Store["statement"], id: string): Pick<OwnLimits, "purse" | "root"> {
+  const kept = statement(KEPT).get([id]) as
+    | { root: string; root_spent: number; purse: string | null; budget: number | null; taken: number | null }
+    | undefined;
   if (!kept) return {};
-  const read = (session: string) =>
-    db.select({ budget_nano, spent_nano, reserved_nano }).from(sessions).where(eq(sessions.id, session)).get()!;
-  const root = { id: kept.root_id, spentNano: read(kept.root_id).spent_nano };
-  if (kept.purse_id === null) return { root };
-  const purse = read(kept.purse_id);
-  const takenNano = purse.spent_nano + purse.reserved_nano;
-  return { root, purse: { sessionId: kept.purse_id, limitUsd: (purse.budget_nano ?? 0) / 1e9, takenNano } };
+  const root = { id: kept.root, spentNano: kept.root_spent };
+  if (kept.purse === null) return { root };
+  const limitUsd = (kept.budget ?? 0) / 1e9;
+  return { root, purse: { sessionId: kept.purse, limitUsd, takenNano: kept.taken ?? 0 } };
 }

@@ -30,6 +30,9 @@ const shown = (text: string, most: number) => (text.length > most ? `${text.slic
 const CRASHED =
   "Interrupted: the server stopped while this ran. It may have happened in part; look before you repeat it.";
 
+/** The execution whose messages alone the model reads; undefined where it reads the whole session. */
+const ownIn = ({ id, kind }: Execution): string | undefined => (kindOf(kind).reads === "execution" ? id : undefined);
+
 export function createExecutionRows(deps: RowsDeps): ExecutionRows {
   const { store, clock, rows, transcript, tree, lifecycle, ownerOf, recordCall } = deps;
   const owner = newId("instance");
@@ -37,13 +40,12 @@ export function createExecutionRows(deps: RowsDeps): ExecutionRows {
 
   /** Adds a model call to the log and to the sums of the execution, its session and those above. */
   function spend(tx: WriteTx, execution: Execution, reply: ModelReply, purpose: CallPurpose = "turn"): void {
-    const row = rows.execution(execution.id)!;
     const { input_tokens, output_tokens } = reply.usage;
     const [nano, tokens] = [Math.max(0, Math.round((reply.cost_usd ?? 0) * NANO)), input_tokens + output_tokens];
-    const sums = { turns: row.turns + 1, tokens: row.tokens + tokens, cost_nano: row.cost_nano + nano };
-    rows.updateExecution(execution.id, sums);
-    tree.spend(execution.sessionId, nano, tokens);
-    if (purpose === "turn" && tokens > 0) rows.updateSession(execution.sessionId, { context_tokens: tokens });
+    store
+      .statement("UPDATE executions SET turns = turns + 1, tokens = tokens + ?, cost_nano = cost_nano + ? WHERE id = ?")
+      .run([tokens, nano, execution.id]);
+    tree.spend(execution.sessionId, nano, tokens, purpose === "turn" && tokens > 0 ? tokens : null);
     recordCall(tx, execution, reply, purpose);
     const replied = ownerOf(execution.kind)?.replied;
     if (replied) replied(rows.work(execution.id)!, tx);
@@ -110,8 +112,9 @@ export function createExecutionRows(deps: RowsDeps): ExecutionRows {
         rows.updateSession(sessionId, { model });
         transcript.add({ sessionId, executionId: id, role: "user", content: said, id: message_id });
       }),
-    context: ({ id, sessionId, kind }) =>
-      transcript.context(sessionId, kindOf(kind).reads === "execution" ? id : undefined),
+    context: (execution) => transcript.context(execution.sessionId, ownIn(execution)),
+    lastReply: (execution) => transcript.lastReply(execution.sessionId, ownIn(execution)),
+    notes: ({ id, sessionId }) => transcript.notes(sessionId, id),
     replies: ({ id, sessionId }) => transcript.replies(sessionId, id),
     stopRequested(id) {
       const row = rows.execution(id);
@@ -121,7 +124,7 @@ export function createExecutionRows(deps: RowsDeps): ExecutionRows {
       store.write(() => void transcript.add({ sessionId, executionId: id, role: "note", content: [textPart(text)] })),
     takeSteering(execution) {
       const { id, sessionId } = execution;
-      if (!rows.queued(sessionId).some(({ steers }) => steers)) return;
+      if (!rows.hasSteering(sessionId)) return;
       store.write((tx) => {
         for (const { id: queued, steers, message_id, input } of rows.queued(sessionId)) {
           if (!steers) continue;

@@ -73,9 +73,18 @@ const QUEUE = `
   )
   SELECT id FROM ranked WHERE of_agent <= @perAgent ORDER BY turn, id LIMIT @most`;
 
+/** Built at its first use and kept: what runs at every turn costs more to build than to run. */
+export function kept<T>(build: () => T): () => T {
+  let built: T | undefined;
+  return () => {
+    built ??= build();
+    return built;
+  };
+}
+
 export type SessionStore = ReturnType<typeof createSessionStore>;
 
-export function createSessionStore({ db, sqlite }: Store, clock: Clock) {
+export function createSessionStore({ db, sqlite, statement }: Store, clock: Clock) {
   const now = () => timestamp(clock.now());
   const queue = sqlite.prepare(QUEUE).pluck();
   const keepPrompt = (text: string): string => {
@@ -83,9 +92,20 @@ export function createSessionStore({ db, sqlite }: Store, clock: Clock) {
     db.insert(prompts).values({ id, text }).onConflictDoNothing().run();
     return id;
   };
-  const session = (id: string): SessionRow | undefined => db.select().from(sessions).where(eq(sessions.id, id)).get();
-  const execution = (id: string): ExecutionRow | undefined =>
-    db.select().from(executions).where(eq(executions.id, id)).get();
+  const byId = kept(() => ({
+    session: db
+      .select()
+      .from(sessions)
+      .where(eq(sessions.id, sql.placeholder("id")))
+      .prepare(),
+    execution: db
+      .select()
+      .from(executions)
+      .where(eq(executions.id, sql.placeholder("id")))
+      .prepare(),
+  }));
+  const session = (id: string): SessionRow | undefined => byId().session.get({ id });
+  const execution = (id: string): ExecutionRow | undefined => byId().execution.get({ id });
   const work = (id: string): Work | undefined => {
     const row = execution(id);
     return row && { ...row, session: session(row.session_id)! };
@@ -208,6 +228,10 @@ export function createSessionStore({ db, sqlite }: Store, clock: Clock) {
     },
     /** Of a session, in the order in which they will be taken. */
     queued: (sessionId: string): ExecutionRow[] => ofSession(sessionId, ["queued"]),
+    hasSteering: (sessionId: string): boolean =>
+      statement("SELECT 1 FROM executions WHERE session_id = ? AND status = 'queued' AND steers = 1 LIMIT 1").get([
+        sessionId,
+      ]) !== undefined,
     running: (sessionId: string): ExecutionRow | undefined => ofSession(sessionId, ["running"])[0],
     isBusy: (sessionId: string): boolean => ofSession(sessionId, LIVE).length > 0,
     /** Rows that another, dead process had in work. */

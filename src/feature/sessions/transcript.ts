@@ -1,13 +1,14 @@
 /** The messages of sessions and the tool calls in them, numbered in the session. */
-import { and, asc, count, desc, eq, gt, gte, inArray, lte, ne, sql } from "drizzle-orm";
+import { and, asc, desc, eq, gt, gte, inArray, lte, ne, sql } from "drizzle-orm";
 import { type Clock, timestamp } from "../../core/clock.ts";
 import { newId } from "../../core/ids.ts";
-import type { StoredCall, StoredMessage } from "../../engine/execution.ts";
+import type { AssistantMessage, StoredCall, StoredMessage } from "../../engine/execution.ts";
 import type { ModelReply } from "../../engine/model.ts";
 import { type AssistantPart, type InputPart, type MessagePart, textOf } from "../../engine/parts.ts";
 import type { ToolResult } from "../../engine/tool.ts";
 import type { Store } from "../../store/store.ts";
 import { messages, sessions, toolCalls } from "../../store/tables/sessions.ts";
+import { kept } from "./store.ts";
 
 export type MessageRow = typeof messages.$inferSelect;
 type CallRow = typeof toolCalls.$inferSelect;
@@ -65,23 +66,74 @@ function toStored(
 
 export type Transcript = ReturnType<typeof createTranscript>;
 
-export function createTranscript({ db }: Store, clock: Clock) {
+export function createTranscript({ db, statement }: Store, clock: Clock) {
   const now = () => timestamp(clock.now());
-  const callsIn = (sessionId: string, seqs: readonly number[]): Map<number, CallRow[]> => {
-    const found = new Map<number, CallRow[]>();
-    if (seqs.length === 0) return found;
-    const rows = db
+  const id = sql.placeholder("session");
+  const ofSession = eq(messages.session_id, id);
+  const mine = and(
+    ofSession,
+    eq(messages.withdrawn, false),
+    // Null: whatever execution it belongs to.
+    sql`${messages.execution_id} = coalesce(${sql.placeholder("execution")}, ${messages.execution_id})`,
+  );
+  const callsBetween = kept(() =>
+    db
       .select()
       .from(toolCalls)
       .where(
         and(
-          eq(toolCalls.session_id, sessionId),
-          gte(toolCalls.seq, Math.min(...seqs)),
-          lte(toolCalls.seq, Math.max(...seqs)),
+          eq(toolCalls.session_id, id),
+          gte(toolCalls.seq, sql.placeholder("first")),
+          lte(toolCalls.seq, sql.placeholder("last")),
         ),
       )
       .orderBy(asc(toolCalls.seq), asc(toolCalls.position))
-      .all();
+      .prepare(),
+  );
+  const lastOf = (role: MessageRow["role"]) =>
+    kept(() =>
+      db
+        .select()
+        .from(messages)
+        .where(and(mine, eq(messages.role, role)))
+        .orderBy(desc(messages.seq))
+        .limit(1)
+        .prepare(),
+    );
+  const [lastSummary, lastReply] = [lastOf("summary"), lastOf("assistant")];
+  const after = kept(() =>
+    db
+      .select()
+      .from(messages)
+      .where(and(mine, ne(messages.role, "summary"), gt(messages.seq, sql.placeholder("covered"))))
+      .orderBy(asc(messages.seq))
+      .prepare(),
+  );
+  const insert = kept(() =>
+    db
+      .insert(messages)
+      .values({
+        session_id: id,
+        execution_id: sql.placeholder("execution"),
+        seq: sql.placeholder("seq"),
+        id: sql.placeholder("id"),
+        role: sql.placeholder("role"),
+        content: sql.placeholder("content"),
+        finish: sql.placeholder("finish"),
+        covers_to: sql.placeholder("coversTo"),
+        withdrawn: false,
+        created_at: sql.placeholder("at"),
+      })
+      .prepare(),
+  );
+  const LAST_SEQ = "SELECT max(seq) AS seq FROM messages WHERE session_id = ?";
+  const COUNT = "UPDATE sessions SET message_count = message_count + 1, last_activity_at = ? WHERE id = ?";
+  const numberOf = (text: string, ...values: unknown[]): number | null =>
+    (Object.values(statement(text).get(values) as object)[0] as number | null) ?? null;
+  const callsIn = (sessionId: string, seqs: readonly number[]): Map<number, CallRow[]> => {
+    const found = new Map<number, CallRow[]>();
+    if (seqs.length === 0) return found;
+    const rows = callsBetween().all({ session: sessionId, first: Math.min(...seqs), last: Math.max(...seqs) });
     for (const row of rows) found.set(row.seq, [...(found.get(row.seq) ?? []), row]);
     return found;
   };
@@ -90,32 +142,18 @@ export function createTranscript({ db }: Store, clock: Clock) {
 
   return {
     add({ sessionId, executionId, role, content, id = newId("message"), finish, coversTo }: NewMessage): number {
-      const last = db
-        .select({ seq: sql<number | null>`max(${messages.seq})` })
-        .from(messages)
-        .where(eq(messages.session_id, sessionId))
-        .get();
-      const seq = (last?.seq ?? -1) + 1;
+      const seq = (numberOf(LAST_SEQ, sessionId) ?? -1) + 1;
       const at = now();
-      const row = { session_id: sessionId, execution_id: executionId, seq, id, role, content, created_at: at };
-      db.insert(messages)
-        .values({ ...row, finish: finish ?? null, covers_to: coversTo ?? null, withdrawn: false })
-        .run();
-      db.update(sessions)
-        .set({ message_count: sql`${sessions.message_count} + 1`, last_activity_at: at })
-        .where(eq(sessions.id, sessionId))
-        .run();
+      const of = { session: sessionId, execution: executionId, seq, id, role, content, at };
+      insert().run({ ...of, finish: finish ?? null, coversTo: coversTo ?? null });
+      statement(COUNT).run([at, sessionId]);
       return seq;
     },
     /** Parts of a reply whose calls have ids that no other in the session has: some providers count from 0 each time. */
     withOwnCallIds(sessionId: string, parts: AssistantPart[]): AssistantPart[] {
       if (!parts.some(({ type }) => type === "tool_call")) return parts;
-      const known = db
-        .select({ id: toolCalls.call_id })
-        .from(toolCalls)
-        .where(eq(toolCalls.session_id, sessionId))
-        .all();
-      const taken = new Set(known.map(({ id }) => id));
+      const known = statement("SELECT call_id FROM tool_calls WHERE session_id = ?").all([sessionId]);
+      const taken = new Set((known as { call_id: string }[]).map((call) => call.call_id));
       return parts.map((part) => {
         if (part.type !== "tool_call") return part;
         let call_id = part.call_id;
@@ -156,41 +194,43 @@ export function createTranscript({ db }: Store, clock: Clock) {
         .map(toCall),
     /** The last summary and what follows the messages it covers. @param executionId only what belongs to it. */
     context(sessionId: string, executionId: string | undefined): StoredMessage[] {
-      const mine = and(
-        eq(messages.session_id, sessionId),
-        eq(messages.withdrawn, false),
-        executionId === undefined ? undefined : eq(messages.execution_id, executionId),
-      );
-      const summary = db
-        .select()
-        .from(messages)
-        .where(and(mine, eq(messages.role, "summary")))
-        .orderBy(desc(messages.seq))
-        .limit(1)
-        .get();
-      const rest = db
-        .select()
-        .from(messages)
-        .where(and(mine, ne(messages.role, "summary"), summary && gt(messages.seq, summary.covers_to ?? summary.seq)))
-        .orderBy(asc(messages.seq))
-        .all();
+      const of = { session: sessionId, execution: executionId ?? null };
+      const summary = lastSummary().get(of);
+      const rest = after().all({ ...of, covered: summary ? (summary.covers_to ?? summary.seq) : -1 });
       const calls = callsIn(sessionId, repliesIn(rest));
       return [...(summary ? [summary] : []), ...rest].map((row) =>
         toStored(row, (calls.get(row.seq) ?? []).map(toCall)),
       );
     },
-    replies: (sessionId: string, executionId: string): number =>
+    /** The last reply of the session, and whether nothing was said after it. */
+    lastReply(
+      sessionId: string,
+      executionId: string | undefined,
+    ): { reply: AssistantMessage; isLast: boolean } | undefined {
+      const row = lastReply().get({ session: sessionId, execution: executionId ?? null });
+      if (!row) return undefined;
+      const calls = (callsIn(sessionId, [row.seq]).get(row.seq) ?? []).map(toCall);
+      const isLast = numberOf(
+        "SELECT count(*) FROM messages WHERE session_id = ? AND seq > ? AND withdrawn = 0",
+        ...[sessionId, row.seq],
+      );
+      return { reply: toStored(row, calls) as AssistantMessage, isLast: isLast === 0 };
+    },
+    /** What the engine has said to that execution. */
+    notes: (sessionId: string, executionId: string): string[] =>
       db
-        .select({ rows: count() })
+        .select()
         .from(messages)
         .where(
-          and(
-            eq(messages.session_id, sessionId),
-            eq(messages.execution_id, executionId),
-            eq(messages.role, "assistant"),
-          ),
+          and(eq(messages.session_id, sessionId), eq(messages.execution_id, executionId), eq(messages.role, "note")),
         )
-        .get()!.rows,
+        .all()
+        .map(({ content }) => textOf(content)),
+    replies: (sessionId: string, executionId: string): number =>
+      numberOf(
+        "SELECT count(*) FROM messages WHERE session_id = ? AND execution_id = ? AND role = 'assistant'",
+        ...[sessionId, executionId],
+      ) ?? 0,
     /** Words of the last reply of that execution. */
     lastWords(sessionId: string, executionId: string): string {
       const row = db
@@ -230,17 +270,17 @@ export function createTranscript({ db }: Store, clock: Clock) {
     },
     /** Copies the messages up to `last`, with their calls, into a session that has none. What was taken back stays behind. */
     copy(from: string, last: number, to: string): void {
-      const kept = db
+      const copied = db
         .select()
         .from(messages)
         .where(and(eq(messages.session_id, from), lte(messages.seq, last), eq(messages.withdrawn, false)))
         .orderBy(asc(messages.seq))
         .all();
-      const calls = callsIn(from, repliesIn(kept));
-      const place = new Map(kept.map(({ seq }, index) => [seq, index]));
-      for (const row of kept) {
+      const calls = callsIn(from, repliesIn(copied));
+      const place = new Map(copied.map(({ seq }, index) => [seq, index]));
+      for (const row of copied) {
         const seq = place.get(row.seq)!;
-        const covers = row.covers_to === null ? null : kept.filter((one) => one.seq <= row.covers_to!).length - 1;
+        const covers = row.covers_to === null ? null : copied.filter((one) => one.seq <= row.covers_to!).length - 1;
         db.insert(messages)
           .values({ ...row, session_id: to, seq, id: newId("message"), covers_to: covers })
           .run();
@@ -249,7 +289,7 @@ export function createTranscript({ db }: Store, clock: Clock) {
             .values({ ...call, session_id: to, seq })
             .run();
       }
-      db.update(sessions).set({ message_count: kept.length }).where(eq(sessions.id, to)).run();
+      db.update(sessions).set({ message_count: copied.length }).where(eq(sessions.id, to)).run();
     },
     /** Takes back every message from that position on: people still read them, the model does not. */
     withdrawFrom: (sessionId: string, seq: number) =>

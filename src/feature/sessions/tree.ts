@@ -18,11 +18,26 @@ const unspent = ({ budget_nano, spent_nano }: SessionRow): number => Math.max(0,
 
 export type Tree = ReturnType<typeof createTree>;
 
-export function createTree({ db }: Store, rows: SessionStore) {
+interface Place {
+  parent_id: string | null;
+  lender_id: string | null;
+}
+const PLACE = "SELECT parent_id, lender_id FROM sessions WHERE id = ?";
+const SPEND = "UPDATE sessions SET spent_nano = spent_nano + ?, tokens = tokens + ? WHERE id = ?";
+const SPEND_OWN =
+  "UPDATE sessions SET spent_nano = spent_nano + ?, tokens = tokens + ?, context_tokens = coalesce(?, context_tokens) WHERE id = ?";
+
+export function createTree({ db, statement }: Store, rows: SessionStore) {
   const reserve = (id: string, nano: number): void => {
     if (nano === 0) return;
     const reserved_nano = sql`max(0, ${sessions.reserved_nano} + ${nano})`;
     db.update(sessions).set({ reserved_nano }).where(eq(sessions.id, id)).run();
+  };
+  /** After a session has spent: what is still set aside for it is that much less. */
+  const settle = (id: string, nano: number): void => {
+    const after = rows.session(id)!;
+    if (after.lender_id === null) return;
+    reserve(after.lender_id, unspent(after) - unspent({ ...after, spent_nano: after.spent_nano - nano }));
   };
   const parentOf = (id: string): SessionRow => {
     const parent = rows.session(id);
@@ -76,12 +91,15 @@ export function createTree({ db }: Store, rows: SessionStore) {
         },
       );
     },
-    /** Books a call on the session and on all above it. */
-    spend(id: string, nano: number, tokens: number): void {
-      for (let at = rows.session(id); at; at = at.parent_id === null ? undefined : rows.session(at.parent_id)) {
-        const after = { ...at, spent_nano: at.spent_nano + nano };
-        rows.updateSession(at.id, { spent_nano: after.spent_nano, tokens: at.tokens + tokens });
-        if (at.lender_id !== null) reserve(at.lender_id, unspent(after) - unspent(at));
+    /** Books a call on the session and on all above it. @param window tokens that its model has in view; null: not said. */
+    spend(id: string, nano: number, tokens: number, window: number | null): void {
+      statement(SPEND_OWN).run([nano, tokens, window, id]);
+      const place = statement(PLACE).get([id]) as Place | undefined;
+      if (!place || (place.parent_id === null && place.lender_id === null)) return;
+      if (place.lender_id !== null) settle(id, nano);
+      for (let above = place.parent_id; above !== null; above = (statement(PLACE).get([above]) as Place).parent_id) {
+        statement(SPEND).run([nano, tokens, above]);
+        settle(above, nano);
       }
     },
     /** What was set aside for an ended session and not spent goes back. */
