@@ -2,6 +2,7 @@
 import { Problem } from "../core/errors.ts";
 
 export const RESTORE =
+  "Restore a copy (of the data folder's backups, or your own). To begin anew, move the data folder aside.";
 
 /**
  * Whether a stored value is no JSON though it was written as such: the file's pages hold no checksums, so damage inside

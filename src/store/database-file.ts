@@ -9,8 +9,6 @@ import { Problem } from "../core/errors.ts";
 import { RESTORE } from "./damage.ts";
 import { migrate } from "./migrate.ts";
 
-("Restore a copy (of the data folder's backups, or your own). To begin anew, move the data folder aside.");
-
 /** Makes the database where there is none. @throws Problem 409 `database_empty`, `database_incomplete`. */
 export function ensureDatabase(path: string): void {
   const name = basename(path);
