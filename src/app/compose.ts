@@ -122,7 +122,11 @@ function sumOf(
       return all().flatMap(({ tools }) => tools ?? []);
     },
     get attachments() {
-      return all().flatMap(({ attachments }) => attachments ?? [])[0] ?? NO_ATTACHMENTS;
+      return (
+        all()
+          .flatMap(({ attachments }) => attachments ?? [])
+          .at(-1) ?? NO_ATTACHMENTS
+      );
     },
     get jobs() {
       return all().flatMap(({ jobs }) => jobs ?? []);

@@ -23,10 +23,12 @@ import { pipelines } from "../feature/pipelines/feature.ts";
 import { projects } from "../feature/projects/feature.ts";
 import { providers } from "../feature/providers/feature.ts";
 import { runs } from "../feature/runs/feature.ts";
+import { search } from "../feature/search/feature.ts";
 import { secrets } from "../feature/secrets/feature.ts";
 import { sessions } from "../feature/sessions/feature.ts";
 import { settings } from "../feature/settings/feature.ts";
 import { skills } from "../feature/skills/feature.ts";
+import { spawn } from "../feature/spawn/feature.ts";
 import { status } from "../feature/status/feature.ts";
 import { swarm } from "../feature/swarm/feature.ts";
 import { tasks } from "../feature/tasks/feature.ts";
@@ -68,6 +70,7 @@ export const FEATURES = noFeatures()
   .with(runs)
   .with(transcripts)
   .with(tasks)
+  .with(spawn)
   .with(memory)
   .with(swarm)
   .with(engine)
@@ -76,6 +79,7 @@ export const FEATURES = noFeatures()
   .with(updates)
   .with(status)
   .with(doctor)
+  .with(search)
   .with(dashboard)
   .with(docs);
 

@@ -1,5 +1,5 @@
 /** `skep update` with real executables: only where SKEP_BINARY names the compiled one, which scripts/test does. */
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from "bun:test";
+import { afterAll, beforeAll, beforeEach, describe, expect, setDefaultTimeout, test } from "bun:test";
 import {
   chmodSync,
   copyFileSync,
@@ -14,6 +14,9 @@ import {
 import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
 import { createPublisher, updateFileOf } from "../testing/update-manifests.ts";
+
+// It builds the next version: machines are busy with other things.
+setDefaultTimeout(120_000);
 
 const BINARY = process.env["SKEP_BINARY"];
 const PLATFORM = `${process.platform}-${process.arch}`;

@@ -17,7 +17,7 @@ const Envelope = t.Object({ format: t.Literal(FORMAT), manifest: t.String(), sig
 
 export const UpdateFile = t.Object({
   /** Name beside the manifest, or an address. */
-  path: t.String({ minLength: 1, maxLength: 2_048 }),
+  path: t.String({ maxLength: 2_048, pattern: "^[!-~]+$" }),
   size: t.Integer({ minimum: 1, maximum: EXECUTABLE_BYTES }),
   sha256: t.String({ pattern: "^[0-9a-f]{64}$" }),
 });
@@ -25,8 +25,9 @@ export type UpdateFile = Static<typeof UpdateFile>;
 
 export const UpdateManifest = t.Object({
   version: t.String({ pattern: "^(0|[1-9]\\d{0,8})(\\.(0|[1-9]\\d{0,8})){2}(-[0-9A-Za-z.-]{1,64})?$" }),
-  released_at: t.String({ maxLength: 40 }),
-  notes_url: t.Optional(t.String({ maxLength: 2_048, pattern: "^https?://" })),
+  released_at: t.String({ maxLength: 40, pattern: "^\\d{4}-\\d{2}-\\d{2}T[\\d:.]+(Z|[+-]\\d{2}:\\d{2})$" }),
+  // Shown on terminals: nothing in it may command one.
+  notes_url: t.Optional(t.String({ maxLength: 2_048, pattern: "^https?://[!-~]+$" })),
   /** By platform, e.g. `linux-x64`. */
   files: t.Record(t.String({ maxLength: 64 }), UpdateFile),
 });

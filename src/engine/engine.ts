@@ -49,6 +49,8 @@ export interface EngineDeps {
   toolbox: Toolbox;
   secretsOf(execution: Execution): Record<string, string>;
   projectOf(projectId: string): { name: string; description?: string | null; vision?: string | null } | undefined;
+  /** What its agent remembers and may need for this input; words for the prompt. */
+  memoryOf(execution: Execution): string | undefined;
   guidanceOf(runId: string): string | null;
   /** What containers are told: the shared token when the operator chose it, and where this server is. */
   sharedToken: string | undefined;
@@ -152,6 +154,8 @@ function portsOf(deps: EngineDeps, tokens: ExecutionTokens): EnginePorts {
         kind: execution.kind,
         agent,
         project: projectId === undefined ? undefined : deps.projectOf(projectId),
+        // An agent that may not recall is not reminded either.
+        memory: tools.some(({ name }) => name === "recall") ? deps.memoryOf(execution) : undefined,
         skills: available,
         injected: available.filter(({ name }) => execution.skills.includes(name)),
         toolNames: tools.map(({ name }) => name),

@@ -116,7 +116,7 @@ export interface Feature<Service = unknown> {
   routes?: AnyElysia;
   /** Tools that agents may have: `toolsOf("notes", [createNoteTool(…)])`, or a source asked for each execution. */
   tools?: ToolSource;
-  /** Reads what is attached to messages, for models. One feature brings it. */
+  /** Reads what is attached to messages, for models. Of several the last in the list counts. */
   attachments?: Attachments;
   /** Kinds of background jobs that it carries out. */
   jobs?: readonly JobDefinition[];

@@ -14,11 +14,20 @@ export type ShippedFiles = Readonly<Record<string, string>>;
 const FACT = "shipped_files";
 const digest = (text: string): string => createHash("sha256").update(text).digest("hex");
 
+/** What we wrote reads as JSON: where it does not, a page of the database was overwritten. */
+function parsed(value: string): Record<string, string> {
+  try {
+    return JSON.parse(value) as Record<string, string>;
+  } catch (cause) {
+    throw Object.assign(new Error("a stored fact is no JSON", { cause }), { code: "SQLITE_CORRUPT" });
+  }
+}
+
 /** @returns the paths written, in order. */
 export function installShipped(store: Store, folder: TextFolder, files: ShippedFiles): string[] {
   const row = store.db.select().from(facts).where(eq(facts.name, FACT)).get();
   /** Path → digest of what was shipped there last. */
-  const known = new Map(Object.entries(row ? (JSON.parse(row.value) as Record<string, string>) : {}));
+  const known = new Map(Object.entries(row ? parsed(row.value) : {}));
   const written: string[] = [];
   for (const [path, text] of Object.entries(files)) {
     if (shouldWrite(path, text, known, folder)) {

@@ -63,6 +63,10 @@ export interface Lies {
   /** The `issuer` of its discovery document. */
   issuer?: string;
   unsigned?: boolean;
+  /** Members of its discovery document, e.g. another provider's endpoints. */
+  discovery?: Record<string, unknown>;
+  /** Its token endpoint answers once this is done. */
+  hold?: Promise<void>;
 }
 
 export interface HostileProvider extends IdentityProvider {
@@ -116,6 +120,7 @@ export function startHostileProvider(): HostileProvider {
         subject_types_supported: ["public"],
         id_token_signing_alg_values_supported: ["RS256"],
         authorization_response_iss_parameter_supported: true,
+        ...self.lies.discovery,
       });
     if (pathname === "/keys")
       return Response.json({
@@ -124,6 +129,7 @@ export function startHostileProvider(): HostileProvider {
     if (pathname === "/token") {
       const form = new URLSearchParams(await request.text());
       self.asked.push({ authorization: request.headers.get("authorization"), form });
+      await self.lies.hold;
       const flow = flows.get(form.get("code") ?? "") ?? { nonce: "none", client: CLIENT.client_id };
       return Response.json({ access_token: "at", token_type: "Bearer", expires_in: 300, id_token: idToken(flow) });
     }

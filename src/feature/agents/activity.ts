@@ -9,6 +9,8 @@ export interface AgentActivity {
   /** Runs in which it took a step. */
   runs(agentId: string): number;
   secrets(agentId: string): number;
+  /** Entries of its memory that are everybody's. */
+  memories(agentId: string): number;
   /** True while an execution of it is queued or at work. */
   isWorking(agentId: string): boolean;
   /** Takes back what a deleted agent was granted. */
@@ -22,6 +24,11 @@ export function createAgentActivity(store: Store): AgentActivity {
       db.select({ runs: agentTotals.runs }).from(agentTotals).where(eq(agentTotals.agent_id, agentId)).get()?.runs ?? 0,
     secrets: (agentId) =>
       db.select({ rows: count() }).from(secretGrants).where(eq(secretGrants.agent_id, agentId)).get()!.rows,
+    memories: (agentId) =>
+      store
+        .statement("SELECT count(*) FROM memory_entries WHERE vault = ? AND owner_id IS NULL")
+        .pluck()
+        .get(agentId) as number,
     isWorking: (agentId) =>
       db
         .select({ id: executions.id })

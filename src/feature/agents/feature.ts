@@ -35,7 +35,7 @@ export const agents = defineFeature("agents", (deps: Needs) => {
     },
     ports: {
       ...{ toolNames, skillsOf: skills.namesOf, isWorking: activity.isWorking, forget: activity.forget },
-      countsOf: (id) => ({ runs: activity.runs(id), memories: 0, secrets: activity.secrets(id) }),
+      countsOf: (id) => ({ runs: activity.runs(id), memories: activity.memories(id), secrets: activity.secrets(id) }),
     },
   });
   return {

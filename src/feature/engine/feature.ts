@@ -8,6 +8,7 @@ import { BUILD } from "../../core/version.ts";
 import { createEngine, type Engine } from "../../engine/engine.ts";
 import { engineEvents } from "../../engine/events.ts";
 import type { Execution } from "../../engine/execution.ts";
+import { textOf } from "../../engine/parts.ts";
 import type { Capabilities } from "../../engine/sandbox.ts";
 import { builtInTools } from "../../engine/tool/built-in.ts";
 import { createToolbox } from "../../engine/toolbox.ts";
@@ -15,6 +16,7 @@ import type { agents } from "../agents/feature.ts";
 import type { Budgets } from "../budgets/service.ts";
 import { activity } from "../events/events.ts";
 import { type Core, defineFeature, type ServiceOf } from "../feature.ts";
+import type { memory } from "../memory/feature.ts";
 import type { projects } from "../projects/feature.ts";
 import type { providers } from "../providers/feature.ts";
 import type { RunsService } from "../runs/service.ts";
@@ -36,6 +38,7 @@ type Needs = Core & {
   budgets: Pick<Budgets, "check" | "reserve">;
   sessions: Sessions;
   runs: Pick<RunsService, "rows">;
+  memory: Pick<ServiceOf<typeof memory>, "recallFor">;
 };
 
 export interface EngineService {
@@ -74,6 +77,7 @@ export const engine = defineFeature(
       secretsOf: secretsFor(deps),
       attachments: () => contributions.attachments,
       projectOf: projects.find,
+      memoryOf: memoryFor(deps),
       guidanceOf: (runId) => runs.rows.run(runId)?.human_context ?? null,
       sharedToken: config.agentToken === "shared" ? deps.keys.engineToken : undefined,
       // A container reaches the server only where the operator says; a process of this host, where it listens.
@@ -117,6 +121,18 @@ export const engine = defineFeature(
 );
 
 const spenderOf = ({ sessionId, agentId, runId, userId }: Execution) => ({ agentId, runId, userId, sessionId });
+
+/** Work goes on without memory where it cannot be read. */
+const memoryFor =
+  ({ log, memory }: Needs) =>
+  (execution: Execution): string | undefined => {
+    try {
+      return memory.recallFor(execution, textOf(execution.input));
+    } catch (err) {
+      log.warn({ err, execution: execution.id }, "memory could not be searched");
+      return undefined;
+    }
+  };
 
 /** What the agent was granted; secrets that cannot be opened are told of, and the work goes on without them. */
 const secretsFor =

@@ -5,10 +5,12 @@ import type { Base } from "../../http/base.ts";
 import { assertOwnAgent, type Caller } from "../../http/caller.ts";
 import { assertIfMatch } from "../../http/etag.ts";
 import { listOf, PageQuery, pageOf } from "../../http/list.ts";
+import type { ExecutionMemories } from "./executions.ts";
 import {
   EntryCreate,
   EntryName,
   EntryUpdate,
+  ExecutionMemory,
   MemoryEntry,
   MemoryGraph,
   MemoryHit,
@@ -18,6 +20,7 @@ import {
   ScoreUpdate,
   SearchQuery,
   SHARED,
+  TakenBack,
   Vault,
 } from "./model.ts";
 import type { Scores } from "./scores.ts";
@@ -237,6 +240,33 @@ function scoreRoutes(base: Base, memory: Memory, scores: Scores) {
         body: ScoreUpdate,
         response: { 200: MemoryScore },
         detail: { tags, summary: "Rate, pin or set the score of an entry" },
+      },
+    );
+}
+
+const ExecutionPath = t.Object({ execution_id: t.String({ maxLength: 64 }) });
+
+export function executionMemoryRoutes(base: Base, executions: ExecutionMemories) {
+  return new Elysia({ name: "skep/execution-memory" })
+    .use(base)
+    .get(
+      "/v1/memory/executions/:execution_id",
+      ({ params, caller }) => executions.recordOf(params.execution_id, caller),
+      {
+        access: "user",
+        params: ExecutionPath,
+        response: { 200: ExecutionMemory },
+        detail: { tags, operationId: "getExecutionMemory", summary: "What an execution recalled and wrote" },
+      },
+    )
+    .post(
+      "/v1/memory/executions/:execution_id/take-back",
+      ({ params, caller }) => executions.takeBack(params.execution_id, caller),
+      {
+        access: "user",
+        params: ExecutionPath,
+        response: { 200: TakenBack },
+        detail: { tags, operationId: "takeBackMemory", summary: "Undo all that an execution wrote into memory" },
       },
     );
 }

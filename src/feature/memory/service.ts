@@ -207,9 +207,24 @@ export function createMemory(deps: MemoryDeps) {
     add,
     change,
     save,
-    putFile,
-    present,
-    assertVault,
+    /** Of the file as it is; null: there is none. */
+    fileDigest(vault: string, entry: string): string | null {
+      const file = folder.read(pathOf(vault, entry));
+      return file ? digestOf(file.text) : null;
+    },
+    /** What is one user's alone goes with the user, what it once was too. Inside the deleting transaction. */
+    removeOf(userId: string): void {
+      const rows = statement("SELECT vault, entry FROM memory_entries WHERE owner_id = ?").all(userId) as {
+        vault: string;
+        entry: string;
+      }[];
+      store.write(({ after }) => {
+        for (const { vault, entry } of rows) {
+          statement("DELETE FROM memory_versions WHERE vault = ? AND entry = ?").run(vault, entry);
+          after(() => putFile(vault, entry, null));
+        }
+      });
+    },
     vaults(page: Page, caller: Caller): ListAnswer<Vault> {
       const { where, values } = visibleTo(readerOf(caller));
       const own = caller.execution ? "e.vault IN (?, 'shared')" : "1";

@@ -3,6 +3,7 @@ import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { skep } from "../../testing/command.ts";
 import { startServer, type TestServer } from "../../testing/server.ts";
 import type { Project } from "../projects/model.ts";
 import type { Merge, RunDiff } from "./merge-model.ts";
@@ -240,6 +241,23 @@ describe("merging", () => {
     ]);
     await server.request("PUT", `/v1/projects/${id}`, { body: { fetch_before_run: "require" } });
     expect((await run("add", name)).status).toBe("failed");
+  });
+
+  test("skep diff, skep merge and skep projects fetch do the same from the command line", async () => {
+    const { name, upstream } = await project("typed");
+    const cli = (...args: string[]) => skep([...args, "--data", server.data]);
+    const [left, right] = [await run("left", name), await run("right", name)];
+    expect((await cli("diff", left.id)).stdout).toContain("-hello\n+left\n");
+    expect((await cli("diff", left.id, "--stat")).stdout).toContain("README.md");
+    expect((await cli("merge", left.id, "--strategy", "squash")).stdout).toContain(`${left.id} is in trunk at `);
+    const refused = await cli("merge", right.id);
+    expect(refused.code).toBe(1);
+    expect(refused.stdout).toContain("README.md (contents)\n<<<<<<< ");
+    commitTo(upstream, "new.txt", "new\n");
+    const fetched = await cli("projects", "fetch", name);
+    expect([fetched.code, fetched.stdout]).toEqual([0, expect.stringContaining("typed: up to date, at ")]);
+    expect((await cli("projects", "delete", name, "--yes")).stderr).toContain("Merge them, or delete with force");
+    expect((await cli("projects", "delete", name, "--yes", "--force")).code).toBe(0);
   });
 
   test("a project with unmerged runs is deleted only by force; merged ones are in nobody's way", async () => {

@@ -41,6 +41,24 @@ async function started(env: Record<string, string> = {}): Promise<TestServer> {
 const watching = () => ({ UPDATE_CHECK_URL: `${site.url.origin}/update.json`, UPDATE_PUBLIC_KEY: publisher.publicKey });
 const check = async (server: TestServer) => (await server.request<UpdateCheck>("GET", "/v1/updates/check")).body;
 
+function bomb(): Response {
+  const body = Bun.gzipSync(new Uint8Array(64 * 1024 * 1024));
+  return new Response(body, { headers: { "Content-Encoding": "gzip" } });
+}
+function endless(): Response {
+  return new Response(
+    new ReadableStream({
+      pull: (controller) => controller.enqueue(new Uint8Array(65_536).fill(32)),
+    }),
+  );
+}
+/** The manifest of one version, with the signature of another. */
+function replayed(): string {
+  const old = JSON.parse(publisher.seal({ version: "0.0.1" })) as { signature: string };
+  const { format, manifest } = JSON.parse(publisher.seal(newer)) as { format: string; manifest: string };
+  return JSON.stringify({ format, manifest, signature: old.signature });
+}
+
 describe("updates", () => {
   test("version says what this build is", async () => {
     const server = await started();
@@ -91,6 +109,32 @@ describe("updates", () => {
     ["no manifest", () => new Response("<html>"), "no update manifest"],
     ["too large", () => new Response("x".repeat(300_000)), "too large"],
     ["away", () => new Response("", { status: 503 }), "503"],
+    ["small on the wire and huge when it is unpacked", bomb, "too large"],
+    ["sent without an end", endless, "too large"],
+    ["a redirect to itself", () => Response.redirect(`${site.url.origin}/update.json`, 302), "could not be read"],
+    [
+      "a redirect to a file",
+      () => new Response(null, { status: 302, headers: { Location: "file:///etc/passwd" } }),
+      "",
+    ],
+    ["an array within itself", () => new Response("[".repeat(200_000)), "no update manifest"],
+    ["signed, of an older form that passed for a newer", () => new Response(replayed()), "signature"],
+    ...(
+      [
+        ["a version that commands a terminal", { version: "9.0.0\u001b[2J" }],
+        ["a version that is no version", { version: "latest" }],
+        ["a date that is none", { released_at: "yesterday\u001b[2J" }],
+        ["notes that are a script", { notes_url: "javascript:alert(1)" }],
+        ["notes that command a terminal", { notes_url: "https://example.test/\u001b[2J" }],
+        ["a size below nothing", { files: { [BUILD.platform]: { path: "skep", size: -1, sha256: "0".repeat(64) } } }],
+        ["no digest", { files: { [BUILD.platform]: { path: "skep", size: 1, sha256: "" } } }],
+        ["files that are a list", { files: [] }],
+      ] as [string, never][]
+    ).map(([what, lie]): [string, () => Response, string] => [
+      `signed, with ${what}`,
+      () => new Response(publisher.seal(lie)),
+      "not of a known form",
+    ]),
   ])("a manifest that is %s is not believed", async (_what, given, reason) => {
     answer = given;
     const server = await started(watching());

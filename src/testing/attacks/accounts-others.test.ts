@@ -30,6 +30,8 @@ let a: Account;
 let b: Account;
 /** Objects of A by the route's first words; the ids in the order of the path's parameters. */
 let objects: [prefix: string, ids: string[]][];
+/** Its owner reaches it: with an answer, or a conflict with how it stands (a run without a project has no diff). */
+const reached = (status: number) => status === 200 || status === 409;
 /** Ids of A's own objects, without names that everybody may know. */
 const idsOfA = () => objects.flatMap(([, ids]) => ids.filter((id) => id.includes("_")));
 const by = (who: Account, method: string, path: string, body?: unknown) =>
@@ -56,7 +58,11 @@ beforeAll(async () => {
   const attached = new FormData();
   attached.append("file", new File(["of a"], "a.txt"));
   const attachment = await by(a, "POST", "/v1/attachments/upload", attached);
+  const spawned = await by(a, "POST", "/v1/spawn-executor/execute", { agent_id: "scribe", prompt: "Look" });
+  const [said] = await itemsOf(a, `/v1/sessions/${call!["session_id"]}/transcript`);
   objects = [
+    ["/v1/memory/executions/", [said!["execution_id"] as string]],
+    ["/v1/spawn-executor/", [spawned.body["id"] as string]],
     ["/v1/attachments/", [attachment.body["id"] as string]],
     ["/v1/chat/sessions/", [talk.body["id"] as string, "msg_none"]],
     ["/v1/browser/cookies/agents/", ["scribe", cookies.body["id"] as string]],
@@ -117,7 +123,8 @@ describe("A4: another user's object is one that there is not", () => {
   test("every route marked own has an object here, which its owner reaches", async () => {
     expect(OWN.filter(({ path }) => addressOf(path, true) === undefined)).toEqual([]);
     for (const { method, path } of OWN)
-      if (method === "GET") expect([path, (await by(a, method, addressOf(path, true)!)).status]).toEqual([path, 200]);
+      if (method === "GET")
+        expect([path, reached((await by(a, method, addressOf(path, true)!)).status)]).toEqual([path, true]);
   });
 
   test.each(OWN)("$method $path", async ({ method, path }) => {
@@ -133,7 +140,8 @@ describe("A4: another user's object is one that there is not", () => {
 
   test("nothing of A's was changed, and no list of B's holds any of it", async () => {
     for (const { method, path } of OWN)
-      if (method === "GET") expect([path, (await by(a, method, addressOf(path, true)!)).status]).toEqual([path, 200]);
+      if (method === "GET")
+        expect([path, reached((await by(a, method, addressOf(path, true)!)).status)]).toEqual([path, true]);
     expect((await by(a, "GET", "/v1/auth/me")).body["display_name"]).toBe("a");
     const known = idsOfA();
     const lists = ["/v1/runs", "/v1/jobs", "/v1/llm-calls", "/v1/auth/sessions", "/v1/auth/api-keys"];
@@ -275,6 +283,8 @@ const LEFT: Record<string, "goes" | "handed over" | "kept"> = {
   jobs: "handed over",
   // Records: who started what, and what it cost. Others than administrators do not read them.
   runs: "kept",
+  memory_entries: "goes",
+  memory_versions: "goes",
   tasks: "kept",
   sessions: "kept",
   llm_calls: "kept",

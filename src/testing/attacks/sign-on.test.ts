@@ -167,6 +167,91 @@ describe("the ID token", () => {
   });
 });
 
+describe("a provider that becomes another one half-way (mix-up)", () => {
+  const issuersOf = async () => {
+    const { body } = await server.request("GET", "/v1/admin/users?limit=200", { token: admin.token });
+    return (body["items"] as { email: string; providers: string[] }[]).flatMap(({ providers }) => providers);
+  };
+  /** A provider of its own, so that nothing about it is known yet. */
+  async function fresh(slug: string) {
+    const provider = startHostileProvider();
+    expect((await add(slug, provider.issuer)).status).toBe(201);
+    return provider;
+  }
+  const otherEndpoints = () => ({
+    authorization_endpoint: `${other.issuer}/authorize`,
+    token_endpoint: `${other.issuer}/token`,
+    jwks_uri: `${other.issuer}/keys`,
+  });
+
+  test("with another's endpoints in its own name: the other's code and token open nothing", async () => {
+    const provider = await fresh("borrowing");
+    try {
+      provider.lies = { discovery: otherEndpoints() };
+      const { url, cookie } = await begin("borrowing");
+      expect(url).toStartWith(other.issuer);
+      // The browser comes back from the honest one, which says who it is; then with that hidden or replaced.
+      for (const iss of [other.issuer, provider.issuer, null]) {
+        const flow = iss === other.issuer ? { url, cookie } : await begin("borrowing");
+        const answer = other.authorize(flow.url);
+        if (iss) answer.set("iss", iss);
+        else answer.delete("iss");
+        expect([iss, (await arrive(answer, flow.cookie, "borrowing")).status]).toEqual([iss, 401]);
+      }
+      expect(await issuersOf()).not.toContain(provider.issuer);
+    } finally {
+      await provider.stop();
+    }
+  });
+
+  test("with another's name and endpoints after the browser has left: its answer is nobody at the other", async () => {
+    const provider = await fresh("turning");
+    try {
+      const { url, cookie } = await begin("turning");
+      const before = (await issuersOf()).filter((issuer) => issuer === other.issuer).length;
+      provider.lies = {
+        issuer: other.issuer,
+        discovery: otherEndpoints(),
+        claims: { iss: other.issuer, sub: "boss", email: "boss@example.test" },
+      };
+      const answer = provider.authorize(url);
+      for (const iss of [provider.issuer, other.issuer]) {
+        answer.set("iss", iss);
+        expect((await arrive(answer, cookie, "turning")).status).toBeOneOf([400, 401, 503]);
+      }
+      expect((await issuersOf()).filter((issuer) => issuer === other.issuer).length).toBe(before);
+    } finally {
+      await provider.stop();
+    }
+  });
+
+  test.each([
+    ["switched off", { enabled: false }],
+    ["given another issuer", { issuer: "https://elsewhere.example.test" }],
+    ["removed", null],
+  ] as const)("%s while its token is fetched: nobody is let in", async (how, change) => {
+    const slug = how.replaceAll(" ", "-");
+    const provider = await fresh(slug);
+    try {
+      const gate = Promise.withResolvers<void>();
+      provider.lies = { hold: gate.promise, claims: { sub: slug, email: `${slug}@example.test` } };
+      const { url, cookie } = await begin(slug);
+      const arriving = arrive(provider.authorize(url), cookie, slug);
+      while (provider.asked.length === 0) await Bun.sleep(10);
+      const path = `/v1/auth/oidc/${slug}`;
+      const changed = change
+        ? await server.request("PUT", path, { token: admin.token, body: change })
+        : await server.request("DELETE", path, { token: admin.token });
+      expect(changed.status).toBeLessThan(300);
+      gate.resolve();
+      expect((await arriving).status).toBeOneOf([400, 404]);
+      expect(await issuersOf()).not.toContain(provider.issuer);
+    } finally {
+      await provider.stop();
+    }
+  });
+});
+
 describe("around it", () => {
   test("a subject of one issuer is nobody at another", async () => {
     const first = await tell({ claims: { sub: "same", email: "first@example.test" } });

@@ -16,7 +16,9 @@ const PATHS = (ids: Seeded): string[] => [
   ...["/", "/runs", "/runs?status=failed&q=nightly", "/runs/new", `/runs/${ids.waiting}`, `/runs/${ids.failed}`],
   ...[`/runs/${ids.running}`, `/runs/${ids.succeeded}?tab=graph`, `/runs/${ids.succeeded}?tab=timeline`],
   ...[`/runs/${ids.succeeded}?tab=result`, "/projects", `/projects/${ids.project}`],
-  ...["symbols&q=total", "changes", "clusters", "flows"].map((tab) => `/projects/${ids.project}/graph?tab=${tab}`),
+  ...["symbols&q=total", "symbols&symbol=withTax", "changes", "clusters", "flows"].map(
+    (tab) => `/projects/${ids.project}/graph?tab=${tab}`,
+  ),
   ...["/pipelines", "/pipelines/change", "/pipelines/+new", "/agents"],
   ...["prompt", "config", "tools", "runs", "secrets"].map((tab) => `/agents/engineer?tab=${tab}`),
   ...["/skills", "/skills/debugging", "/usage", "/providers", "/providers?provider=anthropic", "/secrets", "/users"],

@@ -1,13 +1,15 @@
 /** Ctrl K: go to a page or a thing, do something. */
 import { Command } from "cmdk";
-import { useEffect, useRef, useState } from "react";
-import { api } from "../api/client.ts";
+import { useDeferredValue, useEffect, useRef, useState } from "react";
+import { api, type Schemas } from "../api/client.ts";
 import { PAGES } from "../routes.ts";
 import { Status } from "../ui/status.tsx";
 import { useAdmin } from "./session.tsx";
 import { setTheme } from "./theme.tsx";
 
 interface Entry {
+  /** Within its group; a label tells apart where there is none. */
+  id?: string;
   group: string;
   label: string;
   detail?: string | undefined;
@@ -15,47 +17,73 @@ interface Entry {
   act(): void;
 }
 
-function useEntries(go: (path: string) => void): Entry[] {
+type Found = Schemas["Found"];
+
+const WHERE: Record<Found["kind"], { group: string; href(one: Found): string }> = {
+  run: { group: "Runs", href: ({ id }) => `/runs/${id}` },
+  task: { group: "Tasks", href: ({ project_id }) => `/projects/${project_id}` },
+  agent: { group: "Agents", href: ({ id }) => `/agents/${id}` },
+  pipeline: { group: "Pipelines", href: ({ id }) => `/pipelines/${id}` },
+  skill: {
+    group: "Skills",
+    href: ({ id, agent_id }) => `/skills/${encodeURIComponent(id)}${agent_id ? `?agent=${agent_id}` : ""}`,
+  },
+  project: { group: "Projects", href: ({ id }) => `/projects/${id}` },
+};
+
+/** Pages and deeds by what was typed, things by the server's search. */
+function useEntries(go: (path: string) => void, typed: string): Entry[] {
   const admin = useAdmin();
-  const runs = api.useQuery("get", "/v1/runs", { params: { query: { limit: 50 } } });
-  const agents = api.useQuery("get", "/v1/agents", { params: { query: { limit: 200 } } });
-  const pipelines = api.useQuery("get", "/v1/pipelines", { params: { query: { limit: 200 } } });
-  const projects = api.useQuery("get", "/v1/projects", { params: { query: { limit: 200 } } });
+  const text = typed.trim();
+  const latest = api.useQuery("get", "/v1/runs", { params: { query: { limit: 5 } } });
+  const search = api.useQuery(
+    "get",
+    "/v1/search",
+    { params: { query: { q: text.slice(0, 200), limit: 8 } } },
+    { enabled: text !== "", placeholderData: (old) => old },
+  );
   const to = (path: string) => () => go(path);
-  return [
-    ...[
-      { group: "Do", label: "Start a run", act: to("/runs/new") },
-      { group: "Do", label: "Light theme", act: () => setTheme("light") },
-      { group: "Do", label: "Dark theme", act: () => setTheme("dark") },
-    ],
+  const fixed: Entry[] = [
+    { group: "Do", label: "Start a run", act: to("/runs/new") },
+    { group: "Do", label: "Light theme", act: () => setTheme("light") },
+    { group: "Do", label: "Dark theme", act: () => setTheme("dark") },
     ...PAGES.filter((page) => page.nav && (admin || !page.admin)).map((page) => ({
       ...{ group: "Go to", label: page.title, act: to(page.path) },
     })),
-    ...(runs.data?.items ?? []).map((run) => ({
-      ...{ group: "Runs", label: run.task_description, detail: run.pipeline_id, status: run.status },
-      act: to(`/runs/${run.id}`),
-    })),
-    ...(agents.data?.items ?? []).map((agent) => ({
-      ...{ group: "Agents", label: agent.name, detail: agent.description },
-      act: to(`/agents/${agent.id}`),
-    })),
-    ...(pipelines.data?.items ?? []).map((pipeline) => ({
-      ...{ group: "Pipelines", label: pipeline.name || pipeline.id, detail: pipeline.description },
-      act: to(`/pipelines/${pipeline.id}`),
-    })),
-    ...(projects.data?.items ?? []).map((project) => ({
-      ...{ group: "Projects", label: project.name, detail: project.description },
-      act: to(`/projects/${project.id}`),
+  ];
+  if (text === "")
+    return [
+      ...fixed,
+      ...(latest.data?.items ?? []).map((run) => ({
+        ...{ id: run.id, group: "Runs", label: run.task_description, detail: run.pipeline_id, status: run.status },
+        act: to(`/runs/${run.id}`),
+      })),
+    ];
+  const words = text.toLowerCase().split(/\s+/);
+  return [
+    ...fixed.filter(({ label }) => words.every((word) => label.toLowerCase().includes(word))),
+    ...(search.data?.items ?? []).map((one) => ({
+      ...{ id: `${one.agent_id ?? ""}/${one.id}`, group: WHERE[one.kind].group, label: one.title, detail: one.detail },
+      ...(one.status ? { status: one.status } : {}),
+      act: to(WHERE[one.kind].href(one)),
     })),
   ];
 }
 
-const GROUPS = ["Do", "Go to", "Runs", "Agents", "Pipelines", "Projects"];
+/** By which the list knows the entry. */
+const valueOfEntry = ({ group, id, label }: Entry): string => `${group}/${id ?? label}`;
+
+const GROUPS = ["Do", "Go to", "Runs", "Tasks", "Agents", "Pipelines", "Skills", "Projects"];
 
 export default function Palette({ onClose, go }: { onClose(): void; go(path: string): void }) {
   const dialog = useRef<HTMLDialogElement>(null);
   const [text, setText] = useState("");
-  const entries = useEntries(go);
+  const entries = useEntries(go, useDeferredValue(text));
+  const [picked, setPicked] = useState("");
+  const shownEntries = GROUPS.flatMap((group) => entries.filter((entry) => entry.group === group));
+  const values = shownEntries.map(valueOfEntry);
+  // What the server finds comes later than the keys: the first is chosen anew.
+  const current = values.includes(picked) ? picked : (values[0] ?? "");
   useEffect(() => {
     dialog.current?.showModal();
   }, []);
@@ -67,7 +95,7 @@ export default function Palette({ onClose, go }: { onClose(): void; go(path: str
       onClick={(event) => event.target === dialog.current && dialog.current?.close()}
       className="mx-auto mt-[12dvh] mb-0 w-[calc(100vw-2rem)] max-w-xl overflow-hidden rounded-xl border border-line bg-panel p-0 shadow-2xl"
     >
-      <Command label="Search and commands" loop>
+      <Command label="Search and commands" loop shouldFilter={false} value={current} onValueChange={setPicked}>
         <Command.Input
           value={text}
           onValueChange={setText}
@@ -77,30 +105,32 @@ export default function Palette({ onClose, go }: { onClose(): void; go(path: str
         <Command.List className="max-h-[55dvh] overflow-y-auto p-2">
           <Command.Empty className="p-6 text-center text-dim">Nothing by that name.</Command.Empty>
           {GROUPS.map((group) => {
-            const own = entries.filter((entry) => entry.group === group);
-            const shown = text === "" && group === "Runs" ? own.slice(0, 5) : own;
-            if (shown.length === 0 || (text === "" && !["Do", "Go to", "Runs"].includes(group))) return null;
+            const shown = entries.filter((entry) => entry.group === group);
+            if (shown.length === 0) return null;
             return (
               <Command.Group
                 key={group}
                 heading={group}
                 className="[&_[cmdk-group-heading]]:px-2 [&_[cmdk-group-heading]]:py-1 [&_[cmdk-group-heading]]:text-xs [&_[cmdk-group-heading]]:text-faint"
               >
-                {shown.map(({ label, detail, status, act }, at) => (
-                  <Command.Item
-                    key={`${label} ${at.toString()}`}
-                    value={`${group} ${label} ${detail ?? ""} ${at}`}
-                    onSelect={() => {
-                      dialog.current?.close();
-                      act();
-                    }}
-                    className="flex cursor-pointer items-center gap-3 rounded-md px-2 py-1.5 max-sm:min-h-11 data-[selected=true]:bg-hover"
-                  >
-                    <span className="line-clamp-1 min-w-0 flex-1">{label}</span>
-                    {status && <Status status={status} />}
-                    {detail && <span className="line-clamp-1 max-w-[45%] text-sm text-dim">{detail}</span>}
-                  </Command.Item>
-                ))}
+                {shown.map((entry) => {
+                  const { label, detail, status, act } = entry;
+                  return (
+                    <Command.Item
+                      key={valueOfEntry(entry)}
+                      value={valueOfEntry(entry)}
+                      onSelect={() => {
+                        dialog.current?.close();
+                        act();
+                      }}
+                      className="flex cursor-pointer items-center gap-3 rounded-md px-2 py-1.5 max-sm:min-h-11 data-[selected=true]:bg-hover"
+                    >
+                      <span className="line-clamp-1 min-w-0 flex-1">{label}</span>
+                      {status && <Status status={status} />}
+                      {detail && <span className="line-clamp-1 max-w-[45%] text-sm text-dim">{detail}</span>}
+                    </Command.Item>
+                  );
+                })}
               </Command.Group>
             );
           })}

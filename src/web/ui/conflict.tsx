@@ -34,7 +34,10 @@ export function Conflict({ mine, theirs, overwrite, take }: ConflictProps) {
 const Version = ({ title, text }: { title: string; text: string }) => (
   <div>
     <h3 className="text-xs text-dim">{title}</h3>
-    <pre className="max-h-72 overflow-auto rounded-md border border-line bg-panel p-2 font-mono text-xs whitespace-pre-wrap">
+    <pre
+      tabIndex={0}
+      className="max-h-72 overflow-auto rounded-md border border-line bg-panel p-2 font-mono text-xs whitespace-pre-wrap"
+    >
       {text}
     </pre>
   </div>

@@ -57,7 +57,7 @@ export function LineDiff({ before, after }: { before: string; after: string }) {
   const shown = lines.map((line, at) => ({ ...line, at })).filter(({ at }) => near(at));
   if (shown.length === 0) return <p className="text-dim">Nothing changes.</p>;
   return (
-    <pre className="max-h-[60dvh] overflow-auto rounded-md border border-line font-mono text-xs leading-5">
+    <pre tabIndex={0} className="max-h-[60dvh] overflow-auto rounded-md border border-line font-mono text-xs leading-5">
       {shown.map(({ kind, text, at }, index) => (
         <div key={at} className={`px-2 whitespace-pre-wrap ${LOOK[kind]}`}>
           {index > 0 && shown[index - 1]!.at !== at - 1 && <div className="border-t border-line" />}

@@ -1,5 +1,6 @@
 /** What a sandbox's container may and may not: checked on real ones, from outside (inspect) and inside. */
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { readdirSync } from "node:fs";
 import { chown, mkdir, stat, symlink } from "node:fs/promises";
 import { join } from "node:path";
 import type Docker from "dockerode";
@@ -162,6 +163,27 @@ describe.skipIf(!docker)("a sandbox's container", () => {
       /No route to host|Terminated/,
     );
     await Promise.all([one.stop(), two.stop()]);
+  }, 60_000);
+
+  test("with a network it reaches nothing that listens on the host's loopback, by whatever address", async () => {
+    const host = Bun.serve({ hostname: "127.0.0.1", port: 0, fetch: () => new Response("of the host") });
+    const sandbox = await fixture.start({ network: "bridge" });
+    try {
+      const gateway = await sh(sandbox, "ip route | sed -n 's/^default via \\([^ ]*\\).*/\\1/p'");
+      expect(gateway).toMatch(/^\d+\.\d+\.\d+\.\d+$/);
+      for (const address of [gateway, "127.0.0.1", "host.docker.internal", "0.0.0.0"])
+        expect([
+          address,
+          await sh(sandbox, `timeout 3 wget -q -O - http://${address}:${host.port}/ 2>/dev/null; echo done`),
+        ]).toEqual([address, "done"]);
+      // What a firewall's rule can be about: the bridge has a name of ours, where the engine runs on this machine.
+      const bridges = readdirSync("/sys/class/net");
+      if (bridges.includes("docker0"))
+        expect(bridges).toContain(`skep${fixture.instanceId.replace(/\W|_/g, "").slice(-11)}`);
+    } finally {
+      await sandbox.stop();
+      await host.stop(true);
+    }
   }, 60_000);
 
   test("eight live side by side, each with its own files", async () => {

@@ -41,7 +41,10 @@ export function createSandboxNetworks({ docker, instanceId, engine, onNotice }: 
       Name: name,
       Driver: "bridge",
       Labels: { [LABELS.instance]: instanceId },
-      Options: { "com.docker.network.bridge.enable_icc": "false" },
+      Options: {
+        "com.docker.network.bridge.enable_icc": "false",
+        "com.docker.network.bridge.name": interfaceName(instanceId),
+      },
     }),
   );
   const guardNetwork = once(() => makeGuard(docker, engine));
@@ -82,6 +85,12 @@ export function createSandboxNetworks({ docker, instanceId, engine, onNotice }: 
     },
   };
 }
+
+/**
+ * The bridge's name on the host, at most 15 characters: a firewall's rule for `skep+` keeps containers from what
+ * listens on the host and in its network, which is not ours to forbid.
+ */
+const interfaceName = (instanceId: string): string => `skep${instanceId.replace(/\W|_/g, "").slice(-11)}`;
 
 async function makeGuard(docker: DockerClient, engine: () => Promise<EngineInfo>): Promise<void> {
   const info = await engine();

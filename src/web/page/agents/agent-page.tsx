@@ -53,7 +53,7 @@ function AgentView({ tagged }: { tagged: Tagged<Agent> }) {
         }
         beside={agent.enabled ? <Status status={agent.status} /> : <Badge>Switched off</Badge>}
         about={agent.description}
-        cli={`skep agents show ${agent.id}`}
+        cli={`skep agents ${agent.id}`}
         actions={
           admin && (
             <Button kind="danger" icon={<Trash2 aria-hidden size={14} />} onClick={() => setDeleting(true)}>

@@ -27,7 +27,7 @@ export default function GraphPage() {
             {project.data?.name ?? "Project"}
           </Link>
         }
-        cli={project.data && `skep graph query "…" --project ${project.data.name}`}
+        cli='skep graph query . "…"'
       />
       <Await query={status} rows={2}>
         {(state) => (

@@ -61,7 +61,7 @@ function Zones({ project, context }: { project: string; context: Context }) {
   const count = (name: string) => totals[name] ?? 0;
   return (
     <>
-      <div className="grid items-start gap-3 lg:grid-cols-[minmax(0,1fr)_minmax(0,1.25fr)_minmax(0,1fr)]">
+      <div className="grid grid-cols-[minmax(0,1fr)] items-start gap-3 lg:grid-cols-[minmax(0,1fr)_minmax(0,1.25fr)_minmax(0,1fr)]">
         <Zone title="Depends on it" icon={<ArrowRight aria-hidden size={14} />}>
           <List title="Called by" rows={context.callers} total={count("callers")} />
           <List title="Used by" rows={context.used_by} total={count("used_by")} />
@@ -131,7 +131,9 @@ function Focus({ context: { symbol, community, code, members, processes, totals 
       </p>
       {symbol.doc && <p className="my-2 line-clamp-4 whitespace-pre-wrap">{symbol.doc}</p>}
       {code && (
-        <pre className="my-2 max-h-96 overflow-auto rounded-md bg-sunken p-2 font-mono text-xs leading-5">{code}</pre>
+        <pre tabIndex={0} className="my-2 max-h-96 overflow-auto rounded-md bg-sunken p-2 font-mono text-xs leading-5">
+          {code}
+        </pre>
       )}
       {members.length > 0 && <List title="Members" rows={members} total={totals["members"] ?? members.length} />}
       {processes.length > 0 && (

@@ -79,7 +79,7 @@ function Header({ run }: { run: Run }) {
           </>
         }
         beside={<Status status={run.status} />}
-        cli={`skep runs show ${run.id}`}
+        cli={`skep runs ${run.id}`}
         actions={
           <>
             {!ended && (

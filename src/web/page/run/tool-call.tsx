@@ -59,7 +59,9 @@ function Block({ title, text }: { title: string; text: string }) {
         {title}
         <CopyButton text={text} />
       </div>
-      <pre className="max-h-96 overflow-auto font-mono text-xs whitespace-pre-wrap">{text}</pre>
+      <pre tabIndex={0} className="max-h-96 overflow-auto font-mono text-xs whitespace-pre-wrap">
+        {text}
+      </pre>
     </div>
   );
 }

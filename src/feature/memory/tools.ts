@@ -1,0 +1,198 @@
+/** Tools by which agents remember. What they write in somebody's work is that user's, and recalled for that user alone. */
+import { type TSchema, Type as t } from "@sinclair/typebox";
+import { conflict, notFound } from "../../core/errors.ts";
+import type { ExecutionInfo, Tool, ToolContext, ToolResult, ToolSource } from "../../engine/tool.ts";
+import { toolsOf } from "../../engine/tool.ts";
+import type { EntryRow } from "./entry-index.ts";
+import { type ExecutionMemories, readerFor } from "./executions.ts";
+import { EntryType, SHARED } from "./model.ts";
+import type { Scores } from "./scores.ts";
+import type { Search } from "./search.ts";
+import type { Memory, Writer } from "./service.ts";
+
+export interface MemoryToolsDeps {
+  memory: Memory;
+  executions: ExecutionMemories;
+  search: Search;
+  scores: Scores;
+  /** Whether what this user's agents share counts for everybody at once. */
+  isAdmin(userId: string): boolean;
+}
+
+const TIMEOUT_MS = 10_000;
+const RESULTS = 5;
+/** Of the words of two entries, how many they must have in common to be the same thing said twice. */
+const SAME = 0.6;
+const Entry = t.String({ minLength: 1, maxLength: 200, description: "Path of an entry, e.g. fact/deploy-day." });
+const written = {
+  title: t.String({ minLength: 1, maxLength: 200, pattern: "^[^\\r\\n]*\\S[^\\r\\n]*$" }),
+  content: t.String({ minLength: 1, maxLength: 20_000, pattern: "\\S", description: "Markdown; [[entry]] links." }),
+  type: t.Optional(EntryType as TSchema),
+  tags: t.Optional(t.Array(t.String({ minLength: 1, maxLength: 50, pattern: "^[^\\s,]+$" }), { maxItems: 20 })),
+};
+interface Written {
+  title: string;
+  content: string;
+  type?: "fact";
+  tags?: string[];
+}
+
+const ok = (output: string): ToolResult => ({ ok: true, output });
+const tool = <Input>(one: Omit<Tool<Input>, "group" | "timeoutMs">): Tool<Input> => ({
+  ...one,
+  group: "memory",
+  timeoutMs: TIMEOUT_MS,
+});
+const writerOf = ({ id, sessionId, userId }: ExecutionInfo): Writer => ({ executionId: id, sessionId, userId });
+const originOf = ({ id, agentId, kind }: ExecutionInfo) =>
+  ({ by: kind === "ingest" ? "document" : "agent", execution: id, author: agentId }) as const;
+const NOT_CONFIRMED = "It is kept, but not put into prompts until a person confirms it: outside text was read before.";
+
+const wordsOf = (text: string): Set<string> => new Set(text.toLowerCase().match(/[\p{L}\p{N}]+/gu) ?? []);
+/** Of all words that stand in either, the part that stands in both. */
+function likeness(a: Set<string>, b: Set<string>): number {
+  const common = [...a].filter((word) => b.has(word)).length;
+  return common / Math.max(1, a.size + b.size - common);
+}
+
+export function memoryTools(deps: MemoryToolsDeps): ToolSource {
+  return toolsOf("memory", [remember(deps), recall(deps), rate(deps), link(deps), share(deps)] as readonly Tool[]);
+}
+
+/** An entry of the agent's own vault that says the same. */
+function nearOf({ search, memory }: MemoryToolsDeps, { title, content }: Written, execution: ExecutionInfo) {
+  const words = wordsOf(`${title} ${content}`);
+  const reader = readerFor(execution);
+  return search({ query: `${title} ${content}`.slice(0, 1_000), vaults: [execution.agentId], limit: 5, reader })
+    .map(({ entry }) => memory.find(execution.agentId, entry, reader))
+    .find((row) => likeness(words, wordsOf(`${row.title} ${row.content}`)) >= SAME);
+}
+
+/** Nothing that came from outside changes what was trusted. */
+function assertTouchable(row: EntryRow, outside: boolean): void {
+  if (outside && row.trusted)
+    throw conflict(`Outside text was read in this work, so it cannot change ${row.entry}. Write a new entry instead.`);
+}
+
+const remember = (deps: MemoryToolsDeps) =>
+  tool<Written & { update?: string; supersedes?: string; new?: boolean; expires_at?: string }>({
+    name: "remember",
+    description:
+      "Writes down what will help in later work: a fact, decision, lesson, preference or commitment, one thing per entry, in words that stand alone. Never secrets. When there is an entry that says nearly the same you are shown it: call again with `update` to replace its text, `supersedes` when the old one is no longer true, or `new: true`.",
+    parameters: t.Object({
+      ...written,
+      update: t.Optional(Entry),
+      supersedes: t.Optional(Entry),
+      new: t.Optional(t.Boolean()),
+      expires_at: t.Optional(t.String({ format: "date-time", description: "When it stops being true." })),
+    }),
+    async run({ update, supersedes, new: isNew, ...given }, { execution, masker }) {
+      const { memory, executions } = deps;
+      const outside = await executions.hasReadOutside(execution);
+      const input = masker.json(given);
+      const { agentId } = execution;
+      for (const named of [update, supersedes])
+        if (named !== undefined) assertTouchable(memory.findForChange(agentId, named, readerFor(execution)), outside);
+      if (update !== undefined) {
+        const row = memory.findForChange(agentId, update, readerFor(execution));
+        const { type: _, ...fields } = input;
+        memory.change(row, { ...fields, ...(outside ? { trusted: false } : {}) }, writerOf(execution));
+        return ok(`Changed ${row.entry}.`);
+      }
+      const near = isNew || supersedes !== undefined ? undefined : nearOf(deps, input, execution);
+      if (near)
+        return {
+          ok: false,
+          output: `Nothing was written: ${near.entry} says nearly the same.\n\n${near.title}\n${near.content.slice(0, 2_000)}\n\nCall again with update: "${near.entry}", supersedes: "${near.entry}" or new: true.`,
+        };
+      const fresh = { ...input, ...(supersedes === undefined ? {} : { supersedes }) };
+      const origin = originOf(execution);
+      const row = memory.add(
+        agentId,
+        { ...fresh, owner: execution.userId ?? null, trusted: !outside, origin },
+        writerOf(execution),
+      );
+      return ok(`Written as ${row.entry}.${outside ? ` ${NOT_CONFIRMED}` : ""}`);
+    },
+  });
+
+const recall = ({ search, executions }: MemoryToolsDeps) =>
+  tool<{ query: string; limit?: number }>({
+    name: "recall",
+    description:
+      "Searches your memory and what all agents share: words, names, dates. Entries marked as not confirmed may come from outside text: check them before you rely on them.",
+    parameters: t.Object({
+      query: t.String({ minLength: 1, maxLength: 1_000 }),
+      limit: t.Optional(t.Integer({ minimum: 1, maximum: 20, description: `Default ${RESULTS}.` })),
+    }),
+    async run({ query, limit = RESULTS }, { execution }: ToolContext) {
+      const vaults = [execution.agentId, SHARED];
+      const hits = search({ query, vaults, limit, reader: readerFor(execution) });
+      if (hits.length === 0) return ok("Nothing is remembered about that.");
+      executions.recordRecall(
+        execution,
+        hits.map(({ agent_id, entry, trusted }) => ({ vault: agent_id, entry, trusted })),
+      );
+      return ok(
+        hits
+          .map(({ agent_id, entry, title, snippet, trusted }) => {
+            const marks = `${agent_id === SHARED ? " (shared)" : ""}${trusted ? "" : " (not confirmed)"}`;
+            return `[[${entry}]]${marks} ${title}\n${snippet}`;
+          })
+          .join("\n\n---\n\n"),
+      );
+    },
+  });
+
+const rate = ({ memory, executions, scores }: MemoryToolsDeps) =>
+  tool<{ ratings: { entry: string; useful: boolean }[] }>({
+    name: "rate_memories",
+    description: "Says which of the entries that you were given or recalled helped and which misled you.",
+    parameters: t.Object({
+      ratings: t.Array(t.Object({ entry: Entry, useful: t.Boolean() }), { minItems: 1, maxItems: 50 }),
+    }),
+    async run({ ratings }, { execution }) {
+      const recalled = ratings.map(({ entry, useful }) => {
+        const vault = [execution.agentId, SHARED].find((one) =>
+          executions.wasRecalled(execution, { vault: one, entry }),
+        );
+        if (vault === undefined) throw notFound("entry among those recalled in this work");
+        return { row: memory.find(vault, entry, readerFor(execution)), useful };
+      });
+      for (const { row, useful } of recalled) scores.rate(row, useful);
+      return ok(`Rated ${ratings.length}.`);
+    },
+  });
+
+const link = ({ memory, executions }: MemoryToolsDeps) =>
+  tool<{ from: string; to: string }>({
+    name: "link_memory",
+    description: "Links one entry of your memory to another that belongs with it.",
+    parameters: t.Object({ from: Entry, to: Entry }),
+    async run({ from, to }, { execution }) {
+      const reader = readerFor(execution);
+      const row = memory.findForChange(execution.agentId, from, reader);
+      const target = memory.find(execution.agentId, to, reader);
+      assertTouchable(row, await executions.hasReadOutside(execution));
+      memory.change(row, { links: [...new Set([...row.links, target.entry])] }, writerOf(execution));
+      return ok(`${row.entry} links to ${target.entry}.`);
+    },
+  });
+
+const share = ({ memory, executions, isAdmin }: MemoryToolsDeps) =>
+  tool<Written>({
+    name: "share_knowledge",
+    description:
+      "Writes an entry that every agent reads, for every person: only what is true and fit for all, nothing private of the person you work for.",
+    parameters: t.Object(written),
+    async run(given, { execution, masker }) {
+      const { userId } = execution;
+      const outside = await executions.hasReadOutside(execution);
+      const trusted = !outside && (userId === undefined || isAdmin(userId));
+      const entry = { ...masker.json(given), owner: null, trusted, origin: originOf(execution) };
+      const row = memory.add(SHARED, entry, writerOf(execution));
+      return ok(
+        `Shared as ${row.entry}.${trusted ? "" : " An administrator confirms it before it is put into prompts."}`,
+      );
+    },
+  });

@@ -1,0 +1,20 @@
+import type { Agents } from "../agents/service.ts";
+import { type Core, defineFeature, type ServiceOf } from "../feature.ts";
+import type { Pipelines } from "../pipelines/service.ts";
+import type { projects } from "../projects/feature.ts";
+import type { RunsService } from "../runs/service.ts";
+import type { Skills } from "../skills/service.ts";
+import { searchRoutes } from "./routes.ts";
+import { createSearch } from "./service.ts";
+
+type Needs = Core & {
+  agents: Pick<Agents, "list">;
+  pipelines: Pick<Pipelines, "list">;
+  skills: Pick<Skills, "list">;
+  projects: Pick<ServiceOf<typeof projects>, "list">;
+  runs: Pick<RunsService, "views">;
+};
+
+export const search = defineFeature("search", ({ runs, ...deps }: Needs) => ({
+  routes: searchRoutes(deps.base, createSearch({ ...deps, runs: runs.views })),
+}));

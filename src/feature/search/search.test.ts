@@ -1,0 +1,53 @@
+/** Search over a running server: what is found, in which order, and by whom. */
+import { afterAll, beforeAll, expect, test } from "bun:test";
+import { type Account, makeUser, setupAdmin } from "../../testing/accounts.ts";
+import { startServer, type TestServer } from "../../testing/server.ts";
+import type { Found } from "./model.ts";
+
+let server: TestServer;
+let admin: Account;
+let user: Account;
+beforeAll(async () => {
+  server = await startServer({ env: { AUTH_ENABLED: "true" } });
+  admin = await setupAdmin(server);
+  user = await makeUser(server, admin, "user@example.test");
+  const send = (path: string, body: unknown) =>
+    server.request<{ id: string }>("POST", path, { token: admin.token, body });
+  const project = await send("/v1/projects", { name: "Beehive shop", description: "Sells honey." });
+  await send(`/v1/projects/${project.body.id}/tasks`, { title: "Honey in 100% glass", description: "no_plastic" });
+  await send("/v1/agents", { id: "keeper", name: "Honey keeper", prompt: "You keep." });
+  await send("/v1/runs", { pipeline_id: "hello", task_description: "Count the honey pots" });
+});
+afterAll(() => server.remove());
+
+const find = async (q: string, { token }: Account = admin) => {
+  const path = `/v1/search?q=${encodeURIComponent(q)}`;
+  const { status, body } = await server.request<{ items: Found[] }>("GET", path, { token });
+  expect([q, status]).toEqual([q, 200]);
+  return body.items.map(({ kind, title }) => `${kind} ${title}`);
+};
+
+test("finds by words, in titles and descriptions, across kinds", async () => {
+  expect(await find("honey")).toEqual(
+    expect.arrayContaining([
+      "agent Honey keeper",
+      "project Beehive shop",
+      "task Honey in 100% glass",
+      "run Count the honey pots",
+    ]),
+  );
+  expect(await find("HONEY shop")).toEqual(["project Beehive shop"]);
+  expect(await find("engineer")).toContain("agent Engineer");
+});
+
+test("signs that mean something to a database mean nothing here", async () => {
+  expect(await find("100%")).toEqual(["task Honey in 100% glass"]);
+  expect(await find("no_plastic")).toEqual(["task Honey in 100% glass"]);
+  for (const text of ["%", "h_ney", "'", "\\", '" OR 1=1'])
+    expect([text, (await find(text)).includes("run Count the honey pots")]).toEqual([text, false]);
+});
+
+test("another user's runs are not found", async () => {
+  expect(await find("honey pots", user)).toEqual([]);
+  expect(await find("honey", user)).toContain("agent Honey keeper");
+});

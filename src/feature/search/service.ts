@@ -1,0 +1,100 @@
+/** One question over everything that has a name: what begins with the words first, then what holds them. */
+import { and, desc, or, sql } from "drizzle-orm";
+import type { Caller } from "../../http/caller.ts";
+import type { ListAnswer, Page } from "../../http/list.ts";
+import type { Store } from "../../store/store.ts";
+import { tasks } from "../../store/tables/tasks.ts";
+import type { Agent } from "../agents/model.ts";
+import type { Pipeline } from "../pipelines/model.ts";
+import type { Project } from "../projects/model.ts";
+import type { Run } from "../runs/model.ts";
+import type { Skill } from "../skills/model.ts";
+import type { Found } from "./model.ts";
+
+export interface SearchDeps {
+  store: Store;
+  agents: { list(page: Page): ListAnswer<Agent> };
+  pipelines: { list(page: Page): ListAnswer<Pipeline> };
+  skills: { list(page: Page): ListAnswer<Skill> };
+  projects: { list(filter: object, page: Page): ListAnswer<Project> };
+  /** Only what the caller may see. */
+  runs: { list(query: { q: string }, page: Page, caller: Caller): ListAnswer<Run> };
+}
+
+/** Things with a name are few; more of them than this are not looked at. */
+const NAMED_MAX = 5_000;
+/** Characters of a text that are shown. */
+const SHOWN = 300;
+
+const short = (text: string) => (text.length > SHOWN ? `${text.slice(0, SHOWN)}…` : text);
+const found = (kind: Found["kind"], id: string, title: string, detail: string, more: Partial<Found> = {}): Found => ({
+  ...{ kind, id, title: short(title), detail: short(detail) },
+  ...{ status: null, project_id: null, agent_id: null },
+  ...more,
+});
+
+/** 0 for what begins with the words, 1 for what has them in its title, 2 for the rest that has them; undefined for no match. */
+function rank({ title, id, detail }: Found, words: string[]): number | undefined {
+  const [name, rest] = [`${title} ${id}`.toLowerCase(), detail.toLowerCase()];
+  if (!words.every((word) => name.includes(word) || rest.includes(word))) return undefined;
+  if (title.toLowerCase().startsWith(words[0] ?? "") || id.startsWith(words[0] ?? "")) return 0;
+  return words.every((word) => name.includes(word)) ? 1 : 2;
+}
+
+export function createSearch(deps: SearchDeps) {
+  const all: Page = { limit: NAMED_MAX, after: null };
+  const named = (): Found[] => [
+    ...deps.agents.list(all).items.map((one) => found("agent", one.id, one.name, one.description)),
+    ...deps.pipelines.list(all).items.map((one) => found("pipeline", one.id, one.name || one.id, one.description)),
+    ...deps.skills
+      .list(all)
+      .items.map((one) => found("skill", one.name, one.name, one.description, { agent_id: one.agent_id })),
+    ...deps.projects.list({}, all).items.map((one) => found("project", one.id, one.name, one.description)),
+  ];
+  const tasksWith = (words: string[], limit: number): Found[] => {
+    const holds = (word: string) => {
+      const pattern = `%${word.replace(/[\\%_]/g, "\\$&")}%`;
+      return or(
+        sql`${tasks.title} LIKE ${pattern} ESCAPE '\\'`,
+        sql`${tasks.description} LIKE ${pattern} ESCAPE '\\'`,
+        sql`${tasks.id} = ${word}`,
+      );
+    };
+    const rows = deps.store.db
+      .select()
+      .from(tasks)
+      .where(and(...words.map(holds)))
+      .orderBy(desc(tasks.id))
+      .limit(limit)
+      .all();
+    return rows.map(({ id, title, description, status, project_id }) =>
+      found("task", id, title, description, { status, project_id }),
+    );
+  };
+  return {
+    /** @param limit of each kind. */
+    search(text: string, limit: number, caller: Caller): Found[] {
+      const words = text.toLowerCase().split(/\s+/).filter(Boolean).slice(0, 10);
+      if (words.length === 0) return [];
+      const runs = deps.runs.list({ q: words.join(" ") }, { limit, after: null }, caller).items;
+      const worked = [
+        ...runs.map((run) =>
+          found("run", run.id, run.task_description, run.pipeline_id, {
+            status: run.status,
+            project_id: run.project_id,
+          }),
+        ),
+        ...tasksWith(words, limit),
+      ];
+      const ranked = named().flatMap((one) => {
+        const place = rank(one, words);
+        return place === undefined ? [] : [{ one, place }];
+      });
+      const kinds = Map.groupBy(
+        ranked.sort((a, b) => a.place - b.place),
+        ({ one }) => one.kind,
+      );
+      return [...[...kinds.values()].flatMap((group) => group.slice(0, limit).map(({ one }) => one)), ...worked];
+    },
+  };
+}

@@ -1,0 +1,41 @@
+import { splitModel } from "../../adapter/model/providers.ts";
+import { isProblem } from "../../core/errors.ts";
+import type { Agents } from "../agents/service.ts";
+import { type Core, defineFeature, type ServiceOf } from "../feature.ts";
+import type { projects } from "../projects/feature.ts";
+import type { providers } from "../providers/feature.ts";
+import type { Sessions } from "../sessions/service.ts";
+import type { SettingsService } from "../settings/service.ts";
+import type { Tasks } from "../tasks/service.ts";
+import { spawnRoutes } from "./routes.ts";
+import { createSpawns } from "./service.ts";
+
+type Needs = Core & {
+  settings: Pick<SettingsService, "get">;
+  providers: Pick<ServiceOf<typeof providers>, "catalogue">;
+  projects: Pick<ServiceOf<typeof projects>, "exists">;
+  agents: Pick<Agents, "ready">;
+  sessions: Sessions;
+  tasks: Pick<Tasks, "get">;
+};
+
+export const spawn = defineFeature("spawn", (deps: Needs) => {
+  const { store, base, settings, providers, projects, agents, sessions, tasks } = deps;
+  const service = createSpawns({
+    ...{ store, sessions },
+    assertAgent: (id) => void agents.ready(id),
+    projectExists: projects.exists,
+    taskExists(projectId, taskId) {
+      try {
+        tasks.get(projectId, taskId);
+        return true;
+      } catch (error) {
+        if (isProblem(error)) return false;
+        throw error;
+      }
+    },
+    isModel: (id) => providers.catalogue.provider(splitModel(id)?.provider ?? "") !== undefined,
+    timeoutSeconds: () => settings.get().limits.timeout_seconds,
+  });
+  return { service, routes: spawnRoutes(base, service) };
+});

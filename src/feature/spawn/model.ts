@@ -1,0 +1,39 @@
+/** One piece of work handed to an agent. */
+import { type Static, Type as t } from "@sinclair/typebox";
+import { LIMITS } from "../../core/limits.ts";
+import { oneOf, orNull, Time } from "../../core/schema.ts";
+
+const Id = t.String({ maxLength: 64 });
+
+export const SpawnRequest = t.Object({
+  agent_id: Id,
+  prompt: t.String({ minLength: 1, maxLength: LIMITS.textCharacters }),
+  project_id: t.Optional(orNull(Id)),
+  task_id: t.Optional(orNull(Id)),
+  model: t.Optional(orNull(t.String({ minLength: 3, maxLength: LIMITS.nameCharacters }))),
+  timeout_seconds: t.Optional(t.Integer({ minimum: 1, maximum: 86_400 })),
+  budget_usd: t.Optional(orNull(t.Number({ minimum: 0, maximum: 1_000_000 }))),
+});
+export type SpawnRequest = Static<typeof SpawnRequest>;
+
+export const SpawnStatus = oneOf("queued", "running", "succeeded", "failed", "cancelled");
+
+export const SpawnedExecution = t.Object({
+  id: t.String(),
+  agent_id: t.String(),
+  status: SpawnStatus,
+  prompt: t.String(),
+  output: orNull(t.String({ description: "What the agent said at its end." })),
+  outputs: t.Record(t.String(), t.Unknown()),
+  error: orNull(t.Object({ code: t.String(), message: t.String() })),
+  session_id: t.String(),
+  project_id: orNull(t.String()),
+  task_id: orNull(t.String()),
+  model: orNull(t.String()),
+  cost_usd: t.Number(),
+  tokens: t.Integer(),
+  created_at: Time,
+  started_at: orNull(Time),
+  finished_at: orNull(Time),
+});
+export type SpawnedExecution = Static<typeof SpawnedExecution>;

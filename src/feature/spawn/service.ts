@@ -1,0 +1,115 @@
+/** Spawned executions: sessions of the kind `spawn`, one execution each. Their ids are their sessions', named apart. */
+import { and, desc, eq, isNull, lt } from "drizzle-orm";
+import { conflict, invalidField, notFound } from "../../core/errors.ts";
+import { textOf } from "../../engine/parts.ts";
+import type { Caller } from "../../http/caller.ts";
+import { type ListAnswer, listAnswer, type Page } from "../../http/list.ts";
+import type { Store } from "../../store/store.ts";
+import { executions, sessions as table } from "../../store/tables/sessions.ts";
+import type { SessionRow, Sessions } from "../sessions/service.ts";
+import type { SpawnedExecution, SpawnRequest } from "./model.ts";
+
+export interface Spawns {
+  /** @throws Problem 404 unknown agent, 409 switched off, 422 a project or model that there is not. */
+  execute(input: SpawnRequest, caller: Caller): SpawnedExecution;
+  /** @throws Problem 404 unknown or another user's. */
+  get(id: string, caller: Caller): SpawnedExecution;
+  /** The caller's own, an administrator's all; newest first. */
+  list(page: Page, caller: Caller): ListAnswer<SpawnedExecution>;
+  /** @throws Problem 404, 409 when it has ended. */
+  cancel(id: string, caller: Caller): SpawnedExecution;
+}
+
+export interface SpawnsDeps {
+  store: Store;
+  sessions: Sessions;
+  /** @throws Problem 404 unknown, 409 switched off. */
+  assertAgent(id: string): void;
+  projectExists(id: string): boolean;
+  taskExists(projectId: string, taskId: string): boolean;
+  isModel(id: string): boolean;
+  timeoutSeconds(): number;
+}
+
+const spawnId = (sessionId: string): string => sessionId.replace(/^sess_/, "spn_");
+const sessionId = (id: string): string => id.replace(/^spn_/, "sess_");
+const NANO = 1e9;
+
+export function createSpawns(deps: SpawnsDeps): Spawns {
+  const { store, sessions } = deps;
+  const { db } = store;
+  const find = (id: string, caller: Caller): SessionRow => {
+    const row = id.startsWith("spn_") ? sessions.find(sessionId(id)) : undefined;
+    const mine = row && (caller.admin || (row.user_id !== null && row.user_id === caller.userId));
+    if (row?.kind !== "spawn" || !mine) throw notFound("spawned execution");
+    return row;
+  };
+  const present = (session: SessionRow): SpawnedExecution => {
+    const work = db
+      .select()
+      .from(executions)
+      .where(eq(executions.session_id, session.id))
+      .orderBy(desc(executions.id))
+      .limit(1)
+      .get();
+    const { id, agent_id, project_id, task_id, tokens, created_at, ended_at } = session;
+    return {
+      ...{ id: spawnId(id), agent_id, session_id: id, project_id, task_id, tokens, created_at },
+      status: work?.status ?? "cancelled",
+      prompt: textOf(work?.input ?? []),
+      output: work?.text || null,
+      outputs: work?.outputs ?? {},
+      error: work?.error ?? null,
+      model: work?.model ?? session.wanted_model,
+      cost_usd: session.spent_nano / NANO,
+      started_at: work?.started_at ?? null,
+      finished_at: work?.finished_at ?? ended_at,
+    };
+  };
+  return {
+    execute(input, caller) {
+      const { agent_id, prompt, project_id, task_id, model, budget_usd } = input;
+      deps.assertAgent(agent_id);
+      if (project_id && !deps.projectExists(project_id)) throw invalidField("/project_id", "There is no such project");
+      if (task_id && (!project_id || !deps.taskExists(project_id, task_id)))
+        throw invalidField("/task_id", "The project has no such task");
+      if (model && !deps.isModel(model))
+        throw invalidField("/model", "No provider is named so; write provider/model, e.g. ollama/qwen3");
+      return store.write(() => {
+        const session = sessions.open({
+          ...{ kind: "spawn", agent_id, user_id: caller.userId, title: prompt.split("\n")[0]?.slice(0, 100) },
+          ...{ project_id: project_id ?? undefined, task_id: task_id ?? undefined },
+          ...{ model: model ?? undefined, budget_usd: budget_usd ?? undefined },
+        });
+        const timeout_seconds = input.timeout_seconds ?? deps.timeoutSeconds();
+        sessions.queue(session.id, { input: prompt, timeout_seconds });
+        return present(sessions.find(session.id)!);
+      });
+    },
+    get: (id, caller) => present(find(id, caller)),
+    list(page, caller) {
+      const owner = caller.userId === undefined ? isNull(table.user_id) : eq(table.user_id, caller.userId);
+      const rows = db
+        .select()
+        .from(table)
+        .where(
+          and(
+            eq(table.kind, "spawn"),
+            caller.admin ? undefined : owner,
+            page.after === null ? undefined : lt(table.id, sessionId(page.after)),
+          ),
+        )
+        .orderBy(desc(table.id))
+        .limit(page.limit + 1)
+        .all();
+      return listAnswer(rows, page, ({ id }) => spawnId(id), present);
+    },
+    cancel: (id, caller) =>
+      store.write(() => {
+        const row = find(id, caller);
+        if (row.ended_at !== null) throw conflict("The execution has ended already.", "execution_ended");
+        sessions.end(row.id);
+        return present(sessions.find(row.id)!);
+      }),
+  };
+}
