@@ -5,6 +5,7 @@
 import { afterAll, describe, expect, setDefaultTimeout, test } from "bun:test";
 import { cpSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join, resolve } from "node:path";
+import { newId } from "../../core/ids.ts";
 import { PASSWORD } from "../accounts.ts";
 import { skep, temporaryFolder } from "../command.ts";
 import { skepCommand, startServer, type TestServer } from "../server.ts";
@@ -76,6 +77,7 @@ for (const args of [
   ["init", "-q", "-b", "main"],
   ["add", "."],
   ["commit", "-q", "-m", "Begin"],
+  ["branch", "release"],
 ])
   Bun.spawnSync(["git", "-c", "user.name=A", "-c", "user.email=a@example.test", ...args], { cwd: repository });
 
@@ -126,10 +128,25 @@ async function readied(said: string, server: TestServer): Promise<string> {
       await server.request("GET", `/v1/events/stream?run_id=${id}`);
     }
   }
-  if (!/^approve run_/.test(said)) return said;
-  const body = { pipeline_id: "asked", task_description: "Ask" };
-  const { id } = (await server.request<{ id: string }>("POST", "/v1/runs", { body })).body;
+  // A page names several ways to delete the same project.
+  if (/^projects delete web/.test(said)) {
+    const { items } = (await server.request<{ items: unknown[] }>("GET", "/v1/projects?name=web")).body;
+    if (items.length === 0) await withProject(server);
+  }
+  if (/^approve run_/.test(said)) return said.replace(/run_\S+/, await begun(server, { pipeline_id: "asked" }));
+  if (!/^(diff|merge) run_/.test(said)) return said;
+  // In a clone of its own: the same work a second time would change nothing, and is left unmerged where it is only shown.
+  const project_name = newId("project");
+  expect((await server.request("POST", "/v1/projects", { body: { name: project_name, repository } })).status).toBe(201);
+  const id = await begun(server, { pipeline_id: "hello", project_name });
+  await server.request("GET", `/v1/events/stream?run_id=${id}`);
   return said.replace(/run_\S+/, id);
+}
+
+/** A run, begun. */
+async function begun(server: TestServer, what: { pipeline_id: string; project_name?: string }): Promise<string> {
+  const body = { ...what, task_description: "Work" };
+  return (await server.request<{ id: string }>("POST", "/v1/runs", { body })).body.id;
 }
 
 /** A page that knows accounts is followed on a server that has them. */
