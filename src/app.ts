@@ -8,6 +8,7 @@ import { FEATURES, type ProductServices } from "./app/features.ts";
 import { apiOf, openHttp } from "./app/http.ts";
 import type { Config } from "./core/config.ts";
 import { createDoctor, type DoctorDeps } from "./feature/doctor/service.ts";
+import { asDamage } from "./store/damage.ts";
 
 export { checkFiles } from "./app/check-files.ts";
 export { openLostAccess } from "./feature/auth/lost-access.ts";
@@ -78,6 +79,6 @@ export async function createApp(config: Config, options: AppOptions = {}) {
     return { config, isNew: core.folder.isNew, setupToken, services, contributions, ...http, stop };
   } catch (error) {
     await stop();
-    throw error;
+    throw asDamage(error);
   }
 }

@@ -65,7 +65,9 @@ async function remember(folder: string, stamp: string, before: GitIndex, entries
   try {
     mkdirSync(folder, { recursive: true });
     rmSync(aside, { force: true });
-    await writeIndex(aside, before, { entries, gone: [] });
+    // The same contents, so it stands for the same tree.
+    const { tree } = before;
+    await writeIndex(aside, before, { entries, gone: [], ...(tree === undefined ? {} : { tree }) });
     rmSync(join(folder, STAMP), { force: true });
     renameSync(aside, join(folder, COPY));
     writeFileSync(join(folder, STAMP), stamp);

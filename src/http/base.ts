@@ -28,7 +28,7 @@ export interface HttpDeps {
 export interface Answer {
   /**
    * 201 with `Location`. `create` runs in the transaction that also remembers the answer for its Idempotency-Key;
-   * `remembered` is what a repeat may be told, where the first answer holds a value that is shown once.
+   * `remembered` is what a repeat may be answered, where the first answer holds a value that is shown once.
    */
   created<T>(
     locationOf: (object: T) => string,

@@ -33,7 +33,7 @@ export interface EventStreams {
 const encoder = new TextEncoder();
 const RECENT = 4_096;
 const PAGE = 500;
-/** Batches wake-ups: a reader hears of an event at most this much later, in ms. */
+/** Batches wake-ups: a reader gets an event at most this much later, in ms. */
 const WAKE_MS = 10;
 const BUFFER_BYTES = 256 * 1024;
 const RUNS_KNOWN = 1_000;
@@ -147,7 +147,7 @@ export function createEventStreams({ log, bus, ...turns }: EventStreamsDeps): Ev
     let position = gap?.position ?? after ?? log.lastId();
     // Read before the answer begins: what cannot be read is said with a status.
     let ready: ReturnType<typeof next> | undefined = next(position, filter);
-    // What a client reconnects to has nothing left: it is told to stay away.
+    // The client has read all of a run that has ended: 204 ends its reconnecting.
     if (after !== undefined && !gap && isDrained(position, filter, mayRead)) return new Response(null, { status: 204 });
     let ended = false;
     const send = (text: string) => controller.enqueue(encoder.encode(text));

@@ -1,6 +1,6 @@
 /**
  * Reading JSON that a stranger sent. Members by which plain values could be mistaken for something else are dropped,
- * as unknown members are: `__proto__`, and `toString`, without which a value cannot even be told in a message.
+ * as unknown members are: `__proto__`, and `toString`, without which a value cannot even be put into a message.
  */
 import { badRequest } from "../core/errors.ts";
 

@@ -1,6 +1,7 @@
 /** RFC 9457: every error of the API in one shape. Nothing of the request's values, no stack, no SQL, no host path. */
 import { type TSchema, Type as t } from "@sinclair/typebox";
 import { type FieldError, isProblem, Problem } from "../core/errors.ts";
+import { isGarbled } from "../store/damage.ts";
 import { wrongWords } from "./schema-words.ts";
 
 export const PROBLEM_TYPE = "application/problem+json";
@@ -102,9 +103,7 @@ export function toProblem(error: unknown, code: string | number = ""): { problem
     return { problem: new Problem(400, "malformed", "The body is not what its content type says."), internal: false };
   if (code === "NOT_FOUND")
     return { problem: new Problem(404, "not_found", "There is nothing at this path."), internal: false };
-  // Requests are parsed elsewhere: what is no JSON here was stored as such, and is not what was written.
-  const garbled = error instanceof SyntaxError && error.message.startsWith("JSON Parse error");
-  const sqlite = garbled ? "SQLITE_CORRUPT" : (error as { code?: unknown } | null)?.code;
+  const sqlite = isGarbled(error) ? "SQLITE_CORRUPT" : (error as { code?: unknown } | null)?.code;
   if (sqlite === "SQLITE_FULL" || sqlite === "SQLITE_IOERR_WRITE" || sqlite === "ENOSPC")
     return {
       problem: new Problem(503, "disk_full", "The disk of the data folder is full. Free space; nothing was changed."),

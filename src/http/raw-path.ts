@@ -1,10 +1,10 @@
 /**
  * Paths as they came. The runtime resolves `..`, in every spelling, before anybody sees an address, so that `/docs/../x`
  * would be `/x` here and something else to a proxy in front. Its router matches what came: routes that differ in their
- * number of segments tell how many there were.
+ * number of segments show how many there were.
  */
 
-/** Segments that are told apart; our own paths have fewer. */
+/** Most segments that are counted; our own paths have fewer. */
 const DEPTH = 16;
 
 type Serve<Server> = (request: Request, server: Server, segments: number) => Promise<Response>;
@@ -14,9 +14,9 @@ export function routesBySegments<Server>(serve: Serve<Server>) {
   const routes: Record<string, (request: Request, server: Server) => Promise<Response>> = {};
   for (let path = "", segments = 1; segments <= DEPTH; segments++) {
     path += `/:s${segments}`;
-    const told = (request: Request, server: Server) => serve(request, server, segments);
-    routes[path] = told;
-    routes[`${path}/`] = told;
+    const counted = (request: Request, server: Server) => serve(request, server, segments);
+    routes[path] = counted;
+    routes[`${path}/`] = counted;
   }
   return routes;
 }

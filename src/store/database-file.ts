@@ -6,10 +6,8 @@ import { closeSync, existsSync, fsyncSync, openSync, renameSync, rmSync, statSyn
 import { basename, dirname } from "node:path";
 import Database from "better-sqlite3";
 import { Problem } from "../core/errors.ts";
+import { RESTORE } from "./damage.ts";
 import { migrate } from "./migrate.ts";
-
-const RESTORE =
-  "Restore a copy (of the data folder's backups, or your own). To begin anew, move the data folder aside.";
 
 /** Makes the database where there is none. @throws Problem 409 `database_empty`, `database_incomplete`. */
 export function ensureDatabase(path: string): void {

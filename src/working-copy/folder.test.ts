@@ -17,8 +17,9 @@ import {
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { startSwapper } from "../testing/swapper.ts";
-import { type Folder, openFolder, removeFolder } from "./folder.ts";
+import { FileError, type Folder, openFolder, removeFolder } from "./folder.ts";
 import { loadLibc } from "./libc.ts";
+import { walkBeneath } from "./walk.ts";
 
 const base = mkdtempSync(join(tmpdir(), "skep-beneath-"));
 const outside = join(base, "outside");
@@ -159,6 +160,20 @@ describe.each([
     expect(seen.has("inside")).toBe(true);
     expect([...seen].every((one) => ["inside", "ELOOP", "ENOTDIR", "ENOENT"].includes(one))).toBe(true);
   });
+});
+
+test("a walk goes on past a folder that cannot be looked into, and names it", async () => {
+  mkdirSync(join(root, "z"));
+  using top = openFolder(root);
+  const unreadable: string[] = [];
+  const walked: string[] = [];
+  const enter = (path: string) => {
+    if (path === "a") throw new FileError("EACCES", "stat");
+    return true;
+  };
+  for await (const part of walkBeneath(top, { enter, onUnreadable: (path) => unreadable.push(path) }))
+    walked.push(part.path);
+  expect([unreadable, walked.filter((path) => path.startsWith("a")), walked.includes("")]).toEqual([["a"], [], true]);
 });
 
 test("a thread of its own can do the same", async () => {

@@ -85,17 +85,16 @@ export async function* walkBeneath(top: Folder, options: WalkOptions = {}, start
 }
 
 function openWaiting(top: Folder, path: string, isStart: boolean, options: WalkOptions): Folder | undefined {
-  let folder: Folder;
+  let folder: Folder | undefined;
   try {
     folder = top.folder(path);
+    if (isStart || options.enter?.(path, folder) !== false) return folder;
   } catch (error) {
     // Gone, replaced by a link, or closed to us since it was listed.
     if (isStart || !(error instanceof FileError)) throw error;
     options.onUnreadable?.(path, error);
-    return undefined;
   }
-  if (isStart || options.enter?.(path, folder) !== false) return folder;
-  folder.close();
+  folder?.close();
   return undefined;
 }
 

@@ -41,11 +41,14 @@ export function followedLines(run: RunView, client: Client, ownServer: boolean):
   return [...reportLines(run, client), ...nextLines(run, client)];
 }
 
+/** Commands that come next: to see the work, to take it over, to go on. */
 function nextLines({ id, status, branch, project_id }: RunView, { data }: Client): string[] {
-  const next: string[] = [];
-  if (branch && project_id !== null && data !== undefined)
-    next.push(`git fetch ${join(data, "projects", project_id, "git")} ${branch} && git merge FETCH_HEAD`);
-  if (status !== "succeeded") next.push(`skep restart ${id}`);
+  const next: string[] = status === "succeeded" ? [] : [`skep restart ${id}`];
+  if (branch && project_id !== null) {
+    next.push(`skep diff ${id}`, `skep merge ${id}`);
+    if (data !== undefined)
+      next.push(`git fetch ${join(data, "projects", project_id, "git")} ${branch} && git merge FETCH_HEAD`);
+  }
   next.push(`skep runs ${id}`);
   return ["", ...next.map((command, at) => `${at === 0 ? "next: " : "      "}${command}`)];
 }

@@ -65,7 +65,7 @@ describe("skep init without a terminal", () => {
     expect(stdout).not.toContain(KEY);
     expect(new Set(models.requests.map(({ headers }) => headers["authorization"]))).toEqual(new Set([`Bearer ${KEY}`]));
     expect(readdirSync(repository)).toEqual([".git"]);
-    const [, fetch = ""] = /^next: (git fetch .*)$/m.exec(stdout) ?? [];
+    const [, fetch = ""] = /^ {6}(git fetch .*)$/m.exec(stdout) ?? [];
     expect(Bun.spawnSync(["sh", "-c", fetch], { cwd: repository, stderr: "ignore" }).exitCode).toBe(0);
     expect(readFileSync(join(repository, "HELLO.md"), "utf8")).toBe("# Hello\n");
   });

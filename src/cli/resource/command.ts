@@ -97,6 +97,7 @@ async function show(resource: Resource, word: string, flags: Flags): Promise<Ans
 /** Prints an answer as it was asked for. */
 export function say({ json }: ServerFlags, answer: Answer, exit: Exit): void {
   if (json) console.log(JSON.stringify(answer.json));
+  else if (answer.exact !== undefined && !process.stdout.isTTY) process.stdout.write(answer.exact);
   else for (const line of [answer.text].flat()) console.log(ownColoursOnly(line));
   if (answer.code !== undefined) exit(answer.code);
 }

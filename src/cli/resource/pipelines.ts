@@ -58,7 +58,8 @@ export const pipelines: Resource = {
       on: "one",
       async run({ client, path }) {
         const pipeline = await client.call<Item>("GET", path);
-        return { json: pipeline, text: (pipeline["source"] as string).trimEnd() };
+        const source = pipeline["source"] as string;
+        return { json: pipeline, text: source.trimEnd(), exact: source };
       },
     },
     {

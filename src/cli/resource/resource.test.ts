@@ -1,6 +1,6 @@
 /** The commands over what a server keeps, driven as a person would: lists, single ones, changes, JSON, shortened ids. */
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from "bun:test";
-import { mkdirSync, writeFileSync } from "node:fs";
+import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { PASSWORD } from "../../testing/accounts.ts";
 import { type RunOptions, skep, temporaryFolder } from "../../testing/command.ts";
@@ -110,6 +110,9 @@ describe("pipelines", () => {
     expect(await said("pipelines", "save", path)).toBe("saved ring, 1 steps\n");
     expect(await said("pipelines", "save", path)).toBe("saved ring, 1 steps\n");
     expect(await said("pipelines", "source", "ring")).toBe(text);
+    const withReturns = text.replaceAll("\n", "\r\n");
+    await said("pipelines", "save", file("ring.yml", withReturns));
+    expect(await said("pipelines", "source", "ring")).toBe(withReturns);
     const shown = await said("pipelines", "ring");
     expect(shown).toMatch(/^inputs +tone \(required\)$/m);
     expect(shown).toMatch(/^ring +scribe +the one above$/m);
@@ -233,6 +236,38 @@ describe("events", () => {
     expect(shown.steps.map((step: { step_id: string }) => step.step_id)).toEqual(["look", "greet", "check"]);
     const transcript = await said("executions", "transcript", shown.steps[0].session_id);
     expect(transcript).toMatch(/^user\n {2}[\s\S]*^assistant\n[\s\S]*^ {2}· complete /m);
+  });
+});
+
+describe("the diff of a run", () => {
+  test("is a patch that git applies byte for byte, carriage returns included", async () => {
+    const script = file(
+      "returns.yml",
+      `version: 1
+steps:
+  greet:
+    - tool_calls: [{ tool: write, input: { path: "dos.txt", content: "one\\r\\ntwo\\r\\n" } }]
+    - tool_calls: [{ tool: complete, input: { outputs: "{{ outputs }}", summary: Done. } }]
+default:
+  - tool_calls: [{ tool: complete, input: { outputs: "{{ outputs }}", summary: Done. } }]
+`,
+    );
+    const own = await startServer({ env: { ALLOW_LOCAL_REPOSITORIES: "true", DEMO_SCRIPT: script } });
+    try {
+      const there = ["--data", own.data];
+      await skep(["projects", "add", "bell", "--repository", repository, ...there]);
+      const ran = await skep(["run", "hello", "Write", "--project", "bell", "--follow", ...there]);
+      const [id = ""] = /run_[0-9a-z]{26}/.exec(ran.stdout) ?? [];
+      expect(ran.stdout).toContain(`next: skep diff ${id}`);
+      const { stdout: patch } = await skep(["diff", id, ...there]);
+      const copy = join(folder.path, "copy");
+      expect(Bun.spawnSync(["git", "clone", "-q", repository, copy]).exitCode).toBe(0);
+      const applied = Bun.spawnSync(["git", "apply"], { cwd: copy, stdin: Buffer.from(patch) });
+      expect({ code: applied.exitCode, patch }).toEqual({ code: 0, patch: expect.stringContaining("+one\r\n") });
+      expect(readFileSync(join(copy, "dos.txt"), "utf8")).toBe("one\r\ntwo\r\n");
+    } finally {
+      await own.remove();
+    }
   });
 });
 

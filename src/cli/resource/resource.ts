@@ -46,6 +46,8 @@ export interface Call {
 export interface Answer {
   json: unknown;
   text: string | readonly string[];
+  /** What stands for the text where there is no terminal to act upon it: a file's content, byte for byte. */
+  exact?: string;
   code?: number;
 }
 

@@ -6,6 +6,7 @@ import { exitCodeOf, followRun, type RunView } from "../follow/follow.ts";
 import { followedLines, reportLines } from "../follow/report.ts";
 import { INTERRUPTED, onInterrupt } from "../interrupt.ts";
 import type { Client } from "../server/client.ts";
+import { paint, plain, type Style } from "../terminal/style.ts";
 import { costText, spanText, tableLines, timeText } from "../terminal/table.ts";
 import { listItems } from "./find.ts";
 import type { Answer, Call, Flags, Item, Resource, Verb } from "./resource.ts";
@@ -150,8 +151,14 @@ async function diff({ client, path, flags }: Call): Promise<Answer> {
     return { json: { ...rest, stats, items }, text: items.length === 0 ? "The run changed no file." : table };
   }
   const patch = await client.text(`${path}/diff?format=patch`);
-  return { json: patch, text: patch === "" ? "The run changed no file." : patch.replace(/\n$/, "").split("\n") };
+  if (patch === "") return { json: patch, text: "The run changed no file." };
+  return { json: patch, text: patch.replace(/\n$/, "").split("\n").map(colouredLine), exact: patch };
 }
+
+const PATCH_STYLES: Readonly<Record<string, Style>> = { "+": "green", "-": "red", "@": "cyan" };
+/** What the line begins with says what became of it. */
+const colouredLine = (line: string): string =>
+  paint(/^(diff |index |--- |\+\+\+ )/.test(line) ? "bold" : PATCH_STYLES[line[0] ?? ""], plain(line));
 
 async function wholeDiff(client: Client, path: string): Promise<Item> {
   const whole = await client.call<Item>("GET", `${path}/diff`);

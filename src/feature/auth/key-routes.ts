@@ -30,7 +30,7 @@ export function apiKeyRoutes(base: Base, { apiKeys, store }: { apiKeys: ApiKeys;
         answer.created(
           (key) => `/v1/auth/api-keys/${key.id}`,
           () => apiKeys.create(accountOf(caller), body, actorOf(caller), caller.address),
-          // The key is shown once: a repeat with the same Idempotency-Key is told all but the key.
+          // The key is shown once: a repeat with the same Idempotency-Key gets all but the key.
           ({ key: _, ...rest }) => rest,
         ),
       {

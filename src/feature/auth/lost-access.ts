@@ -1,6 +1,6 @@
 /**
  * What the owner of the machine may do to accounts without logging in: rights over the data folder are rights over
- * everything in it. Works beside a running server, which reads accounts anew at each request.
+ * everything in it. Works beside a running server, which reads accounts at each request.
  */
 import { existsSync } from "node:fs";
 import Database from "better-sqlite3";

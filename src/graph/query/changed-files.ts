@@ -36,17 +36,19 @@ export async function changedFiles(
   if (against.startsWith("-") || !/^[\w./~^@{}-]+$/.test(against)) throw new GraphError("invalid", "base is no commit");
   const [repository, answer] = await Promise.all([
     repositoryOf(place),
-    git(place, ["rev-parse", "--verify", "--quiet", `${against}^{commit}`]),
+    git(place, ["rev-parse", `${against}^{commit}`, `${against}^{tree}`]),
   ]);
   if (!repository) return undefined;
-  const commit = answer?.trim();
+  const [commit, tree] = answer?.trim().split("\n") ?? [];
   if (commit === undefined && base) throw new GraphError("invalid", "base is no commit of this repository");
   const known = await knownIndex(place, repository, folder);
   if (!known) return undefined;
   // Before the first commit everything is new.
   const index = commit === undefined ? await GitIndex.of([], repository.hash) : known.index;
   const found = await compareTree(repository, index);
-  const changes = readDiff(commit === undefined ? "" : await diffOf({ repository, folder, index, commit }, found));
+  const isSame = index.tree === tree && found.edits.length + found.gone.length === 0;
+  const isDiffless = commit === undefined || isSame;
+  const changes = readDiff(isDiffless ? "" : await diffOf({ repository, folder, index, commit }, found));
   if (found.read.some((entry) => entry.stat)) await known.remember([...found.read, ...found.doubtful]);
   addOthers(changes, found, repository.start);
   changes.files.sort((a, b) => (a.path < b.path ? -1 : 1));

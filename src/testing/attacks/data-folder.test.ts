@@ -142,7 +142,7 @@ describe("A45: what is lost or damaged", () => {
     const pages = statSync(join(good, "skep.db")).size / pageBytes;
     const noise = Buffer.alloc(pageBytes, 0xa5);
     let told = 0;
-    for (let page = pages - 1; page > 0; page -= Math.ceil(pages / 12)) {
+    for (let page = pages - 1; page > 0; page -= Math.ceil(pages / 16)) {
       const data = await furnished();
       damage(join(data, "skep.db"), page * pageBytes, noise);
       const { code, stderr, url, stop } = await startOrRefusal(data);

@@ -86,7 +86,7 @@ describe("A21: bodies", () => {
   });
 });
 
-type Entry = Partial<Header> & { name: string; data?: string };
+type Entry = Partial<Header> & { name: string; data?: string | Buffer };
 
 async function tarOf(entries: readonly Entry[]): Promise<Buffer> {
   const tar = pack();
@@ -128,6 +128,21 @@ describe.skipIf(!docker)("A22: skep image load", () => {
     }
     expect(readdirSync(tmpdir())).not.toContain("skep-slipped");
   }, 60_000);
+
+  test("refuses an image whose small layer unpacks to gigabytes, before the engine has it", async () => {
+    const piece = gzipSync(Buffer.alloc(16 * 1024 * 1024), { level: 9 });
+    const layer = Buffer.concat(Array.from({ length: 90 }, () => piece));
+    const path = join(folder, "bomb.tar");
+    writeFileSync(
+      path,
+      await tarOf([
+        { name: "layer.tar", data: layer },
+        { name: "manifest.json", data: "[]" },
+      ]),
+    );
+    const { code, stderr } = await skep(["image", "load", path], { timeoutMs: 60_000 });
+    expect([code, stderr]).toEqual([1, expect.stringContaining("it is a bomb")]);
+  });
 
   test("refuses what is no archive, a cut one and an empty one, in words", async () => {
     const good = await tarOf([{ name: "manifest.json", data: "x".repeat(5_000) }]);

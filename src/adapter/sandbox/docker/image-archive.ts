@@ -6,17 +6,23 @@ import { posix } from "node:path";
 import { Transform, type TransformCallback } from "node:stream";
 import { extract, type Header } from "tar-stream";
 import { Problem } from "../../../core/errors.ts";
+import { countUnpacked } from "./packed-layer.ts";
 
 /** `saved`: what `docker save` writes. `rootfs`: a root file system, unpacked by the engine inside its own chroot. */
 export type ArchiveKind = "saved" | "rootfs";
 
 export interface ArchiveLimits {
-  /** Of the archive, uncompressed. */
+  /** Of the archive and of what its packed layers hold, uncompressed. */
   maxBytes: number;
   maxEntries: number;
+  /** So much packed layers may hold whatever they were packed from; more only up to PACKED_RATIO times their size. */
+  unpackedBytes?: number;
 }
 
 export const ARCHIVE_LIMITS: ArchiveLimits = { maxBytes: 32 * 1024 ** 3, maxEntries: 1_000_000 };
+const UNPACKED_BYTES = 1024 ** 3;
+/** Layers of programs and text shrink to a tenth or so; zeros to a thousandth. */
+const PACKED_RATIO = 100;
 
 const refused = (detail: string) => new Problem(422, "archive_refused", detail);
 const isAbsolute = (path: string) => path.startsWith("/") || /^[A-Za-z]:[\\/]/.test(path);
@@ -67,15 +73,23 @@ export function guardArchive(kind: ArchiveKind, limits: ArchiveLimits = ARCHIVE_
   const seen = new Set<string>();
   let bytes = 0;
   let entries = 0;
+  let unpacked = 0;
   let fault: Error | undefined;
+  const room = () => Math.max(limits.unpackedBytes ?? UNPACKED_BYTES, PACKED_RATIO * bytes);
+  const holds = (more: number): boolean => {
+    unpacked += more;
+    if (bytes + unpacked > limits.maxBytes || unpacked > room())
+      fault ??= refused("The archive's layers hold far more than their size: it is a bomb, or damaged.");
+    return fault === undefined;
+  };
   reader.on("entry", (header, stream, next) => {
     entries += 1;
     const wrong = entries > limits.maxEntries ? "is one too many" : entryFault(kind, header, seen);
     if (wrong) fault ??= refused(`The archive's entry ${JSON.stringify(header.name)} ${wrong}.`);
-    stream.on("end", next);
-    // An archive that is cut off inside an entry is told here, too.
+    // An archive that is cut off inside an entry is said by the reader.
     stream.on("error", () => {});
-    stream.resume();
+    const counted = kind === "saved" && !fault ? holds : () => false;
+    countUnpacked(stream as AsyncIterable<Uint8Array>, counted).then(() => next(), next);
   });
   reader.on("error", (error) => {
     fault ??= refused(`This is no tar archive: ${error.message}.`);

@@ -1,8 +1,9 @@
 /** Images without a registry: built, loaded, and archives that are refused. */
 import { afterAll, describe, expect, test } from "bun:test";
+import { randomBytes } from "node:crypto";
 import { PassThrough, Readable } from "node:stream";
 import { pipeline } from "node:stream/promises";
-import { gzipSync } from "node:zlib";
+import { gzipSync, zstdCompressSync } from "node:zlib";
 import { type Header, pack } from "tar-stream";
 import { newId } from "../../../core/ids.ts";
 import { dockerForTests } from "../../../testing/docker-image.ts";
@@ -10,7 +11,7 @@ import type { DockerClient } from "../../docker.ts";
 import { createImages } from "./image.ts";
 import { ARCHIVE_LIMITS, type ArchiveKind, guardArchive } from "./image-archive.ts";
 
-type Entry = Partial<Header> & { name: string; data?: string };
+type Entry = Partial<Header> & { name: string; data?: string | Buffer };
 
 async function tarOf(entries: readonly Entry[]): Promise<Buffer> {
   const tar = pack();
@@ -73,6 +74,36 @@ describe("an archive on its way to the engine", () => {
       const data = await tarOf([{ name: "ok", data: "fine" }, ...entries, { name: "later", data: "x".repeat(3_000) }]);
       await expect(through(kind, data)).rejects.toMatchObject({ status: 422, code: "archive_refused" });
     });
+
+  test("is refused for a layer that unpacks to far more than it is, packed in any way, and passes with an honest one", async () => {
+    const zeros = Buffer.alloc(4 * 1024 * 1024);
+    const honest = randomBytes(300_000);
+    const packers = {
+      gzip: gzipSync,
+      zstd: zstdCompressSync,
+      twice: (data: Buffer) => Buffer.concat([gzipSync(data), gzipSync(data)]),
+    };
+    const limits = { maxBytes: 32 * 1024 ** 3, maxEntries: 100, unpackedBytes: 1024 * 1024 };
+    for (const [how, pack] of Object.entries(packers)) {
+      const bomb = await tarOf([
+        { name: "blobs/sha256/x", data: pack(zeros) },
+        { name: "manifest.json", data: "[]" },
+      ]);
+      await expect([how, through("saved", bomb, limits)][1]).rejects.toMatchObject({
+        code: "archive_refused",
+        message: expect.stringContaining("bomb"),
+      });
+      const good = await tarOf([
+        { name: "blobs/sha256/x", data: pack(honest) },
+        { name: "manifest.json", data: "[]" },
+      ]);
+      expect((await through("saved", good, limits)).equals(good)).toBe(true);
+      // A root file system's files are not unpacked by anybody.
+      expect((await through("rootfs", bomb, limits)).equals(bomb)).toBe(true);
+    }
+    const cut = await tarOf([{ name: "layer", data: gzipSync(honest).subarray(0, 1_000) }]);
+    expect((await through("saved", cut, limits)).equals(cut)).toBe(true);
+  });
 
   test("is refused for its size, its number of entries, for being cut off, and for being none", async () => {
     const data = await tarOf([{ name: "a", data: "x".repeat(10_000) }, { name: "b" }]);

@@ -1,0 +1,42 @@
+/** Layers of a saved image may be packed, and the engine unpacks them: how much they hold is seen only by unpacking. */
+import type { Transform } from "node:stream";
+import { constants, createGunzip, createZstdDecompress } from "node:zlib";
+
+/** Reads an entry to its end. `unpacked` receives the bytes that it holds as they are found; false ends the counting. */
+export async function countUnpacked(
+  entry: AsyncIterable<Uint8Array>,
+  unpacked: (bytes: number) => boolean,
+): Promise<void> {
+  let unpacker: Transform | undefined;
+  let isFirst = true;
+  try {
+    for await (const chunk of entry) {
+      if (isFirst) unpacker = startUnpacker(chunk, unpacked);
+      isFirst = false;
+      if (unpacker && !unpacker.destroyed && !unpacker.write(chunk))
+        await new Promise<void>((resume) => unpacker?.once("drain", resume).once("close", resume));
+    }
+    if (!unpacker || unpacker.destroyed) return;
+    unpacker.end();
+    await new Promise<void>((resume) => unpacker?.once("close", resume));
+  } finally {
+    unpacker?.destroy();
+  }
+}
+
+/** Undefined for what is not packed in a way that engines unpack. */
+function startUnpacker(first: Uint8Array, unpacked: (bytes: number) => boolean): Transform | undefined {
+  const isGzip = first[0] === 0x1f && first[1] === 0x8b;
+  const isZstd = first[0] === 0x28 && first[1] === 0xb5 && first[2] === 0x2f && first[3] === 0xfd;
+  if (!isGzip && !isZstd) return undefined;
+  const chunkSize = 256 * 1024;
+  // What is damaged, or cut off, is for the engine to refuse: here it is counted as far as it goes.
+  const unpacker = isGzip
+    ? createGunzip({ chunkSize, finishFlush: constants.Z_SYNC_FLUSH })
+    : createZstdDecompress({ chunkSize });
+  unpacker.on("data", (chunk: Uint8Array) => {
+    if (!unpacked(chunk.byteLength)) unpacker.destroy();
+  });
+  unpacker.on("error", () => unpacker.destroy());
+  return unpacker;
+}

@@ -1,0 +1,16 @@
+/** What damage to the database looks like from inside, and what to do about it. */
+import { Problem } from "../core/errors.ts";
+
+export const RESTORE =
+  "Restore a copy (of the data folder's backups, or your own). To begin anew, move the data folder aside.";
+
+/**
+ * Whether a stored value is no JSON though it was written as such: the file's pages hold no checksums, so damage inside
+ * a value shows when it is read. What strangers send is parsed elsewhere, and refused there.
+ */
+export const isGarbled = (error: unknown): boolean =>
+  error instanceof SyntaxError && error.message.startsWith("JSON Parse error");
+
+/** @returns what a start says of an error that means damage; any other error as it is. */
+export const asDamage = (error: unknown): unknown =>
+  isGarbled(error) ? new Problem(503, "database_damaged", `The database skep.db is damaged. ${RESTORE}`) : error;
