@@ -5,7 +5,7 @@
  * That needs no privilege on the host and changes no route of it. It is shared by all instances on a host, because
  * Docker gives an address range to one network only.
  */
-
+import { setTimeout as sleep } from "node:timers/promises";
 import { isProblem, messageOf } from "../../../core/errors.ts";
 import type { DockerClient, EngineInfo } from "../../docker.ts";
 import { LABELS } from "./container-spec.ts";
@@ -118,12 +118,24 @@ async function makeGuard(docker: DockerClient, engine: () => Promise<EngineInfo>
   });
 }
 
+/** How long, and how often, an address range is waited for that another instance is taking or giving back. */
+const RANGE_MS = 100;
+const RANGE_TRIES = 50;
+
 async function ensure(docker: DockerClient, request: Parameters<DockerClient["networks"]["create"]>[0]): Promise<void> {
-  const existing = await docker.networks.list([]);
-  if (existing.some((network) => network.name === request.Name)) return;
-  await docker.networks.create(request).catch((error) => {
-    if (!isProblem(error) || error.code !== "docker_conflict") throw error;
-  });
+  for (let tries = 1; ; tries++) {
+    const existing = await docker.networks.list([]);
+    if (existing.some((network) => network.name === request.Name)) return;
+    try {
+      await docker.networks.create(request);
+      return;
+    } catch (error) {
+      if (isProblem(error) && error.code === "docker_conflict") return;
+      // The network of this range is just being made or removed: it is listed, or the range is free, in a moment.
+      if (!/pool overlaps/i.test(messageOf(error)) || tries === RANGE_TRIES) throw error;
+      await sleep(RANGE_MS);
+    }
+  }
 }
 
 interface Once {
