@@ -5,6 +5,7 @@ import { type Clock, timestamp } from "../../core/clock.ts";
 import { conflict, invalidField, isProblem, messageOf, unavailable } from "../../core/errors.ts";
 import { newId } from "../../core/ids.ts";
 import { LIMITS } from "../../core/limits.ts";
+import type { Masking } from "../../core/masking.ts";
 import { joinWavs } from "../../core/wav.ts";
 import type { Caller } from "../../http/caller.ts";
 import { type ListAnswer, listAnswer, type Page } from "../../http/list.ts";
@@ -44,6 +45,7 @@ export interface Voices {
 export interface VoicesDeps {
   store: Store;
   clock: Clock;
+  masking: Pick<Masking, "text">;
   settings: VoiceSettings;
   services: SpeechServices;
   cache: SpeechCache;
@@ -56,7 +58,7 @@ const present = ({ cost_nano, ...row }: Row): TtsCall => ({
   cost_usd: cost_nano === null ? null : cost_nano / 1e9,
 });
 
-export function createVoices({ store, clock, settings, services, cache }: VoicesDeps): Voices {
+export function createVoices({ store, clock, masking, settings, services, cache }: VoicesDeps): Voices {
   const { db } = store;
   const log = (row: Omit<Row, "created_at">): void =>
     void store.write(() =>
@@ -73,7 +75,8 @@ export function createVoices({ store, clock, settings, services, cache }: Voices
       throw conflict("Voice is switched off for this agent. An administrator switches it on.", "voice_disabled");
     if (chosen.provider === null)
       throw unavailable("provider_not_configured", "No speech service is chosen. Set one in the voice settings.");
-    const said = spokenText(text);
+    // It may go to a service outside, and it is kept.
+    const said = masking.text(spokenText(text));
     if (said === "") throw invalidField("/text", "Nothing in the text is read aloud: code and links are left out");
     if (said.length > chosen.max_characters)
       throw invalidField(

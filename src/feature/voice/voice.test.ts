@@ -121,6 +121,14 @@ describe("speech", () => {
     expect(await speak({ text: "Hello." })).toMatchObject({ status: 503, body: { code: "provider_not_configured" } });
   });
 
+  test("never says a secret of the instance to the service", async () => {
+    const value = "sk-spoken-canary-73a1";
+    expect((await server.request("POST", "/v1/secrets", { body: { name: "SPOKEN", value } })).status).toBe(201);
+    expect((await speak({ text: `The key is ${value}.` })).status).toBe(200);
+    expect(speech.asked).toHaveLength(1);
+    expect(JSON.stringify(speech.asked)).not.toContain(value);
+  });
+
   test("of nothing, of code alone, or longer than the limit is refused at the field", async () => {
     await instance({ max_characters: 10 });
     for (const text of ["", "```\ncode\n```", "Longer than ten characters."]) {
