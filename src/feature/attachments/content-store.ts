@@ -2,6 +2,7 @@
 import { createHash } from "node:crypto";
 import { link, mkdir, readdir, rm, stat, writeFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
+import { setImmediate } from "node:timers/promises";
 
 export interface ContentStore {
   /** Keeps the bytes. @returns their digest. */
@@ -15,6 +16,18 @@ export interface ContentStore {
 
 const DIGEST = /^[0-9a-f]{64}$/;
 
+const PIECE = 1024 * 1024;
+
+/** In pieces, so that a large file does not hold up others. */
+async function digestOf(bytes: Uint8Array): Promise<string> {
+  const hash = createHash("sha256");
+  for (let at = 0; at < bytes.byteLength; at += PIECE) {
+    hash.update(bytes.subarray(at, at + PIECE));
+    await setImmediate();
+  }
+  return hash.digest("hex");
+}
+
 export function createContentStore(folder: string): ContentStore {
   const pathOf = (sha256: string): string => {
     if (!DIGEST.test(sha256)) throw new Error("not a digest");
@@ -25,7 +38,7 @@ export function createContentStore(folder: string): ContentStore {
     pathOf,
     exists,
     async put(bytes) {
-      const sha256 = createHash("sha256").update(bytes).digest("hex");
+      const sha256 = await digestOf(bytes);
       const path = pathOf(sha256);
       if (await exists(sha256)) return sha256;
       await mkdir(dirname(path), { recursive: true, mode: 0o700 });

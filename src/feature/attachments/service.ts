@@ -24,6 +24,7 @@ export interface AttachmentService {
   /** Parts of a message, held by its session. Call inside the transaction. @throws Problem 422 one that is not theirs. */
   attach(ids: readonly string[], sessionId: string, caller: Caller): AttachedPart[];
   bytes(id: string): Promise<Uint8Array | undefined>;
+  /** Its first TEXT_BYTES; undefined when it is gone, or no text. */
   text(id: string): Promise<string | undefined>;
   /** Removes what nothing has held for a day. */
   sweep(): Promise<void>;
@@ -41,6 +42,8 @@ type Row = typeof table.$inferSelect;
 
 const present = ({ user_id: _, ...row }: Row): Attachment => ({ ...row, status: "ready" });
 const NAME_CHARACTERS = 255;
+/** Of a text: as much is looked at, and given to models. */
+const TEXT_BYTES = 1024 * 1024;
 
 export function createAttachments({ store, clock, content }: AttachmentsDeps): AttachmentService {
   const { db } = store;
@@ -102,8 +105,8 @@ export function createAttachments({ store, clock, content }: AttachmentsDeps): A
     bytes: (id) => read(rowOf(id)),
     async text(id) {
       const row = rowOf(id);
-      const bytes = row?.text_available ? await read(row) : undefined;
-      return bytes && new TextDecoder().decode(bytes);
+      if (!row?.text_available || !(await content.exists(row.sha256))) return undefined;
+      return Bun.file(content.pathOf(row.sha256)).slice(0, TEXT_BYTES).text();
     },
     async sweep() {
       const before = clock.now() - LIMITS.attachmentUnheldMs;
@@ -144,7 +147,9 @@ async function typeOf(bytes: Uint8Array): Promise<{ mediaType: string; isText: b
   const known = await fileTypeFromBuffer(bytes.subarray(0, 65_536)).catch(() => undefined);
   if (known) return { mediaType: known.mime, isText: false };
   try {
-    const text = new TextDecoder("utf-8", { fatal: true }).decode(bytes);
+    // The rest is read as text anyway; a character that the cut divides is no fault.
+    const cut = bytes.byteLength > TEXT_BYTES;
+    const text = new TextDecoder("utf-8", { fatal: true }).decode(bytes.subarray(0, TEXT_BYTES), { stream: cut });
     if (!text.includes("\0")) return { mediaType: "text/plain", isText: true };
   } catch {
     // Not text.
