@@ -78,5 +78,16 @@ function decodeCursor(cursor: string): string {
   } catch {
     // Falls through to the same answer as a well-formed cursor of another make.
   }
-  throw badRequest("The cursor is not one that this server gave. Start again without it.", "bad_cursor");
+  throw badCursor();
+}
+
+/** 400 for a cursor of another list, or of no list. */
+export const badCursor = () =>
+  badRequest("The cursor is not one that this list gave. Start again without it.", "bad_cursor");
+
+/** A sort key that is a number. @throws Problem 400 for another list's cursor. */
+export function numberAfter({ after }: Page): number | undefined {
+  if (after === null) return undefined;
+  if (!/^\d{1,15}$/.test(after)) throw badCursor();
+  return Number(after);
 }

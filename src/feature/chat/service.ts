@@ -4,7 +4,7 @@ import { conflict, invalidField, notFound } from "../../core/errors.ts";
 import type { InputPart } from "../../engine/parts.ts";
 import { textPart } from "../../engine/parts.ts";
 import type { Caller } from "../../http/caller.ts";
-import { type ListAnswer, listAnswer, type Page } from "../../http/list.ts";
+import { badCursor, type ListAnswer, listAnswer, type Page } from "../../http/list.ts";
 import type { Store } from "../../store/store.ts";
 import { messages as messageTable, sessions as table } from "../../store/tables/sessions.ts";
 import type { SessionRow, Sessions } from "../sessions/service.ts";
@@ -85,7 +85,8 @@ export function createChats(deps: ChatsDeps): Chats {
 
   return {
     list({ status = "active", agent_id }, page, caller) {
-      const [at, id] = page.after === null ? [] : page.after.split("|");
+      const [, at, id] = page.after === null ? [] : (/^([\d:.TZ-]+)\|(sess_\w+)$/.exec(page.after) ?? [""]);
+      if (page.after !== null && id === undefined) throw badCursor();
       const states = status === "all" ? [...ACTIVE, ...ENDED] : status === "ended" ? ENDED : ACTIVE;
       const owner = caller.userId ?? null;
       const rows = db

@@ -1,10 +1,10 @@
 /** /v1/projects/{id}/knowledge-graph. */
 import { type TSchema, Type as t } from "@sinclair/typebox";
 import { Elysia } from "elysia";
-import { badRequest, invalidField } from "../../core/errors.ts";
+import { invalidField } from "../../core/errors.ts";
 import type { GraphJson } from "../../graph/client.ts";
 import type { Base } from "../../http/base.ts";
-import { cursorAfter, listOf, PageQuery, pageOf } from "../../http/list.ts";
+import { cursorAfter, listOf, numberAfter, PageQuery, pageOf } from "../../http/list.ts";
 import {
   Changes,
   ChangesQuery,
@@ -265,9 +265,6 @@ async function passedList(answer: Promise<GraphJson>): Promise<Response> {
 const cursorOf = (next: number | null): string | null => (next === null ? null : cursorAfter(String(next)));
 
 function windowOf(query: { limit?: number | undefined; cursor?: string | undefined }) {
-  const { limit, after } = pageOf(query);
-  const start = Number(after ?? "0");
-  if (!Number.isSafeInteger(start) || start < 0)
-    throw badRequest("The cursor is not one that this server gave. Start again without it.", "bad_cursor");
-  return { start, count: limit };
+  const page = pageOf(query);
+  return { start: numberAfter(page) ?? 0, count: page.limit };
 }

@@ -1,7 +1,9 @@
 /** The timeline, from the event log, and the sessions that are alive. */
+import { timestamp } from "../../core/clock.ts";
+import { timeOf } from "../../core/time-of.ts";
 import { kindOf, type SessionKind } from "../../engine/kinds.ts";
 import type { Caller } from "../../http/caller.ts";
-import { type ListAnswer, listAnswer, type Page } from "../../http/list.ts";
+import { type ListAnswer, listAnswer, numberAfter, type Page } from "../../http/list.ts";
 import type { Store } from "../../store/store.ts";
 import type { SessionRow } from "../sessions/service.ts";
 import { type LiveSession, TIMELINE_KINDS, type TimelineItem } from "./model.ts";
@@ -9,7 +11,7 @@ import { type LiveSession, TIMELINE_KINDS, type TimelineItem } from "./model.ts"
 export interface TimelineFilter {
   agent_id?: string | undefined;
   kind?: TimelineItem["kind"] | undefined;
-  /** RFC 3339. */
+  /** RFC 3339, in any zone. */
   since?: string | undefined;
 }
 
@@ -73,8 +75,8 @@ export function createLifecycle({ store, live, containers }: LifecycleDeps): Lif
       };
       also("agent_id = @agent", "agent", agent_id);
       also("kind = @kind", "kind", kind);
-      also("at >= @since", "since", since);
-      also("id < @before", "before", page.after === null ? undefined : Number(page.after));
+      also("at >= @since", "since", since === undefined ? undefined : timestamp(timeOf(since, "since")));
+      also("id < @before", "before", numberAfter(page));
       if (!caller.admin) also("(user_id IS NULL OR user_id = @user)", "user", caller.userId ?? "");
       const rows = store.sqlite
         .prepare(

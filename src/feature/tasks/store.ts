@@ -1,7 +1,7 @@
 /** Rows of tasks, their dependencies and their history, and the event that goes with each change. */
 import { and, asc, count, desc, eq, inArray, isNotNull, isNull, lt, ne, type SQL, sql } from "drizzle-orm";
 import { type Clock, timestamp } from "../../core/clock.ts";
-import type { Page } from "../../http/list.ts";
+import { badCursor, numberAfter, type Page } from "../../http/list.ts";
 import type { Store } from "../../store/store.ts";
 import { taskDependencies, taskHistory, tasks } from "../../store/tables/tasks.ts";
 import { taskChanged } from "./events.ts";
@@ -124,7 +124,8 @@ export function createTaskStore(store: Store, clock: Clock): TaskStore {
   return {
     find,
     page(projectId, filter, { limit, after }) {
-      const [priority, position, id] = after === null ? [] : after.split("|");
+      const [, priority, position, id] = after === null ? [] : (/^(\d)\|(-?\d{1,15})\|(task_\w+)$/.exec(after) ?? [""]);
+      if (after !== null && id === undefined) throw badCursor();
       const place = sql`(${tasks.position}, ${tasks.id})`;
       const later = filter.ready
         ? sql`(${tasks.priority}, ${tasks.position}, ${tasks.id}) > (${Number(priority)}, ${Number(position)}, ${id})`
@@ -229,14 +230,15 @@ export function createTaskStore(store: Store, clock: Clock): TaskStore {
         tell(row, "deleted");
       });
     },
-    history(id, { limit, after }) {
-      const before = after === null ? undefined : lt(taskHistory.id, Number(after));
+    history(id, page) {
+      const last = numberAfter(page);
+      const before = last === undefined ? undefined : lt(taskHistory.id, last);
       return db
         .select()
         .from(taskHistory)
         .where(and(eq(taskHistory.task_id, id), before))
         .orderBy(desc(taskHistory.id))
-        .limit(limit + 1)
+        .limit(page.limit + 1)
         .all()
         .map(({ task_id: _, ...entry }) => entry);
     },

@@ -205,7 +205,8 @@ describe("tasks", () => {
     expect(await titles("?priority=p3&agent_id=scribe")).toHaveLength(6);
     expect(await titles("?q=task%202")).toHaveLength(6);
     expect(await titles("?q=%25")).toEqual([]);
-    expect((await call("GET", "/tasks?cursor=x")).status).toBe(400);
+    const other = Buffer.from(JSON.stringify([1, "run_of_another_list"])).toString("base64url");
+    for (const cursor of ["x", other]) expect((await call("GET", `/tasks?cursor=${cursor}`)).status).toBe(400);
   });
 
   test("are changed in bulk, each by itself", async () => {

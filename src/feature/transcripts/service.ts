@@ -1,9 +1,9 @@
 /** Reads transcripts from the rows of sessions. Long outputs are cut: a page of a transcript is for people. */
 import { and, asc, desc, eq, exists, inArray, lt, or, type SQL, sql } from "drizzle-orm";
-import { badRequest, notFound } from "../../core/errors.ts";
+import { notFound } from "../../core/errors.ts";
 import { LIMITS } from "../../core/limits.ts";
 import type { Caller } from "../../http/caller.ts";
-import { type ListAnswer, listAnswer, type Page } from "../../http/list.ts";
+import { type ListAnswer, listAnswer, numberAfter, type Page } from "../../http/list.ts";
 import type { Store } from "../../store/store.ts";
 import { messages, sessions, toolCalls } from "../../store/tables/sessions.ts";
 import type { TranscriptMessage } from "./model.ts";
@@ -81,9 +81,7 @@ export function createTranscripts({ db }: Store): Transcripts {
     page(id, text, page, caller) {
       const row = db.select({ user: sessions.user_id }).from(sessions).where(eq(sessions.id, id)).get();
       if (!row || (!caller.admin && row.user !== null && row.user !== caller.userId)) throw notFound("session");
-      const after = page.after === null ? undefined : Number(page.after);
-      if (after !== undefined && !Number.isInteger(after))
-        throw badRequest("The cursor is not one of this list.", "bad_cursor");
+      const after = numberAfter(page);
       const where = and(
         eq(messages.session_id, id),
         after === undefined ? undefined : lt(messages.seq, after),

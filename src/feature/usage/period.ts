@@ -7,16 +7,6 @@ const HOUR_MS = 3_600_000;
 export const DAY_MS = 24 * HOUR_MS;
 export const MAX_BUCKETS = 2_000;
 
-/** Milliseconds of RFC 3339 or YYYY-MM-DD. @throws Problem 422 naming the parameter. */
-export function timeOf(text: string, parameter: string): number {
-  const shape = /^\d{4}-\d{2}-\d{2}([T ]\d{2}:\d{2}(:\d{2}(\.\d{1,9})?)?(Z|[+-]\d{2}:?\d{2}))?$/i;
-  // A plus sign that was not percent-encoded arrives as a space.
-  const plain = text.replace(/ (\d{2}:?\d{2})$/, "+$1");
-  const ms = shape.test(plain) ? Date.parse(plain) : Number.NaN;
-  if (Number.isNaN(ms)) throw invalidField(parameter, "Must be a time as RFC 3339 writes it, or a day");
-  return ms;
-}
-
 export const startOfDay = (ms: number): number => ms - (((ms % DAY_MS) + DAY_MS) % DAY_MS);
 export function startOfMonth(ms: number, months = 0): number {
   const date = new Date(ms);
