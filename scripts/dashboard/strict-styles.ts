@@ -1,6 +1,6 @@
 /**
  * Two libraries write `<style>` elements, which the dashboard's policy refuses. Here they use constructed style sheets.
- * A version whose text is another one stops the build: look at it, and write the change anew.
+ * A version with a different text stops the build: read it, then write the change for it.
  */
 import { readFileSync } from "node:fs";
 import type { BunPlugin } from "bun";

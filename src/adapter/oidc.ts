@@ -42,7 +42,7 @@ export interface AuthorizationAnswer {
   verifier: string;
 }
 
-/** @param log receives why a sign-on failed: people are told only that it did. */
+/** @param log receives why a sign-on failed; the browser shows only that it did. */
 export function createOidcClient(log: (why: string, detail: Record<string, unknown>) => void): OidcClient {
   const client = lazy(async () => (await import("./oidc/client.ts")).openOidcClient(log));
   return {

@@ -68,7 +68,7 @@ function offerPrivate(error: unknown): never {
   throw new Problem(error.status, error.code, `${error.detail}. For this run alone: skep run --private …`);
 }
 
-/** Creates the run. What the server does not know it is told by its name: it answers no names that it was sent. */
+/** Creates the run. The server never repeats a name it was sent, so an unknown name is added to its answer here. */
 function create(client: Client, pipeline: string, task: string, flags: RunFlags): Promise<RunView> {
   const body = {
     pipeline_id: pipeline,

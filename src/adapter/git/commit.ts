@@ -76,7 +76,7 @@ async function headOf(git: GitCommand, at: GitCommandOptions): Promise<Head> {
   return { commit, tree, ref };
 }
 
-/** The index of the head's tree. What it remembers of files is kept when it is made anew. */
+/** The index of the head's tree. When it is rebuilt, what it remembers of files is kept. */
 async function indexOf(git: GitCommand, at: GitCommandOptions, { tree }: Head): Promise<GitIndex> {
   const known = await readIndex(at.gitDir!, tree);
   if (known?.tree === tree) return known;

@@ -15,7 +15,7 @@ const BATCH_BYTES = 256 * 1024;
 
 /**
  * The changes as one commit, whose name git answers. Nothing at all when there are none.
- * @param changed is told each file that was sent, without its content
+ * @param changed called with each file that was sent, without its content
  */
 export async function* importedChanges(
   comparison: Comparison,

@@ -94,7 +94,7 @@ export function createReplyParts(provider: string, listener: Listener): ReplyPar
     if (words) return takeWords(words.type, words.what, part);
     if (part.type === "tool-call" && !part.providerExecuted) {
       const { toolCallId: call_id = "", toolName: tool = "", input } = part;
-      // What is no object is refused when it is made; nothing at all is told apart from an empty object by its name.
+      // Other values than objects are refused when the call is made; no arguments at all count as an empty object.
       const call: AssistantPart = {
         type: "tool_call",
         call_id,

@@ -11,7 +11,7 @@ import type { OidcClient, OidcPerson, OidcSettings } from "../oidc.ts";
 const TIMEOUT_SECONDS = 10;
 const DISCOVERY_KEPT_MS = 3_600_000;
 
-/** @param log hears why a sign-on failed: people are told only that it did. */
+/** @param log receives why a sign-on failed; the browser shows only that it did. */
 export function openOidcClient(log: (why: string, detail: Record<string, unknown>) => void): OidcClient {
   const kept = new Map<string, { until: number; configuration: Promise<client.Configuration> }>();
 

@@ -119,7 +119,7 @@ async function set({ client, args: [given], flags }: Call) {
   const chosen = provider["default"] ? `, default model ${provider["default"]}` : "";
   const head = `${id}: ${stateOf(provider)}, key ${provider["masked_key"] ?? "none"}${chosen}`;
   if (key === undefined) return { json: provider, text: head };
-  // A key that does not work is told now rather than by the first run.
+  // A key that does not work shows now, not in the first run.
   const tried = await client.call<Item>("POST", `${pathOf(id)}/test`, {});
   if (tried["ok"]) return { json: { ...provider, test: tried }, text: `${head}, taken` };
   const { key_refused } = await client.call<Item>("GET", pathOf(id));
