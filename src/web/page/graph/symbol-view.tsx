@@ -61,7 +61,7 @@ function Zones({ project, context }: { project: string; context: Context }) {
   const count = (name: string) => totals[name] ?? 0;
   return (
     <>
-      <div className="grid items-start gap-3 lg:grid-cols-[minmax(0,1fr)_minmax(0,1.25fr)_minmax(0,1fr)]">
+      <div className="grid grid-cols-[minmax(0,1fr)] items-start gap-3 lg:grid-cols-[minmax(0,1fr)_minmax(0,1.25fr)_minmax(0,1fr)]">
         <Zone title="Depends on it" icon={<ArrowRight aria-hidden size={14} />}>
           <List title="Called by" rows={context.callers} total={count("callers")} />
           <List title="Used by" rows={context.used_by} total={count("used_by")} />
