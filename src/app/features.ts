@@ -13,6 +13,7 @@ import { docs } from "../feature/docs/feature.ts";
 import { doctor } from "../feature/doctor/feature.ts";
 import { engine } from "../feature/engine/feature.ts";
 import { events } from "../feature/events/feature.ts";
+import { inbox } from "../feature/inbox/feature.ts";
 import { jobs } from "../feature/jobs/feature.ts";
 import { knowledgeGraph } from "../feature/knowledge-graph/feature.ts";
 import { lifecycle } from "../feature/lifecycle/feature.ts";
@@ -72,6 +73,7 @@ export const FEATURES = noFeatures()
   .with(tasks)
   .with(spawn)
   .with(memory)
+  .with(inbox)
   .with(swarm)
   .with(engine)
   .with(events)

@@ -14,7 +14,6 @@ export const ID_PREFIXES = {
   user: "usr",
   job: "job",
   swarm: "swm",
-  swarmTask: "swt",
   spawn: "spn",
   attachment: "att",
   document: "doc",

@@ -9,7 +9,7 @@ import { firstBytes, keepMaskedEnds } from "./output.ts";
 import type { EnginePorts } from "./ports.ts";
 import { contractFault, type SchemaCheck } from "./result.ts";
 import type { Sandbox } from "./sandbox.ts";
-import type { Tool, ToolResult } from "./tool.ts";
+import type { Tool, ToolContext, ToolResult } from "./tool.ts";
 
 /** What of a value does not fit a schema; that it could not be checked is one such fault. */
 export const schemaCheck =
@@ -29,11 +29,13 @@ export interface Turn {
   sandbox: Sandbox;
   masker: Masker;
   signal: AbortSignal;
+  aside: ToolContext["aside"];
 }
 
 /**
  * Brings every call of a reply to an end. A call that a dead process had begun is reported as interrupted, never run
- * again; except `complete` and `fail`, which touch nothing but our rows: those are taken as said. Calls of an earlier
+ * again; except `complete` and `fail`, which touch nothing but our rows and are taken as said, and tools that find what
+ * they had begun. Calls of an earlier
  * turn that was ended before them are not run any more.
  * @returns how the execution ends, if a call said so.
  */
@@ -50,7 +52,7 @@ export async function settleCalls(turn: Turn, { calls, executionId }: AssistantM
     if (call.ending) return call.ending;
     const tool = tools.get(call.tool);
     if (call.status === "done" || call.status === "interrupted") continue;
-    if (call.status === "running" && tool?.group !== "end") {
+    if (call.status === "running" && tool?.group !== "end" && !tool?.resumes) {
       ports.rows.interruptCall(execution, call);
       continue;
     }
@@ -137,16 +139,15 @@ function described(input: unknown): string {
 }
 
 async function guarded(turn: Turn, call: StoredCall, tool: Tool): Promise<ToolResult> {
-  const { execution, ports, sandbox, masker } = turn;
+  const { execution, ports, sandbox, masker, aside } = turn;
   const late = AbortSignal.timeout(tool.timeoutMs);
   const shown = masker.stream();
   const say = (text: string) => {
     if (text) ports.emitSoon(agentOutput, { ...executionRefs(execution), data: { text, call_id: call.callId } });
   };
-  const context = {
-    execution,
-    sandbox,
-    masker,
+  const context: ToolContext = {
+    ...{ execution, sandbox, masker, aside },
+    callId: call.callId,
     signal: AbortSignal.any([turn.signal, late]),
     onOutput: (text: string) => say(shown.push(text)),
   };

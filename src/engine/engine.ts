@@ -62,6 +62,8 @@ export interface EngineDeps {
     own(sessionId: string): Promise<string>;
   };
   attachments(): Attachments;
+  /** Puts what other agents wrote to this one into its transcript. */
+  deliver(execution: Execution): void;
   overdrawn(execution: Execution, estimateUsd: number): Overdrawn | undefined;
   reserve(execution: Execution, amountUsd: number): boolean;
   emitSoon<D extends EventDefinition>(definition: D, draft: DraftOf<D>): void;
@@ -165,6 +167,7 @@ function portsOf(deps: EngineDeps, tokens: ExecutionTokens): EnginePorts {
         guidance: runId === undefined ? null : deps.guidanceOf(runId),
       });
     },
+    deliver: deps.deliver,
     secretsOf: deps.secretsOf,
     variablesOf({ id, sessionId, agentId, runId }, token) {
       const apiUrl = deps.apiUrl();

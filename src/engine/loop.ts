@@ -41,6 +41,7 @@ export async function runLoop(input: LoopInput): Promise<Ending> {
       ports.rows.addNote(execution, next);
     }
     ports.rows.takeSteering(execution);
+    ports.deliver(execution);
     if (ports.rows.replies(execution) >= agent.maxTurns) return outOfTurns(agent.maxTurns, said);
     const reply = await ask(input);
     if ("status" in reply) return reply;

@@ -57,6 +57,8 @@ export interface EnginePorts {
     tools: readonly Tool[],
     sandbox: Pick<Sandbox, "about">,
   ): { system: string; said: InputPart[] };
+  /** Puts what other agents wrote to this one into its transcript, before each request. */
+  deliver(execution: Execution): void;
   /** Granted secrets in plaintext, by variable name. */
   secretsOf(execution: Execution): Record<string, string>;
   /** Variables of the execution itself, its token among them. */

@@ -4,6 +4,7 @@ import type { Ending, Execution } from "./execution.ts";
 import { runLoop } from "./loop.ts";
 import { type EnginePorts, Stopped } from "./ports.ts";
 import type { Sandbox } from "./sandbox.ts";
+import type { ToolContext } from "./tool.ts";
 
 /** Failures of the machine, not of the work: the execution goes back to the queue and waits. */
 const PASSING = new Set(["docker_unavailable", "sandbox_lost", "workspace_busy", "disk_full"]);
@@ -14,8 +15,14 @@ const DISK = /^(SQLITE_FULL|SQLITE_IOERR\w*|ENOSPC|EDQUOT)$/;
 /**
  * Works on a taken execution until it ends or is given back.
  * @param stop aborted with `Stopped` to cancel it or to shut down.
+ * @param aside while what it is given is awaited, the execution does not count as one at work.
  */
-export async function workOn(execution: Execution, ports: EnginePorts, stop: AbortSignal): Promise<void> {
+export async function workOn(
+  execution: Execution,
+  ports: EnginePorts,
+  stop: AbortSignal,
+  aside: ToolContext["aside"],
+): Promise<void> {
   const { rows, log, masking } = ports;
   const timer = new AbortController();
   const left = leftMs(execution, ports);
@@ -41,7 +48,7 @@ export async function workOn(execution: Execution, ports: EnginePorts, stop: Abo
     );
     rows.resumed(execution);
     const system = await begin(execution, ports, model, sandbox);
-    const ending = await runLoop({ execution, ports, sandbox, masker: masking, signal, agent, model, system });
+    const ending = await runLoop({ execution, ports, sandbox, masker: masking, signal, aside, agent, model, system });
     await sandbox.workspace.bringBack();
     await sandbox.stop();
     sandbox = undefined;

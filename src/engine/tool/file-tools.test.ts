@@ -35,8 +35,10 @@ const processSpec = (workspace: string): SandboxSpec => ({
 const run = async <Input>(tool: Tool<Input>, sandbox: Sandbox, input: Input, signal = never): Promise<ToolResult> =>
   await tool.run(input, {
     execution: { id: "exe_test", sessionId: "sess_test", depth: 0, kind: "chat", agentId: "engineer" },
+    callId: "call_test",
     sandbox,
     signal,
+    aside: (wait) => wait,
     masker: createMasker({}),
     onOutput: () => {},
   });

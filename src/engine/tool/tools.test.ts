@@ -14,7 +14,9 @@ import { createLoadSkillTool } from "./load-skill.ts";
 
 const context: ToolContext = {
   execution: { id: "exe_1", sessionId: "sess_1", depth: 0, kind: "pipeline", agentId: "scribe" },
+  callId: "call_1",
   sandbox: {} as Sandbox,
+  aside: (wait) => wait,
   signal: new AbortController().signal,
   masker: createMasker({}),
   onOutput() {},

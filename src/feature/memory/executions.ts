@@ -57,6 +57,9 @@ export function createExecutionMemories({ store, clock, memory, search, scores, 
       return true;
     const attached = `SELECT 1 FROM messages WHERE session_id IN (${RELATED}) AND content LIKE '%"attachment_id":%' LIMIT 1`;
     if (exists(attached, sessionId)) return true;
+    const written = `SELECT 1 FROM agent_messages m JOIN executions x ON x.id = m.read_execution_id
+      WHERE m.outside = 1 AND x.session_id IN (${RELATED}) LIMIT 1`;
+    if (exists(written, sessionId)) return true;
     const called = statement(`SELECT DISTINCT tool FROM tool_calls WHERE session_id IN (${RELATED})`)
       .pluck()
       .all(sessionId) as string[];

@@ -28,6 +28,8 @@ export const sessions = sqliteTable("sessions", {
   user_id: text(),
   /** The session that started this one. */
   parent_id: text().references((): AnySQLiteColumn => sessions.id, { onDelete: "cascade" }),
+  /** The call in that one which asked for it. */
+  call_id: text(),
   /** Itself for one that no other started. */
   root_id: text().notNull(),
   depth: integer().notNull(),
