@@ -59,9 +59,14 @@ beforeAll(async () => {
   attached.append("file", new File(["of a"], "a.txt"));
   const attachment = await by(a, "POST", "/v1/attachments/upload", attached);
   const spawned = await by(a, "POST", "/v1/spawn-executor/execute", { agent_id: "scribe", prompt: "Look" });
+  const swarm = await by(a, "POST", "/v1/swarm/execute", {
+    agent_id: "scribe",
+    tasks: [{ key: "look", prompt: "Look" }],
+  });
   const [said] = await itemsOf(a, `/v1/sessions/${call!["session_id"]}/transcript`);
   objects = [
     ["/v1/memory/executions/", [said!["execution_id"] as string]],
+    ["/v1/swarm/", [swarm.body["id"] as string]],
     ["/v1/spawn-executor/", [spawned.body["id"] as string]],
     ["/v1/attachments/", [attachment.body["id"] as string]],
     ["/v1/chat/sessions/", [talk.body["id"] as string, "msg_none"]],
@@ -150,6 +155,9 @@ describe("A4: another user's object is one that there is not", () => {
       "/v1/admin/notifications",
       "/v1/internal/run-history",
       "/v1/agents/researcher/runs",
+      "/v1/agents/scribe/inbox",
+      "/v1/swarm",
+      "/v1/spawn-executor",
     ]) {
       const { status, body } = await by(b, "GET", `${path}?limit=200`);
       const text = JSON.stringify(body);
@@ -278,6 +286,7 @@ const LEFT: Record<string, "goes" | "handed over" | "kept"> = {
   user_provider_keys: "goes",
   cookie_sets: "goes",
   attachments: "goes",
+  agent_messages: "goes",
   notifications: "goes",
   events: "handed over",
   jobs: "handed over",
