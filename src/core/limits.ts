@@ -50,6 +50,8 @@ export const LIMITS = {
   speechCacheBytes: 200 * 1024 * 1024,
   cookiesPerSet: 5_000,
   cookieSetsPerUser: 200,
+  /** Of one user, in sets that are granted: their values are sought in all text. */
+  cookiesGrantedPerUser: 5_000,
   streamQueueEvents: 2_000,
   streamHeartbeatMs: 10_000,
   outputFlushMs: 50,

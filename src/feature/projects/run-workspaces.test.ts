@@ -7,6 +7,7 @@ import { systemClock } from "../../core/clock.ts";
 import type { SkepEvent } from "../../core/events.ts";
 import { newId } from "../../core/ids.ts";
 import { createLog } from "../../core/log.ts";
+import { createMasking } from "../../core/masking.ts";
 import { createBus } from "../../store/bus.ts";
 import { openStore, type Store } from "../../store/store.ts";
 import { runCancelled } from "../runs/events.ts";
@@ -70,6 +71,7 @@ beforeEach(() => {
   work = createRunWorkspaces({
     store,
     log,
+    masking: createMasking(),
     rows,
     git,
     inTurn: createTurns(),
