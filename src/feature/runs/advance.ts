@@ -1,8 +1,15 @@
 /** Takes runs forward, inside the transaction of what happened: asks the planner, and carries its decisions out. */
 import type { Clock } from "../../core/clock.ts";
 import type { StepStatus } from "../../core/run-states.ts";
+import type { CommandLine } from "../../engine/execution.ts";
 import type { Decision, StepKey } from "../../engine/pipeline/decisions.ts";
-import type { PipelineDefinition } from "../../engine/pipeline/definition.ts";
+import {
+  agentOf,
+  agentsOf,
+  type CommandStep,
+  isCommand,
+  type PipelineDefinition,
+} from "../../engine/pipeline/definition.ts";
 import { plan } from "../../engine/pipeline/plan.ts";
 import type { RunProject } from "../../engine/pipeline/rows.ts";
 import { settingsOf } from "../../engine/pipeline/scope.ts";
@@ -28,6 +35,8 @@ export interface AdvanceDeps {
   /** `max_attempts` of the agent's file; undefined when it says nothing, or is gone. */
   agentAttempts(agentId: string): number | undefined;
 }
+
+type QueueStep = Extract<Decision, { kind: "queue_step" }>;
 
 /** How an agent's work on a step ended. */
 export interface StepReport {
@@ -58,16 +67,16 @@ export function createAdvance(deps: AdvanceDeps): Advance {
   };
 
   /** Queues an attempt: its row, and the execution that does it, together. */
-  function queue(tx: WriteTx, record: RunRecord, decision: Extract<Decision, { kind: "queue_step" }>): void {
+  function queue(tx: WriteTx, record: RunRecord, decision: QueueStep): void {
     const { row: run, definition } = record;
     const step = record.definedAs(decision.step_id);
+    if (isCommand(step)) return queueCommand(tx, record, step, decision);
     if (!("agent" in step)) throw new Error(`step ${step.id} has no agent`);
     const { model, timeout_seconds } = settingsOf(definition, step, run);
     const before = record.step(decision);
     const input = String(decision.inputs["input"] ?? "");
     const skills = deps.skillsFor(step.agent, input, step.skills ?? []);
-    // A retry goes on in the session of the attempt before it.
-    const begun = decision.retry ? record.step({ ...decision, attempt: decision.attempt - 1 }).session_id : null;
+    const begun = sessionBefore(record, decision);
     const { id: execution_id, session_id } = deps.execute(begun ?? sessionOf(run, step.id, step.agent), {
       input,
       step_row_id: before.id,
@@ -81,6 +90,23 @@ export function createAdvance(deps: AdvanceDeps): Advance {
     const after = record.decide(decision, { session_id, execution_id, data: { ...before.data, skills } });
     if (skills.length > 0)
       tx.emit(activity, { ...record.refs(after), data: { title: `skills put in: ${skills.join(", ")}`, skills } });
+  }
+  /** The same for a command. */
+  function queueCommand(tx: WriteTx, record: RunRecord, step: CommandStep, decision: QueueStep): void {
+    const { row: run, definition } = record;
+    const before = record.step(decision);
+    const { command, working_directory, env } = decision.inputs as unknown as CommandLine;
+    const agent = agentOf(step) ?? "";
+    const begun = sessionBefore(record, decision);
+    const { id: execution_id, session_id } = deps.execute(begun ?? sessionOf(run, step.id, agent, "command"), {
+      input: [],
+      command: { command, working_directory, env },
+      step_row_id: before.id,
+      timeout_seconds: settingsOf(definition, step, run).timeout_seconds ?? deps.agentTimeout(agent),
+    });
+    const { attempt, max_attempts } = before;
+    if (decision.retry) tx.emit(stepRetrying, { ...record.refs(before), data: { attempt, max_attempts } });
+    record.decide(decision, { session_id, execution_id });
   }
   function carryOut(tx: WriteTx, record: RunRecord, decision: Decision): void {
     switch (decision.kind) {
@@ -106,15 +132,13 @@ export function createAdvance(deps: AdvanceDeps): Advance {
   const carryAll = (tx: WriteTx, record: RunRecord, decisions: readonly Decision[]): void => {
     for (const decision of decisions) carryOut(tx, record, decision);
   };
-  const attemptsIn = ({ steps }: PipelineDefinition): Map<string, number> => {
-    const agents = new Set(steps.flatMap((step) => ("agent" in step ? [step.agent] : [])));
-    return new Map(
-      [...agents].flatMap((id) => {
+  const attemptsIn = (definition: PipelineDefinition): Map<string, number> =>
+    new Map(
+      agentsOf(definition).flatMap((id) => {
         const attempts = deps.agentAttempts(id);
         return attempts === undefined ? [] : [[id, attempts] as const];
       }),
     );
-  };
   const goOn = (tx: WriteTx, record: RunRecord): void => {
     const { state, definition } = record;
     const options = { agentAttempts: attemptsIn(definition) };
@@ -147,8 +171,17 @@ export function createAdvance(deps: AdvanceDeps): Advance {
   };
 }
 
-const sessionOf = (run: RunRow, step_id: string, agent_id: string): SessionDraft => ({
-  kind: "pipeline",
+/** A retry goes on in the session of the attempt before it. */
+const sessionBefore = (record: RunRecord, { retry, ...key }: QueueStep): string | null =>
+  retry ? record.step({ ...key, attempt: key.attempt - 1 }).session_id : null;
+
+const sessionOf = (
+  run: RunRow,
+  step_id: string,
+  agent_id: string,
+  kind: "pipeline" | "command" = "pipeline",
+): SessionDraft => ({
+  kind,
   agent_id,
   run_id: run.id,
   step_id,
