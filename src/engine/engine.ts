@@ -139,13 +139,12 @@ function portsOf(deps: EngineDeps, tokens: ExecutionTokens): EnginePorts {
     },
     summaryModel: () => deps.defaults().models?.summary ?? undefined,
     scriptOf: () => deps.script,
-    toolsFor: (execution, { capabilities }) =>
-      toolbox.for({
-        execution,
-        allows: deps.allowsTool(execution.agentId),
-        hasShell: capabilities.shell,
-        contract: execution.contract,
-      }),
+    toolsFor(execution, { capabilities }) {
+      const { agentId, onlyTools, contract } = execution;
+      const allowed = deps.allowsTool(agentId);
+      const allows = (tool: string) => allowed(tool) && (onlyTools === undefined || onlyTools.includes(tool));
+      return toolbox.for({ execution, allows, hasShell: capabilities.shell, contract });
+    },
     promptFor(execution, tools, { about }) {
       const { agentId, projectId, runId } = execution;
       const agent = deps.agentOf(agentId);

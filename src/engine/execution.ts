@@ -17,6 +17,8 @@ export interface Execution extends ExecutionInfo {
   /** Row id of the pipeline step's attempt. */
   stepRowId?: string | undefined;
   wantedModel?: string | undefined;
+  /** Holds it to these of its agent's tools. */
+  onlyTools?: readonly string[] | undefined;
   /** What it was given to do, or was told. */
   input: InputPart[];
   /** Assembled at the first start; null before. */
