@@ -8,7 +8,6 @@ import type { RunProject } from "../../engine/pipeline/rows.ts";
 import { settingsOf } from "../../engine/pipeline/scope.ts";
 import { answerApproval, planRestart, planStop } from "../../engine/pipeline/steering.ts";
 import type { WriteTx } from "../../store/store.ts";
-import { activity } from "../events/events.ts";
 import type { SessionDraft, TurnDraft } from "../sessions/model.ts";
 import { stepRetrying } from "./events.ts";
 import { openRunRecord, type RunRecord, type StepExtras } from "./run-record.ts";
@@ -21,8 +20,6 @@ export interface AdvanceDeps {
   /** Queues the agent's work. @param session the one that an earlier attempt began, or what to open. */
   execute(session: string | SessionDraft, turn: TurnDraft): { id: string; session_id: string };
   endSession(sessionId: string): void;
-  /** Names of skills whose tags match the input, and those that the step always takes. */
-  skillsFor(agentId: string, input: string, always: readonly string[]): string[];
   /** Seconds an agent's execution may take when neither step nor pipeline says. */
   agentTimeout(agentId: string): number;
   /** `max_attempts` of the agent's file; undefined when it says nothing, or is gone. */
@@ -65,7 +62,6 @@ export function createAdvance(deps: AdvanceDeps): Advance {
     const { model, timeout_seconds } = settingsOf(definition, step, run);
     const before = record.step(decision);
     const input = String(decision.inputs["input"] ?? "");
-    const skills = deps.skillsFor(step.agent, input, step.skills ?? []);
     // A retry goes on in the session of the attempt before it.
     const begun = decision.retry ? record.step({ ...decision, attempt: decision.attempt - 1 }).session_id : null;
     const { id: execution_id, session_id } = deps.execute(begun ?? sessionOf(run, step.id, step.agent), {
@@ -73,14 +69,12 @@ export function createAdvance(deps: AdvanceDeps): Advance {
       step_row_id: before.id,
       model,
       contract: { outputs: step.outputs ?? [], schema: step.output_schema ?? null },
-      skills,
+      skills: step.skills ?? [],
       timeout_seconds: timeout_seconds ?? deps.agentTimeout(step.agent),
     });
     const { attempt, max_attempts } = before;
     if (decision.retry) tx.emit(stepRetrying, { ...record.refs(before), data: { attempt, max_attempts } });
-    const after = record.decide(decision, { session_id, execution_id, data: { ...before.data, skills } });
-    if (skills.length > 0)
-      tx.emit(activity, { ...record.refs(after), data: { title: `skills put in: ${skills.join(", ")}`, skills } });
+    record.decide(decision, { session_id, execution_id });
   }
   function carryOut(tx: WriteTx, record: RunRecord, decision: Decision): void {
     switch (decision.kind) {
