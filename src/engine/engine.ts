@@ -11,10 +11,13 @@ import type { Execution, ExecutionRows } from "./execution.ts";
 import { createFairTurns } from "./fair-turns.ts";
 import { type Kind, kindOf } from "./kinds.ts";
 import type { ModelPort } from "./model.ts";
+import { textOf } from "./parts.ts";
 import type { EngineAgent, EnginePorts, Overdrawn } from "./ports.ts";
 import { assemblePrompt } from "./prompt.ts";
 import type { SandboxDriver } from "./sandbox.ts";
+
 import { createScheduler, type Scheduler, type SchedulerLimits } from "./scheduler.ts";
+import { type MatchableSkill, matchSkills } from "./skill-match.ts";
 import { createExecutionTokens, type ExecutionTokens } from "./tokens.ts";
 import type { Toolbox } from "./toolbox.ts";
 
@@ -28,7 +31,7 @@ export interface EngineDefaults {
 
 export interface SkillSource {
   /** Every enabled skill that the agent sees. */
-  available(agentId: string): { name: string; description: string; content: string }[];
+  available(agentId: string): { name: string; description: string; tags: string[]; content: string }[];
 }
 
 export interface EngineDeps {
@@ -141,31 +144,32 @@ function portsOf(deps: EngineDeps, tokens: ExecutionTokens): EnginePorts {
     },
     summaryModel: () => deps.defaults().models?.summary ?? undefined,
     scriptOf: () => deps.script,
-    toolsFor: (execution, { capabilities }) =>
-      toolbox.for({
-        execution,
-        allows: deps.allowsTool(execution.agentId),
-        hasShell: capabilities.shell,
-        contract: execution.contract,
-      }),
+    toolsFor(execution, { capabilities }) {
+      const { agentId, onlyTools, contract } = execution;
+      const allowed = deps.allowsTool(agentId);
+      const allows = (tool: string) => allowed(tool) && (onlyTools === undefined || onlyTools.includes(tool));
+      return toolbox.for({ execution, allows, hasShell: capabilities.shell, contract });
+    },
     promptFor(execution, tools, { about }) {
       const { agentId, projectId, runId } = execution;
       const agent = deps.agentOf(agentId);
       const available = skills.available(agentId);
-      return assemblePrompt({
+      const injected = skillsFor(execution, available);
+      const prompt = assemblePrompt({
         kind: execution.kind,
         agent,
         project: projectId === undefined ? undefined : deps.projectOf(projectId),
         // An agent that may not recall is not reminded either.
         memory: tools.some(({ name }) => name === "recall") ? deps.memoryOf(execution) : undefined,
         skills: available,
-        injected: available.filter(({ name }) => execution.skills.includes(name)),
+        injected,
         toolNames: tools.map(({ name }) => name),
         sandbox: about,
         contract: execution.contract,
         input: execution.input,
         guidance: runId === undefined ? null : deps.guidanceOf(runId),
       });
+      return { ...prompt, skills: injected.map(({ name }) => name) };
     },
     secretsOf: deps.secretsOf,
     variablesOf({ id, sessionId, agentId, runId }, token) {
@@ -203,6 +207,14 @@ function portsOf(deps: EngineDeps, tokens: ExecutionTokens): EnginePorts {
 
 /** Of a command that borrows nobody's sandbox. */
 const NO_AGENT: Pick<AgentFile, "id" | "config"> = { id: "", config: {} as AgentFile["config"] };
+
+/** Those it always takes, and for a piece of work those whose tags match the task. One switched off since is left out. */
+function skillsFor<Skill extends MatchableSkill>(execution: Execution, available: readonly Skill[]): Skill[] {
+  const { kind, skills, input } = execution;
+  const matched = kindOf(kind).reads === "execution" ? matchSkills(available, textOf(input)) : [];
+  const given = available.filter(({ name }) => skills.includes(name));
+  return [...new Set([...given, ...matched])];
+}
 
 /** The agent's own settings, else the instance's, else the defaults of agents. */
 function settingsOf(

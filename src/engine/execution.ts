@@ -25,6 +25,8 @@ export interface Execution extends ExecutionInfo {
   /** Row id of the pipeline step's attempt. */
   stepRowId?: string | undefined;
   wantedModel?: string | undefined;
+  /** Holds it to these of its agent's tools. */
+  onlyTools?: readonly string[] | undefined;
   /** What it was given to do, or was told. */
   input: InputPart[];
   /** Assembled at the first start; null before. */
@@ -32,12 +34,20 @@ export interface Execution extends ExecutionInfo {
   contract: Contract;
   /** What it runs, of a kind that works without a model. */
   command: CommandLine | null;
-  /** Skills put in without a call: matched to the step. */
+  /** Skills put in whole whatever the task says; others are put in when their tags match it. */
   skills: string[];
   timeoutSeconds: number;
   /** Milliseconds since the epoch. */
   createdAt: number;
   startedAt: number | null;
+}
+
+/** What an execution begins with. */
+export interface FirstPrompt {
+  system: string;
+  said: InputPart[];
+  /** Names of the skills that the system prompt holds whole. */
+  skills: string[];
 }
 
 export interface StoredCall {
@@ -111,8 +121,8 @@ export interface ExecutionRows {
   release(id: string, notBefore: number, why: string | null): void;
   /** It has what it was given back for. */
   resumed(execution: Execution): void;
-  /** Model, system prompt and what was said to it: all or nothing, or a crash between them would lose the task. */
-  begin(execution: Execution, model: string, system: string, said: InputPart[]): void;
+  /** Model, prompt and what was said to it: all or nothing, or a crash between them would lose the task. */
+  begin(execution: Execution, model: string, prompt: FirstPrompt): void;
   /** What the model is to read: the last summary and what follows the messages it covers. */
   context(execution: Execution): StoredMessage[];
   /** The last reply of what the model is to read, and whether nothing was said after it. */

@@ -82,9 +82,9 @@ function maskAll(masking: EnginePorts["masking"], values: Readonly<Record<string
 /** Assembles the prompt at the first start; later starts go on under the stored one. */
 async function begin(execution: Execution, ports: EnginePorts, model: string, sandbox: Sandbox): Promise<string> {
   if (execution.system !== null) return execution.system;
-  const { system, said } = ports.promptFor(execution, await ports.toolsFor(execution, sandbox), sandbox);
-  ports.rows.begin(execution, model, system, said);
-  return system;
+  const prompt = ports.promptFor(execution, await ports.toolsFor(execution, sandbox), sandbox);
+  ports.rows.begin(execution, model, prompt);
+  return prompt.system;
 }
 
 /** Time left, in ms. A clock set back does not lengthen it past the whole. */

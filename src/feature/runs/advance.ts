@@ -6,16 +6,16 @@ import type { Decision, StepKey } from "../../engine/pipeline/decisions.ts";
 import {
   agentOf,
   agentsOf,
-  type CommandStep,
+  isApproval,
   isCommand,
   type PipelineDefinition,
+  type PipelineStep,
 } from "../../engine/pipeline/definition.ts";
 import { plan } from "../../engine/pipeline/plan.ts";
 import type { RunProject } from "../../engine/pipeline/rows.ts";
 import { settingsOf } from "../../engine/pipeline/scope.ts";
 import { answerApproval, planRestart, planStop } from "../../engine/pipeline/steering.ts";
 import type { WriteTx } from "../../store/store.ts";
-import { activity } from "../events/events.ts";
 import type { SessionDraft, TurnDraft } from "../sessions/model.ts";
 import { stepRetrying } from "./events.ts";
 import { openRunRecord, type RunRecord, type StepExtras } from "./run-record.ts";
@@ -28,8 +28,6 @@ export interface AdvanceDeps {
   /** Queues the agent's work. @param session the one that an earlier attempt began, or what to open. */
   execute(session: string | SessionDraft, turn: TurnDraft): { id: string; session_id: string };
   endSession(sessionId: string): void;
-  /** Names of skills whose tags match the input, and those that the step always takes. */
-  skillsFor(agentId: string, input: string, always: readonly string[]): string[];
   /** Seconds an agent's execution may take when neither step nor pipeline says. */
   agentTimeout(agentId: string): number;
   /** `max_attempts` of the agent's file; undefined when it says nothing, or is gone. */
@@ -70,39 +68,17 @@ export function createAdvance(deps: AdvanceDeps): Advance {
   function queue(tx: WriteTx, record: RunRecord, decision: QueueStep): void {
     const { row: run, definition } = record;
     const step = record.definedAs(decision.step_id);
-    if (isCommand(step)) return queueCommand(tx, record, step, decision);
-    if (!("agent" in step)) throw new Error(`step ${step.id} has no agent`);
+    const agent = agentOf(step) ?? "";
     const { model, timeout_seconds } = settingsOf(definition, step, run);
     const before = record.step(decision);
-    const input = String(decision.inputs["input"] ?? "");
-    const skills = deps.skillsFor(step.agent, input, step.skills ?? []);
-    const begun = sessionBefore(record, decision);
-    const { id: execution_id, session_id } = deps.execute(begun ?? sessionOf(run, step.id, step.agent), {
-      input,
+    // A retry goes on in the session of the attempt before it.
+    const begun = decision.retry ? record.step({ ...decision, attempt: decision.attempt - 1 }).session_id : null;
+    const kind = isCommand(step) ? "command" : "pipeline";
+    const { id: execution_id, session_id } = deps.execute(begun ?? sessionOf(run, step.id, agent, kind), {
+      ...workOf(step, decision.inputs),
       step_row_id: before.id,
       model,
-      contract: { outputs: step.outputs ?? [], schema: step.output_schema ?? null },
-      skills,
-      timeout_seconds: timeout_seconds ?? deps.agentTimeout(step.agent),
-    });
-    const { attempt, max_attempts } = before;
-    if (decision.retry) tx.emit(stepRetrying, { ...record.refs(before), data: { attempt, max_attempts } });
-    const after = record.decide(decision, { session_id, execution_id, data: { ...before.data, skills } });
-    if (skills.length > 0)
-      tx.emit(activity, { ...record.refs(after), data: { title: `skills put in: ${skills.join(", ")}`, skills } });
-  }
-  /** The same for a command. */
-  function queueCommand(tx: WriteTx, record: RunRecord, step: CommandStep, decision: QueueStep): void {
-    const { row: run, definition } = record;
-    const before = record.step(decision);
-    const { command, working_directory, env } = decision.inputs as unknown as CommandLine;
-    const agent = agentOf(step) ?? "";
-    const begun = sessionBefore(record, decision);
-    const { id: execution_id, session_id } = deps.execute(begun ?? sessionOf(run, step.id, agent, "command"), {
-      input: [],
-      command: { command, working_directory, env },
-      step_row_id: before.id,
-      timeout_seconds: settingsOf(definition, step, run).timeout_seconds ?? deps.agentTimeout(agent),
+      timeout_seconds: timeout_seconds ?? deps.agentTimeout(agent),
     });
     const { attempt, max_attempts } = before;
     if (decision.retry) tx.emit(stepRetrying, { ...record.refs(before), data: { attempt, max_attempts } });
@@ -171,9 +147,16 @@ export function createAdvance(deps: AdvanceDeps): Advance {
   };
 }
 
-/** A retry goes on in the session of the attempt before it. */
-const sessionBefore = (record: RunRecord, { retry, ...key }: QueueStep): string | null =>
-  retry ? record.step({ ...key, attempt: key.attempt - 1 }).session_id : null;
+/** What an agent is asked, or the command that runs. */
+function workOf(
+  step: PipelineStep,
+  inputs: QueueStep["inputs"],
+): Pick<TurnDraft, "input" | "command" | "contract" | "skills"> {
+  if (isCommand(step)) return { input: [], command: inputs as unknown as CommandLine };
+  if (isApproval(step)) throw new Error(`step ${step.id} is a person's`);
+  const contract = { outputs: step.outputs ?? [], schema: step.output_schema ?? null };
+  return { input: String(inputs["input"] ?? ""), contract, skills: step.skills ?? [] };
+}
 
 const sessionOf = (
   run: RunRow,

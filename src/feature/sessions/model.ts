@@ -19,6 +19,8 @@ export interface SessionDraft {
   title?: string | undefined;
   /** `provider/model`; the agent's or the settings' when absent. */
   model?: string | undefined;
+  /** Holds it to these of its agent's tools. */
+  tools?: string[] | undefined;
   /** What it may cost with all that it starts. Below a session with a budget it is set aside out of that one's. */
   budget_usd?: number | undefined;
 }

@@ -44,6 +44,8 @@ export const sessions = sqliteTable("sessions", {
   /** Asked for; the one last used is in `model`. */
   wanted_model: text(),
   model: text(),
+  /** Names of tools that it is held to, out of its agent's; null: all of them. */
+  tools: text({ mode: "json" }).$type<string[]>(),
   status: text().$type<SessionStatus>().notNull(),
   /** It is being ended: no turn and no session below it begins any more. */
   stopping: integer({ mode: "boolean" }).notNull(),
