@@ -131,6 +131,9 @@ export interface Sandbox {
   stop(): Promise<void>;
 }
 
+/** Takes a command line as its argument: `["sh", "-c", SHELL, "sh", line]`. bash when the image has it, else sh. */
+export const SHELL = 'if command -v bash >/dev/null 2>&1; then exec bash -c "$1"; else exec sh -c "$1"; fi';
+
 export interface SandboxDriver {
   /** For people: in the status, in the log. */
   readonly name: string;

@@ -42,6 +42,7 @@ function row(fields: Partial<ProjectRow> = {}): ProjectRow {
     repository: null,
     default_branch: null,
     default_pipeline_id: null,
+    check: null,
     status: "active",
     vision: null,
     columns: null,
