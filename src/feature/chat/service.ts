@@ -1,6 +1,7 @@
 /** Talks: sessions of the kind `chat`, each its owner's alone. */
 import { and, desc, eq, inArray, isNull, sql } from "drizzle-orm";
 import { conflict, invalidField, notFound } from "../../core/errors.ts";
+import { ENDS } from "../../core/run-states.ts";
 import type { InputPart } from "../../engine/parts.ts";
 import { textPart } from "../../engine/parts.ts";
 import type { Caller } from "../../http/caller.ts";
@@ -56,7 +57,7 @@ export interface ChatsDeps {
 }
 
 const ACTIVE = ["open", "queued", "running"] as const;
-const ENDED = ["ended", "cancelled", "failed", "succeeded"] as const;
+const ENDED = ["ended", ...ENDS] as const;
 const TITLE_CHARACTERS = 60;
 const PAGE = 1_000;
 
