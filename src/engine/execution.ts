@@ -17,7 +17,7 @@ export interface Execution extends ExecutionInfo {
   /** Row id of the pipeline step's attempt. */
   stepRowId?: string | undefined;
   wantedModel?: string | undefined;
-  /** What it was given to do, or was told. */
+  /** What it was given to do, or a message to it. */
   input: InputPart[];
   /** Assembled at the first start; null before. */
   system: string | null;

@@ -62,14 +62,14 @@ export type ToolGroup =
 export interface Tool<Input = never> {
   name: string;
   group: ToolGroup;
-  /** What the model is told; from `<name>.md` beside the tool. */
+  /** What the model reads; from `<name>.md` beside the tool. */
   description: string;
   /** JSON Schema of the input, an object; the loop validates against it before `run`. */
   parameters: object;
   /** What the input is held to before `run`, where that is less than what the model is shown. */
   accepts?: object;
   timeoutMs: number;
-  /** Throws Problem for expected failures (told to the model); anything else fails the call as an internal error. */
+  /** Throws Problem for expected failures (the model reads them); anything else fails the call as an internal error. */
   run(input: Input, context: ToolContext): Promise<ToolResult>;
 }
 

@@ -43,7 +43,7 @@ describe("parsePipeline", () => {
     ["an unknown key of a step", pipeline(step("a", "inputs: 1")), '"inputs" is unknown here. Known: id, name'],
     ["no steps", "id: p\nname: P\nsteps: []", "3:8 This must not be empty."],
     ["a missing key", pipeline("{ id: a, agent: b }"), '5:5 "input" is missing.'],
-    ["a step that is no map", pipeline("hello"), "5:5 A step is a map"],
+    ["a step that is not a map", pipeline("hello"), "5:5 A step is a map"],
     ["a bad slug", pipeline(step("A_b")), '"A_b" does not fit'],
     ["a bad choice", pipeline(step("a", "on_failure: explode")), "One of: fail, retry, continue."],
     [
@@ -89,11 +89,11 @@ describe("parsePipeline", () => {
       ),
       'is never "maybe"',
     ],
-    ["a schema that is no object's", pipeline(step("a", "output_schema: { type: array }")), "type: object"],
+    ["a schema that is not an object's", pipeline(step("a", "output_schema: { type: array }")), "type: object"],
     [
       "a schema with a pattern that is none",
       pipeline(step("a"), step("b", `output_schema: { type: object, properties: { v: { pattern: "(" } } }`)),
-      "6:93 This is no valid pattern",
+      "6:93 This is not a valid pattern",
     ],
     [
       "a schema with a reference to nothing",

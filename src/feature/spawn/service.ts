@@ -74,7 +74,7 @@ export function createSpawns(deps: SpawnsDeps): Spawns {
       if (task_id && (!project_id || !deps.taskExists(project_id, task_id)))
         throw invalidField("/task_id", "The project has no such task");
       if (model && !deps.isModel(model))
-        throw invalidField("/model", "No provider is named so; write provider/model, e.g. ollama/qwen3");
+        throw invalidField("/model", "There is no such provider. Write provider/model, e.g. ollama/qwen3");
       return store.write(() => {
         const session = sessions.open({
           ...{ kind: "spawn", agent_id, user_id: caller.userId, title: prompt.split("\n")[0]?.slice(0, 100) },
