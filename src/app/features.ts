@@ -22,6 +22,7 @@ import { oidc } from "../feature/oidc/feature.ts";
 import { pipelines } from "../feature/pipelines/feature.ts";
 import { projects } from "../feature/projects/feature.ts";
 import { providers } from "../feature/providers/feature.ts";
+import { pulse } from "../feature/pulse/feature.ts";
 import { runs } from "../feature/runs/feature.ts";
 import { search } from "../feature/search/feature.ts";
 import { secrets } from "../feature/secrets/feature.ts";
@@ -71,6 +72,7 @@ export const FEATURES = noFeatures()
   .with(transcripts)
   .with(tasks)
   .with(spawn)
+  .with(pulse)
   .with(memory)
   .with(swarm)
   .with(engine)

@@ -23,6 +23,7 @@ export const ID_PREFIXES = {
   ttsCall: "tts",
   notification: "ntf",
   routine: "pls",
+  pulseTick: "tick",
   onboarding: "onb",
   request: "req",
   audit: "aud",

@@ -81,7 +81,7 @@ async function runCall(
       : undefined;
   const checked = fault === undefined ? raw : { ok: false, output: fault };
   const output =
-    keepMaskedEnds(checked.output, LIMITS.toolOutputBytes, masker) + (await keptWhole(turn, call, checked));
+    keepMaskedEnds(checked.output, LIMITS.toolOutputBytes, masker) + (await keptWhole(turn, call, checked.output));
   const result = masker.json({ ...checked, output });
   ports.rows.endCall(execution, call, result, ports.clock.monotonic() - started);
   return result;
@@ -91,10 +91,10 @@ async function runCall(
 const OUTPUTS = ".skep/output";
 
 /** Writes an output that does not fit into the workspace. @returns where it is, in words for the model. */
-async function keptWhole(
+export async function keptWhole(
   { sandbox, execution, ports }: Turn,
   call: StoredCall,
-  { output }: ToolResult,
+  output: string,
 ): Promise<string> {
   if (output.length <= LIMITS.toolOutputBytes && Buffer.byteLength(output) <= LIMITS.toolOutputBytes) return "";
   const path = `${OUTPUTS}/${execution.id}-${call.seq}-${call.position}.txt`;
@@ -136,19 +136,25 @@ function described(input: unknown): string {
   return text.length > SHOWN_CHARACTERS ? `${text.slice(0, SHOWN_CHARACTERS)}…` : text;
 }
 
+/** What a call writes, shown as it comes, masked. */
+export function liveOutput({ execution, ports, masker }: Turn, { callId: call_id }: StoredCall) {
+  const shown = masker.stream();
+  const say = (text: string) => {
+    if (text) ports.emitSoon(agentOutput, { ...executionRefs(execution), data: { text, call_id } });
+  };
+  return { push: (text: string) => say(shown.push(text)), end: () => say(shown.end()) };
+}
+
 async function guarded(turn: Turn, call: StoredCall, tool: Tool): Promise<ToolResult> {
   const { execution, ports, sandbox, masker } = turn;
   const late = AbortSignal.timeout(tool.timeoutMs);
-  const shown = masker.stream();
-  const say = (text: string) => {
-    if (text) ports.emitSoon(agentOutput, { ...executionRefs(execution), data: { text, call_id: call.callId } });
-  };
+  const live = liveOutput(turn, call);
   const context = {
     execution,
     sandbox,
     masker,
     signal: AbortSignal.any([turn.signal, late]),
-    onOutput: (text: string) => say(shown.push(text)),
+    onOutput: live.push,
   };
   try {
     return await raceSignal(tool.run(call.input as never, context), context.signal);
@@ -161,7 +167,7 @@ async function guarded(turn: Turn, call: StoredCall, tool: Tool): Promise<ToolRe
     ports.log.error({ err: error, tool: tool.name, execution: execution.id }, "tool failed");
     return { ok: false, output: `${tool.name} failed inside: ${messageOf(error).slice(0, 300)}` };
   } finally {
-    say(shown.end());
+    live.end();
   }
 }
 

@@ -23,7 +23,7 @@ import type { Toolbox } from "./toolbox.ts";
 
 /** What of the instance's settings fills in for agents that say nothing. */
 export interface EngineDefaults {
-  model(purpose: Kind["purpose"]): string | null;
+  model(purpose: NonNullable<Kind["purpose"]>): string | null;
   models?: { summary: string | null };
   limits: { max_turns: number; timeout_seconds: number };
   sandbox: { image: string | null; network: "none" | "bridge"; memory_mb: number; cpus: number };
@@ -131,9 +131,11 @@ function portsOf(deps: EngineDeps, tokens: ExecutionTokens): EnginePorts {
     log,
     masking,
     text,
-    agentOf: (execution) => settingsOf(deps.agentOf(execution.agentId), deps.defaults()),
+    agentOf: ({ agentId }) => settingsOf(agentId === "" ? NO_AGENT : deps.agentOf(agentId), deps.defaults()),
     modelOf({ wantedModel, agentId, kind }) {
-      const model = wantedModel ?? deps.agentOf(agentId).config.model ?? deps.defaults().model(kindOf(kind).purpose);
+      const { purpose } = kindOf(kind);
+      const fallback = () => (purpose === null ? null : deps.defaults().model(purpose));
+      const model = wantedModel ?? deps.agentOf(agentId).config.model ?? fallback();
       if (model) return model;
       throw unavailable(
         "no_model",
@@ -142,13 +144,12 @@ function portsOf(deps: EngineDeps, tokens: ExecutionTokens): EnginePorts {
     },
     summaryModel: () => deps.defaults().models?.summary ?? undefined,
     scriptOf: () => deps.script,
-    toolsFor: (execution, { capabilities }) =>
-      toolbox.for({
-        execution,
-        allows: deps.allowsTool(execution.agentId),
-        hasShell: capabilities.shell,
-        contract: execution.contract,
-      }),
+    toolsFor(execution, { capabilities }) {
+      const { agentId, onlyTools, contract } = execution;
+      const allowed = deps.allowsTool(agentId);
+      const allows = (tool: string) => allowed(tool) && (onlyTools === undefined || onlyTools.includes(tool));
+      return toolbox.for({ execution, allows, hasShell: capabilities.shell, contract });
+    },
     promptFor(execution, tools, { about }) {
       const { agentId, projectId, runId } = execution;
       const agent = deps.agentOf(agentId);
@@ -174,9 +175,10 @@ function portsOf(deps: EngineDeps, tokens: ExecutionTokens): EnginePorts {
     variablesOf({ id, sessionId, agentId, runId }, token) {
       const apiUrl = deps.apiUrl();
       return {
-        ENGINE_INTERNAL_TOKEN: deps.sharedToken ?? token,
+        // A command talks to nobody in a user's name.
+        ...(token === null ? {} : { ENGINE_INTERNAL_TOKEN: deps.sharedToken ?? token }),
         ...(apiUrl ? { API_BASE_URL: apiUrl } : {}),
-        SKEP_AGENT_ID: agentId,
+        ...(agentId ? { SKEP_AGENT_ID: agentId } : {}),
         SKEP_SESSION_ID: sessionId,
         SKEP_EXECUTION_ID: id,
         ...(runId ? { SKEP_RUN_ID: runId } : {}),
@@ -203,6 +205,9 @@ function portsOf(deps: EngineDeps, tokens: ExecutionTokens): EnginePorts {
   };
 }
 
+/** Of a command that borrows nobody's sandbox. */
+const NO_AGENT: Pick<AgentFile, "id" | "config"> = { id: "", config: {} as AgentFile["config"] };
+
 /** Those it always takes, and for a piece of work those whose tags match the task. One switched off since is left out. */
 function skillsFor<Skill extends MatchableSkill>(execution: Execution, available: readonly Skill[]): Skill[] {
   const { kind, skills, input } = execution;
@@ -212,7 +217,10 @@ function skillsFor<Skill extends MatchableSkill>(execution: Execution, available
 }
 
 /** The agent's own settings, else the instance's, else the defaults of agents. */
-function settingsOf({ id, config }: AgentFile, { limits, sandbox }: EngineDefaults): EngineAgent {
+function settingsOf(
+  { id, config }: Pick<AgentFile, "id" | "config">,
+  { limits, sandbox }: EngineDefaults,
+): EngineAgent {
   return {
     id,
     thinkingLevel: config.thinking_level ?? AGENT_DEFAULTS.thinking_level,

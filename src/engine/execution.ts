@@ -13,15 +13,27 @@ export interface Contract {
   schema: Record<string, unknown> | null;
 }
 
+/** A command for the sandbox's shell. */
+export interface CommandLine {
+  command: string;
+  /** Relative to the workspace. */
+  working_directory?: string | undefined;
+  env?: Record<string, string> | undefined;
+}
+
 export interface Execution extends ExecutionInfo {
   /** Row id of the pipeline step's attempt. */
   stepRowId?: string | undefined;
   wantedModel?: string | undefined;
+  /** Holds it to these of its agent's tools. */
+  onlyTools?: readonly string[] | undefined;
   /** What it was given to do, or a message to it. */
   input: InputPart[];
   /** Assembled at the first start; null before. */
   system: string | null;
   contract: Contract;
+  /** What it runs, of a kind that works without a model. */
+  command: CommandLine | null;
   /** Skills put in whole whatever the task says; others are put in when their tags match it. */
   skills: string[];
   timeoutSeconds: number;
@@ -78,7 +90,13 @@ export type Ending =
       /** `text`: it never called `complete`; its words count as the result. */
       by?: "complete" | "text" | undefined;
     }
-  | { status: "failed"; error: { code: string; message: string }; text: string }
+  | {
+      status: "failed";
+      error: { code: string; message: string };
+      text: string;
+      /** What it gave all the same: a command's output. */
+      outputs?: Record<string, unknown> | undefined;
+    }
   | { status: "cancelled"; text: string };
 
 /** What a model call was for. */
@@ -123,6 +141,8 @@ export interface ExecutionRows {
   logCall(execution: Execution, reply: ModelReply, purpose?: CallPurpose): void;
   /** The reply, its tool calls as `requested`, its cost: before anything else happens. */
   addReply(execution: Execution, reply: ModelReply): void;
+  /** Stores a call that no model asked for, as `requested`: the command of the execution. */
+  addCall(execution: Execution, tool: string, input: unknown): StoredCall;
   startCall(execution: Execution, call: StoredCall, shownInput: unknown): void;
   endCall(execution: Execution, call: StoredCall, result: ToolResult, durationMs: number): void;
   interruptCall(execution: Execution, call: StoredCall): void;

@@ -54,8 +54,8 @@ export interface EnginePorts {
   promptFor(execution: Execution, tools: readonly Tool[], sandbox: Pick<Sandbox, "about">): FirstPrompt;
   /** Granted secrets in plaintext, by variable name. */
   secretsOf(execution: Execution): Record<string, string>;
-  /** Variables of the execution itself, its token among them. */
-  variablesOf(execution: Execution, token: string): Record<string, string>;
+  /** Variables of the execution itself, its token among them unless it has none. */
+  variablesOf(execution: Execution, token: string | null): Record<string, string>;
   tokens: { issue(execution: Execution): string; revoke(executionId: string): void };
   workspaces: {
     /** Absolute path of the folder on this host that holds the execution's files, ready to work in. */

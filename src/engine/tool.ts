@@ -42,7 +42,7 @@ export interface ToolResult {
   /** Ends the execution after this turn. */
   end?:
     | { status: "succeeded"; outputs: Record<string, unknown>; summary: string }
-    | { status: "failed"; reason: string };
+    | { status: "failed"; reason: string; code?: string; outputs?: Record<string, unknown> };
 }
 
 export type ToolGroup =

@@ -138,6 +138,7 @@ const memoryFor =
 const secretsFor =
   ({ log, store, secrets }: Needs) =>
   (execution: Execution): Record<string, string> => {
+    if (execution.agentId === "") return {};
     const { env, damaged } = secrets.envOf(execution.agentId, { actor: `execution:${execution.id}` });
     if (damaged.length > 0) {
       log.warn({ agent: execution.agentId, execution: execution.id, secrets: damaged }, "secrets cannot be opened");

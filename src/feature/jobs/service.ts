@@ -11,6 +11,7 @@ import { conflict, notFound } from "../../core/errors.ts";
 import { newId } from "../../core/ids.ts";
 import type { JobDefinition } from "../../core/jobs.ts";
 import type { Logger } from "../../core/log.ts";
+import type { Masking } from "../../core/masking.ts";
 import { actorOf, type Caller } from "../../http/caller.ts";
 import { type ListAnswer, listAnswer, type Page } from "../../http/list.ts";
 import type { Audit } from "../../store/audit.ts";
@@ -69,12 +70,13 @@ export interface JobsDeps {
   clock: Clock;
   clockwork: Clockwork;
   log: Logger;
+  masking: Pick<Masking, "text" | "json">;
   audit: Audit;
 }
 
-export function createJobs({ store, clock, clockwork, log, audit }: JobsDeps): Jobs {
+export function createJobs({ store, clock, clockwork, log, masking, audit }: JobsDeps): Jobs {
   const rows = createJobStore(store, clock);
-  const runner = createRunner({ store, rows, clock, clockwork, log });
+  const runner = createRunner({ store, rows, clock, clockwork, log, masker: masking });
   const present = (row: JobRow): Job => presentJob(runner.current(row), clock.now());
   const mayRead = (row: JobRow, caller: Caller): boolean =>
     caller.admin || (row.user_id === null ? row.project_id !== null : row.user_id === caller.userId);

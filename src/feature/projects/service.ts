@@ -115,6 +115,7 @@ export function createProjects(deps: ProjectsDeps): Projects {
         repository: source,
         default_branch,
         default_pipeline_id,
+        check: more.check ?? null,
         status: "active",
         vision: null,
         columns: null,

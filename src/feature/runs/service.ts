@@ -215,5 +215,9 @@ function reportOf(ending: Ending): StepReport {
   const { status } = ending;
   if (status === "succeeded") return { status, outputs: ending.outputs };
   if (status === "cancelled") return { status, error: { code: "cancelled", message: "It was cancelled." } };
-  return { status, error: { ...ending.error, final: ending.error.code === "budget_exceeded" } };
+  return {
+    status,
+    outputs: ending.outputs ?? {},
+    error: { ...ending.error, final: ending.error.code === "budget_exceeded" },
+  };
 }

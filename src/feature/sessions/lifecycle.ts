@@ -37,7 +37,7 @@ const refsOf = (session: SessionRow) => ({
   run_id: session.run_id ?? undefined,
   step_id: session.step_id ?? undefined,
   session_id: session.id,
-  agent_id: session.agent_id,
+  agent_id: session.agent_id || undefined,
   project_id: session.project_id ?? undefined,
   user_id: session.user_id ?? undefined,
 });
@@ -72,7 +72,7 @@ export function createLifecycle({ clock, rows, transcript, tree, ownerOf, stopNo
     const error = ending.status === "failed" ? ending.error : null;
     rows.updateExecution(id, {
       status: ending.status,
-      outputs: ending.status === "succeeded" ? ending.outputs : {},
+      outputs: ending.status === "cancelled" ? {} : (ending.outputs ?? {}),
       ended_by: (ending.status === "succeeded" && ending.by) || null,
       text: ending.text || transcript.lastWords(before.session_id, id),
       error,

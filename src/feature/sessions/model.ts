@@ -1,10 +1,12 @@
 /** What features hand in to have an agent work. */
+import type { CommandLine } from "../../engine/execution.ts";
 import type { SessionKind } from "../../engine/kinds.ts";
 import type { InputPart } from "../../engine/parts.ts";
 import type { OutputContract } from "../../store/tables/sessions.ts";
 
 export interface SessionDraft {
   kind: SessionKind;
+  /** Empty for a command that borrows no agent's sandbox. */
   agent_id: string;
   /** Owner. A session that another started has that one's. */
   user_id?: string | undefined;
@@ -17,6 +19,8 @@ export interface SessionDraft {
   title?: string | undefined;
   /** `provider/model`; the agent's or the settings' when absent. */
   model?: string | undefined;
+  /** Holds it to these of its agent's tools. */
+  tools?: string[] | undefined;
   /** What it may cost with all that it starts. Below a session with a budget it is set aside out of that one's. */
   budget_usd?: number | undefined;
 }
@@ -30,6 +34,8 @@ export interface TurnDraft {
    * reply ends, what was said of it is kept, and this turn is the next one.
    */
   mode?: "queue" | "steer" | "interrupt" | undefined;
+  /** Of a kind that works without a model. */
+  command?: CommandLine | undefined;
   contract?: OutputContract | undefined;
   skills?: string[] | undefined;
   /** Before the session's. */

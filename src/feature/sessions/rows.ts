@@ -156,6 +156,15 @@ export function createExecutionRows(deps: RowsDeps): ExecutionRows {
         transcript.addCalls(sessionId, executionId, seq, content);
         spend(tx, execution, reply);
       }),
+    addCall: (execution, tool, input) =>
+      store.write(() => {
+        const { id: executionId, sessionId } = execution;
+        const call = { type: "tool_call" as const, call_id: "run", tool, input };
+        const content = transcript.withOwnCallIds(sessionId, [call]);
+        const seq = transcript.add({ sessionId, executionId, role: "assistant", content, finish: "tool_calls" });
+        transcript.addCalls(sessionId, executionId, seq, content);
+        return transcript.lastReply(sessionId, executionId)!.reply.calls[0]!;
+      }),
     startCall(execution, call, shownInput) {
       store.write((tx) => {
         transcript.updateCall(execution.sessionId, call, { status: "running", started_at: now() });

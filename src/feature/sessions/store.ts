@@ -35,9 +35,11 @@ export function toExecution({ session, ...row }: Work, system: string | null): E
     projectId: given(session.project_id),
     taskId: given(session.task_id),
     wantedModel: given(row.wanted_model ?? session.wanted_model),
+    onlyTools: given(session.tools),
     input: row.input as InputPart[],
     system,
     contract: row.contract,
+    command: row.command,
     skills: row.skills,
     timeoutSeconds: row.timeout_seconds,
     createdAt: Date.parse(row.created_at),
@@ -67,11 +69,11 @@ const QUEUE = `
     SELECT id, agent_id, at_work + row_number() OVER (PARTITION BY lane ORDER BY id) AS turn
     FROM firsts WHERE place = 1
   ), ranked AS (
-    SELECT id, turn, row_number() OVER (PARTITION BY agent_id ORDER BY turn, id)
+    SELECT id, agent_id, turn, row_number() OVER (PARTITION BY agent_id ORDER BY turn, id)
       + coalesce((SELECT value FROM json_each(@busy) WHERE key = agent_id), 0) AS of_agent
     FROM turns
   )
-  SELECT id FROM ranked WHERE of_agent <= @perAgent ORDER BY turn, id LIMIT @most`;
+  SELECT id FROM ranked WHERE of_agent <= @perAgent OR agent_id = '' ORDER BY turn, id LIMIT @most`;
 
 /** Built at its first use and kept: what runs at every turn costs more to build than to run. */
 export function kept<T>(build: () => T): () => T {
@@ -141,6 +143,7 @@ export function createSessionStore({ db, sqlite, statement }: Store, clock: Cloc
         title: draft.title ?? null,
         wanted_model: draft.model ?? null,
         model: null,
+        tools: draft.tools ?? null,
         status: "open",
         stopping: false,
         budget_nano: draft.budget_usd === undefined ? null : Math.round(draft.budget_usd * NANO),
@@ -170,6 +173,7 @@ export function createSessionStore({ db, sqlite, statement }: Store, clock: Cloc
         message_id: newId("message"),
         input: typeof turn.input === "string" ? [textPart(turn.input)] : turn.input,
         prompt_id: null,
+        command: turn.command ?? null,
         contract: turn.contract ?? { outputs: [], schema: null },
         skills: turn.skills ?? [],
         wanted_model: turn.model ?? null,

@@ -193,6 +193,7 @@ function EditProject({ project, onClose }: { project: Project; onClose(): void }
             repository: text("repository") || null,
             default_branch: text("default_branch") || null,
             default_pipeline_id: text("default_pipeline_id") || null,
+            check: text("check").trim() || null,
             status: text("status") as Project["status"],
           };
           await must(client.PUT("/v1/projects/{id}", { params: { path: { id: project.id } }, body }));
@@ -225,6 +226,13 @@ function EditProject({ project, onClose }: { project: Project; onClose(): void }
               </option>
             ))}
           </Select>
+        </Field>
+        <Field
+          label="Check"
+          hint="Command whose exit code says whether the code works, e.g. npm test."
+          error={fieldError(action.error, "check")}
+        >
+          <Input name="check" defaultValue={project.check ?? ""} spellCheck={false} />
         </Field>
         <Field label="State">
           <Select name="status" defaultValue={project.status}>
