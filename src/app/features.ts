@@ -90,5 +90,5 @@ export const FEATURES = noFeatures()
 /** What every list that the product is made of brings at least. */
 export type ProductServices = typeof FEATURES extends FeatureList<infer Services, infer _> ? Services : never;
 
-/** Any event, told apart by `kind`. */
+/** Any event, distinguished by `kind`. */
 export type AppEvent = EventOf<(typeof FEATURES.events)[number]>;

@@ -172,7 +172,7 @@ async function guarded(turn: Turn, call: StoredCall, tool: Tool): Promise<ToolRe
   }
 }
 
-/** A tool that does not heed its signal is left behind rather than waited for. */
+/** A tool that ignores its abort signal is abandoned, not waited for. */
 function raceSignal<T>(work: Promise<T>, signal: AbortSignal): Promise<T> {
   return new Promise<T>((resolve, reject) => {
     const stop = () => reject(signal.reason);

@@ -55,7 +55,7 @@ export interface EngineDeps {
   /** What its agent remembers and may need for this input; words for the prompt. */
   memoryOf(execution: Execution): string | undefined;
   guidanceOf(runId: string): string | null;
-  /** What containers are told: the shared token when the operator chose it, and where this server is. */
+  /** What containers get: the shared token when the operator chose it, and where this server is. */
   sharedToken: string | undefined;
   apiUrl(): string | undefined;
   workspaces: {

@@ -27,7 +27,7 @@ export interface Execution extends ExecutionInfo {
   wantedModel?: string | undefined;
   /** Holds it to these of its agent's tools. */
   onlyTools?: readonly string[] | undefined;
-  /** What it was given to do, or was told. */
+  /** What it was given to do, or a message to it. */
   input: InputPart[];
   /** Assembled at the first start; null before. */
   system: string | null;

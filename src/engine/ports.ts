@@ -50,7 +50,7 @@ export interface EnginePorts {
   /** Tools the execution has at this moment; asked before every turn. */
   toolsFor(execution: Execution, sandbox: Pick<Sandbox, "capabilities">): Promise<Tool[]>;
   attachments: Attachments;
-  /** The system prompt, and what the agent is told of its task or by the person. */
+  /** The system prompt, and the words of the task or of the person. */
   promptFor(execution: Execution, tools: readonly Tool[], sandbox: Pick<Sandbox, "about">): FirstPrompt;
   /** Puts what other agents wrote to this one into its transcript, before each request. */
   deliver(execution: Execution): void;

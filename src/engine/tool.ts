@@ -66,7 +66,7 @@ export type ToolGroup =
 export interface Tool<Input = never> {
   name: string;
   group: ToolGroup;
-  /** What the model is told; from `<name>.md` beside the tool. */
+  /** What the model reads; from `<name>.md` beside the tool. */
   description: string;
   /** JSON Schema of the input, an object; the loop validates against it before `run`. */
   parameters: object;
@@ -75,7 +75,7 @@ export interface Tool<Input = never> {
   timeoutMs: number;
   /** After a crash a call that was under way is made again: it finds what it had begun, and begins nothing twice. */
   resumes?: boolean;
-  /** Throws Problem for expected failures (told to the model); anything else fails the call as an internal error. */
+  /** Throws Problem for expected failures (the model reads them); anything else fails the call as an internal error. */
   run(input: Input, context: ToolContext): Promise<ToolResult>;
 }
 

@@ -103,7 +103,7 @@ for (const kind of ["process", "docker"] as const)
       expect((await read({ path: "wide.txt" })).output).toBe(`1\t${"y".repeat(2_000)} [line cut, 100000 bytes]`);
     });
 
-    test("read refuses what is no text, saying what it is", async () => {
+    test("read refuses what is not text, saying what it is", async () => {
       await sandbox.workspace.write(
         "a.png",
         Buffer.concat([Buffer.from("89504e470d0a1a0a", "hex"), Buffer.alloc(100)]),

@@ -137,7 +137,7 @@ const memoryFor =
     }
   };
 
-/** What the agent was granted; secrets that cannot be opened are told of, and the work goes on without them. */
+/** What the agent was granted; secrets that cannot be opened are reported, and the work goes on without them. */
 const secretsFor =
   ({ log, store, secrets }: Needs) =>
   (execution: Execution): Record<string, string> => {

@@ -112,17 +112,17 @@ export function createInbox({ store, clock, agentExists, takesMessages, addNote 
       const unread = () => statement(UNREAD).all([agentId, userId ?? null]) as Row[];
       if (unread().length === 0) return;
       store.write(() => {
-        const told: string[] = [];
+        const lines: string[] = [];
         let room = LIMITS.quotedCharacters;
         for (const row of unread()) {
           room -= row.text.length;
-          if (room < 0 && told.length > 0) break;
-          told.push(`From ${row.from_agent}, ${row.created_at}:\n${quoted(row.text, LIMITS.quotedCharacters)}`);
+          if (room < 0 && lines.length > 0) break;
+          lines.push(`From ${row.from_agent}, ${row.created_at}:\n${quoted(row.text, LIMITS.quotedCharacters)}`);
           statement("UPDATE agent_messages SET read_at = ?, read_execution_id = ? WHERE id = ?").run([
             ...[timestamp(clock.now()), id, row.id],
           ]);
         }
-        addNote(execution, [INTRODUCTION, ...told].join("\n\n"));
+        addNote(execution, [INTRODUCTION, ...lines].join("\n\n"));
       });
     },
     list(agentId, { unread }, page, caller) {

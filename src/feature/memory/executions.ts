@@ -38,7 +38,7 @@ const PINNED = 100;
 const OUTSIDE_GROUPS: ReadonlySet<ToolGroup> = new Set(["web", "mcp"]);
 /** Tools of other groups that show text of strangers. */
 const OUTSIDE_NAMES = /document|transcript|issue|pull_request/;
-/** The sessions of the same tree or run: what one of them read, the others may have been told. */
+/** The sessions of the same tree or run: what one of them read, the others may have got from it. */
 const RELATED = `SELECT s.id FROM sessions s JOIN sessions mine ON mine.id = ?
   WHERE s.root_id = mine.root_id OR (mine.run_id IS NOT NULL AND s.run_id = mine.run_id)`;
 

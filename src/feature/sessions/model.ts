@@ -27,7 +27,7 @@ export interface SessionDraft {
   budget_usd?: number | undefined;
 }
 
-/** One turn: what the agent is given to do, or told. */
+/** One turn: what the agent is given to do, or a message to it. */
 export interface TurnDraft {
   input: string | InputPart[];
   /**

@@ -83,7 +83,7 @@ export function createSpawns(deps: SpawnsDeps): Spawns {
       if (task_id && (!project_id || !deps.taskExists(project_id, task_id)))
         throw invalidField("/task_id", "The project has no such task");
       if (model && !deps.isModel(model))
-        throw invalidField("/model", "No provider is named so; write provider/model, e.g. ollama/qwen3");
+        throw invalidField("/model", "There is no such provider. Write provider/model, e.g. ollama/qwen3");
       const of = { agent_id, user_id: caller.userId, project_id: project_id ?? undefined };
       const how = { task_id: task_id ?? undefined, model: model ?? undefined, budget_usd: budget_usd ?? undefined };
       return open({ ...of, ...how }, prompt, input.timeout_seconds);

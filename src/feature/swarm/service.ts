@@ -76,7 +76,7 @@ export function createSwarms(deps: SwarmsDeps): Swarms {
       if (agent_id && !deps.agentExists(agent_id))
         throw invalidField(`/tasks/${at}/agent_id`, `There is no agent ${agent_id}.`);
       if (model && !deps.isModel(model))
-        throw invalidField(`/tasks/${at}/model`, "No provider is named so; write provider/model, e.g. ollama/qwen3");
+        throw invalidField(`/tasks/${at}/model`, "There is no such provider. Write provider/model, e.g. ollama/qwen3");
     }
   }
 

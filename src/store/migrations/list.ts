@@ -64,7 +64,7 @@ export const MIGRATIONS: readonly Migration[] = [
   { name: "0110-login-keys", sql: loginKeys },
   { name: "0120-sessions", sql: sessions },
   { name: "0121-call-estimates", sql: callEstimates },
-  // After the tables that it counts in were made anew.
+  // After the tables that it counts in were rebuilt.
   { name: "0102-run-totals", sql: runTotals },
   { name: "0200-merging", sql: merging },
   { name: "0205-commands", sql: commands },

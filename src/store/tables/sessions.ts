@@ -105,7 +105,7 @@ export const executions = sqliteTable("executions", {
   wanted_model: text(),
   model: text(),
   timeout_seconds: integer().notNull(),
-  /** Process that works on it; whoever holds the data folder's lock knows any other to be dead. */
+  /** Process that works on it; the holder of the data folder's lock knows that any other is dead. */
   lease_owner: text(),
   /** Not taken up before this time, ms since the epoch (back-off). */
   not_before: integer().notNull(),
