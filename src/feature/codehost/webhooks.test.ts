@@ -1,11 +1,14 @@
 /** What a code host sends, with GitHub's own example payloads: taken once, acted on by a job, refused when not signed. */
-import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from "bun:test";
 import examples from "@octokit/webhooks-examples";
 import { type CodeHostFake, signed, startCodeHost } from "../../testing/code-host.ts";
 import { framesOf, framesUntil } from "../../testing/event-reader.ts";
 import { startServer, type TestServer } from "../../testing/server.ts";
 import type { Project } from "../projects/model.ts";
 import type { AppStatus, Delivery, HostRepository, WebhookAnswer } from "./model.ts";
+
+// For machines that are busy with other things: none of this waits for a clock.
+setDefaultTimeout(60_000);
 
 let host: CodeHostFake;
 let server: TestServer;
