@@ -19,7 +19,7 @@ export async function obstacleOf(
 ): Promise<string | undefined> {
   const same = (login: string) => login.toLowerCase() === actor.toLowerCase();
   if (actor === "") return "Nobody is named who did it.";
-  if (bots.some(same)) return (await host.isBot(actor)) ? undefined : `${actor} is no bot.`;
+  if (bots.some(same)) return (await host.isBot(repository, actor)) ? undefined : `${actor} is no bot.`;
   // A bot has what its App was given, not what people gave it: it is named, or does nothing.
   if (actor.toLowerCase().endsWith("[bot]")) return `The bot ${actor} is not named by the rule.`;
   const has = await host.permission(repository, actor);

@@ -118,7 +118,9 @@ export function createRules(deps: RulesDeps): Rules {
         .orderBy(asc(table.id))
         .all(),
     handOver(from, to) {
-      store.write(() => db.update(table).set({ user_id: to }).where(eq(table.user_id, from)).run());
+      // Switched off: what another set up does not act for the heir unread.
+      const heir = { user_id: to, enabled: false };
+      store.write(() => db.update(table).set(heir).where(eq(table.user_id, from)).run());
     },
   };
 }

@@ -1,5 +1,5 @@
 /** What users do with a run's work: push it, open a pull request, say what is wrong, have it done again. */
-import { conflict, invalidField, notFound } from "../../core/errors.ts";
+import { conflict, invalidField } from "../../core/errors.ts";
 import { isRefName } from "../../core/ref-name.ts";
 import { isRunEnd } from "../../core/run-states.ts";
 import { actorOf, type Caller } from "../../http/caller.ts";
@@ -32,7 +32,7 @@ export interface RunWorkDeps {
 export interface RunWork {
   /** @throws Problem 409 `run_active`, `no_project`, `read_only`, `nothing_to_push`, `push_rejected`; 502. */
   push(runId: string, caller: Caller): Promise<Pushed>;
-  /** @throws Problem 404 when it is nothing there. */
+  /** @throws Problem 409 `no_pull_request`. */
   get(runId: string, caller: Caller): RunOnHost;
   /** Before `open`: whether there is something to open. @throws as `push`, and 503 `codehost_not_configured`. */
   prepared(runId: string, caller: Caller): Promise<void>;
@@ -83,7 +83,7 @@ export function createRunWork(deps: RunWorkDeps): RunWork {
     },
     get(runId, caller) {
       const row = links.find(rowFor(runId, caller).id);
-      if (!row) throw notFound("pull request of this run");
+      if (!row) throw conflict("The run has no pull request. Open one: POST to this path.", "no_pull_request");
       return links.present(row);
     },
     async prepared(runId, caller) {
