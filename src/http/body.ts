@@ -6,6 +6,7 @@
 import type { Clock } from "../core/clock.ts";
 import { badRequest, Problem } from "../core/errors.ts";
 import { LIMITS } from "../core/limits.ts";
+import { takeTurns } from "../core/turns.ts";
 import type { Caller } from "./caller.ts";
 import { addressKey } from "./rate-limit.ts";
 import type { RouteEntry } from "./route-table.ts";
@@ -36,11 +37,14 @@ export function createBodies(clock: Pick<Clock, "monotonic">): Bodies {
     const announced = Number(request.headers.get("content-length") ?? 0);
     const body = growing({ limit, announced, hold });
     const reader = request.body.getReader();
+    // What has come while others were served is read without a pause otherwise.
+    const turn = takeTurns();
     const end = clock.monotonic() + (limit > LIMITS.bodyBytes ? LIMITS.uploadMs : LIMITS.bodyMs);
     for (;;) {
       const { done, value } = await inTime(reader.read(), Math.min(LIMITS.bodySilenceMs, end - clock.monotonic()));
       if (done) return body.bytes();
       body.add(value);
+      await turn();
     }
   }
   return {
