@@ -1,7 +1,7 @@
 /**
  * One life of a server with a routine that is due every minute, on a clock that goes as fast as it can. Its parent kills
  * it without warning; the next life begins some minutes later, so that there is something to catch up.
- * Arguments: data folder, and how many minutes it lives when nobody kills it.
+ * Says each minute that begins. Arguments: data folder, and how many minutes it lives when nobody kills it.
  */
 import { openHouse } from "../../app.ts";
 import { systemClock } from "../../core/clock.ts";
@@ -28,8 +28,8 @@ if (pulse.list(undefined, { limit: 1, after: null }, LOCAL_ADMIN).items.length =
 const live = () =>
   house.core.store.sqlite.prepare("SELECT count(*) FROM executions WHERE finished_at IS NULL").pluck().get() as number;
 await house.start();
-console.log("begun");
 for (let minute = 0; minute < Number(minutes); minute++) {
+  console.log("minute");
   pulse.due.run();
   now += MINUTE;
   // Time waits for the agent, or it would run into its own limit.

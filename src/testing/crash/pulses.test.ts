@@ -11,16 +11,19 @@ const LIVES = Number(process.env["CRASH_LIVES"] ?? 10);
 const data = mkdtempSync(join(tmpdir(), "skep-pulses-"));
 afterAll(() => rmSync(data, { recursive: true, force: true }));
 
-/** Lives until it is killed, so many ms after it began, or to its end. @returns exit code. */
-async function live(minutes: number, killAfterMs?: number): Promise<number | null> {
+/** Lives until it is killed, so many ms after so many minutes of its own began, or to its end. @returns exit code. */
+async function live(minutes: number, kill?: { minutes: number; laterMs: number }): Promise<number | null> {
   const child = Bun.spawn([process.execPath, join(import.meta.dir, "pulse-life.ts"), data, String(minutes)], {
     ...{ stdout: "pipe", stderr: "inherit", stdin: "ignore" },
     env: { PATH: process.env["PATH"] ?? "", HOME: process.env["HOME"] ?? "/tmp" },
   });
-  for await (const _ of child.stdout) break;
-  if (killAfterMs !== undefined) {
-    await Bun.sleep(killAfterMs);
+  let begun = 0;
+  for await (const chunk of child.stdout.pipeThrough(new TextDecoderStream())) {
+    begun += chunk.split("minute").length - 1;
+    if (kill === undefined || begun < kill.minutes) continue;
+    await Bun.sleep(kill.laterMs);
     child.kill("SIGKILL");
+    break;
   }
   await child.exited;
   return child.exitCode;
@@ -30,7 +33,8 @@ test(`no minute of a routine is lost, and none is done twice, whenever the serve
   mkdirSync(join(data, "agents/pulser"), { recursive: true });
   writeFileSync(join(data, "agents/pulser/AGENT.md"), "---\nname: Pulser\npulse_enabled: true\n---\nYou look.");
   const random = createRandom(seed);
-  for (let life = 0; life < LIVES; life++) await live(100_000, random.upTo(250));
+  for (let life = 0; life < LIVES; life++)
+    await live(100_000, { minutes: 1 + random.upTo(6), laterMs: random.upTo(40) });
   expect(await live(3)).toBe(0);
   const db = new Database(join(data, "skep.db"), { readonly: true });
   const all = <T>(sql: string): T[] => db.query(sql).all() as T[];
