@@ -72,6 +72,7 @@ export const runs = defineFeature(
     const noteDue = clockwork.add({ name: "approvals", nextAt: rows.nextDeadline, run: runs.tick });
     const unsubscribe = bus.subscribe([approvalRequested], noteDue);
     sessions.own("pipeline", runs.owner);
+    sessions.own("command", runs.owner);
     const service: RunsService = { ...runs, rows, views };
     return {
       service,

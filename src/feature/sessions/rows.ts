@@ -74,8 +74,8 @@ export function createExecutionRows(deps: RowsDeps): ExecutionRows {
   }
 
   return {
-    take: (limit, busyAgents, perAgent) =>
-      store.write((tx) => rows.takeable(limit, busyAgents, perAgent).map((id) => taken(tx, id))),
+    take: (limit, busyAgents, rule) =>
+      store.write((tx) => rows.takeable(limit, busyAgents, rule).map((id) => taken(tx, id))),
     reclaim: () =>
       store.write(() => {
         const left = rows.abandoned(owner);
@@ -155,6 +155,15 @@ export function createExecutionRows(deps: RowsDeps): ExecutionRows {
         const seq = transcript.add({ sessionId, executionId, role: "assistant", content, finish });
         transcript.addCalls(sessionId, executionId, seq, content);
         spend(tx, execution, reply);
+      }),
+    addCall: (execution, tool, input) =>
+      store.write(() => {
+        const { id: executionId, sessionId } = execution;
+        const call = { type: "tool_call" as const, call_id: "run", tool, input };
+        const content = transcript.withOwnCallIds(sessionId, [call]);
+        const seq = transcript.add({ sessionId, executionId, role: "assistant", content, finish: "tool_calls" });
+        transcript.addCalls(sessionId, executionId, seq, content);
+        return transcript.lastReply(sessionId, executionId)!.reply.calls[0]!;
       }),
     startCall(execution, call, shownInput) {
       store.write((tx) => {
