@@ -16,6 +16,7 @@ import { events } from "../feature/events/feature.ts";
 import { jobs } from "../feature/jobs/feature.ts";
 import { knowledgeGraph } from "../feature/knowledge-graph/feature.ts";
 import { lifecycle } from "../feature/lifecycle/feature.ts";
+import { mcp } from "../feature/mcp/feature.ts";
 import { memory } from "../feature/memory/feature.ts";
 import { notifications } from "../feature/notifications/feature.ts";
 import { oidc } from "../feature/oidc/feature.ts";
@@ -73,6 +74,7 @@ export const FEATURES = noFeatures()
   .with(spawn)
   .with(memory)
   .with(swarm)
+  .with(mcp)
   .with(engine)
   .with(events)
   .with(admin)

@@ -44,7 +44,7 @@ export interface EngineDeps {
   /** @throws Problem 404 unknown, 409 switched off or its file broken. */
   agentOf(agentId: string): AgentFile;
   /** Asked before every turn. */
-  allowsTool(agentId: string): (tool: string) => boolean;
+  allowsTool(agentId: string): (tool: string, isGranted: boolean) => boolean;
   skills: SkillSource;
   toolbox: Toolbox;
   secretsOf(execution: Execution): Record<string, string>;

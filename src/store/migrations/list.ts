@@ -28,6 +28,7 @@ import attachments from "./0140-attachments.sql" with { type: "text" };
 import memory from "./0160-memory.sql" with { type: "text" };
 import merging from "./0200-merging.sql" with { type: "text" };
 import tasks from "./0220-tasks.sql" with { type: "text" };
+import mcp from "./0240-mcp.sql" with { type: "text" };
 import cookies from "./0260-cookies.sql" with { type: "text" };
 import voice from "./0261-voice.sql" with { type: "text" };
 import lifecycle from "./0290-lifecycle.sql" with { type: "text" };
@@ -68,6 +69,7 @@ export const MIGRATIONS: readonly Migration[] = [
   { name: "0121-waits", sql: waits },
   { name: "0220-tasks", sql: tasks },
   { name: "0140-attachments", sql: attachments },
+  { name: "0240-mcp", sql: mcp },
   { name: "0260-cookies", sql: cookies },
   { name: "0261-voice", sql: voice },
   { name: "0290-lifecycle", sql: lifecycle },
