@@ -1,6 +1,7 @@
 /** All tool servers that run: started and ended as their rows say, and which tools agents are given of them now. */
 import type { CallOptions, Connection } from "../../adapter/mcp/client.ts";
 import { messageOf, unavailable } from "../../core/errors.ts";
+import { ADMINISTRATORS } from "../../core/events.ts";
 import type { Logger } from "../../core/log.ts";
 import type { Store } from "../../store/store.ts";
 import { agentToolName, readTools } from "./definitions.ts";
@@ -76,7 +77,7 @@ export function createConnections(deps: ConnectionsDeps): Connections {
       tools: all.filter(isReady).length,
       waiting: all.filter(isWaiting).length,
     };
-    store.write(({ emit }) => emit(mcpServerChanged, { data }));
+    store.write(({ emit }) => emit(mcpServerChanged, { user_id: ADMINISTRATORS, data }));
   }
   const safely = (id: string, act: () => void): void => {
     try {

@@ -1,12 +1,12 @@
 import { mkdir, rm } from "node:fs/promises";
 import { join } from "node:path";
 import { connectServer, type Target } from "../../adapter/mcp/client.ts";
-import { openContainerPipe, sweepContainers } from "../../adapter/mcp/container-pipe.ts";
-import { openHostPipe, sweepProcesses } from "../../adapter/mcp/host-pipe.ts";
 import { createHttpFetch } from "../../adapter/mcp/http-fetch.ts";
 import type { OpenPipe } from "../../adapter/mcp/pipe.ts";
 import { createAgentImages } from "../../adapter/sandbox/docker/agent-image.ts";
 import { createSandboxNetworks } from "../../adapter/sandbox/docker/network.ts";
+import { openServerContainer, sweepServerContainers } from "../../adapter/sandbox/docker/server-container.ts";
+import { openServerProcess, sweepServerProcesses } from "../../adapter/sandbox/process/server-process.ts";
 import { conflict, unavailable } from "../../core/errors.ts";
 import { LIMITS } from "../../core/limits.ts";
 import { BUILD } from "../../core/version.ts";
@@ -62,8 +62,8 @@ export const mcp = defineFeature(
       tools: mcpTools(connections),
       counts: () => ({ mcp_servers: rows.all().length, mcp_tools: connections.tools().length }),
       async start() {
-        await sweepProcesses(instanceId);
-        if (deps.docker) await sweepContainers({ docker: deps.docker, instanceId }).catch(() => {});
+        await sweepServerProcesses(instanceId);
+        if (deps.docker) await sweepServerContainers({ docker: deps.docker, instanceId }).catch(() => {});
         connections.start();
         log.debug({ sandbox: config.sandbox }, "tool servers are being started");
       },
@@ -113,7 +113,7 @@ function openerOf({ deps, values, containers, folderOf }: OpenerParts, row: Serv
           "docker_unavailable",
           "It runs in a container, and this server works without a container engine.",
         );
-      return openContainerPipe(
+      return openServerContainer(
         containers,
         { ...own, image, command: command ?? undefined, network, memoryMb },
         events,
@@ -122,7 +122,7 @@ function openerOf({ deps, values, containers, folderOf }: OpenerParts, row: Serv
     }
     if (!deps.config.allowHostShell || command === null)
       throw conflict("It names no image, and ALLOW_HOST_SHELL does not let it run on this host.", "shell_disabled");
-    return openHostPipe(deps.instanceId, { ...own, command }, events, signal);
+    return openServerProcess(deps.instanceId, { ...own, command }, events, signal);
   };
 }
 

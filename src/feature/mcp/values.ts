@@ -37,7 +37,7 @@ const SECRET_NAME = /key|token|secret|password|passwd|auth|credential|cookie/i;
 export function createMcpValues({ sealer, masking, secretOf }: McpValuesDeps): McpValues {
   const known = new Map<string, () => void>();
   const shownOf = (value: string): string =>
-    isPlain(value) || (value.includes("${secret:") && isWords(value)) ? value : maskedPreview(value);
+    isPlain(value) || (value.includes(`\${secret:`) && isWords(value)) ? value : maskedPreview(value);
   return {
     seal: (values) => sealer.seal(JSON.stringify(values)),
     open: (sealed) => JSON.parse(sealer.open(sealed)) as Values,

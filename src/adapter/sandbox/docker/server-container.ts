@@ -3,13 +3,13 @@
  * things in. Everything that it starts ends with the container.
  */
 import type Docker from "dockerode";
-import type { ImageDetail } from "../docker/images.ts";
-import type { DockerClient, EngineInfo } from "../docker.ts";
-import { CONTAINER_LIMITS, LABELS } from "../sandbox/docker/container-spec.ts";
-import type { SandboxNetworks } from "../sandbox/docker/network.ts";
-import { giveWorkspace, sandboxOwner } from "../sandbox/workspace-owner.ts";
-import type { Owner } from "../sandbox/workspace-path.ts";
-import type { Pipe, PipeEvents } from "./pipe.ts";
+import type { ImageDetail } from "../../docker/images.ts";
+import type { DockerClient, EngineInfo } from "../../docker.ts";
+import type { Pipe, PipeEvents } from "../../mcp/pipe.ts";
+import { giveWorkspace, sandboxOwner } from "../workspace-owner.ts";
+import type { Owner } from "../workspace-path.ts";
+import { CONTAINER_LIMITS, LABELS } from "./container-spec.ts";
+import type { SandboxNetworks } from "./network.ts";
 
 export interface ContainerServer {
   /** Its id, for the label. */
@@ -25,7 +25,7 @@ export interface ContainerServer {
   folder: string;
 }
 
-export interface ContainerPipeDeps {
+export interface ServerContainerDeps {
   docker: DockerClient;
   instanceId: string;
   images: { find(name: string, signal?: AbortSignal): Promise<ImageDetail> };
@@ -40,8 +40,8 @@ export const SERVER_LABEL = "skep.mcp_server";
 export const DATA_FOLDER = "/data";
 
 /** Starts it and attaches. @throws Problem: no engine, no image, a command that is not there. */
-export async function openContainerPipe(
-  deps: ContainerPipeDeps,
+export async function openServerContainer(
+  deps: ServerContainerDeps,
   server: ContainerServer,
   events: PipeEvents,
   signal: AbortSignal,
@@ -79,7 +79,10 @@ export async function openContainerPipe(
 }
 
 /** Removes containers of tool servers that another process of this instance left. */
-export async function sweepContainers({ docker, instanceId }: Pick<ContainerPipeDeps, "docker" | "instanceId">) {
+export async function sweepServerContainers({
+  docker,
+  instanceId,
+}: Pick<ServerContainerDeps, "docker" | "instanceId">) {
   const rows = await docker.containers.list([`${LABELS.instance}=${instanceId}`, SERVER_LABEL]);
   await Promise.all(rows.map((row) => docker.containers.remove(row.id)));
 }

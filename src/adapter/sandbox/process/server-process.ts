@@ -1,7 +1,7 @@
 /** A tool server as a process of this host, in a group of its own. Only where the operator allows commands here. */
-import { messageOf, unavailable } from "../../core/errors.ts";
-import { killMarked } from "../sandbox/process/marked-processes.ts";
-import type { Pipe, PipeEvents } from "./pipe.ts";
+import { messageOf, unavailable } from "../../../core/errors.ts";
+import type { Pipe, PipeEvents } from "../../mcp/pipe.ts";
+import { killMarked } from "./marked-processes.ts";
 
 export interface HostServer {
   server: string;
@@ -16,7 +16,7 @@ const MARK = "SKEP_MCP_SERVER";
 const HOST_PATH = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin";
 
 /** @throws Problem when it cannot be started. */
-export async function openHostPipe(
+export async function openServerProcess(
   instanceId: string,
   { server, command, args, env, folder }: HostServer,
   events: PipeEvents,
@@ -60,4 +60,4 @@ export async function openHostPipe(
 }
 
 /** Ends processes of tool servers that another process of this instance left. */
-export const sweepProcesses = (instanceId: string) => killMarked(instanceId, () => false, MARK);
+export const sweepServerProcesses = (instanceId: string) => killMarked(instanceId, () => false, MARK);
