@@ -79,13 +79,12 @@ export const mcp = defineFeature(
 type Containers = ReturnType<typeof containersOf>;
 
 /** What their containers need; undefined where no container engine is used. */
-function containersOf({ docker, instanceId, config, log }: Needs) {
+function containersOf({ docker, instanceId, config }: Needs) {
   if (!docker) return undefined;
-  const onNotice = (message: string) => log.warn(message);
   return {
     ...{ docker, instanceId, owner: { uid: process.getuid?.() ?? 0, gid: process.getgid?.() ?? 0 } },
     images: createAgentImages({ docker, pull: config.imagePull }),
-    networks: createSandboxNetworks({ docker, instanceId, engine: docker.info, onNotice }),
+    networks: createSandboxNetworks({ docker, instanceId, engine: docker.info }),
   };
 }
 
