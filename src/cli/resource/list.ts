@@ -10,6 +10,7 @@ import type { Resource } from "./resource.ts";
 import { secrets } from "./secrets.ts";
 import { skills } from "./skills.ts";
 import { sso } from "./sso.ts";
+import { swarm } from "./swarm.ts";
 import { users } from "./users.ts";
 
 export const RESOURCES: readonly Resource[] = [
@@ -21,6 +22,7 @@ export const RESOURCES: readonly Resource[] = [
   providers,
   jobs,
   executions,
+  swarm,
   keys,
   users,
   sso,
