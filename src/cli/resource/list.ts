@@ -7,6 +7,7 @@ import { pipelines } from "./pipelines.ts";
 import { projects } from "./projects.ts";
 import { providers } from "./providers.ts";
 import type { Resource } from "./resource.ts";
+import { routines } from "./routines.ts";
 import { secrets } from "./secrets.ts";
 import { skills } from "./skills.ts";
 import { sso } from "./sso.ts";
@@ -23,6 +24,7 @@ export const RESOURCES: readonly Resource[] = [
   jobs,
   executions,
   swarm,
+  routines,
   keys,
   users,
   sso,

@@ -33,6 +33,7 @@ import commands from "./0205-commands.sql" with { type: "text" };
 import tasks from "./0220-tasks.sql" with { type: "text" };
 import cookies from "./0260-cookies.sql" with { type: "text" };
 import voice from "./0261-voice.sql" with { type: "text" };
+import codehost from "./0270-codehost.sql" with { type: "text" };
 import lifecycle from "./0290-lifecycle.sql" with { type: "text" };
 
 export interface Migration {
@@ -74,6 +75,7 @@ export const MIGRATIONS: readonly Migration[] = [
   { name: "0140-attachments", sql: attachments },
   { name: "0260-cookies", sql: cookies },
   { name: "0261-voice", sql: voice },
+  { name: "0270-codehost", sql: codehost },
   { name: "0290-lifecycle", sql: lifecycle },
   { name: "0180-swarms", sql: swarms },
   // After the index of the timeline that it makes anew.
