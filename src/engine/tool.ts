@@ -53,6 +53,7 @@ export type ToolGroup =
   | "memory"
   | "history"
   | "graph"
+  | "documents"
   | "projects"
   | "team"
   | "web"

@@ -25,6 +25,8 @@ import sessions from "./0120-sessions.sql" with { type: "text" };
 import callEstimates from "./0121-call-estimates.sql" with { type: "text" };
 import waits from "./0121-waits.sql" with { type: "text" };
 import attachments from "./0140-attachments.sql" with { type: "text" };
+import documents from "./0150-documents.sql" with { type: "text" };
+import attachmentText from "./0151-attachment-text.sql" with { type: "text" };
 import memory from "./0160-memory.sql" with { type: "text" };
 import merging from "./0200-merging.sql" with { type: "text" };
 import tasks from "./0220-tasks.sql" with { type: "text" };
@@ -71,4 +73,6 @@ export const MIGRATIONS: readonly Migration[] = [
   { name: "0260-cookies", sql: cookies },
   { name: "0261-voice", sql: voice },
   { name: "0290-lifecycle", sql: lifecycle },
+  { name: "0150-documents", sql: documents },
+  { name: "0151-attachment-text", sql: attachmentText },
 ];
