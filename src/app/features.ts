@@ -14,6 +14,7 @@ import { doctor } from "../feature/doctor/feature.ts";
 import { documents } from "../feature/documents/feature.ts";
 import { engine } from "../feature/engine/feature.ts";
 import { events } from "../feature/events/feature.ts";
+import { inbox } from "../feature/inbox/feature.ts";
 import { jobs } from "../feature/jobs/feature.ts";
 import { knowledgeGraph } from "../feature/knowledge-graph/feature.ts";
 import { lifecycle } from "../feature/lifecycle/feature.ts";
@@ -23,6 +24,7 @@ import { oidc } from "../feature/oidc/feature.ts";
 import { pipelines } from "../feature/pipelines/feature.ts";
 import { projects } from "../feature/projects/feature.ts";
 import { providers } from "../feature/providers/feature.ts";
+import { pulse } from "../feature/pulse/feature.ts";
 import { runs } from "../feature/runs/feature.ts";
 import { search } from "../feature/search/feature.ts";
 import { secrets } from "../feature/secrets/feature.ts";
@@ -73,7 +75,9 @@ export const FEATURES = noFeatures()
   .with(transcripts)
   .with(tasks)
   .with(spawn)
+  .with(pulse)
   .with(memory)
+  .with(inbox)
   .with(swarm)
   .with(engine)
   .with(events)
@@ -88,5 +92,5 @@ export const FEATURES = noFeatures()
 /** What every list that the product is made of brings at least. */
 export type ProductServices = typeof FEATURES extends FeatureList<infer Services, infer _> ? Services : never;
 
-/** Any event, told apart by `kind`. */
+/** Any event, distinguished by `kind`. */
 export type AppEvent = EventOf<(typeof FEATURES.events)[number]>;

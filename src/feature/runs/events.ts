@@ -33,7 +33,9 @@ const stepEvent = <const Kind extends string>(kind: Kind, description: string) =
       {
         status: StepStatus,
         ...step,
-        input: t.Optional(t.String({ description: "What the agent is asked, with `queued`." })),
+        input: t.Optional(
+          t.String({ description: "What the agent is asked, or the command that runs, with `queued`." }),
+        ),
         outputs: t.Optional(outputs),
         error: t.Optional(StepError),
       },

@@ -79,7 +79,7 @@ export function createRuns(deps: RunsDeps): Runs {
       );
     assertBudget(input.budget_usd, definition, caller);
     if (input.model && !deps.isModel(input.model))
-      throw invalidField("/model", `No provider is named so; write provider/model, e.g. ollama/qwen3`);
+      throw invalidField("/model", `There is no such provider. Write provider/model, e.g. ollama/qwen3`);
     const id = newId("run");
     return {
       id,
@@ -215,5 +215,9 @@ function reportOf(ending: Ending): StepReport {
   const { status } = ending;
   if (status === "succeeded") return { status, outputs: ending.outputs };
   if (status === "cancelled") return { status, error: { code: "cancelled", message: "It was cancelled." } };
-  return { status, error: { ...ending.error, final: ending.error.code === "budget_exceeded" } };
+  return {
+    status,
+    outputs: ending.outputs ?? {},
+    error: { ...ending.error, final: ending.error.code === "budget_exceeded" },
+  };
 }
