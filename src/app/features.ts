@@ -7,6 +7,7 @@ import { audit } from "../feature/audit/feature.ts";
 import { accounts, auth } from "../feature/auth/feature.ts";
 import { budgets } from "../feature/budgets/feature.ts";
 import { chat } from "../feature/chat/feature.ts";
+import { codehost, codehostConnection } from "../feature/codehost/feature.ts";
 import { cookies } from "../feature/cookies/feature.ts";
 import { dashboard } from "../feature/dashboard/feature.ts";
 import { docs } from "../feature/docs/feature.ts";
@@ -58,6 +59,7 @@ export const FEATURES = noFeatures()
   .with(team)
   .with(skills)
   .with(pipelines)
+  .with(codehostConnection)
   .with(projects)
   .with(knowledgeGraph)
   .with(agents)
@@ -74,6 +76,7 @@ export const FEATURES = noFeatures()
   .with(runs)
   .with(transcripts)
   .with(tasks)
+  .with(codehost)
   .with(spawn)
   .with(pulse)
   .with(memory)

@@ -7,6 +7,7 @@ import { pipelines } from "./pipelines.ts";
 import { projects } from "./projects.ts";
 import { providers } from "./providers.ts";
 import type { Resource } from "./resource.ts";
+import { routines } from "./routines.ts";
 import { secrets } from "./secrets.ts";
 import { skills } from "./skills.ts";
 import { sso } from "./sso.ts";
@@ -21,6 +22,7 @@ export const RESOURCES: readonly Resource[] = [
   providers,
   jobs,
   executions,
+  routines,
   keys,
   users,
   sso,

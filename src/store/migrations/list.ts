@@ -35,6 +35,7 @@ import commands from "./0205-commands.sql" with { type: "text" };
 import tasks from "./0220-tasks.sql" with { type: "text" };
 import cookies from "./0260-cookies.sql" with { type: "text" };
 import voice from "./0261-voice.sql" with { type: "text" };
+import codehost from "./0270-codehost.sql" with { type: "text" };
 import lifecycle from "./0290-lifecycle.sql" with { type: "text" };
 
 export interface Migration {
@@ -76,6 +77,7 @@ export const MIGRATIONS: readonly Migration[] = [
   { name: "0140-attachments", sql: attachments },
   { name: "0260-cookies", sql: cookies },
   { name: "0261-voice", sql: voice },
+  { name: "0270-codehost", sql: codehost },
   { name: "0290-lifecycle", sql: lifecycle },
   { name: "0150-documents", sql: documents },
   { name: "0151-attachment-text", sql: attachmentText },
