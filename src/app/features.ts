@@ -12,6 +12,7 @@ import { cookies } from "../feature/cookies/feature.ts";
 import { dashboard } from "../feature/dashboard/feature.ts";
 import { docs } from "../feature/docs/feature.ts";
 import { doctor } from "../feature/doctor/feature.ts";
+import { documents } from "../feature/documents/feature.ts";
 import { engine } from "../feature/engine/feature.ts";
 import { events } from "../feature/events/feature.ts";
 import { inbox } from "../feature/inbox/feature.ts";
@@ -70,6 +71,7 @@ export const FEATURES = noFeatures()
   .with(usage)
   .with(sessions)
   .with(attachments)
+  .with(documents)
   .with(chat)
   .with(lifecycle)
   .with(runs)

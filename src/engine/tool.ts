@@ -57,6 +57,7 @@ export type ToolGroup =
   | "memory"
   | "history"
   | "graph"
+  | "documents"
   | "projects"
   | "team"
   | "web"

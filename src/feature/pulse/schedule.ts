@@ -94,6 +94,7 @@ export function planOf({ schedule, timezone, blackouts }: Times): Plan {
       for (let tries = 0; at !== null && tries < TRIES; tries++) {
         const minutes = left(at);
         if (minutes === 0) return at;
+        if (minutes === WEEK) return null;
         at = ticks.next(minutes > CLOCK_CHANGE + 1 ? at + (minutes - CLOCK_CHANGE) * MINUTE : at);
       }
       return null;
