@@ -12,12 +12,14 @@ import { cookies } from "../feature/cookies/feature.ts";
 import { dashboard } from "../feature/dashboard/feature.ts";
 import { docs } from "../feature/docs/feature.ts";
 import { doctor } from "../feature/doctor/feature.ts";
+import { documents } from "../feature/documents/feature.ts";
 import { engine } from "../feature/engine/feature.ts";
 import { events } from "../feature/events/feature.ts";
 import { inbox } from "../feature/inbox/feature.ts";
 import { jobs } from "../feature/jobs/feature.ts";
 import { knowledgeGraph } from "../feature/knowledge-graph/feature.ts";
 import { lifecycle } from "../feature/lifecycle/feature.ts";
+import { mcp } from "../feature/mcp/feature.ts";
 import { memory } from "../feature/memory/feature.ts";
 import { notifications } from "../feature/notifications/feature.ts";
 import { oidc } from "../feature/oidc/feature.ts";
@@ -69,6 +71,7 @@ export const FEATURES = noFeatures()
   .with(usage)
   .with(sessions)
   .with(attachments)
+  .with(documents)
   .with(chat)
   .with(lifecycle)
   .with(runs)
@@ -80,6 +83,7 @@ export const FEATURES = noFeatures()
   .with(memory)
   .with(inbox)
   .with(swarm)
+  .with(mcp)
   .with(engine)
   .with(events)
   .with(admin)

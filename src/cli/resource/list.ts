@@ -11,6 +11,7 @@ import { routines } from "./routines.ts";
 import { secrets } from "./secrets.ts";
 import { skills } from "./skills.ts";
 import { sso } from "./sso.ts";
+import { swarm } from "./swarm.ts";
 import { users } from "./users.ts";
 
 export const RESOURCES: readonly Resource[] = [
@@ -22,6 +23,7 @@ export const RESOURCES: readonly Resource[] = [
   providers,
   jobs,
   executions,
+  swarm,
   routines,
   keys,
   users,
