@@ -11,8 +11,21 @@ export const KEYS: [keys: string, what: string][] = [
   ["Enter", "Open the row"],
   ["x", "Select the row"],
   ["n", "Start a run"],
+  ["n / p / v / c", "Changes: next, previous file, viewed, comment"],
   ["Esc", "Close, leave a field"],
 ];
+
+type Keys = Record<string, () => void>;
+/** Keys of the page that is shown; they go before those of everywhere. */
+const pageKeys = new Set<Keys>();
+
+/** @param keys the same object each time. */
+export function usePageKeys(keys: Keys): void {
+  useEffect(() => {
+    pageKeys.add(keys);
+    return () => void pageKeys.delete(keys);
+  }, [keys]);
+}
 
 interface Handlers {
   go(path: string): void;
@@ -61,7 +74,8 @@ export function useKeys(handlers: Handlers): void {
       if (document.querySelector("dialog[open]")) return;
       const page = Date.now() - leader < SEQUENCE_MS && PAGES.find(({ nav }) => nav?.key === event.key);
       leader = event.key === "g" ? Date.now() : 0;
-      const act = page ? () => go(page.path) : single[event.key];
+      const own = [...pageKeys].findLast((keys) => keys[event.key])?.[event.key];
+      const act = page ? () => go(page.path) : (own ?? single[event.key]);
       if (!act) return;
       event.preventDefault();
       act();
