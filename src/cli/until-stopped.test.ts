@@ -1,26 +1,50 @@
-/** A second signal ends a process that is too busy to stop in order. */
+/** A second signal ends a process that is too busy to stop in order, or even to hear the first. */
 import { expect, test } from "bun:test";
 import { join } from "node:path";
 
-test.each(["SIGTERM", "SIGINT"] as const)(
-  "after the first signal, %s ends a process whose loop is stuck",
-  async (second) => {
-    const script = `
+const SIGNALS = ["SIGTERM", "SIGINT"] as const;
+
+function start(afterListening: string) {
+  const script = `
     import { untilStopped } from ${JSON.stringify(join(import.meta.dir, "until-stopped.ts"))};
     const stopped = untilStopped();
     setInterval(() => {}, 1_000);
     console.log("listening");
-    await stopped;
-    console.log("stopping");
-    for (;;);`;
-    const child = Bun.spawn([process.execPath, "-e", script], { stdout: "pipe", stderr: "ignore" });
-    const output = child.stdout.getReader();
-    const said = async () => new TextDecoder().decode((await output.read()).value);
-    expect(await said()).toContain("listening");
-    child.kill("SIGTERM");
-    expect(await said()).toContain("stopping");
-    child.kill(second);
-    await child.exited;
-    expect(child.signalCode).toBe(second);
-  },
-);
+    ${afterListening}`;
+  const child = Bun.spawn([process.execPath, "-e", script], { stdout: "pipe", stderr: "ignore" });
+  const output = child.stdout.getReader();
+  return { child, said: async () => new TextDecoder().decode((await output.read()).value) };
+}
+
+test.each(SIGNALS)("after the first signal, %s ends a process whose loop is stuck", async (second) => {
+  const { child, said } = start(`await stopped; console.log("stopping"); for (;;);`);
+  expect(await said()).toContain("listening");
+  child.kill("SIGTERM");
+  expect(await said()).toContain("stopping");
+  child.kill(second);
+  await child.exited;
+  expect(child.signalCode).toBe(second);
+});
+
+test.each(SIGNALS)("the second %s ends a process whose loop was stuck before the first", async (signal) => {
+  const { child, said } = start("for (;;);");
+  expect(await said()).toContain("listening");
+  child.kill(signal);
+  // The first has reached the process when the system has taken it from those that wait.
+  const waiting = async () =>
+    /^(?:ShdPnd|SigPnd):\s*0*[1-9a-f]/m.test(await Bun.file(`/proc/${child.pid}/status`).text());
+  if (process.platform === "linux") while (await waiting()) await Bun.sleep(1);
+  expect(child.exitCode).toBeNull();
+  const asked = performance.now();
+  child.kill(signal);
+  await child.exited;
+  expect(child.signalCode).toBe(signal);
+  expect(performance.now() - asked).toBeLessThan(2_000);
+});
+
+test("one signal is heard by a process whose loop runs", async () => {
+  const { child, said } = start("console.log(await stopped); process.exit(0);");
+  expect(await said()).toContain("listening");
+  child.kill("SIGTERM");
+  expect(await child.exited).toBe(0);
+});

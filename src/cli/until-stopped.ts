@@ -1,8 +1,11 @@
+import { actOnce } from "./signal-action.ts";
+
 const SIGNALS = ["SIGINT", "SIGTERM"] as const;
 
 /**
  * Waits for Ctrl-C or the end that a service manager wants. The next signal is the system's own again: it ends the
- * process at once, whatever the process is at. @returns the signal.
+ * process at once. So does the second of the same name when the first was never heard because the loop is stuck.
+ * @returns the signal.
  */
 export const untilStopped = (): Promise<NodeJS.Signals> =>
   new Promise((resolve) => {
@@ -11,4 +14,5 @@ export const untilStopped = (): Promise<NodeJS.Signals> =>
       resolve(name);
     };
     for (const name of SIGNALS) process.on(name, stop);
+    for (const name of SIGNALS) actOnce(name);
   });

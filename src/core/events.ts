@@ -102,7 +102,7 @@ export const executionRefs = (execution: {
   run_id: execution.runId,
   step_id: execution.stepId,
   session_id: execution.sessionId,
-  agent_id: execution.agentId,
+  agent_id: execution.agentId || undefined,
   project_id: execution.projectId,
   user_id: execution.userId,
 });

@@ -9,7 +9,7 @@ import { firstBytes, keepMaskedEnds } from "./output.ts";
 import type { EnginePorts } from "./ports.ts";
 import { contractFault, type SchemaCheck } from "./result.ts";
 import type { Sandbox } from "./sandbox.ts";
-import type { Tool, ToolResult } from "./tool.ts";
+import type { Tool, ToolContext, ToolResult } from "./tool.ts";
 
 /** What of a value does not fit a schema; that it could not be checked is one such fault. */
 export const schemaCheck =
@@ -29,11 +29,13 @@ export interface Turn {
   sandbox: Sandbox;
   masker: Masker;
   signal: AbortSignal;
+  aside: ToolContext["aside"];
 }
 
 /**
  * Brings every call of a reply to an end. A call that a dead process had begun is reported as interrupted, never run
- * again; except `complete` and `fail`, which touch nothing but our rows: those are taken as said. Calls of an earlier
+ * again; except `complete` and `fail`, which touch nothing but our rows and are taken as said, and tools that find what
+ * they had begun. Calls of an earlier
  * turn that was ended before them are not run any more.
  * @returns how the execution ends, if a call said so.
  */
@@ -50,7 +52,7 @@ export async function settleCalls(turn: Turn, { calls, executionId }: AssistantM
     if (call.ending) return call.ending;
     const tool = tools.get(call.tool);
     if (call.status === "done" || call.status === "interrupted") continue;
-    if (call.status === "running" && tool?.group !== "end") {
+    if (call.status === "running" && tool?.group !== "end" && !tool?.resumes) {
       ports.rows.interruptCall(execution, call);
       continue;
     }
@@ -81,7 +83,7 @@ async function runCall(
       : undefined;
   const checked = fault === undefined ? raw : { ok: false, output: fault };
   const output =
-    keepMaskedEnds(checked.output, LIMITS.toolOutputBytes, masker) + (await keptWhole(turn, call, checked));
+    keepMaskedEnds(checked.output, LIMITS.toolOutputBytes, masker) + (await keptWhole(turn, call, checked.output));
   const result = masker.json({ ...checked, output });
   ports.rows.endCall(execution, call, result, ports.clock.monotonic() - started);
   return result;
@@ -91,10 +93,10 @@ async function runCall(
 const OUTPUTS = ".skep/output";
 
 /** Writes an output that does not fit into the workspace. @returns where it is, in words for the model. */
-async function keptWhole(
+export async function keptWhole(
   { sandbox, execution, ports }: Turn,
   call: StoredCall,
-  { output }: ToolResult,
+  output: string,
 ): Promise<string> {
   if (output.length <= LIMITS.toolOutputBytes && Buffer.byteLength(output) <= LIMITS.toolOutputBytes) return "";
   const path = `${OUTPUTS}/${execution.id}-${call.seq}-${call.position}.txt`;
@@ -136,19 +138,24 @@ function described(input: unknown): string {
   return text.length > SHOWN_CHARACTERS ? `${text.slice(0, SHOWN_CHARACTERS)}…` : text;
 }
 
-async function guarded(turn: Turn, call: StoredCall, tool: Tool): Promise<ToolResult> {
-  const { execution, ports, sandbox, masker } = turn;
-  const late = AbortSignal.timeout(tool.timeoutMs);
+/** What a call writes, shown as it comes, masked. */
+export function liveOutput({ execution, ports, masker }: Turn, { callId: call_id }: StoredCall) {
   const shown = masker.stream();
   const say = (text: string) => {
-    if (text) ports.emitSoon(agentOutput, { ...executionRefs(execution), data: { text, call_id: call.callId } });
+    if (text) ports.emitSoon(agentOutput, { ...executionRefs(execution), data: { text, call_id } });
   };
-  const context = {
-    execution,
-    sandbox,
-    masker,
+  return { push: (text: string) => say(shown.push(text)), end: () => say(shown.end()) };
+}
+
+async function guarded(turn: Turn, call: StoredCall, tool: Tool): Promise<ToolResult> {
+  const { execution, ports, sandbox, masker, aside } = turn;
+  const late = AbortSignal.timeout(tool.timeoutMs);
+  const live = liveOutput(turn, call);
+  const context: ToolContext = {
+    ...{ execution, sandbox, masker, aside },
+    callId: call.callId,
     signal: AbortSignal.any([turn.signal, late]),
-    onOutput: (text: string) => say(shown.push(text)),
+    onOutput: live.push,
   };
   try {
     return await raceSignal(tool.run(call.input as never, context), context.signal);
@@ -161,11 +168,11 @@ async function guarded(turn: Turn, call: StoredCall, tool: Tool): Promise<ToolRe
     ports.log.error({ err: error, tool: tool.name, execution: execution.id }, "tool failed");
     return { ok: false, output: `${tool.name} failed inside: ${messageOf(error).slice(0, 300)}` };
   } finally {
-    say(shown.end());
+    live.end();
   }
 }
 
-/** A tool that does not heed its signal is left behind rather than waited for. */
+/** A tool that ignores its abort signal is abandoned, not waited for. */
 function raceSignal<T>(work: Promise<T>, signal: AbortSignal): Promise<T> {
   return new Promise<T>((resolve, reject) => {
     const stop = () => reject(signal.reason);

@@ -11,16 +11,19 @@ import type { Execution, ExecutionRows } from "./execution.ts";
 import { createFairTurns } from "./fair-turns.ts";
 import { type Kind, kindOf } from "./kinds.ts";
 import type { ModelPort } from "./model.ts";
+import { textOf } from "./parts.ts";
 import type { EngineAgent, EnginePorts, Overdrawn } from "./ports.ts";
 import { assemblePrompt } from "./prompt.ts";
 import type { SandboxDriver } from "./sandbox.ts";
+
 import { createScheduler, type Scheduler, type SchedulerLimits } from "./scheduler.ts";
+import { type MatchableSkill, matchSkills } from "./skill-match.ts";
 import { createExecutionTokens, type ExecutionTokens } from "./tokens.ts";
 import type { Toolbox } from "./toolbox.ts";
 
 /** What of the instance's settings fills in for agents that say nothing. */
 export interface EngineDefaults {
-  model(purpose: Kind["purpose"]): string | null;
+  model(purpose: NonNullable<Kind["purpose"]>): string | null;
   models?: { summary: string | null };
   limits: { max_turns: number; timeout_seconds: number };
   sandbox: { image: string | null; network: "none" | "bridge"; memory_mb: number; cpus: number };
@@ -28,7 +31,7 @@ export interface EngineDefaults {
 
 export interface SkillSource {
   /** Every enabled skill that the agent sees. */
-  available(agentId: string): { name: string; description: string; content: string }[];
+  available(agentId: string): { name: string; description: string; tags: string[]; content: string }[];
 }
 
 export interface EngineDeps {
@@ -44,7 +47,7 @@ export interface EngineDeps {
   /** @throws Problem 404 unknown, 409 switched off or its file broken. */
   agentOf(agentId: string): AgentFile;
   /** Asked before every turn. */
-  allowsTool(agentId: string): (tool: string) => boolean;
+  allowsTool(agentId: string): (tool: string, isGranted: boolean) => boolean;
   skills: SkillSource;
   toolbox: Toolbox;
   secretsOf(execution: Execution): Record<string, string>;
@@ -52,7 +55,7 @@ export interface EngineDeps {
   /** What its agent remembers and may need for this input; words for the prompt. */
   memoryOf(execution: Execution): string | undefined;
   guidanceOf(runId: string): string | null;
-  /** What containers are told: the shared token when the operator chose it, and where this server is. */
+  /** What containers get: the shared token when the operator chose it, and where this server is. */
   sharedToken: string | undefined;
   apiUrl(): string | undefined;
   workspaces: {
@@ -62,6 +65,8 @@ export interface EngineDeps {
     own(sessionId: string): Promise<string>;
   };
   attachments(): Attachments;
+  /** Puts what other agents wrote to this one into its transcript. */
+  deliver(execution: Execution): void;
   overdrawn(execution: Execution, estimateUsd: number): Overdrawn | undefined;
   reserve(execution: Execution, amountUsd: number): boolean;
   emitSoon<D extends EventDefinition>(definition: D, draft: DraftOf<D>): void;
@@ -128,9 +133,11 @@ function portsOf(deps: EngineDeps, tokens: ExecutionTokens): EnginePorts {
     log,
     masking,
     text,
-    agentOf: (execution) => settingsOf(deps.agentOf(execution.agentId), deps.defaults()),
+    agentOf: ({ agentId }) => settingsOf(agentId === "" ? NO_AGENT : deps.agentOf(agentId), deps.defaults()),
     modelOf({ wantedModel, agentId, kind }) {
-      const model = wantedModel ?? deps.agentOf(agentId).config.model ?? deps.defaults().model(kindOf(kind).purpose);
+      const { purpose } = kindOf(kind);
+      const fallback = () => (purpose === null ? null : deps.defaults().model(purpose));
+      const model = wantedModel ?? deps.agentOf(agentId).config.model ?? fallback();
       if (model) return model;
       throw unavailable(
         "no_model",
@@ -139,39 +146,43 @@ function portsOf(deps: EngineDeps, tokens: ExecutionTokens): EnginePorts {
     },
     summaryModel: () => deps.defaults().models?.summary ?? undefined,
     scriptOf: () => deps.script,
-    toolsFor: (execution, { capabilities }) =>
-      toolbox.for({
-        execution,
-        allows: deps.allowsTool(execution.agentId),
-        hasShell: capabilities.shell,
-        contract: execution.contract,
-      }),
+    toolsFor(execution, { capabilities }) {
+      const { agentId, onlyTools, contract } = execution;
+      const allowed = deps.allowsTool(agentId);
+      const allows = (tool: string, isGranted: boolean) =>
+        allowed(tool, isGranted) && (onlyTools === undefined || onlyTools.includes(tool));
+      return toolbox.for({ execution, allows, hasShell: capabilities.shell, contract });
+    },
     promptFor(execution, tools, { about }) {
       const { agentId, projectId, runId } = execution;
       const agent = deps.agentOf(agentId);
       const available = skills.available(agentId);
-      return assemblePrompt({
+      const injected = skillsFor(execution, available);
+      const prompt = assemblePrompt({
         kind: execution.kind,
         agent,
         project: projectId === undefined ? undefined : deps.projectOf(projectId),
         // An agent that may not recall is not reminded either.
         memory: tools.some(({ name }) => name === "recall") ? deps.memoryOf(execution) : undefined,
         skills: available,
-        injected: available.filter(({ name }) => execution.skills.includes(name)),
+        injected,
         toolNames: tools.map(({ name }) => name),
         sandbox: about,
         contract: execution.contract,
         input: execution.input,
         guidance: runId === undefined ? null : deps.guidanceOf(runId),
       });
+      return { ...prompt, skills: injected.map(({ name }) => name) };
     },
+    deliver: deps.deliver,
     secretsOf: deps.secretsOf,
     variablesOf({ id, sessionId, agentId, runId }, token) {
       const apiUrl = deps.apiUrl();
       return {
-        ENGINE_INTERNAL_TOKEN: deps.sharedToken ?? token,
+        // A command talks to nobody in a user's name.
+        ...(token === null ? {} : { ENGINE_INTERNAL_TOKEN: deps.sharedToken ?? token }),
         ...(apiUrl ? { API_BASE_URL: apiUrl } : {}),
-        SKEP_AGENT_ID: agentId,
+        ...(agentId ? { SKEP_AGENT_ID: agentId } : {}),
         SKEP_SESSION_ID: sessionId,
         SKEP_EXECUTION_ID: id,
         ...(runId ? { SKEP_RUN_ID: runId } : {}),
@@ -198,8 +209,22 @@ function portsOf(deps: EngineDeps, tokens: ExecutionTokens): EnginePorts {
   };
 }
 
+/** Of a command that borrows nobody's sandbox. */
+const NO_AGENT: Pick<AgentFile, "id" | "config"> = { id: "", config: {} as AgentFile["config"] };
+
+/** Those it always takes, and for a piece of work those whose tags match the task. One switched off since is left out. */
+function skillsFor<Skill extends MatchableSkill>(execution: Execution, available: readonly Skill[]): Skill[] {
+  const { kind, skills, input } = execution;
+  const matched = kindOf(kind).reads === "execution" ? matchSkills(available, textOf(input)) : [];
+  const given = available.filter(({ name }) => skills.includes(name));
+  return [...new Set([...given, ...matched])];
+}
+
 /** The agent's own settings, else the instance's, else the defaults of agents. */
-function settingsOf({ id, config }: AgentFile, { limits, sandbox }: EngineDefaults): EngineAgent {
+function settingsOf(
+  { id, config }: Pick<AgentFile, "id" | "config">,
+  { limits, sandbox }: EngineDefaults,
+): EngineAgent {
   return {
     id,
     thinkingLevel: config.thinking_level ?? AGENT_DEFAULTS.thinking_level,

@@ -13,21 +13,41 @@ export interface Contract {
   schema: Record<string, unknown> | null;
 }
 
+/** A command for the sandbox's shell. */
+export interface CommandLine {
+  command: string;
+  /** Relative to the workspace. */
+  working_directory?: string | undefined;
+  env?: Record<string, string> | undefined;
+}
+
 export interface Execution extends ExecutionInfo {
   /** Row id of the pipeline step's attempt. */
   stepRowId?: string | undefined;
   wantedModel?: string | undefined;
-  /** What it was given to do, or was told. */
+  /** Holds it to these of its agent's tools. */
+  onlyTools?: readonly string[] | undefined;
+  /** What it was given to do, or a message to it. */
   input: InputPart[];
   /** Assembled at the first start; null before. */
   system: string | null;
   contract: Contract;
-  /** Skills put in without a call: matched to the step. */
+  /** What it runs, of a kind that works without a model. */
+  command: CommandLine | null;
+  /** Skills put in whole whatever the task says; others are put in when their tags match it. */
   skills: string[];
   timeoutSeconds: number;
   /** Milliseconds since the epoch. */
   createdAt: number;
   startedAt: number | null;
+}
+
+/** What an execution begins with. */
+export interface FirstPrompt {
+  system: string;
+  said: InputPart[];
+  /** Names of the skills that the system prompt holds whole. */
+  skills: string[];
 }
 
 export interface StoredCall {
@@ -70,7 +90,13 @@ export type Ending =
       /** `text`: it never called `complete`; its words count as the result. */
       by?: "complete" | "text" | undefined;
     }
-  | { status: "failed"; error: { code: string; message: string }; text: string }
+  | {
+      status: "failed";
+      error: { code: string; message: string };
+      text: string;
+      /** What it gave all the same: a command's output. */
+      outputs?: Record<string, unknown> | undefined;
+    }
   | { status: "cancelled"; text: string };
 
 /** What a model call was for. */
@@ -79,13 +105,19 @@ export type CallPurpose = "turn" | "summary";
 /** `cancel`: the work is not wanted any more. `interrupt`: this reply ends, the session goes on. */
 export type StopRequest = "cancel" | "interrupt";
 
+export interface TakeRule {
+  perAgent: number;
+  /** Only those in sessions that another started. */
+  belowOnly: boolean;
+}
+
 /** The rows of executions. Each call is one transaction, on disk when it returns. */
 export interface ExecutionRows {
   /**
    * Takes up to `limit` queued executions whose time has come: queued → running, owned by us. Fair between runs and
    * agents, one of a session at a time, at most `perAgent` of an agent with those in `busyAgents`.
    */
-  take(limit: number, busyAgents: ReadonlyMap<string, number>, perAgent: number): Execution[];
+  take(limit: number, busyAgents: ReadonlyMap<string, number>, rule: TakeRule): Execution[];
   /** Everything a dead process left running goes back to the queue. @returns how many. */
   reclaim(): number;
   /**
@@ -95,8 +127,8 @@ export interface ExecutionRows {
   release(id: string, notBefore: number, why: string | null): void;
   /** It has what it was given back for. */
   resumed(execution: Execution): void;
-  /** Model, system prompt and what was said to it: all or nothing, or a crash between them would lose the task. */
-  begin(execution: Execution, model: string, system: string, said: InputPart[]): void;
+  /** Model, prompt and what was said to it: all or nothing, or a crash between them would lose the task. */
+  begin(execution: Execution, model: string, prompt: FirstPrompt): void;
   /** What the model is to read: the last summary and what follows the messages it covers. */
   context(execution: Execution): StoredMessage[];
   /** The last reply of what the model is to read, and whether nothing was said after it. */
@@ -115,6 +147,8 @@ export interface ExecutionRows {
   logCall(execution: Execution, reply: ModelReply, purpose?: CallPurpose): void;
   /** The reply, its tool calls as `requested`, its cost: before anything else happens. */
   addReply(execution: Execution, reply: ModelReply): void;
+  /** Stores a call that no model asked for, as `requested`: the command of the execution. */
+  addCall(execution: Execution, tool: string, input: unknown): StoredCall;
   startCall(execution: Execution, call: StoredCall, shownInput: unknown): void;
   endCall(execution: Execution, call: StoredCall, result: ToolResult, durationMs: number): void;
   interruptCall(execution: Execution, call: StoredCall): void;

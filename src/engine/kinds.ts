@@ -1,5 +1,5 @@
 /**
- * The kinds of sessions in one table: who starts them, what ends them, which tools they have. Whoever asks "is it a
+ * The kinds of sessions in one table: who starts them, what ends them, which tools they have. Code that asks "is it a
  * chat?" asks this table what it really wants to know.
  */
 import type { ToolGroup } from "./tool.ts";
@@ -7,20 +7,32 @@ import type { ToolGroup } from "./tool.ts";
 export interface Kind {
   /** Who starts such a session. */
   startedBy: "run" | "person" | "schedule" | "agent" | "upload";
-  /** What ends an execution: the agent calls `complete` or `fail`, or its reply is whole. */
-  executionEnds: "complete" | "reply";
+  /** What ends an execution: the agent calls `complete` or `fail`, its reply is whole, or its command exits. */
+  executionEnds: "complete" | "reply" | "exit";
   /** What ends the session: its work, or a person (also the feature that leads the talk). Until then it takes turns. */
   sessionEnds: "work" | "person";
   /** What of the session the model reads: everything, or the execution's own messages (an attempt starts afresh). */
   reads: "session" | "execution";
   tools: readonly ToolGroup[];
-  /** The setting that names the model where nobody else does. */
-  purpose: "pipeline" | "chat" | "pulse" | "swarm" | "onboarding" | "transcript";
+  /** The setting that names the model where nobody else does; null: it works without a model. */
+  purpose: "pipeline" | "chat" | "pulse" | "swarm" | "onboarding" | "transcript" | null;
   /** When it is among the live sessions that people see: while it works, or as long as it is open. */
   listed: "working" | "open";
 }
 
-const TALK = ["files", "shell", "skills", "memory", "history", "graph", "projects", "team", "web", "mcp"] as const;
+const TALK = [
+  "files",
+  "shell",
+  "skills",
+  "memory",
+  "history",
+  "graph",
+  "documents",
+  "projects",
+  "team",
+  "web",
+  "mcp",
+] as const;
 const WORK = [...TALK, "end"] as const;
 /** One stretch of work from a prompt to `complete`. */
 const WORKS = { executionEnds: "complete", sessionEnds: "work", reads: "execution", listed: "working" } as const;
@@ -30,6 +42,8 @@ const TALKS = { executionEnds: "reply", sessionEnds: "person", reads: "session",
 export const KINDS = {
   /** A step of a pipeline; each attempt is an execution. */
   pipeline: { ...WORKS, startedBy: "run", tools: WORK, purpose: "pipeline" },
+  /** A command of a pipeline: no model, no tools, and no agent but the one whose sandbox it borrows. */
+  command: { ...WORKS, executionEnds: "exit", startedBy: "run", tools: [], purpose: null },
   chat: { ...TALKS, startedBy: "person", tools: TALK, purpose: "chat" },
   /** A routine whose time has come. */
   pulse: { ...WORKS, startedBy: "schedule", tools: WORK, purpose: "pulse" },
@@ -40,12 +54,16 @@ export const KINDS = {
   /** The talk from which a project is made. */
   onboarding: {
     ...TALKS,
-    ...{ startedBy: "person", tools: ["skills", "memory", "projects", "web"], purpose: "onboarding" },
+    ...{ startedBy: "person", tools: ["skills", "memory", "documents", "projects", "web"], purpose: "onboarding" },
   },
   /** A transcript that is worked up. It is outside text: nothing leads out of the server from it. */
   ingest: {
     ...WORKS,
-    ...{ startedBy: "upload", tools: ["skills", "memory", "history", "projects", "end"], purpose: "transcript" },
+    ...{
+      startedBy: "upload",
+      tools: ["skills", "memory", "history", "documents", "projects", "end"],
+      purpose: "transcript",
+    },
   },
 } as const satisfies Record<string, Kind>;
 

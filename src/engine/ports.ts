@@ -5,9 +5,8 @@ import type { Logger } from "../core/log.ts";
 import type { Masking } from "../core/masking.ts";
 import type { TextWork } from "../text/client.ts";
 import type { Attachments } from "./attachments.ts";
-import type { Execution, ExecutionRows, StopRequest } from "./execution.ts";
+import type { Execution, ExecutionRows, FirstPrompt, StopRequest } from "./execution.ts";
 import type { ModelPort } from "./model.ts";
-import type { InputPart } from "./parts.ts";
 import type { Sandbox, SandboxDriver } from "./sandbox.ts";
 import type { Tool } from "./tool.ts";
 
@@ -51,16 +50,14 @@ export interface EnginePorts {
   /** Tools the execution has at this moment; asked before every turn. */
   toolsFor(execution: Execution, sandbox: Pick<Sandbox, "capabilities">): Promise<Tool[]>;
   attachments: Attachments;
-  /** The system prompt, and what the agent is told of its task or by the person. */
-  promptFor(
-    execution: Execution,
-    tools: readonly Tool[],
-    sandbox: Pick<Sandbox, "about">,
-  ): { system: string; said: InputPart[] };
+  /** The system prompt, and the words of the task or of the person. */
+  promptFor(execution: Execution, tools: readonly Tool[], sandbox: Pick<Sandbox, "about">): FirstPrompt;
+  /** Puts what other agents wrote to this one into its transcript, before each request. */
+  deliver(execution: Execution): void;
   /** Granted secrets in plaintext, by variable name. */
   secretsOf(execution: Execution): Record<string, string>;
-  /** Variables of the execution itself, its token among them. */
-  variablesOf(execution: Execution, token: string): Record<string, string>;
+  /** Variables of the execution itself, its token among them unless it has none. */
+  variablesOf(execution: Execution, token: string | null): Record<string, string>;
   tokens: { issue(execution: Execution): string; revoke(executionId: string): void };
   workspaces: {
     /** Absolute path of the folder on this host that holds the execution's files, ready to work in. */

@@ -1,25 +1,36 @@
 /** One execution from its row to its end: sandbox, prompt, loop, result. Leaves no sandbox and no token behind. */
 import { isProblem, messageOf } from "../core/errors.ts";
+import type { Turn } from "./calls.ts";
+import { runCommand } from "./command.ts";
 import type { Ending, Execution } from "./execution.ts";
 import { runLoop } from "./loop.ts";
-import { type EnginePorts, Stopped } from "./ports.ts";
+import { type EngineAgent, type EnginePorts, Stopped } from "./ports.ts";
 import type { Sandbox } from "./sandbox.ts";
 
 /** Failures of the machine, not of the work: the execution goes back to the queue and waits. */
 const PASSING = new Set(["docker_unavailable", "sandbox_lost", "workspace_busy", "disk_full"]);
 const BACK_OFF_MS = 5_000;
+const COMMAND_GRACE_MS = 10_000;
 /** What the database and the file system say of a disk that is full or fails. */
 const DISK = /^(SQLITE_FULL|SQLITE_IOERR\w*|ENOSPC|EDQUOT)$/;
 
 /**
  * Works on a taken execution until it ends or is given back.
  * @param stop aborted with `Stopped` to cancel it or to shut down.
+ * @param aside while what it is given is awaited, the execution does not count as one at work.
  */
-export async function workOn(execution: Execution, ports: EnginePorts, stop: AbortSignal): Promise<void> {
+export async function workOn(
+  execution: Execution,
+  ports: EnginePorts,
+  stop: AbortSignal,
+  aside: Turn["aside"],
+): Promise<void> {
   const { rows, log, masking } = ports;
   const timer = new AbortController();
   const left = leftMs(execution, ports);
-  const late = setTimeout(() => timer.abort(new Stopped("timeout")), left);
+  // A command's own time-out comes first and keeps what it wrote.
+  const grace = execution.command ? COMMAND_GRACE_MS : 0;
+  const late = setTimeout(() => timer.abort(new Stopped("timeout")), left + grace);
   const signal = AbortSignal.any([stop, timer.signal]);
   let sandbox: Sandbox | undefined;
   let unmask = () => {};
@@ -27,21 +38,20 @@ export async function workOn(execution: Execution, ports: EnginePorts, stop: Abo
     const asked = rows.stopRequested(execution.id);
     if (asked) throw new Stopped(asked);
     const agent = ports.agentOf(execution);
-    const model = ports.modelOf(execution);
-    const token = ports.tokens.issue(execution);
+    const work = workOf(execution, ports, agent);
+    const token = execution.command ? null : ports.tokens.issue(execution);
     const secrets = ports.secretsOf(execution);
     const home = await ports.workspaces.prepare(execution, signal);
     const { id: executionId, sessionId, agentId, runId } = execution;
     const { image, network, memoryMb, cpus } = agent;
     const env = { ...ports.variablesOf(execution, token), ...secrets };
-    unmask = maskAll(masking, { ...secrets, ENGINE_INTERNAL_TOKEN: token });
+    unmask = maskAll(masking, { ...secrets, ...(token === null ? {} : { ENGINE_INTERNAL_TOKEN: token }) });
     sandbox = await ports.sandboxes.start(
       { executionId, sessionId, agentId, runId, image, home, network, memoryMb, cpus, env },
       signal,
     );
     rows.resumed(execution);
-    const system = await begin(execution, ports, model, sandbox);
-    const ending = await runLoop({ execution, ports, sandbox, masker: masking, signal, agent, model, system });
+    const ending = await work({ execution, ports, sandbox, masker: masking, signal, aside });
     await sandbox.workspace.bringBack();
     await sandbox.stop();
     sandbox = undefined;
@@ -59,6 +69,14 @@ export async function workOn(execution: Execution, ports: EnginePorts, stop: Abo
   }
 }
 
+/** What it does once it has a sandbox. @throws Problem 503 `no_model` for one that needs a model and has none. */
+function workOf(execution: Execution, ports: EnginePorts, agent: EngineAgent): (turn: Turn) => Promise<Ending> {
+  const { command } = execution;
+  if (command) return (turn) => runCommand(turn, command, leftMs(execution, ports));
+  const model = ports.modelOf(execution);
+  return async (turn) => runLoop({ ...turn, agent, model, system: await begin(execution, ports, model, turn.sandbox) });
+}
+
 /** What is handed to the sandbox is masked as long as it works, whatever becomes of the stored value meanwhile. */
 function maskAll(masking: EnginePorts["masking"], values: Readonly<Record<string, string>>): () => void {
   const ends = Object.entries(values).map(([name, value]) => masking.add(name, value));
@@ -70,9 +88,9 @@ function maskAll(masking: EnginePorts["masking"], values: Readonly<Record<string
 /** Assembles the prompt at the first start; later starts go on under the stored one. */
 async function begin(execution: Execution, ports: EnginePorts, model: string, sandbox: Sandbox): Promise<string> {
   if (execution.system !== null) return execution.system;
-  const { system, said } = ports.promptFor(execution, await ports.toolsFor(execution, sandbox), sandbox);
-  ports.rows.begin(execution, model, system, said);
-  return system;
+  const prompt = ports.promptFor(execution, await ports.toolsFor(execution, sandbox), sandbox);
+  ports.rows.begin(execution, model, prompt);
+  return prompt.system;
 }
 
 /** Time left, in ms. A clock set back does not lengthen it past the whole. */

@@ -4,7 +4,6 @@ import { join, resolve } from "node:path";
 import { Glob } from "bun";
 import { parseAgentFile } from "../engine/agent-file.ts";
 import { readFrontMatter } from "../engine/front-matter.ts";
-import { isApproval } from "../engine/pipeline/definition.ts";
 import { parsePipeline } from "../engine/pipeline/parse.ts";
 import { matchSkills } from "../engine/skill-match.ts";
 import { SHIPPED_FILES } from "./shipped-files.ts";
@@ -75,7 +74,7 @@ describe("what ships", () => {
     const known = { fileId, agents: new Set(agents) };
     const { definition, problems } = parsePipeline(SHIPPED_FILES[path] ?? "", known);
     expect(problems).toEqual([]);
-    const named = definition?.steps.flatMap((step) => (isApproval(step) ? [] : (step.skills ?? []))) ?? [];
+    const named = definition?.steps.flatMap((step) => ("skills" in step ? (step.skills ?? []) : [])) ?? [];
     expect(named.filter((name) => !skills.some((skill) => skill.name === name))).toEqual([]);
   });
 });

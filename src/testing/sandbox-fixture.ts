@@ -17,7 +17,6 @@ export const EXEC: ExecOptions = { timeoutMs: 30_000, maxOutputBytes: 1024 * 102
 export interface SandboxFixture {
   driver: DockerSandboxes;
   instanceId: string;
-  notices: string[];
   /** A new empty folder. */
   workspace(): Promise<string>;
   spec(changes?: Partial<SandboxSpec>): Promise<SandboxSpec>;
@@ -31,13 +30,11 @@ export function sandboxFixture({
 }: Pick<DockerSandboxDeps, "docker" | "defaultImage"> &
   Partial<DockerSandboxDeps> & { pull?: boolean }): SandboxFixture {
   const instanceId = newId("instance");
-  const notices: string[] = [];
   const folders: string[] = [];
   const driver = createDockerSandboxes({
     images: createAgentImages({ docker: deps.docker, pull }),
     instanceId,
     server: { uid: process.getuid?.() ?? 1000, gid: process.getgid?.() ?? 1000 },
-    onNotice: (message) => notices.push(message),
     ...deps,
   });
   const workspace = async () => {
@@ -59,7 +56,6 @@ export function sandboxFixture({
   return {
     driver,
     instanceId,
-    notices,
     workspace,
     spec,
     start: async (changes) => await driver.start(await spec(changes), new AbortController().signal),

@@ -7,11 +7,11 @@ import { readFrontMatter } from "../engine/front-matter.ts";
 import {
   AGENT_STEP,
   APPROVAL_STEP,
+  COMMAND_STEP,
   DEFAULT_MAX_ATTEMPTS,
   DEFAULT_MAX_PARALLEL,
   DEFAULT_MAX_VISITS,
   FOR_EACH_STEP,
-  isApproval,
   PIPELINE,
 } from "../engine/pipeline/definition.ts";
 import { parsePipeline } from "../engine/pipeline/parse.ts";
@@ -56,7 +56,7 @@ describe("docs/pipelines.md", () => {
   test.each(examples)("the example %s is valid for the shipped team and skills", (_id, source) => {
     const { definition, problems } = parsePipeline(source, { agents: new Set(agents) });
     expect(problems).toEqual([]);
-    const named = definition?.steps.flatMap((step) => (isApproval(step) ? [] : (step.skills ?? []))) ?? [];
+    const named = definition?.steps.flatMap((step) => ("skills" in step ? (step.skills ?? []) : [])) ?? [];
     expect(named.filter((name) => !skills.includes(name))).toEqual([]);
   });
 
@@ -68,6 +68,7 @@ describe("docs/pipelines.md", () => {
     expect(sorted(keysUnder(text, "### Pipeline"))).toEqual(sorted(keys(PIPELINE)));
     expect(sorted(keysUnder(text, "### Every step"))).toEqual(sorted(common));
     expect(sorted(keysUnder(text, "### A step of an agent"))).toEqual(own(AGENT_STEP, FOR_EACH_STEP));
+    expect(sorted(keysUnder(text, "### A step of a command"))).toEqual(own(COMMAND_STEP));
     expect(sorted(keysUnder(text, "### A step of a person"))).toEqual(own(APPROVAL_STEP));
   });
 

@@ -5,6 +5,7 @@
 import { dlopen, type FFIFunction, type Pointer, ptr, read } from "bun:ffi";
 import { constants } from "node:fs";
 import { constants as systemConstants } from "node:os";
+import { C_LIBRARIES } from "../core/c-library.ts";
 
 /** How names are given and answered: `latin1` is one character a byte, for names that need not be UTF-8. */
 export type NameEncoding = "utf8" | "latin1";
@@ -144,8 +145,14 @@ function createMemory() {
 /** Functions by name; all of them take and answer numbers. */
 type Calls<Names> = { [Name in keyof Names]: (...args: number[]) => number };
 
-function load<Names extends object>(library: string, functions: Names): Calls<Names> {
-  return dlopen(library, functions as Record<string, FFIFunction>).symbols as unknown as Calls<Names>;
+function load<Names extends object>(functions: Names): Calls<Names> {
+  for (const library of C_LIBRARIES)
+    try {
+      return dlopen(library, functions as Record<string, FFIFunction>).symbols as unknown as Calls<Names>;
+    } catch {
+      // The other C library's name.
+    }
+  throw new Error(`the C library (${C_LIBRARIES.join(", ")}) cannot be loaded`);
 }
 
 function checker(errno: () => number) {
@@ -191,7 +198,7 @@ function commonCalls(c: Calls<typeof COMMON>, memory: Memory, check: Check) {
 }
 
 function linuxCalls(memory: Memory, stepwise: boolean): Libc {
-  const c = loadFirst(["libc.so.6", `libc.musl-${process.arch === "x64" ? "x86_64" : "aarch64"}.so.1`]);
+  const c = load(LINUX);
   const { check, isThere } = checker(c.__errno_location);
   const { view, how, answer, entries } = memory;
   view.setBigUint64(how.offset + 16, RESOLVE_BENEATH_WITHOUT_LINKS, true);
@@ -240,18 +247,8 @@ function linuxCalls(memory: Memory, stepwise: boolean): Libc {
   };
 }
 
-function loadFirst(names: readonly string[]): Calls<typeof LINUX> {
-  for (const name of names)
-    try {
-      return load(name, LINUX);
-    } catch {
-      // The other C library's name.
-    }
-  throw new Error(`the C library (${names.join(", ")}) cannot be loaded`);
-}
-
 function darwinCalls(memory: Memory): Libc {
-  const c = load("/usr/lib/libSystem.B.dylib", DARWIN);
+  const c = load(DARWIN);
   const { check, isThere } = checker(c.__error);
   const { view, answer, how, entries } = memory;
   const { [`fstatat${WIDE}`]: fstatat, [`fstat${WIDE}`]: fstat } = c as Calls<Record<string, unknown>>;
@@ -259,7 +256,7 @@ function darwinCalls(memory: Memory): Libc {
     isThere(result, "stat") ? darwinStat(view, answer.offset) : undefined;
   return {
     ...commonCalls(c, memory, check),
-    // The mode is a variadic argument, which cannot be given here: whoever creates a file sets it afterwards.
+    // The mode is a variadic argument, which cannot be given here: the caller that creates a file sets it afterwards.
     open: (folder, path, names, flags, mode = 0) =>
       check(c.openat(folder, memory.path(path, names), flags | O_NOFOLLOW_ANY | O_CLOEXEC, mode), "open"),
     find: (folder, name, names) =>

@@ -1,5 +1,6 @@
 /** Following a run: a live tree of its steps on a terminal, plain lines elsewhere, one JSON line per event when asked. */
 import type { SkepEvent } from "../../core/events.ts";
+import { isRunEnd, type RunStatus } from "../../core/run-states.ts";
 import { listItems } from "../resource/find.ts";
 import type { Client } from "../server/client.ts";
 import { createLiveLines } from "../terminal/live.ts";
@@ -13,7 +14,7 @@ import { treeLines } from "./tree.ts";
 export interface RunView {
   id: string;
   pipeline_id: string;
-  status: string;
+  status: RunStatus;
   outputs: Record<string, unknown>;
   error: { code: string; message: string; step_id?: string } | null;
   cost_usd: number;
@@ -30,10 +31,9 @@ export interface FollowOptions {
   text?: boolean | undefined;
 }
 
-const ENDED = new Set(["succeeded", "failed", "cancelled"]);
 const STEPS = 1_000;
 
-export const hasEnded = (run: Pick<RunView, "status">): boolean => ENDED.has(run.status);
+export const hasEnded = (run: Pick<RunView, "status">): boolean => isRunEnd(run.status);
 
 /** Exit code by outcome: 0 succeeded, 1 failed, 3 cancelled. */
 export const exitCodeOf = (status: string): number => (status === "succeeded" ? 0 : status === "cancelled" ? 3 : 1);

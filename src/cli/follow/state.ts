@@ -5,7 +5,8 @@ export interface StepView {
   name: string;
   /** Position in a `for_each`; undefined for the step itself. */
   index?: number | undefined;
-  agent: string | null;
+  /** Who or what does it, as people read it. */
+  by: string;
   status: string;
   attempt: number;
   /** Unix milliseconds. */
@@ -41,29 +42,33 @@ export interface RunState {
 export interface StepRow {
   step_id: string;
   index: number | null;
+  kind: string;
   agent_id: string | null;
   status: string;
 }
 
 /** The state before the first event: the run's steps, none begun. */
 export function initialState(rows: readonly StepRow[]): RunState {
-  const names = new Map(rows.filter(({ index }) => index === null).map((row) => [row.step_id, row.agent_id]));
-  const steps = [...names].map(([name, agent]) => emptyStep(name, agent));
+  const names = new Map(rows.filter(({ index }) => index === null).map((row) => [row.step_id, byOf(row)]));
+  const steps = [...names].map(([name, by]) => emptyStep(name, by));
   return { steps, costUsd: 0, tokens: 0, questions: new Map() };
 }
 
-const emptyStep = (name: string, agent: string | null, index?: number): StepView => ({
-  ...{ name, agent, index, status: "pending", attempt: 1, costUsd: 0, says: "" },
+/** A command is run for nobody, whoever's sandbox it borrows. */
+const byOf = ({ kind, agent_id }: StepRow): string => (kind === "command" ? "a command" : (agent_id ?? "a person"));
+
+const emptyStep = (name: string, by: string, index?: number): StepView => ({
+  ...{ name, by, index, status: "pending", attempt: 1, costUsd: 0, says: "" },
 });
 
 /** Takes events into a state, one after the other. */
 export function createReducer(state: RunState): (event: SkepEvent) => void {
   /** Events of an item name its session alone. */
   const sessions = new Map<string, StepView>();
-  const stepOf = (name: string, index: number | undefined, agent: string | null): StepView => {
+  const stepOf = (name: string, index: number | undefined, by: string): StepView => {
     const found = state.steps.find((step) => step.name === name && step.index === index);
     if (found) return found;
-    const made = emptyStep(name, agent, index);
+    const made = emptyStep(name, by, index);
     const last = state.steps.findLastIndex((step) => step.name === name);
     state.steps.splice(last < 0 ? state.steps.length : last + 1, 0, made);
     return made;
@@ -78,9 +83,8 @@ export function createReducer(state: RunState): (event: SkepEvent) => void {
     if (step_id === undefined) return;
     const index = typeof d["index"] === "number" ? d["index"] : undefined;
     const known = kind.startsWith("step_") ? undefined : sessions.get(session_id ?? "");
-    const step = known ?? stepOf(step_id, index, agent_id ?? null);
+    const step = known ?? stepOf(step_id, index, agent_id ?? "");
     if (session_id !== undefined) sessions.set(session_id, step);
-    if (agent_id !== undefined) step.agent = agent_id;
     stepChanged(state, step, kind, d, time);
   };
 }
@@ -137,7 +141,8 @@ function stepChanged(state: RunState, step: StepView, kind: string, data: Record
       step.says = "";
       return;
     case "agent_output":
-      if (data["call_id"] === undefined) step.says = lastLine(step.says + String(data["text"] ?? ""));
+      if (data["call_id"] === undefined || step.by === "a command")
+        step.says = lastLine(step.says + String(data["text"] ?? ""));
       return;
     case "approval_requested":
       Object.assign(step, { status: "waiting", startedAt: time });

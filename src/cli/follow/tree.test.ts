@@ -9,7 +9,12 @@ import { treeLines } from "./tree.ts";
 
 const BEGIN = Date.parse("2026-01-01T12:00:00.000Z");
 const ROWS = [...["plan", "design", "agree", "build", "review"].map((step_id) => ({ step_id, index: null }))].map(
-  (row) => ({ ...row, agent_id: row.step_id === "agree" ? null : "engineer", status: "pending" }),
+  (row) => ({
+    ...row,
+    kind: row.step_id === "agree" ? "approval" : "agent",
+    agent_id: row.step_id === "agree" ? null : "engineer",
+    status: "pending",
+  }),
 );
 
 type Written = [second: number, kind: string, refs: Record<string, string>, data?: Record<string, unknown>];

@@ -82,7 +82,7 @@ function aboutOf(step: StepView, all: readonly StepView[]): string {
   const items = itemsOf(step, all);
   const done = items.filter(({ status }) => status === "succeeded").length;
   return [
-    step.index === undefined ? (step.agent ?? "a person") : "",
+    step.index === undefined ? step.by : "",
     items.length > 0 ? `${done} of ${items.length}` : "",
     step.attempt > 1 ? `try ${step.attempt}` : "",
     step.status === "skipped" ? "skipped" : step.status === "waiting" ? "waits for an answer" : "",

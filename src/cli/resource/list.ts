@@ -7,9 +7,11 @@ import { pipelines } from "./pipelines.ts";
 import { projects } from "./projects.ts";
 import { providers } from "./providers.ts";
 import type { Resource } from "./resource.ts";
+import { routines } from "./routines.ts";
 import { secrets } from "./secrets.ts";
 import { skills } from "./skills.ts";
 import { sso } from "./sso.ts";
+import { swarm } from "./swarm.ts";
 import { users } from "./users.ts";
 
 export const RESOURCES: readonly Resource[] = [
@@ -21,6 +23,8 @@ export const RESOURCES: readonly Resource[] = [
   providers,
   jobs,
   executions,
+  swarm,
+  routines,
   keys,
   users,
   sso,

@@ -12,6 +12,7 @@ const FIELDS = {
   repository: "repository",
   branch: "default_branch",
   pipeline: "default_pipeline_id",
+  check: "check",
   fetch: "fetch_before_run",
   status: "status",
 } as const;
@@ -20,6 +21,7 @@ const OPTIONS: OptionSpec[] = [
   { flags: "--description <text>", about: "what it is" },
   { flags: "--branch <name>", about: "branch that runs start from (default: the repository's)" },
   { flags: "--pipeline <id>", about: "pipeline for its tasks" },
+  { flags: "--check <command>", about: 'command that says whether its code works, e.g. "npm test"' },
   {
     flags: "--fetch <when>",
     about: "before a run: try, require, or never",
@@ -64,7 +66,7 @@ export const projects: Resource = {
       on: "one",
       options: [
         { flags: "--name <text>", about: "another name" },
-        { flags: "--repository <url>", about: "another address; cloned anew" },
+        { flags: "--repository <url>", about: "a new address; cloned again" },
         ...OPTIONS,
         { flags: "--status <status>", about: "what becomes of it", choices: ["active", "paused", "archived"] },
       ],
@@ -110,6 +112,7 @@ const linesOf = (project: Item): string[] =>
     ["head", project["workspace"].head],
     ["fetched", timeText(project["workspace"].fetched_at)],
     ["pipeline", project["default_pipeline_id"]],
+    ["check", project["check"]],
     ["vision", project["vision"]],
     ["created", timeText(project["created_at"])],
   ]);

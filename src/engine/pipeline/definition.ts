@@ -130,14 +130,41 @@ export const APPROVAL_STEP = closed(
   "A person decides.",
 );
 
-export const INPUT_NAME = VARIABLE_NAME;
+export const COMMAND_STEP = closed(
+  {
+    ...common,
+    run: text(
+      "Command line for the sandbox's shell. Values come in through env; only {{ project.check }} may stand here.",
+      20_000,
+    ),
+    agent: Type.Optional(
+      slug("In whose sandbox: its image, network and secrets. Default: the instance's image, no secrets."),
+    ),
+    working_directory: Type.Optional(
+      text("Folder of the workspace to run in, with {{ variables }}. Default: its top.", 1_000),
+    ),
+    env: Type.Optional(
+      Type.Record(Type.String(), Type.Union([Type.String({ maxLength: 20_000 }), Type.Number(), Type.Boolean()]), {
+        description: "Environment variables by name, with {{ variables }}.",
+      }),
+    ),
+    on_failure: Type.Optional(ON_FAILURE),
+    timeout_seconds: Type.Optional(timeout),
+    max_attempts: Type.Optional(attempts),
+    route: Type.Optional(ROUTE),
+  },
+  "A command does it, without a model.",
+);
+
+/** Names of environment variables. */
+export const ENV_NAME = /^[A-Za-z_][A-Za-z0-9_]{0,127}$/;
 
 export const PIPELINE = closed(
   {
     id: slug("Name of the pipeline and of its file."),
     name: text("Shown to people.", 256),
     description: Type.Optional(Type.String({ maxLength: 2_000, description: "Shown to people." })),
-    version: Type.Optional(Type.Integer({ minimum: 1, description: "Counted by whoever edits the file." })),
+    version: Type.Optional(Type.Integer({ minimum: 1, description: "Counted by the person who edits the file." })),
     defaults: Type.Optional(
       closed(
         {
@@ -162,23 +189,25 @@ export const PIPELINE = closed(
         { description: "What a run may be given beside its task." },
       ),
     ),
-    steps: Type.Array(Type.Union([AGENT_STEP, FOR_EACH_STEP, APPROVAL_STEP]), {
+    steps: Type.Array(Type.Union([AGENT_STEP, FOR_EACH_STEP, APPROVAL_STEP, COMMAND_STEP]), {
       minItems: 1,
       maxItems: LIMITS.pipelineSteps,
     }),
   },
-  "A pipeline: steps that agents and people do, and the order between them.",
+  "A pipeline: steps that agents, commands and people do, and the order between them.",
 );
 
 export type PipelineDefinition = Static<typeof PIPELINE>;
 export type AgentStep = Static<typeof AGENT_STEP>;
 export type ForEachStep = Static<typeof FOR_EACH_STEP>;
 export type ApprovalStep = Static<typeof APPROVAL_STEP>;
-export type PipelineStep = AgentStep | ForEachStep | ApprovalStep;
+export type CommandStep = Static<typeof COMMAND_STEP>;
+export type PipelineStep = AgentStep | ForEachStep | ApprovalStep | CommandStep;
 export type Route = Static<typeof ROUTE>;
 export type OnFailure = Static<typeof ON_FAILURE>;
 
 export const isApproval = (step: PipelineStep): step is ApprovalStep => "approval" in step;
+export const isCommand = (step: PipelineStep): step is CommandStep => "run" in step;
 export const isForEach = (step: PipelineStep): step is ForEachStep => "for_each" in step;
 
 /** Where the step sends the run when it fails, if it does so. */
@@ -190,9 +219,20 @@ export function gotoOf(step: PipelineStep): { goto: string; max_visits?: number 
 /** The step's `route`; a step done for each item has none. */
 export const routeOf = (step: PipelineStep): Route | undefined => ("route" in step ? step.route : undefined);
 
+export const STEP_KINDS = ["agent", "for_each", "approval", "command"] as const;
+/** Who or what does the step. */
+export function kindOfStep(step: PipelineStep): (typeof STEP_KINDS)[number] {
+  if (isApproval(step)) return "approval";
+  if (isCommand(step)) return "command";
+  return isForEach(step) ? "for_each" : "agent";
+}
+
+/** Who works on the step, or in whose sandbox its command runs; null for a person's step and for a plain command. */
+export const agentOf = (step: PipelineStep): string | null => ("agent" in step ? (step.agent ?? null) : null);
+
 /** Every agent the pipeline names, each once, in the order of the file. */
 export const agentsOf = (definition: PipelineDefinition): string[] => [
-  ...new Set(definition.steps.flatMap((step) => (isApproval(step) ? [] : [step.agent]))),
+  ...new Set(definition.steps.flatMap((step) => agentOf(step) ?? [])),
 ];
 
 /**
@@ -201,6 +241,7 @@ export const agentsOf = (definition: PipelineDefinition): string[] => [
  */
 export function declaredOutputs(step: PipelineStep): ReadonlySet<string> | null {
   if (isApproval(step)) return new Set(["approved", "comment", "timed_out"]);
+  if (isCommand(step)) return new Set(["output", "exit_code"]);
   const properties = step.output_schema?.["properties"];
   const inSchema = typeof properties === "object" && properties !== null ? Object.keys(properties) : null;
   // A schema that names no properties says that there may be any.

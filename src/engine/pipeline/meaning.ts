@@ -7,9 +7,12 @@ import { YAML_LIMITS } from "../yaml-text.ts";
 import { parseCondition, pathsOf } from "./condition.ts";
 import { ConditionError } from "./condition-tokens.ts";
 import {
+  type CommandStep,
   declaredOutputs,
+  ENV_NAME,
   gotoOf,
   isApproval,
+  isCommand,
   isForEach,
   type PipelineDefinition,
   type PipelineStep,
@@ -19,7 +22,7 @@ import {
 import { declaredNeeds, findCycle, forwardNeeds, type PipelineGraph, pipelineGraph } from "./graph.ts";
 import { isReservedName } from "./path.ts";
 import { parseTemplate, soleVariable } from "./template.ts";
-import { variableProblem } from "./variables.ts";
+import { type TemplatePlace, variableProblem } from "./variables.ts";
 
 type Path = (string | number)[];
 
@@ -79,7 +82,8 @@ function stepNames(
   const failure = gotoOf(step);
   if (failure) target(failure.goto, at("on_failure", "goto"));
   for (const [value, id] of Object.entries(routeOf(step)?.to ?? {})) target(id, at("route", "to", value));
-  if (!isApproval(step)) {
+  if (isCommand(step)) problems.push(...commandNames(step, at, known));
+  else if (!isApproval(step)) {
     if (known.agents && !known.agents.has(step.agent))
       problems.push({ path: at("agent"), message: `There is no agent "${step.agent}".` });
     else if (known.skillsOf && step.skills?.length) {
@@ -102,13 +106,25 @@ function stepNames(
   return [...problems, ...routeProblems(step, at)];
 }
 
+function commandNames(step: CommandStep, at: (...rest: Path) => Path, known: KnownNames): ValueProblem[] {
+  const names = Object.keys(step.env ?? {}).filter((name) => !ENV_NAME.test(name) || isReservedName(name));
+  const problems: ValueProblem[] = names.map((name) => ({
+    path: at("env", name),
+    key: true,
+    message: `"${name}" is not a name of a variable: letters, digits and _, not a digit first.`,
+  }));
+  if (step.agent !== undefined && known.agents && !known.agents.has(step.agent))
+    problems.push({ path: at("agent"), message: `There is no agent "${step.agent}".` });
+  return problems;
+}
+
 function routeProblems(step: PipelineStep, at: (...rest: Path) => Path): ValueProblem[] {
   const route = routeOf(step);
   if (!route) return [];
   const outputs = declaredOutputs(step);
   if (outputs && !outputs.has(route.on))
     return [{ path: at("route", "on"), message: `The step does not declare the output "${route.on}".` }];
-  const allowed = isApproval(step) ? null : enumOf(step.output_schema, route.on);
+  const allowed = isApproval(step) || isCommand(step) ? null : enumOf(step.output_schema, route.on);
   return Object.keys(route.to).flatMap((value) =>
     allowed && !allowed.includes(value)
       ? [
@@ -146,7 +162,7 @@ function textProblems(
   graph: PipelineGraph,
 ): ValueProblem[] {
   const problems: ValueProblem[] = [];
-  const template = (text: string, where: "input" | "for_each" | "message", at: Path) => {
+  const template = (text: string, where: TemplatePlace, at: Path) => {
     const parsed = parseTemplate(text);
     for (const { offset, message } of parsed.problems)
       problems.push({ path: at, message, excerpt: text.slice(offset, offset + 20).split("\n")[0] ?? "" });
@@ -158,7 +174,11 @@ function textProblems(
     }
   };
   if (isApproval(step)) template(step.approval.message, "message", [...path, "approval", "message"]);
-  else template(step.input, "input", [...path, "input"]);
+  else if (isCommand(step)) {
+    template(step.run, "run", [...path, "run"]);
+    if (step.working_directory) template(step.working_directory, "working_directory", [...path, "working_directory"]);
+    for (const [name, value] of Object.entries(step.env ?? {})) template(String(value), "env", [...path, "env", name]);
+  } else template(step.input, "input", [...path, "input"]);
   if (isForEach(step) && typeof step.for_each === "string") {
     template(step.for_each, "for_each", [...path, "for_each"]);
     if (!soleVariable(step.for_each) && problems.length === 0)

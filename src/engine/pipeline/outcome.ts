@@ -1,7 +1,7 @@
 /** What the end of a step means for the run, by the step's own rules. */
 
 import { isStepEnd } from "../../core/run-states.ts";
-import { DEFAULT_MAX_VISITS, gotoOf, isForEach, type PipelineStep, routeOf } from "./definition.ts";
+import { DEFAULT_MAX_VISITS, gotoOf, isCommand, isForEach, type PipelineStep, routeOf } from "./definition.ts";
 import type { PipelineGraph } from "./graph.ts";
 import type { RunError, StepRow } from "./rows.ts";
 import type { RunState } from "./run-state.ts";
@@ -22,16 +22,21 @@ interface Jump {
 
 /** Where the ended attempt sends the run, by `route` or `goto`; null when it sends it nowhere. */
 export function jumpOf(step: PipelineStep, row: StepRow): Jump | null {
-  if (row.status === "succeeded") {
-    const route = routeOf(step);
-    const verdict = route && Object.hasOwn(row.outputs, route.on) ? row.outputs[route.on] : undefined;
-    if (!route || !["string", "number", "boolean"].includes(typeof verdict)) return null;
-    const to = Object.hasOwn(route.to, String(verdict)) ? route.to[String(verdict)] : undefined;
-    return to === undefined ? null : { to, maxVisits: route.max_visits ?? DEFAULT_MAX_VISITS };
-  }
+  if (row.status === "succeeded") return routedBy(step, row);
+  // A command that failed still gave its exit code and output: a route that lists them comes before on_failure.
+  const routed = isCommand(step) && row.status === "failed" ? routedBy(step, row) : null;
+  if (routed) return routed;
   if ((row.status !== "failed" && row.status !== "cancelled") || row.error?.final) return null;
   const rule = gotoOf(step);
   return rule && { to: rule.goto, maxVisits: rule.max_visits ?? DEFAULT_MAX_VISITS };
+}
+
+function routedBy(step: PipelineStep, { outputs }: StepRow): Jump | null {
+  const route = routeOf(step);
+  const verdict = route && Object.hasOwn(outputs, route.on) ? outputs[route.on] : undefined;
+  if (!route || !["string", "number", "boolean"].includes(typeof verdict)) return null;
+  const to = Object.hasOwn(route.to, String(verdict)) ? route.to[String(verdict)] : undefined;
+  return to === undefined ? null : { to, maxVisits: route.max_visits ?? DEFAULT_MAX_VISITS };
 }
 
 /** The outcome of the step as it stands. */

@@ -43,7 +43,11 @@ describe("parsePipeline", () => {
     ["an unknown key of a step", pipeline(step("a", "inputs: 1")), '"inputs" is unknown here. Known: id, name'],
     ["no steps", "id: p\nname: P\nsteps: []", "3:8 This must not be empty."],
     ["a missing key", pipeline("{ id: a, agent: b }"), '5:5 "input" is missing.'],
-    ["a step that is no map", pipeline("hello"), "5:5 A step is a map"],
+    ["a step that is not a map", pipeline("hello"), "5:5 A step is a map"],
+    ["a variable in a command", pipeline("{ id: a, run: 'echo {{ task_description }}' }"), "Put the value into env"],
+    ["a command with input", pipeline("{ id: a, run: ls, input: x }"), '"input" is unknown here'],
+    ["a command's bad variable", pipeline("{ id: a, run: ls, env: { 1A: x } }"), '"1A" is not a name of a variable'],
+    ["an output no command has", pipeline("{ id: a, run: ls, route: { on: text, to: { x: a } } }"), '"text"'],
     ["a bad slug", pipeline(step("A_b")), '"A_b" does not fit'],
     ["a bad choice", pipeline(step("a", "on_failure: explode")), "One of: fail, retry, continue."],
     [
@@ -89,11 +93,11 @@ describe("parsePipeline", () => {
       ),
       'is never "maybe"',
     ],
-    ["a schema that is no object's", pipeline(step("a", "output_schema: { type: array }")), "type: object"],
+    ["a schema that is not an object's", pipeline(step("a", "output_schema: { type: array }")), "type: object"],
     [
       "a schema with a pattern that is none",
       pipeline(step("a"), step("b", `output_schema: { type: object, properties: { v: { pattern: "(" } } }`)),
-      "6:93 This is no valid pattern",
+      "6:93 This is not a valid pattern",
     ],
     [
       "a schema with a reference to nothing",
@@ -273,6 +277,7 @@ describe("pipelineJsonSchema", () => {
       ["id", "agent", "input"],
       ["id", "agent", "input", "for_each"],
       ["id", "approval"],
+      ["id", "run"],
     ]);
   });
 });

@@ -11,9 +11,11 @@ import { isRunEnd, isStepActive, isStepEnd } from "../../core/run-states.ts";
 import { holds, parseCondition } from "./condition.ts";
 import type { Decision, StepKey } from "./decisions.ts";
 import {
+  agentOf,
   DEFAULT_MAX_PARALLEL,
   type ForEachStep,
   isApproval,
+  isCommand,
   isForEach,
   type PipelineDefinition,
   type PipelineStep,
@@ -183,7 +185,8 @@ class Planner {
   }
 
   #attemptsOf(step: PipelineStep): number {
-    const agentAttempts = isApproval(step) ? undefined : this.options.agentAttempts?.get(step.agent);
+    const agent = isCommand(step) ? null : agentOf(step);
+    const agentAttempts = agent === null ? undefined : this.options.agentAttempts?.get(agent);
     return settingsOf(this.definition, step, this.state.run, agentAttempts).max_attempts;
   }
 
@@ -215,7 +218,7 @@ class Planner {
     return "when";
   }
 
-  /** To an agent, or to a person. */
+  /** To an agent, to the shell, or to a person. */
   #handOver(step: PipelineStep, key: StepKey): Decision {
     const inputs = renderInputs(this.definition, step, this.state);
     if (!isApproval(step)) return { kind: "queue_step", ...key, inputs, retry: false };

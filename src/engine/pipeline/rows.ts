@@ -1,4 +1,4 @@
-/** The rows of runs and steps, as far as the planner reads them. Whoever stores them may keep more. */
+/** The rows of runs and steps, as far as the planner reads them. The stored rows may hold more. */
 import type { RunStatus, StepStatus } from "../../core/run-states.ts";
 
 export interface StepError {
@@ -23,7 +23,7 @@ export interface StepRow {
   /** Counts from 1; one more each time the run goes back over the step. Begins again when a restart drops the step. */
   visit: number;
   status: StepStatus;
-  /** `{ input }` as rendered; children have `{ input, item, index }`, the step above them `{ items }`, an approval `{ message }`. */
+  /** `{ input }` as rendered, a command `{ command, working_directory?, env? }`; children have `{ input, item, index }`, the step above them `{ items }`, an approval `{ message }`. */
   inputs: Record<string, unknown>;
   outputs: Record<string, unknown>;
   error: StepError | null;
@@ -46,6 +46,8 @@ export interface RunProject {
   repository?: string | null;
   default_branch?: string | null;
   vision?: string | null;
+  /** Command that says whether its code works. */
+  check?: string | null;
 }
 
 export interface RunRow {

@@ -1,5 +1,12 @@
 /** What templates and conditions see of a run, the rendered inputs of a step, and the outputs of a run. */
-import { DEFAULT_MAX_ATTEMPTS, isApproval, type PipelineDefinition, type PipelineStep } from "./definition.ts";
+import {
+  type CommandStep,
+  DEFAULT_MAX_ATTEMPTS,
+  isApproval,
+  isCommand,
+  type PipelineDefinition,
+  type PipelineStep,
+} from "./definition.ts";
 import { type PipelineGraph, pipelineGraph } from "./graph.ts";
 import type { RunRow, StepRow } from "./rows.ts";
 import { RunState } from "./run-state.ts";
@@ -40,7 +47,18 @@ export function renderInputs(
 ): Record<string, unknown> {
   const scope = scopeOf(definition, state, item);
   if (isApproval(step)) return { message: renderTemplate(step.approval.message, scope) };
+  if (isCommand(step)) return commandInputs(step, scope);
   return { input: renderTemplate(step.input, scope), ...item };
+}
+
+function commandInputs(step: CommandStep, scope: Record<string, unknown>): Record<string, unknown> {
+  const env = Object.entries(step.env ?? {}).map(([name, value]) => [name, renderTemplate(String(value), scope)]);
+  const folder = step.working_directory;
+  return {
+    command: renderTemplate(step.run, scope),
+    ...(folder === undefined ? {} : { working_directory: renderTemplate(folder, scope) }),
+    ...(env.length === 0 ? {} : { env: Object.fromEntries(env) }),
+  };
 }
 
 /** The same from rows. @param rows oldest first. */
@@ -100,7 +118,7 @@ export function settingsOf(
   if (isApproval(step)) return { model: undefined, timeout_seconds: undefined, max_attempts: 1 };
   const attempts = step.max_attempts ?? defaults?.max_attempts ?? agentAttempts ?? DEFAULT_MAX_ATTEMPTS;
   return {
-    model: run.model ?? step.model ?? defaults?.model,
+    model: isCommand(step) ? undefined : (run.model ?? step.model ?? defaults?.model),
     timeout_seconds: step.timeout_seconds ?? defaults?.timeout_seconds,
     max_attempts: step.on_failure === "retry" ? attempts : 1,
   };

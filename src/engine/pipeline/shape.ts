@@ -1,7 +1,7 @@
 /** Whether a value has the shape of a pipeline; problems are those of the kind of step that was meant. */
 import { type TSchema, Type } from "@sinclair/typebox";
 import { schemaProblems, type ValueProblem } from "../schema-problems.ts";
-import { AGENT_STEP, APPROVAL_STEP, FOR_EACH_STEP, PIPELINE } from "./definition.ts";
+import { AGENT_STEP, APPROVAL_STEP, COMMAND_STEP, FOR_EACH_STEP, PIPELINE } from "./definition.ts";
 
 /** The pipeline without a look into its steps: those are measured one by one. */
 const FRAME = Type.Object(
@@ -24,11 +24,12 @@ export function shapeProblems(value: unknown): ValueProblem[] {
 
 function stepProblems(step: unknown, path: (string | number)[]): ValueProblem[] {
   if (step === null || typeof step !== "object" || Array.isArray(step))
-    return [{ path, message: "A step is a map with an id, and with agent and input, or with approval." }];
+    return [{ path, message: "A step is a map with an id, and with agent and input, with run, or with approval." }];
   return schemaProblems(schemaOf(step), step, path);
 }
 
 function schemaOf(step: object): TSchema {
   if ("approval" in step) return APPROVAL_STEP;
+  if ("run" in step) return COMMAND_STEP;
   return "for_each" in step ? FOR_EACH_STEP : AGENT_STEP;
 }

@@ -22,7 +22,7 @@ afterEach(rigs.close);
 /** Outputs by step: the same every time, one a time (the last one for all later), or as the function says. */
 type Answers = Record<string, Record<string, unknown> | Answer[] | ((asked: Asked) => Answer)>;
 
-async function started(answers: Answers) {
+async function started(answers: Answers, env: Record<string, string> = {}) {
   const { port, asked } = createAnsweringModel((one) => {
     const given = answers[one.stepId];
     if (given === undefined) throw new Error(`No answer for ${one.stepId}.`);
@@ -30,7 +30,7 @@ async function started(answers: Answers) {
     if (!Array.isArray(given)) return { outputs: given };
     return given[Math.min(one.time, given.length) - 1]!;
   });
-  const rig = await rigs.started({ pipelines: PIPELINES, agents: AGENTS, models: port });
+  const rig = await rigs.started({ pipelines: PIPELINES, agents: AGENTS, models: port, env });
   return {
     rig,
     asked,
@@ -124,7 +124,7 @@ describe("feature", () => {
     expect(asked).toHaveLength(7);
   });
 
-  test("a review that never accepts ends the run after three repairs, with the reason", async () => {
+  test("a review that never accepts ends the run after five repairs, with the reason", async () => {
     const { rig } = await started({
       ...FEATURE,
       review: { verdict: "changes", findings: [FINDING], evidence: "e" },
@@ -135,7 +135,7 @@ describe("feature", () => {
       status: "failed",
       error: { code: "max_visits", step_id: "review" },
     });
-    expect(endsOf(rig, run, "repair").filter((end) => end.endsWith("succeeded"))).toHaveLength(3);
+    expect(endsOf(rig, run, "repair").filter((end) => end.endsWith("succeeded"))).toHaveLength(5);
     expect(endsOf(rig, run, "document")).toEqual(["document cancelled"]);
   });
 
@@ -159,6 +159,35 @@ const BUGFIX: Answers = {
   review: { verdict: "approved", findings: [] },
   report: { summary: "Repaired." },
 };
+
+/** What the model says is good; what the command says is not. */
+describe("a project's check", () => {
+  const CHECKED = { ALLOW_HOST_SHELL: "true" };
+  const WISH = { task_description: "Discounts", project_name: "shop" };
+  const CLAIMS = { ...FEATURE, review: { verdict: "approved", findings: [], evidence: "All tests pass." } };
+
+  test("that stays red fails a feature and a bugfix whose agents all say that the tests are green", async () => {
+    const { rig, asked, inputs } = await started({ ...CLAIMS, ...BUGFIX, review: CLAIMS.review }, CHECKED);
+    rig.services.projects.create({ name: "shop", check: "echo 1 of 12 red; exit 1" });
+    const feature = rig.create("feature", "Discounts", { ...WISH, inputs: { ask: "no" } });
+    const failed = { status: "failed", error: { code: "max_visits", step_id: "check" } };
+    expect(await rig.ended(feature.id)).toMatchObject(failed);
+    expect(asked.some(({ stepId }) => stepId === "review")).toBe(false);
+    expect(inputs("repair")[0]).toContain("1 of 12 red");
+    const bugfix = rig.create("bugfix", "Totals", { ...WISH });
+    expect(await rig.ended(bugfix.id)).toMatchObject(failed);
+    expect(inputs("fix")[1]).toContain("1 of 12 red");
+  });
+
+  test("that is green lets the run go on to its review, which is told so", async () => {
+    const { rig, inputs } = await started(CLAIMS, CHECKED);
+    rig.services.projects.create({ name: "shop", check: "true" });
+    const run = rig.create("feature", "Discounts", { ...WISH, inputs: { ask: "no" } });
+    expect(await rig.ended(run.id)).toMatchObject({ status: "succeeded" });
+    expect(endsOf(rig, run, "repair", "check")).toEqual(["repair skipped", "check succeeded"]);
+    expect(inputs("review")[0]).toContain("run by nobody's word: succeeded");
+  });
+});
 
 describe("bugfix", () => {
   test("goes straight through when all is well", async () => {

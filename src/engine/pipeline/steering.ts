@@ -31,7 +31,7 @@ export function planStop(
 /**
  * Starts an ended run again: from every step that has not succeeded, or from `fromStep` and those; whatever
  * depends on them runs again too. Earlier outputs of steps that run again are dropped. A run that failed because it went
- * back too often goes back once more, with its count begun anew. A run that succeeded starts again from `fromStep` alone.
+ * back too often goes back once more, with its count reset. A run that succeeded starts again from `fromStep` alone.
  * Empty when the run has not ended, when it succeeded and no step is named, or when there is no such step.
  */
 export function planRestart(

@@ -3,21 +3,35 @@ import { declaredOutputs, isForEach, type PipelineDefinition, type PipelineStep 
 import type { PipelineGraph } from "./graph.ts";
 
 const TEXTS: ReadonlySet<string> = new Set(["task_description", "human_context"]);
-const PROJECT: ReadonlySet<string> = new Set(["id", "name", "description", "repository", "default_branch", "vision"]);
+const PROJECT: ReadonlySet<string> = new Set([
+  "id",
+  "name",
+  "description",
+  "repository",
+  "default_branch",
+  "vision",
+  "check",
+]);
 const RUN: ReadonlySet<string> = new Set(["id", "pipeline_id", "branch"]);
 const STEP: ReadonlySet<string> = new Set(["status", "outputs", "error", "attempt", "visit"]);
 
 export const STEP_VARIABLES = [...STEP];
 
+/** The key of a step that a template stands in. */
+export type TemplatePlace = "input" | "for_each" | "message" | "run" | "working_directory" | "env";
+
 /** What is wrong with the path in that place, or null. `where` is the key of the step that holds it. */
 export function variableProblem(
   path: readonly string[],
   step: PipelineStep,
-  where: "input" | "for_each" | "message" | "when",
+  where: TemplatePlace | "when",
   definition: PipelineDefinition,
   graph: PipelineGraph,
 ): string | null {
   const [root, ...rest] = path as [string, ...string[]];
+  // What a task or an agent wrote would be read by the shell as commands.
+  if (where === "run" && path.join(".") !== "project.check")
+    return `A command line takes no variables but {{ project.check }}. Put the value into env: \`env: { VALUE: "{{ ${path.join(".")} }}" }\`, and use "$VALUE".`;
   if (TEXTS.has(root)) return rest.length === 0 ? null : `"${root}" is a text and has no parts.`;
   if (root === "project") return member(root, rest, PROJECT);
   if (root === "run") return member(root, rest, RUN);

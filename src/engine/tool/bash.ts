@@ -2,14 +2,13 @@
 import { type Static, Type } from "@sinclair/typebox";
 import { forbidden } from "../../core/errors.ts";
 import { LIMITS } from "../../core/limits.ts";
-import type { ExecResult } from "../sandbox.ts";
+import { type ExecResult, SHELL } from "../sandbox.ts";
 import type { Tool, ToolResult } from "../tool.ts";
 import description from "./bash.md" with { type: "text" };
 import { pathParameter } from "./tool-input.ts";
 
 const DEFAULT_TIMEOUT_SECONDS = 120;
 const MAX_TIMEOUT_SECONDS = LIMITS.bashTimeoutMs / 1000;
-const SHELL = 'if command -v bash >/dev/null 2>&1; then exec bash -c "$1"; else exec sh -c "$1"; fi';
 
 const parameters = Type.Object({
   command: Type.String({ minLength: 1, maxLength: 100_000, description: "The command line." }),

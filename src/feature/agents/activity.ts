@@ -1,6 +1,7 @@
 /** What an agent did and does, and what it was given, by the rows of others. */
 import { and, count, eq, isNull } from "drizzle-orm";
 import type { Store } from "../../store/store.ts";
+import { pulseRoutines } from "../../store/tables/pulses.ts";
 import { agentTotals } from "../../store/tables/runs.ts";
 import { secretGrants } from "../../store/tables/secrets.ts";
 import { executions } from "../../store/tables/sessions.ts";
@@ -13,7 +14,7 @@ export interface AgentActivity {
   memories(agentId: string): number;
   /** True while an execution of it is queued or at work. */
   isWorking(agentId: string): boolean;
-  /** Takes back what a deleted agent was granted. */
+  /** Takes back what a deleted agent was granted, and its routines. */
   forget(agentId: string): void;
 }
 
@@ -37,6 +38,9 @@ export function createAgentActivity(store: Store): AgentActivity {
         .limit(1)
         .get() !== undefined,
     forget: (agentId) =>
-      store.write(() => void db.delete(secretGrants).where(eq(secretGrants.agent_id, agentId)).run()),
+      store.write(() => {
+        db.delete(secretGrants).where(eq(secretGrants.agent_id, agentId)).run();
+        db.delete(pulseRoutines).where(eq(pulseRoutines.agent_id, agentId)).run();
+      }),
   };
 }

@@ -1,6 +1,7 @@
 /** Talks: sessions of the kind `chat`, each its owner's alone. */
 import { and, desc, eq, inArray, isNull, sql } from "drizzle-orm";
 import { conflict, invalidField, notFound } from "../../core/errors.ts";
+import { ENDS } from "../../core/run-states.ts";
 import type { InputPart } from "../../engine/parts.ts";
 import { textPart } from "../../engine/parts.ts";
 import type { Caller } from "../../http/caller.ts";
@@ -58,7 +59,7 @@ export interface ChatsDeps {
 }
 
 const ACTIVE = ["open", "queued", "running"] as const;
-const ENDED = ["ended", "cancelled", "failed", "succeeded"] as const;
+const ENDED = ["ended", ...ENDS] as const;
 const TITLE_CHARACTERS = 60;
 const PAGE = 1_000;
 const REPLY_EVENT_KINDS = ["agent_output", "agent_thinking"];
@@ -82,7 +83,7 @@ export function createChats(deps: ChatsDeps): Chats {
   const waiting = (id: string) => sessions.queued(id).filter(({ started_at }) => started_at === null);
   const assertModel = (model: string | null | undefined): void => {
     if (model && !isModel(model))
-      throw invalidField("/model", "No provider is named so; write provider/model, e.g. ollama/qwen3");
+      throw invalidField("/model", "There is no such provider. Write provider/model, e.g. ollama/qwen3");
   };
   const presentQueued = ({ message_id, input, created_at }: ReturnType<typeof waiting>[number]): QueuedMessage => ({
     message_id,

@@ -33,7 +33,6 @@ export async function openSandboxes(deps: Needs): Promise<Sandboxes> {
     };
   const inProcess = createProcessSandboxes({ allowHostShell: config.allowHostShell, instanceId, clock });
   const server = { uid: process.getuid?.() ?? 0, gid: process.getgid?.() ?? 0 };
-  const onNotice = (message: string) => log.warn(message);
   const images =
     docker && createAgentImages({ docker, pull: config.imagePull, onNotice: (message) => log.info(message) });
   const driver =
@@ -46,7 +45,6 @@ export async function openSandboxes(deps: Needs): Promise<Sandboxes> {
       images,
       server,
       clock,
-      onNotice,
     });
   const choice = await chooseSandbox(config.sandbox, docker && driver && { driver, ping: docker.ping }, inProcess);
   const close = async () => (choice.driver === driver ? driver?.close() : undefined);

@@ -10,6 +10,8 @@ export const TIMELINE_KINDS = [
   "step_complete",
   "step_failed",
   "activity",
+  "pulse_complete",
+  "pulse_failed",
 ] as const;
 export const TimelineKind = oneOf(...TIMELINE_KINDS);
 

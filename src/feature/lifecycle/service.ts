@@ -58,6 +58,10 @@ function titleOf({ kind, step_id }: EventRow, data: Record<string, unknown>): st
       return `Answered: ${said("status")}${why}`;
     case "step_complete":
       return `Step ${step_id ?? ""} is complete`;
+    case "pulse_complete":
+      return `Routine ${said("name")}: ${said("summary").split("\n")[0] || "done"}`;
+    case "pulse_failed":
+      return `Routine ${said("name")} ${said("status") || "failed"}: ${said("reason")}`;
     case "step_failed":
       return `Step ${step_id ?? ""} ${said("status") || "failed"}${why}`;
   }

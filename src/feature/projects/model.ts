@@ -25,6 +25,7 @@ export const Project = t.Object({
   repository: orNull(t.String()),
   default_branch: orNull(t.String()),
   default_pipeline_id: orNull(t.String()),
+  check: orNull(t.String({ description: "Command line whose exit code says whether the code works." })),
   status: ProjectStatus,
   vision: orNull(t.String()),
   columns: t.Array(BoardColumn, { description: "The board, from left to right." }),
@@ -54,6 +55,12 @@ const Repository = t.String({
   description: "https or ssh address without credentials; an absolute path where the operator allows it.",
 });
 const Branch = t.String({ minLength: 1, maxLength: 200 });
+const Check = t.String({
+  minLength: 1,
+  maxLength: 2_000,
+  pattern: "^[^\\x00]*\\S[^\\x00]*$",
+  description: "Command line that runs in the sandbox, e.g. `npm ci && npm test`.",
+});
 const PipelineId = t.String({ minLength: 1, maxLength: 64 });
 
 export const ProjectCreate = t.Object({
@@ -62,6 +69,7 @@ export const ProjectCreate = t.Object({
   repository: t.Optional(orNull(Repository)),
   default_branch: t.Optional(orNull(Branch)),
   default_pipeline_id: t.Optional(orNull(PipelineId)),
+  check: t.Optional(orNull(Check)),
   fetch_before_run: t.Optional(FetchBeforeRun),
 });
 export type ProjectCreate = Static<typeof ProjectCreate>;
@@ -72,6 +80,7 @@ export const ProjectUpdate = t.Object({
   repository: t.Optional(orNull(Repository)),
   default_branch: t.Optional(orNull(Branch)),
   default_pipeline_id: t.Optional(orNull(PipelineId)),
+  check: t.Optional(orNull(Check)),
   fetch_before_run: t.Optional(FetchBeforeRun),
   status: t.Optional(ProjectStatus),
   columns: t.Optional(

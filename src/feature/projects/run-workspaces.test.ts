@@ -7,6 +7,7 @@ import { systemClock } from "../../core/clock.ts";
 import type { SkepEvent } from "../../core/events.ts";
 import { newId } from "../../core/ids.ts";
 import { createLog } from "../../core/log.ts";
+import { createMasking } from "../../core/masking.ts";
 import { createBus } from "../../store/bus.ts";
 import { openStore, type Store } from "../../store/store.ts";
 import { runCancelled } from "../runs/events.ts";
@@ -41,6 +42,7 @@ function row(fields: Partial<ProjectRow> = {}): ProjectRow {
     repository: null,
     default_branch: null,
     default_pipeline_id: null,
+    check: null,
     status: "active",
     vision: null,
     columns: null,
@@ -70,6 +72,7 @@ beforeEach(() => {
   work = createRunWorkspaces({
     store,
     log,
+    masking: createMasking(),
     rows,
     git,
     inTurn: createTurns(),

@@ -1,14 +1,21 @@
 /** Takes runs forward, inside the transaction of what happened: asks the planner, and carries its decisions out. */
 import type { Clock } from "../../core/clock.ts";
 import type { StepStatus } from "../../core/run-states.ts";
+import type { CommandLine } from "../../engine/execution.ts";
 import type { Decision, StepKey } from "../../engine/pipeline/decisions.ts";
-import type { PipelineDefinition } from "../../engine/pipeline/definition.ts";
+import {
+  agentOf,
+  agentsOf,
+  isApproval,
+  isCommand,
+  type PipelineDefinition,
+  type PipelineStep,
+} from "../../engine/pipeline/definition.ts";
 import { plan } from "../../engine/pipeline/plan.ts";
 import type { RunProject } from "../../engine/pipeline/rows.ts";
 import { settingsOf } from "../../engine/pipeline/scope.ts";
 import { answerApproval, planRestart, planStop } from "../../engine/pipeline/steering.ts";
 import type { WriteTx } from "../../store/store.ts";
-import { activity } from "../events/events.ts";
 import type { SessionDraft, TurnDraft } from "../sessions/model.ts";
 import { stepRetrying } from "./events.ts";
 import { openRunRecord, type RunRecord, type StepExtras } from "./run-record.ts";
@@ -21,13 +28,13 @@ export interface AdvanceDeps {
   /** Queues the agent's work. @param session the one that an earlier attempt began, or what to open. */
   execute(session: string | SessionDraft, turn: TurnDraft): { id: string; session_id: string };
   endSession(sessionId: string): void;
-  /** Names of skills whose tags match the input, and those that the step always takes. */
-  skillsFor(agentId: string, input: string, always: readonly string[]): string[];
   /** Seconds an agent's execution may take when neither step nor pipeline says. */
   agentTimeout(agentId: string): number;
   /** `max_attempts` of the agent's file; undefined when it says nothing, or is gone. */
   agentAttempts(agentId: string): number | undefined;
 }
+
+type QueueStep = Extract<Decision, { kind: "queue_step" }>;
 
 /** How an agent's work on a step ended. */
 export interface StepReport {
@@ -58,29 +65,24 @@ export function createAdvance(deps: AdvanceDeps): Advance {
   };
 
   /** Queues an attempt: its row, and the execution that does it, together. */
-  function queue(tx: WriteTx, record: RunRecord, decision: Extract<Decision, { kind: "queue_step" }>): void {
+  function queue(tx: WriteTx, record: RunRecord, decision: QueueStep): void {
     const { row: run, definition } = record;
     const step = record.definedAs(decision.step_id);
-    if (!("agent" in step)) throw new Error(`step ${step.id} has no agent`);
+    const agent = agentOf(step) ?? "";
     const { model, timeout_seconds } = settingsOf(definition, step, run);
     const before = record.step(decision);
-    const input = String(decision.inputs["input"] ?? "");
-    const skills = deps.skillsFor(step.agent, input, step.skills ?? []);
     // A retry goes on in the session of the attempt before it.
     const begun = decision.retry ? record.step({ ...decision, attempt: decision.attempt - 1 }).session_id : null;
-    const { id: execution_id, session_id } = deps.execute(begun ?? sessionOf(run, step.id, step.agent), {
-      input,
+    const kind = isCommand(step) ? "command" : "pipeline";
+    const { id: execution_id, session_id } = deps.execute(begun ?? sessionOf(run, step.id, agent, kind), {
+      ...workOf(step, decision.inputs),
       step_row_id: before.id,
       model,
-      contract: { outputs: step.outputs ?? [], schema: step.output_schema ?? null },
-      skills,
-      timeout_seconds: timeout_seconds ?? deps.agentTimeout(step.agent),
+      timeout_seconds: timeout_seconds ?? deps.agentTimeout(agent),
     });
     const { attempt, max_attempts } = before;
     if (decision.retry) tx.emit(stepRetrying, { ...record.refs(before), data: { attempt, max_attempts } });
-    const after = record.decide(decision, { session_id, execution_id, data: { ...before.data, skills } });
-    if (skills.length > 0)
-      tx.emit(activity, { ...record.refs(after), data: { title: `skills put in: ${skills.join(", ")}`, skills } });
+    record.decide(decision, { session_id, execution_id });
   }
   function carryOut(tx: WriteTx, record: RunRecord, decision: Decision): void {
     switch (decision.kind) {
@@ -106,15 +108,13 @@ export function createAdvance(deps: AdvanceDeps): Advance {
   const carryAll = (tx: WriteTx, record: RunRecord, decisions: readonly Decision[]): void => {
     for (const decision of decisions) carryOut(tx, record, decision);
   };
-  const attemptsIn = ({ steps }: PipelineDefinition): Map<string, number> => {
-    const agents = new Set(steps.flatMap((step) => ("agent" in step ? [step.agent] : [])));
-    return new Map(
-      [...agents].flatMap((id) => {
+  const attemptsIn = (definition: PipelineDefinition): Map<string, number> =>
+    new Map(
+      agentsOf(definition).flatMap((id) => {
         const attempts = deps.agentAttempts(id);
         return attempts === undefined ? [] : [[id, attempts] as const];
       }),
     );
-  };
   const goOn = (tx: WriteTx, record: RunRecord): void => {
     const { state, definition } = record;
     const options = { agentAttempts: attemptsIn(definition) };
@@ -147,8 +147,24 @@ export function createAdvance(deps: AdvanceDeps): Advance {
   };
 }
 
-const sessionOf = (run: RunRow, step_id: string, agent_id: string): SessionDraft => ({
-  kind: "pipeline",
+/** What an agent is asked, or the command that runs. */
+function workOf(
+  step: PipelineStep,
+  inputs: QueueStep["inputs"],
+): Pick<TurnDraft, "input" | "command" | "contract" | "skills"> {
+  if (isCommand(step)) return { input: [], command: inputs as unknown as CommandLine };
+  if (isApproval(step)) throw new Error(`step ${step.id} is a person's`);
+  const contract = { outputs: step.outputs ?? [], schema: step.output_schema ?? null };
+  return { input: String(inputs["input"] ?? ""), contract, skills: step.skills ?? [] };
+}
+
+const sessionOf = (
+  run: RunRow,
+  step_id: string,
+  agent_id: string,
+  kind: "pipeline" | "command" = "pipeline",
+): SessionDraft => ({
+  kind,
   agent_id,
   run_id: run.id,
   step_id,

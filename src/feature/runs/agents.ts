@@ -1,6 +1,6 @@
 /** What runs ask of the agents that their pipelines name. */
 import { invalid, isProblem } from "../../core/errors.ts";
-import type { PipelineDefinition } from "../../engine/pipeline/definition.ts";
+import { agentOf, type PipelineDefinition } from "../../engine/pipeline/definition.ts";
 
 export interface AgentConfig {
   timeout_seconds?: number | undefined;
@@ -17,6 +17,7 @@ export interface RunAgents {
 /** @param ready throws Problem 404 unknown, 409 switched off or its file broken. */
 export const createRunAgents = (ready: (id: string) => { agent: { config: AgentConfig } }): RunAgents => ({
   configOf(agentId) {
+    if (agentId === "") return {};
     try {
       return ready(agentId).agent.config;
     } catch (error) {
@@ -26,13 +27,14 @@ export const createRunAgents = (ready: (id: string) => { agent: { config: AgentC
   },
   assertReady({ id, steps }) {
     const errors = steps.flatMap((step, at) => {
-      if (!("agent" in step)) return [];
+      const agent = agentOf(step);
+      if (agent === null) return [];
       try {
-        ready(step.agent);
+        ready(agent);
         return [];
       } catch (error) {
         if (!isProblem(error)) throw error;
-        return [{ pointer: `/steps/${at}/agent`, message: `${step.agent}: ${error.detail}` }];
+        return [{ pointer: `/steps/${at}/agent`, message: `${agent}: ${error.detail}` }];
       }
     });
     const [first] = errors;

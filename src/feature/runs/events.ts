@@ -33,7 +33,9 @@ const stepEvent = <const Kind extends string>(kind: Kind, description: string) =
       {
         status: StepStatus,
         ...step,
-        input: t.Optional(t.String({ description: "What the agent is asked, with `queued`." })),
+        input: t.Optional(
+          t.String({ description: "What the agent is asked, or the command that runs, with `queued`." }),
+        ),
         outputs: t.Optional(outputs),
         error: t.Optional(StepError),
       },
@@ -59,8 +61,12 @@ export const runRestarted = defineEvent(
 export const runMerged = defineEvent(
   "run_merged",
   t.Object(
-    { strategy: oneOf(...MERGE_STRATEGIES), into: t.String(), commit: t.String() },
-    { description: "A run's work was taken into a branch." },
+    {
+      strategy: oneOf(...MERGE_STRATEGIES, "host"),
+      into: t.String(),
+      commit: t.String(),
+    },
+    { description: "A run's work was taken into a branch, here or by a pull request (`host`)." },
   ),
 );
 export const stepQueued = stepEvent("step_queued", "A step waits for its agent.");

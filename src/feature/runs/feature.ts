@@ -3,7 +3,6 @@ import { timestamp } from "../../core/clock.ts";
 import { notFound } from "../../core/errors.ts";
 import { LIMITS } from "../../core/limits.ts";
 import { didYouMean } from "../../core/near.ts";
-import { matchSkills } from "../../engine/skill-match.ts";
 import { createGetRunHistoryTool } from "../../engine/tool/get-run-history.ts";
 import { toolsOf } from "../../engine/tool.ts";
 import type { Agents } from "../agents/service.ts";
@@ -13,7 +12,6 @@ import type { projects } from "../projects/feature.ts";
 import type { providers } from "../providers/feature.ts";
 import type { Sessions } from "../sessions/service.ts";
 import type { SettingsService } from "../settings/service.ts";
-import type { Skills } from "../skills/service.ts";
 import { createAdvance } from "./advance.ts";
 import { createRunAgents } from "./agents.ts";
 import { createApprovals } from "./approvals.ts";
@@ -29,7 +27,6 @@ import { createRunViews, type RunViews } from "./views.ts";
 type Needs = Core & {
   settings: Pick<SettingsService, "get">;
   providers: Pick<ServiceOf<typeof providers>, "catalogue">;
-  skills: Pick<Skills, "forAgents">;
   pipelines: Pick<Pipelines, "definitionOf">;
   projects: Pick<ServiceOf<typeof projects>, "byName" | "find" | "list" | "branches">;
   agents: Pick<Agents, "ready" | "exists">;
@@ -41,7 +38,7 @@ const HOUR_MS = 3_600_000;
 export const runs = defineFeature(
   "runs",
   (deps: Needs) => {
-    const { store, bus, clock, clockwork, audit, sessions, settings, skills, projects, agents } = deps;
+    const { store, bus, clock, clockwork, audit, sessions, settings, projects, agents } = deps;
     const rows = createRunStore(store);
     const views = createRunViews(rows);
     const { configOf, assertReady } = createRunAgents(agents.ready);
@@ -50,12 +47,6 @@ export const runs = defineFeature(
       projectOf: ({ project_id }) => (project_id === null ? null : (projects.find(project_id) ?? null)),
       execute: (session, turn) =>
         sessions.queue(typeof session === "string" ? session : sessions.open(session).id, turn),
-      skillsFor(agentId, input, always) {
-        // One that was switched off, or is gone since the file was read, is not put in and not named.
-        const available = skills.forAgents.available(agentId);
-        const given = always.filter((name) => available.some((skill) => skill.name === name));
-        return [...new Set([...given, ...matchSkills(available, input).map(({ name }) => name)])];
-      },
       agentTimeout: (agentId) => configOf(agentId).timeout_seconds ?? settings.get().limits.timeout_seconds,
       agentAttempts: (agentId) => configOf(agentId).max_attempts ?? settings.get().limits.max_attempts,
     });
@@ -81,6 +72,7 @@ export const runs = defineFeature(
     const noteDue = clockwork.add({ name: "approvals", nextAt: rows.nextDeadline, run: runs.tick });
     const unsubscribe = bus.subscribe([approvalRequested], noteDue);
     sessions.own("pipeline", runs.owner);
+    sessions.own("command", runs.owner);
     const service: RunsService = { ...runs, rows, views };
     return {
       service,

@@ -3,6 +3,7 @@ import { type Static, Type as t } from "@sinclair/typebox";
 import { LIMITS } from "../../core/limits.ts";
 import { RUN_STATUSES, STEP_STATUSES } from "../../core/run-states.ts";
 import { oneOf, orNull, Time } from "../../core/schema.ts";
+import { STEP_KINDS } from "../../engine/pipeline/definition.ts";
 
 const Text = t.String({ maxLength: LIMITS.textCharacters });
 
@@ -85,6 +86,7 @@ export const Step = t.Object({
   id: t.String(),
   run_id: t.String(),
   step_id: t.String({ description: "Name in the pipeline." }),
+  kind: oneOf(...STEP_KINDS),
   index: t.Union([t.Integer(), t.Null()]),
   agent_id: orNull(t.String()),
   status: StepStatus,

@@ -1,7 +1,14 @@
 /** A run's own pipeline as a graph, from the copy of the definition that it holds, and how far the run is in it. */
 import { type Static, Type as t } from "@sinclair/typebox";
 import { oneOf, orNull } from "../../core/schema.ts";
-import type { PipelineDefinition, PipelineStep } from "../../engine/pipeline/definition.ts";
+import {
+  agentOf,
+  isCommand,
+  kindOfStep,
+  type PipelineDefinition,
+  type PipelineStep,
+  STEP_KINDS,
+} from "../../engine/pipeline/definition.ts";
 import { type Run, StepStatus } from "./model.ts";
 import type { ProgressRow, RunRow, StepRow } from "./store.ts";
 
@@ -10,8 +17,9 @@ const StepPlan = t.Object(
     id: t.String(),
     name: t.String(),
     description: orNull(t.String()),
-    kind: oneOf("agent", "for_each", "approval"),
+    kind: oneOf(...STEP_KINDS),
     agent_id: orNull(t.String()),
+    command: orNull(t.String({ description: "Command line of a step without a model, as the pipeline has it." })),
     needs: t.Array(t.String(), { description: "Steps that end before it begins." }),
     leads_back: t.Array(t.Object({ to: t.String(), why: t.String() }), {
       description: "Steps that it may send the run to out of order.",
@@ -38,11 +46,6 @@ export const needsOf = ({ steps }: PipelineDefinition, at: number): string[] => 
   return step?.needs ?? (at === 0 ? [] : [steps[at - 1]!.id]);
 };
 
-function kindOf(step: PipelineStep): StepPlan["kind"] {
-  if ("approval" in step) return "approval";
-  return "for_each" in step ? "for_each" : "agent";
-}
-
 function leadsBack(step: PipelineStep): StepPlan["leads_back"] {
   const route = "route" in step ? step.route : undefined;
   const routed = Object.entries(route?.to ?? {}).map(([value, to]) => ({ to, why: `${route?.on} is ${value}` }));
@@ -63,8 +66,9 @@ export function planOf(run: RunRow, rows: readonly StepRow[]): RunPlan {
       id: step.id,
       name: step.name ?? step.id,
       description: step.description ?? null,
-      kind: kindOf(step),
-      agent_id: "agent" in step ? step.agent : null,
+      kind: kindOfStep(step),
+      agent_id: agentOf(step),
+      command: isCommand(step) ? step.run : null,
       needs: needsOf(definition, at),
       leads_back: leadsBack(step),
       when: step.when ?? null,

@@ -7,7 +7,7 @@ import { timestamp } from "../../core/clock.ts";
 import { newId } from "../../core/ids.ts";
 import { isStepEnd, type RunStatus, type StepStatus } from "../../core/run-states.ts";
 import type { Decision, StepKey } from "../../engine/pipeline/decisions.ts";
-import type { PipelineDefinition, PipelineStep } from "../../engine/pipeline/definition.ts";
+import { agentOf, type PipelineDefinition, type PipelineStep } from "../../engine/pipeline/definition.ts";
 import type { StepRow as PlanStep, RunProject } from "../../engine/pipeline/rows.ts";
 import { RunState } from "../../engine/pipeline/run-state.ts";
 import type { WriteTx } from "../../store/store.ts";
@@ -109,7 +109,7 @@ export function openRunRecord(
 
   function addStep(step: PlanStep): StepRow {
     const defined = definedAs(step.step_id);
-    const agent_id = "agent" in defined ? defined.agent : null;
+    const agent_id = agentOf(defined);
     const { index: item_index, ...planned } = step;
     const added: StepRow = {
       ...{ ...planned, item_index, agent_id, run_id: row.id, position: stored.size, created_at: at },
@@ -140,7 +140,7 @@ export function openRunRecord(
     const data = {
       ...{ status, attempt, max_attempts },
       ...(index === null ? {} : { index }),
-      ...(status === "queued" ? { input: String(inputs["input"] ?? "") } : {}),
+      ...(status === "queued" ? { input: String(inputs["input"] ?? inputs["command"] ?? "") } : {}),
       ...(status === "succeeded" ? { outputs } : {}),
       ...(error ? { error } : {}),
     };

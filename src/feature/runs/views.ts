@@ -2,6 +2,7 @@
 import { timestamp } from "../../core/clock.ts";
 import { invalidField, notFound } from "../../core/errors.ts";
 import { isRunEnd, isRunStatus, RUN_STATUSES, type RunStatus } from "../../core/run-states.ts";
+import { kindOfStep } from "../../engine/pipeline/definition.ts";
 import type { Caller } from "../../http/caller.ts";
 import { type ListAnswer, listAnswer, type Page, pageOfArray } from "../../http/list.ts";
 import type { HistoryItem, Run, Step, StepOutput } from "./model.ts";
@@ -42,13 +43,19 @@ function sinceOf(text: string | undefined): string | undefined {
   return timestamp(ms);
 }
 
-/** @throws Problem 422 for a word that is no status. */
+/** @throws Problem 422 for a word that is not a status. */
 function statusesOf(text: string | undefined): RunStatus[] | undefined {
   if (text === undefined || text === "") return undefined;
   if (text === "terminal") return ENDED;
   const words = text.split(",").map((word) => word.trim());
   if (!words.every(isRunStatus)) throw invalidField("status", "Takes states of a run, separated by commas");
   return words;
+}
+
+/** An item of a `for_each` is an agent's work. */
+function kindIn({ definition }: RunRow, { step_id, item_index }: StepRow): Step["kind"] {
+  const step = definition.steps.find(({ id }) => id === step_id);
+  return step === undefined || item_index !== null ? "agent" : kindOfStep(step);
 }
 
 const idOf = (row: { id: string }): string => row.id;
@@ -111,7 +118,7 @@ export function createRunViews(store: RunStore): RunViews {
     const waits = store.waitsOf(found.filter(({ status }) => !isRunEnd(status)).map(idOf));
     return listAnswer(found, page, idOf, (row) => show(row, rows.get(row.id)!, waits.get(row.id)));
   };
-  const presentStep = (row: StepRow): Step => {
+  const presentStep = (row: StepRow, kind: Step["kind"]): Step => {
     const {
       id,
       run_id,
@@ -133,6 +140,7 @@ export function createRunViews(store: RunStore): RunViews {
       id,
       run_id,
       step_id,
+      kind,
       index: row.item_index,
       agent_id,
       status,
@@ -209,10 +217,14 @@ export function createRunViews(store: RunStore): RunViews {
     list: (query, page, caller) => pageOfRuns(filterOf(query, caller), page, presentWith),
     one: (id, caller) => present(rowFor(id, caller)),
     steps: (runId, page, caller) => {
-      const { items, next_cursor } = pageOfArray(store.stepsOf(rowFor(runId, caller).id), page, idOf);
-      return { items: items.map(presentStep), next_cursor };
+      const run = rowFor(runId, caller);
+      const { items, next_cursor } = pageOfArray(store.stepsOf(run.id), page, idOf);
+      return { items: items.map((row) => presentStep(row, kindIn(run, row))), next_cursor };
     },
-    step: (runId, step, attempt, caller) => presentStep(stepRow(runId, step, attempt, caller)),
+    step(runId, step, attempt, caller) {
+      const row = stepRow(runId, step, attempt, caller);
+      return presentStep(row, kindIn(rowFor(runId, caller), row));
+    },
     output(runId, step, attempt, caller) {
       const row = stepRow(runId, step, attempt, caller);
       const structured = Object.keys(row.outputs).length > 0 ? row.outputs : null;

@@ -37,7 +37,7 @@ const refsOf = (session: SessionRow) => ({
   run_id: session.run_id ?? undefined,
   step_id: session.step_id ?? undefined,
   session_id: session.id,
-  agent_id: session.agent_id,
+  agent_id: session.agent_id || undefined,
   project_id: session.project_id ?? undefined,
   user_id: session.user_id ?? undefined,
 });
@@ -51,6 +51,7 @@ export function createLifecycle({ clock, rows, transcript, tree, ownerOf, stopNo
     transcript.updateCall(execution.sessionId, call, {
       ...{ status: "interrupted", ok: false, output, finished_at: now() },
     });
+    for (const child of tree.below(execution.sessionId)) if (child.call_id === call.callId) stopSession(tx, child.id);
     // A call that never began has nobody who waits for its end.
     if (call.status !== "running") return;
     const about = { call_id: call.callId, execution_id: execution.id, tool: call.tool };
@@ -72,7 +73,7 @@ export function createLifecycle({ clock, rows, transcript, tree, ownerOf, stopNo
     const error = ending.status === "failed" ? ending.error : null;
     rows.updateExecution(id, {
       status: ending.status,
-      outputs: ending.status === "succeeded" ? ending.outputs : {},
+      outputs: ending.status === "cancelled" ? {} : (ending.outputs ?? {}),
       ended_by: (ending.status === "succeeded" && ending.by) || null,
       text: ending.text || transcript.lastWords(before.session_id, id),
       error,
@@ -125,10 +126,18 @@ export function createLifecycle({ clock, rows, transcript, tree, ownerOf, stopNo
     ownerOf(left.kind)?.ended?.(rows.session(id)!, tx);
   }
 
+  /** Ends a session in which nothing works by itself: its feature says how it went. What is below it ends with it. */
+  function close(tx: WriteTx, id: string, status: "succeeded" | "failed" | "cancelled"): void {
+    const session = rows.session(id);
+    if (!session || session.ended_at !== null) return;
+    endSession(tx, session, status);
+    tx.emit(sessionEnded, { ...refsOf(session), data: { status } });
+  }
+
   function askToStop(tx: WriteTx, executionId: string, why: StopRequest): void {
     rows.updateExecution(executionId, { stop: why });
     tx.after(() => stopNow(executionId, why));
   }
 
-  return { finish, stopSession, askToStop, interruptCall, refsOf };
+  return { finish, stopSession, close, askToStop, interruptCall, refsOf };
 }

@@ -1,15 +1,19 @@
 /** What features hand in to have an agent work. */
+import type { CommandLine } from "../../engine/execution.ts";
 import type { SessionKind } from "../../engine/kinds.ts";
 import type { InputPart } from "../../engine/parts.ts";
 import type { OutputContract } from "../../store/tables/sessions.ts";
 
 export interface SessionDraft {
   kind: SessionKind;
+  /** Empty for a command that borrows no agent's sandbox. */
   agent_id: string;
   /** Owner. A session that another started has that one's. */
   user_id?: string | undefined;
   /** The session that starts this one: run, project and task are taken from it where they are not given. */
   parent_id?: string | undefined;
+  /** The tool call in that session which asks for it. When that call is interrupted, this session ends. */
+  call_id?: string | undefined;
   run_id?: string | undefined;
   step_id?: string | undefined;
   project_id?: string | undefined;
@@ -17,11 +21,13 @@ export interface SessionDraft {
   title?: string | undefined;
   /** `provider/model`; the agent's or the settings' when absent. */
   model?: string | undefined;
+  /** Holds it to these of its agent's tools. */
+  tools?: string[] | undefined;
   /** What it may cost with all that it starts. Below a session with a budget it is set aside out of that one's. */
   budget_usd?: number | undefined;
 }
 
-/** One turn: what the agent is given to do, or told. */
+/** One turn: what the agent is given to do, or a message to it. */
 export interface TurnDraft {
   input: string | InputPart[];
   /**
@@ -30,6 +36,8 @@ export interface TurnDraft {
    * reply ends, what was said of it is kept, and this turn is the next one.
    */
   mode?: "queue" | "steer" | "interrupt" | undefined;
+  /** Of a kind that works without a model. */
+  command?: CommandLine | undefined;
   contract?: OutputContract | undefined;
   skills?: string[] | undefined;
   /** Before the session's. */

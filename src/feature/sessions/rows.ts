@@ -74,8 +74,8 @@ export function createExecutionRows(deps: RowsDeps): ExecutionRows {
   }
 
   return {
-    take: (limit, busyAgents, perAgent) =>
-      store.write((tx) => rows.takeable(limit, busyAgents, perAgent).map((id) => taken(tx, id))),
+    take: (limit, busyAgents, rule) =>
+      store.write((tx) => rows.takeable(limit, busyAgents, rule).map((id) => taken(tx, id))),
     reclaim: () =>
       store.write(() => {
         const left = rows.abandoned(owner);
@@ -105,12 +105,18 @@ export function createExecutionRows(deps: RowsDeps): ExecutionRows {
         if (isLast) tx.emit(activity, { ...lifecycle.refsOf(work.session), data: { title: "Goes on." } });
       });
     },
-    begin: ({ id, sessionId }, model, system, said) =>
-      store.write(() => {
+    begin: (execution, model, { system, said, skills }) =>
+      store.write((tx) => {
+        const { id, sessionId } = execution;
         const { message_id } = rows.execution(id)!;
         rows.updateExecution(id, { model, prompt_id: rows.keepPrompt(system) });
         rows.updateSession(sessionId, { model });
         transcript.add({ sessionId, executionId: id, role: "user", content: said, id: message_id });
+        if (skills.length === 0) return;
+        tx.emit(activity, {
+          ...executionRefs(execution),
+          data: { title: `skills put in: ${skills.join(", ")}`, skills },
+        });
       }),
     context: (execution) => transcript.context(execution.sessionId, ownIn(execution)),
     lastReply: (execution) => transcript.lastReply(execution.sessionId, ownIn(execution)),
@@ -149,6 +155,15 @@ export function createExecutionRows(deps: RowsDeps): ExecutionRows {
         const seq = transcript.add({ sessionId, executionId, role: "assistant", content, finish });
         transcript.addCalls(sessionId, executionId, seq, content);
         spend(tx, execution, reply);
+      }),
+    addCall: (execution, tool, input) =>
+      store.write(() => {
+        const { id: executionId, sessionId } = execution;
+        const call = { type: "tool_call" as const, call_id: "run", tool, input };
+        const content = transcript.withOwnCallIds(sessionId, [call]);
+        const seq = transcript.add({ sessionId, executionId, role: "assistant", content, finish: "tool_calls" });
+        transcript.addCalls(sessionId, executionId, seq, content);
+        return transcript.lastReply(sessionId, executionId)!.reply.calls[0]!;
       }),
     startCall(execution, call, shownInput) {
       store.write((tx) => {

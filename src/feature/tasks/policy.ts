@@ -45,7 +45,7 @@ export function createPolicies({ store, clock, projectOf, agentExists, pipelineE
       wait_for_merge: row?.wait_for_merge ?? false,
     };
   };
-  const typeOf = (row: TaskRow): WorkType => (row.work_type as WorkType | null) ?? "custom";
+  const typeOf = (row: TaskRow): WorkType => row.work_type ?? "custom";
   const stagesOf = (projectId: string, type: WorkType): Stage[] | undefined => {
     const { rules } = get(projectId);
     return rules[type] ?? rules.custom;

@@ -54,7 +54,7 @@ export function presentTask({ blocked_from: _, ...row }: TaskRow, dependsOn: rea
   return {
     ...row,
     priority: PRIORITIES[row.priority] ?? "p2",
-    work_type: row.work_type as Task["work_type"],
+    work_type: row.work_type,
     lease_until: row.lease_until === null ? null : timestamp(row.lease_until),
     depends_on: [...dependsOn],
   };

@@ -23,6 +23,8 @@ export const projects = sqliteTable("projects", {
   repository: text(),
   default_branch: text(),
   default_pipeline_id: text(),
+  /** Command line that says by its exit code whether the code works. */
+  check: text("check_command"),
   status: text().$type<ProjectStatus>().notNull(),
   vision: text(),
   /** The board; null: the shipped one. */

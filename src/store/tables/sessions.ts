@@ -1,5 +1,6 @@
 /** Sessions of agents, the executions in them, their messages and tool calls. */
 import { type AnySQLiteColumn, integer, primaryKey, sqliteTable, text } from "drizzle-orm/sqlite-core";
+import type { CommandLine } from "../../engine/execution.ts";
 import type { SessionKind } from "../../engine/kinds.ts";
 import type { MessagePart } from "../../engine/parts.ts";
 
@@ -23,11 +24,14 @@ export interface OutputContract {
 export const sessions = sqliteTable("sessions", {
   id: text().primaryKey(),
   kind: text().$type<SessionKind>().notNull(),
+  /** Empty for a command that borrows no agent's sandbox. */
   agent_id: text().notNull(),
   /** Owner, the same in the whole tree; null on a server without accounts. */
   user_id: text(),
   /** The session that started this one. */
   parent_id: text().references((): AnySQLiteColumn => sessions.id, { onDelete: "cascade" }),
+  /** The call in that one which asked for it. */
+  call_id: text(),
   /** Itself for one that no other started. */
   root_id: text().notNull(),
   depth: integer().notNull(),
@@ -42,6 +46,8 @@ export const sessions = sqliteTable("sessions", {
   /** Asked for; the one last used is in `model`. */
   wanted_model: text(),
   model: text(),
+  /** Names of tools that it is held to, out of its agent's; null: all of them. */
+  tools: text({ mode: "json" }).$type<string[]>(),
   status: text().$type<SessionStatus>().notNull(),
   /** It is being ended: no turn and no session below it begins any more. */
   stopping: integer({ mode: "boolean" }).notNull(),
@@ -89,6 +95,8 @@ export const executions = sqliteTable("executions", {
   /** Id that its input has, or will have, as a message. */
   message_id: text().notNull(),
   input: text({ mode: "json" }).$type<MessagePart[]>().notNull(),
+  /** What it runs, of a kind that works without a model. */
+  command: text({ mode: "json" }).$type<CommandLine | null>(),
   /** Assembled at the first start and kept, so that a resumed execution goes on under the same words. */
   prompt_id: text(),
   contract: text({ mode: "json" }).$type<OutputContract>().notNull(),
@@ -97,7 +105,7 @@ export const executions = sqliteTable("executions", {
   wanted_model: text(),
   model: text(),
   timeout_seconds: integer().notNull(),
-  /** Process that works on it; whoever holds the data folder's lock knows any other to be dead. */
+  /** Process that works on it; the holder of the data folder's lock knows that any other is dead. */
   lease_owner: text(),
   /** Not taken up before this time, ms since the epoch (back-off). */
   not_before: integer().notNull(),

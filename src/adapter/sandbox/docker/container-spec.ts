@@ -1,6 +1,7 @@
 /** The container an execution gets: everything that is locked down, in one place. Compare engine design, "Sandboxes". */
 import type Docker from "dockerode";
 import type { SandboxSpec } from "../../../engine/sandbox.ts";
+import type { EngineInfo } from "../../docker.ts";
 import { MOUNT_POINT, type Owner } from "../workspace-path.ts";
 
 export const LABELS = {
@@ -33,6 +34,7 @@ export interface ContainerPlan {
   imageId: string;
   /** Paths the image declares as volumes: laid over with memory, or they would be folders of the host. */
   imageVolumes: readonly string[];
+  engine: EngineInfo["engine"];
   owner: Owner;
   /** Name of the network, `none` for none. */
   network: string;
@@ -67,8 +69,10 @@ export function containerRequest(plan: ContainerPlan): Docker.ContainerCreateOpt
   };
 }
 
-function hostConfig({ spec, owner, network, imageVolumes, usernsMode }: ContainerPlan): Docker.HostConfig {
+function hostConfig({ spec, engine, owner, network, imageVolumes, usernsMode }: ContainerPlan): Docker.HostConfig {
   const memoryBytes = spec.memoryMb * 1024 * 1024;
+  // Podman cannot give a folder in memory to a user; nobody else is in the container.
+  const homeRights = engine === "podman" ? "mode=1777" : `mode=0700,uid=${owner.uid},gid=${owner.gid}`;
   const volumes = imageVolumes.filter((path) => path !== MOUNT_POINT && path !== "/tmp" && path !== HOME);
   return {
     Privileged: false,
@@ -78,7 +82,7 @@ function hostConfig({ spec, owner, network, imageVolumes, usernsMode }: Containe
     ReadonlyRootfs: true,
     Tmpfs: {
       "/tmp": `rw,nosuid,nodev,exec,size=${CONTAINER_LIMITS.tmpBytes},mode=1777`,
-      [HOME]: `rw,nosuid,nodev,exec,size=${CONTAINER_LIMITS.homeBytes},mode=0700,uid=${owner.uid},gid=${owner.gid}`,
+      [HOME]: `rw,nosuid,nodev,exec,size=${CONTAINER_LIMITS.homeBytes},${homeRights}`,
     },
     Mounts: [
       {

@@ -4,6 +4,7 @@ import { readdirSync } from "node:fs";
 import { chown, mkdir, stat, symlink } from "node:fs/promises";
 import { join } from "node:path";
 import type Docker from "dockerode";
+import { Problem } from "../../../core/errors.ts";
 import { dockerForTests, testImage } from "../../../testing/docker-image.ts";
 import { expectLockedDown } from "../../../testing/lock-down.ts";
 import { EXEC, type SandboxFixture, sandboxFixture } from "../../../testing/sandbox-fixture.ts";
@@ -147,7 +148,6 @@ describe.skipIf(!docker)("a sandbox's container", () => {
 
   test("with a network it reaches neither the metadata address nor another container", async () => {
     const [one, two] = await Promise.all([fixture.start({ network: "bridge" }), fixture.start({ network: "bridge" })]);
-    expect(fixture.notices).toEqual([]);
     const networks = Object.entries((await inspect(one)).NetworkSettings.Networks);
     expect(networks.map(([name]) => name).sort()).toEqual([`skep-${fixture.instanceId}`, GUARD_NETWORK].sort());
     await one.workspace.write("hello", Buffer.from("hello"));
@@ -164,6 +164,24 @@ describe.skipIf(!docker)("a sandbox's container", () => {
     );
     await Promise.all([one.stop(), two.stop()]);
   }, 60_000);
+
+  test("with a network it is not started where the metadata address cannot be shut off, and says why", async () => {
+    const older = { ...engine, info: async () => ({ ...(await engine.info()), apiVersion: "1.40" }) };
+    const own = sandboxFixture({ docker: older, defaultImage: image });
+    await expect(own.start({ network: "bridge" })).rejects.toMatchObject({ status: 503, code: "network_unguarded" });
+    const refuses = async () => {
+      throw new Problem(502, "docker_error", "Pool overlaps with other one on this address space");
+    };
+    const taken = { ...engine, networks: { ...engine.networks, connect: refuses } };
+    const other = sandboxFixture({ docker: taken, defaultImage: image });
+    const failure = await other.start({ network: "bridge" }).catch((error) => error);
+    expect(failure).toMatchObject({ status: 503, code: "network_unguarded" });
+    expect(failure.detail).toContain("Pool overlaps");
+    for (const { instanceId } of [own, other])
+      expect(await engine.containers.list([`skep.instance=${instanceId}`])).toEqual([]);
+    await (await own.start()).stop();
+    await Promise.all([own.end(), other.end()]);
+  });
 
   test("with a network it reaches nothing that listens on the host's loopback, by whatever address", async () => {
     const host = Bun.serve({ hostname: "127.0.0.1", port: 0, fetch: () => new Response("of the host") });

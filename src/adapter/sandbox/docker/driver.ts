@@ -33,8 +33,6 @@ export interface DockerSandboxDeps {
   /** The user the server runs as. */
   server: Owner;
   clock?: Clock;
-  /** What an operator should know, once: e.g. that the metadata address cannot be shut off here. */
-  onNotice?(message: string): void;
 }
 
 export interface DockerSandbox extends Sandbox {
@@ -47,28 +45,28 @@ export interface DockerSandboxes extends SandboxDriver {
   close(): Promise<void>;
 }
 
-const CAPABILITIES: Capabilities = { shell: true, network: "own", isolation: "container" };
+const CAPABILITIES: Capabilities = { shell: true, network: "own", isolation: "container", filesAtOnce: 10_000 };
 
 /** Further tries when a network is gone between making a container and starting it. */
 const NETWORK_TRIES = 3;
 
-interface Parts extends Required<Pick<DockerSandboxDeps, "clock" | "onNotice">> {
+interface Parts extends Required<Pick<DockerSandboxDeps, "clock">> {
   deps: DockerSandboxDeps;
   networks: SandboxNetworks;
   engine(): Promise<EngineInfo>;
 }
 
 export function createDockerSandboxes(deps: DockerSandboxDeps): DockerSandboxes {
-  const { docker, instanceId, clock = systemClock, onNotice = () => {} } = deps;
+  const { docker, instanceId, clock = systemClock } = deps;
   const engine = remembered(() => docker.info());
-  const networks = createSandboxNetworks({ docker, instanceId, engine, onNotice });
-  const parts: Parts = { deps, clock, onNotice, networks, engine };
+  const networks = createSandboxNetworks({ docker, instanceId, engine });
+  const parts: Parts = { deps, clock, networks, engine };
   return {
     name: "docker",
     capabilities: CAPABILITIES,
     start: (spec, signal) => startSandbox(parts, spec, signal),
     sweep: async (isLive) => {
-      const rows = await docker.containers.list([`${LABELS.instance}=${instanceId}`]);
+      const rows = await docker.containers.list([`${LABELS.instance}=${instanceId}`, LABELS.execution]);
       const dead = rows.filter((row) => !isLive(row.labels[LABELS.execution] ?? ""));
       await Promise.all(dead.map((row) => docker.containers.remove(row.id)));
       return dead.length;
@@ -92,10 +90,11 @@ async function startSandbox(parts: Parts, spec: SandboxSpec, signal: AbortSignal
   const home = await homeOf(spec);
   const image = await parts.deps.images.find(spec.image ?? parts.deps.defaultImage, signal);
   const { owner, usernsMode } = await identity(parts, server);
+  const { engine } = await parts.engine();
   if (server.uid === 0 && owner.uid !== 0) await giveWorkspace(home, owner);
   const network = spec.network === "bridge" ? await parts.networks.bridge() : "none";
   const plan = { spec: { ...spec, home }, instanceId, imageId: image.id, imageVolumes: image.volumes };
-  const request = containerRequest({ ...plan, owner, network, usernsMode });
+  const request = containerRequest({ ...plan, engine, owner, network, usernsMode });
   const started = async (triesLeft: number): Promise<string> => {
     const id = await docker.containers.create(request);
     try {
@@ -175,7 +174,9 @@ function createSandbox(parts: Parts, id: string, workspace: Workspace, about: Sa
     workspace,
     exec: async (argv, options) => {
       await restarting;
-      return await execInContainer({ docker, containerId: id, clock, restart }, argv, options);
+      // A name that begins with a dash would be taken for a flag by some, also after "--".
+      const files = (options.files ?? []).map((file) => (file.startsWith("-") ? `./${file}` : file));
+      return await execInContainer({ docker, containerId: id, clock, restart }, [...argv, ...files], options);
     },
     stop: () => {
       stopping ??= docker.containers.remove(id).catch((error) => {

@@ -6,7 +6,7 @@
  * Docker gives an address range to one network only.
  */
 import { setTimeout as sleep } from "node:timers/promises";
-import { isProblem, messageOf } from "../../../core/errors.ts";
+import { isProblem, messageOf, unavailable } from "../../../core/errors.ts";
 import type { DockerClient, EngineInfo } from "../../docker.ts";
 import { LABELS } from "./container-spec.ts";
 
@@ -18,8 +18,11 @@ const GUARD_API_VERSION = 1.41;
 export interface SandboxNetworks {
   /** Name of this instance's network, made when needed. */
   bridge(): Promise<string>;
-  /** Connects a container that has not been started to the guard. False when this engine cannot have one. */
-  guard(containerId: string): Promise<boolean>;
+  /**
+   * Connects a container that has not been started to the guard.
+   * @throws Problem 503 `network_unguarded` when there is none: the container must not be started then.
+   */
+  guard(containerId: string): Promise<void>;
   /** The networks are looked for again when they are next needed. */
   forget(): void;
   /** Removes what no container uses. */
@@ -30,11 +33,9 @@ export interface NetworkDeps {
   docker: DockerClient;
   instanceId: string;
   engine(): Promise<EngineInfo>;
-  /** Told once when the metadata address stays reachable, and why. */
-  onNotice(message: string): void;
 }
 
-export function createSandboxNetworks({ docker, instanceId, engine, onNotice }: NetworkDeps): SandboxNetworks {
+export function createSandboxNetworks({ docker, instanceId, engine }: NetworkDeps): SandboxNetworks {
   const name = `skep-${instanceId}`;
   const bridge = once(() =>
     ensure(docker, {
@@ -47,8 +48,7 @@ export function createSandboxNetworks({ docker, instanceId, engine, onNotice }: 
       },
     }),
   );
-  const guardNetwork = once(() => makeGuard(docker, engine));
-  let noticed = false;
+  const guardNetwork = once(() => makeGuard(docker));
   const connect = async (containerId: string) => {
     await guardNetwork();
     await docker.networks.connect(GUARD_NETWORK, containerId);
@@ -59,6 +59,8 @@ export function createSandboxNetworks({ docker, instanceId, engine, onNotice }: 
   };
   return {
     bridge: async () => {
+      // Before anything is made: an engine that cannot keep containers apart gets no network of ours.
+      assertGuardable(await engine());
       await bridge();
       return name;
     },
@@ -70,12 +72,10 @@ export function createSandboxNetworks({ docker, instanceId, engine, onNotice }: 
           guardNetwork.forget();
           return connect(containerId);
         });
-        return true;
       } catch (error) {
-        if (isProblem(error) && error.code === "docker_unavailable") throw error;
-        if (!noticed) onNotice(`Sandboxes with a network can reach 169.254.169.254: ${messageOf(error)}`);
-        noticed = true;
-        return false;
+        // The driver tries again after these.
+        if (isProblem(error) && /^docker_(unavailable|not_found)$/.test(error.code)) throw error;
+        throw unguarded(messageOf(error));
       }
     },
     forget,
@@ -92,10 +92,18 @@ export function createSandboxNetworks({ docker, instanceId, engine, onNotice }: 
  */
 const interfaceName = (instanceId: string): string => `skep${instanceId.replace(/\W|_/g, "").slice(-11)}`;
 
-async function makeGuard(docker: DockerClient, engine: () => Promise<EngineInfo>): Promise<void> {
-  const info = await engine();
-  if (info.engine !== "docker" || Number(info.apiVersion) < GUARD_API_VERSION)
-    throw new Error(`${info.engine} ${info.version} cannot make a network without an address on the host`);
+const unguarded = (why: string) =>
+  unavailable(
+    "network_unguarded",
+    `This sandbox gets no network, because the cloud's metadata address (169.254.169.254) cannot be shut off in it: ${why}. Set \`network: none\` for the agent, or use Docker 20.10 or newer.`,
+  );
+
+function assertGuardable({ engine, version, apiVersion }: EngineInfo): void {
+  if (engine === "docker" && Number(apiVersion) >= GUARD_API_VERSION) return;
+  throw unguarded(`${engine} ${version} cannot make a network without an address on the host`);
+}
+
+async function makeGuard(docker: DockerClient): Promise<void> {
   await ensure(docker, {
     Name: GUARD_NETWORK,
     Driver: "bridge",

@@ -193,6 +193,7 @@ function EditProject({ project, onClose }: { project: Project; onClose(): void }
             repository: text("repository") || null,
             default_branch: text("default_branch") || null,
             default_pipeline_id: text("default_pipeline_id") || null,
+            check: text("check").trim() || null,
             status: text("status") as Project["status"],
           };
           await must(client.PUT("/v1/projects/{id}", { params: { path: { id: project.id } }, body }));
@@ -206,7 +207,7 @@ function EditProject({ project, onClose }: { project: Project; onClose(): void }
         <Field label="Description" error={fieldError(action.error, "description")}>
           <TextArea name="description" rows={2} defaultValue={project.description} />
         </Field>
-        <Field label="Repository" hint="Another address is cloned anew." error={fieldError(action.error, "repository")}>
+        <Field label="Repository" hint="A new address is cloned again." error={fieldError(action.error, "repository")}>
           <Input name="repository" defaultValue={project.repository ?? ""} spellCheck={false} />
         </Field>
         <Field label="Branch" error={fieldError(action.error, "default_branch")}>
@@ -225,6 +226,13 @@ function EditProject({ project, onClose }: { project: Project; onClose(): void }
               </option>
             ))}
           </Select>
+        </Field>
+        <Field
+          label="Check"
+          hint="Command whose exit code says whether the code works, e.g. npm test."
+          error={fieldError(action.error, "check")}
+        >
+          <Input name="check" defaultValue={project.check ?? ""} spellCheck={false} />
         </Field>
         <Field label="State">
           <Select name="status" defaultValue={project.status}>

@@ -1,7 +1,7 @@
 /** The steps in order: the graph's twin as a list. */
 import { Status } from "../../ui/status.tsx";
 import { Took } from "../../ui/time.tsx";
-import { latestOf, type Step, type StepPlan } from "./steps.ts";
+import { latestOf, type Step, type StepPlan, whoDoes } from "./steps.ts";
 
 export function Outline({
   steps,
@@ -16,10 +16,11 @@ export function Outline({
 }) {
   return (
     <ol aria-label="Steps" className="overflow-hidden rounded-lg border border-line bg-panel lg:sticky lg:top-4">
-      {steps.map(({ id, name, agent_id, kind, status, attempts, children }) => {
+      {steps.map((step) => {
+        const { id, name, status, attempts, children } = step;
         const row = latestOf(rows, id);
         const more = [
-          kind === "approval" ? "a person" : agent_id,
+          whoDoes(step),
           children.total > 0 && `${children.done}/${children.total}`,
           attempts > 1 && `${attempts} times`,
         ].filter(Boolean);

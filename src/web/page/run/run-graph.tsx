@@ -3,7 +3,7 @@ import dagre from "@dagrejs/dagre";
 import { Controls, type Edge, Handle, type Node, type NodeProps, Position, ReactFlow } from "@xyflow/react";
 import { useMemo } from "react";
 import { Status } from "../../ui/status.tsx";
-import type { StepPlan } from "./steps.ts";
+import { type StepPlan, whoDoes } from "./steps.ts";
 
 const WIDTH = 190;
 const HEIGHT = 58;
@@ -47,7 +47,7 @@ function StepBox({ data: { step, current } }: NodeProps<StepNode>) {
         <span className="line-clamp-1 text-sm font-medium">{step.name}</span>
       </span>
       <span className="line-clamp-1 pl-[23px] text-xs text-dim">
-        {step.kind === "approval" ? "a person" : step.agent_id}
+        {whoDoes(step)}
         {step.children.total > 0 && ` · ${step.children.done}/${step.children.total}`}
       </span>
       <Handle type="source" position={Position.Bottom} isConnectable={false} className="opacity-0" />

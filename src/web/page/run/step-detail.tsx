@@ -56,6 +56,7 @@ function NotYet({ plan }: { plan: StepPlan }) {
 function Figures({ step }: { step: Step }) {
   return (
     <span className="flex flex-wrap gap-x-3 text-sm text-dim tabular-nums">
+      {step.kind === "command" && <span>a command</span>}
       {step.agent_id && (
         <Link href={`/agents/${step.agent_id}`} className="hover:underline">
           {step.agent_id}
@@ -63,8 +64,12 @@ function Figures({ step }: { step: Step }) {
       )}
       {step.model && <span>{step.model}</span>}
       <Took from={step.started_at} to={step.finished_at} />
-      <span>{usd(step.cost_usd)}</span>
-      <span>{count(step.tokens)} tokens</span>
+      {step.kind !== "command" && (
+        <>
+          <span>{usd(step.cost_usd)}</span>
+          <span>{count(step.tokens)} tokens</span>
+        </>
+      )}
     </span>
   );
 }
@@ -94,7 +99,7 @@ function Attempts({ rows, shown, items = false }: { rows: Step[]; shown: Step | 
 }
 
 function StepBody({ step }: { step: Step }) {
-  const { input, message, ...others } = step.inputs as Record<string, unknown>;
+  const { input, message, command, ...others } = step.inputs as Record<string, unknown>;
   return (
     <>
       {step.error && (
@@ -106,6 +111,11 @@ function StepBody({ step }: { step: Step }) {
       {(input !== undefined || message !== undefined) && (
         <Fold title={message !== undefined ? "What is asked" : "What the agent was asked"} open={message !== undefined}>
           <Value value={input ?? message} />
+        </Fold>
+      )}
+      {typeof command === "string" && (
+        <Fold title="The command" open>
+          <pre className="overflow-auto font-mono text-xs whitespace-pre-wrap">{command}</pre>
         </Fold>
       )}
       {Object.keys(others).length > 0 && (

@@ -13,6 +13,12 @@ export const childrenOf = (rows: Step[], step: string): Step[] =>
 
 export const latestOf = (rows: Step[], step: string): Step | undefined => attemptsOf(rows, step).at(-1);
 
+/** Who or what does it, in a word or two. */
+export function whoDoes({ kind, agent_id, command }: StepPlan): string {
+  if (kind === "approval") return "a person";
+  return kind === "command" ? `$ ${command?.split("\n")[0] ?? ""}` : (agent_id ?? "");
+}
+
 /** The step that a run's page opens at: what waits or failed, else what is at work, else the last that did something. */
 export function openStep(steps: StepPlan[], run: Schemas["Run"]): string {
   const first = (...states: string[]) => steps.find(({ status }) => states.includes(status))?.id;

@@ -1,0 +1,158 @@
+import { afterEach, describe, expect, test } from "bun:test";
+import { existsSync, readFileSync } from "node:fs";
+import { join } from "node:path";
+import { LOCAL_ADMIN } from "../http/caller.ts";
+import { createRigs, type Rig } from "../testing/engine-rig.ts";
+
+const { started, close } = createRigs();
+afterEach(close);
+
+const HOST_SHELL = { ALLOW_HOST_SHELL: "true" };
+const SCRIPT = `
+default:
+  - tool_calls: [{ tool: complete, input: { outputs: "{{ outputs }}", summary: Played. } }]
+`;
+/** A run of these steps, in YAML flow maps. */
+async function running(steps: string[], options: { env?: Record<string, string>; task?: string } = {}) {
+  const text = `id: p\nname: P\nsteps:\n${steps.map((step) => `  - ${step}\n`).join("")}`;
+  const rig = await started({ pipelines: { p: text }, script: SCRIPT, env: options.env ?? HOST_SHELL });
+  return { rig, run: rig.create("p", options.task) };
+}
+const stepsOf = (rig: Rig, id: string) =>
+  rig.steps(id).map(({ step_id, attempt, status, outputs }) => [step_id, attempt, status, outputs["exit_code"]]);
+const command = (run: string, more = "") => `{ id: c, run: ${JSON.stringify(run)}${more ? `, ${more}` : ""} }`;
+
+describe("a command step", () => {
+  test("runs in the workspace without a model, with its folder and environment, and gives its output", async () => {
+    const { rig, run } = await running(
+      [
+        "{ id: make, run: 'mkdir sub && echo made' }",
+        `{ id: say, run: 'pwd; echo "$TASK" $N', working_directory: sub, env: { TASK: "{{ task_description }}", N: 3 } }`,
+      ],
+      { task: "it's $(touch hacked); `touch hacked`" },
+    );
+    const ended = await rig.ended(run.id);
+    expect(ended).toMatchObject({ status: "succeeded", cost_usd: 0, tokens: 0 });
+    const said = (ended.outputs as { say: { output: string; exit_code: number } }).say;
+    expect(said.exit_code).toBe(0);
+    expect(said.output).toEndWith("/sub\nit's $(touch hacked); `touch hacked` 3");
+    expect(existsSync(join(rig.workspaceOf(run.id), "sub", "hacked"))).toBe(false);
+    expect(rig.calls()).toBe(0);
+    const kinds = rig.events().filter(({ run_id }) => run_id === run.id);
+    expect(kinds.filter(({ kind }) => kind === "tool_call_start")).toHaveLength(2);
+    expect(kinds.some(({ kind, data }) => kind === "agent_output" && JSON.stringify(data).includes("made"))).toBe(true);
+    const shown = rig.services.runs.views.steps(run.id, { limit: 10, after: null }, LOCAL_ADMIN).items;
+    expect(shown.map(({ kind, agent_id }) => [kind, agent_id])).toEqual([
+      ["command", null],
+      ["command", null],
+    ]);
+  });
+
+  test("an exit code that is not 0 fails the step; its output is what later steps read", async () => {
+    const { rig, run } = await running([
+      command("echo 2 of 9 red; exit 3", "on_failure: continue"),
+      `{ id: d, run: 'echo "$SAID" / $STATUS', env: { SAID: "{{ steps.c.outputs.output }}", STATUS: "{{ steps.c.status }}" } }`,
+    ]);
+    const ended = await rig.ended(run.id);
+    expect(ended.outputs).toEqual({ d: { output: "2 of 9 red / failed", exit_code: 0 } });
+    expect(rig.steps(run.id)[0]).toMatchObject({
+      status: "failed",
+      outputs: { output: "2 of 9 red", exit_code: 3 },
+      error: { code: "command_failed", message: "The command ended with exit code 3: 2 of 9 red" },
+    });
+  });
+
+  test("retry, goto and route mean what they mean for agents", async () => {
+    const again = await running([command("test -f there || { touch there; exit 1; }", "on_failure: retry")]);
+    expect(await again.rig.ended(again.run.id)).toMatchObject({ status: "succeeded" });
+    expect(stepsOf(again.rig, again.run.id)).toEqual([
+      ["c", 1, "failed", 1],
+      ["c", 2, "succeeded", 0],
+    ]);
+    const back = await running([
+      "{ id: fix, run: 'echo x >> count' }",
+      command("test $(wc -l < count) -eq 2", "on_failure: { goto: fix }"),
+    ]);
+    expect(await back.rig.ended(back.run.id)).toMatchObject({ status: "succeeded" });
+    expect(stepsOf(back.rig, back.run.id).filter(([id]) => id === "fix")).toHaveLength(2);
+    const routed = await running([
+      command("exit 4", 'route: { on: exit_code, to: { "4": last } }'),
+      "{ id: skipped, run: 'true' }",
+      "{ id: last, run: echo last }",
+    ]);
+    expect(await routed.rig.ended(routed.run.id)).toMatchObject({ status: "succeeded" });
+    expect(stepsOf(routed.rig, routed.run.id).map(([id, , status]) => `${id} ${status}`)).toEqual([
+      ...["c failed", "skipped skipped", "last succeeded"],
+    ]);
+  });
+
+  test("a time-out keeps what was written until then", async () => {
+    const { rig, run } = await running([command("echo begun; sleep 60", "timeout_seconds: 1")]);
+    expect(await rig.ended(run.id)).toMatchObject({
+      status: "failed",
+      error: { code: "timeout", message: "It took longer than its 1 s." },
+    });
+    expect(rig.steps(run.id)[0]?.outputs).toEqual({ output: "begun", exit_code: null });
+  });
+
+  test("a long output is cut in the middle and lies whole in the workspace", async () => {
+    const { rig, run } = await running([command("seq 1 20000")]);
+    const { outputs } = await rig.ended(run.id);
+    const { output } = (outputs as { c: { output: string } }).c;
+    expect(output.length).toBeLessThan(40_000);
+    const [, path] = /is in (\S+):/.exec(output) ?? [];
+    const whole = readFileSync(join(rig.workspaceOf(run.id), path ?? ""), "utf8");
+    expect(whole).toBe(`${Array.from({ length: 20_000 }, (_, at) => at + 1).join("\n")}\n`);
+  });
+
+  test("cancelled, it ends within a second, and its processes with it", async () => {
+    const { rig, run } = await running([command("echo $$ > pid; sleep 600")]);
+    await rig.event(({ kind, run_id }) => kind === "tool_call_start" && run_id === run.id);
+    const file = join(rig.workspaceOf(run.id), "pid");
+    while (!existsSync(file) || readFileSync(file, "utf8").trim() === "") await Bun.sleep(10);
+    const begun = performance.now();
+    rig.services.runs.cancel(run.id, LOCAL_ADMIN);
+    await rig.event(({ kind, run_id }) => kind === "session_ended" && run_id === run.id);
+    expect(performance.now() - begun).toBeLessThan(1_000);
+    const pid = Number(readFileSync(file, "utf8"));
+    expect(() => process.kill(pid, 0)).toThrow();
+  });
+
+  test("one that a stop of the server interrupted is run again from its start; what succeeded is not", async () => {
+    const { rig, run } = await running([
+      "{ id: once, run: echo x >> once }",
+      command("echo x >> starts; test $(wc -l < starts) -gt 1 || sleep 600"),
+    ]);
+    const starts = join(rig.workspaceOf(run.id), "starts");
+    await rig.event(({ kind, step_id }) => kind === "tool_call_start" && step_id === "c");
+    while (!existsSync(starts)) await Bun.sleep(10);
+    await rig.restart();
+    expect(await rig.ended(run.id)).toMatchObject({ status: "succeeded" });
+    expect(readFileSync(join(rig.workspaceOf(run.id), "once"), "utf8")).toBe("x\n");
+    const ends = rig.events().filter(({ kind, step_id }) => kind === "tool_call_end" && step_id === "c");
+    expect(ends.map(({ data }) => (data as { interrupted?: boolean }).interrupted ?? false)).toEqual([true, false]);
+  });
+
+  test("has no token of the server, and no secrets unless it borrows an agent's sandbox", async () => {
+    const { rig } = await running([
+      "{ id: plain, run: env }",
+      "{ id: borrowed, agent: worker, needs: [], run: 'env; printf %s\\n $DEPLOY | sha256sum' }",
+    ]);
+    const { id } = rig.services.secrets.create({ name: "DEPLOY", value: "s3cret-value" }, LOCAL_ADMIN);
+    rig.services.secrets.grant(id, "worker", LOCAL_ADMIN);
+    const { outputs } = await rig.ended(rig.create("p").id);
+    const { plain, borrowed } = outputs as Record<string, { output: string }>;
+    expect(`${plain?.output}${borrowed?.output}`).not.toContain("ENGINE_INTERNAL_TOKEN");
+    expect(plain?.output).not.toContain("SKEP_AGENT_ID");
+    expect(plain?.output).not.toContain("DEPLOY");
+    // The value is there, and masked in what is kept.
+    expect(borrowed?.output).toContain("DEPLOY=[");
+    expect(borrowed?.output).not.toContain("s3cret-value");
+    expect(borrowed?.output).toContain("SKEP_AGENT_ID=worker");
+  });
+
+  test("where agents have no shell, the step fails and says so", async () => {
+    const { rig, run } = await running([command("true")], { env: {} });
+    expect(await rig.ended(run.id)).toMatchObject({ status: "failed", error: { code: "shell_disabled" } });
+  });
+});

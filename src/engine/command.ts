@@ -1,0 +1,76 @@
+/**
+ * An execution without a model: one command in the sandbox, stored as a call like those that agents make, so that it is
+ * streamed, kept and shown as they are. A command that a dead process had begun is run again from its start.
+ */
+import { LIMITS } from "../core/limits.ts";
+import { keptWhole, liveOutput, type Turn } from "./calls.ts";
+import type { CommandLine, Ending, StoredCall } from "./execution.ts";
+import { keepMaskedEnds } from "./output.ts";
+import { type ExecResult, SHELL } from "./sandbox.ts";
+import type { ToolResult } from "./tool.ts";
+
+/** What the call is named in transcripts and events. */
+const TOOL = "run";
+const LAST_LINE_CHARACTERS = 200;
+type End = NonNullable<ToolResult["end"]>;
+
+/**
+ * Runs until the command exits.
+ * @param leftMs its time; what it wrote until then is kept.
+ * @throws Stopped when its signal aborts, Problem when the sandbox is lost or has no shell.
+ */
+export async function runCommand(turn: Turn, line: CommandLine, leftMs: number): Promise<Ending> {
+  const { execution, ports, masker } = turn;
+  const calls = ports.rows.lastReply(execution)?.reply.calls ?? [];
+  const said = calls.find(({ ending }) => ending)?.ending;
+  if (said) return endingOf(said);
+  for (const call of calls) if (call.status === "running") ports.rows.interruptCall(execution, call);
+  const shown = masker.json(line);
+  const call = calls.find(({ status }) => status === "requested") ?? ports.rows.addCall(execution, TOOL, shown);
+  ports.rows.startCall(execution, call, shown);
+  const result = await made(turn, line, call, leftMs);
+  turn.signal.throwIfAborted();
+  const output =
+    keepMaskedEnds(result.output, LIMITS.toolOutputBytes, masker) + (await keptWhole(turn, call, result.output));
+  const end = masker.json(endOf(result, output.replace(/\n+$/, ""), execution.timeoutSeconds));
+  ports.rows.endCall(execution, call, { ok: end.status === "succeeded", output, end }, result.durationMs);
+  return endingOf(end);
+}
+
+async function made(turn: Turn, line: CommandLine, call: StoredCall, leftMs: number): Promise<ExecResult> {
+  const { working_directory: cwd, env } = line;
+  const live = liveOutput(turn, call);
+  try {
+    return await turn.sandbox.exec(["sh", "-c", SHELL, "sh", line.command], {
+      ...(cwd === undefined ? {} : { cwd }),
+      ...(env === undefined ? {} : { env }),
+      timeoutMs: Math.max(1, leftMs),
+      maxOutputBytes: LIMITS.toolWholeOutputBytes,
+      signal: turn.signal,
+      onOutput: live.push,
+    });
+  } finally {
+    live.end();
+  }
+}
+
+function endOf({ exitCode, timedOut }: ExecResult, output: string, timeoutSeconds: number): End {
+  const outputs = { output, exit_code: exitCode };
+  if (timedOut)
+    return { status: "failed", code: "timeout", reason: `It took longer than its ${timeoutSeconds} s.`, outputs };
+  if (exitCode === 0) return { status: "succeeded", outputs, summary: "exit code 0" };
+  const last = output
+    .slice(-4 * LAST_LINE_CHARACTERS)
+    .split("\n")
+    .at(-1)
+    ?.slice(-LAST_LINE_CHARACTERS);
+  const hint = exitCode === 137 ? " (killed: perhaps out of memory)" : "";
+  const reason = `The command ended with exit code ${exitCode}${hint}${last ? `: ${last}` : "."}`;
+  return { status: "failed", code: "command_failed", reason, outputs };
+}
+
+function endingOf(end: End): Ending {
+  if (end.status === "succeeded") return { status: "succeeded", outputs: end.outputs, text: end.summary };
+  const { reason, code = "command_failed", outputs } = end;
+  return { status: "failed", error: { code, message: reason }, text: reason, outputs };
+}

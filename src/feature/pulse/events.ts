@@ -1,0 +1,53 @@
+/** What happens to routines of agents. */
+import { Type as t } from "@sinclair/typebox";
+import { defineEvent } from "../../core/events.ts";
+import { oneOf, Time } from "../../core/schema.ts";
+
+const tick = {
+  routine_id: t.String(),
+  tick_id: t.String(),
+  name: t.String({ description: "Of the routine." }),
+};
+
+export const pulseStarted = defineEvent(
+  "pulse_started",
+  t.Object(
+    { ...tick, due_at: Time, caught_up: t.Boolean(), cause: oneOf("schedule", "manual") },
+    { description: "A routine of an agent begins its work." },
+  ),
+);
+export const pulseComplete = defineEvent(
+  "pulse_complete",
+  t.Object(
+    { ...tick, summary: t.String({ description: "The beginning of what the agent reported." }) },
+    { description: "A routine's work has succeeded." },
+  ),
+);
+export const pulseFailed = defineEvent(
+  "pulse_failed",
+  t.Object(
+    { ...tick, status: oneOf("failed", "cancelled"), reason: t.String() },
+    { description: "A routine's work has failed or was cancelled." },
+  ),
+);
+export const pulseSkipped = defineEvent(
+  "pulse_skipped",
+  t.Object(
+    {
+      ...tick,
+      due_at: Time,
+      code: t.String({ description: "`blackout`, `still_running`, `budget`, …" }),
+      reason: t.String(),
+    },
+    { description: "A routine was due and did not run." },
+  ),
+);
+export const pulseRoutineChanged = defineEvent(
+  "pulse_routine_changed",
+  t.Object(
+    { routine_id: t.String(), name: t.String(), change: oneOf("created", "updated", "stopped", "deleted") },
+    { description: "A routine was made, changed, stopped by the server, or deleted." },
+  ),
+);
+
+export const pulseEvents = [pulseStarted, pulseComplete, pulseFailed, pulseSkipped, pulseRoutineChanged] as const;

@@ -1,0 +1,70 @@
+import { splitModel } from "../../adapter/model/providers.ts";
+import type { Agents } from "../agents/service.ts";
+import type { Budgets } from "../budgets/service.ts";
+import { type Core, defineFeature, type ServiceOf } from "../feature.ts";
+import type { projects } from "../projects/feature.ts";
+import type { providers } from "../providers/feature.ts";
+import type { Sessions } from "../sessions/service.ts";
+import { pulseEvents } from "./events.ts";
+import { createObstacles } from "./obstacles.ts";
+import { pulseRoutes } from "./routes.ts";
+import { createPulses } from "./service.ts";
+import { createPulseStore } from "./store.ts";
+import { createTicks } from "./ticks.ts";
+import { pulseTools } from "./tools.ts";
+
+type Needs = Core & {
+  providers: Pick<ServiceOf<typeof providers>, "catalogue">;
+  projects: Pick<ServiceOf<typeof projects>, "exists">;
+  agents: Pick<Agents, "ready" | "exists">;
+  budgets: Pick<Budgets, "check">;
+  sessions: Sessions;
+};
+
+export const pulse = defineFeature(
+  "pulse",
+  (deps: Needs) => {
+    const { store, clock, clockwork, base, masking, contributions, providers, projects, agents, budgets, sessions } =
+      deps;
+    const rows = createPulseStore(store);
+    const projectExists = projects.exists;
+    const isModel = (id: string) => providers.catalogue.provider(splitModel(id)?.provider ?? "") !== undefined;
+    const obstacles = createObstacles({
+      ...{ rows, agentReady: agents.ready, projectExists, isModel },
+      overdrawn(agentId, userId) {
+        const over = budgets.check({ agentId, userId, estimateUsd: 0 });
+        return over && `The budget is used up: $${over.spentUsd.toFixed(4)} of $${over.limitUsd} (${over.scope}).`;
+      },
+    });
+    const ticks = createTicks({
+      ...{ store, clock, rows, sessions, obstacles, mask: masking.text },
+      timeoutOf: (agentId) => agents.ready(agentId).settings.timeout_seconds,
+    });
+    sessions.own("pulse", ticks.owner);
+    const changed = clockwork.add(ticks.due);
+    const service = createPulses({
+      ...{
+        store,
+        clock,
+        rows,
+        ticks,
+        obstacles,
+        sessions,
+        agentExists: agents.exists,
+        projectExists,
+        isModel,
+        changed,
+      },
+      toolNames: () => [...new Set(contributions.tools.flatMap((source) => source.names()))],
+    });
+    return {
+      service: { ...service, due: ticks.due },
+      routes: pulseRoutes(base, service),
+      tools: pulseTools(rows),
+      prunes: [{ keep: "jobs_days", run: service.prune }],
+      handOver: service.handOver,
+      counts: () => ({ routines: rows.count() }),
+    };
+  },
+  pulseEvents,
+);

@@ -1,0 +1,132 @@
+/** Routines of agents: what they do, when, and what came of it. */
+import { type Static, Type as t } from "@sinclair/typebox";
+import { oneOf, orNull, Time } from "../../core/schema.ts";
+import { DAYS } from "../../store/tables/pulses.ts";
+
+const Id = t.String({ minLength: 1, maxLength: 64 });
+const Clock = t.String({ pattern: "^([01]\\d|2[0-3]):[0-5]\\d$", description: "HH:MM in the routine's time zone." });
+
+const Blackout = t.Object({
+  start: Clock,
+  end: t.String({
+    pattern: "^([01]\\d|2[0-3]):[0-5]\\d$",
+    description: "On the next day when it is not after `start`.",
+  }),
+  days: t.Optional(
+    t.Array(oneOf(...DAYS), {
+      ...{ minItems: 1, maxItems: 7, uniqueItems: true },
+      description: "Days on which it begins; every day when absent.",
+    }),
+  ),
+});
+
+const Schedule = t.Union([
+  t.String({
+    minLength: 9,
+    maxLength: 100,
+    description: "Cron: minute, hour, day of the month, month, day of the week.",
+  }),
+  t.Object(
+    {
+      every_minutes: t.Integer({ minimum: 1, maximum: 44_640 }),
+      offset_minutes: t.Optional(t.Integer({ minimum: 0, maximum: 44_639 })),
+    },
+    { description: "Counted from 1970-01-01T00:00Z." },
+  ),
+]);
+
+const fields = {
+  name: t.String({ minLength: 1, maxLength: 100, pattern: "\\S" }),
+  instructions: t.String({ minLength: 1, maxLength: 20_000, pattern: "\\S" }),
+  schedule: Schedule,
+};
+const choices = {
+  description: t.Optional(orNull(t.String({ maxLength: 1_000 }))),
+  project_id: t.Optional(orNull(Id)),
+  timezone: t.Optional(t.String({ pattern: "^[A-Za-z][A-Za-z0-9_+/-]{0,63}$", description: "Default UTC." })),
+  blackouts: t.Optional(t.Array(Blackout, { maxItems: 20, description: "Times at which it does not run." })),
+  enabled: t.Optional(t.Boolean()),
+  max_concurrent: t.Optional(
+    t.Integer({
+      minimum: 1,
+      maximum: 8,
+      description: "Default 1: a tick is skipped while the one before still works.",
+    }),
+  ),
+  timeout_seconds: t.Optional(orNull(t.Integer({ minimum: 1, maximum: 86_400, description: "Null: the agent's." }))),
+  model: t.Optional(orNull(t.String({ minLength: 3, maxLength: 256 }))),
+  tools: t.Optional(
+    orNull(
+      t.Array(t.String({ minLength: 1, maxLength: 128 }), {
+        ...{ maxItems: 200, uniqueItems: true },
+        description: "What it may use of the agent's tools; null: all of them.",
+      }),
+    ),
+  ),
+};
+
+export const RoutineCreate = t.Object({ ...fields, ...choices });
+export type RoutineCreate = Static<typeof RoutineCreate>;
+export const RoutineUpdate = t.Partial(RoutineCreate);
+export type RoutineUpdate = Static<typeof RoutineUpdate>;
+
+export const Reason = t.Object({ code: t.String(), message: t.String() });
+export type Reason = Static<typeof Reason>;
+
+export const PulseRoutine = t.Object({
+  id: t.String(),
+  agent_id: t.String(),
+  user_id: orNull(t.String({ description: "For whom it works." })),
+  project_id: orNull(t.String()),
+  ...fields,
+  description: orNull(t.String()),
+  timezone: t.String(),
+  blackouts: t.Array(Blackout),
+  enabled: t.Boolean(),
+  max_concurrent: t.Integer(),
+  timeout_seconds: orNull(t.Integer()),
+  model: orNull(t.String()),
+  tools: orNull(t.Array(t.String())),
+  runs: t.Integer({ description: "How often it worked." }),
+  last_run_at: orNull(Time),
+  next_run_at: orNull(t.String({ format: "date-time", description: "The next tick outside of its blackouts." })),
+  blocked: orNull(
+    t.Object({ code: t.String(), message: t.String() }, { description: "What keeps it from running now." }),
+  ),
+  created_at: Time,
+  updated_at: Time,
+});
+export type PulseRoutine = Static<typeof PulseRoutine>;
+
+export const TickStatus = oneOf("queued", "running", "succeeded", "failed", "cancelled", "missed", "skipped");
+
+export const PulseTick = t.Object({
+  id: t.String(),
+  routine_id: t.String(),
+  agent_id: t.String(),
+  due_at: Time,
+  cause: oneOf("schedule", "manual"),
+  caught_up: t.Boolean({ description: "It ran late because the server was not there." }),
+  status: TickStatus,
+  reason: orNull(
+    t.Object({ code: t.String(), message: t.String() }, { description: "Why it was skipped, was missed or failed." }),
+  ),
+  summary: orNull(t.String({ description: "What the agent reported." })),
+  session_id: orNull(t.String()),
+  created_at: Time,
+  started_at: orNull(Time),
+  finished_at: orNull(Time),
+});
+export type PulseTick = Static<typeof PulseTick>;
+
+export const TimelineTick = t.Object({
+  at: Time,
+  routine_id: t.String(),
+  name: t.String(),
+  status: oneOf("queued", "running", "succeeded", "failed", "cancelled", "missed", "skipped", "planned", "blackout"),
+  tick_id: orNull(t.String({ description: "Null for one that is to come." })),
+  session_id: orNull(t.String()),
+  reason: orNull(Reason),
+  summary: orNull(t.String()),
+});
+export type TimelineTick = Static<typeof TimelineTick>;

@@ -1,0 +1,66 @@
+/** What keeps a routine from running: asked at every tick, since rights, agents and projects change meanwhile. */
+import { isProblem } from "../../core/errors.ts";
+import type { Reason } from "./model.ts";
+import type { PulseStore, RoutineRow } from "./store.ts";
+
+export interface ObstaclesDeps {
+  rows: Pick<PulseStore, "isActive" | "live">;
+  /** @throws Problem 404 unknown, 409 `agent_broken`, `agent_disabled`. */
+  agentReady(id: string): { settings: { pulse_enabled: boolean } };
+  projectExists(id: string): boolean;
+  isModel(id: string): boolean;
+  /** A sentence when the budget of that agent or user is used up. */
+  overdrawn(agentId: string, userId: string | undefined): string | undefined;
+}
+
+export interface Obstacles {
+  /** Everything but the time and the money: cheap enough for lists. */
+  standing(routine: RoutineRow, cause: "schedule" | "manual"): Reason | undefined;
+  /** What is asked only when it is about to run. */
+  now(routine: RoutineRow): Reason | undefined;
+}
+
+const reason = (code: string, message: string): Reason => ({ code, message });
+
+export function createObstacles(deps: ObstaclesDeps): Obstacles {
+  function ofAgent({ agent_id }: RoutineRow, cause: "schedule" | "manual"): Reason | undefined {
+    try {
+      const { settings } = deps.agentReady(agent_id);
+      if (settings.pulse_enabled || cause === "manual") return undefined;
+      return reason(
+        "pulses_disabled",
+        `Routines of the agent ${agent_id} are switched off: pulse_enabled is false in its settings.`,
+      );
+    } catch (error) {
+      if (!isProblem(error)) throw error;
+      return reason(error.status === 404 ? "agent_missing" : error.code, error.detail);
+    }
+  }
+  function ofOwner({ user_id }: RoutineRow): Reason | undefined {
+    if (user_id === null || deps.rows.isActive(user_id)) return undefined;
+    return reason("owner_inactive", "The account that it works for is switched off or gone.");
+  }
+  return {
+    standing(routine, cause) {
+      const { project_id, model } = routine;
+      const found = ofOwner(routine) ?? ofAgent(routine, cause);
+      if (found) return found;
+      if (project_id !== null && !deps.projectExists(project_id))
+        return reason("project_missing", "Its project is gone. Choose another, or none.");
+      if (model !== null && !deps.isModel(model))
+        return reason("model_missing", `No provider has the model ${model}. Choose another, or none.`);
+      return undefined;
+    },
+    now(routine) {
+      const { id, agent_id, user_id, max_concurrent } = routine;
+      const live = deps.rows.live(id).length;
+      if (live >= max_concurrent)
+        return reason(
+          "still_running",
+          live === 1 ? "The time before is still at work." : `${live} times before are still at work.`,
+        );
+      const budget = deps.overdrawn(agent_id, user_id ?? undefined);
+      return budget === undefined ? undefined : reason("budget", budget);
+    },
+  };
+}

@@ -1,0 +1,134 @@
+/** When a routine is due: its ticks forwards and backwards, and which of them a blackout covers. */
+import { Cron } from "croner";
+import { invalidField } from "../../core/errors.ts";
+import { type Blackout, DAYS, type Schedule } from "../../store/tables/pulses.ts";
+
+export interface Plan {
+  /** The first tick after that time; null when there is none. All times are ms since the epoch. */
+  next(after: number): number | null;
+  /** The last tick at that time or before. */
+  last(until: number): number | null;
+  /** Whether a blackout covers that time. */
+  isBlackedOut(at: number): boolean;
+  /** The first tick after that time that no blackout covers. */
+  nextFree(after: number): number | null;
+}
+
+/** What a plan is made from. */
+export interface Times {
+  schedule: Schedule;
+  timezone: string;
+  blackouts: readonly Blackout[];
+}
+
+const MINUTE = 60_000;
+const DAY = 1_440;
+const WEEK = 7 * DAY;
+/** A change of the clocks may move a blackout's end by so much. */
+const CLOCK_CHANGE = 120;
+/** Ticks that are looked at for one outside of the blackouts: minutes on end, or years. */
+const TRIES = 200;
+const CRON_FIELDS = 5;
+
+type Ticks = Pick<Plan, "next" | "last">;
+
+/** @throws Error when croner cannot read it. */
+function cronTicks(pattern: string, timezone: string): Ticks {
+  const cron = new Cron(pattern, { timezone });
+  const at = (date: Date | null | undefined): number | null => date?.getTime() ?? null;
+  return {
+    next: (after) => at(cron.nextRun(new Date(after))),
+    last(until) {
+      // What croner finds lies before the second of its argument.
+      const [found, before] = cron.previousRuns(2, new Date(until + 1_000)).map((date) => date.getTime());
+      return (found !== undefined && found <= until ? found : before) ?? null;
+    },
+  };
+}
+
+function intervalTicks({ every_minutes, offset_minutes = 0 }: Exclude<Schedule, string>): Ticks {
+  const [every, offset] = [every_minutes * MINUTE, offset_minutes * MINUTE];
+  const last = (until: number) => Math.floor((until - offset) / every) * every + offset;
+  return { last, next: (after) => last(after) + every };
+}
+
+const minutesOf = (text: string): number => Number(text.slice(0, 2)) * 60 + Number(text.slice(3));
+
+/** Each minute of the week from Sunday 00:00: 1 where a blackout covers it. */
+function weekOf(blackouts: readonly Blackout[]): Uint8Array {
+  const week = new Uint8Array(WEEK);
+  for (const { start, end, days = DAYS } of blackouts)
+    for (const day of days) {
+      const from = DAYS.indexOf(day) * DAY + minutesOf(start);
+      const length = (minutesOf(end) - minutesOf(start) + DAY) % DAY || DAY;
+      for (let minute = from; minute < from + length; minute++) week[minute % WEEK] = 1;
+    }
+  return week;
+}
+
+/** Minutes from that time until no blackout covers it; 0 when none does, as the clocks of that zone go. */
+function blackoutLeft(timezone: string, blackouts: readonly Blackout[]): (at: number) => number {
+  if (blackouts.length === 0) return () => 0;
+  const week = weekOf(blackouts);
+  const clock = new Intl.DateTimeFormat("en-US", {
+    ...{ timeZone: timezone, weekday: "short", hour: "2-digit", minute: "2-digit", hourCycle: "h23" },
+  });
+  return (at) => {
+    const parts = Object.fromEntries(clock.formatToParts(at).map(({ type, value }) => [type, value]));
+    const day = DAYS.indexOf(parts["weekday"]!.toLowerCase() as (typeof DAYS)[number]);
+    const now = day * DAY + Number(parts["hour"]) * 60 + Number(parts["minute"]);
+    let left = 0;
+    while (left < WEEK && week[(now + left) % WEEK] === 1) left++;
+    return left;
+  };
+}
+
+export function planOf({ schedule, timezone, blackouts }: Times): Plan {
+  const ticks = typeof schedule === "string" ? cronTicks(schedule, timezone) : intervalTicks(schedule);
+  const left = blackoutLeft(timezone, blackouts);
+  return {
+    ...ticks,
+    isBlackedOut: (at) => left(at) > 0,
+    nextFree(after) {
+      let at = ticks.next(after);
+      for (let tries = 0; at !== null && tries < TRIES; tries++) {
+        const minutes = left(at);
+        if (minutes === 0) return at;
+        if (minutes === WEEK) return null;
+        at = ticks.next(minutes > CLOCK_CHANGE + 1 ? at + (minutes - CLOCK_CHANGE) * MINUTE : at);
+      }
+      return null;
+    },
+  };
+}
+
+/** The plan of what a person wrote. @throws Problem 422 for what cannot be read or never comes. */
+export function checkedPlan(times: Times, now: number): Plan {
+  const { schedule, timezone } = times;
+  assertZone(timezone);
+  if (typeof schedule !== "string" && (schedule.offset_minutes ?? 0) >= schedule.every_minutes)
+    throw invalidField("/schedule/offset_minutes", "Must be less than every_minutes");
+  if (typeof schedule === "string" && schedule.trim().split(/\s+/).length !== CRON_FIELDS)
+    throw invalidField("/schedule", "Takes five fields: minute, hour, day of the month, month, day of the week");
+  const plan = readable(times);
+  if (plan.next(now) === null) throw invalidField("/schedule", "There is no such day: it would never be due");
+  if (plan.nextFree(now) === null) throw invalidField("/blackouts", "They cover every time at which it would be due");
+  return plan;
+}
+
+function readable(times: Times): Plan {
+  try {
+    return planOf(times);
+  } catch (error) {
+    const why = error instanceof Error ? error.message.replace(/^Cron\w+: /, "") : String(error);
+    throw invalidField("/schedule", `Cannot be read: ${why.slice(0, 200)}`);
+  }
+}
+
+function assertZone(timezone: string): void {
+  try {
+    new Intl.DateTimeFormat("en-US", { timeZone: timezone });
+  } catch {
+    throw invalidField("/timezone", "There is no such time zone; write one such as Europe/Berlin, or UTC");
+  }
+}

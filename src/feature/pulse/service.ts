@@ -1,0 +1,219 @@
+/** Routines of agents, each its owner's: made, changed, started by hand, handed over. */
+import { type Clock, timestamp } from "../../core/clock.ts";
+import { conflict, invalidField, notFound } from "../../core/errors.ts";
+import { newId } from "../../core/ids.ts";
+import { LIMITS } from "../../core/limits.ts";
+import { didYouMean } from "../../core/near.ts";
+import { timeOf } from "../../core/time-of.ts";
+import type { Caller } from "../../http/caller.ts";
+import { badCursor, type ListAnswer, listAnswer, type Page } from "../../http/list.ts";
+import type { Store } from "../../store/store.ts";
+import type { Sessions } from "../sessions/service.ts";
+import { pulseRoutineChanged } from "./events.ts";
+import type { PulseRoutine, PulseTick, RoutineCreate, RoutineUpdate, TimelineTick } from "./model.ts";
+import type { Obstacles } from "./obstacles.ts";
+import { checkedPlan, planOf } from "./schedule.ts";
+import type { PulseStore, RoutineRow, TickRow } from "./store.ts";
+import type { Ticks } from "./ticks.ts";
+import { createTimeline, keyAfter, keyText } from "./timeline.ts";
+
+export interface PulsesDeps {
+  store: Store;
+  clock: Clock;
+  rows: PulseStore;
+  ticks: Pick<Ticks, "trigger">;
+  obstacles: Pick<Obstacles, "standing">;
+  sessions: Pick<Sessions, "end">;
+  agentExists(id: string): boolean;
+  projectExists(id: string): boolean;
+  isModel(id: string): boolean;
+  /** All tools that there are. */
+  toolNames(): string[];
+  /** A routine's next time has changed. */
+  changed(): void;
+}
+
+export interface Pulses {
+  /** The caller's own, an administrator's all; of one agent or of all. @throws Problem 404 unknown agent. */
+  list(agentId: string | undefined, page: Page, caller: Caller): ListAnswer<PulseRoutine>;
+  /** @throws Problem 404 unknown or another user's. */
+  get(agentId: string, id: string, caller: Caller): PulseRoutine;
+  /** @throws Problem 404 unknown agent, 409 same name or too many, 422. */
+  create(agentId: string, input: RoutineCreate, caller: Caller): PulseRoutine;
+  update(agentId: string, id: string, input: RoutineUpdate, caller: Caller): PulseRoutine;
+  /** What works for it is ended. */
+  remove(agentId: string, id: string, caller: Caller): void;
+  /** Starts it now. @throws Problem 409 with what keeps it from running. */
+  trigger(agentId: string, id: string, caller: Caller): PulseTick;
+  /** Its ticks, the latest first. */
+  ticks(agentId: string, id: string, page: Page, caller: Caller): ListAnswer<PulseTick>;
+  tick(agentId: string, id: string, tickId: string, caller: Caller): PulseTick;
+  /** Ends a tick's work. @throws Problem 409 when it has ended. */
+  cancel(agentId: string, id: string, tickId: string, caller: Caller): PulseTick;
+  /** What was and what is to come, oldest first. @param span RFC 3339; a day back and a day ahead when absent. */
+  timeline(
+    agentId: string,
+    span: { from?: string | undefined; to?: string | undefined },
+    page: Page,
+    caller: Caller,
+  ): ListAnswer<TimelineTick>;
+  /** In the transaction that deletes the user. */
+  handOver(from: string, to: string | null): void;
+  prune(before: number): void;
+}
+
+const DAY_MS = 24 * 3_600_000;
+const PRUNED_AT_ONCE = 5_000;
+const ID = /^pls_[0-9a-z]{26}$/;
+
+export function createPulses(deps: PulsesDeps): Pulses {
+  const { store, clock, rows, obstacles, sessions } = deps;
+  const now = () => timestamp(clock.now());
+  const timeline = createTimeline({ rows, clock });
+  const find = (agentId: string, id: string, { admin, userId }: Caller): RoutineRow => {
+    const row = rows.routine(id);
+    if (row?.agent_id !== agentId || !(admin || row.user_id === (userId ?? null))) throw notFound("routine");
+    return row;
+  };
+  const findTick = (agentId: string, id: string, tickId: string, caller: Caller): TickRow => {
+    const row = rows.tick(tickId);
+    if (row?.routine_id !== find(agentId, id, caller).id) throw notFound("tick of this routine");
+    return row;
+  };
+  const present = (row: RoutineRow): PulseRoutine => {
+    const { planned_at, stopped, ...rest } = row;
+    const blocked = stopped === null ? obstacles.standing(row, "schedule") : { code: "stopped", message: stopped };
+    const next = planned_at === null ? null : planOf(row).nextFree(planned_at - 1);
+    return { ...rest, next_run_at: next === null ? null : timestamp(next), blocked: blocked ?? null };
+  };
+  const presentTick = ({ reason_code, reason, ...row }: TickRow): PulseTick => ({
+    ...row,
+    agent_id: rows.routine(row.routine_id)!.agent_id,
+    due_at: timestamp(row.due_at),
+    reason: reason_code === null ? null : { code: reason_code, message: reason ?? "" },
+  });
+  const emit = (row: RoutineRow, change: "created" | "updated" | "stopped" | "deleted"): void =>
+    store.write((tx) => {
+      const { id: routine_id, agent_id, user_id, name } = row;
+      tx.emit(pulseRoutineChanged, { agent_id, user_id: user_id ?? undefined, data: { routine_id, name, change } });
+      tx.after(deps.changed);
+    });
+  const assertAgent = (id: string): void => {
+    if (!deps.agentExists(id)) throw notFound("agent");
+  };
+  /** Its own routines stay in reach when an agent's file is gone. */
+  const assertKnown = (agentId: string, found: number): void => {
+    if (found === 0) assertAgent(agentId);
+  };
+  function assertGood({ project_id, model, tools }: RoutineUpdate): void {
+    if (project_id && !deps.projectExists(project_id)) throw invalidField("/project_id", "There is no such project");
+    if (model && !deps.isModel(model))
+      throw invalidField("/model", "No provider is named so; write provider/model, e.g. ollama/qwen3");
+    const known = deps.toolNames();
+    const at = tools?.findIndex((tool) => !known.includes(tool)) ?? -1;
+    if (at >= 0) {
+      const near = didYouMean(tools![at]!, known);
+      throw invalidField(`/tools/${at}`, `There is no such tool.${near ? ` ${near}` : ""}`);
+    }
+  }
+  const assertFree = (row: RoutineRow): void => {
+    if (rows.isTaken(row.agent_id, row.user_id, row.name, row.id))
+      throw conflict("Another routine of this agent has that name.", "name_taken");
+  };
+  const endWork = (routineId: string): void => {
+    for (const { session_id } of rows.live(routineId)) if (session_id !== null) sessions.end(session_id);
+  };
+
+  return {
+    list(agentId, page, caller) {
+      if (page.after !== null && !ID.test(page.after)) throw badCursor();
+      const found = rows.page(agentId, page, caller);
+      if (agentId !== undefined) assertKnown(agentId, found.length);
+      return listAnswer(found, page, ({ id }) => id, present);
+    },
+    get: (agentId, id, caller) => present(find(agentId, id, caller)),
+    create: (agentId, input, caller) =>
+      store.write(() => {
+        assertAgent(agentId);
+        assertGood(input);
+        const user_id = caller.userId ?? null;
+        if (rows.countOf(agentId, user_id) >= LIMITS.routinesPerUserAndAgent)
+          throw conflict(`An agent has at most ${LIMITS.routinesPerUserAndAgent} routines of one user.`, "too_many");
+        const at = now();
+        const row: RoutineRow = {
+          ...{ id: newId("routine"), agent_id: agentId, user_id, name: input.name.trim() },
+          ...{ project_id: input.project_id ?? null, description: input.description ?? null },
+          ...{ instructions: input.instructions, schedule: input.schedule, timezone: input.timezone ?? "UTC" },
+          ...{ blackouts: input.blackouts ?? [], enabled: input.enabled ?? true, stopped: null },
+          ...{ max_concurrent: input.max_concurrent ?? 1, timeout_seconds: input.timeout_seconds ?? null },
+          ...{ model: input.model ?? null, tools: input.tools ?? null, planned_at: null, runs: 0 },
+          ...{ last_run_at: null, created_at: at, updated_at: at },
+        };
+        assertFree(row);
+        const plan = checkedPlan(row, clock.now());
+        if (row.enabled) row.planned_at = plan.next(clock.now());
+        rows.insert(row);
+        emit(row, "created");
+        return present(row);
+      }),
+    update: (agentId, id, input, caller) =>
+      store.write(() => {
+        const before = find(agentId, id, caller);
+        assertGood(input);
+        const given = Object.fromEntries(Object.entries(input).filter(([, value]) => value !== undefined));
+        const row: RoutineRow = { ...before, ...given, updated_at: now() };
+        row.name = row.name.trim();
+        assertFree(row);
+        const timesChanged = ["schedule", "timezone", "blackouts"].some((field) => Object.hasOwn(given, field));
+        const plan = timesChanged || row.enabled !== before.enabled ? checkedPlan(row, clock.now()) : undefined;
+        if (plan) row.planned_at = row.enabled ? plan.next(clock.now()) : null;
+        if (row.enabled) row.stopped = null;
+        rows.update(id, row);
+        emit(row, "updated");
+        return present(row);
+      }),
+    remove: (agentId, id, caller) =>
+      store.write(() => {
+        const row = find(agentId, id, caller);
+        endWork(id);
+        rows.remove(id);
+        emit(row, "deleted");
+      }),
+    trigger: (agentId, id, caller) => store.write(() => presentTick(deps.ticks.trigger(find(agentId, id, caller)))),
+    ticks(agentId, id, page, caller) {
+      find(agentId, id, caller);
+      const found = rows.ticks(id, keyAfter(page), page.limit + 1);
+      return listAnswer(found, page, (row) => keyText({ due: row.due_at, id: row.id }), presentTick);
+    },
+    tick: (agentId, id, tickId, caller) => presentTick(findTick(agentId, id, tickId, caller)),
+    cancel: (agentId, id, tickId, caller) =>
+      store.write(() => {
+        const { session_id, finished_at } = findTick(agentId, id, tickId, caller);
+        if (finished_at !== null || session_id === null) throw conflict("It has ended already.", "tick_ended");
+        sessions.end(session_id);
+        return presentTick(rows.tick(tickId)!);
+      }),
+    timeline(agentId, span, page, caller) {
+      const routines = rows.ofAgent(agentId, caller);
+      assertKnown(agentId, routines.length);
+      const from = span.from === undefined ? clock.now() - DAY_MS : timeOf(span.from, "from");
+      const to = span.to === undefined ? Math.max(clock.now(), from) + DAY_MS : timeOf(span.to, "to");
+      if (to < from) throw invalidField("to", "Must not be before `from`");
+      if (to - from > LIMITS.timelineMs)
+        throw invalidField("to", `Must be at most ${LIMITS.timelineMs / DAY_MS} days after \`from\``);
+      return timeline(routines, from, to, page);
+    },
+    handOver(from, to) {
+      for (const row of rows.ofUser(from)) {
+        // Its instructions are the words of somebody who is gone: they do not act for another before that one agrees.
+        endWork(row.id);
+        let name = row.name;
+        for (let copy = 2; rows.isTaken(row.agent_id, to, name, row.id); copy++) name = `${row.name} (${copy})`;
+        const stopped = "Its owner was deleted. It would now act for you: read what it does, then switch it on.";
+        rows.update(row.id, { user_id: to, name, enabled: false, planned_at: null, stopped, updated_at: now() });
+        emit({ ...row, user_id: to, name }, "stopped");
+      }
+    },
+    prune: (before) => store.write(() => rows.prune(timestamp(before), PRUNED_AT_ONCE)),
+  };
+}

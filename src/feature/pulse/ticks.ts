@@ -1,0 +1,187 @@
+/**
+ * What happens when a routine is due. A tick's row, the session and its execution, and the time of the next tick are one
+ * transaction: a crash leaves either all of it or a routine that is still due.
+ */
+import { type Clock, timestamp } from "../../core/clock.ts";
+import type { DueSource } from "../../core/clockwork.ts";
+import { conflict } from "../../core/errors.ts";
+import { newId } from "../../core/ids.ts";
+import { LIMITS } from "../../core/limits.ts";
+import type { Store, WriteTx } from "../../store/store.ts";
+import type { SessionOwner, SessionRow, Sessions } from "../sessions/service.ts";
+import { pulseComplete, pulseFailed, pulseSkipped, pulseStarted } from "./events.ts";
+import type { Reason } from "./model.ts";
+import type { Obstacles } from "./obstacles.ts";
+import { promptOf } from "./prompt.ts";
+import { type Plan, planOf } from "./schedule.ts";
+import type { PulseStore, RoutineRow, TickRow } from "./store.ts";
+
+export interface TicksDeps {
+  store: Store;
+  clock: Clock;
+  rows: PulseStore;
+  sessions: Pick<Sessions, "open" | "queue">;
+  obstacles: Obstacles;
+  /** Takes the secrets out of a text. */
+  mask(text: string): string;
+  /** Seconds that the agent's work may take. */
+  timeoutOf(agentId: string): number;
+}
+
+export interface Ticks {
+  /** For the clockwork: does what is due. */
+  due: DueSource;
+  /** Follows the sessions of routines. */
+  owner: SessionOwner;
+  /** Starts it now. @throws Problem 409 with what keeps it from running. */
+  trigger(routine: RoutineRow): TickRow;
+}
+
+/** Routines done at once; the rest a second later, so that others get their turn. */
+const AT_ONCE = 50;
+const SUMMARY_CHARACTERS = 4_000;
+const EVENT_CHARACTERS = 500;
+
+interface Tick {
+  due: number;
+  cause: TickRow["cause"];
+  caughtUp: boolean;
+}
+
+export function createTicks({ store, clock, rows, sessions, obstacles, mask, timeoutOf }: TicksDeps): Ticks {
+  const now = () => timestamp(clock.now());
+
+  function add(routine: RoutineRow, { due, cause, caughtUp }: Tick, rest: Partial<TickRow>): TickRow {
+    const row: TickRow = {
+      ...{ id: newId("pulseTick"), routine_id: routine.id, due_at: due, cause, caught_up: caughtUp, status: "queued" },
+      ...{ reason_code: null, reason: null, summary: null, session_id: null },
+      ...{ created_at: now(), started_at: null, finished_at: null },
+      ...rest,
+    };
+    rows.insertTick(row);
+    return row;
+  }
+  const refsOf = ({ agent_id, user_id, project_id }: RoutineRow, session_id?: string | null) => ({
+    ...{ agent_id, user_id: user_id ?? undefined, project_id: project_id ?? undefined },
+    session_id: session_id ?? undefined,
+  });
+  const about = ({ id, name }: RoutineRow, tick: TickRow) => ({ routine_id: id, tick_id: tick.id, name });
+
+  function leaveOut(tx: WriteTx, routine: RoutineRow, tick: Tick, { code, message }: Reason): void {
+    const row = add(routine, tick, { status: "skipped", reason_code: code, reason: message, finished_at: now() });
+    const data = { ...about(routine, row), due_at: timestamp(tick.due), code, reason: message };
+    tx.emit(pulseSkipped, { ...refsOf(routine), data });
+  }
+
+  function begin(routine: RoutineRow, tick: Tick): TickRow {
+    const { agent_id, user_id, project_id, name, model, tools, timeout_seconds } = routine;
+    const { id } = sessions.open({
+      ...{ kind: "pulse", agent_id, user_id: user_id ?? undefined, project_id: project_id ?? undefined },
+      ...{ title: name, model: model ?? undefined, tools: tools ?? undefined },
+    });
+    const input = promptOf(routine, tick.due, rows.openTasks(agent_id, LIMITS.tasksInPrompt));
+    sessions.queue(id, { input, timeout_seconds: timeout_seconds ?? timeoutOf(agent_id) });
+    const row = add(routine, tick, { session_id: id });
+    rows.update(routine.id, { runs: routine.runs + 1, last_run_at: row.created_at });
+    return row;
+  }
+
+  /** Times at which it was due and is not done, oldest first: the newest of them when there are too many. */
+  function owed(plan: Plan, routine: RoutineRow): number[] {
+    const found: number[] = [];
+    let at = plan.last(clock.now());
+    while (at !== null && at >= routine.planned_at! && found.length < LIMITS.ticksMissed) {
+      found.unshift(at);
+      at = plan.last(at - 1);
+    }
+    return found;
+  }
+
+  /** The newest tick runs, late or not; those before it, that nobody was there for, are written down as missed. */
+  function tick(routine: RoutineRow): void {
+    const plan = planOf(routine);
+    store.write((tx) => {
+      const due = owed(plan, routine);
+      const newest = due.findLast((at) => !plan.isBlackedOut(at));
+      for (const at of due) {
+        const late = clock.now() - at > LIMITS.tickLateMs;
+        const one: Tick = { due: at, cause: "schedule", caughtUp: late && at === newest };
+        if (plan.isBlackedOut(at)) leaveOut(tx, routine, { ...one, caughtUp: false }, BLACKOUT);
+        else if (at !== newest) add(routine, one, MISSED(now()));
+        else {
+          const why = plan.isBlackedOut(clock.now()) ? BLACKOUT : keptBy(routine, "schedule");
+          if (why) leaveOut(tx, routine, one, why);
+          else begin(routine, one);
+        }
+      }
+      rows.update(routine.id, { planned_at: plan.next(clock.now()) });
+    });
+  }
+  const keptBy = (routine: RoutineRow, cause: TickRow["cause"]) =>
+    obstacles.standing(routine, cause) ?? obstacles.now(routine);
+
+  function ended(session: SessionRow, tx: WriteTx): void {
+    const row = rows.tickOfSession(session.id);
+    const routine = row && rows.routine(row.routine_id);
+    if (!row || !routine || row.finished_at !== null) return;
+    const result = rows.resultOf(session.id);
+    const summary = mask(result?.text ?? "").slice(0, SUMMARY_CHARACTERS);
+    const status = session.status === "succeeded" || session.status === "failed" ? session.status : "cancelled";
+    const error = result?.error ?? null;
+    const reason = status === "succeeded" ? null : mask(error?.message ?? "It was cancelled.");
+    rows.updateTick(row.id, {
+      ...{ status, summary: summary || null, finished_at: now() },
+      ...{ reason_code: reason === null ? null : (error?.code ?? "cancelled"), reason },
+    });
+    const refs = refsOf(routine, session.id);
+    if (status === "succeeded")
+      tx.emit(pulseComplete, {
+        ...refs,
+        data: { ...about(routine, row), summary: summary.slice(0, EVENT_CHARACTERS) },
+      });
+    else tx.emit(pulseFailed, { ...refs, data: { ...about(routine, row), status, reason: reason! } });
+  }
+
+  return {
+    due: {
+      name: "pulses",
+      nextAt: rows.nextDue,
+      run() {
+        let failure: unknown;
+        for (const routine of rows.due(clock.now(), AT_ONCE)) {
+          try {
+            tick(routine);
+          } catch (error) {
+            // One routine that fails does not keep the others waiting.
+            failure ??= error;
+          }
+        }
+        if (failure !== undefined) throw failure;
+      },
+    },
+    owner: {
+      started({ session, started_at }, tx) {
+        const row = rows.tickOfSession(session.id);
+        const routine = row && rows.routine(row.routine_id);
+        if (!row || !routine || row.started_at !== null) return;
+        rows.updateTick(row.id, { status: "running", started_at });
+        const { due_at, caught_up, cause } = row;
+        const data = { ...about(routine, row), due_at: timestamp(due_at), caught_up, cause };
+        tx.emit(pulseStarted, { ...refsOf(routine, session.id), data });
+      },
+      ended,
+    },
+    trigger: (routine) =>
+      store.write(() => {
+        const why = keptBy(routine, "manual");
+        if (why) throw conflict(why.message, why.code);
+        return begin(routine, { due: clock.now(), cause: "manual", caughtUp: false });
+      }),
+  };
+}
+
+const BLACKOUT: Reason = { code: "blackout", message: "One of its blackouts covers this time." };
+const MISSED = (at: string): Partial<TickRow> => ({
+  ...{ status: "missed", reason_code: "server_down", reason: "The server was not there at this time." },
+  finished_at: at,
+});

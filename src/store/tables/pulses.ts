@@ -1,0 +1,63 @@
+/** Routines of agents, and the times at which they were due. */
+import { integer, sqliteTable, text } from "drizzle-orm/sqlite-core";
+
+/** Five fields of cron, or every so many minutes since 1970-01-01T00:00Z. */
+export type Schedule = string | { every_minutes: number; offset_minutes?: number };
+export const DAYS = ["sun", "mon", "tue", "wed", "thu", "fri", "sat"] as const;
+export interface Blackout {
+  /** HH:MM in the routine's time zone. */
+  start: string;
+  /** On the next day when it is not after `start`. */
+  end: string;
+  /** Days on which it begins; every day when absent. */
+  days?: (typeof DAYS)[number][];
+}
+export type TickStatus = "queued" | "running" | "succeeded" | "failed" | "cancelled" | "missed" | "skipped";
+
+export const pulseRoutines = sqliteTable("pulse_routines", {
+  id: text().primaryKey(),
+  agent_id: text().notNull(),
+  /** For whom it works; null is the local administrator. */
+  user_id: text(),
+  project_id: text(),
+  name: text().notNull(),
+  description: text(),
+  instructions: text().notNull(),
+  schedule: text({ mode: "json" }).$type<Schedule>().notNull(),
+  timezone: text().notNull(),
+  blackouts: text({ mode: "json" }).$type<Blackout[]>().notNull(),
+  enabled: integer({ mode: "boolean" }).notNull(),
+  /** Why the server switched it off; null: it did not. */
+  stopped: text(),
+  max_concurrent: integer().notNull(),
+  timeout_seconds: integer(),
+  model: text(),
+  tools: text({ mode: "json" }).$type<string[]>(),
+  /** The next tick, ms since the epoch; null while it is switched off. */
+  planned_at: integer(),
+  runs: integer().notNull(),
+  last_run_at: text(),
+  created_at: text().notNull(),
+  updated_at: text().notNull(),
+});
+
+export const pulseTicks = sqliteTable("pulse_ticks", {
+  id: text().primaryKey(),
+  routine_id: text()
+    .notNull()
+    .references(() => pulseRoutines.id, { onDelete: "cascade" }),
+  /** ms since the epoch. */
+  due_at: integer().notNull(),
+  cause: text().$type<"schedule" | "manual">().notNull(),
+  /** It ran later than planned because the server was not there. */
+  caught_up: integer({ mode: "boolean" }).notNull(),
+  status: text().$type<TickStatus>().notNull(),
+  /** Why it was skipped, was missed or failed. */
+  reason_code: text(),
+  reason: text(),
+  summary: text(),
+  session_id: text(),
+  created_at: text().notNull(),
+  started_at: text(),
+  finished_at: text(),
+});
