@@ -12,6 +12,7 @@ import { routines } from "./routines.ts";
 import { secrets } from "./secrets.ts";
 import { skills } from "./skills.ts";
 import { sso } from "./sso.ts";
+import { swarm } from "./swarm.ts";
 import { users } from "./users.ts";
 
 export const RESOURCES: readonly Resource[] = [
@@ -24,6 +25,7 @@ export const RESOURCES: readonly Resource[] = [
   jobs,
   executions,
   documents,
+  swarm,
   routines,
   keys,
   users,
