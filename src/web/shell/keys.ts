@@ -1,6 +1,7 @@
 /** Single keys outside of fields. They can be switched off on the account page, for those who speak to their machine. */
 import { useEffect, useRef } from "react";
 import { PAGES } from "../routes.ts";
+import { pageKey } from "./page-keys.ts";
 import { keysOn } from "./single-keys.ts";
 
 export const KEYS: [keys: string, what: string][] = [
@@ -14,18 +15,6 @@ export const KEYS: [keys: string, what: string][] = [
   ["n / p / v / c", "Changes: next, previous file, viewed, comment"],
   ["Esc", "Close, leave a field"],
 ];
-
-type Keys = Record<string, () => void>;
-/** Keys of the page that is shown; they go before those of everywhere. */
-const pageKeys = new Set<Keys>();
-
-/** @param keys the same object each time. */
-export function usePageKeys(keys: Keys): void {
-  useEffect(() => {
-    pageKeys.add(keys);
-    return () => void pageKeys.delete(keys);
-  }, [keys]);
-}
 
 interface Handlers {
   go(path: string): void;
@@ -74,7 +63,7 @@ export function useKeys(handlers: Handlers): void {
       if (document.querySelector("dialog[open]")) return;
       const page = Date.now() - leader < SEQUENCE_MS && PAGES.find(({ nav }) => nav?.key === event.key);
       leader = event.key === "g" ? Date.now() : 0;
-      const own = [...pageKeys].findLast((keys) => keys[event.key])?.[event.key];
+      const own = pageKey(event.key);
       const act = page ? () => go(page.path) : (own ?? single[event.key]);
       if (!act) return;
       event.preventDefault();

@@ -3,7 +3,7 @@ import { Columns2, Download, GitMerge, Rows2, Undo2 } from "lucide-react";
 import { useState } from "react";
 import { type Schemas, siteUrl } from "../../api/client.ts";
 import { usePages } from "../../api/queries.ts";
-import { usePageKeys } from "../../shell/keys.ts";
+import { usePageKeys } from "../../shell/page-keys.ts";
 import { Button } from "../../ui/button.tsx";
 import { plural } from "../../ui/format.ts";
 import { Await, Empty } from "../../ui/note.tsx";
