@@ -22,6 +22,11 @@ async function started({ model = createHandModel(), begin = "2026-11-22T09:30:00
   const idle = "---\nname: Idle\n---\nYou rest.";
   const rig = await rigs.started({ pipelines: {}, agents: { worker: agent, idle }, models: model, clock });
   const pulse = () => rig.services.pulse;
+  /** Some at a time, as the clockwork calls it. */
+  const runDue = () => {
+    const { due } = pulse();
+    while ((due.nextAt() ?? Number.POSITIVE_INFINITY) <= now) due.run();
+  };
   const add = (input: Partial<RoutineCreate> = {}, who: Caller = LOCAL_ADMIN) =>
     pulse().create("worker", { ...HOURLY, ...input }, who);
   return {
@@ -29,13 +34,13 @@ async function started({ model = createHandModel(), begin = "2026-11-22T09:30:00
     /** Moves the clock and does what is due then. */
     async goTo(time: string) {
       now = Date.parse(time);
-      pulse().due.run();
+      runDue();
     },
     /** The server was away until then. */
     async backAt(time: string) {
       now = Date.parse(time);
       await rig.restart();
-      pulse().due.run();
+      runDue();
     },
     ticks: (id: string, who: Caller = LOCAL_ADMIN): PulseTick[] =>
       pulse().ticks("worker", id, PAGE, who).items.reverse(),
@@ -60,6 +65,11 @@ describe("a routine that is due", () => {
       { title: "Mend the bell", assigned_agent: "worker" },
       LOCAL_ADMIN,
     );
+    rig.store.sqlite
+      .prepare(
+        "INSERT INTO agent_messages (id, to_agent, from_agent, from_session_id, text, hops, outside, created_at) VALUES ('msg_1', 'worker', 'idle', 'sess_1', 'The bell is cracked', 1, 0, ?)",
+      )
+      .run(new Date().toISOString());
     const { id, next_run_at } = add({ project_id: project.id });
     expect(next_run_at).toBe("2026-11-22T10:00:00.000Z");
     await goTo("2026-11-22T10:00:00.010Z");
@@ -68,6 +78,7 @@ describe("a routine that is due", () => {
     const words = first?.role === "user" ? textOf(first.parts) : "";
     for (const part of ["Look at the inbox", "Mend the bell", task.id, "Hourly"]) expect(words).toContain(part);
     expect(call.request.tools.map(({ name }) => name)).toContain("list_my_tasks");
+    expect(JSON.stringify(call.request.messages)).toContain("The bell is cracked");
     const [begun] = ticks(id);
     expect(begun).toMatchObject({ status: "running", cause: "schedule", caught_up: false });
     call.reply([{ tool: "list_my_tasks", input: {} }]);
