@@ -48,7 +48,7 @@ const url: Reader<string> = (value) => {
 const KEY_CHARACTERS_MIN = 16;
 
 const option = <T>(o: Option<T>): Option<T> => o;
-/** An option that takes one of a few words, the first unless told. */
+/** An option that takes one of a few words, the first by default. */
 const worded = <const T extends string>(env: string, about: string, ...words: [T, ...T[]]) =>
   option<T>({
     ...{ env, about, default: words[0], choices: words, read: oneOf(...words) },
@@ -169,7 +169,7 @@ export const OPTIONS = {
   ),
   agentApiUrl: option<string | undefined>({
     env: "AGENT_API_URL",
-    about: "Address under which containers reach this server; unset: none is told.",
+    about: "Address under which containers reach this server; unset: they get none.",
     accepts: "an http or https address",
     default: undefined,
     read: url,
@@ -232,6 +232,44 @@ export const OPTIONS = {
     accepts: "the path of an .onnx file",
     default: undefined,
     read: text,
+  }),
+  codehostType: worded("CODEHOST_TYPE", "Kind of code host; Forgejo counts as gitea.", "github", "gitea"),
+  codehostUrl: option<string | undefined>({
+    env: "CODEHOST_URL",
+    about: "Address of the code host: GitHub's API (default https://api.github.com), or a Gitea's or Forgejo's site.",
+    accepts: "an http or https address",
+    default: undefined,
+    read: url,
+  }),
+  codehostWebhookSecret: option<string | undefined>({
+    env: "CODEHOST_WEBHOOK_SECRET",
+    about: "Secret that the code host signs its webhooks with; unset: none are taken.",
+    accepts: "at least 16 characters",
+    default: undefined,
+    read: (v) => (v.length >= 16 ? v : undefined),
+    secret: true,
+  }),
+  codehostAppId: option<string | undefined>({
+    env: "CODEHOST_APP_ID",
+    about: "Id of the GitHub App.",
+    accepts: "a number, or the App's client id",
+    default: undefined,
+    read: (v) => (/^[\w.]{1,64}$/.test(v) ? v : undefined),
+  }),
+  codehostAppKey: option<string | undefined>({
+    env: "CODEHOST_APP_KEY",
+    about: "File with the GitHub App's private key.",
+    accepts: "the path of a .pem file",
+    default: undefined,
+    read: text,
+  }),
+  codehostToken: option<string | undefined>({
+    env: "CODEHOST_TOKEN",
+    about: "Access token for the code host, where there is no GitHub App.",
+    accepts: "a token",
+    default: undefined,
+    read: text,
+    secret: true,
   }),
   demoScript: option<string | undefined>({
     env: "DEMO_SCRIPT",

@@ -47,7 +47,7 @@ export interface EngineDeps {
   /** @throws Problem 404 unknown, 409 switched off or its file broken. */
   agentOf(agentId: string): AgentFile;
   /** Asked before every turn. */
-  allowsTool(agentId: string): (tool: string) => boolean;
+  allowsTool(agentId: string): (tool: string, isGranted: boolean) => boolean;
   skills: SkillSource;
   toolbox: Toolbox;
   secretsOf(execution: Execution): Record<string, string>;
@@ -55,7 +55,7 @@ export interface EngineDeps {
   /** What its agent remembers and may need for this input; words for the prompt. */
   memoryOf(execution: Execution): string | undefined;
   guidanceOf(runId: string): string | null;
-  /** What containers are told: the shared token when the operator chose it, and where this server is. */
+  /** What containers get: the shared token when the operator chose it, and where this server is. */
   sharedToken: string | undefined;
   apiUrl(): string | undefined;
   workspaces: {
@@ -65,6 +65,8 @@ export interface EngineDeps {
     own(sessionId: string): Promise<string>;
   };
   attachments(): Attachments;
+  /** Puts what other agents wrote to this one into its transcript. */
+  deliver(execution: Execution): void;
   overdrawn(execution: Execution, estimateUsd: number): Overdrawn | undefined;
   reserve(execution: Execution, amountUsd: number): boolean;
   emitSoon<D extends EventDefinition>(definition: D, draft: DraftOf<D>): void;
@@ -147,7 +149,8 @@ function portsOf(deps: EngineDeps, tokens: ExecutionTokens): EnginePorts {
     toolsFor(execution, { capabilities }) {
       const { agentId, onlyTools, contract } = execution;
       const allowed = deps.allowsTool(agentId);
-      const allows = (tool: string) => allowed(tool) && (onlyTools === undefined || onlyTools.includes(tool));
+      const allows = (tool: string, isGranted: boolean) =>
+        allowed(tool, isGranted) && (onlyTools === undefined || onlyTools.includes(tool));
       return toolbox.for({ execution, allows, hasShell: capabilities.shell, contract });
     },
     promptFor(execution, tools, { about }) {
@@ -171,6 +174,7 @@ function portsOf(deps: EngineDeps, tokens: ExecutionTokens): EnginePorts {
       });
       return { ...prompt, skills: injected.map(({ name }) => name) };
     },
+    deliver: deps.deliver,
     secretsOf: deps.secretsOf,
     variablesOf({ id, sessionId, agentId, runId }, token) {
       const apiUrl = deps.apiUrl();

@@ -17,11 +17,11 @@ export interface Capabilities {
   filesAtOnce: number;
 }
 
-/** What an agent is told of its sandbox, in whole sentences. The driver knows; it must be true. */
+/** What an agent reads about its sandbox, in whole sentences. The driver knows; it must be true. */
 export interface SandboxAbout {
   /** Where its files are, and what of them lasts. */
   files: string;
-  /** As whom commands run, and what they may; told to those who have a shell. */
+  /** As whom commands run, and what they may; for agents that have a shell. */
   commands: string;
   network: string;
 }

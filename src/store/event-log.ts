@@ -9,6 +9,7 @@ export interface EventFilter {
   run_id?: string | undefined;
   session_id?: string | undefined;
   agent_id?: string | undefined;
+  swarm_id?: string | undefined;
   project_id?: string | undefined;
   kinds?: readonly string[] | undefined;
 }
@@ -25,6 +26,8 @@ export interface EventLog {
   read(after: number, limit: number, filter?: EventFilter): SkepEvent[];
   /** Newest id, 0 when nothing ever happened. */
   lastId(): number;
+  /** Newest id of a session's events of these kinds, 0 when there is none. */
+  lastOf(sessionId: string, kinds: readonly string[]): number;
   /** Oldest id still kept; `lastId() + 1` when none is. */
   firstId(): number;
   /** Gives a user's events to another, or to nobody's eyes but administrators'. */
@@ -39,6 +42,7 @@ export function matches(event: SkepEvent, filter: EventFilter): boolean {
     (filter.run_id === undefined || event.run_id === filter.run_id) &&
     (filter.session_id === undefined || event.session_id === filter.session_id) &&
     (filter.agent_id === undefined || event.agent_id === filter.agent_id) &&
+    (filter.swarm_id === undefined || event.swarm_id === filter.swarm_id) &&
     (filter.project_id === undefined || event.project_id === filter.project_id) &&
     (filter.kinds === undefined || filter.kinds.includes(event.kind))
   );
@@ -55,13 +59,19 @@ export function createEventLog(store: Store, clock: Clock): EventLog {
   const last = sqlite.prepare("SELECT seq FROM sqlite_sequence WHERE name = 'events'").pluck();
   const first = sqlite.prepare("SELECT min(id) FROM events").pluck();
   const lastId = (): number => Number(last.get() ?? 0);
+  const newest = sqlite
+    .prepare(
+      "SELECT id FROM events WHERE session_id = ? AND kind IN (SELECT value FROM json_each(?)) ORDER BY id DESC LIMIT 1",
+    )
+    .pluck();
   return {
     lastId,
+    lastOf: (sessionId, kinds) => Number(newest.get(sessionId, JSON.stringify(kinds)) ?? 0),
     firstId: () => Number(first.get() ?? lastId() + 1),
     read(after, limit, filter = {}) {
       const where = ["id > @after"];
       const values: Record<string, unknown> = { after, limit };
-      for (const name of ["run_id", "session_id", "agent_id", "project_id"] as const) {
+      for (const name of ["run_id", "session_id", "agent_id", "swarm_id", "project_id"] as const) {
         if (filter[name] === undefined) continue;
         where.push(`${name} = @${name}`);
         values[name] = filter[name];

@@ -1,5 +1,5 @@
 /**
- * Background jobs. A feature defines its kinds (core/jobs.ts) and enqueues; the row is the truth, so whoever started a
+ * Background jobs. A feature defines its kinds (core/jobs.ts) and enqueues; the row is the truth, so a caller that started a
  * job reads its state there, and a restart goes on with it.
  */
 
@@ -53,7 +53,7 @@ export interface Jobs {
   list(page: Page, caller: Caller): ListAnswer<Job>;
   /** Asks it to stop; its state tells when it has. @throws Problem 404, 409 when it has ended. */
   cancel(id: string, caller: Caller): Job;
-  /** Ends the live job of that key, whoever began it. @returns once nothing of it runs any more. */
+  /** Ends the live job of that key, no matter who started it. @returns once nothing of it runs any more. */
   end(definition: Pick<JobDefinition, "kind">, key: string): Promise<void>;
   /** A deleted user's jobs go to the heir, or to the administrators. */
   handOver(from: string, to: string | null): void;

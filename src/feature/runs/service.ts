@@ -11,7 +11,7 @@ import type { Audit } from "../../store/audit.ts";
 import type { Store } from "../../store/store.ts";
 import type { SessionOwner } from "../sessions/service.ts";
 import type { Advance, StepReport } from "./advance.ts";
-import { approvalResolved, runCreated } from "./events.ts";
+import { approvalResolved, runCreated, runMerged } from "./events.ts";
 import type { Approval, Run, RunCreate, RunRestart } from "./model.ts";
 import type { RunRow, RunStore } from "./store.ts";
 import type { RunViews } from "./views.ts";
@@ -43,6 +43,8 @@ export interface Runs {
   restart(id: string, input: RunRestart, caller: Caller): Run;
   /** @throws Problem 404 unknown step, 409 when it does not wait. */
   approve(id: string, input: Approval, caller: Caller): Run;
+  /** Its work was taken in on the code host. */
+  mergedOnHost(id: string, merge: { into: string; commit: string; head: string }): void;
   /** Takes runs forward in which a person's time to answer is over. */
   tick(): void;
   /** After a start: goes on with runs that a crash left between two steps. */
@@ -79,7 +81,7 @@ export function createRuns(deps: RunsDeps): Runs {
       );
     assertBudget(input.budget_usd, definition, caller);
     if (input.model && !deps.isModel(input.model))
-      throw invalidField("/model", `No provider is named so; write provider/model, e.g. ollama/qwen3`);
+      throw invalidField("/model", `There is no such provider. Write provider/model, e.g. ollama/qwen3`);
     const id = newId("run");
     return {
       id,
@@ -144,8 +146,10 @@ export function createRuns(deps: RunsDeps): Runs {
     restart(id, { from_step, human_context, budget_usd }, caller) {
       return store.write((tx) => {
         const row = views.rowFor(id, caller);
-        if (row.status !== "failed" && row.status !== "cancelled")
-          throw conflict(`The run is ${row.status}; only a failed or cancelled one is restarted.`, "run_not_ended");
+        if (!isRunEnd(row.status))
+          throw conflict(`The run is ${row.status}; only one that has ended is restarted.`, "run_not_ended");
+        if (row.status === "succeeded" && from_step === undefined)
+          throw conflict("The run succeeded. Name the step to go on from with from_step.", "run_succeeded");
         const { definition } = row;
         const { steps } = definition;
         assertBudget(budget_usd, definition, caller);
@@ -187,6 +191,15 @@ export function createRuns(deps: RunsDeps): Runs {
           data: { step_id: step.step_id, approved },
         });
         return shown(id);
+      });
+    },
+    mergedOnHost(id, { into, commit, head }) {
+      store.write((tx) => {
+        const row = rows.run(id);
+        if (!row || (row.merged_head === head && row.merged_into === into)) return;
+        rows.updateRun(id, { merged_commit: commit, merged_into: into, merged_head: head });
+        const refs = { run_id: id, project_id: row.project_id ?? undefined, user_id: row.created_by ?? undefined };
+        tx.emit(runMerged, { ...refs, data: { strategy: "host", into, commit } });
       });
     },
     tick() {

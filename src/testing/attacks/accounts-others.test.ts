@@ -58,15 +58,22 @@ beforeAll(async () => {
   const attached = new FormData();
   attached.append("file", new File(["of a"], "a.txt"));
   const attachment = await by(a, "POST", "/v1/attachments/upload", attached);
+  const document = await by(a, "POST", "/v1/ingest/document", { title: "of a", content: "# Of a\n\nWords." });
   const spawned = await by(a, "POST", "/v1/spawn-executor/execute", { agent_id: "scribe", prompt: "Look" });
+  const swarm = await by(a, "POST", "/v1/swarm/execute", {
+    agent_id: "scribe",
+    tasks: [{ key: "look", prompt: "Look" }],
+  });
   const planned = { name: "of a", instructions: "Look around", schedule: "0 5 * * *" };
   const routine = (await by(a, "POST", "/v1/pulse-routines/scribe", planned)).body["id"] as string;
   const tick = (await by(a, "POST", `/v1/pulse-routines/scribe/${routine}/trigger`)).body["id"] as string;
   const [said] = await itemsOf(a, `/v1/sessions/${call!["session_id"]}/transcript`);
   objects = [
     ["/v1/memory/executions/", [said!["execution_id"] as string]],
+    ["/v1/swarm/", [swarm.body["id"] as string]],
     ["/v1/pulse-routines/", ["scribe", routine, tick]],
     ["/v1/spawn-executor/", [spawned.body["id"] as string]],
+    ["/v1/documents/", [document.body["id"] as string]],
     ["/v1/attachments/", [attachment.body["id"] as string]],
     ["/v1/chat/sessions/", [talk.body["id"] as string, "msg_none"]],
     ["/v1/browser/cookies/agents/", ["scribe", cookies.body["id"] as string]],
@@ -154,6 +161,9 @@ describe("A4: another user's object is one that there is not", () => {
       "/v1/admin/notifications",
       "/v1/internal/run-history",
       "/v1/agents/researcher/runs",
+      "/v1/agents/scribe/inbox",
+      "/v1/swarm",
+      "/v1/spawn-executor",
       "/v1/pulse-routines",
       "/v1/pulse-routines/scribe",
       "/v1/pulse-routines/scribe/timeline",
@@ -286,6 +296,8 @@ const LEFT: Record<string, "goes" | "handed over" | "kept"> = {
   user_provider_keys: "goes",
   cookie_sets: "goes",
   attachments: "goes",
+  documents: "goes",
+  agent_messages: "goes",
   notifications: "goes",
   events: "handed over",
   jobs: "handed over",
