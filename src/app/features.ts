@@ -19,6 +19,7 @@ import { inbox } from "../feature/inbox/feature.ts";
 import { jobs } from "../feature/jobs/feature.ts";
 import { knowledgeGraph } from "../feature/knowledge-graph/feature.ts";
 import { lifecycle } from "../feature/lifecycle/feature.ts";
+import { mcp } from "../feature/mcp/feature.ts";
 import { memory } from "../feature/memory/feature.ts";
 import { notifications } from "../feature/notifications/feature.ts";
 import { oidc } from "../feature/oidc/feature.ts";
@@ -82,6 +83,7 @@ export const FEATURES = noFeatures()
   .with(memory)
   .with(inbox)
   .with(swarm)
+  .with(mcp)
   .with(engine)
   .with(events)
   .with(admin)

@@ -1,5 +1,6 @@
 /** Everything that `resourceCommands` makes commands of. */
 import { agents } from "./agents.ts";
+import { documents } from "./documents.ts";
 import { executions } from "./executions.ts";
 import { jobs } from "./jobs.ts";
 import { keys } from "./keys.ts";
@@ -23,6 +24,7 @@ export const RESOURCES: readonly Resource[] = [
   providers,
   jobs,
   executions,
+  documents,
   swarm,
   routines,
   keys,

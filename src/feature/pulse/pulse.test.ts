@@ -22,6 +22,11 @@ async function started({ model = createHandModel(), begin = "2026-11-22T09:30:00
   const idle = "---\nname: Idle\n---\nYou rest.";
   const rig = await rigs.started({ pipelines: {}, agents: { worker: agent, idle }, models: model, clock });
   const pulse = () => rig.services.pulse;
+  /** Some at a time, as the clockwork calls it. */
+  const runDue = () => {
+    const { due } = pulse();
+    while ((due.nextAt() ?? Number.POSITIVE_INFINITY) <= now) due.run();
+  };
   const add = (input: Partial<RoutineCreate> = {}, who: Caller = LOCAL_ADMIN) =>
     pulse().create("worker", { ...HOURLY, ...input }, who);
   return {
@@ -29,13 +34,13 @@ async function started({ model = createHandModel(), begin = "2026-11-22T09:30:00
     /** Moves the clock and does what is due then. */
     async goTo(time: string) {
       now = Date.parse(time);
-      pulse().due.run();
+      runDue();
     },
     /** The server was away until then. */
     async backAt(time: string) {
       now = Date.parse(time);
       await rig.restart();
-      pulse().due.run();
+      runDue();
     },
     ticks: (id: string, who: Caller = LOCAL_ADMIN): PulseTick[] =>
       pulse().ticks("worker", id, PAGE, who).items.reverse(),
@@ -60,6 +65,11 @@ describe("a routine that is due", () => {
       { title: "Mend the bell", assigned_agent: "worker" },
       LOCAL_ADMIN,
     );
+    rig.store.sqlite
+      .prepare(
+        "INSERT INTO agent_messages (id, to_agent, from_agent, from_session_id, text, hops, outside, created_at) VALUES ('msg_1', 'worker', 'idle', 'sess_1', 'The bell is cracked', 1, 0, ?)",
+      )
+      .run(new Date().toISOString());
     const { id, next_run_at } = add({ project_id: project.id });
     expect(next_run_at).toBe("2026-11-22T10:00:00.000Z");
     await goTo("2026-11-22T10:00:00.010Z");
@@ -68,6 +78,7 @@ describe("a routine that is due", () => {
     const words = first?.role === "user" ? textOf(first.parts) : "";
     for (const part of ["Look at the inbox", "Mend the bell", task.id, "Hourly"]) expect(words).toContain(part);
     expect(call.request.tools.map(({ name }) => name)).toContain("list_my_tasks");
+    expect(JSON.stringify(call.request.messages)).toContain("The bell is cracked");
     const [begun] = ticks(id);
     expect(begun).toMatchObject({ status: "running", cause: "schedule", caught_up: false });
     call.reply([{ tool: "list_my_tasks", input: {} }]);
@@ -133,6 +144,24 @@ describe("a routine that is due", () => {
     expect(pulse().get("worker", id, LOCAL_ADMIN).next_run_at).toBe("2027-11-22T14:21:00.000Z");
   });
 
+  test("is not put off by a clock that was wrong and is set back, and does nothing twice", async () => {
+    const { rig, add, goTo, get, pulse } = await started();
+    const { id } = add({ max_concurrent: 8 });
+    await goTo("2026-11-22T10:00:00Z");
+    await goTo("2031-01-01T00:00:10Z");
+    await goTo("2026-11-22T09:50:00Z");
+    expect(get(id).next_run_at).toBe("2031-01-01T01:00:00.000Z");
+    pulse().replan();
+    expect(get(id).next_run_at).toBe("2026-11-22T10:00:00.000Z");
+    await goTo("2026-11-22T10:00:00Z");
+    await goTo("2026-11-22T11:00:00Z");
+    const near = rig.store.sqlite
+      .prepare("SELECT due_at FROM pulse_ticks WHERE routine_id = ? AND due_at < ? ORDER BY due_at")
+      .pluck()
+      .all(id, Date.parse("2027-01-01T00:00Z")) as number[];
+    expect(near.map((at) => new Date(at).toISOString().slice(11, 16))).toEqual(["10:00", "11:00"]);
+  });
+
   test("at half past two in Berlin is done once on either night on which the clocks change", async () => {
     for (const [begin, times] of [
       ["2026-03-28T12:00Z", ["2026-03-29T01:00:00.000Z", "2026-03-30T00:30:00.000Z"]],
@@ -151,7 +180,7 @@ describe("a routine that is due", () => {
 
 describe("a tick that does not run says why", () => {
   test("a blackout, also for what would be caught up in one", async () => {
-    const { add, backAt, goTo, ticks, sessions } = await started();
+    const { rig, add, backAt, goTo, ticks, sessions } = await started();
     const { id, next_run_at } = add({ blackouts: [{ start: "10:00", end: "11:30" }] });
     expect(next_run_at).toBe("2026-11-22T12:00:00.000Z");
     await goTo("2026-11-22T10:00:00Z");
@@ -164,6 +193,12 @@ describe("a tick that does not run says why", () => {
       ["12:00", "missed", "server_down"],
     ]);
     expect(sessions()).toBe(1);
+    // Of the times that were gone, none has an event.
+    const skips = rig.events().filter(({ kind }) => kind === "pulse_skipped");
+    expect(skips.map(({ data }) => [data["name"], data["due_at"]])).toEqual([
+      ["Hourly", "2026-11-22T10:00:00.000Z"],
+      ["Late", "2026-11-22T10:30:00.000Z"],
+    ]);
   });
 
   test("the time before still works, unless it may work more than once at a time", async () => {

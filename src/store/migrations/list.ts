@@ -33,6 +33,7 @@ import pulses from "./0185-pulses.sql" with { type: "text" };
 import merging from "./0200-merging.sql" with { type: "text" };
 import commands from "./0205-commands.sql" with { type: "text" };
 import tasks from "./0220-tasks.sql" with { type: "text" };
+import mcp from "./0240-mcp.sql" with { type: "text" };
 import cookies from "./0260-cookies.sql" with { type: "text" };
 import voice from "./0261-voice.sql" with { type: "text" };
 import codehost from "./0270-codehost.sql" with { type: "text" };
@@ -75,6 +76,7 @@ export const MIGRATIONS: readonly Migration[] = [
   { name: "0121-waits", sql: waits },
   { name: "0220-tasks", sql: tasks },
   { name: "0140-attachments", sql: attachments },
+  { name: "0240-mcp", sql: mcp },
   { name: "0260-cookies", sql: cookies },
   { name: "0261-voice", sql: voice },
   { name: "0270-codehost", sql: codehost },
