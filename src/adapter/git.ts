@@ -4,6 +4,7 @@
  */
 import { mkdir, rm, writeFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
+import { type AgentRepository, giveRepository } from "./git/agent-repository.ts";
 import { type ChangedPath, changedPaths, type Hunk, hunksOf, patchOf, type Range } from "./git/changes.ts";
 import { createGitCommand, type GitCommand, type GitRunner } from "./git/command.ts";
 import { type CommitOptions, type Committed, commitAll, type Identity } from "./git/commit.ts";
@@ -68,7 +69,11 @@ export interface Git {
   ): Promise<{ patch: string; cut: boolean }>;
   hunks(repository: string, range: Range, path: string): Promise<{ hunks: Hunk[]; cut: boolean }>;
   addWorktree(worktree: NewWorktree): Promise<boolean>;
+  /** The repository that an agent finds in its working copy. @returns whether it was made anew. @throws Problem 502, 504. */
+  giveRepository(wish: AgentRepository): Promise<boolean>;
   removeWorktree(place: WorktreePlace): Promise<void>;
+  /** Deletes a branch that is at `from`. @throws Problem 502 when it is not. */
+  removeBranch(repository: string, branch: string, from: string): Promise<void>;
   commitAll(
     place: WorktreePlace,
     options: Omit<CommitOptions, "gitDir" | "worktree" | "maxFileBytes">,
@@ -127,7 +132,12 @@ export function createGit({ program = "git", env }: Partial<Pick<GitRunner, "pro
     patch: (repository, range, options) => patchOf(git, repository, range, options),
     hunks: (repository, range, path) => hunksOf(git, repository, range, path),
     addWorktree: (worktree) => addWorktree(git, worktree),
+    giveRepository: (wish) => giveRepository(git, wish),
     removeWorktree,
+    async removeBranch(repository, branch, from) {
+      for (const ref of [branch, from]) assertRef(ref);
+      await git(["update-ref", "-d", `refs/heads/${branch}`, from], bare(repository));
+    },
     commitAll: (place, options) =>
       commitAll(git, {
         ...options,

@@ -2,6 +2,7 @@ import { createGit } from "../../adapter/git.ts";
 import { type Core, defineFeature } from "../feature.ts";
 import type { Jobs } from "../jobs/service.ts";
 import type { Pipelines } from "../pipelines/service.ts";
+import type { SettingsService } from "../settings/service.ts";
 import { createRunBranches } from "./branches.ts";
 import { createClones } from "./clones.ts";
 import { projectEvents } from "./events.ts";
@@ -17,7 +18,7 @@ const SWEEP_MS = 600_000;
 
 export const projects = defineFeature(
   "projects",
-  (deps: Core & { jobs: Jobs; pipelines: Pick<Pipelines, "exists"> }) => {
+  (deps: Core & { settings: Pick<SettingsService, "get">; jobs: Jobs; pipelines: Pick<Pipelines, "exists"> }) => {
     const { config, store, clock, log, bus, base, guard, folder } = deps;
     const git = createGit({ env: config.hostEnv });
     const rows = createProjectStore(store, clock);
@@ -28,8 +29,9 @@ export const projects = defineFeature(
     const inTurn = createTurns();
     const updates = createUpdates({ ...own, inTurn });
     const { refresh, settle } = updates;
+    const gitDepth = () => deps.settings.get().sandbox.git_depth;
     const places = { workspaces: folder.workspaces, projects: folder.projects };
-    const workspaces = createRunWorkspaces({ ...own, ...places, inTurn, refresh });
+    const workspaces = createRunWorkspaces({ ...own, ...places, inTurn, refresh, gitDepth });
     const { releaseAll } = workspaces;
     const branches = createRunBranches({ ...own, inTurn, settle });
     const unmerged = branches.unmerged;
