@@ -28,7 +28,7 @@ function tell(what: string, { reports, events }: CampaignReport, seconds: number
   row(`${what}: points`, `${reports.length} of a run with ${events} events, ${seconds.toFixed(0)} s`);
   row("  runs that ended as undisturbed", reports.length - bad.length);
   row(
-    "  commands under way, told as interrupted",
+    "  commands under way, reported as interrupted",
     sum(({ interrupted }) => interrupted),
   );
   row(

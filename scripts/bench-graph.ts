@@ -95,7 +95,7 @@ async function measure(path: string, rounds: number, peers: readonly Peer[], fol
   return measured;
 }
 
-/** A round of each peer, on copies of their own. One that fails is out of the folder's table, and told. */
+/** A round of each peer, on copies of their own. One that fails is out of the folder's table, and reported. */
 async function peersRound(path: string, peers: readonly Peer[], folder: string, name: string, measured: Measured) {
   for (const peer of peers) {
     if (measured.failed.has(peer)) continue;

@@ -18,7 +18,7 @@ export interface Peer {
 
 const CODEGRAPH = "@colbymchenry/codegraph";
 
-/** The peers that can run here; why another cannot is told in `missing`. */
+/** The peers that can run here; why another cannot is said in `missing`. */
 export async function findPeers(folder: string): Promise<{ peers: Peer[]; missing: string[] }> {
   const home = join(folder, "peers");
   mkdirSync(home, { recursive: true });

@@ -15,7 +15,7 @@ export interface ResolvedAddress {
 export interface AddressGuard {
   /** True if the operator listed this host by name, or the address that it spells. */
   isListed(host: string): boolean;
-  /** Refuses what can be told without a name server. @returns the host in its one spelling. @throws Problem 422 `address_refused`. */
+  /** Refuses what is known to be private without a name server. @returns the host in its one spelling. @throws Problem 422 `address_refused`. */
   assertSpelling(host: string): string;
   /**
    * The addresses of `host`, all of them allowed; never empty.
@@ -86,7 +86,7 @@ export function plainHost(given: string): string {
   const bare = given.trim();
   const text = bare.includes(":") && !bare.startsWith("[") ? `http://[${bare}]/` : `http://${bare}/`;
   if (bare === "" || /[\s/\\?#@%]/.test(bare) || !URL.canParse(text))
-    throw new Problem(422, "bad_host", "This is no usable host name.");
+    throw new Problem(422, "bad_host", "This is not a usable host name.");
   return new URL(text).hostname.replace(/^\[|\]$/g, "").replace(/\.$/, "");
 }
 

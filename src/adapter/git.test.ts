@@ -2,6 +2,7 @@ import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { existsSync, mkdirSync, mkdtempSync, readdirSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { FILE_PATCH_CHARACTERS } from "./git/changes.ts";
 import { createGit } from "./git.ts";
 
 const root = mkdtempSync(join(tmpdir(), "skep-git-"));
@@ -162,12 +163,24 @@ describe("worktrees", () => {
     expect(existsSync(run.path)).toBe(false);
     expect(filesOf(repository, "run/run_1")).toEqual([".gitmodules", "README.md", "new.txt", "sub"]);
     expect(existsSync(join(workspace, "new.txt"))).toBe(false);
-    expect(await git.diffStat(repository, { from: "trunk", to: "run/run_1" })).toEqual({
-      files: 2,
-      insertions: 1,
-      deletions: 1,
-    });
-    expect(await git.diff(repository, { from: "trunk", to: "run/run_1" })).toContain("+new");
+    const range = { from: "trunk", to: "run/run_1" };
+    expect(await git.changedPaths(repository, range)).toMatchObject([
+      { path: "docs/a.md", status: "deleted", deletions: 1 },
+      { path: "new.txt", status: "added", insertions: 1 },
+    ]);
+    expect((await git.patch(repository, range, { maxBytes: 10_000 })).patch).toContain("+new");
+  });
+
+  test("a change that is larger than asked for is cut where it is read, in the patch and in the hunks", async () => {
+    const { repository, run } = await cloned();
+    writeFileSync(join(run.path, "large.txt"), "a line of the file\n".repeat(200_000));
+    await git.commitAll(run, { message: "large", author });
+    const range = { from: "trunk", to: "run/run_1" };
+    const { patch, cut } = await git.patch(repository, range, { maxBytes: 5_000 });
+    expect([cut, patch.length]).toEqual([true, 5_000]);
+    const { hunks, cut: isCut } = await git.hunks(repository, range, "large.txt");
+    expect([isCut, hunks.length]).toEqual([true, 1]);
+    expect(hunks[0]!.lines.join("\n").length).toBeLessThan(FILE_PATCH_CHARACTERS);
   });
 
   test("making one again finds it as it was left; after its removal it starts from its branch", async () => {

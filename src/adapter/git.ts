@@ -30,12 +30,6 @@ export interface Head {
   branch: string | null;
 }
 
-export interface DiffStat {
-  files: number;
-  insertions: number;
-  deletions: number;
-}
-
 export interface Git {
   /** e.g. `2.39.5`. @throws Problem 503 `git_missing`. */
   version(): Promise<string>;
@@ -78,9 +72,6 @@ export interface Git {
     place: WorktreePlace,
     options: Omit<CommitOptions, "gitDir" | "worktree" | "maxFileBytes">,
   ): Promise<Committed>;
-  /** Unified diff between two commits or branches; cut after `maxBytes`. */
-  diff(repository: string, range: { from: string; to: string }, maxBytes?: number): Promise<string>;
-  diffStat(repository: string, range: { from: string; to: string }): Promise<DiffStat>;
 }
 
 const CLONE_TIMEOUT_MS = 30 * 60_000;
@@ -145,35 +136,10 @@ export function createGit({ program = "git", env }: Partial<Pick<GitRunner, "pro
         worktree: place.path,
         maxFileBytes: MAX_FILE_BYTES,
       }),
-    async diff(repository, range, maxBytes = 1024 * 1024) {
-      const { stdout } = await git([...diffArgs("--patch", "--no-color"), ...rangeArgs(range)], bare(repository));
-      return stdout.length > maxBytes ? `${stdout.slice(0, maxBytes)}\n[cut]\n` : stdout;
-    },
-    async diffStat(repository, range) {
-      const { stdout } = await git([...diffArgs("--numstat", "-z"), ...rangeArgs(range)], bare(repository));
-      const rows = stdout.split("\0").filter((row) => /^[\d-]+\t[\d-]+\t/.test(row));
-      const sum = (column: number) => rows.reduce((all, row) => all + (Number(row.split("\t")[column]) || 0), 0);
-      return { files: rows.length, insertions: sum(0), deletions: sum(1) };
-    },
   };
 }
 
 const bare = (repository: string) => ({ cwd: repository, gitDir: repository });
-const diffArgs = (...shape: string[]) => [
-  "diff-tree",
-  "-r",
-  "--no-ext-diff",
-  "--no-textconv",
-  "--no-renames",
-  "--ignore-submodules=all",
-  ...shape,
-];
-
-function rangeArgs({ from, to }: { from: string; to: string }): string[] {
-  assertRef(from);
-  assertRef(to);
-  return [`${from}^{commit}`, `${to}^{commit}`, "--"];
-}
 
 async function headOf(git: GitCommand, repository: string): Promise<Head> {
   const ask = async (args: string[]) => (await git(args, { ...bare(repository), accept: [1, 128] })).stdout.trim();

@@ -1,6 +1,6 @@
 /**
  * GET of an address that somebody else named. Each hop's host is resolved once by the guard and the connection goes to
- * that very address; redirects are followed by hand, so each is judged anew. Bounded in time, bytes and hops.
+ * that very address; redirects are followed by hand, so each is checked again. Bounded in time, bytes and hops.
  */
 import { badRequest, messageOf, Problem } from "../core/errors.ts";
 import { LIMITS } from "../core/limits.ts";
@@ -64,7 +64,7 @@ export function createGuardedFetch({
 /** @throws Problem 400 when it is no plain http or https address. */
 function webAddress(text: string, base?: URL): URL {
   const from = base?.href;
-  if (!URL.canParse(text, from)) throw badRequest("This is no usable address.", "bad_address");
+  if (!URL.canParse(text, from)) throw badRequest("This is not a usable address.", "bad_address");
   const url = new URL(text, from);
   if (url.protocol !== "http:" && url.protocol !== "https:")
     throw badRequest("Only http and https addresses can be fetched.", "bad_address");

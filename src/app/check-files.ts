@@ -19,7 +19,7 @@ export interface CheckedFile {
 const FORMAT = { read: readFrontMatter, update: updateFrontMatter };
 const at = (message: string): SourceProblem => ({ line: 1, column: 1, pointer: "", message });
 
-/** Checks files, and those below folders. What is no file is a problem of its own. */
+/** Checks files, and those below folders. What is not a file is a problem of its own. */
 export function checkFiles(paths: readonly string[]): CheckedFile[] {
   return paths.flatMap((path) => {
     const found = statSync(path, { throwIfNoEntry: false });
@@ -60,7 +60,9 @@ function problemsOf(kind: CheckedFile["kind"], file: string, text: string): Sour
     case "pipeline":
       return parsePipeline(text, home === "_pipelines" ? { fileId: stem, ...knownBeside(path) } : {}).problems;
     case "agent": {
-      const misnamed = isSlug(home) ? [] : [at(`The folder "${home}" is no id: small letters, digits and hyphens.`)];
+      const misnamed = isSlug(home)
+        ? []
+        : [at(`The folder "${home}" is not an id: small letters, digits and hyphens.`)];
       return [...misnamed, ...parseAgentFile(home, text).problems];
     }
     case "skill":

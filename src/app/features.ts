@@ -13,6 +13,7 @@ import { docs } from "../feature/docs/feature.ts";
 import { doctor } from "../feature/doctor/feature.ts";
 import { engine } from "../feature/engine/feature.ts";
 import { events } from "../feature/events/feature.ts";
+import { inbox } from "../feature/inbox/feature.ts";
 import { jobs } from "../feature/jobs/feature.ts";
 import { knowledgeGraph } from "../feature/knowledge-graph/feature.ts";
 import { lifecycle } from "../feature/lifecycle/feature.ts";
@@ -74,6 +75,7 @@ export const FEATURES = noFeatures()
   .with(spawn)
   .with(pulse)
   .with(memory)
+  .with(inbox)
   .with(swarm)
   .with(engine)
   .with(events)
@@ -88,5 +90,5 @@ export const FEATURES = noFeatures()
 /** What every list that the product is made of brings at least. */
 export type ProductServices = typeof FEATURES extends FeatureList<infer Services, infer _> ? Services : never;
 
-/** Any event, told apart by `kind`. */
+/** Any event, distinguished by `kind`. */
 export type AppEvent = EventOf<(typeof FEATURES.events)[number]>;

@@ -97,7 +97,7 @@ async function using<T>(
     throw new Problem(
       404,
       "no_data",
-      `${data} is no data folder of a server. Name it with --data, or begin with: skep admin create`,
+      `${data} is not a data folder of a server. Name it with --data, or begin with: skep admin create`,
     );
   const accounts = await open(flags);
   try {

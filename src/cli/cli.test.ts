@@ -164,7 +164,7 @@ describe("a place that cannot be written", () => {
     for (const [args, says] of [
       [["graph", "index", folder.path], /^skep: Cannot make the folder \/dev\/null\/home\/.* Is HOME right/],
       [["demo", "--folder", "/dev/null/demo"], /^skep: Cannot make the folder \/dev\/null\/demo/],
-      [["admin", "token", "--data", join(folder.path, "none")], /^skep: .*\/none is no data folder of a server/],
+      [["admin", "token", "--data", join(folder.path, "none")], /^skep: .*\/none is not a data folder of a server/],
     ] as const) {
       const { code, stderr } = await skep(args, { env });
       expect([args[0], code, lines(stderr).length]).toEqual([args[0], 1, 1]);

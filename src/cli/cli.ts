@@ -27,7 +27,7 @@ import { twoFactorCommands } from "./two-factor.ts";
 import { updateCommand } from "./update.ts";
 import { usageCommand } from "./usage.ts";
 
-/** All commands. `exit` hears the exit code of one that did not fail by throwing. */
+/** All commands. `exit` receives the exit code of a command that did not throw. */
 export function createProgram(exit: (code: number) => void): Command {
   const program = new Command("skep")
     .description("A team of AI agents in one file.")

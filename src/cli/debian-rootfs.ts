@@ -20,7 +20,7 @@ export interface DebianOptions {
   /** Further packages. */
   packages: readonly string[];
   mirror?: string | undefined;
-  /** Hears what the tool says, line by line. */
+  /** Receives the tool's output, line by line. */
   onLine(line: string): void;
 }
 
@@ -36,7 +36,7 @@ export async function debianRootfs(options: DebianOptions): Promise<{ tar: Reada
   const { suite, packages, mirror } = options;
   for (const word of [suite, ...packages])
     if (!/^[a-z0-9][a-z0-9.+-]*$/.test(word))
-      throw new Problem(422, "bad_usage", `${word} is no name of a package or release.`);
+      throw new Problem(422, "bad_usage", `${word} is not a name of a package or release.`);
   const include = `--include=${[...DEBIAN_PACKAGES, ...packages].join(",")}`;
   const from = mirror === undefined ? [] : [mirror];
   if (Bun.which("mmdebstrap")) return run(["mmdebstrap", "--variant=minbase", include, suite, "-", ...from], options);

@@ -56,7 +56,7 @@ async function serveFolder(path: string, options: Common): Promise<void> {
       .then(({ state, dirty }) => (state === "not_indexed" || dirty ? graph.index({ force: false }) : undefined));
     return refreshing;
   };
-  // Begun before anybody asks; a failure is told to whoever does.
+  // Started before the first question; a failure is the answer to that question.
   void refresh().catch(() => undefined);
   await serveMcp({
     version: BUILD.version,
@@ -318,7 +318,7 @@ function paramsOf(text: string | undefined): Record<string, unknown> {
     const params: unknown = JSON.parse(text);
     if (typeof params === "object" && params !== null && !Array.isArray(params)) return { ...params };
   } catch {
-    // Told below, as any other text that is no object.
+    // Reported below, like any other text that is not an object.
   }
   throw new Problem(422, "bad_usage", "--params takes a JSON object.");
 }

@@ -74,6 +74,6 @@ describe("an image of Debian", () => {
 
   test("takes names of packages, and nothing that is an option", async () => {
     const { code, stderr } = await build("/usr/bin:/bin", "--with", "--eatmydata");
-    expect([code, stderr]).toEqual([2, expect.stringContaining("is no name of a package")]);
+    expect([code, stderr]).toEqual([2, expect.stringContaining("is not a name of a package")]);
   });
 });

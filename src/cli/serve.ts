@@ -1,4 +1,4 @@
-/** `skep serve`: runs the appliance until it is told to stop. */
+/** `skep serve`: runs the server until it is stopped. */
 import type { Command } from "commander";
 import type { App } from "../app.ts";
 import { type Config, isLoopback } from "../core/config.ts";
@@ -12,7 +12,7 @@ export function serveCommand(program: Command, exit: (code: number) => void): vo
   addConfigFlags(program.command("serve").description("run the server")).action(async (flags) => {
     const config = configFrom(flags);
     const { app, stop } = await startServer(config, { listed: true });
-    // Listened for before anybody is told the address: whoever reads it may stop us at once.
+    // Signals are handled before the address is printed: a reader of it may stop us at once.
     const told = untilStopped();
     console.log(startText(app, config).join("\n"));
     const signal = await told;

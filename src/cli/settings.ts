@@ -66,7 +66,7 @@ async function change(flags: ServerFlags, fields: Record<string, unknown>, exit:
       throw new Problem(
         422,
         "bad_usage",
-        `${path} is no setting: give GROUP.FIELD=VALUE, as skep settings shows them.`,
+        `${path} is not a setting: give GROUP.FIELD=VALUE, as skep settings shows them.`,
       );
     body[group] = { ...body[group], [field]: value };
   }
@@ -93,7 +93,7 @@ function budgetLines(states: readonly Item[]): string[] {
         right: true,
         style: ({ percent }) => (percent >= 100 ? "red" : percent >= 80 ? "yellow" : undefined),
       },
-      { head: "ANEW", of: ({ resets_at }) => timeText(resets_at) },
+      { head: "RESETS", of: ({ resets_at }) => timeText(resets_at) },
     ],
     states,
   );

@@ -1,5 +1,5 @@
 /**
- * The runtime hears a signal in its event loop, so a process whose loop is stuck never hears one. The system itself can
+ * The runtime handles a signal in its event loop, so a process whose loop is stuck never handles one. The system itself can
  * be asked to call a signal's handler once and to end the process at the next (`SA_RESETHAND`): that needs no loop.
  */
 import { dlopen, ptr } from "bun:ffi";
@@ -33,7 +33,7 @@ function load() {
     try {
       return dlopen(library, { sigaction: { args: ["i32", "ptr", "ptr"], returns: "i32" } }).symbols.sigaction;
     } catch {
-      // The other name, or none at all: then only a process whose loop runs hears a signal.
+      // The other name, or none at all: then only a process whose loop runs handles a signal.
     }
   return undefined;
 }

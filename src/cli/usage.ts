@@ -76,7 +76,7 @@ function report(usage: UsageView, by: "provider" | "model" | "agent"): void {
   console.log(`${usage.from.slice(0, 10)} to ${usage.to.slice(0, 10)} (UTC)`);
   print([...rows, ["total", usage.totals]]);
   for (const { scope, limit_usd, spent_usd, percent, resets_at } of usage.budgets) {
-    const reset = resets_at === null ? "" : `, anew ${resets_at.slice(0, 10)}`;
+    const reset = resets_at === null ? "" : `, resets ${resets_at.slice(0, 10)}`;
     console.log(`budget ${scope.replace("_", " ")}: $${spent_usd.toFixed(2)} of $${limit_usd} (${percent} %)${reset}`);
   }
 }

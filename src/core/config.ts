@@ -48,7 +48,7 @@ const url: Reader<string> = (value) => {
 const KEY_CHARACTERS_MIN = 16;
 
 const option = <T>(o: Option<T>): Option<T> => o;
-/** An option that takes one of a few words, the first unless told. */
+/** An option that takes one of a few words, the first by default. */
 const worded = <const T extends string>(env: string, about: string, ...words: [T, ...T[]]) =>
   option<T>({
     ...{ env, about, default: words[0], choices: words, read: oneOf(...words) },
@@ -169,7 +169,7 @@ export const OPTIONS = {
   ),
   agentApiUrl: option<string | undefined>({
     env: "AGENT_API_URL",
-    about: "Address under which containers reach this server; unset: none is told.",
+    about: "Address under which containers reach this server; unset: they get none.",
     accepts: "an http or https address",
     default: undefined,
     read: url,

@@ -14,7 +14,6 @@ export const ID_PREFIXES = {
   user: "usr",
   job: "job",
   swarm: "swm",
-  swarmTask: "swt",
   spawn: "spn",
   attachment: "att",
   document: "doc",
@@ -61,6 +60,6 @@ export function isId(kind: IdKind, text: string): boolean {
 
 /** Names of agents, pipelines, skills, providers, servers. */
 export const SLUG = /^[a-z0-9][a-z0-9-]{0,63}$/;
-/** Words that paths use themselves, so nothing may be named so. */
+/** Words that paths use themselves: no name may be one of them. */
 export const RESERVED_SLUGS: ReadonlySet<string> = new Set(["settings", "shared", "summary", "agents", "all"]);
 export const isSlug = (text: string): boolean => SLUG.test(text) && !RESERVED_SLUGS.has(text);

@@ -6,8 +6,8 @@ const problem = (schema: unknown) => schemaProblems(schema).map(({ path, message
 
 describe("a schema", () => {
   test.each([
-    [{ properties: { a: { pattern: "(" } } }, "properties/a/pattern: This is no valid pattern"],
-    [{ patternProperties: { "[": {} } }, "patternProperties: This is no valid pattern"],
+    [{ properties: { a: { pattern: "(" } } }, "properties/a/pattern: This is not a valid pattern"],
+    [{ patternProperties: { "[": {} } }, "patternProperties: This is not a valid pattern"],
     [{ properties: { a: { pattern: "a".repeat(1_001) } } }, "a pattern has at most 1000 characters"],
     [{ items: { $ref: "#/$defs/none" } }, 'items/$ref: There is nothing at "#/$defs/none"'],
     [{ items: { $ref: "https://example.org/schema.json" } }, "items/$ref: There is nothing at"],

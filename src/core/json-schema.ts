@@ -109,7 +109,7 @@ function patternFault(pattern: unknown): string | undefined {
     return undefined;
   } catch (error) {
     const why = error instanceof Error ? error.message.replace(/^Invalid regular expression: /, "") : String(error);
-    return `This is no valid pattern: ${why}.`;
+    return `This is not a valid pattern: ${why}.`;
   }
 }
 

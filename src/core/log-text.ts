@@ -10,7 +10,7 @@ const LEVELS: Readonly<Record<number, readonly [word: string, colour: number]>> 
 /** Longer values are cut. */
 const VALUE_CHARACTERS = 300;
 
-/** @param line one JSON object as the logger writes it. @returns the text with its line end; what is no JSON stays as it is. */
+/** @param line one JSON object as the logger writes it. @returns the text with its line end; what is not JSON stays as it is. */
 export function logText(line: string, colours: boolean): string {
   let entry: Record<string, unknown>;
   try {

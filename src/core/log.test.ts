@@ -26,7 +26,7 @@ describe("the log for people", () => {
     expect(text).not.toMatch(/[\x00-\x09\x0b-\x1f\x7f-\x9f]/);
   });
 
-  test("leaves what is no JSON as it is", () => {
+  test("leaves what is not JSON as it is", () => {
     expect(logText("plain\n", true)).toBe("plain\n");
   });
 });

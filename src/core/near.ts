@@ -22,7 +22,7 @@ export function didYouMean(word: string, names: Iterable<string>): string {
 /** Longer words are not compared. */
 const LONGEST = 64;
 
-/** Edits from one word to the other (Damerau-Levenshtein, neighbours swapped count once); more than `reach` is only told as more. */
+/** Edits from one word to the other (Damerau-Levenshtein, neighbours swapped count once); more than `reach` is only reported as more. */
 function distanceOf(a: string, b: string, reach: number): number {
   if (a.startsWith(b) || b.startsWith(a)) return Math.min(reach, Math.abs(a.length - b.length));
   if (Math.abs(a.length - b.length) > reach || a.length > LONGEST) return reach + 1;

@@ -1,4 +1,4 @@
-/** The moves of runs and steps. Nobody else knows them; whoever changes a status calls `assertMove`. */
+/** The moves of runs and steps. Nothing else knows them; code that changes a status calls `assertMove`. */
 
 export const RUN_STATUSES = ["queued", "running", "waiting", "succeeded", "failed", "cancelled"] as const;
 /** How work ends: of runs, executions and jobs alike. */

@@ -9,7 +9,7 @@ const ARMOUR = /^-----(BEGIN|END) [A-Z0-9 ]+-----$/;
 const BASE64_LINES = [76, 64];
 const HEX_LINES = [60];
 
-/** Every text that is to be masked for a value, none longer than MAX_NEEDLE: longer ones are told by their pieces. */
+/** Every text that is to be masked for a value, none longer than MAX_NEEDLE: longer ones are found by their pieces. */
 export function formsOf(value: string): string[] {
   const forms = new Set<string>();
   const add = (form: string) => {

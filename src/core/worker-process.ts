@@ -62,7 +62,7 @@ export class WorkerProcess<Reply extends { id: number }> {
   private nextId = 1;
   private lost: { how: LostHow; reason: string } | undefined;
 
-  /** @param onEnd told once; `reason` is empty when the process was no longer needed. */
+  /** @param onEnd called once; `reason` is empty when the process was no longer needed. */
   constructor(
     private readonly setup: WorkerSetup,
     private readonly onEnd: (worker: WorkerProcess<Reply>, reason: string) => void,

@@ -159,7 +159,7 @@ function keep({ execution, ports, signal }: LoopInput, reply: ModelReply, purpos
   else ports.rows.logCall(execution, reply, purpose);
 }
 
-/** No more calls than are made, and one more, at which the model is told that the rest was left out. */
+/** No more calls than are made, and one more, with which the model learns that the rest was left out. */
 function fewCalls(parts: readonly AssistantPart[]): AssistantPart[] {
   let calls = 0;
   return parts.filter((part) => part.type !== "tool_call" || ++calls <= LIMITS.callsPerReply + 1);

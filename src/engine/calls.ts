@@ -9,7 +9,7 @@ import { firstBytes, keepMaskedEnds } from "./output.ts";
 import type { EnginePorts } from "./ports.ts";
 import { contractFault, type SchemaCheck } from "./result.ts";
 import type { Sandbox } from "./sandbox.ts";
-import type { Tool, ToolResult } from "./tool.ts";
+import type { Tool, ToolContext, ToolResult } from "./tool.ts";
 
 /** What of a value does not fit a schema; that it could not be checked is one such fault. */
 export const schemaCheck =
@@ -29,11 +29,13 @@ export interface Turn {
   sandbox: Sandbox;
   masker: Masker;
   signal: AbortSignal;
+  aside: ToolContext["aside"];
 }
 
 /**
  * Brings every call of a reply to an end. A call that a dead process had begun is reported as interrupted, never run
- * again; except `complete` and `fail`, which touch nothing but our rows: those are taken as said. Calls of an earlier
+ * again; except `complete` and `fail`, which touch nothing but our rows and are taken as said, and tools that find what
+ * they had begun. Calls of an earlier
  * turn that was ended before them are not run any more.
  * @returns how the execution ends, if a call said so.
  */
@@ -50,7 +52,7 @@ export async function settleCalls(turn: Turn, { calls, executionId }: AssistantM
     if (call.ending) return call.ending;
     const tool = tools.get(call.tool);
     if (call.status === "done" || call.status === "interrupted") continue;
-    if (call.status === "running" && tool?.group !== "end") {
+    if (call.status === "running" && tool?.group !== "end" && !tool?.resumes) {
       ports.rows.interruptCall(execution, call);
       continue;
     }
@@ -146,13 +148,12 @@ export function liveOutput({ execution, ports, masker }: Turn, { callId: call_id
 }
 
 async function guarded(turn: Turn, call: StoredCall, tool: Tool): Promise<ToolResult> {
-  const { execution, ports, sandbox, masker } = turn;
+  const { execution, ports, sandbox, masker, aside } = turn;
   const late = AbortSignal.timeout(tool.timeoutMs);
   const live = liveOutput(turn, call);
-  const context = {
-    execution,
-    sandbox,
-    masker,
+  const context: ToolContext = {
+    ...{ execution, sandbox, masker, aside },
+    callId: call.callId,
     signal: AbortSignal.any([turn.signal, late]),
     onOutput: live.push,
   };
@@ -171,7 +172,7 @@ async function guarded(turn: Turn, call: StoredCall, tool: Tool): Promise<ToolRe
   }
 }
 
-/** A tool that does not heed its signal is left behind rather than waited for. */
+/** A tool that ignores its abort signal is abandoned, not waited for. */
 function raceSignal<T>(work: Promise<T>, signal: AbortSignal): Promise<T> {
   return new Promise<T>((resolve, reject) => {
     const stop = () => reject(signal.reason);

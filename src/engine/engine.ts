@@ -55,7 +55,7 @@ export interface EngineDeps {
   /** What its agent remembers and may need for this input; words for the prompt. */
   memoryOf(execution: Execution): string | undefined;
   guidanceOf(runId: string): string | null;
-  /** What containers are told: the shared token when the operator chose it, and where this server is. */
+  /** What containers get: the shared token when the operator chose it, and where this server is. */
   sharedToken: string | undefined;
   apiUrl(): string | undefined;
   workspaces: {
@@ -65,6 +65,8 @@ export interface EngineDeps {
     own(sessionId: string): Promise<string>;
   };
   attachments(): Attachments;
+  /** Puts what other agents wrote to this one into its transcript. */
+  deliver(execution: Execution): void;
   overdrawn(execution: Execution, estimateUsd: number): Overdrawn | undefined;
   reserve(execution: Execution, amountUsd: number): boolean;
   emitSoon<D extends EventDefinition>(definition: D, draft: DraftOf<D>): void;
@@ -175,6 +177,7 @@ function portsOf(deps: EngineDeps, tokens: ExecutionTokens): EnginePorts {
       });
       return { ...prompt, skills: injected.map(({ name }) => name) };
     },
+    deliver: deps.deliver,
     secretsOf: deps.secretsOf,
     variablesOf({ id, sessionId, agentId, runId }, token) {
       const apiUrl = deps.apiUrl();

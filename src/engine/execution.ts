@@ -27,7 +27,7 @@ export interface Execution extends ExecutionInfo {
   wantedModel?: string | undefined;
   /** Holds it to these of its agent's tools. */
   onlyTools?: readonly string[] | undefined;
-  /** What it was given to do, or was told. */
+  /** What it was given to do, or a message to it. */
   input: InputPart[];
   /** Assembled at the first start; null before. */
   system: string | null;
@@ -105,13 +105,19 @@ export type CallPurpose = "turn" | "summary";
 /** `cancel`: the work is not wanted any more. `interrupt`: this reply ends, the session goes on. */
 export type StopRequest = "cancel" | "interrupt";
 
+export interface TakeRule {
+  perAgent: number;
+  /** Only those in sessions that another started. */
+  belowOnly: boolean;
+}
+
 /** The rows of executions. Each call is one transaction, on disk when it returns. */
 export interface ExecutionRows {
   /**
    * Takes up to `limit` queued executions whose time has come: queued → running, owned by us. Fair between runs and
    * agents, one of a session at a time, at most `perAgent` of an agent with those in `busyAgents`.
    */
-  take(limit: number, busyAgents: ReadonlyMap<string, number>, perAgent: number): Execution[];
+  take(limit: number, busyAgents: ReadonlyMap<string, number>, rule: TakeRule): Execution[];
   /** Everything a dead process left running goes back to the queue. @returns how many. */
   reclaim(): number;
   /**

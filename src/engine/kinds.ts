@@ -1,5 +1,5 @@
 /**
- * The kinds of sessions in one table: who starts them, what ends them, which tools they have. Whoever asks "is it a
+ * The kinds of sessions in one table: who starts them, what ends them, which tools they have. Code that asks "is it a
  * chat?" asks this table what it really wants to know.
  */
 import type { ToolGroup } from "./tool.ts";

@@ -41,6 +41,7 @@ export async function runLoop(input: LoopInput): Promise<Ending> {
       ports.rows.addNote(execution, next);
     }
     ports.rows.takeSteering(execution);
+    ports.deliver(execution);
     if (ports.rows.replies(execution) >= agent.maxTurns) return outOfTurns(agent.maxTurns, said);
     const reply = await ask(input);
     if ("status" in reply) return reply;
@@ -60,7 +61,7 @@ const UNFINISHED: Partial<Record<AssistantMessage["finish"], { ask: string; code
 };
 
 /**
- * After a reply without tool calls: how the execution ends, or what the agent is told to go on. One that works is
+ * After a reply without tool calls: how the execution ends, or the note with which the agent goes on. One that works is
  * reminded once of `complete`; if it stops again, its words are the result where they can be.
  */
 async function afterReply({ execution, ports }: LoopInput, said: AssistantMessage): Promise<Ending | string> {

@@ -41,7 +41,7 @@ export interface ToolResultPart {
   output: string;
 }
 
-/** What a person, or whoever gives the work, says. */
+/** What a person, or the caller that gives the work, says. */
 export type InputPart = TextPart | AttachedPart;
 export type AssistantPart = TextPart | ThinkingPart | ToolCallPart;
 export type MessagePart = InputPart | ThinkingPart | ToolCallPart | ToolResultPart;

@@ -50,8 +50,10 @@ export interface EnginePorts {
   /** Tools the execution has at this moment; asked before every turn. */
   toolsFor(execution: Execution, sandbox: Pick<Sandbox, "capabilities">): Promise<Tool[]>;
   attachments: Attachments;
-  /** The system prompt, and what the agent is told of its task or by the person. */
+  /** The system prompt, and the words of the task or of the person. */
   promptFor(execution: Execution, tools: readonly Tool[], sandbox: Pick<Sandbox, "about">): FirstPrompt;
+  /** Puts what other agents wrote to this one into its transcript, before each request. */
+  deliver(execution: Execution): void;
   /** Granted secrets in plaintext, by variable name. */
   secretsOf(execution: Execution): Record<string, string>;
   /** Variables of the execution itself, its token among them unless it has none. */

@@ -5,7 +5,7 @@
 
 export interface Capabilities {
   /**
-   * Whether `exec` runs whatever it is given. Without, it runs `grep` for the search tool and refuses the rest with 403
+   * Whether `exec` runs whatever it is given. Without, it runs `grep … --` over `files` for the search tool and refuses the rest with 403
    * `shell_disabled`.
    */
   shell: boolean;
@@ -13,13 +13,15 @@ export interface Capabilities {
   network: "host" | "own";
   /** `container`: commands see nothing of the machine but the workspace. `none`: what the server's user may do. */
   isolation: "container" | "none";
+  /** How many `files` one command can be given. */
+  filesAtOnce: number;
 }
 
-/** What an agent is told of its sandbox, in whole sentences. The driver knows; it must be true. */
+/** What an agent reads about its sandbox, in whole sentences. The driver knows; it must be true. */
 export interface SandboxAbout {
   /** Where its files are, and what of them lasts. */
   files: string;
-  /** As whom commands run, and what they may; told to those who have a shell. */
+  /** As whom commands run, and what they may; for agents that have a shell. */
   commands: string;
   network: string;
 }
@@ -46,6 +48,11 @@ export interface ExecOptions {
   cwd?: string;
   env?: Readonly<Record<string, string>>;
   stdin?: string | Uint8Array;
+  /**
+   * Files of the workspace, relative to it, as the last arguments. What runs on the server's machine reads exactly these,
+   * whatever their names become meanwhile; in the output they stand by these names where a line begins.
+   */
+  files?: readonly string[];
   timeoutMs: number;
   /** Of stdout and stderr together, as they came; head and tail are kept. */
   maxOutputBytes: number;

@@ -26,8 +26,19 @@ export interface Scheduler {
 /** Looks for work whose time has come (back-off) this often, in ms. */
 const TICK_MS = 1_000;
 
+/** For each place, executions that may wait aside; with more, only what others have started is taken up. */
+const ASIDE = 4;
+
+interface Active {
+  execution: Execution;
+  stop: AbortController;
+  done: Promise<void>;
+  /** For how many results of other executions it waits. */
+  waits: number;
+}
+
 export function createScheduler(ports: EnginePorts, limits: () => SchedulerLimits, log: Logger): Scheduler {
-  const active = new Map<string, { execution: Execution; stop: AbortController; done: Promise<void> }>();
+  const active = new Map<string, Active>();
   let timer: ReturnType<typeof setInterval> | undefined;
   let waking = false;
   let stopping = false;
@@ -36,26 +47,38 @@ export function createScheduler(ports: EnginePorts, limits: () => SchedulerLimit
     waking = false;
     if (stopping) return;
     const { parallel, perAgent } = limits();
-    const room = parallel - active.size;
+    const working = [...active.values()].filter(({ waits }) => waits === 0);
+    const room = parallel - working.length;
     if (room <= 0) return;
     const busy = new Map<string, number>();
-    for (const { execution } of active.values()) busy.set(execution.agentId, (busy.get(execution.agentId) ?? 0) + 1);
+    for (const { execution } of working) busy.set(execution.agentId, (busy.get(execution.agentId) ?? 0) + 1);
+    const belowOnly = active.size - working.length >= parallel * ASIDE;
     try {
-      for (const execution of ports.rows.take(room, busy, perAgent)) begin(execution);
+      for (const execution of ports.rows.take(room, busy, { perAgent, belowOnly })) begin(execution);
     } catch (error) {
       log.error({ err: error }, "no work taken; trying again");
     }
   }
   function begin(execution: Execution): void {
     const stop = new AbortController();
-    const done = workOn(execution, ports, stop.signal)
+    const aside = async <T>(wait: Promise<T>): Promise<T> => {
+      entry.waits++;
+      wake();
+      try {
+        return await wait;
+      } finally {
+        entry.waits--;
+      }
+    };
+    const entry: Active = { execution, stop, waits: 0, done: Promise.resolve() };
+    entry.done = workOn(execution, ports, stop.signal, aside)
       .catch((error) => log.error({ err: error, execution: execution.id }, "execution left; it goes back to the queue"))
       .finally(() => {
         // Given back, it may have been taken again while its sandbox was still being stopped.
         if (active.get(execution.id)?.stop === stop) active.delete(execution.id);
         wake();
       });
-    active.set(execution.id, { execution, stop, done });
+    active.set(execution.id, entry);
   }
   function wake(): void {
     if (waking || stopping) return;

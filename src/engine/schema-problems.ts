@@ -73,7 +73,7 @@ const shortly = (value: unknown): string => {
 
 const hint = (schema: TSchema): string => (schema.description ? ` ${schema.description}` : "");
 
-/** An object is measured by the one variant that takes objects; anything else is told what is allowed. */
+/** An object is measured by the one variant that takes objects; anything else gets the list of what is allowed. */
 function unionProblems(schema: TUnion, value: unknown, path: (string | number)[]): ValueProblem[] {
   const wanted = Array.isArray(value) ? KindGuard.IsArray : KindGuard.IsObject;
   const fitting = value !== null && typeof value === "object" ? schema.anyOf.filter((variant) => wanted(variant)) : [];

@@ -27,8 +27,12 @@ export interface ExecutionInfo {
 
 export interface ToolContext {
   execution: ExecutionInfo;
+  /** Id of this call, once in its session: what a call has begun is found by it when the call is made again. */
+  callId: string;
   sandbox: Sandbox;
   signal: AbortSignal;
+  /** Waits for other executions. Meanwhile this one leaves its place to them: they may need it to get on. */
+  aside<T>(wait: Promise<T>): Promise<T>;
   /** For a tool that cuts text to a length: what is cut first cannot be masked any more. */
   masker: Masker;
   /** Live output, shown as it comes; the result still holds it. */
@@ -62,14 +66,16 @@ export type ToolGroup =
 export interface Tool<Input = never> {
   name: string;
   group: ToolGroup;
-  /** What the model is told; from `<name>.md` beside the tool. */
+  /** What the model reads; from `<name>.md` beside the tool. */
   description: string;
   /** JSON Schema of the input, an object; the loop validates against it before `run`. */
   parameters: object;
   /** What the input is held to before `run`, where that is less than what the model is shown. */
   accepts?: object;
   timeoutMs: number;
-  /** Throws Problem for expected failures (told to the model); anything else fails the call as an internal error. */
+  /** After a crash a call that was under way is made again: it finds what it had begun, and begins nothing twice. */
+  resumes?: boolean;
+  /** Throws Problem for expected failures (the model reads them); anything else fails the call as an internal error. */
   run(input: Input, context: ToolContext): Promise<ToolResult>;
 }
 

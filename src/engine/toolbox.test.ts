@@ -66,7 +66,7 @@ describe("the toolbox", () => {
     expect(toolbox.names()).toEqual(["read"]);
   });
 
-  test("leaves out what the agent may not have, whoever brings it", async () => {
+  test("leaves out what the agent may not have, whichever source brings it", async () => {
     const toolbox = createToolbox(() => [toolsOf("a", [tool("bash", "shell"), tool("read", "files"), tool("x__y")])]);
     const allows = (name: string) => name !== "x__y";
     expect(namesOf(await toolbox.for(wanted({ allows })))).toEqual(["bash", "read"]);

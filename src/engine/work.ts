@@ -17,8 +17,14 @@ const DISK = /^(SQLITE_FULL|SQLITE_IOERR\w*|ENOSPC|EDQUOT)$/;
 /**
  * Works on a taken execution until it ends or is given back.
  * @param stop aborted with `Stopped` to cancel it or to shut down.
+ * @param aside while what it is given is awaited, the execution does not count as one at work.
  */
-export async function workOn(execution: Execution, ports: EnginePorts, stop: AbortSignal): Promise<void> {
+export async function workOn(
+  execution: Execution,
+  ports: EnginePorts,
+  stop: AbortSignal,
+  aside: Turn["aside"],
+): Promise<void> {
   const { rows, log, masking } = ports;
   const timer = new AbortController();
   const left = leftMs(execution, ports);
@@ -45,7 +51,7 @@ export async function workOn(execution: Execution, ports: EnginePorts, stop: Abo
       signal,
     );
     rows.resumed(execution);
-    const ending = await work({ execution, ports, sandbox, masker: masking, signal });
+    const ending = await work({ execution, ports, sandbox, masker: masking, signal, aside });
     await sandbox.workspace.bringBack();
     await sandbox.stop();
     sandbox = undefined;

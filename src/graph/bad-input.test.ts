@@ -224,7 +224,7 @@ describe("an index of", () => {
     expect(session.context("f7", "d99/f7.ts").found).toBe("one");
   }, 300_000);
 
-  test("a graph that is broken, cut short or of another version is made anew", async () => {
+  test("a graph that is broken, cut short or of another version is rebuilt", async () => {
     const tree = treeOf(SHOP);
     const { session } = await indexOf(tree);
     const folder = join(tree.store, "g1");

@@ -106,7 +106,7 @@ export interface GraphClientOptions {
   limits?: Partial<GraphClientLimits>;
   /** Environment of the children; nothing of the parent's is passed on otherwise. */
   env?: Record<string, string>;
-  /** Told why a child was killed or ended, for the log. */
+  /** Called with the reason when a child was killed or ended, for the log. */
   onRestart?: (reason: string) => void;
 }
 

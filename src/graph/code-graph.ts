@@ -182,7 +182,7 @@ export class CodeGraph {
     return this.nameIndex;
   }
 
-  /** Makes what questions need, a part at each step: whoever waits for an answer meanwhile waits for one step. */
+  /** Makes what questions need, a part at each step, so that a question asked meanwhile waits for one step at most. */
   *prepare(): Generator<void> {
     for (const part of [() => this.names(), () => this.outgoing(0), () => this.incoming(0)]) {
       if (this.nodeCount > 0) part();

@@ -40,7 +40,7 @@ export interface IndexOptions extends GitPlace {
   store: GraphStore;
   /** Parse everything again. */
   force: boolean;
-  /** Told whenever a phase moves. */
+  /** Called whenever a phase makes progress. */
   progress?: ((phases: readonly PhaseReport[]) => void) | undefined;
   signal?: AbortSignal | undefined;
   threads?: number | undefined;

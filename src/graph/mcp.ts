@@ -16,7 +16,7 @@ interface Message {
 }
 
 export interface McpOptions {
-  /** Answers a tool call as text. What it throws is told to the model as the call's failure. */
+  /** Answers a tool call as text. What it throws is the call's failure, which the model reads. */
   tool(name: string, args: Record<string, unknown>): Promise<string>;
   version: string;
   input: NodeJS.ReadableStream;

@@ -12,7 +12,7 @@ export interface ParsedFile {
   size: number;
   modified: number;
   hash: string;
-  /** "" when facts were made; "generated" when skipped, "gone" when it is no file; otherwise what went wrong. */
+  /** "" when facts were made; "generated" when skipped, "gone" when it is not a file; otherwise what went wrong. */
   note: string;
   /** Packed facts; empty with a note. */
   facts: Uint8Array;

@@ -18,7 +18,7 @@ export interface PoolInput {
   files: readonly { path: string; hash: string; size: number }[];
   /** Most threads to use. */
   threads: number;
-  /** Told after each batch how many files are done. */
+  /** Called after each batch with the number of files done. */
   progress(done: number): void;
   /** Makes a parsing thread. */
   createThread(): Worker;

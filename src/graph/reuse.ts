@@ -26,11 +26,11 @@ export interface ReuseInput {
 }
 
 export interface Reuse {
-  /** Copies the edges of a file; false when they have to be found anew. */
+  /** Copies the edges of a file; false when they must be resolved again. */
   copy(file: number, builder: GraphBuilder): boolean;
 }
 
-/** Edges of the index before that still hold; undefined when all of them are to be found anew. */
+/** Edges of the index before that still hold; undefined when all of them must be resolved again. */
 export function reuseEdges(input: ReuseInput, builder: GraphBuilder): Reuse | undefined {
   const { cache, sources, after } = input;
   if (cache.files.size === 0 || cache.configs !== input.configs) return undefined;

@@ -12,7 +12,7 @@ export interface SourceFiles extends Disposable {
   text(path: string): string | undefined;
 }
 
-/** @param root absolute path. @throws when it is no folder. */
+/** @param root absolute path. @throws when it is not a folder. */
 export function openSources(root: string): SourceFiles {
   const top = openFolder(root);
   return {

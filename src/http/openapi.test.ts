@@ -1,4 +1,4 @@
-/** The document over the running server: what it owes to whoever builds a client from it. */
+/** The document over the running server: what it promises to a client built from it. */
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { Validator } from "@seriousme/openapi-schema-validator";
 import Ajv from "ajv/dist/2020.js";

@@ -9,6 +9,12 @@ export type Subscriber = (event: SkepEvent) => void;
 export interface Bus {
   /** Receives every event of these definitions after its commit. @returns unsubscribe. */
   subscribe<D extends EventDefinition>(definitions: readonly D[], subscriber: (event: EventOf<D>) => void): () => void;
+  /** Resolves once `isSo`, which is asked now and after each of these events. @throws what the signal aborts with. */
+  until<D extends EventDefinition>(
+    definitions: readonly D[],
+    isSo: (event?: EventOf<D>) => boolean,
+    signal: AbortSignal,
+  ): Promise<void>;
   /** Receives every event. @returns unsubscribe. */
   subscribeAll(subscriber: Subscriber): () => void;
   /** Takes committed events. Called by the store. */
@@ -45,7 +51,32 @@ export function createBus(onError: (error: unknown, event: SkepEvent) => void): 
     subscriptions.add(subscription);
     return () => void subscriptions.delete(subscription);
   };
+  const until = <D extends EventDefinition>(
+    definitions: readonly D[],
+    isSo: (event?: EventOf<D>) => boolean,
+    signal: AbortSignal,
+  ) =>
+    new Promise<void>((resolve, reject) => {
+      const end = (settle: () => void) => {
+        unsubscribe();
+        signal.removeEventListener("abort", stop);
+        settle();
+      };
+      const stop = () => end(() => reject(signal.reason));
+      const look = (event?: EventOf<D>) => {
+        try {
+          if (isSo(event)) end(resolve);
+        } catch (error) {
+          end(() => reject(error));
+        }
+      };
+      const unsubscribe = add(look as Subscriber, new Set(definitions.map(({ kind }) => kind)));
+      signal.addEventListener("abort", stop, { once: true });
+      if (signal.aborted) stop();
+      else look();
+    });
   return {
+    until,
     subscribe: (definitions, subscriber) => add(subscriber as Subscriber, new Set(definitions.map(({ kind }) => kind))),
     subscribeAll: (subscriber) => add(subscriber, null),
     deliver(events) {

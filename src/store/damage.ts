@@ -2,10 +2,10 @@
 import { Problem } from "../core/errors.ts";
 
 export const RESTORE =
-  "Restore a copy (of the data folder's backups, or your own). To begin anew, move the data folder aside.";
+  "Restore a copy (of the data folder's backups, or your own). To start over, move the data folder aside.";
 
 /**
- * Whether a stored value is no JSON though it was written as such: the file's pages hold no checksums, so damage inside
+ * Whether a stored value is not JSON though it was written as such: the file's pages hold no checksums, so damage inside
  * a value shows when it is read. What strangers send is parsed elsewhere, and refused there.
  */
 export const isGarbled = (error: unknown): boolean =>

@@ -9,6 +9,7 @@ export interface EventFilter {
   run_id?: string | undefined;
   session_id?: string | undefined;
   agent_id?: string | undefined;
+  swarm_id?: string | undefined;
   project_id?: string | undefined;
   kinds?: readonly string[] | undefined;
 }
@@ -39,6 +40,7 @@ export function matches(event: SkepEvent, filter: EventFilter): boolean {
     (filter.run_id === undefined || event.run_id === filter.run_id) &&
     (filter.session_id === undefined || event.session_id === filter.session_id) &&
     (filter.agent_id === undefined || event.agent_id === filter.agent_id) &&
+    (filter.swarm_id === undefined || event.swarm_id === filter.swarm_id) &&
     (filter.project_id === undefined || event.project_id === filter.project_id) &&
     (filter.kinds === undefined || filter.kinds.includes(event.kind))
   );
@@ -61,7 +63,7 @@ export function createEventLog(store: Store, clock: Clock): EventLog {
     read(after, limit, filter = {}) {
       const where = ["id > @after"];
       const values: Record<string, unknown> = { after, limit };
-      for (const name of ["run_id", "session_id", "agent_id", "project_id"] as const) {
+      for (const name of ["run_id", "session_id", "agent_id", "swarm_id", "project_id"] as const) {
         if (filter[name] === undefined) continue;
         where.push(`${name} = @${name}`);
         values[name] = filter[name];

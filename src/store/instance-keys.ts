@@ -43,7 +43,7 @@ export function instanceKeys({
       }
       if (!folder.hasKey("secrets.key"))
         log.warn(
-          "a key for stored secrets was made in the data folder (keys/secrets.key); whoever loses it loses the secrets",
+          "a key for stored secrets was made in the data folder (keys/secrets.key); without it the stored secrets are lost",
         );
       return folder.key("secrets.key");
     },

@@ -19,7 +19,7 @@ function parsed(value: string): Record<string, string> {
   try {
     return JSON.parse(value) as Record<string, string>;
   } catch (cause) {
-    throw Object.assign(new Error("a stored fact is no JSON", { cause }), { code: "SQLITE_CORRUPT" });
+    throw Object.assign(new Error("a stored fact is not JSON", { cause }), { code: "SQLITE_CORRUPT" });
   }
 }
 

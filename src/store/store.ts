@@ -210,7 +210,7 @@ function createStore(
   function write<T>(change: (tx: WriteTx) => T): T {
     if (depth > 0) return nested(change);
     const result = outermost(change);
-    // What follows happens in its own right, whoever asked for the change.
+    // What follows happens in its own right, not for the caller of the change.
     authorities.run(undefined, tellAndDo);
     return result;
   }

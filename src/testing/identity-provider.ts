@@ -1,6 +1,6 @@
 /**
  * Identity providers for tests: a real one (oidc-provider, with its own log-in page), and a hostile one that signs
- * whatever it is told to.
+ * whatever the test asks.
  */
 import { createSign, generateKeyPairSync, randomUUID } from "node:crypto";
 import { createServer } from "node:http";

@@ -1,5 +1,5 @@
 /**
- * How long a server's event loop keeps a request waiting, told by the processor's time and not by the clock: a machine
+ * How long a server's event loop keeps a request waiting, measured by the processor's time and not by the clock: a machine
  * that is busy with other things changes nothing of it.
  */
 import { readFileSync } from "node:fs";

@@ -17,7 +17,7 @@ export type Behaviour =
   | { kind: "malformed"; reply: FakeReply }
   /** Sends the content (if any) and then nothing, for ever. */
   | { kind: "hang"; reply?: FakeReply }
-  /** An error told inside a stream that began well. */
+  /** An error inside a stream that began well. */
   | { kind: "error-frame"; reply?: FakeReply; message: string }
   | { kind: "redirect"; location: string };
 

@@ -28,7 +28,7 @@ export interface TestServer {
   /** Everything it wrote to standard output and error so far. */
   output(): string;
   request<T = Record<string, unknown>>(method: string, path: string, options?: RequestOptions): Promise<Answered<T>>;
-  /** Ends the process (SIGTERM unless told) and waits for it. @returns exit code. */
+  /** Ends the process (SIGTERM by default) and waits for it. @returns exit code. */
   stop(signal?: NodeJS.Signals): Promise<number>;
   /** Stops it if it runs and removes the folder. */
   remove(): Promise<void>;

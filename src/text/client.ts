@@ -42,7 +42,7 @@ export interface TextWorkOptions {
   /** Command line of a text worker. */
   command: readonly string[];
   limits?: Partial<TextLimits>;
-  /** Told why a worker was killed or ended, for the log. */
+  /** Called with the reason when a worker was killed or ended, for the log. */
   onRestart?(reason: string): void;
 }
 

@@ -111,7 +111,7 @@ async function* changesOf(options: CompareOptions, lists: Omit<Comparison, "chan
     if (!state.unreadable.some((folder) => path.startsWith(folder))) lists.gone.push(path);
 }
 
-/** Most files look as they did: they are told apart in one plain loop. */
+/** Most files look as they did: they are sorted out in one plain loop. */
 function candidatesOf({ folder, path: at, entries }: WalkedPart, state: State): Candidate[] {
   const { seen } = state;
   const { index } = state.options;

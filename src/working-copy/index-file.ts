@@ -1,6 +1,6 @@
 /**
  * Git's index of a working copy: paths, what is known of their content, and how each file looked when it was read.
- * Whoever compares a working copy with it needs to read only files that look different.
+ * A comparison with a working copy reads only files that look different.
  */
 import { sortedInTurns, takeTurns } from "../core/turns.ts";
 import {

@@ -1,4 +1,4 @@
-/** Writes git's index anew, with some entries changed. */
+/** Rewrites git's index with some entries changed. */
 import { open } from "node:fs/promises";
 import { sortedInTurns, takeTurns } from "../core/turns.ts";
 import type { GitIndex } from "./index-file.ts";

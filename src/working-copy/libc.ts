@@ -256,7 +256,7 @@ function darwinCalls(memory: Memory): Libc {
     isThere(result, "stat") ? darwinStat(view, answer.offset) : undefined;
   return {
     ...commonCalls(c, memory, check),
-    // The mode is a variadic argument, which cannot be given here: whoever creates a file sets it afterwards.
+    // The mode is a variadic argument, which cannot be given here: the caller that creates a file sets it afterwards.
     open: (folder, path, names, flags, mode = 0) =>
       check(c.openat(folder, memory.path(path, names), flags | O_NOFOLLOW_ANY | O_CLOEXEC, mode), "open"),
     find: (folder, name, names) =>

@@ -14,7 +14,7 @@ export interface WalkOptions {
   tracked?: Tracked;
   /** False for a folder that is not entered. Called with the open folder. */
   enter?(path: string, folder: Folder): boolean;
-  /** Told of a folder that could not be read. */
+  /** Called with a folder that could not be read. */
   onUnreadable?(path: string, error: FileError): void;
   signal?: AbortSignal | undefined;
 }

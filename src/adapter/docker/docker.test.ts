@@ -166,7 +166,7 @@ describe.skipIf(!docker)("an engine", () => {
     });
   });
 
-  test("a follower of a log hears its end when the container goes", async () => {
+  test("a follower of a log ends when the container goes", async () => {
     const id = await run("echo up; sleep 60");
     const heard: string[] = [];
     for await (const { text } of engine.containers.logs(id, { follow: true })) {

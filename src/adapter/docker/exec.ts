@@ -46,7 +46,7 @@ export function startExec(container: Docker.Container, address: string, request:
     });
     const stream = await exec.start({ hijack: true, stdin: true });
     const closed = guarded(address, () => finished(stream, request.onOutput)).finally(() => stream.destroy());
-    // Whoever lets go of it need not wait for it.
+    // The caller need not wait for its end.
     closed.catch(() => {});
     if (withStdin) stream.end(request.stdin);
     return {

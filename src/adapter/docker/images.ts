@@ -29,7 +29,7 @@ export interface ImageApi {
   load(tar: Readable, onProgress?: (progress: ImageProgress) => void): Promise<string[]>;
   /** Makes an image of one layer from a tar of a root file system. `changes` are Dockerfile lines (ENV, LABEL…). */
   importRootfs(tar: Readable, name: string, changes: readonly string[]): Promise<void>;
-  /** Pulls; `onProgress` hears of each layer. */
+  /** Pulls; `onProgress` gets each layer. */
   pull(name: string, options?: { onProgress?(progress: ImageProgress): void; signal?: AbortSignal }): Promise<void>;
   /** Gives an image a further name. */
   tag(image: string, name: string): Promise<void>;

@@ -39,7 +39,7 @@ export async function followProgress(
     if (line.error) throw new Problem(502, "docker_error", line.error.trim());
     const status = (line.status ?? line.stream ?? "").trim();
     if (!status) continue;
-    // Layers repeat the same word for every few kilobytes: only the callback hears those.
+    // Layers repeat the same word for every few kilobytes: only the callback gets those.
     if (!line.id) seen.push(status);
     onProgress?.({
       status,

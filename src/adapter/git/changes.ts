@@ -1,4 +1,5 @@
 /** The change between two commits: its files, and their hunks a page at a time. */
+import { takeTurns } from "../../core/turns.ts";
 import type { GitCommand } from "./command.ts";
 import { assertRef } from "./names.ts";
 
@@ -48,8 +49,10 @@ export async function changedPaths(git: GitCommand, repository: string, range: R
   const { stdout } = await git([...diff("--raw", "--numstat", "-z"), ...commits(range)], at(repository));
   const found = new Map<string, ChangedPath>();
   const fields = stdout.split("\0");
+  const turn = takeTurns();
   for (let i = 0; i < fields.length; i++) {
     const field = fields[i]!;
+    await turn();
     const letter = /^:\d+ \d+ \S+ \S+ ([AMDT])/.exec(field)?.[1] as keyof typeof STATUSES | undefined;
     if (letter) {
       const path = fields[++i]!;

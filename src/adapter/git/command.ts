@@ -21,7 +21,7 @@ export interface GitCommandOptions {
   cutAt?: number;
   /** Exit codes that are no failure; 0 is always one. */
   accept?: readonly number[];
-  /** Hears each line of standard error (progress uses carriage returns; they end a line too). */
+  /** Receives each line of standard error (progress uses carriage returns; they end a line too). */
   onLine?(line: string): void;
 }
 

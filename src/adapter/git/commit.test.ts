@@ -165,7 +165,7 @@ describe("a commit", () => {
     plain("fsck", "--strict");
   });
 
-  test("keeps a tracked file as it was when it becomes too large or what is no file", async () => {
+  test("keeps a tracked file as it was when it becomes too large or what is not a file", async () => {
     for (const path of ["large", "pipe", "other"]) write(path);
     await commit();
     truncateSync(at("large"), 101 * 1024 * 1024);

@@ -2,7 +2,7 @@
 import { Problem } from "../../core/errors.ts";
 import { isRefName } from "../../core/ref-name.ts";
 
-const bad = (what: string) => new Problem(422, "bad_git_name", `This is no usable ${what}.`);
+const bad = (what: string) => new Problem(422, "bad_git_name", `This is not a usable ${what}.`);
 
 /** @throws Problem 422 unless it is a plain branch or tag name, or a commit's hash. */
 export function assertRef(ref: string): void {

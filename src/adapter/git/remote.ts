@@ -26,7 +26,7 @@ export interface RemoteWork extends Remote {
 /** Environment of a git command that talks to the remote. @throws Problem 422 for an address that git could misread. */
 export function remoteEnvironment({ source, transport, pin, authorization }: Remote): Record<string, string> {
   if (source.startsWith("-") || /[\x00-\x1f\x7f]/.test(source))
-    throw new Problem(422, "bad_git_name", "This is no usable repository address.");
+    throw new Problem(422, "bad_git_name", "This is not a usable repository address.");
   const settings: [string, string][] = [];
   if (pin && (transport === "https" || transport === "http"))
     settings.push(["http.curloptResolve", `${pin.host}:${pin.port}:${bracketed(pin.address)}`]);
@@ -45,7 +45,8 @@ const bracketed = (address: string): string => (address.includes(":") ? `[${addr
 function sshCommand(pin: Remote["pin"]): string {
   const words = ["ssh", "-o BatchMode=yes", "-o StrictHostKeyChecking=accept-new", "-o ClearAllForwardings=yes"];
   if (pin) {
-    if (!/^[a-z0-9.:-]+$/i.test(pin.host + pin.address)) throw new Problem(422, "bad_host", "This is no usable host.");
+    if (!/^[a-z0-9.:-]+$/i.test(pin.host + pin.address))
+      throw new Problem(422, "bad_host", "This is not a usable host.");
     words.push(`-o HostName=${pin.address}`, `-o HostKeyAlias=${pin.host}`, "-o ProxyCommand=none");
   }
   return words.join(" ");

@@ -32,7 +32,7 @@ export const besideOf = ({ path }: WorktreePlace): string => `${path}.git`;
 /** Written last: a worktree without it was never finished. */
 const readyMark = (place: WorktreePlace): string => join(adminFolder(place), "skep-ready");
 
-/** Makes the worktree, or finds it as it was left. @returns true when it was made anew. */
+/** Makes the worktree, or finds it as it was left. @returns true when it was made. */
 export async function addWorktree(git: GitCommand, { branch, from, signal, ...place }: NewWorktree): Promise<boolean> {
   assertName(place.name);
   assertRef(branch);

@@ -90,7 +90,7 @@ function ofStatus(error: APICallError, status: number, provider: string, nowMs: 
   };
 }
 
-/** The text of an error told inside a stream, whatever its shape. */
+/** The text of an error inside a stream, whatever its shape. */
 function textOf(error: unknown): string {
   if (typeof error === "string") return error;
   if (error instanceof Error) return error.message;
@@ -119,7 +119,7 @@ export function failureOf(
   if (/JSON/i.test(text) || (error instanceof Error && /JSONParse|TypeValidation|InvalidResponse/.test(error.name)))
     return clean({
       code: "provider_error",
-      message: `${provider} sent what is no valid reply: ${text}`,
+      message: `${provider} sent what is not a valid reply: ${text}`,
       retryable: true,
     });
   if (NETWORK.test(text) || (typeof code === "string" && NETWORK.test(code))) {

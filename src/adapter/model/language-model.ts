@@ -51,7 +51,7 @@ export async function languageModel(endpoint: Endpoint, name: string): Promise<L
   })(name);
 }
 
-/** `default`: say nothing, for a model that refuses what it was told. */
+/** `default`: say nothing, for a model that refuses a level. */
 export type ThinkingSetting = ModelRequest["thinkingLevel"] | "default";
 
 /**
@@ -64,7 +64,7 @@ export function thinkingOptions(kind: ProviderKind, level: ThinkingSetting) {
   return { reasoning: level };
 }
 
-/** What else a kind of provider is told: keep nothing at OpenAI, show Google's thoughts. */
+/** What else a kind of provider is asked: keep nothing at OpenAI, show Google's thoughts. */
 export function providerOptions(kind: ProviderKind, level: ThinkingSetting): Record<string, Record<string, JSONValue>> {
   if (kind === "openai") return { openai: { store: false } };
   if (kind === "google" && level !== "off" && level !== "default")

@@ -96,7 +96,7 @@ function asker(endpoint: Endpoint, signal: AbortSignal): Ask {
       const value: unknown = JSON.parse(text);
       return Array.isArray(value) ? { data: value } : asJson(value);
     } catch {
-      throw new Refused("its answer is no JSON; is the base URL right?");
+      throw new Refused("its answer is not JSON; is the base URL right?");
     }
   };
 }

@@ -24,7 +24,7 @@ beforeEach(async () => {
 });
 afterEach(() => server.stop());
 
-describe("tool input that is no JSON", () => {
+describe("tool input that is not JSON", () => {
   for (const one of WIRE_CASES.filter((each) => each.wire !== "google"))
     test(`${one.wire}: comes back as the raw text, and the history with it is accepted again`, async () => {
       server.next(reply({ toolCalls: [{ id: "c1", name: "write", input: '{"path": "a' }] }));
@@ -33,7 +33,7 @@ describe("tool input that is no JSON", () => {
       expect(answer.finish).toBe("tool_calls");
       expect(answer.parts.find((part) => part.type === "tool_call")).toMatchObject({ input: '{"path": "a' });
       server.next(reply({ text: "ok" }));
-      const results = [{ call_id: "c1", tool: "write", ok: false, output: "input is no JSON" }];
+      const results = [{ call_id: "c1", tool: "write", ok: false, output: "input is not JSON" }];
       const second = await port.call(
         requestFor(one, {
           messages: [

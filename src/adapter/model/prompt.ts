@@ -17,7 +17,7 @@ function dataFor(provider: string, data: ProviderData): SdkProviderData | undefi
   return data?.["provider"] === provider ? (data["metadata"] as SdkProviderData) : undefined;
 }
 
-/** Tool input must go back as an object; text that was no JSON is wrapped, so that every provider accepts the history. */
+/** Tool input must go back as an object; text that was not JSON is wrapped, so that every provider accepts the history. */
 const inputObject = (input: unknown): Record<string, unknown> =>
   typeof input === "object" && input !== null && !Array.isArray(input)
     ? (input as Record<string, unknown>)

@@ -1,7 +1,7 @@
 /**
  * `demo/scripted`: a model that plays a transcript, says so, and costs nothing. It keeps no state: which turn it plays
  * follows from the number of assistant messages in the request, so a call made again after a crash gives the same
- * answer. Tokens are counted as characters / 4. The transcript's format is told in script-file.ts.
+ * answer. Tokens are counted as characters / 4. The transcript's format is described in script-file.ts.
  */
 import { readFile, realpath, stat } from "node:fs/promises";
 import { isAbsolute, join, relative } from "node:path";

@@ -47,7 +47,7 @@ describe("a window of output", () => {
     );
   });
 
-  test("bytes that are no text come through without breaking it", () => {
+  test("bytes that are not text come through without breaking it", () => {
     const window = createOutputWindow(1_000);
     window.push("stdout", Uint8Array.from([0xff, 0xfe, 0x41]));
     expect(window.end().output).toBe("\uFFFD\uFFFDA");

@@ -29,7 +29,7 @@ const missing = (path: string) => new Problem(404, "file_not_found", `There is n
 
 /** A path as a caller gives it, as components from the root. Throws 403 for an absolute path elsewhere. */
 function componentsOf(root: string, path: string): string[] {
-  if (path.includes("\0") || path.length > MAX_PATH_CHARACTERS) throw badRequest("This is no usable path.");
+  if (path.includes("\0") || path.length > MAX_PATH_CHARACTERS) throw badRequest("This is not a usable path.");
   const parts = (text: string) => text.split("/").filter((part) => part !== "" && part !== ".");
   if (!path.startsWith("/")) return parts(path);
   for (const base of [MOUNT_POINT, root])
@@ -122,7 +122,7 @@ export function asPathProblem(error: unknown, path: string): unknown {
     case "EXDEV":
       return outside(path);
     case "ENOTDIR":
-      return badRequest(`A part of ${shown} is no folder.`, "not_a_folder");
+      return badRequest(`A part of ${shown} is not a folder.`, "not_a_folder");
     case "EISDIR":
       return badRequest(`${shown} is a folder.`, "is_a_folder");
     case "ENXIO":

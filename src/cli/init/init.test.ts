@@ -117,7 +117,7 @@ describe("skep init without a terminal", () => {
     expect([code, stdout]).toEqual([0, expect.stringContaining("Model       ollama/qwen3:8b")]);
   });
 
-  test("a folder that is no repository gets no project, and one that is named must be one", async () => {
+  test("a folder that is not a repository gets no project, and one that is named must be one", async () => {
     const args = ["init", ...lab(), "--no-run"];
     const none = await skep(args, { env, cwd: home, stdin: KEY });
     expect([none.code, none.stdout]).toEqual([0, expect.stringContaining("Project     none: this folder is no git")]);

@@ -66,7 +66,7 @@ export const projects: Resource = {
       on: "one",
       options: [
         { flags: "--name <text>", about: "another name" },
-        { flags: "--repository <url>", about: "another address; cloned anew" },
+        { flags: "--repository <url>", about: "a new address; cloned again" },
         ...OPTIONS,
         { flags: "--status <status>", about: "what becomes of it", choices: ["active", "paused", "archived"] },
       ],

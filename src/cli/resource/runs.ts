@@ -130,7 +130,7 @@ export const RUN_VERBS: readonly Verb[] = [
     args: [{ name: "[step]", about: "name of the step, where more than one waits" }],
     options: [
       { flags: "--reject", about: "say no" },
-      { flags: "--comment <text>", about: "what the next steps are told" },
+      { flags: "--comment <text>", about: "what the next steps read" },
     ],
     run: approve,
   },

@@ -7,7 +7,7 @@ export interface Client {
   /** The server's data folder, where it is one of this machine. */
   readonly data?: string | undefined;
   call<T = Record<string, unknown>>(method: string, path: string, body?: unknown): Promise<T>;
-  /** The same for an answer that is no JSON. */
+  /** The same for an answer that is not JSON. */
   text(path: string): Promise<string>;
   /** Events of a stream path, over breaks of the connection, until the server ends it for good or `signal` aborts. */
   events(path: string, signal: AbortSignal): AsyncGenerator<SkepEvent>;

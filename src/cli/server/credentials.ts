@@ -11,7 +11,7 @@ export interface Credential {
 }
 
 interface Kept {
-  /** Address of the server that commands talk to unless told otherwise. */
+  /** Address of the server that commands talk to by default. */
   current?: string;
   servers: Record<string, Credential>;
 }

@@ -1,4 +1,4 @@
-/** What the planner decides, as plain data. Whoever keeps the rows carries out a list of them in one transaction. */
+/** What the planner decides, as plain data. The owner of the rows carries out a list of them in one transaction. */
 import type { RunError, StepError } from "./rows.ts";
 
 export interface StepKey {

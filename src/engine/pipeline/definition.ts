@@ -164,7 +164,7 @@ export const PIPELINE = closed(
     id: slug("Name of the pipeline and of its file."),
     name: text("Shown to people.", 256),
     description: Type.Optional(Type.String({ maxLength: 2_000, description: "Shown to people." })),
-    version: Type.Optional(Type.Integer({ minimum: 1, description: "Counted by whoever edits the file." })),
+    version: Type.Optional(Type.Integer({ minimum: 1, description: "Counted by the person who edits the file." })),
     defaults: Type.Optional(
       closed(
         {

@@ -9,7 +9,7 @@ export type Items = { items: unknown[]; error: null } | { items: null; error: St
 
 /**
  * The list: written out, the value of the variable, or JSON text of a list. A variable of a step that gave nothing
- * because it did not succeed is an empty list; anything else that is no list is an error.
+ * because it did not succeed is an empty list; anything else that is not a list is an error.
  */
 export function itemsOf(step: ForEachStep, scope: Record<string, unknown>): Items {
   if (Array.isArray(step.for_each)) return { items: step.for_each, error: null };
@@ -19,7 +19,7 @@ export function itemsOf(step: ForEachStep, scope: Record<string, unknown>): Item
   if (!items) {
     const source = path[0] === "steps" ? readPath(scope, ["steps", path[1] ?? "", "status"]) : undefined;
     if (value === undefined && source !== undefined && source !== "succeeded") return { items: [], error: null };
-    return failed("for_each_no_list", `${step.for_each} is no list.`);
+    return failed("for_each_no_list", `${step.for_each} is not a list.`);
   }
   if (items.length > LIMITS.forEachItems)
     return failed(

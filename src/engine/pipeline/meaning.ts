@@ -111,7 +111,7 @@ function commandNames(step: CommandStep, at: (...rest: Path) => Path, known: Kno
   const problems: ValueProblem[] = names.map((name) => ({
     path: at("env", name),
     key: true,
-    message: `"${name}" is no name of a variable: letters, digits and _, not a digit first.`,
+    message: `"${name}" is not a name of a variable: letters, digits and _, not a digit first.`,
   }));
   if (step.agent !== undefined && known.agents && !known.agents.has(step.agent))
     problems.push({ path: at("agent"), message: `There is no agent "${step.agent}".` });

@@ -1,4 +1,4 @@
-/** The rows of runs and steps, as far as the planner reads them. Whoever stores them may keep more. */
+/** The rows of runs and steps, as far as the planner reads them. The stored rows may hold more. */
 import type { RunStatus, StepStatus } from "../../core/run-states.ts";
 
 export interface StepError {

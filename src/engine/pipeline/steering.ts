@@ -31,7 +31,7 @@ export function planStop(
 /**
  * Starts a failed or cancelled run again: from every step that has not succeeded, or from `fromStep` and those; whatever
  * depends on them runs again too. Earlier outputs of steps that run again are dropped. A run that failed because it went
- * back too often goes back once more, with its count begun anew. Empty when the run has not failed or been cancelled, or
+ * back too often goes back once more, with its count reset. Empty when the run has not failed or been cancelled, or
  * there is no such step.
  */
 export function planRestart(

@@ -11,7 +11,7 @@ export interface FetchUrlPorts {
     url: string,
     signal: AbortSignal,
   ): Promise<{ url: string; status: number; contentType: string; body: Uint8Array; truncated: boolean }>;
-  /** Null when it is no text. @throws Problem when it takes too long. */
+  /** Null when it is not text. @throws Problem when it takes too long. */
   readableText: TextWork["readableText"];
 }
 
@@ -37,7 +37,7 @@ export function createFetchUrlTool({ fetchPage, readableText }: FetchUrlPorts): 
       const page = await fetchPage(url, signal);
       const plain = await readableText(execution.id, page.contentType, page.body);
       if (plain === null)
-        return { ok: false, output: `${page.url} is ${page.contentType || "of an unknown type"}, which is no text.` };
+        return { ok: false, output: `${page.url} is ${page.contentType || "of an unknown type"}, which is not text.` };
       const text = await maskLong(masker, plain);
       const part = text.slice(offset, offset + PART);
       const end = offset + part.length;

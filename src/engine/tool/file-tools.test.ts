@@ -35,8 +35,10 @@ const processSpec = (workspace: string): SandboxSpec => ({
 const run = async <Input>(tool: Tool<Input>, sandbox: Sandbox, input: Input, signal = never): Promise<ToolResult> =>
   await tool.run(input, {
     execution: { id: "exe_test", sessionId: "sess_test", depth: 0, kind: "chat", agentId: "engineer" },
+    callId: "call_test",
     sandbox,
     signal,
+    aside: (wait) => wait,
     masker: createMasker({}),
     onOutput: () => {},
   });
@@ -101,7 +103,7 @@ for (const kind of ["process", "docker"] as const)
       expect((await read({ path: "wide.txt" })).output).toBe(`1\t${"y".repeat(2_000)} [line cut, 100000 bytes]`);
     });
 
-    test("read refuses what is no text, saying what it is", async () => {
+    test("read refuses what is not text, saying what it is", async () => {
       await sandbox.workspace.write(
         "a.png",
         Buffer.concat([Buffer.from("89504e470d0a1a0a", "hex"), Buffer.alloc(100)]),

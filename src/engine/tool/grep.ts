@@ -50,7 +50,7 @@ export function createGrepTool(): Tool<Input> {
       });
       const files = await wantedFiles(entries, input.glob);
       const lines: string[] = [];
-      for (const batch of batches(files)) {
+      for (const batch of batches(files, sandbox.capabilities.filesAtOnce)) {
         const timeoutMs = Math.max(1, LIMITS.toolTimeoutMs - (performance.now() - started));
         const result = await searchBatch(sandbox, input, batch, timeoutMs, signal);
         lines.push(...linesOf(result, MAX_MATCHES + 1 - lines.length, masker));
@@ -77,12 +77,12 @@ async function wantedFiles(entries: readonly WalkEntry[], pattern: string | unde
   return files;
 }
 
-function* batches(files: readonly string[]): Generator<string[]> {
+function* batches(files: readonly string[], most: number): Generator<string[]> {
   let batch: string[] = [];
   let bytes = 0;
   for (const file of files) {
     const size = Buffer.byteLength(file) + 1;
-    if (bytes + size > BATCH_BYTES && batch.length > 0) {
+    if (batch.length === most || (bytes + size > BATCH_BYTES && batch.length > 0)) {
       yield batch;
       batch = [];
       bytes = 0;
@@ -102,9 +102,8 @@ async function searchBatch(
 ): Promise<ExecResult> {
   const flags = ["-n", "-H", "-s", input.literal ? "-F" : "-E", ...(input.ignore_case ? ["-i"] : [])];
   if (input.context) flags.push("-C", String(input.context));
-  // A name that begins with a dash would be taken for a flag by some, also after "--".
-  const names = files.map((file) => (file.startsWith("-") ? `./${file}` : file));
-  return await sandbox.exec(["grep", ...flags, "-e", input.pattern, "--", ...names], {
+  return await sandbox.exec(["grep", ...flags, "-e", input.pattern, "--"], {
+    files,
     timeoutMs,
     signal,
     maxOutputBytes: MAX_OUTPUT_BYTES,

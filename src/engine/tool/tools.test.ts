@@ -14,7 +14,9 @@ import { createLoadSkillTool } from "./load-skill.ts";
 
 const context: ToolContext = {
   execution: { id: "exe_1", sessionId: "sess_1", depth: 0, kind: "pipeline", agentId: "scribe" },
+  callId: "call_1",
   sandbox: {} as Sandbox,
+  aside: (wait) => wait,
   signal: new AbortController().signal,
   masker: createMasker({}),
   onOutput() {},
@@ -108,11 +110,11 @@ describe("fetch_url", () => {
     expect(joined).toBe(whole);
   });
 
-  test("an error status is a failed call that still shows the page; what is no text is refused", async () => {
+  test("an error status is a failed call that still shows the page; what is not text is refused", async () => {
     const missing = await page("text/plain", "gone", 404).run({ url: "https://e.org/" }, context);
     expect([missing.ok, missing.output.includes("gone")]).toEqual([false, true]);
     const picture = await page("image/png", "\0\0").run({ url: "https://e.org/" }, context);
-    expect([picture.ok, picture.output.includes("no text")]).toEqual([false, true]);
+    expect([picture.ok, picture.output.includes("not text")]).toEqual([false, true]);
   });
 
   test("the guard's refusal reaches the caller as it is", async () => {

@@ -3,6 +3,7 @@ import { statfsSync } from "node:fs";
 import { systemClock } from "../../core/clock.ts";
 import { ADMINISTRATORS, type SkepEvent } from "../../core/events.ts";
 import { LIMITS } from "../../core/limits.ts";
+import { createMasking } from "../../core/masking.ts";
 import { LOCAL_ADMIN } from "../../http/caller.ts";
 import { openStore } from "../../store/store.ts";
 import { type Account, makeUser, setupAdmin } from "../../testing/accounts.ts";
@@ -132,7 +133,7 @@ describe("notifications", () => {
     const store = openStore({ path: ":memory:", clock });
     const events: SkepEvent[] = [];
     store.onCommit((written) => events.push(...written));
-    const notifications = createNotifications({ store, clock });
+    const notifications = createNotifications({ store, clock, masking: createMasking() });
     const list = (dismissed = false) =>
       notifications.list({ limit: 50, after: null }, LOCAL_ADMIN, { dismissed }).items;
     return { notifications, events, list, pass: (ms: number) => (now += ms) };

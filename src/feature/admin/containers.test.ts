@@ -128,7 +128,7 @@ describe.skipIf(!docker)("on the engine", () => {
     expect(frames.at(-1)?.data.data.error).toMatchObject({ code: expect.stringMatching(/^docker_/) });
   });
 
-  test.each(["--help", "two words", "", "UPPER/case", "a/../b", "x:y:z"])("%p is no image name", async (name) => {
+  test.each(["--help", "two words", "", "UPPER/case", "a/../b", "x:y:z"])("%p is not an image name", async (name) => {
     expect((await call("POST", "/v1/admin/pull-image", { image: name })).status).toBe(422);
   });
 

@@ -30,7 +30,7 @@ export interface Containers {
   logs(idOrName: string, request: LogRequest): Promise<{ lines: AsyncIterable<LogLine>; stop(): void }>;
 }
 
-/** Time between the two samples that a processor share is told from, ms. */
+/** Time between the two samples of which a processor share is computed, ms. */
 const SAMPLE_MS = 250;
 const MAX_LINE_CHARACTERS = 16_384;
 

@@ -67,7 +67,7 @@ export function createLayers() {
     states.set(layer, { layer, status, current_bytes: currentBytes ?? null, total_bytes: totalBytes ?? null });
   };
   return {
-    /** Every layer as it was last told of, in the order of the image. */
+    /** Every layer's last state, in the order of the image. */
     all: (): LayerState[] => [...states.values()],
     take(progress: ImageProgress): number | undefined {
       show(progress);

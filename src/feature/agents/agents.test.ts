@@ -172,7 +172,7 @@ describe("agents", () => {
     expect(left.body.items.find((one) => one.name === "OF_CARL")?.granted_agents).toEqual([]);
   });
 
-  test("links that lead out are no agents", async () => {
+  test("links that lead out are not agents", async () => {
     symlinkSync("/etc", pathOf("etc"));
     mkdirSync(pathOf("linked"));
     symlinkSync("/etc/passwd", pathOf("linked/AGENT.md"));

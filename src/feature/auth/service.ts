@@ -51,7 +51,7 @@ export function createAuth({ store, clock, log, audit, sealer, site, config, dat
     passwords,
     sessions,
     tokenPath: join(dataRoot, "setup-token"),
-    // Behind a proxy a loopback bind is open to whoever the proxy lets in.
+    // Behind a proxy a loopback bind is open to everybody the proxy lets in.
     localOnly: isLoopback(config.host) && !config.publicUrl && config.trustedProxies.length === 0,
   });
   return {

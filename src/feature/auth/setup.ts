@@ -1,5 +1,5 @@
 /**
- * The first administrator. Whoever holds the setup token (printed at start, kept in the data folder, 0600) makes it,
+ * The first administrator. The person who has the setup token (printed at start, kept in the data folder, 0600) makes it,
  * once: of two at the same time one wins, and ever after the answer is 409.
  */
 import { chmodSync, existsSync, readFileSync, rmSync, writeFileSync } from "node:fs";

@@ -107,7 +107,7 @@ describe("budgets", () => {
     expect(check(0)?.spentUsd).toBe(1.2);
   });
 
-  test("days and months begin anew in UTC, and say when", () => {
+  test("days and months start over in UTC, and say when", () => {
     limits.user_per_day_usd = 1;
     limits.instance_per_month_usd = 1;
     spend(1);

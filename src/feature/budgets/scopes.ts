@@ -52,7 +52,7 @@ export interface Budget {
   kept?: { by: string; nano: number } | undefined;
   /** Counted from here on, RFC 3339; null: from the beginning. */
   since: string | null;
-  /** When it begins anew; null: never. */
+  /** When it resets; null: never. */
   resetsAt: string | null;
   limitUsd: number;
 }

@@ -38,7 +38,7 @@ export interface Exceeded {
 export interface Budgets {
   /**
    * Whether a call of that estimate fits every budget; undefined when it does, and then the estimate is held for the
-   * spender's session until `recorded` or `release`. The first refusal of a session is told (`budget_exceeded`).
+   * spender's session until `recorded` or `release`. The first refusal of a session is an event (`budget_exceeded`).
    */
   check(spender: Spender & { estimateUsd: number }): Exceeded | undefined;
   /**
@@ -46,7 +46,7 @@ export interface Budgets {
    * has left, so that calls beside it find room. @returns false: the call must stay inside its estimate.
    */
   reserve(spender: Spender & { amountUsd: number }): boolean;
-  /** A call was logged: its hold ends, and budgets that it brought to the warning mark are told of, once a period. */
+  /** A call was logged: its hold ends, and each budget that it brought to the warning mark gets one event a period. */
   recorded(tx: WriteTx, call: LlmCall): void;
   /** The session makes no call now. */
   release(sessionId: string): void;
@@ -101,7 +101,7 @@ export function createBudgets({ store, clock, limits, ownLimits = () => ({}), no
     spent_usd: spent / NANO,
     resets_at: budget.resetsAt,
   });
-  /** Users hear of their own budgets, administrators of the instance's; of a run's whoever may see the run. */
+  /** Users are notified of their own budgets, administrators of the instance's, and everybody who may see a run of that run's. */
   const refsOf = ({ scope }: Budget, spender: Spender): EventRefs => {
     const refs = { run_id: spender.runId, session_id: spender.sessionId, agent_id: spender.agentId };
     return { ...refs, user_id: scope.startsWith("instance") ? ADMINISTRATORS : spender.userId };
@@ -109,7 +109,7 @@ export function createBudgets({ store, clock, limits, ownLimits = () => ({}), no
   const tell = (budget: Budget, spender: Spender, spent: number, level: "warning" | "error"): void => {
     const { scope, limitUsd, resetsAt } = budget;
     const word = level === "error" ? "is used up" : `is used to ${Math.floor(percentOf(spent, limitUsd))} %`;
-    const reset = resetsAt === null ? "" : ` It begins anew at ${resetsAt}.`;
+    const reset = resetsAt === null ? "" : ` It resets at ${resetsAt}.`;
     notify({
       level,
       title: `${TITLES[scope]} ${word}`,

@@ -75,7 +75,7 @@ export function createChats(deps: ChatsDeps): Chats {
   const waiting = (id: string) => sessions.queued(id).filter(({ started_at }) => started_at === null);
   const assertModel = (model: string | null | undefined): void => {
     if (model && !isModel(model))
-      throw invalidField("/model", "No provider is named so; write provider/model, e.g. ollama/qwen3");
+      throw invalidField("/model", "There is no such provider. Write provider/model, e.g. ollama/qwen3");
   };
   const presentQueued = ({ message_id, input, created_at }: ReturnType<typeof waiting>[number]): QueuedMessage => ({
     message_id,

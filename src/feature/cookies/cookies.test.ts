@@ -57,7 +57,7 @@ describe("cookie sets", () => {
     expect((await upload(a, "session", row("example.com"))).body).toMatchObject({ expired: false, expires_at: null });
   });
 
-  test("what is no cookie file is refused with its line, and nothing is kept of it", async () => {
+  test("what is not a cookie file is refused with its line, and nothing is kept of it", async () => {
     const before = (await itemsOf(a)).length;
     const bad: [string | Uint8Array, number][] = [
       ["", 422],

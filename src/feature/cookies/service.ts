@@ -2,17 +2,19 @@
  * Sets of browser cookies: sealed at rest, never shown again, and given only to executions of their owner by agents
  * they were granted to. An agent that two users share works with the cookies of the one it works for.
  */
-import { and, asc, desc, eq, isNull, lt } from "drizzle-orm";
+import { and, asc, desc, eq, inArray, isNull, lt } from "drizzle-orm";
 import { type Clock, timestamp } from "../../core/clock.ts";
 import { conflict, invalidField, notFound } from "../../core/errors.ts";
 import { newId } from "../../core/ids.ts";
 import { LIMITS } from "../../core/limits.ts";
+import type { Masking } from "../../core/masking.ts";
 import type { Sealer } from "../../core/sealing.ts";
 import { actorOf, type Caller } from "../../http/caller.ts";
 import { type ListAnswer, listAnswer, type Page } from "../../http/list.ts";
 import type { Audit } from "../../store/audit.ts";
 import type { Store } from "../../store/store.ts";
 import { cookieGrants, cookieSets } from "../../store/tables/cookies.ts";
+import { createCookieMasks } from "./masks.ts";
 import type { CookieSet } from "./model.ts";
 import { type Cookie, writeNetscapeCookies } from "./netscape.ts";
 
@@ -21,6 +23,7 @@ export interface CookiesDeps {
   clock: Clock;
   sealer: Sealer;
   audit: Audit;
+  masking: Pick<Masking, "add">;
   agentExists(agentId: string): boolean;
 }
 
@@ -34,26 +37,21 @@ export interface Cookies {
   remove(id: string, caller: Caller): void;
   /** The caller's sets that the agent was granted. */
   grantedTo(agentId: string, page: Page, caller: Caller): ListAnswer<CookieSet>;
-  /** Idempotent. @throws Problem 404 unknown set or agent. */
-  grant(id: string, agentId: string, caller: Caller): CookieSet;
+  /** Its values are masked from now on. Idempotent. @throws Problem 404 unknown set or agent, 409 too many cookies. */
+  grant(id: string, agentId: string, caller: Caller): Promise<CookieSet>;
   revoke(id: string, agentId: string, caller: Caller): void;
   /**
-   * The cookie file for one execution, and the values to mask in what it says.
+   * The cookie file for one execution.
    * @returns undefined when its agent was granted none of its user's cookies.
    */
-  fileFor(execution: { id: string; agentId: string; userId?: string | undefined }): CookieFile | undefined;
+  fileFor(execution: { id: string; agentId: string; userId?: string | undefined }): string | undefined;
   /** A deleted user's cookies go with the user: they are nobody else's. */
   removeOf(userId: string): void;
 }
 
-export interface CookieFile {
-  text: string;
-  values: string[];
-}
-
 type Row = typeof cookieSets.$inferSelect;
 
-export function createCookies({ store, clock, sealer, audit, agentExists }: CookiesDeps): Cookies {
+export function createCookies({ store, clock, sealer, audit, masking, agentExists }: CookiesDeps): Cookies {
   const { db } = store;
   const owned = (userId: string | undefined) =>
     userId === undefined ? isNull(cookieSets.owner_id) : eq(cookieSets.owner_id, userId);
@@ -83,6 +81,14 @@ export function createCookies({ store, clock, sealer, audit, agentExists }: Cook
   const assertAgent = (agentId: string): void => {
     if (!agentExists(agentId)) throw notFound("agent");
   };
+
+  const cookiesOf = ({ sealed }: Pick<Row, "sealed">) => JSON.parse(sealer.open(sealed)) as Cookie[];
+  const grantedSets = db.selectDistinct({ id: cookieGrants.cookie_set_id }).from(cookieGrants);
+  const masks = createCookieMasks(masking);
+  for (const row of db.select().from(cookieSets).where(inArray(cookieSets.id, grantedSets)).all()) {
+    const cookies = readable(() => cookiesOf(row));
+    if (cookies) masks.learnNow(row.owner_id ?? undefined, cookies);
+  }
 
   return {
     list(page, caller) {
@@ -139,7 +145,9 @@ export function createCookies({ store, clock, sealer, audit, agentExists }: Cook
         present,
       );
     },
-    grant(id, agentId, caller) {
+    async grant(id, agentId, caller) {
+      assertAgent(agentId);
+      await masks.learn(caller.userId, cookiesOf(find(id, caller)));
       return store.write(() => {
         const row = find(id, caller);
         assertAgent(agentId);
@@ -166,15 +174,24 @@ export function createCookies({ store, clock, sealer, audit, agentExists }: Cook
         .orderBy(asc(cookieSets.id))
         .all();
       if (rows.length === 0) return undefined;
-      const cookies = rows.flatMap(({ sealed }) => JSON.parse(sealer.open(sealed)) as Cookie[]);
+      const cookies = rows.flatMap(cookiesOf);
       const names = rows.map(({ name }) => name);
       audit({ action: "cookies.read", actor: `execution:${id}`, subject: agentId, data: { names } });
-      return { text: writeNetscapeCookies(cookies, clock.now()), values: cookies.map(({ value }) => value) };
+      return writeNetscapeCookies(cookies, clock.now());
     },
     removeOf(userId) {
       store.write(() => db.delete(cookieSets).where(eq(cookieSets.owner_id, userId)).run());
     },
   };
+}
+
+/** Undefined for what is damaged or was sealed with another key. */
+function readable<T>(open: () => T): T | undefined {
+  try {
+    return open();
+  } catch {
+    return undefined;
+  }
 }
 
 /** When the last of them expires; null when one has no expiry. */

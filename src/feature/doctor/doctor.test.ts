@@ -72,7 +72,7 @@ describe("the database", () => {
     db.prepare("INSERT INTO migrations SELECT '9999-later', applied_at FROM migrations LIMIT 1").run();
     db.close();
     expect(checkDatabase(folder)[1]).toMatchObject({ verdict: "fail", detail: expect.stringContaining("9999-later") });
-    writeFileSync(path, "this is no database, not even a little, and long enough to be looked at".repeat(40));
+    writeFileSync(path, "this is not a database, not even a little, and long enough to be looked at".repeat(40));
     expect(checkDatabase(folder)).toMatchObject([{ check: "database", verdict: "fail" }]);
   });
 });

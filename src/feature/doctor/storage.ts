@@ -37,7 +37,7 @@ export function checkFolder(data: string): Finding {
       there === data ? "give its owner the rights, or name another folder with --data" : "name a folder with --data",
     );
   if (there !== data) return ok("data folder", `${data} is made at the first start`);
-  if (!statSync(data).isDirectory()) return fail("data folder", `${data} is no folder`, "name another with --data");
+  if (!statSync(data).isDirectory()) return fail("data folder", `${data} is not a folder`, "name another with --data");
   const exposed = exposedPaths(data);
   if (exposed.length > 0)
     return warn(

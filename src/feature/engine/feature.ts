@@ -16,6 +16,7 @@ import type { agents } from "../agents/feature.ts";
 import type { Budgets } from "../budgets/service.ts";
 import { activity } from "../events/events.ts";
 import { type Core, defineFeature, type ServiceOf } from "../feature.ts";
+import type { Inbox } from "../inbox/service.ts";
 import type { memory } from "../memory/feature.ts";
 import type { projects } from "../projects/feature.ts";
 import type { providers } from "../providers/feature.ts";
@@ -39,6 +40,7 @@ type Needs = Core & {
   sessions: Sessions;
   runs: Pick<RunsService, "rows">;
   memory: Pick<ServiceOf<typeof memory>, "recallFor">;
+  inbox: Pick<Inbox, "deliver">;
 };
 
 export interface EngineService {
@@ -78,6 +80,7 @@ export const engine = defineFeature(
       attachments: () => contributions.attachments,
       projectOf: projects.find,
       memoryOf: memoryFor(deps),
+      deliver: deps.inbox.deliver,
       guidanceOf: (runId) => runs.rows.run(runId)?.human_context ?? null,
       sharedToken: config.agentToken === "shared" ? deps.keys.engineToken : undefined,
       // A container reaches the server only where the operator says; a process of this host, where it listens.
@@ -134,7 +137,7 @@ const memoryFor =
     }
   };
 
-/** What the agent was granted; secrets that cannot be opened are told of, and the work goes on without them. */
+/** What the agent was granted; secrets that cannot be opened are reported, and the work goes on without them. */
 const secretsFor =
   ({ log, store, secrets }: Needs) =>
   (execution: Execution): Record<string, string> => {

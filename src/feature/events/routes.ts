@@ -29,12 +29,12 @@ export function mayReadEvent(caller: Caller, event: SkepEvent): boolean {
 
 export function eventRoutes(base: Base, { streams, tickets, catalogue, assertRun }: EventDeps) {
   const open = (caller: Caller, query: StreamQuery, lastEventId: string | null): Response => {
-    const { run_id, session_id, agent_id, project_id } = query;
+    const { run_id, session_id, agent_id, swarm_id, project_id } = query;
     if (run_id !== undefined) assertRun(run_id, caller);
-    const follows = run_id !== undefined || session_id !== undefined;
+    const follows = [run_id, session_id, swarm_id].some((id) => id !== undefined);
     const after = positionOf(lastEventId) ?? query.after ?? (follows ? 0 : undefined);
     return streams.open({
-      filter: { run_id, session_id, agent_id, project_id, kinds: kindsOf(query.kinds, catalogue) },
+      filter: { run_id, session_id, agent_id, swarm_id, project_id, kinds: kindsOf(query.kinds, catalogue) },
       after,
       mayRead: (event) => mayReadEvent(caller, event),
       stillValid: () => stillHolds(caller),
@@ -57,7 +57,7 @@ export function eventRoutes(base: Base, { streams, tickets, catalogue, assertRun
           tags,
           summary: "Live events, resumable (Server-Sent Events)",
           description:
-            "Frames carry `id`, `event` (the kind) and `data` (one line of JSON). With `run_id` or `session_id` the stream starts at that run's or session's first event and, for a run, ends after its last. Needs a credential or a ticket.",
+            "Frames carry `id`, `event` (the kind) and `data` (one line of JSON). With `run_id`, `session_id` or `swarm_id` the stream starts at the first event of that run, session or swarm and, for a run, ends after its last. Needs a credential or a ticket.",
           responses: {
             200: {
               description:
@@ -75,6 +75,7 @@ const StreamQuery = t.Object({
   run_id: t.Optional(t.String({ maxLength: 100 })),
   session_id: t.Optional(t.String({ maxLength: 100 })),
   agent_id: t.Optional(t.String({ maxLength: 100 })),
+  swarm_id: t.Optional(t.String({ maxLength: 100 })),
   project_id: t.Optional(t.String({ maxLength: 100 })),
   kinds: t.Optional(t.String({ maxLength: 2_000, description: "Kinds, separated by commas." })),
   after: t.Optional(queryInteger({ minimum: 0, description: "Like Last-Event-ID, for the first request." })),

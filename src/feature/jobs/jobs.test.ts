@@ -9,6 +9,7 @@ import { createClockwork } from "../../core/clockwork.ts";
 import { badRequest, unavailable } from "../../core/errors.ts";
 import type { SkepEvent } from "../../core/events.ts";
 import { defineJob, type JobOptions, type RunningJob } from "../../core/jobs.ts";
+import { createMasking } from "../../core/masking.ts";
 import { LOCAL_ADMIN } from "../../http/caller.ts";
 import { createAudit } from "../../store/audit.ts";
 import { openStore, type Store } from "../../store/store.ts";
@@ -22,6 +23,7 @@ let folder: string;
 let store: Store;
 let jobs: Jobs;
 let stop: () => Promise<void>;
+const masking = createMasking();
 let events: SkepEvent[];
 let heard: () => void;
 /** What the jobs of this process do. */
@@ -55,7 +57,7 @@ function open(options: JobOptions<Payload> = {}): void {
   const clockwork = createClockwork(systemClock, (error) => {
     throw error;
   });
-  jobs = createJobs({ store, clock: systemClock, clockwork, log, audit: createAudit(store, systemClock) });
+  jobs = createJobs({ store, clock: systemClock, clockwork, log, masking, audit: createAudit(store, systemClock) });
   kind = define(options);
   jobs.register(kind);
   jobs.start();
@@ -113,6 +115,23 @@ function held() {
 }
 
 describe("a job", () => {
+  test("what it reports, answers and fails with is masked before it is stored or told", async () => {
+    const value = "hunter2-hunter2-hunter2";
+    const forget = masking.add("DEPLOY", value);
+    work = async ({ say }, { report }) => {
+      report({ detail: `using ${value}`, progress: { layer: value } });
+      if (say === "fails") throw badRequest(`fatal: could not read ${value}`);
+      return { url: `https://u:${value}@example.test/` };
+    };
+    const [fails, done] = [start("fails"), start("succeeds")];
+    for (const { id } of [fails, done]) await ended(id);
+    expect(get(fails.id).error?.message).toBe("fatal: could not read [secret:DEPLOY]");
+    expect(get(done.id).result).toEqual({ url: "https://u:[secret:DEPLOY]@example.test/" });
+    expect(get(done.id).detail).toBe("using [secret:DEPLOY]");
+    expect(JSON.stringify([events, get(fails.id), get(done.id)])).not.toContain(value);
+    forget();
+  });
+
   test("runs after the transaction that wrote it, with its payload, and its row says how it ended", async () => {
     const order: string[] = [];
     work = async ({ say }) => {

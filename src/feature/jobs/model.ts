@@ -7,7 +7,7 @@ export const Job = t.Object({
   id: t.String(),
   kind: t.String({ description: "e.g. `pull_image`" }),
   state: oneOf(...JOB_STATES),
-  percent: orNull(t.Number({ minimum: 0, maximum: 100, description: "Null while it cannot be told." })),
+  percent: orNull(t.Number({ minimum: 0, maximum: 100, description: "Null while it is unknown." })),
   detail: orNull(t.String({ description: "What is done now." })),
   progress: orNull(
     t.Record(t.String(), t.Unknown(), { description: "What its kind tells besides, e.g. the layers of an image." }),

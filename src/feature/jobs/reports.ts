@@ -1,5 +1,6 @@
 /** Reports of jobs under way: passed on at most every so often, the latest always. */
 import type { JobReport } from "../../core/jobs.ts";
+import type { Masker } from "../../core/masking.ts";
 
 export interface Reports {
   take(report: JobReport): void;
@@ -13,7 +14,7 @@ export interface Reports {
 const REPORT_MS = 200;
 
 /** @param show receives the whole of what was reported so far. */
-export function createReports(show: (latest: JobReport) => void): Reports {
+export function createReports(masker: Pick<Masker, "json">, show: (latest: JobReport) => void): Reports {
   let latest: JobReport = {};
   let isNew = false;
   let ended = false;
@@ -29,7 +30,7 @@ export function createReports(show: (latest: JobReport) => void): Reports {
   return {
     take(report) {
       const given = Object.entries(report).filter(([, value]) => value !== undefined);
-      latest = { ...latest, ...Object.fromEntries(given) };
+      latest = { ...latest, ...masker.json(Object.fromEntries(given)) };
       isNew = true;
       if (timer === undefined && !ended) next();
     },

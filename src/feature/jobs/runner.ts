@@ -10,6 +10,7 @@ import { ADMINISTRATORS } from "../../core/events.ts";
 import type { JobDefinition, JobResult } from "../../core/jobs.ts";
 import { LIMITS } from "../../core/limits.ts";
 import type { Logger } from "../../core/log.ts";
+import type { Masker } from "../../core/masking.ts";
 import type { Store } from "../../store/store.ts";
 import { jobProgress } from "./events.ts";
 import { createReports, type Reports } from "./reports.ts";
@@ -21,6 +22,8 @@ export interface RunnerDeps {
   clock: Clock;
   clockwork: Clockwork;
   log: Logger;
+  /** What a job says of itself may come from programs and other machines. */
+  masker: Pick<Masker, "text" | "json">;
 }
 
 export interface Runner {
@@ -64,7 +67,7 @@ const LONGEST_WAIT_MS = 3_600_000;
 const waitAfter = (failures: number): number =>
   Math.min(LONGEST_WAIT_MS, FIRST_WAIT_MS * 4 ** (failures - 1)) * (1 + Math.random() / 4);
 
-export function createRunner({ store, rows, clock, clockwork, log }: RunnerDeps): Runner {
+export function createRunner({ store, rows, clock, clockwork, log, masker }: RunnerDeps): Runner {
   const definitions = new Map<string, JobDefinition>();
   const active = new Map<string, Active>();
   let state: "waiting" | "running" | "stopped" = "waiting";
@@ -89,8 +92,8 @@ export function createRunner({ store, rows, clock, clockwork, log }: RunnerDeps)
 
   function end(row: JobRow, how: JobEnd): void {
     store.write(() => {
-      const error = how.state === "failed" ? how.error : null;
-      const result = how.state === "succeeded" ? how.result : null;
+      const error = how.state === "failed" ? masker.json(how.error) : null;
+      const result = how.state === "succeeded" ? masker.json(how.result) : null;
       const { percent, detail, progress } = current(row);
       change(row.id, {
         ...{ state: how.state, result, progress, finished_at: timestamp(clock.now()) },
@@ -111,7 +114,8 @@ export function createRunner({ store, rows, clock, clockwork, log }: RunnerDeps)
     const final = known !== undefined && known.status < 500;
     if (!final && failures < (definition.attempts ?? 1)) {
       const run_at = Math.ceil(clock.now() + waitAfter(failures));
-      change(row.id, { state: "queued", failures, run_at, detail: known?.detail ?? "It failed and is tried again." });
+      const detail = masker.text(known?.detail ?? "It failed and is tried again.");
+      change(row.id, { state: "queued", failures, run_at, detail });
       return;
     }
     const message = known ? messageOf(known) : "Something went wrong here. The log has the details.";
@@ -162,7 +166,7 @@ export function createRunner({ store, rows, clock, clockwork, log }: RunnerDeps)
   }
 
   function begin(row: JobRow, definition: JobDefinition): void {
-    const reports = createReports((latest) => {
+    const reports = createReports(masker, (latest) => {
       store.emitSoon(jobProgress, { ...refsOf(row), data: dataOf({ ...row, state: "running", ...latest }) });
     });
     const entry: Active = {

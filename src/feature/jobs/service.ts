@@ -1,5 +1,5 @@
 /**
- * Background jobs. A feature defines its kinds (core/jobs.ts) and enqueues; the row is the truth, so whoever started a
+ * Background jobs. A feature defines its kinds (core/jobs.ts) and enqueues; the row is the truth, so a caller that started a
  * job reads its state there, and a restart goes on with it.
  */
 
@@ -11,6 +11,7 @@ import { conflict, notFound } from "../../core/errors.ts";
 import { newId } from "../../core/ids.ts";
 import type { JobDefinition } from "../../core/jobs.ts";
 import type { Logger } from "../../core/log.ts";
+import type { Masking } from "../../core/masking.ts";
 import { actorOf, type Caller } from "../../http/caller.ts";
 import { type ListAnswer, listAnswer, type Page } from "../../http/list.ts";
 import type { Audit } from "../../store/audit.ts";
@@ -52,7 +53,7 @@ export interface Jobs {
   list(page: Page, caller: Caller): ListAnswer<Job>;
   /** Asks it to stop; its state tells when it has. @throws Problem 404, 409 when it has ended. */
   cancel(id: string, caller: Caller): Job;
-  /** Ends the live job of that key, whoever began it. @returns once nothing of it runs any more. */
+  /** Ends the live job of that key, no matter who started it. @returns once nothing of it runs any more. */
   end(definition: Pick<JobDefinition, "kind">, key: string): Promise<void>;
   /** A deleted user's jobs go to the heir, or to the administrators. */
   handOver(from: string, to: string | null): void;
@@ -69,12 +70,13 @@ export interface JobsDeps {
   clock: Clock;
   clockwork: Clockwork;
   log: Logger;
+  masking: Pick<Masking, "text" | "json">;
   audit: Audit;
 }
 
-export function createJobs({ store, clock, clockwork, log, audit }: JobsDeps): Jobs {
+export function createJobs({ store, clock, clockwork, log, masking, audit }: JobsDeps): Jobs {
   const rows = createJobStore(store, clock);
-  const runner = createRunner({ store, rows, clock, clockwork, log });
+  const runner = createRunner({ store, rows, clock, clockwork, log, masker: masking });
   const present = (row: JobRow): Job => presentJob(runner.current(row), clock.now());
   const mayRead = (row: JobRow, caller: Caller): boolean =>
     caller.admin || (row.user_id === null ? row.project_id !== null : row.user_id === caller.userId);

@@ -127,7 +127,7 @@ describe("answers that the worker made", () => {
   });
 });
 
-test("whoever asks when an index has just ended is told of the new graph, while before the old one answers", async () => {
+test("a question asked just after an index has ended is answered from the new graph, while before the old one answers", async () => {
   await get("/context/hub");
   writeFileSync(`${workspace}/src/added.ts`, 'import { hub } from "./hub.ts";\nexport const added = () => hub();\n');
   const { body: job } = await post<model.IndexJob>("/index", {});

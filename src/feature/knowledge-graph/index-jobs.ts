@@ -117,7 +117,7 @@ export function createIndexJobs({ store, jobs, graphOf }: IndexJobsDeps): IndexJ
     cancel(projectId, jobId, caller) {
       const { state } = lookUp(projectId, jobId);
       if (state !== "queued" && state !== "running") throw conflict(`The job has ${state} already.`, "job_ended");
-      // Whoever may index the project may stop it, whoever began it.
+      // Anybody who may index the project may stop it, not only who started it.
       return present(jobs.cancel(jobId, { ...caller, admin: true }));
     },
     soon(projectId) {

@@ -94,7 +94,7 @@ export function createKnowledgeGraph(deps: KnowledgeGraphDeps): KnowledgeGraph {
       const graph = client.project(copy ?? base);
       const { state, dirty } = await graph.status();
       const missing = state === "not_indexed";
-      // A project's own index is brought up to date by its jobs; a run's working copy by whoever asks.
+      // A project's own index is brought up to date by its jobs; a run's working copy by the question itself.
       if (missing || (copy && dirty)) await graph.index({ force: false, signal, seed: copy && base.store });
       return graph.tool(tool, args);
     },

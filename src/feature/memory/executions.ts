@@ -38,7 +38,7 @@ const PINNED = 100;
 const OUTSIDE_GROUPS: ReadonlySet<ToolGroup> = new Set(["web", "mcp"]);
 /** Tools of other groups that show text of strangers. */
 const OUTSIDE_NAMES = /document|transcript|issue|pull_request/;
-/** The sessions of the same tree or run: what one of them read, the others may have been told. */
+/** The sessions of the same tree or run: what one of them read, the others may have got from it. */
 const RELATED = `SELECT s.id FROM sessions s JOIN sessions mine ON mine.id = ?
   WHERE s.root_id = mine.root_id OR (mine.run_id IS NOT NULL AND s.run_id = mine.run_id)`;
 
@@ -57,6 +57,9 @@ export function createExecutionMemories({ store, clock, memory, search, scores, 
       return true;
     const attached = `SELECT 1 FROM messages WHERE session_id IN (${RELATED}) AND content LIKE '%"attachment_id":%' LIMIT 1`;
     if (exists(attached, sessionId)) return true;
+    const written = `SELECT 1 FROM agent_messages m JOIN executions x ON x.id = m.read_execution_id
+      WHERE m.outside = 1 AND x.session_id IN (${RELATED}) LIMIT 1`;
+    if (exists(written, sessionId)) return true;
     const called = statement(`SELECT DISTINCT tool FROM tool_calls WHERE session_id IN (${RELATED})`)
       .pluck()
       .all(sessionId) as string[];

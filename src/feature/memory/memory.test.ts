@@ -154,7 +154,7 @@ describe("entries", () => {
     ];
     for (const [body, status] of bad)
       expect([body, (await by(admin, "POST", "/memory/vaults/lead/entries", body)).status]).toEqual([body, status]);
-    // What is no field of a body counts for nothing.
+    // What is not a field of a body counts for nothing.
     expect((await write(a, { title: "x", content: "y", owner_id: b.id, trusted: false })).body).toMatchObject({
       ...{ owner_id: a.id, trusted: true },
     });

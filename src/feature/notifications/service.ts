@@ -7,6 +7,7 @@ import { type Clock, timestamp } from "../../core/clock.ts";
 import { notFound } from "../../core/errors.ts";
 import { ADMINISTRATORS } from "../../core/events.ts";
 import { newId } from "../../core/ids.ts";
+import type { Masking } from "../../core/masking.ts";
 import type { Caller } from "../../http/caller.ts";
 import { type ListAnswer, listAnswer, type Page } from "../../http/list.ts";
 import type { Store } from "../../store/store.ts";
@@ -18,7 +19,7 @@ export interface Notice {
   level: Notification["level"];
   /** A few words: what is the matter. */
   title: string;
-  /** What to do about it. Never a secret. */
+  /** What to do about it. */
   detail?: string | undefined;
   /** What it is about, e.g. `disk-low`: raised twice, it is one notification. */
   key: string;
@@ -43,6 +44,12 @@ export interface Notifications {
   prune(before: number): void;
 }
 
+export interface NotificationsDeps {
+  store: Store;
+  clock: Clock;
+  masking: Pick<Masking, "text">;
+}
+
 type Row = typeof table.$inferSelect;
 const QUIET_MS = 24 * 3_600_000;
 
@@ -50,7 +57,7 @@ const keyOf = (about: string, userId: string | undefined): string =>
   userId === undefined ? about : `${about}\n${userId}`;
 const present = ({ key: _, user_id: __, ...row }: Row): Notification => row;
 
-export function createNotifications({ store, clock }: { store: Store; clock: Clock }): Notifications {
+export function createNotifications({ store, clock, masking }: NotificationsDeps): Notifications {
   const { db } = store;
   const now = () => timestamp(clock.now());
   const mine = (caller: Caller) => {
@@ -72,13 +79,15 @@ export function createNotifications({ store, clock }: { store: Store; clock: Clo
       .get();
 
   return {
-    notify({ level, title, detail, key: about, userId }) {
+    notify({ level, key: about, userId, ...said }) {
       const key = keyOf(about, userId);
+      const title = masking.text(said.title);
+      const detail = said.detail === undefined ? null : masking.text(said.detail);
       store.write(({ emit }) => {
         const at = now();
         const known = open(key);
         if (known) {
-          const again = { level, title, detail: detail ?? null, times: known.times + 1, updated_at: at };
+          const again = { level, title, detail, times: known.times + 1, updated_at: at };
           db.update(table).set(again).where(eq(table.id, known.id)).run();
           return;
         }
@@ -88,7 +97,7 @@ export function createNotifications({ store, clock }: { store: Store; clock: Clo
           key,
           level,
           title,
-          detail: detail ?? null,
+          detail,
           user_id: userId ?? null,
           times: 1,
           created_at: at,

@@ -156,7 +156,7 @@ describe("pipelines", () => {
     expect((await server.request("DELETE", "/v1/pipelines/tag")).status).toBe(404);
   });
 
-  test("links that lead out are no pipelines; the JSON Schema for editors is there", async () => {
+  test("links that lead out are not pipelines; the JSON Schema for editors is there", async () => {
     symlinkSync("/etc/hosts", pathOf("_pipelines/hosts.yml"));
     expect((await get("hosts")).status).toBe(404);
     const schema = await server.request("GET", "/v1/pipelines/schema.json");

@@ -1,5 +1,5 @@
 /**
- * Addresses of repositories: which are taken, and how git is told. Only https and ssh reach the world; unencrypted
+ * Addresses of repositories: which are accepted, and how they are passed to git. Only https and ssh reach the world; unencrypted
  * transports reach hosts that the operator lists, paths only where the operator allows them. Credentials never belong
  * into an address: it is stored and shown.
  */
@@ -26,7 +26,7 @@ const refuse = (message: string): Problem => invalidField("/repository", message
 
 /** @throws Problem 422 with the reason. */
 export function parseRepository(text: string, rules: RepositoryRules): RepositoryAddress {
-  if (/[\x00-\x20\x7f\\]/.test(text) || text.startsWith("-")) throw refuse("This is no usable repository address.");
+  if (/[\x00-\x20\x7f\\]/.test(text) || text.startsWith("-")) throw refuse("This is not a usable repository address.");
   if (isAbsolute(text)) return localPath(text, rules);
   const scp = /^(?:([A-Za-z0-9_][A-Za-z0-9._-]*)@)([^:/@[\]]+):([^-/:][^:]*)$/.exec(text);
   if (scp && !text.includes("://")) {
@@ -42,7 +42,8 @@ export function parseRepository(text: string, rules: RepositoryRules): Repositor
   const named = transport as keyof typeof PORTS;
   if (url.password || (url.username && named !== "ssh"))
     throw refuse("Leave credentials out of the address: it is stored and shown.");
-  if (url.username && !/^[A-Za-z0-9_][A-Za-z0-9._-]*$/.test(url.username)) throw refuse("This is no usable user name.");
+  if (url.username && !/^[A-Za-z0-9_][A-Za-z0-9._-]*$/.test(url.username))
+    throw refuse("This is not a usable user name.");
   if (url.pathname.length < 2) throw refuse("The address names no repository.");
   return withHost(
     { transport: named, user: url.username || undefined, host: url.hostname, port: url.port, path: url.pathname },

@@ -7,6 +7,7 @@ import { systemClock } from "../../core/clock.ts";
 import type { SkepEvent } from "../../core/events.ts";
 import { newId } from "../../core/ids.ts";
 import { createLog } from "../../core/log.ts";
+import { createMasking } from "../../core/masking.ts";
 import { createBus } from "../../store/bus.ts";
 import { openStore, type Store } from "../../store/store.ts";
 import { runCancelled } from "../runs/events.ts";
@@ -72,6 +73,7 @@ beforeEach(() => {
   work = createRunWorkspaces({
     store,
     log,
+    masking: createMasking(),
     rows,
     git,
     inTurn: createTurns(),

@@ -10,6 +10,7 @@ import type { Committed, Git, WorktreePlace } from "../../adapter/git.ts";
 import { conflict, notFound, unavailable } from "../../core/errors.ts";
 import { isId } from "../../core/ids.ts";
 import type { Logger } from "../../core/log.ts";
+import type { Masking } from "../../core/masking.ts";
 import type { Store } from "../../store/store.ts";
 import { runs } from "../../store/tables/runs.ts";
 import { activity } from "../events/events.ts";
@@ -51,6 +52,7 @@ export interface RunWorkspaces {
 export interface RunWorkspacesDeps {
   store: Store;
   log: Logger;
+  masking: Pick<Masking, "json">;
   rows: ProjectStore;
   git: Git;
   inTurn: Turns;
@@ -71,7 +73,7 @@ const NOTHING: Committed = { commit: null, skipped: [] };
 export const branchOf = (runId: string): string => `run/${runId}`;
 
 export function createRunWorkspaces(deps: RunWorkspacesDeps): RunWorkspaces {
-  const { store, log, rows, git, inTurn, workspaces, projects } = deps;
+  const { store, log, masking, rows, git, inTurn, workspaces, projects } = deps;
   const pathOf = ({ id }: RunOfProject): string => {
     if (!isId("run", id)) throw notFound("run");
     return join(workspaces, id);
@@ -148,7 +150,7 @@ export function createRunWorkspaces(deps: RunWorkspacesDeps): RunWorkspaces {
       if (!project_id) return NOTHING;
       return inTurn(project_id, async () => {
         const done = await git.commitAll(worktreeOf(run, project_id), { message, author: AUTHOR });
-        const skipped = done.skipped.slice(0, MAX_NAMED);
+        const skipped = masking.json(done.skipped.slice(0, MAX_NAMED));
         if (skipped.length > 0) log.warn({ run: run.id, skipped, count: done.skipped.length }, "left out of a commit");
         if (done.commit !== null)
           store.write(({ emit }) => {

@@ -200,5 +200,5 @@ function newRepository(row: ProjectRow, source: string | null | undefined): Part
 
 /** @throws Problem 422 for what git could read as something else. */
 function assertBranch(branch: string | null | undefined): void {
-  if (branch && !isRefName(branch)) throw invalidField("/default_branch", "This is no usable branch name");
+  if (branch && !isRefName(branch)) throw invalidField("/default_branch", "This is not a usable branch name");
 }

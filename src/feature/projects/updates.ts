@@ -9,6 +9,7 @@ import { type Clock, timestamp } from "../../core/clock.ts";
 import { conflict, messageOf, notFound } from "../../core/errors.ts";
 import { defineJob, type JobDefinition } from "../../core/jobs.ts";
 import type { Logger } from "../../core/log.ts";
+import type { Masking } from "../../core/masking.ts";
 import type { Store } from "../../store/store.ts";
 import type { Jobs } from "../jobs/service.ts";
 import { placeOf, remoteOf, reportTo } from "./clones.ts";
@@ -24,6 +25,8 @@ export interface UpdatesDeps {
   log: Logger;
   git: Git;
   guard: AddressGuard;
+  /** What git says is said by the other side. */
+  masking: Pick<Masking, "text">;
   rules: RepositoryRules;
   jobs: Pick<Jobs, "enqueue">;
   inTurn: Turns;
@@ -137,7 +140,7 @@ export function createUpdates(deps: UpdatesDeps): Updates {
       } catch (error) {
         if (signal?.aborted || row.fetch_before_run === "require") throw error;
         deps.log.warn({ err: error, project: id }, "not brought up to date before a run");
-        return `The project could not be brought up to date: ${messageOf(error)}`;
+        return deps.masking.text(`The project could not be brought up to date: ${messageOf(error)}`);
       }
     },
   };

@@ -1,4 +1,4 @@
-/** Whose key a run's model calls carry, whom they are billed to, and who hears when a key is refused. */
+/** Whose key a run's model calls carry, whom they are billed to, and who is notified when a key is refused. */
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "bun:test";
 import type { Account } from "../../testing/accounts.ts";
 import {
@@ -115,7 +115,7 @@ describe("a key that the provider refuses", () => {
   const REFUSED = { kind: "status", status: 401, body: { error: { message: "bad key {{key}}" } } } as const;
   const TITLE = "custom-lab refuses the key";
 
-  test("of a user fails the run, and the user hears of it; nobody else does", async () => {
+  test("of a user fails the run, and the user is notified; nobody else is", async () => {
     const { user, admin, models } = metered;
     await metered.call("PUT", PATH, { api_key: OWN }, user);
     models.next(REFUSED);

@@ -108,7 +108,7 @@ export function createProviderKeys(deps: KeysDeps): ProviderKeys {
         try {
           if (sealed) sealer.open(sealed);
         } catch {
-          // Told where it is used.
+          // Reported where it is used.
         }
     },
     inEnvironment: (entry) => fromEnv(entry.envVar) !== undefined || envBaseUrl(entry) !== undefined,

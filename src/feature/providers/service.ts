@@ -53,7 +53,7 @@ export interface Providers {
 }
 
 /**
- * Administrators' entries for the catalogue. Of a server that is in no price table, what it told itself counts too.
+ * Administrators' entries for the catalogue. Of a server that is in no price table, its own figures count too.
  * @param isTabled whether the provider's models are in the price table.
  */
 export function providerOverrides(

@@ -12,7 +12,7 @@ const user = (userId: string): Caller => ({ kind: "user", admin: false, userId }
 const administrator: Caller = { kind: "user", admin: true, userId: "usr_admin" };
 const local: Caller = { kind: "local", admin: true };
 
-test("an agent reads the runs of the user it works for and of nobody, whoever else it worked for", async () => {
+test("an agent reads the runs of the user it works for and of no other user it worked for", async () => {
   const model = createHandModel();
   const rig = await rigs.started({ pipelines: { one: PIPELINE }, models: model });
   const { runs } = rig.services;

@@ -79,7 +79,7 @@ export function createRuns(deps: RunsDeps): Runs {
       );
     assertBudget(input.budget_usd, definition, caller);
     if (input.model && !deps.isModel(input.model))
-      throw invalidField("/model", `No provider is named so; write provider/model, e.g. ollama/qwen3`);
+      throw invalidField("/model", `There is no such provider. Write provider/model, e.g. ollama/qwen3`);
     const id = newId("run");
     return {
       id,

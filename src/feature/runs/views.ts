@@ -43,7 +43,7 @@ function sinceOf(text: string | undefined): string | undefined {
   return timestamp(ms);
 }
 
-/** @throws Problem 422 for a word that is no status. */
+/** @throws Problem 422 for a word that is not a status. */
 function statusesOf(text: string | undefined): RunStatus[] | undefined {
   if (text === undefined || text === "") return undefined;
   if (text === "terminal") return ENDED;

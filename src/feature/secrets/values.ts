@@ -26,7 +26,7 @@ interface Sealed {
 }
 
 export interface SecretValues {
-  /** Opens everything that is stored. What cannot be opened is told to the administrators. */
+  /** Opens everything that is stored. Administrators are notified of what cannot be opened. */
   load(): void;
   /** @returns undefined for a value that is damaged or was sealed with another key. */
   open(row: Sealed): string | undefined;

@@ -51,6 +51,7 @@ export function createLifecycle({ clock, rows, transcript, tree, ownerOf, stopNo
     transcript.updateCall(execution.sessionId, call, {
       ...{ status: "interrupted", ok: false, output, finished_at: now() },
     });
+    for (const child of tree.below(execution.sessionId)) if (child.call_id === call.callId) stopSession(tx, child.id);
     // A call that never began has nobody who waits for its end.
     if (call.status !== "running") return;
     const about = { call_id: call.callId, execution_id: execution.id, tool: call.tool };
@@ -125,10 +126,18 @@ export function createLifecycle({ clock, rows, transcript, tree, ownerOf, stopNo
     ownerOf(left.kind)?.ended?.(rows.session(id)!, tx);
   }
 
+  /** Ends a session in which nothing works by itself: its feature says how it went. What is below it ends with it. */
+  function close(tx: WriteTx, id: string, status: "succeeded" | "failed" | "cancelled"): void {
+    const session = rows.session(id);
+    if (!session || session.ended_at !== null) return;
+    endSession(tx, session, status);
+    tx.emit(sessionEnded, { ...refsOf(session), data: { status } });
+  }
+
   function askToStop(tx: WriteTx, executionId: string, why: StopRequest): void {
     rows.updateExecution(executionId, { stop: why });
     tx.after(() => stopNow(executionId, why));
   }
 
-  return { finish, stopSession, askToStop, interruptCall, refsOf };
+  return { finish, stopSession, close, askToStop, interruptCall, refsOf };
 }

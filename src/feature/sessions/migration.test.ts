@@ -75,7 +75,7 @@ test("executions become sessions of one execution, with their transcript, calls 
       [3, "msg_3", "assistant", [{ type: "text", text: "on" }]],
     ]);
     expect(sessions.rows.reclaim()).toBe(1);
-    const taken = sessions.rows.take(10, new Map(), 10);
+    const taken = sessions.rows.take(10, new Map(), { perAgent: 10, belowOnly: false });
     expect(taken.map((one) => [one.id, one.sessionId, one.system, one.contract.outputs])).toEqual([
       [`exe_${SUFFIX}`, id, "You work.", ["a"]],
       ["exe_queued", "sess_queued", null, ["a"]],

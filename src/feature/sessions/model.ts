@@ -12,6 +12,8 @@ export interface SessionDraft {
   user_id?: string | undefined;
   /** The session that starts this one: run, project and task are taken from it where they are not given. */
   parent_id?: string | undefined;
+  /** The tool call in that session which asks for it. When that call is interrupted, this session ends. */
+  call_id?: string | undefined;
   run_id?: string | undefined;
   step_id?: string | undefined;
   project_id?: string | undefined;
@@ -25,7 +27,7 @@ export interface SessionDraft {
   budget_usd?: number | undefined;
 }
 
-/** One turn: what the agent is given to do, or told. */
+/** One turn: what the agent is given to do, or a message to it. */
 export interface TurnDraft {
   input: string | InputPart[];
   /**

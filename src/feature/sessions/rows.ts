@@ -74,8 +74,8 @@ export function createExecutionRows(deps: RowsDeps): ExecutionRows {
   }
 
   return {
-    take: (limit, busyAgents, perAgent) =>
-      store.write((tx) => rows.takeable(limit, busyAgents, perAgent).map((id) => taken(tx, id))),
+    take: (limit, busyAgents, rule) =>
+      store.write((tx) => rows.takeable(limit, busyAgents, rule).map((id) => taken(tx, id))),
     reclaim: () =>
       store.write(() => {
         const left = rows.abandoned(owner);

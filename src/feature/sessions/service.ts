@@ -53,8 +53,14 @@ export interface Sessions {
   interrupt(sessionId: string): boolean;
   /** Ends the session and all below it, within a second; what works in it is cancelled. No-op when it has ended. */
   end(sessionId: string): void;
+  /** Ends a session in which nothing worked by itself, as its feature says; all below it ends as with `end`. */
+  close(sessionId: string, status: "succeeded" | "failed" | "cancelled"): void;
   find(id: string): SessionRow | undefined;
+  /** What that call of a tool in that session has started. */
+  startedBy(sessionId: string, callId: string): SessionRow | undefined;
   execution(id: string): ExecutionRow | undefined;
+  /** The execution of a session that was queued last, whether it has begun or not. */
+  latest(sessionId: string): ExecutionRow | undefined;
   /** The one at work in the session. */
   running(sessionId: string): ExecutionRow | undefined;
   /** Sessions that have not ended, oldest first. */
@@ -148,8 +154,11 @@ export function createSessions({ store, clock, recordCall }: SessionsDeps): Sess
         return running !== undefined;
       }),
     end: (sessionId) => store.write((tx) => lifecycle.stopSession(tx, known(sessionId).id)),
+    close: (sessionId, status) => store.write((tx) => lifecycle.close(tx, known(sessionId).id, status)),
     find: rows.session,
+    startedBy: rows.startedBy,
     execution: rows.execution,
+    latest: rows.latest,
     running: rows.running,
     live: (kinds) => rows.open(kinds),
     liveExecutions: rows.liveExecutions,

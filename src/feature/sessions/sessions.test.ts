@@ -319,7 +319,7 @@ describe("a session tree", () => {
     expect((await ended(grandchild.id)).data).toMatchObject({ status: "cancelled" });
   });
 
-  test("is stopped before the call that would pass its budget, whoever of it makes the call", async () => {
+  test("is stopped before the call that would exceed its budget, in whichever session the call is made", async () => {
     const { rig, model, sessions, open, say, ended } = await started({ model: createHandModel({}, 0.25) });
     const root = open({ budget_usd: 0.6 });
     const child = open({ kind: "spawn", parent_id: root.id });

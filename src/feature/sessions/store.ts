@@ -3,7 +3,7 @@ import { createHash } from "node:crypto";
 import { and, asc, desc, eq, inArray, isNull, ne, sql } from "drizzle-orm";
 import { type Clock, timestamp } from "../../core/clock.ts";
 import { newId } from "../../core/ids.ts";
-import type { Execution } from "../../engine/execution.ts";
+import type { Execution, TakeRule } from "../../engine/execution.ts";
 import type { SessionKind } from "../../engine/kinds.ts";
 import type { InputPart } from "../../engine/parts.ts";
 import { textPart } from "../../engine/parts.ts";
@@ -51,23 +51,25 @@ const LIVE = ["queued", "running"] as const;
 
 /**
  * Queued rows that may be taken: one of a session, and none of a session at work; of an agent no more than there is room
- * for; the oldest of each run first, so that one run of thousands does not hold up the others. A wait longer than any we
+ * for; the oldest of each run, or of each tree of sessions, first, so that one of thousands does not hold up the others. A wait longer than any we
  * give means that the clock was set back: it counts as over. @busy holds how many executions each agent has at work.
  */
 const QUEUE = `
   WITH ready AS (
-    SELECT id, session_id, agent_id, run_id, urgent FROM executions
-    WHERE status = 'queued' AND (not_before <= @now OR not_before > @now + 60000)
+    SELECT e.id, e.session_id, e.agent_id, e.urgent, coalesce(e.run_id, s.root_id) AS lane
+    FROM executions e JOIN sessions s ON s.id = e.session_id
+    WHERE e.status = 'queued' AND (e.not_before <= @now OR e.not_before > @now + 60000)
+      AND (@below = 0 OR s.parent_id IS NOT NULL)
       AND NOT EXISTS (
-        SELECT 1 FROM executions beside WHERE beside.session_id = executions.session_id AND beside.status = 'running')
+        SELECT 1 FROM executions beside WHERE beside.session_id = e.session_id AND beside.status = 'running')
   ), firsts AS (
-    SELECT id, agent_id, urgent, coalesce(run_id, session_id) AS lane,
-      row_number() OVER (PARTITION BY session_id ORDER BY urgent DESC, id) AS place,
-      (SELECT count(*) FROM executions busy WHERE busy.status = 'running' AND busy.run_id = ready.run_id) AS at_work
-    FROM ready
+    SELECT id, agent_id, lane, row_number() OVER (PARTITION BY session_id ORDER BY urgent DESC, id) AS place FROM ready
+  ), lanes AS (
+    SELECT coalesce(e.run_id, s.root_id) AS lane, count(*) AS at_work
+    FROM executions e JOIN sessions s ON s.id = e.session_id WHERE e.status = 'running' GROUP BY 1
   ), turns AS (
-    SELECT id, agent_id, at_work + row_number() OVER (PARTITION BY lane ORDER BY id) AS turn
-    FROM firsts WHERE place = 1
+    SELECT id, agent_id, coalesce(at_work, 0) + row_number() OVER (PARTITION BY lane ORDER BY id) AS turn
+    FROM firsts LEFT JOIN lanes USING (lane) WHERE place = 1
   ), ranked AS (
     SELECT id, agent_id, turn, row_number() OVER (PARTITION BY agent_id ORDER BY turn, id)
       + coalesce((SELECT value FROM json_each(@busy) WHERE key = agent_id), 0) AS of_agent
@@ -135,6 +137,7 @@ export function createSessionStore({ db, sqlite, statement }: Store, clock: Cloc
         agent_id: draft.agent_id,
         user_id: draft.user_id ?? null,
         parent_id: draft.parent_id ?? null,
+        call_id: draft.call_id ?? null,
         tree_size: 1,
         run_id: draft.run_id ?? null,
         step_id: draft.step_id ?? null,
@@ -226,10 +229,19 @@ export function createSessionStore({ db, sqlite, statement }: Store, clock: Cloc
     prompt: (id: string): string | undefined =>
       db.select({ text: prompts.text }).from(prompts).where(eq(prompts.id, id)).get()?.text,
     /** Ids of executions to take, in the order in which they are to be taken. */
-    takeable(most: number, busyAgents: ReadonlyMap<string, number>, perAgent: number): string[] {
+    takeable(most: number, busyAgents: ReadonlyMap<string, number>, { perAgent, belowOnly }: TakeRule): string[] {
       const busy = JSON.stringify(Object.fromEntries(busyAgents));
-      return queue.all({ now: clock.now(), busy, perAgent, most }) as string[];
+      return queue.all({ now: clock.now(), busy, perAgent, most, below: belowOnly ? 1 : 0 }) as string[];
     },
+    /** The one that was queued last in the session. */
+    latest: (sessionId: string): ExecutionRow | undefined =>
+      db
+        .select()
+        .from(executions)
+        .where(eq(executions.session_id, sessionId))
+        .orderBy(desc(executions.id))
+        .limit(1)
+        .get(),
     /** Of a session, in the order in which they will be taken. */
     queued: (sessionId: string): ExecutionRow[] => ofSession(sessionId, ["queued"]),
     hasSteering: (sessionId: string): boolean =>
@@ -266,6 +278,12 @@ export function createSessionStore({ db, sqlite, statement }: Store, clock: Cloc
         .where(and(isNull(sessions.ended_at), kinds && inArray(sessions.kind, [...kinds])))
         .orderBy(asc(sessions.id))
         .all(),
+    startedBy: (parentId: string, callId: string): SessionRow | undefined =>
+      db
+        .select()
+        .from(sessions)
+        .where(and(eq(sessions.parent_id, parentId), eq(sessions.call_id, callId)))
+        .get(),
     children: (id: string): SessionRow[] =>
       db.select().from(sessions).where(eq(sessions.parent_id, id)).orderBy(asc(sessions.id)).all(),
     addToTree: (rootId: string) =>

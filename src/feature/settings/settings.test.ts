@@ -61,7 +61,7 @@ describe("settings", () => {
     await put({ budgets: { instance_per_day_usd: null } });
   });
 
-  test("what is no JSON is 400", async () => {
+  test("what is not JSON is 400", async () => {
     expect((await putText("{")).status).toBe(400);
   });
 

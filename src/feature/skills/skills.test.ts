@@ -121,7 +121,7 @@ describe("skills", () => {
     ["a reserved name", { name: "settings" }, 422],
     ["no description", { name: "x", description: "" }, 422],
     ["no content", { name: "x", content: "" }, 422],
-    ["tags that are no texts", { name: "x", tags: [{}] }, 422],
+    ["tags that are not texts", { name: "x", tags: [{}] }, 422],
     ["another scope", { name: "x", scope: "team" }, 422],
     ["an agent's skill of no agent", { name: "x", scope: "agent" }, 422],
     ["an unknown agent", { name: "x", scope: "agent", agent_id: "nobody" }, 404],
@@ -162,7 +162,7 @@ describe("skills", () => {
     for (const name of ["broken", "empty", "Bad Name", "twin", "large", "binary"]) rmSync(pathOf(`_skills/${name}.md`));
   });
 
-  test("links that lead out of the folder are no skills", async () => {
+  test("links that lead out of the folder are not skills", async () => {
     symlinkSync("/etc/passwd", pathOf("_skills/passwd.md"));
     symlinkSync("/etc", pathOf("_skills/etc"));
     expect((await get("passwd")).status).toBe(404);

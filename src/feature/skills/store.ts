@@ -140,7 +140,7 @@ const broken = (message: string): Parsed => ({
 });
 
 const misnamed = (name: string): FileProblem =>
-  problemAt(`"${name}" is no name: small letters, digits and hyphens.`, "/name");
+  problemAt(`"${name}" is not a name: small letters, digits and hyphens.`, "/name");
 
 /** Every problem of a skill's file. @param stem its name where the file gives none. */
 export function skillProblems(text: string, stem: string, format: FrontMatterFormat): FileProblem[] {

@@ -9,6 +9,7 @@ import type { SettingsService } from "../settings/service.ts";
 import type { Tasks } from "../tasks/service.ts";
 import { spawnRoutes } from "./routes.ts";
 import { createSpawns } from "./service.ts";
+import { spawnTools } from "./tools.ts";
 
 type Needs = Core & {
   settings: Pick<SettingsService, "get">;
@@ -20,7 +21,7 @@ type Needs = Core & {
 };
 
 export const spawn = defineFeature("spawn", (deps: Needs) => {
-  const { store, base, settings, providers, projects, agents, sessions, tasks } = deps;
+  const { store, bus, base, settings, providers, projects, agents, sessions, tasks } = deps;
   const service = createSpawns({
     ...{ store, sessions },
     assertAgent: (id) => void agents.ready(id),
@@ -37,5 +38,5 @@ export const spawn = defineFeature("spawn", (deps: Needs) => {
     isModel: (id) => providers.catalogue.provider(splitModel(id)?.provider ?? "") !== undefined,
     timeoutSeconds: () => settings.get().limits.timeout_seconds,
   });
-  return { service, routes: spawnRoutes(base, service) };
+  return { service, routes: spawnRoutes(base, service), tools: spawnTools({ spawns: service, bus }) };
 });

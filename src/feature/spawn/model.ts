@@ -16,6 +16,15 @@ export const SpawnRequest = t.Object({
 });
 export type SpawnRequest = Static<typeof SpawnRequest>;
 
+/** What an agent hands on to another one. */
+export const HandedOn = t.Object({
+  agent_id: t.String({ minLength: 1, maxLength: 64, description: "Id of the agent." }),
+  prompt: t.String({ minLength: 1, maxLength: LIMITS.textCharacters, pattern: "\\S" }),
+  timeout_seconds: t.Optional(t.Integer({ minimum: 1, maximum: 86_400 })),
+  budget_usd: t.Optional(t.Number({ minimum: 0, maximum: 1_000_000, description: "Set aside out of your own." })),
+});
+export type HandedOn = Static<typeof HandedOn>;
+
 export const SpawnStatus = oneOf("queued", "running", "succeeded", "failed", "cancelled");
 
 export const SpawnedExecution = t.Object({

@@ -2,16 +2,25 @@
 import { and, desc, eq, isNull, lt } from "drizzle-orm";
 import { conflict, invalidField, notFound } from "../../core/errors.ts";
 import { textOf } from "../../engine/parts.ts";
+import type { ExecutionInfo } from "../../engine/tool.ts";
 import type { Caller } from "../../http/caller.ts";
 import { type ListAnswer, listAnswer, type Page } from "../../http/list.ts";
 import type { Store } from "../../store/store.ts";
-import { executions, sessions as table } from "../../store/tables/sessions.ts";
+import { sessions as table } from "../../store/tables/sessions.ts";
+import type { SessionDraft } from "../sessions/model.ts";
 import type { SessionRow, Sessions } from "../sessions/service.ts";
-import type { SpawnedExecution, SpawnRequest } from "./model.ts";
+import type { HandedOn, SpawnedExecution, SpawnRequest } from "./model.ts";
 
 export interface Spawns {
   /** @throws Problem 404 unknown agent, 409 switched off, 422 a project or model that there is not. */
   execute(input: SpawnRequest, caller: Caller): SpawnedExecution;
+  /**
+   * Hands work on from an agent that is at work, below its session; asked again by the same call, it is the one there is.
+   * @throws Problem 404 unknown agent, 409 switched off, `too_deep`, `too_many_sessions`, `budget_too_small`.
+   */
+  executeFor(by: ExecutionInfo, callId: string, work: HandedOn): SpawnedExecution;
+  /** For the agent that started it: how it stands. */
+  report(id: string): SpawnedExecution;
   /** @throws Problem 404 unknown or another user's. */
   get(id: string, caller: Caller): SpawnedExecution;
   /** The caller's own, an administrator's all; newest first. */
@@ -38,6 +47,12 @@ const NANO = 1e9;
 export function createSpawns(deps: SpawnsDeps): Spawns {
   const { store, sessions } = deps;
   const { db } = store;
+  const open = (draft: Omit<SessionDraft, "kind">, prompt: string, timeoutSeconds: number | undefined) =>
+    store.write(() => {
+      const session = sessions.open({ ...draft, kind: "spawn", title: prompt.split("\n")[0]?.slice(0, 100) });
+      sessions.queue(session.id, { input: prompt, timeout_seconds: timeoutSeconds ?? deps.timeoutSeconds() });
+      return present(sessions.find(session.id)!);
+    });
   const find = (id: string, caller: Caller): SessionRow => {
     const row = id.startsWith("spn_") ? sessions.find(sessionId(id)) : undefined;
     const mine = row && (caller.admin || (row.user_id !== null && row.user_id === caller.userId));
@@ -45,13 +60,7 @@ export function createSpawns(deps: SpawnsDeps): Spawns {
     return row;
   };
   const present = (session: SessionRow): SpawnedExecution => {
-    const work = db
-      .select()
-      .from(executions)
-      .where(eq(executions.session_id, session.id))
-      .orderBy(desc(executions.id))
-      .limit(1)
-      .get();
+    const work = sessions.latest(session.id);
     const { id, agent_id, project_id, task_id, tokens, created_at, ended_at } = session;
     return {
       ...{ id: spawnId(id), agent_id, session_id: id, project_id, task_id, tokens, created_at },
@@ -74,18 +83,18 @@ export function createSpawns(deps: SpawnsDeps): Spawns {
       if (task_id && (!project_id || !deps.taskExists(project_id, task_id)))
         throw invalidField("/task_id", "The project has no such task");
       if (model && !deps.isModel(model))
-        throw invalidField("/model", "No provider is named so; write provider/model, e.g. ollama/qwen3");
-      return store.write(() => {
-        const session = sessions.open({
-          ...{ kind: "spawn", agent_id, user_id: caller.userId, title: prompt.split("\n")[0]?.slice(0, 100) },
-          ...{ project_id: project_id ?? undefined, task_id: task_id ?? undefined },
-          ...{ model: model ?? undefined, budget_usd: budget_usd ?? undefined },
-        });
-        const timeout_seconds = input.timeout_seconds ?? deps.timeoutSeconds();
-        sessions.queue(session.id, { input: prompt, timeout_seconds });
-        return present(sessions.find(session.id)!);
-      });
+        throw invalidField("/model", "There is no such provider. Write provider/model, e.g. ollama/qwen3");
+      const of = { agent_id, user_id: caller.userId, project_id: project_id ?? undefined };
+      const how = { task_id: task_id ?? undefined, model: model ?? undefined, budget_usd: budget_usd ?? undefined };
+      return open({ ...of, ...how }, prompt, input.timeout_seconds);
     },
+    executeFor({ sessionId: parent_id }, call_id, { agent_id, prompt, budget_usd, timeout_seconds }) {
+      const begun = sessions.startedBy(parent_id, call_id);
+      if (begun) return present(begun);
+      deps.assertAgent(agent_id);
+      return open({ agent_id, parent_id, call_id, budget_usd }, prompt, timeout_seconds);
+    },
+    report: (id) => present(sessions.find(sessionId(id))!),
     get: (id, caller) => present(find(id, caller)),
     list(page, caller) {
       const owner = caller.userId === undefined ? isNull(table.user_id) : eq(table.user_id, caller.userId);

@@ -1,4 +1,52 @@
-import { defineFeature } from "../feature.ts";
+import { splitModel } from "../../adapter/model/providers.ts";
+import type { Agents } from "../agents/service.ts";
+import { type Core, defineFeature, type ServiceOf } from "../feature.ts";
+import type { projects } from "../projects/feature.ts";
+import type { providers } from "../providers/feature.ts";
+import type { Sessions } from "../sessions/service.ts";
+import type { SettingsService } from "../settings/service.ts";
 import { swarmEvents } from "./events.ts";
+import { createProgress } from "./progress.ts";
+import { swarmRoutes } from "./routes.ts";
+import { createSwarms } from "./service.ts";
+import { createSwarmRows } from "./store.ts";
+import { swarmTools } from "./tools.ts";
 
-export const swarm = defineFeature("swarm", () => ({}), swarmEvents);
+type Needs = Core & {
+  settings: Pick<SettingsService, "get">;
+  providers: Pick<ServiceOf<typeof providers>, "catalogue">;
+  projects: Pick<ServiceOf<typeof projects>, "exists">;
+  agents: Pick<Agents, "ready" | "exists">;
+  sessions: Sessions;
+};
+
+export const swarm = defineFeature(
+  "swarm",
+  ({ store, clock, clockwork, bus, base, settings, providers, projects, agents, sessions }: Needs) => {
+    const timeoutSeconds = () => settings.get().limits.timeout_seconds;
+    const rows = createSwarmRows(store);
+    const progress = createProgress({ store, clock, rows, sessions, timeoutSeconds });
+    sessions.own("swarm", progress.owner);
+    const deadlinesChanged = clockwork.add({
+      name: "swarms",
+      nextAt: rows.nextDeadline,
+      run: () =>
+        store.write((tx) => {
+          for (const { id, timeout_seconds } of rows.late(clock.now()))
+            progress.stop(tx, id, "failed", {
+              code: "timeout",
+              message: `The swarm took longer than its ${timeout_seconds} s.`,
+            });
+        }),
+    });
+    const swarms = createSwarms({
+      ...{ store, clock, rows, progress, sessions, timeoutSeconds, deadlinesChanged },
+      assertAgent: (id) => void agents.ready(id),
+      agentExists: agents.exists,
+      projectExists: projects.exists,
+      isModel: (id) => providers.catalogue.provider(splitModel(id)?.provider ?? "") !== undefined,
+    });
+    return { service: swarms, routes: swarmRoutes(base, swarms), tools: swarmTools({ swarms, bus }) };
+  },
+  swarmEvents,
+);

@@ -1,4 +1,4 @@
-/** Tasks of a project's board: made, changed, claimed by agents, moved by rules that hold whoever asks. */
+/** Tasks of a project's board: made, changed, claimed by agents, moved by rules that hold for every caller. */
 import { type Clock, timestamp } from "../../core/clock.ts";
 import { conflict, invalidField, isProblem, notFound } from "../../core/errors.ts";
 import { newId } from "../../core/ids.ts";

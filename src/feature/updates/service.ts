@@ -25,7 +25,7 @@ export interface UpdatesDeps {
 
 export interface Updates {
   version(): Version;
-  /** Answers from what was found in the last minutes; asks anew otherwise. Never throws. */
+  /** Answers from what was found in the last minutes; asks again otherwise. Never throws. */
   check(): Promise<UpdateCheck>;
   /** Looks from time to time and says so when there is one. */
   duty: Duty;

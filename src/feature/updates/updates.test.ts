@@ -122,7 +122,7 @@ describe("updates", () => {
     ...(
       [
         ["a version that commands a terminal", { version: "9.0.0\u001b[2J" }],
-        ["a version that is no version", { version: "latest" }],
+        ["a version that is not a version", { version: "latest" }],
         ["a date that is none", { released_at: "yesterday\u001b[2J" }],
         ["notes that are a script", { notes_url: "javascript:alert(1)" }],
         ["notes that command a terminal", { notes_url: "https://example.test/\u001b[2J" }],

@@ -47,7 +47,7 @@ export interface LlmCallRecord {
   sessionId?: string | undefined;
   projectId?: string | undefined;
   userId?: string | undefined;
-  /** `turn` unless told. */
+  /** `turn` by default. */
   purpose?: string | undefined;
   provider: string;
   model: string;

@@ -84,7 +84,7 @@ export function usageRoutes(base: Base, { usage, clock, budgets }: UsageRoutesDe
         detail: {
           tags,
           summary: "Own usage in a period, and what is left of the budgets",
-          description: "This month (UTC) unless told. Where nobody logs in: everybody's.",
+          description: "This month (UTC) by default. Where nobody logs in: everybody's.",
         },
       },
     )

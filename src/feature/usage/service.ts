@@ -18,7 +18,7 @@ import { createTotals } from "./totals.ts";
 export interface UsageDeps {
   store: Store;
   clock: Clock;
-  /** Told of every call inside its transaction: budgets, the watch over keys. */
+  /** Called with every call inside its transaction: budgets, the watch over keys. */
   onRecorded: readonly ((tx: WriteTx, call: LlmCall) => void)[];
 }
 

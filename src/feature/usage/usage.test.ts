@@ -92,7 +92,7 @@ describe("sums", () => {
     at: fc.integer({ min: Date.parse("2026-01-30T00:00:00Z"), max: Date.parse("2026-03-02T00:00:00Z") }),
   });
 
-  test("totals, groups, days and history equal the rows exactly, whoever asks", () => {
+  test("totals, groups, days and history equal the rows exactly for every caller", () => {
     fc.assert(
       fc.property(fc.array(anyCall, { maxLength: 40 }), fc.constantFrom("usr_1", undefined), (calls, userId) => {
         const { usage, store, at } = openLog();

@@ -137,7 +137,8 @@ export function createVoices({ store, clock, masking, settings, services, cache 
         } catch (error) {
           const code = isProblem(error) ? error.code : signal.aborted ? "cancelled" : "internal";
           const sent = made.reduce((sum, piece) => sum + piece.byteLength, 0);
-          logged(sent, cost, false, { code, message: isProblem(error) ? messageOf(error) : "The call was cut short." });
+          const message = isProblem(error) ? masking.text(messageOf(error)) : "The call was cut short.";
+          logged(sent, cost, false, { code, message });
           throw error;
         }
       })();

@@ -189,7 +189,7 @@ export class FlatTree {
     return found;
   }
 
-  /** First named child that is no comment, or -1. */
+  /** First named child that is not a comment, or -1. */
   firstNamed(node: number): number {
     for (let c = this.first(node); c !== -1; c = this.next(c)) {
       if (this.named(c) && !this.kind(c).includes("comment")) return c;

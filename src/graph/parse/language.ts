@@ -68,7 +68,7 @@ export interface LanguageRules {
   compatible: readonly LanguageId[];
   /** Calls reach functions and methods, and classes by `new` (or, with "constructors", by `C(x)`): never a field. */
   strictCalls?: "functions" | "constructors";
-  /** Several functions of one name are told apart by their arguments: Java, C#, C++. */
+  /** Several functions of one name are distinguished by their arguments: Java, C#, C++. */
   overloads?: boolean;
   /** What included files declare is visible, and a declaration stands for the definition of its name: C, C++. */
   includes?: boolean;

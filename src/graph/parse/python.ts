@@ -1,4 +1,4 @@
-/** Python: modules and packages, classes called to construct, attributes told from what methods assign to `self`. */
+/** Python: modules and packages, classes called to construct, attributes inferred from what methods assign to `self`. */
 import pythonWasm from "tree-sitter-python/tree-sitter-python.wasm" with { type: "file" };
 import type { LanguageModule } from "./language.ts";
 import { createPythonResolver } from "./python/resolver.ts";

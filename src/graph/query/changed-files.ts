@@ -25,7 +25,7 @@ const MAX_HANDED_BYTES = 64 * 1024 * 1024;
 /**
  * @param folder where what was read is remembered, and what git is handed lies meanwhile
  * @param base commit to compare with; HEAD when not given
- * @returns undefined outside git. @throws GraphError for a base that is no commit.
+ * @returns undefined outside git. @throws GraphError for a base that is not a commit.
  */
 export async function changedFiles(
   place: GitPlace,
@@ -33,14 +33,15 @@ export async function changedFiles(
   base: string | undefined,
 ): Promise<ChangedFiles | undefined> {
   const against = base ?? "HEAD";
-  if (against.startsWith("-") || !/^[\w./~^@{}-]+$/.test(against)) throw new GraphError("invalid", "base is no commit");
+  if (against.startsWith("-") || !/^[\w./~^@{}-]+$/.test(against))
+    throw new GraphError("invalid", "base is not a commit");
   const [repository, answer] = await Promise.all([
     repositoryOf(place),
     git(place, ["rev-parse", `${against}^{commit}`, `${against}^{tree}`]),
   ]);
   if (!repository) return undefined;
   const [commit, tree] = answer?.trim().split("\n") ?? [];
-  if (commit === undefined && base) throw new GraphError("invalid", "base is no commit of this repository");
+  if (commit === undefined && base) throw new GraphError("invalid", "base is not a commit of this repository");
   const known = await knownIndex(place, repository, folder);
   if (!known) return undefined;
   // Before the first commit everything is new.

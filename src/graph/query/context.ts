@@ -32,7 +32,7 @@ const RELATIONS = {
 } as const satisfies Record<string, readonly ["in" | "out", readonly EdgeType[]]>;
 export type Relation = keyof typeof RELATIONS;
 
-/** Neighbours in each list unless told otherwise. */
+/** Neighbours in each list by default. */
 const RELATED_SHOWN = 100;
 const MAX_PROCESSES = 50;
 

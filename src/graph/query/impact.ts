@@ -86,7 +86,7 @@ function spread(graph: CodeGraph, target: number, options: ImpactOptions): Impac
   return describe(graph, target, options, reached);
 }
 
-/** A class is changed with its members: whoever calls a method depends on the class. */
+/** A class changes with its members: a caller of a method depends on the class. */
 function startOf(graph: CodeGraph, target: number): number[] {
   const start = [target];
   if (!/^(Class|Struct|Trait|Interface|Enum|Impl)$/.test(graph.label(target))) return start;

@@ -76,7 +76,7 @@ export interface Engine {
   callResult(type: ValueType | undefined, site: CallSite | undefined): ValueType | undefined;
   /** The type of a Call row. */
   callType(file: number, row: number): ValueType | undefined;
-  /** The instance a class makes, its type parameters told by the arguments. */
+  /** The instance a class makes, its type parameters inferred from the arguments. */
   constructResult(symbol: number, site: CallSite): ValueType;
   returnType(symbol: number): ValueType | undefined;
   /** The type of the elements a value yields when iterated or indexed. */

@@ -1,5 +1,5 @@
 /**
- * Several functions of one name, told apart by their arguments: by how many there are, then by the types that are
+ * Several functions of one name, distinguished by their arguments: by how many there are, then by the types that are
  * known. What still could be several is no answer.
  */
 import { ATTACH, BINDING, BindingKind, EXPR, Expr, SymbolFlag } from "../parse/fact-layout.ts";
@@ -243,7 +243,7 @@ export function createOverloads(engine: Engine): Overloads {
     return bodies.length === 1 && declarations === 1 ? bodies[0]! : one;
   }
 
-  /** Of several that fit: the one that is no declaration of another, -1 when there is none such. */
+  /** Of several that fit: the one that is not a declaration of another, -1 when there is none such. */
   function preferred(symbols: readonly number[]): number {
     const bodies = symbols.filter((symbol) => !repo.has(symbol, SymbolFlag.Hidden));
     return bodies.length === 1 || bodies.every((symbol) => isAlternative(symbol, bodies[0]!)) ? (bodies[0] ?? -1) : -1;

@@ -62,7 +62,7 @@ export function createTypes(engine: Engine): Types {
     const args = listItems(facts, facts.types[at + TYPE.c]!);
     const argTypes = () => Array.from(args, (arg) => typeAt(file, arg));
     const entity = engine.lookup(file, facts.types[at + TYPE.b]!, facts.types[at + TYPE.a]!, "type");
-    // Where overloads are told apart, the names of library types tell something.
+    // Where overloads are distinguished, the names of library types matter.
     if (entity?.kind === "external" && repo.rules(file).overloads)
       return builtin(facts.strings[facts.types[at + TYPE.a]!]!, ...argTypes());
     if (entity) return entityAsType(entity, argTypes());

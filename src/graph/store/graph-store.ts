@@ -63,7 +63,7 @@ export interface GraphStore {
   commit(generation: Generation & { number: number }, manifest: Omit<Manifest, "format" | "generation">): Manifest;
   /**
    * Takes over the current generation of another store when this one has none: the files are linked, not copied, as
-   * they never change. What cannot be taken over is indexed anew.
+   * they never change. What cannot be taken over is indexed again.
    */
   seedFrom(other: string): void;
   /** Removes a generation that will not be used. */

@@ -26,6 +26,7 @@ import callEstimates from "./0121-call-estimates.sql" with { type: "text" };
 import waits from "./0121-waits.sql" with { type: "text" };
 import attachments from "./0140-attachments.sql" with { type: "text" };
 import memory from "./0160-memory.sql" with { type: "text" };
+import swarms from "./0180-swarms.sql" with { type: "text" };
 import pulses from "./0185-pulses.sql" with { type: "text" };
 import merging from "./0200-merging.sql" with { type: "text" };
 import commands from "./0205-commands.sql" with { type: "text" };
@@ -63,7 +64,7 @@ export const MIGRATIONS: readonly Migration[] = [
   { name: "0110-login-keys", sql: loginKeys },
   { name: "0120-sessions", sql: sessions },
   { name: "0121-call-estimates", sql: callEstimates },
-  // After the tables that it counts in were made anew.
+  // After the tables that it counts in were rebuilt.
   { name: "0102-run-totals", sql: runTotals },
   { name: "0200-merging", sql: merging },
   { name: "0205-commands", sql: commands },
@@ -74,6 +75,7 @@ export const MIGRATIONS: readonly Migration[] = [
   { name: "0260-cookies", sql: cookies },
   { name: "0261-voice", sql: voice },
   { name: "0290-lifecycle", sql: lifecycle },
+  { name: "0180-swarms", sql: swarms },
   // After the index of the timeline that it makes anew.
   { name: "0185-pulses", sql: pulses },
 ];

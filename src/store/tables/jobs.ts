@@ -20,7 +20,7 @@ export const jobs = sqliteTable("jobs", {
   /** Tries that ended with the server's process. */
   interruptions: integer().notNull(),
   cancel_requested: integer({ mode: "boolean" }).notNull(),
-  /** 0–100, or null while it cannot be told. */
+  /** 0–100, or null while it is unknown. */
   percent: real(),
   detail: text(),
   /** What its kind tells besides. */

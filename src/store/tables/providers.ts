@@ -11,7 +11,7 @@ export interface StoredModel {
   tools?: boolean | undefined;
 }
 
-/** What a server told of a model; null where it told nothing. */
+/** What a server says of a model; null where it says nothing. */
 export interface SeenModel {
   id: string;
   name: string;

@@ -30,6 +30,8 @@ export const sessions = sqliteTable("sessions", {
   user_id: text(),
   /** The session that started this one. */
   parent_id: text().references((): AnySQLiteColumn => sessions.id, { onDelete: "cascade" }),
+  /** The call in that one which asked for it. */
+  call_id: text(),
   /** Itself for one that no other started. */
   root_id: text().notNull(),
   depth: integer().notNull(),
@@ -103,7 +105,7 @@ export const executions = sqliteTable("executions", {
   wanted_model: text(),
   model: text(),
   timeout_seconds: integer().notNull(),
-  /** Process that works on it; whoever holds the data folder's lock knows any other to be dead. */
+  /** Process that works on it; the holder of the data folder's lock knows that any other is dead. */
   lease_owner: text(),
   /** Not taken up before this time, ms since the epoch (back-off). */
   not_before: integer().notNull(),

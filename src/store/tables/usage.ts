@@ -33,7 +33,7 @@ export const llmCalls = sqliteTable("llm_calls", {
   created_at: text().notNull(),
 });
 
-/** What was told once: scope, subject, period, limit and kind, joined. */
+/** What was announced once: scope, subject, period, limit and kind, joined. */
 export const budgetNotices = sqliteTable("budget_notices", { key: text().primaryKey(), created_at: text().notNull() });
 
 const sums = {

@@ -1,5 +1,5 @@
 /**
- * The server never resolves a path inside an agent's working copy: whoever works there could swap a folder for a link
+ * The server never resolves a path inside an agent's working copy: the agent there could swap a folder for a link
  * between the look and the use. Files there are reached through working-copy/ alone, and git is never let in.
  */
 import { expect, test } from "bun:test";

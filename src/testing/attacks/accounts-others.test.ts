@@ -59,12 +59,17 @@ beforeAll(async () => {
   attached.append("file", new File(["of a"], "a.txt"));
   const attachment = await by(a, "POST", "/v1/attachments/upload", attached);
   const spawned = await by(a, "POST", "/v1/spawn-executor/execute", { agent_id: "scribe", prompt: "Look" });
+  const swarm = await by(a, "POST", "/v1/swarm/execute", {
+    agent_id: "scribe",
+    tasks: [{ key: "look", prompt: "Look" }],
+  });
   const planned = { name: "of a", instructions: "Look around", schedule: "0 5 * * *" };
   const routine = (await by(a, "POST", "/v1/pulse-routines/scribe", planned)).body["id"] as string;
   const tick = (await by(a, "POST", `/v1/pulse-routines/scribe/${routine}/trigger`)).body["id"] as string;
   const [said] = await itemsOf(a, `/v1/sessions/${call!["session_id"]}/transcript`);
   objects = [
     ["/v1/memory/executions/", [said!["execution_id"] as string]],
+    ["/v1/swarm/", [swarm.body["id"] as string]],
     ["/v1/pulse-routines/", ["scribe", routine, tick]],
     ["/v1/spawn-executor/", [spawned.body["id"] as string]],
     ["/v1/attachments/", [attachment.body["id"] as string]],
@@ -154,6 +159,9 @@ describe("A4: another user's object is one that there is not", () => {
       "/v1/admin/notifications",
       "/v1/internal/run-history",
       "/v1/agents/researcher/runs",
+      "/v1/agents/scribe/inbox",
+      "/v1/swarm",
+      "/v1/spawn-executor",
       "/v1/pulse-routines",
       "/v1/pulse-routines/scribe",
       "/v1/pulse-routines/scribe/timeline",
@@ -286,6 +294,7 @@ const LEFT: Record<string, "goes" | "handed over" | "kept"> = {
   user_provider_keys: "goes",
   cookie_sets: "goes",
   attachments: "goes",
+  agent_messages: "goes",
   notifications: "goes",
   events: "handed over",
   jobs: "handed over",

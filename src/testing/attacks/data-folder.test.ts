@@ -130,7 +130,7 @@ describe("A45: what is lost or damaged", () => {
     }
   });
 
-  test("a file that is no database, and one whose first page is damaged", async () => {
+  test("a file that is not a database, and one whose first page is damaged", async () => {
     const data = await furnished();
     writeFileSync(join(data, "skep.db"), "no database at all, but long enough to be read as one".repeat(100));
     expect(await refusal(data)).toMatch(/skep\.db is damaged.*restore a copy/);

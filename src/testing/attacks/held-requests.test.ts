@@ -52,7 +52,7 @@ describe("while its body comes", () => {
     "its administrator is deleted": () => byAdmin("DELETE", `/v1/users/${other.id}`),
     "its administrator is demoted": () => byAdmin("PUT", `/v1/users/${other.id}`, { role: "user" }),
     "its administrator is switched off": () => byAdmin("PUT", `/v1/users/${other.id}`, { active: false }),
-    "its administrator's password is set anew": () =>
+    "its administrator's password is reset": () =>
       byAdmin("PUT", `/v1/users/${other.id}`, { password: "another horse battery" }),
     "its session logs out": () => server.request("POST", "/v1/auth/logout", { token: other.token }),
   };

@@ -50,7 +50,7 @@ beforeAll(async () => {
 });
 afterAll(() => server.remove());
 
-test("A9: no operation takes an id, an owner, a role, a hash or a time from whoever sends it", async () => {
+test("A9: no operation takes an id, an owner, a role, a hash or a time from its caller", async () => {
   const send = (method: string, path: string, body: unknown, token: string) =>
     server.request(method, path, { token, body, headers: elsewhere() });
   const source =

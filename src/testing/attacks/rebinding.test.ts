@@ -75,7 +75,7 @@ describe.skipIf(SHOWN === INSIDE)("A23: a page", () => {
     expect([names.asked, reached]).toEqual([["turning.example.test"], [SHOWN]]);
   });
 
-  test("that redirects to its own name is checked anew, and refused once that has turned", async () => {
+  test("that redirects to its own name is checked again, and refused once that has turned", async () => {
     names.asked.length = 0;
     expect(await fetched("turning.example.test", "/again")).toBe("address_refused");
     expect([names.asked.length, reached]).toEqual([2, [SHOWN]]);

@@ -132,7 +132,7 @@ describe.skipIf(!hasBrowser())("a browser", () => {
     await page.click("button[value=yes]");
     await page.waitForURL(`${server.url}/`);
     expect((await ask("GET", "/v1/auth/me")).status).toBe(401);
-    // The provider asks anew: its session is over too.
+    // The provider asks again: its session is over too.
     await page.goto(`${server.url}/v1/auth/oidc/house/authorize`);
     expect(await page.locator("input[name=login]").count()).toBe(1);
   }, 30_000);

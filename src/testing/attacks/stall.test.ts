@@ -217,7 +217,7 @@ const TOOLS: Case[] = [
   { name: "no such tool", calls: one("x".repeat(60), "null"), says: /There is no tool/ },
   { name: "arguments that are null", calls: one("read", "null"), says: /must be a JSON object, not null/ },
   { name: "arguments that are a list", calls: one("ls", "[1]"), says: /must be a JSON object, not \[1\]/ },
-  { name: "arguments that are no JSON", calls: one("ls", '{"path": '), says: /must be a JSON object/ },
+  { name: "arguments that are not JSON", calls: one("ls", '{"path": '), says: /must be a JSON object/ },
   {
     name: "20,000 calls in one reply",
     calls: Array.from({ length: 20_000 }, () => ({ name: "ls", input: {} })),

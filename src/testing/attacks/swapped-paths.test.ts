@@ -17,6 +17,7 @@ import {
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { createGit } from "../../adapter/git.ts";
+import { createProcessSandboxes } from "../../adapter/sandbox/process/driver.ts";
 import { createWorkspaceFiles } from "../../adapter/sandbox/workspace-files.ts";
 import { createGraphSession } from "../../graph/session.ts";
 import { startSwapper } from "../swapper.ts";
@@ -130,6 +131,22 @@ describe("while names are swapped", () => {
     expect([...answers].filter((answer) => answer.includes(NEEDLE))).toEqual([]);
     expect(answers).toContain(harmless);
     expect(lstatSync(join(outside, "mine"), { throwIfNoEntry: false })).toBeUndefined();
+  });
+
+  test("no search by a process of this machine reads what lies outside", async () => {
+    const { run, pairs } = await trapped();
+    const spec = { executionId: "exec_1", sessionId: "sess_1", agentId: "a", home: run.path, network: "none" as const };
+    const driver = createProcessSandboxes({ allowHostShell: false });
+    const sandbox = await driver.start({ ...spec, memoryMb: 64, cpus: 1, env: {} }, new AbortController().signal);
+    const files = ["d/conf.py", "up/deep/conf.py", "f.py"];
+    let found = "";
+    await race(pairs, async () => {
+      const limits = { timeoutMs: 30_000, maxOutputBytes: 100_000 };
+      found += (await sandbox.exec(["grep", "-H", "TOKEN", "--"], { ...limits, files })).output;
+    });
+    await sandbox.stop();
+    expect(found).toContain('d/conf.py:TOKEN = "inside"');
+    expect(found.includes(NEEDLE)).toBe(false);
   });
 
   test("no graph holds what lies outside, nor does an answer", async () => {

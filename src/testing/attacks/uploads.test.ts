@@ -63,7 +63,7 @@ describe("A21: bodies", () => {
     expect(await raw("Content-Length: 2\r\nTransfer-Encoding: chunked", () => "0\r\n\r\n")).toBeOneOf([0, 400, 422]);
     expect((await server.request("GET", "/readyz")).status).toBe(200);
   });
-  test("that are no JSON, or forms where none is taken, are refused by their type", async () => {
+  test("that are not JSON, or forms where none is taken, are refused by their type", async () => {
     const form = new FormData();
     for (let part = 0; part < 10_000; part++) form.append(`f${part}`, "x");
     expect((await server.request("POST", "/v1/secrets", { body: form })).status).toBeOneOf([413, 415]);

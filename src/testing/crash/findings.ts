@@ -46,7 +46,7 @@ interface Call {
   tool: unknown;
 }
 
-/** Every call was told of once, ended once, and ran at most once: exactly once unless it is called interrupted. */
+/** Every call was announced once, ended once, and ran at most once: exactly once unless it is called interrupted. */
 function callFaults({ log, journal }: Disturbed): string[] {
   const calls = new Map<string, Call>();
   const callOf = (key: string): Call => {
@@ -75,19 +75,19 @@ function callFaults({ log, journal }: Disturbed): string[] {
 
 function faultsOf({ starts, ends, begun, done, tool }: Call): string[] {
   const found: string[] = [];
-  if (starts !== 1) found.push(`${starts} starts were told`);
-  if (ends.length !== 1) found.push(`${ends.length} ends were told`);
+  if (starts !== 1) found.push(`${starts} starts were announced`);
+  if (ends.length !== 1) found.push(`${ends.length} ends were announced`);
   if (tool !== "bash") return found;
   const end = ends[0]?.data;
   const interrupted = end?.["interrupted"] === true;
   if (begun > 1) found.push(`it ran ${begun} times`);
-  if (interrupted && !String(end?.["output"]).startsWith("Interrupted")) found.push("the model was not told");
+  if (interrupted && !String(end?.["output"]).startsWith("Interrupted")) found.push("the model did not learn of it");
   if (interrupted && end?.["ok"] !== false) found.push("interrupted and yet well");
   if (!interrupted && (begun !== 1 || done !== 1)) found.push(`it ended, having begun ${begun} times and done ${done}`);
   return found;
 }
 
-/** Nothing that was told to have succeeded succeeds again. */
+/** Nothing that was announced as succeeded succeeds again. */
 function stepFaults(log: readonly SkepEvent[]): string[] {
   const times = new Map<string, number>();
   for (const { kind, step_id, data } of log)
@@ -95,7 +95,7 @@ function stepFaults(log: readonly SkepEvent[]): string[] {
       const key = `${kind} ${step_id ?? ""} ${data["index"] ?? ""}`;
       times.set(key, (times.get(key) ?? 0) + 1);
     }
-  return [...times].flatMap(([key, count]) => (count === 1 ? [] : [`${key} was told ${count} times`]));
+  return [...times].flatMap(([key, count]) => (count === 1 ? [] : [`${key} was announced ${count} times`]));
 }
 
 /** Calls that the kill caught at work. */

@@ -32,7 +32,7 @@ export function createHandClock(): HandClock {
 }
 
 const SANDBOX = {
-  capabilities: { shell: false, network: "own", isolation: "container" },
+  capabilities: { shell: false, network: "own", isolation: "container", filesAtOnce: 100 },
   about: { files: "", commands: "", network: "" },
   workspace: { bringBack: async () => {} },
   stop: async () => {},

@@ -16,7 +16,7 @@ export interface Tagged<T> {
 export function useTagged<T>(path: string, params: unknown, call: () => Promise<Answer<T>>) {
   return useQuery({
     queryKey: ["get", path, { params, tagged: true }],
-    // What is being edited is not replaced below the hands of whoever edits it.
+    // What a person is editing is not replaced under their hands.
     refetchOnWindowFocus: false,
     async queryFn(): Promise<Tagged<T>> {
       const { data, error, response } = await call();

@@ -82,7 +82,7 @@ export default function Palette({ onClose, go }: { onClose(): void; go(path: str
   const [picked, setPicked] = useState("");
   const shownEntries = GROUPS.flatMap((group) => entries.filter((entry) => entry.group === group));
   const values = shownEntries.map(valueOfEntry);
-  // What the server finds comes later than the keys: the first is chosen anew.
+  // The server's results arrive after the keys: the first row is selected again.
   const current = values.includes(picked) ? picked : (values[0] ?? "");
   useEffect(() => {
     dialog.current?.showModal();

@@ -69,7 +69,7 @@ export default function Editor({
   const view = useRef<EditorView | null>(null);
   const changed = useRef(onChange);
   changed.current = onChange;
-  // biome-ignore lint/correctness/useExhaustiveDependencies: made once; what changes later is told to it below.
+  // biome-ignore lint/correctness/useExhaustiveDependencies: made once; later changes are applied below.
   useEffect(() => {
     const editor = new EditorView({
       parent: place.current!,

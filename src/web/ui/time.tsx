@@ -22,7 +22,7 @@ function subscribe(act: () => void): () => void {
 }
 const never = () => () => {};
 
-/** Milliseconds since the epoch, each second anew; still while `moving` is false. */
+/** Milliseconds since the epoch, updated each second; stops while `moving` is false. */
 export const useNow = (moving = true): number => useSyncExternalStore(moving ? subscribe : never, () => now);
 
 /** `4 min`, with the whole time as its title. */

@@ -45,7 +45,7 @@ export interface DockerSandboxes extends SandboxDriver {
   close(): Promise<void>;
 }
 
-const CAPABILITIES: Capabilities = { shell: true, network: "own", isolation: "container" };
+const CAPABILITIES: Capabilities = { shell: true, network: "own", isolation: "container", filesAtOnce: 10_000 };
 
 /** Further tries when a network is gone between making a container and starting it. */
 const NETWORK_TRIES = 3;
@@ -174,7 +174,9 @@ function createSandbox(parts: Parts, id: string, workspace: Workspace, about: Sa
     workspace,
     exec: async (argv, options) => {
       await restarting;
-      return await execInContainer({ docker, containerId: id, clock, restart }, argv, options);
+      // A name that begins with a dash would be taken for a flag by some, also after "--".
+      const files = (options.files ?? []).map((file) => (file.startsWith("-") ? `./${file}` : file));
+      return await execInContainer({ docker, containerId: id, clock, restart }, [...argv, ...files], options);
     },
     stop: () => {
       stopping ??= docker.containers.remove(id).catch((error) => {

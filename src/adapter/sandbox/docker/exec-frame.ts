@@ -3,10 +3,10 @@ import type { FrameSink } from "../../docker/demux.ts";
 
 export interface ExecFrame {
   readonly push: FrameSink;
-  /** Of the session's leader inside the container; undefined until told. */
+  /** Of the session's leader inside the container; undefined until known. */
   readonly pid: string | undefined;
   readonly exitCode: number | undefined;
-  /** Resolves when the exit code has been told. */
+  /** Resolves with the exit code. */
   readonly ended: Promise<void>;
   /** Passes on what was held back because it might have been the beginning of the last line. */
   flush(): void;

@@ -41,11 +41,32 @@ describe("the process sandbox", () => {
   test("runs nothing but a search unless the operator allows it", async () => {
     const closed = await start(false);
     expect(closed.capabilities.shell).toBe(false);
-    for (const argv of [["sh", "-c", "touch ran"], ["touch", "ran"], ["/bin/grep", "x"], ["./grep"]])
+    for (const argv of [
+      ["sh", "-c", "touch ran"],
+      ["touch", "ran"],
+      ["/bin/grep", "x"],
+      ["grep", "x", "hay"],
+    ])
       await expect(closed.exec(argv, EXEC)).rejects.toMatchObject({ status: 403, code: "shell_disabled" });
     expect(existsSync(join(workspace, "ran"))).toBe(false);
     await closed.workspace.write("hay", Buffer.from("needle\n"));
-    expect((await closed.exec(["grep", "-c", "needle", "hay"], EXEC)).output).toBe("1\n");
+    const search = ["grep", "-c", "needle", "--"];
+    expect((await closed.exec(search, { ...EXEC, files: ["hay"] })).output).toBe("1\n");
+  });
+
+  test("a command reads the files that it is handed by their own names, and no others that these became", async () => {
+    const outside = await mkdtemp(join(tmpdir(), "skep-outside-"));
+    await Bun.write(join(outside, "key"), "needle outside\n");
+    for (const name of ["-n", "a b:1", "deep/c"]) await sandbox.workspace.write(name, Buffer.from("a\nneedle\n"));
+    await symlink(join(outside, "key"), join(workspace, "leads-out"));
+    await sh("mkfifo pipe");
+    const files = ["-n", "leads-out", "a b:1", "pipe", "gone", "deep/c"];
+    const { output } = await sandbox.exec(["grep", "-nH", "-B1", "needle", "--"], { ...EXEC, files });
+    const lines = ["-n", "a b:1", "deep/c"].map((name) => `${name}-1-a\n${name}:2:needle\n`);
+    expect(output).toBe(lines.join("--\n"));
+    for (const nothing of [[], ["gone", "leads-out"]])
+      expect((await sandbox.exec(["grep", "needle", "--"], { ...EXEC, files: nothing })).output).toBe("");
+    await rm(outside, { recursive: true });
   });
 
   test("what an agent is told of it is true: where it may go, as whom its commands run, where they start", async () => {

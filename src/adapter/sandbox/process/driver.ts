@@ -25,6 +25,7 @@ import { createOutputWindow } from "../output-window.ts";
 import { createWorkspaceFiles } from "../workspace-files.ts";
 import { asPathProblem, MOUNT_POINT, resolvePlace } from "../workspace-path.ts";
 import { killMarked, PROCESS_MARK } from "./marked-processes.ts";
+import { openFiles } from "./open-files.ts";
 
 export interface ProcessSandboxDeps {
   allowHostShell: boolean;
@@ -36,10 +37,17 @@ export interface ProcessSandboxDeps {
 const HOST_PATH = "/usr/local/bin:/usr/bin:/bin:/usr/local/sbin:/usr/sbin:/sbin";
 /** Output that is still in the pipe when the command has ended is waited for this long. */
 const DRAIN_MS = 200;
+/** They are open in the server while the command starts, and systems allow few descriptors. */
+const FILES_AT_ONCE = 200;
 
 export function createProcessSandboxes(deps: ProcessSandboxDeps): SandboxDriver {
   const { allowHostShell, instanceId = newId("instance"), clock = systemClock } = deps;
-  const capabilities: Capabilities = { shell: allowHostShell, network: "host", isolation: "none" };
+  const capabilities: Capabilities = {
+    shell: allowHostShell,
+    network: "host",
+    isolation: "none",
+    filesAtOnce: FILES_AT_ONCE,
+  };
   return {
     name: "process",
     capabilities,
@@ -88,27 +96,29 @@ function createSandbox(spec: SandboxSpec, root: string, { capabilities, clock, k
     workspace: createWorkspaceFiles(root),
     exec: async (argv, options) => {
       if (stopped) throw unavailable("sandbox_lost", "The sandbox has been stopped.");
-      if (!hasShell && argv[0] !== "grep")
+      if (!hasShell && (argv[0] !== "grep" || argv.at(-1) !== "--"))
         throw forbidden("Commands are not allowed on this host (ALLOW_HOST_SHELL).", "shell_disabled");
       const { spawn } = await import("node:child_process");
       using start = openStart(root, options.cwd ?? ".");
       if (options.signal?.aborted) return notStarted();
-      const [command, ...rest] = argv;
+      using files = openFiles(root, options.files ?? []);
+      const whole = [...argv, ...files.arguments];
+      const [command, ...rest] = whole;
       if (!command) throw badRequest("There is no command to run.");
       // One pipe for both outputs, or their order would be lost.
-      const [program, args] = hasShell ? ["sh", ["-c", 'exec "$@" 2>&1', "sh", ...argv]] : [command, rest];
+      const [program, args] = hasShell ? ["sh", ["-c", 'exec "$@" 2>&1', "sh", ...whole]] : [command, rest];
       const child = spawn(program, args, {
         cwd: start.path,
         env: { ...base, ...options.env },
         detached: true,
-        stdio: "pipe",
+        stdio: ["pipe", "pipe", "pipe", ...files.descriptors],
       });
       running.add(child);
       used ||= hasShell;
       try {
         const result = await follow(child, command, options, clock);
         if (hasShell && (result.timedOut || result.aborted) && running.size === 1) await killLeft();
-        return result;
+        return { ...result, output: files.named(result.output) };
       } finally {
         killGroup(child);
         running.delete(child);

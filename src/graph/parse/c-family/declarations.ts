@@ -67,7 +67,7 @@ export abstract class CFamilyDeclarations extends CFamilyExpressions {
     this.functionSymbol(node, found, body, given, at);
   }
 
-  /** `TEST(suite, name) { … }`: a function that a macro makes; it is called what the macro is told. */
+  /** `TEST(suite, name) { … }`: a function that a macro makes; its name is the macro's argument. */
   private macroFunction(node: number, found: Declarator, body: number, at: Place): void {
     const { tree } = this;
     const list = tree.child(found.functionNode, "parameters");
@@ -103,7 +103,7 @@ export abstract class CFamilyDeclarations extends CFamilyExpressions {
     const qualifier = outside ? names.slice(0, -1) : [];
     const owner = member ? facts.text(facts.symbolColumn(at.parent, "name")) : this.partName(qualifier.at(-1) ?? -1);
     if ((member || outside) && name === owner) flags |= SymbolFlag.Constructor;
-    // `Type::member` or `space::function`: by the name alone it cannot be told; members are attached, and found either way.
+    // `Type::member` or `space::function`: the name alone does not say which; members are attached, and found either way.
     const label = member || outside ? "Method" : "Function";
     const symbol = this.declare({ label, name, node, body, flags, bound: !member && !outside }, at);
     const inside = this.open(symbol, outside ? { ...at, thisScope: -1 } : at);

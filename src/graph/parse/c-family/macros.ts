@@ -148,7 +148,7 @@ class MacroFinder {
     return before === ")" || TRAILING.has(before) || before === "do" || before === "try" || before === "else";
   }
 
-  /** What the grammar does not know, though it is no macro; answers the token to go on with. */
+  /** What the grammar does not know, though it is not a macro; answers the token to go on with. */
   private unreadable(i: number): number {
     if (this.tokens.kind[i] === TokenKind.Literal) return i;
     const code = this.text.charCodeAt(this.tokens.start[i]!);
@@ -282,7 +282,7 @@ class MacroFinder {
     return this.declares(inner) || this.isShouted(inner) ? this.blank(i, after) : i;
   }
 
-  /** A macro on a line of its own: what it says is no declaration; with arguments, it may be a call. */
+  /** A macro on a line of its own: what it says is not a declaration; with arguments, it may be a call. */
   private ownLine(i: number, after: number): number {
     const next = this.word(after);
     if (!this.isWord(after) && next !== "}" && next !== "" && next !== "~") return i;

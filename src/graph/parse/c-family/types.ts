@@ -193,7 +193,7 @@ export abstract class CFamilyTypes extends BlockWalk {
     return found.array && type >= 0 ? facts.type(Type.Array, type) : type;
   }
 
-  /** A pointer to a number is no number; to what a library declares, it is transparent. */
+  /** A pointer to a number is not a number; to what a library declares, it is transparent. */
   private pointed(plain: string, type: number): number {
     return /^(void|bool|int|long|float|double)$/.test(plain) ? this.builtinType("pointer") : type;
   }

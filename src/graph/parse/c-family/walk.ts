@@ -4,7 +4,7 @@ import { Expr, ImportKind, ScopeKind, SymbolFlag } from "../fact-layout.ts";
 import { CFamilyDeclarations } from "./declarations.ts";
 import { type MacroSpace, macroSpaces, spaceOfMacro } from "./macro-spaces.ts";
 
-/** Words that a parenthesis may follow, though they are no functions. */
+/** Words that a parenthesis may follow, though they are not functions. */
 const MACRO_WORDS =
   /^(if|for|while|switch|return|sizeof|defined|do|else|case|_?_?[Aa]lignof|typeof|__typeof__|__attribute__|__builtin_\w+|_Pragma|decltype|static_cast|catch)$/;
 

@@ -93,7 +93,7 @@ export abstract class CSharpTypes extends BlockWalk {
     return facts.typeRef(this.text(node), at.scope);
   }
 
-  /** Parameters of a function-like node; `extension` is told the type of a `this` parameter. */
+  /** Parameters of a function-like node; `extension` is called with the type of a `this` parameter. */
   protected parameters(list: number, symbol: number, inside: Place, contextual?: (parameter: number) => number): void {
     const { tree, facts } = this;
     if (list < 0) return;

@@ -198,7 +198,7 @@ function call(walk: Walk, node: number, context: Context): number {
     const row = facts.import(ImportKind.Module, module, "*", "", tree.line(node), context.scope);
     return facts.expr(Expr.Module, row);
   }
-  // A called name is told by the call; as a use it would say the same again.
+  // The call records the called name; as a use it would be there twice.
   const isName = tree.kind(calleeNode) === "identifier" && !walk.awaited.has(calleeNode);
   const callee = isName ? facts.exprName(tree.source(calleeNode), context.scope) : walk.expression(calleeNode, context);
   inheritanceCall(walk, calleeNode, args, context);

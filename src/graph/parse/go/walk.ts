@@ -345,7 +345,7 @@ function exportedFlag(name: string): number {
   return /^\p{Lu}/u.test(name) ? SymbolFlag.Exported : 0;
 }
 
-/** The name a package is known by unless its clause says otherwise: the last element that is no version. */
+/** The name a package is known by unless its clause says otherwise: the last element that is not a version. */
 function packageName(path: string): string {
   const parts = path.split("/");
   let last = parts.pop() ?? "";

@@ -29,7 +29,7 @@ export function createPythonResolver(project: ProjectFiles): ImportResolver {
     return packageRoots.get(name) ?? [];
   }
 
-  /** The nearest folder above a file that is no package: where its program's modules are found. */
+  /** The nearest folder above a file that is not a package: where its program's modules are found. */
   function ownRoot(path: string): string {
     let folder = dirname(path);
     while (folder !== "" && isPackage(folder)) folder = dirname(folder);

@@ -271,7 +271,7 @@ export class PythonWalk extends PythonDeclarations {
     const { facts } = this;
     // What a loop or a function makes of the value before is not followed.
     if (facts.exprColumn(value, "op") !== Expr.Call) return at;
-    // Blocks hold no names: one that stands too deep begins anew under the function.
+    // Blocks hold no names: one nested too deeply starts again under the function.
     let depth = 0;
     const home = this.home(at.scope);
     for (let scope = at.scope; scope !== home && depth < MAX_REASSIGNED; depth++)

@@ -52,7 +52,7 @@ export function createRustResolver(project: ProjectFiles): ImportResolver {
     return at;
   }
 
-  /** Follows a path of modules from a file; what is no module is inside the last one. */
+  /** Follows a path of modules from a file; what is not a module is inside the last one. */
   function walk(start: number, parts: readonly string[]): ImportTarget {
     let file = start;
     for (const [i, part] of parts.entries()) {

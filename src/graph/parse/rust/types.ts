@@ -14,7 +14,7 @@ export abstract class RustTypes extends BlockWalk {
   protected readonly modules: { scope: number; path: string }[] = [];
   /** Self's type row by the scope of the impl. */
   protected readonly selfTypes = new Map<number, number>();
-  /** Names the file binds at its top, so that other first words of paths can be told to be crates. */
+  /** Names the file binds at its top, so that other first words of paths are known to be crates. */
   protected readonly topNames = new Set<string>();
   /** Names that the file itself or its crate declares: not the library's. */
   protected readonly ownNames = new Set<string>();

@@ -5,7 +5,7 @@ const TOP: Record<string, string> = {
   id: "Name of the pipeline and of its file.",
   name: "Shown to people.",
   description: "Shown to people.",
-  version: "Counted by whoever edits the file.",
+  version: "Counted by the person who edits the file.",
   defaults: "Model, time limit, attempts and budget of steps that do not say themselves.",
   inputs: "What a run may be given beside its task.",
   steps: "What is done.",

@@ -207,7 +207,7 @@ function EditProject({ project, onClose }: { project: Project; onClose(): void }
         <Field label="Description" error={fieldError(action.error, "description")}>
           <TextArea name="description" rows={2} defaultValue={project.description} />
         </Field>
-        <Field label="Repository" hint="Another address is cloned anew." error={fieldError(action.error, "repository")}>
+        <Field label="Repository" hint="A new address is cloned again." error={fieldError(action.error, "repository")}>
           <Input name="repository" defaultValue={project.repository ?? ""} spellCheck={false} />
         </Field>
         <Field label="Branch" error={fieldError(action.error, "default_branch")}>

@@ -66,7 +66,7 @@ function MessageRow({ message }: { message: Message }) {
     <div className="row-block">
       {message.role !== "assistant" && (
         <p className="rounded-lg bg-sunken px-3 py-2 text-sm whitespace-pre-wrap text-dim">
-          <b className="font-medium text-ink">{message.role === "summary" ? "Summary so far: " : "Told: "}</b>
+          <b className="font-medium text-ink">{message.role === "summary" ? "Summary so far: " : "Input: "}</b>
           {message.text}
         </p>
       )}

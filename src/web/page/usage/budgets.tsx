@@ -48,7 +48,7 @@ export function Budgets({ budgets }: { budgets: Schemas["Usage"]["budgets"] }) {
                 </span>
                 {resets_at && (
                   <span className="text-sm text-dim">
-                    begins anew <Ago at={resets_at} />
+                    resets <Ago at={resets_at} />
                   </span>
                 )}
               </li>

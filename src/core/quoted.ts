@@ -1,0 +1,9 @@
+/** Text of others as a quotation: every line is marked, so that nothing in it passes for words of whoever quotes. */
+export function quoted(text: string, most: number): string {
+  const cut = text.length > most ? `${text.slice(0, most)}\n[${text.length - most} more characters]` : text;
+  return cut
+    .toWellFormed()
+    .split(/\r\n|[\n\r\u2028\u2029]/)
+    .map((line) => `> ${line}`)
+    .join("\n");
+}

@@ -1,0 +1,12 @@
+import { Type as t } from "@sinclair/typebox";
+import { defineEvent } from "../../core/events.ts";
+
+export const agentMessageSent = defineEvent(
+  "agent_message_sent",
+  t.Object(
+    { message_id: t.String(), from_agent: t.String(), to_agent: t.String() },
+    { description: "An agent wrote to another one, which reads it when it next works for the same user." },
+  ),
+);
+
+export const inboxEvents = [agentMessageSent] as const;

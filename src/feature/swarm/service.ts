@@ -1,0 +1,197 @@
+/** Swarms as people and agents ask for them: checked, started, read, cancelled. */
+import { type Clock, timestamp } from "../../core/clock.ts";
+import { conflict, invalidField, notFound } from "../../core/errors.ts";
+import { LIMITS } from "../../core/limits.ts";
+import type { ExecutionInfo } from "../../engine/tool.ts";
+import type { Caller } from "../../http/caller.ts";
+import { type ListAnswer, listAnswer, type Page } from "../../http/list.ts";
+import type { Store } from "../../store/store.ts";
+import type { SessionDraft } from "../sessions/model.ts";
+import type { SessionRow, Sessions } from "../sessions/service.ts";
+import type { Swarm, SwarmPlan, SwarmRequest, SwarmTask } from "./model.ts";
+import { checkPlan } from "./plan.ts";
+import { countsOf, type Progress } from "./progress.ts";
+import type { SwarmRow, SwarmRows, TaskRow } from "./store.ts";
+
+export interface Swarms {
+  /**
+   * Starts a swarm of the caller's.
+   * @throws Problem 404 unknown agent, 409 one that is switched off, 422 naming the field that does not fit.
+   */
+  execute(input: SwarmRequest, caller: Caller): Swarm;
+  /**
+   * Starts one below the session of an agent at work; asked again by the same call, it is the one there is.
+   * @throws Problem as `execute`, and 409 `too_deep`, `too_many_sessions`, `budget_too_small`.
+   */
+  executeFor(by: ExecutionInfo, callId: string, plan: SwarmPlan): Swarm;
+  /** @throws Problem 404 unknown or another user's. */
+  get(id: string, caller: Caller): Swarm;
+  /** The caller's own, an administrator's all; newest first. */
+  list(page: Page, caller: Caller): ListAnswer<Swarm>;
+  /** In the order of the request. @throws Problem 404. */
+  tasks(id: string, page: Page, caller: Caller): ListAnswer<SwarmTask>;
+  /** @throws Problem 404, 409 when it has ended. */
+  cancel(id: string, caller: Caller): Swarm;
+  /** For its own agent: how it stands, and all tasks. */
+  report(id: string): { swarm: Swarm; tasks: SwarmTask[] };
+}
+
+export interface SwarmsDeps {
+  store: Store;
+  clock: Clock;
+  rows: SwarmRows;
+  progress: Progress;
+  sessions: Sessions;
+  /** @throws Problem 404 unknown, 409 switched off. */
+  assertAgent(id: string): void;
+  agentExists(id: string): boolean;
+  projectExists(id: string): boolean;
+  isModel(id: string): boolean;
+  timeoutSeconds(): number;
+  /** A swarm has begun: there is a deadline more. */
+  deadlinesChanged(): void;
+}
+
+const NANO = 1e9;
+const DAY_SECONDS = 86_400;
+const TITLE_CHARACTERS = 100;
+const CONCURRENT = 3;
+
+const idOf = (sessionId: string): string => sessionId.replace(/^sess_/, "swm_");
+const mayRead = (caller: Caller, { user_id }: SessionRow): boolean =>
+  caller.admin || (user_id !== null && user_id === caller.userId);
+const titleOf = (text: string): string => text.trim().split("\n")[0]!.slice(0, TITLE_CHARACTERS).toWellFormed();
+
+export function createSwarms(deps: SwarmsDeps): Swarms {
+  const { store, clock, rows, progress, sessions } = deps;
+
+  const find = (id: string, caller: Caller): SwarmRow => {
+    const row = rows.swarm(id);
+    if (!row || !mayRead(caller, sessions.find(row.session_id)!)) throw notFound("swarm");
+    return row;
+  };
+
+  function assertTasks({ tasks }: SwarmPlan): void {
+    for (const [at, { agent_id, model }] of tasks.entries()) {
+      if (agent_id && !deps.agentExists(agent_id))
+        throw invalidField(`/tasks/${at}/agent_id`, `There is no agent ${agent_id}.`);
+      if (model && !deps.isModel(model))
+        throw invalidField(`/tasks/${at}/model`, "There is no such provider. Write provider/model, e.g. ollama/qwen3");
+    }
+  }
+
+  /** @throws Problem 409 when the tasks have no room below that session. */
+  function assertRoom({ depth, root_id }: SessionRow, count: number): void {
+    if (depth >= LIMITS.sessionTreeDepth)
+      throw conflict(
+        `Agents may hand work on ${LIMITS.sessionTreeDepth} times, one below the other; the tasks of this swarm would be once more.`,
+        "too_deep",
+      );
+    const used = sessions.find(root_id)!.tree_size;
+    if (used + count > LIMITS.sessionTreeSize)
+      throw conflict(
+        `One piece of work may start ${LIMITS.sessionTreeSize} sessions in all; ${used} are there, and ${count} tasks are too many.`,
+        "too_many_sessions",
+      );
+  }
+
+  function start(draft: Omit<SessionDraft, "kind">, plan: SwarmPlan): Swarm {
+    const max_depth = checkPlan(plan.tasks);
+    assertTasks(plan);
+    const { tasks, max_concurrent = CONCURRENT, on_failure = "skip_dependents", budget_usd } = plan;
+    const each = tasks.map(({ timeout_seconds }) => timeout_seconds ?? deps.timeoutSeconds());
+    const inTurn = each.reduce((sum, seconds) => sum + seconds, 0);
+    const timeout_seconds = plan.timeout_seconds ?? Math.min(DAY_SECONDS, inTurn);
+    return store.write((tx) => {
+      const title = titleOf(tasks[0]!.title ?? tasks[0]!.prompt);
+      const session = sessions.open({ ...draft, kind: "swarm", title, budget_usd: budget_usd ?? undefined });
+      assertRoom(session, tasks.length);
+      const id = idOf(session.id);
+      const swarm: SwarmRow = {
+        ...{ id, session_id: session.id, status: "running", stop: null, error: null },
+        ...{ max_concurrent, max_depth, on_failure, timeout_seconds },
+        ...{
+          deadline_at: clock.now() + timeout_seconds * 1_000,
+          created_at: timestamp(clock.now()),
+          finished_at: null,
+        },
+      };
+      rows.insert(
+        swarm,
+        tasks.map((task, position) => rowOf(task, { id, position, agentId: session.agent_id })),
+      );
+      progress.goOn(tx, id);
+      tx.after(deps.deadlinesChanged);
+      return present(rows.swarm(id)!);
+    });
+  }
+
+  function present(row: SwarmRow): Swarm {
+    const { id, session_id, status, max_depth, max_concurrent, on_failure, timeout_seconds, error } = row;
+    const session = sessions.find(session_id)!;
+    const tasks = rows.tasks(id);
+    return {
+      ...{ id, agent_id: session.agent_id, status, title: session.title ?? "", counts: countsOf(tasks) },
+      ...{ task_count: tasks.length, max_depth, max_concurrent, on_failure, timeout_seconds, session_id, error },
+      budget_usd: session.budget_nano === null ? null : session.budget_nano / NANO,
+      ...{ cost_usd: session.spent_nano / NANO, tokens: session.tokens, parent_session_id: session.parent_id },
+      ...{ project_id: session.project_id, created_at: row.created_at, finished_at: row.finished_at },
+    };
+  }
+
+  function presentTask(task: TaskRow): SwarmTask {
+    const session = task.session_id === null ? undefined : sessions.find(task.session_id);
+    const work = session && sessions.latest(session.id);
+    const { key, title, agent_id, status, depends_on, prompt, session_id, error, started_at, finished_at } = task;
+    return {
+      ...{ key, title, agent_id, status, depends_on, prompt, session_id, error, started_at, finished_at },
+      ...{ model: work?.model ?? task.model, output: work?.text || null, outputs: work?.outputs ?? {} },
+      ...{ cost_usd: (session?.spent_nano ?? 0) / NANO, tokens: session?.tokens ?? 0 },
+    };
+  }
+
+  return {
+    execute(input, caller) {
+      const { agent_id, project_id, ...plan } = input;
+      deps.assertAgent(agent_id);
+      if (project_id && !deps.projectExists(project_id)) throw invalidField("/project_id", "There is no such project");
+      return start({ agent_id, user_id: caller.userId, project_id: project_id ?? undefined }, plan);
+    },
+    executeFor({ sessionId, agentId }, callId, plan) {
+      const begun = sessions.startedBy(sessionId, callId);
+      if (begun) return present(rows.ofSession(begun.id)!);
+      return start({ agent_id: agentId, parent_id: sessionId, call_id: callId }, plan);
+    },
+    get: (id, caller) => present(find(id, caller)),
+    list(page, caller) {
+      const found = rows.page(page, caller.admin ? undefined : (caller.userId ?? null));
+      return listAnswer(found, page, ({ id }) => id, present);
+    },
+    tasks(id, page, caller) {
+      const all = rows.tasks(find(id, caller).id);
+      const from = page.after === null ? 0 : all.findIndex(({ key }) => key === page.after) + 1;
+      const shown = page.after !== null && from === 0 ? [] : all.slice(from, from + page.limit + 1);
+      return listAnswer(shown, page, ({ key }) => key, presentTask);
+    },
+    cancel: (id, caller) =>
+      store.write((tx) => {
+        const row = find(id, caller);
+        if (row.status !== "running") throw conflict("The swarm has ended already.", "swarm_ended");
+        progress.stop(tx, row.id, "cancelled", null);
+        return present(rows.swarm(row.id)!);
+      }),
+    report: (id) => ({ swarm: present(rows.swarm(id)!), tasks: rows.tasks(id).map(presentTask) }),
+  };
+}
+
+function rowOf(
+  task: SwarmPlan["tasks"][number],
+  { id, position, agentId }: { id: string; position: number; agentId: string },
+): TaskRow {
+  return {
+    ...{ swarm_id: id, position, key: task.key, title: task.title ?? titleOf(task.prompt), prompt: task.prompt },
+    ...{ agent_id: task.agent_id ?? agentId, model: task.model ?? null, timeout_seconds: task.timeout_seconds ?? null },
+    ...{ depends_on: task.depends_on ?? [], status: "pending", session_id: null, error: null },
+    ...{ started_at: null, finished_at: null },
+  };
+}

@@ -1,0 +1,63 @@
+/** Rows of swarms and their tasks. */
+import { and, asc, desc, eq, isNull, lt, lte, sql } from "drizzle-orm";
+import type { Page } from "../../http/list.ts";
+import type { Store } from "../../store/store.ts";
+import { sessions } from "../../store/tables/sessions.ts";
+import { swarms, swarmTasks } from "../../store/tables/swarms.ts";
+
+export type SwarmRow = typeof swarms.$inferSelect;
+export type TaskRow = typeof swarmTasks.$inferSelect;
+export type SwarmRows = ReturnType<typeof createSwarmRows>;
+
+export function createSwarmRows({ db }: Store) {
+  return {
+    swarm: (id: string): SwarmRow | undefined => db.select().from(swarms).where(eq(swarms.id, id)).get(),
+    ofSession: (sessionId: string): SwarmRow | undefined =>
+      db.select().from(swarms).where(eq(swarms.session_id, sessionId)).get(),
+    tasks: (id: string): TaskRow[] =>
+      db.select().from(swarmTasks).where(eq(swarmTasks.swarm_id, id)).orderBy(asc(swarmTasks.position)).all(),
+    taskOf: (sessionId: string): TaskRow | undefined =>
+      db.select().from(swarmTasks).where(eq(swarmTasks.session_id, sessionId)).get(),
+    insert(swarm: SwarmRow, tasks: readonly TaskRow[]): void {
+      db.insert(swarms).values(swarm).run();
+      for (const task of tasks) db.insert(swarmTasks).values(task).run();
+    },
+    update: (id: string, change: Partial<SwarmRow>) =>
+      void db.update(swarms).set(change).where(eq(swarms.id, id)).run(),
+    updateTask: ({ swarm_id, position }: TaskRow, change: Partial<TaskRow>) =>
+      void db
+        .update(swarmTasks)
+        .set(change)
+        .where(and(eq(swarmTasks.swarm_id, swarm_id), eq(swarmTasks.position, position)))
+        .run(),
+    /** Newest first, one more than the page holds. @param user undefined: of everybody; null: of nobody. */
+    page: (page: Page, user: string | null | undefined): SwarmRow[] =>
+      db
+        .select({ swarm: swarms })
+        .from(swarms)
+        .innerJoin(sessions, eq(sessions.id, swarms.session_id))
+        .where(
+          and(
+            user === undefined ? undefined : user === null ? isNull(sessions.user_id) : eq(sessions.user_id, user),
+            page.after === null ? undefined : lt(swarms.id, page.after),
+          ),
+        )
+        .orderBy(desc(swarms.id))
+        .limit(page.limit + 1)
+        .all()
+        .map(({ swarm }) => swarm),
+    /** Ms since the epoch; null when no swarm runs. */
+    nextDeadline: (): number | null =>
+      db
+        .select({ at: sql<number | null>`min(${swarms.deadline_at})` })
+        .from(swarms)
+        .where(and(eq(swarms.status, "running"), isNull(swarms.stop)))
+        .get()?.at ?? null,
+    late: (now: number): SwarmRow[] =>
+      db
+        .select()
+        .from(swarms)
+        .where(and(eq(swarms.status, "running"), isNull(swarms.stop), lte(swarms.deadline_at, now)))
+        .all(),
+  };
+}

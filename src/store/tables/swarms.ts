@@ -1,0 +1,55 @@
+/** Swarms and their tasks. */
+import { integer, primaryKey, sqliteTable, text } from "drizzle-orm/sqlite-core";
+import { type RowError, sessions } from "./sessions.ts";
+
+export type SwarmStatus = "running" | "succeeded" | "failed" | "cancelled";
+export type SwarmTaskStatus = "pending" | "ready" | "running" | "succeeded" | "failed" | "skipped" | "cancelled";
+
+export const swarms = sqliteTable("swarms", {
+  /** That of its session, with another prefix. */
+  id: text().primaryKey(),
+  /** Nothing works in it: it owns the budget, and the tasks' sessions are below it. */
+  session_id: text()
+    .notNull()
+    .references(() => sessions.id, { onDelete: "cascade" }),
+  status: text().$type<SwarmStatus>().notNull(),
+  /** It is being ended: no task begins, and this is its status once the running ones have stopped. */
+  stop: text().$type<"failed" | "cancelled">(),
+  error: text({ mode: "json" }).$type<RowError | null>(),
+  max_concurrent: integer().notNull(),
+  /** Tasks of the longest chain. */
+  max_depth: integer().notNull(),
+  on_failure: text().$type<"skip_dependents" | "cancel_all">().notNull(),
+  timeout_seconds: integer().notNull(),
+  /** Milliseconds since the epoch. */
+  deadline_at: integer().notNull(),
+  created_at: text().notNull(),
+  finished_at: text(),
+});
+
+export const swarmTasks = sqliteTable(
+  "swarm_tasks",
+  {
+    swarm_id: text()
+      .notNull()
+      .references(() => swarms.id, { onDelete: "cascade" }),
+    /** In the request, from 0. */
+    position: integer().notNull(),
+    key: text().notNull(),
+    title: text().notNull(),
+    prompt: text().notNull(),
+    agent_id: text().notNull(),
+    model: text(),
+    timeout_seconds: integer(),
+    /** Keys. */
+    depends_on: text({ mode: "json" }).$type<string[]>().notNull(),
+    /** `ready` with a session: it waits for a place among what the server works on. */
+    status: text().$type<SwarmTaskStatus>().notNull(),
+    session_id: text(),
+    /** Why it has no session, or did not succeed. */
+    error: text({ mode: "json" }).$type<RowError | null>(),
+    started_at: text(),
+    finished_at: text(),
+  },
+  (t) => [primaryKey({ columns: [t.swarm_id, t.position] })],
+);
