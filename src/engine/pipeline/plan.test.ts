@@ -509,12 +509,24 @@ describe("a person", () => {
     expect(run.row("a")).toMatchObject({ attempt: 2, visit: 1 });
   });
 
-  test("starts nothing again that succeeded or still runs, nor from a step that is not there", () => {
+  test("sends a whole success back from the start, or from a step; what came before that stays", () => {
+    const whole = start(step("a") + step("b"))
+      .succeed("a")
+      .succeed("b")
+      .restart();
+    expect(whole.open).toEqual(["a"]);
+    const part = start(step("a") + step("b"))
+      .succeed("a")
+      .succeed("b")
+      .restart("b");
+    expect(part.open).toEqual(["b"]);
+    expect(part.succeed("b").run.status).toBe("succeeded");
+  });
+
+  test("starts nothing again that still runs, nor from a step that is not there", () => {
     const run = start(step("a"));
     run.restart();
     expect(run.log.some(({ kind }) => kind === "supersede_step")).toBe(false);
-    run.succeed("a").restart();
-    expect(run.run.status).toBe("succeeded");
     const failed = start(step("a")).fail("a").restart("nope");
     expect(failed.run.status).toBe("failed");
   });

@@ -35,7 +35,14 @@ export const projects = defineFeature(
     const { releaseAll } = workspaces;
     const branches = createRunBranches({ ...own, inTurn, settle });
     const unmerged = branches.unmerged;
-    const service = createProjects({ ...own, clones, unmerged, releaseAll, pipelineExists: deps.pipelines.exists });
+    const service = createProjects({
+      ...own,
+      clones,
+      unmerged,
+      releaseAll,
+      update: updates.start,
+      pipelineExists: deps.pipelines.exists,
+    });
     const worktrees = createWorktreeRelease({ store, bus, log, workspaces });
     return {
       service: {
@@ -49,6 +56,7 @@ export const projects = defineFeature(
       counts: () => ({ projects: service.count() }),
       start: service.recover,
       jobs: [clones.definition, updates.definition],
+      prunes: [{ keep: "merged_branches_days", run: branches.sweepMerged }],
       duties: [{ name: "worktrees", everyMs: SWEEP_MS, run: worktrees.sweep }],
       stop: worktrees.stop,
     };

@@ -41,6 +41,8 @@ export interface Runs {
   cancel(id: string, caller: Caller): Run;
   /** @throws Problem 409 unless it failed or was cancelled, 422 unknown step. */
   restart(id: string, input: RunRestart, caller: Caller): Run;
+  /** The same for any run that has ended, a success too. @throws Problem 409, 422. */
+  sendBack(id: string, input: RunRestart, caller: Caller): Run;
   /** @throws Problem 404 unknown step, 409 when it does not wait. */
   approve(id: string, input: Approval, caller: Caller): Run;
   /** Takes runs forward in which a person's time to answer is over. */
@@ -114,6 +116,25 @@ export function createRuns(deps: RunsDeps): Runs {
     advance.ended(tx, step, reportOf(ending), { text: ending.text, model: execution.model });
   };
 
+  /** Starts an ended run again. */
+  const goOn: Runs["restart"] = (id, { from_step, human_context, budget_usd }, caller) =>
+    store.write((tx) => {
+      const row = views.rowFor(id, caller);
+      const { definition } = row;
+      const { steps } = definition;
+      assertBudget(budget_usd, definition, caller);
+      if (from_step !== undefined && !steps.some((step) => step.id === from_step))
+        throw invalidField("/from_step", "The pipeline has no such step");
+      const guidance = [row.human_context, human_context].filter(Boolean).join("\n\n") || null;
+      rows.updateRun(id, {
+        human_context: guidance,
+        restarted_from: from_step ?? firstOpen(id, steps),
+        ...(budget_usd === undefined ? {} : { budget_usd }),
+      });
+      advance.restart(tx, id, from_step);
+      return shown(id);
+    });
+
   return {
     create(input, caller, made) {
       const definition = made ?? deps.pipelineOf(input.pipeline_id);
@@ -141,25 +162,16 @@ export function createRuns(deps: RunsDeps): Runs {
         return shown(id);
       });
     },
-    restart(id, { from_step, human_context, budget_usd }, caller) {
-      return store.write((tx) => {
-        const row = views.rowFor(id, caller);
-        if (row.status !== "failed" && row.status !== "cancelled")
-          throw conflict(`The run is ${row.status}; only a failed or cancelled one is restarted.`, "run_not_ended");
-        const { definition } = row;
-        const { steps } = definition;
-        assertBudget(budget_usd, definition, caller);
-        if (from_step !== undefined && !steps.some((step) => step.id === from_step))
-          throw invalidField("/from_step", "The pipeline has no such step");
-        const guidance = [row.human_context, human_context].filter(Boolean).join("\n\n") || null;
-        rows.updateRun(id, {
-          human_context: guidance,
-          restarted_from: from_step ?? firstOpen(id, steps),
-          ...(budget_usd === undefined ? {} : { budget_usd }),
-        });
-        advance.restart(tx, id, from_step);
-        return shown(id);
-      });
+    restart(id, input, caller) {
+      const { status } = views.rowFor(id, caller);
+      if (status !== "failed" && status !== "cancelled")
+        throw conflict(`The run is ${status}; only a failed or cancelled one is restarted.`, "run_not_ended");
+      return goOn(id, input, caller);
+    },
+    sendBack(id, input, caller) {
+      const { status } = views.rowFor(id, caller);
+      if (!isRunEnd(status)) throw conflict(`The run is ${status}. Send it back when it has ended.`, "run_not_ended");
+      return goOn(id, input, caller);
     },
     approve(id, { step_id, approved, comment = "" }, caller) {
       return store.write((tx) => {
