@@ -7,16 +7,19 @@ import { audit } from "../feature/audit/feature.ts";
 import { accounts, auth } from "../feature/auth/feature.ts";
 import { budgets } from "../feature/budgets/feature.ts";
 import { chat } from "../feature/chat/feature.ts";
+import { codehost, codehostConnection } from "../feature/codehost/feature.ts";
 import { cookies } from "../feature/cookies/feature.ts";
 import { dashboard } from "../feature/dashboard/feature.ts";
 import { docs } from "../feature/docs/feature.ts";
 import { doctor } from "../feature/doctor/feature.ts";
+import { documents } from "../feature/documents/feature.ts";
 import { engine } from "../feature/engine/feature.ts";
 import { events } from "../feature/events/feature.ts";
 import { inbox } from "../feature/inbox/feature.ts";
 import { jobs } from "../feature/jobs/feature.ts";
 import { knowledgeGraph } from "../feature/knowledge-graph/feature.ts";
 import { lifecycle } from "../feature/lifecycle/feature.ts";
+import { mcp } from "../feature/mcp/feature.ts";
 import { memory } from "../feature/memory/feature.ts";
 import { notifications } from "../feature/notifications/feature.ts";
 import { oidc } from "../feature/oidc/feature.ts";
@@ -58,6 +61,7 @@ export const FEATURES = noFeatures()
   .with(team)
   .with(skills)
   .with(pipelines)
+  .with(codehostConnection)
   .with(projects)
   .with(knowledgeGraph)
   .with(agents)
@@ -68,17 +72,20 @@ export const FEATURES = noFeatures()
   .with(usage)
   .with(sessions)
   .with(attachments)
+  .with(documents)
   .with(chat)
   .with(lifecycle)
   .with(runs)
   .with(transcripts)
   .with(tasks)
   .with(reviews)
+  .with(codehost)
   .with(spawn)
   .with(pulse)
   .with(memory)
   .with(inbox)
   .with(swarm)
+  .with(mcp)
   .with(engine)
   .with(events)
   .with(admin)

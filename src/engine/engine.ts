@@ -47,7 +47,7 @@ export interface EngineDeps {
   /** @throws Problem 404 unknown, 409 switched off or its file broken. */
   agentOf(agentId: string): AgentFile;
   /** Asked before every turn. */
-  allowsTool(agentId: string): (tool: string) => boolean;
+  allowsTool(agentId: string): (tool: string, isGranted: boolean) => boolean;
   skills: SkillSource;
   toolbox: Toolbox;
   secretsOf(execution: Execution): Record<string, string>;
@@ -149,7 +149,8 @@ function portsOf(deps: EngineDeps, tokens: ExecutionTokens): EnginePorts {
     toolsFor(execution, { capabilities }) {
       const { agentId, onlyTools, contract } = execution;
       const allowed = deps.allowsTool(agentId);
-      const allows = (tool: string) => allowed(tool) && (onlyTools === undefined || onlyTools.includes(tool));
+      const allows = (tool: string, isGranted: boolean) =>
+        allowed(tool, isGranted) && (onlyTools === undefined || onlyTools.includes(tool));
       return toolbox.for({ execution, allows, hasShell: capabilities.shell, contract });
     },
     promptFor(execution, tools, { about }) {

@@ -31,12 +31,15 @@ export function createBodies(clock: Pick<Clock, "monotonic">): Bodies {
   const holds = createHolds();
   const read = new WeakSet<Request>();
 
-  async function collected(request: Request, limit: number, hold: Hold): Promise<Uint8Array | null> {
+  async function collected(
+    request: Request,
+    { limit, ms, hold }: { limit: number; ms: number; hold: Hold },
+  ): Promise<Uint8Array | null> {
     if (request.body === null) return null;
     const announced = Number(request.headers.get("content-length") ?? 0);
     const body = growing({ limit, announced, hold });
     const reader = request.body.getReader();
-    const end = clock.monotonic() + (limit > LIMITS.bodyBytes ? LIMITS.uploadMs : LIMITS.bodyMs);
+    const end = clock.monotonic() + ms;
     for (;;) {
       const { done, value } = await inTime(reader.read(), Math.min(LIMITS.bodySilenceMs, end - clock.monotonic()));
       if (done) return body.bytes();
@@ -48,10 +51,12 @@ export function createBodies(clock: Pick<Clock, "monotonic">): Bodies {
     async read(request, route, caller) {
       const limit = limitOf(route);
       if (Number(request.headers.get("content-length") ?? 0) > limit) throw tooLarge(limit);
-      const hold = holds.open(addressKey(caller.address ?? ""), caller.kind === "anonymous");
+      const group = route.webhook ? "webhooks" : caller.kind === "anonymous" ? "strangers" : undefined;
+      const hold = holds.open(addressKey(caller.address ?? ""), group);
+      const ms = route.uploads ? LIMITS.uploadMs : LIMITS.bodyMs;
       try {
         hold.add(OVERHEAD_BYTES);
-        const bytes = await collected(request, limit, hold);
+        const bytes = await collected(request, { limit, ms, hold });
         read.add(request);
         if (bytes !== null) assertType(request.headers.get("content-type") ?? "", route);
         return { bytes, release: hold.release };
@@ -63,7 +68,8 @@ export function createBodies(clock: Pick<Clock, "monotonic">): Bodies {
   };
 }
 
-function limitOf({ uploads, access }: RouteEntry): number {
+function limitOf({ uploads, webhook, access }: RouteEntry): number {
+  if (webhook) return LIMITS.webhookBytes;
   if (uploads) return LIMITS.uploadBytes;
   return access === "public" ? LIMITS.publicBodyBytes : LIMITS.bodyBytes;
 }
@@ -99,7 +105,7 @@ interface Hold {
   release(): void;
 }
 
-/** What bodies hold at this moment: all of them, those of each address, and of the two what strangers hold. */
+/** What bodies hold at this moment: all of them, those of each address, of the two what strangers hold, and webhooks. */
 function createHolds() {
   const held = new Map<string, number>();
   const assertRoom = (group: string, limit: number) => {
@@ -109,12 +115,14 @@ function createHolds() {
       });
   };
   return {
-    open(address: string, stranger: boolean): Hold {
+    open(address: string, group: "strangers" | "webhooks" | undefined): Hold {
       const limits: [group: string, limit: number][] = [
         ["all", LIMITS.bodiesBytes],
         [`of ${address}`, LIMITS.bodiesOfAddressBytes],
       ];
-      if (stranger)
+      if (group === "webhooks")
+        limits.push(["webhooks", LIMITS.webhooksBytes], [`webhooks ${address}`, LIMITS.webhooksOfAddressBytes]);
+      if (group === "strangers")
         limits.push(["strangers", LIMITS.strangersBytes], [`stranger ${address}`, LIMITS.strangersOfAddressBytes]);
       let mine = 0;
       const change = (bytes: number) => {

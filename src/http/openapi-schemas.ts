@@ -57,10 +57,9 @@ interface Media {
 const jsonOf = (message: unknown): Media | undefined =>
   (message as { content?: Record<string, Media> } | undefined)?.content?.["application/json"];
 
-const answerOf = ({ responses = {} }: Operation): Media | undefined =>
-  Object.entries(responses).flatMap(([status, response]) =>
-    status.startsWith("2") ? (jsonOf(response) ?? []) : [],
-  )[0];
+const answersOf = ({ responses = {} }: Operation): Media[] =>
+  Object.entries(responses).flatMap(([status, response]) => (status.startsWith("2") ? (jsonOf(response) ?? []) : []));
+const answerOf = (operation: Operation): Media | undefined => answersOf(operation)[0];
 
 /** The element of `{items, next_cursor}`. */
 export function itemOf(schema: Schema | undefined): Schema | undefined {
@@ -124,7 +123,9 @@ export function nameSchemas(operations: Operation[]): Record<string, Schema> {
     const named = names.get(JSON.stringify(schema));
     return named ? { $ref: `#/components/schemas/${named}` } : mapInside(schema, refer);
   };
-  for (const { media, schema } of [...answers, ...bodies]) media.schema = refer(schema);
+  // An operation may answer the same shape under several statuses.
+  const media = [...operations.flatMap(answersOf), ...bodies.map((body) => body.media)];
+  for (const one of media) if (one.schema) one.schema = refer(one.schema);
   return Object.fromEntries(
     [...shapes].sort(([a], [b]) => (a < b ? -1 : 1)).map(([at, shape]) => [at, mapInside(shape, refer)]),
   );

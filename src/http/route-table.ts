@@ -10,6 +10,8 @@ export interface RouteEntry extends RouteAccess {
   path: string;
   /** Largest body in bytes that the route takes. */
   uploads: boolean;
+  /** Takes a signed body of a service that has no credential: a larger one than strangers may send elsewhere. */
+  webhook: boolean;
   /** Schema of the body that it takes. */
   body?: unknown;
   /** A limit of its own, by address, before the credential is looked at. */
@@ -38,6 +40,7 @@ export function createRouteTable(app: AnyElysia): RouteTable {
     const hooks = route.hooks as {
       access?: Access;
       execution?: boolean;
+      webhook?: boolean;
       type?: string;
       limit?: RateLimitName;
       body?: unknown;
@@ -54,6 +57,7 @@ export function createRouteTable(app: AnyElysia): RouteTable {
       access: hooks.access,
       execution: hooks.execution === true,
       uploads,
+      webhook: hooks.webhook === true,
       body: hooks.body,
       limit: hooks.limit,
       operationId: hooks.detail?.operationId,

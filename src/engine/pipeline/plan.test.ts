@@ -509,24 +509,25 @@ describe("a person", () => {
     expect(run.row("a")).toMatchObject({ attempt: 2, visit: 1 });
   });
 
-  test("sends a whole success back from the start, or from a step; what came before that stays", () => {
-    const whole = start(step("a") + step("b"))
-      .succeed("a")
-      .succeed("b")
-      .restart();
-    expect(whole.open).toEqual(["a"]);
-    const part = start(step("a") + step("b"))
-      .succeed("a")
-      .succeed("b")
-      .restart("b");
-    expect(part.open).toEqual(["b"]);
-    expect(part.succeed("b").run.status).toBe("succeeded");
+  test("of a run that succeeded begins again the named step and what depends on it, nothing else", () => {
+    const run = start(step("a") + step("b") + step("c", "needs: [b]") + step("d", "needs: [a]"));
+    run.succeed("a").succeed("b").succeed("d").succeed("c");
+    expect(run.run.status).toBe("succeeded");
+    run.restart("b");
+    expect(run.open).toEqual(["b"]);
+    run.succeed("b").succeed("c");
+    expect(run.run.status).toBe("succeeded");
+    expect([run.row("a").attempt, run.row("b").attempt, run.row("c").attempt, run.row("d").attempt]).toEqual([
+      1, 2, 2, 1,
+    ]);
   });
 
-  test("starts nothing again that still runs, nor from a step that is not there", () => {
+  test("starts nothing again that succeeded or still runs, nor from a step that is not there", () => {
     const run = start(step("a"));
     run.restart();
     expect(run.log.some(({ kind }) => kind === "supersede_step")).toBe(false);
+    run.succeed("a").restart();
+    expect(run.run.status).toBe("succeeded");
     const failed = start(step("a")).fail("a").restart("nope");
     expect(failed.run.status).toBe("failed");
   });

@@ -29,8 +29,11 @@ export function attachmentRoutes(base: Base, attachments: AttachmentService) {
       "/v1/attachments/upload",
       async ({ body, caller, answer }) => {
         const { file } = body;
-        const make = await attachments.receive({ name: file.name, bytes: await file.bytes() }, caller);
-        return answer.created(({ id }) => `/v1/attachments/${id}`, make);
+        const kept = await attachments.keep(file.name, await file.bytes(), caller);
+        return answer.created(
+          ({ id }) => `/v1/attachments/${id}`,
+          () => attachments.create(kept, caller),
+        );
       },
       {
         access: "user",
@@ -49,20 +52,19 @@ export function attachmentRoutes(base: Base, attachments: AttachmentService) {
     .get(
       "/v1/attachments/:id/content",
       ({ params, caller, request }) => {
-        const { attachment, path } = attachments.content(params.id, caller);
-        const { filename, media_type, size_bytes } = attachment;
-        const range = rangeOf(request.headers.get("range"), size_bytes);
-        const file = Bun.file(path);
+        const { name, sha256, size, media_type } = attachments.fileOf(params.id, caller);
+        const range = rangeOf(request.headers.get("range"), size);
+        const file = Bun.file(attachments.pathOf(sha256));
         const headers: Record<string, string> = {
           "Content-Type": media_type,
-          "Content-Disposition": `attachment; filename*=UTF-8''${encodeURIComponent(filename)}`,
+          "Content-Disposition": `attachment; filename*=UTF-8''${encodeURIComponent(name)}`,
           "Content-Security-Policy": "sandbox; default-src 'none'",
           "X-Content-Type-Options": "nosniff",
           "Cache-Control": "private, no-store",
           "Accept-Ranges": "bytes",
         };
         if (!range) return new Response(file, { headers });
-        headers["Content-Range"] = `bytes ${range.from}-${range.to}/${size_bytes}`;
+        headers["Content-Range"] = `bytes ${range.from}-${range.to}/${size}`;
         return new Response(file.slice(range.from, range.to + 1), { status: 206, headers });
       },
       {

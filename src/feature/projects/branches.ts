@@ -5,7 +5,8 @@ import { conflict, invalidField, notFound } from "../../core/errors.ts";
 import type { MergeStrategy } from "../../core/merge-strategy.ts";
 import { isRefName } from "../../core/ref-name.ts";
 import { runs } from "../../store/tables/runs.ts";
-import { placeOf, remoteOf } from "./clones.ts";
+import { placeOf } from "./clones.ts";
+import { type RemoteDeps, withRemote } from "./remote.ts";
 import { branchOf } from "./run-workspaces.ts";
 import type { ProjectStore } from "./store.ts";
 import type { Turns } from "./turns.ts";
@@ -59,7 +60,7 @@ export interface RunBranches {
   push(projectId: string, branch: string): Promise<void>;
 }
 
-export interface RunBranchesDeps extends Pick<UpdatesDeps, "store" | "git" | "guard" | "rules" | "folder"> {
+export interface RunBranchesDeps extends RemoteDeps, Pick<UpdatesDeps, "store" | "git" | "folder"> {
   rows: ProjectStore;
   inTurn: Turns;
   settle: Updates["settle"];
@@ -153,8 +154,9 @@ export function createRunBranches(deps: RunBranchesDeps): RunBranches {
       const source = rows.find(projectId)?.repository;
       if (!source) throw conflict("The project has no repository to push to.", "no_repository");
       const repository = repositoryOf(projectId);
-      const remote = await remoteOf(deps, source);
-      await inTurn(projectId, () => git.push(branch, { ...remote, repository, timeoutMs: PUSH_TIMEOUT_MS }));
+      await inTurn(projectId, () =>
+        withRemote(deps, source, (remote) => git.push(branch, { ...remote, repository, timeoutMs: PUSH_TIMEOUT_MS })),
+      );
     },
   };
 }

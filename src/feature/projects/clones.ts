@@ -5,7 +5,6 @@
 import { rm } from "node:fs/promises";
 import { join } from "node:path";
 import { Type as t } from "@sinclair/typebox";
-import type { AddressGuard } from "../../adapter/address-guard.ts";
 import type { Git } from "../../adapter/git.ts";
 import { isProblem, unavailable } from "../../core/errors.ts";
 import { defineJob, type EndedJob, type JobDefinition, type RunningJob } from "../../core/jobs.ts";
@@ -13,17 +12,15 @@ import type { Logger } from "../../core/log.ts";
 import type { Store } from "../../store/store.ts";
 import type { Jobs } from "../jobs/service.ts";
 import { workspaceChanged } from "./events.ts";
-import { parseRepository, type RepositoryRules } from "./repository-address.ts";
+import { type RemoteDeps, withRemote } from "./remote.ts";
 import type { ProjectRow, ProjectStore } from "./store.ts";
 
-export interface ClonesDeps {
+export interface ClonesDeps extends RemoteDeps {
   store: Store;
   rows: ProjectStore;
   jobs: Pick<Jobs, "enqueue" | "end">;
   log: Logger;
   git: Git;
-  guard: AddressGuard;
-  rules: RepositoryRules;
   /** Folder that holds one folder a project. */
   folder: string;
 }
@@ -104,20 +101,15 @@ async function cloneProject(deps: ClonesDeps, id: string, job: RunningJob) {
 }
 
 async function fetchInto(deps: ClonesDeps, row: ProjectRow, job: RunningJob): Promise<void> {
-  await deps.git.clone({
-    ...(await remoteOf(deps, row.repository ?? "")),
-    ...placeOf(deps.folder, row.id),
-    branch: row.default_branch ?? undefined,
-    signal: job.signal,
-    onProgress: reportTo(job),
-  });
-}
-
-/** The repository as git reaches it: its address is judged again each time. @throws Problem 422. */
-export async function remoteOf({ guard, rules }: Pick<ClonesDeps, "guard" | "rules">, repository: string) {
-  const { transport, source, host } = parseRepository(repository, rules);
-  const address = host && (await guard.resolve(host.name))[0]!.address;
-  return { source, transport, ...(host && address ? { pin: { host: host.name, port: host.port, address } } : {}) };
+  await withRemote(deps, row.repository ?? "", (remote) =>
+    deps.git.clone({
+      ...remote,
+      ...placeOf(deps.folder, row.id),
+      branch: row.default_branch ?? undefined,
+      signal: job.signal,
+      onProgress: reportTo(job),
+    }),
+  );
 }
 
 /** Git's progress lines as the job's; amounts that it has received stand in the detail. */

@@ -1,4 +1,5 @@
 import { createGit } from "../../adapter/git.ts";
+import type { CodeHostConnection } from "../codehost/connection.ts";
 import { type Core, defineFeature } from "../feature.ts";
 import type { Jobs } from "../jobs/service.ts";
 import type { Pipelines } from "../pipelines/service.ts";
@@ -16,15 +17,23 @@ import { createWorktreeRelease } from "./worktree-release.ts";
 
 const SWEEP_MS = 600_000;
 
+type Needs = Core & {
+  settings: Pick<SettingsService, "get">;
+  jobs: Jobs;
+  pipelines: Pick<Pipelines, "exists">;
+  codehostConnection: Pick<CodeHostConnection, "authorizationFor">;
+};
+
 export const projects = defineFeature(
   "projects",
-  (deps: Core & { settings: Pick<SettingsService, "get">; jobs: Jobs; pipelines: Pick<Pipelines, "exists"> }) => {
+  (deps: Needs) => {
     const { config, store, clock, log, bus, base, guard, folder } = deps;
     const git = createGit({ env: config.hostEnv });
     const rows = createProjectStore(store, clock);
     const { isListed, assertSpelling } = guard;
     const rules = { allowLocal: config.allowLocalRepositories, isListed, assertSpelling };
-    const own = { ...deps, git, rows, rules, folder: folder.projects };
+    const { authorizationFor } = deps.codehostConnection;
+    const own = { ...deps, git, rows, rules, folder: folder.projects, authorizationFor };
     const clones = createClones(own);
     const inTurn = createTurns();
     const updates = createUpdates({ ...own, inTurn });
@@ -49,6 +58,8 @@ export const projects = defineFeature(
         ...service,
         workspaces,
         branches,
+        /** Brings the clone up to date in the background. @throws Problem 409. */
+        fetch: updates.start,
         /** Undefined when there is none. */
         find: (id: string) => (service.exists(id) ? service.get(id) : undefined),
       },

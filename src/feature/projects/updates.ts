@@ -3,7 +3,6 @@
  * conflict our branch stays as it is and the answer names the files.
  */
 import { Type as t } from "@sinclair/typebox";
-import type { AddressGuard } from "../../adapter/address-guard.ts";
 import type { Git } from "../../adapter/git.ts";
 import { type Clock, timestamp } from "../../core/clock.ts";
 import { conflict, messageOf, notFound } from "../../core/errors.ts";
@@ -12,22 +11,20 @@ import type { Logger } from "../../core/log.ts";
 import type { Masking } from "../../core/masking.ts";
 import type { Store } from "../../store/store.ts";
 import type { Jobs } from "../jobs/service.ts";
-import { placeOf, remoteOf, reportTo } from "./clones.ts";
+import { placeOf, reportTo } from "./clones.ts";
 import { workspaceChanged } from "./events.ts";
-import type { RepositoryRules } from "./repository-address.ts";
+import { type RemoteDeps, withRemote } from "./remote.ts";
 import type { ProjectRow, ProjectStore } from "./store.ts";
 import { createTurns, type Turns } from "./turns.ts";
 
-export interface UpdatesDeps {
+export interface UpdatesDeps extends RemoteDeps {
   store: Store;
   rows: ProjectStore;
   clock: Clock;
   log: Logger;
   git: Git;
-  guard: AddressGuard;
   /** What git says is said by the other side. */
   masking: Pick<Masking, "text">;
-  rules: RepositoryRules;
   jobs: Pick<Jobs, "enqueue">;
   inTurn: Turns;
   /** Folder that holds one folder a project. */
@@ -87,7 +84,7 @@ export function createUpdates(deps: UpdatesDeps): Updates {
   async function bringUpToDate(id: string, options: FetchOptions): Promise<{ commit: string | null }> {
     const source = assertFetchable(find(id));
     const place = placeOf(folder, id);
-    await oneFetch(id, async () => git.fetch({ ...(await remoteOf(deps, source)), ...place, ...options }));
+    await oneFetch(id, () => withRemote(deps, source, (remote) => git.fetch({ ...remote, ...place, ...options })));
     return inTurn(id, async () => {
       await joinFetched(place.repository);
       await settle(id, "fetch");

@@ -58,7 +58,7 @@ export const pulse = defineFeature(
       toolNames: () => [...new Set(contributions.tools.flatMap((source) => source.names()))],
     });
     return {
-      service,
+      service: { ...service, due: ticks.due },
       routes: pulseRoutes(base, service),
       tools: pulseTools(rows),
       prunes: [{ keep: "jobs_days", run: service.prune }],

@@ -37,8 +37,9 @@ export interface Ticks {
   trigger(routine: RoutineRow): TickRow;
 }
 
-/** Routines done at once; the rest a second later, so that others get their turn. */
+/** Routines, and ms of work, that are done at once; the rest a second later, so that others get their turn. */
 const AT_ONCE = 50;
+const AT_ONCE_MS = 50;
 const SUMMARY_CHARACTERS = 4_000;
 const EVENT_CHARACTERS = 500;
 
@@ -147,6 +148,7 @@ export function createTicks({ store, clock, rows, sessions, obstacles, mask, tim
       name: "pulses",
       nextAt: rows.nextDue,
       run() {
+        const until = clock.monotonic() + AT_ONCE_MS;
         let failure: unknown;
         for (const routine of rows.due(clock.now(), AT_ONCE)) {
           try {
@@ -155,6 +157,7 @@ export function createTicks({ store, clock, rows, sessions, obstacles, mask, tim
             // One routine that fails does not keep the others waiting.
             failure ??= error;
           }
+          if (clock.monotonic() > until) break;
         }
         if (failure !== undefined) throw failure;
       },

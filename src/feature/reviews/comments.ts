@@ -20,7 +20,7 @@ export interface CommentsDeps {
   store: Store;
   clock: Clock;
   views: Pick<RunViews, "rowFor">;
-  runs: Pick<Runs, "sendBack">;
+  runs: Pick<Runs, "restart">;
   fileOf: Merging["file"];
   /** For what is quoted from files. */
   mask(text: string): string;
@@ -131,7 +131,13 @@ export function createComments({ store, clock, views, runs, fileOf, mask }: Comm
         const comments = open(run.id);
         if (comments.length === 0 && message === undefined)
           throw conflict("There is nothing to send back: no open comment and no message.", "no_comments");
-        const sent = runs.sendBack(run.id, { from_step, human_context: guidanceOf(comments, message) }, caller);
+        const first = run.status === "succeeded" ? run.definition.steps[0]?.id : undefined;
+        const from = from_step ?? first;
+        const wish = {
+          ...(from === undefined ? {} : { from_step: from }),
+          human_context: guidanceOf(comments, message),
+        };
+        const sent = runs.restart(run.id, wish, caller);
         db.update(runComments)
           .set({ sent_at: timestamp(clock.now()) })
           .where(and(ofRun(run.id), isNull(runComments.sent_at)))

@@ -11,7 +11,7 @@ import { createMerging } from "./merging.ts";
 
 type Needs = Core & {
   projects: Pick<ServiceOf<typeof projects>, "branches">;
-  runs: Pick<RunsService, "rows" | "views" | "sendBack">;
+  runs: Pick<RunsService, "rows" | "views" | "restart">;
   tasks: Pick<Tasks, "create">;
 };
 

@@ -61,8 +61,12 @@ export const runRestarted = defineEvent(
 export const runMerged = defineEvent(
   "run_merged",
   t.Object(
-    { strategy: oneOf(...MERGE_STRATEGIES), into: t.String(), commit: t.String() },
-    { description: "A run's work was taken into a branch." },
+    {
+      strategy: oneOf(...MERGE_STRATEGIES, "host"),
+      into: t.String(),
+      commit: t.String(),
+    },
+    { description: "A run's work was taken into a branch, here or by a pull request (`host`)." },
   ),
 );
 export const stepQueued = stepEvent("step_queued", "A step waits for its agent.");

@@ -11,7 +11,7 @@ import type { Audit } from "../../store/audit.ts";
 import type { Store } from "../../store/store.ts";
 import type { SessionOwner } from "../sessions/service.ts";
 import type { Advance, StepReport } from "./advance.ts";
-import { approvalResolved, runCreated } from "./events.ts";
+import { approvalResolved, runCreated, runMerged } from "./events.ts";
 import type { Approval, Run, RunCreate, RunRestart } from "./model.ts";
 import type { RunRow, RunStore } from "./store.ts";
 import type { RunViews } from "./views.ts";
@@ -41,10 +41,10 @@ export interface Runs {
   cancel(id: string, caller: Caller): Run;
   /** @throws Problem 409 unless it failed or was cancelled, 422 unknown step. */
   restart(id: string, input: RunRestart, caller: Caller): Run;
-  /** The same for any run that has ended, a success too. @throws Problem 409, 422. */
-  sendBack(id: string, input: RunRestart, caller: Caller): Run;
   /** @throws Problem 404 unknown step, 409 when it does not wait. */
   approve(id: string, input: Approval, caller: Caller): Run;
+  /** Its work was taken in on the code host. */
+  mergedOnHost(id: string, merge: { into: string; commit: string; head: string }): void;
   /** Takes runs forward in which a person's time to answer is over. */
   tick(): void;
   /** After a start: goes on with runs that a crash left between two steps. */
@@ -116,25 +116,6 @@ export function createRuns(deps: RunsDeps): Runs {
     advance.ended(tx, step, reportOf(ending), { text: ending.text, model: execution.model });
   };
 
-  /** Starts an ended run again. */
-  const goOn: Runs["restart"] = (id, { from_step, human_context, budget_usd }, caller) =>
-    store.write((tx) => {
-      const row = views.rowFor(id, caller);
-      const { definition } = row;
-      const { steps } = definition;
-      assertBudget(budget_usd, definition, caller);
-      if (from_step !== undefined && !steps.some((step) => step.id === from_step))
-        throw invalidField("/from_step", "The pipeline has no such step");
-      const guidance = [row.human_context, human_context].filter(Boolean).join("\n\n") || null;
-      rows.updateRun(id, {
-        human_context: guidance,
-        restarted_from: from_step ?? firstOpen(id, steps),
-        ...(budget_usd === undefined ? {} : { budget_usd }),
-      });
-      advance.restart(tx, id, from_step);
-      return shown(id);
-    });
-
   return {
     create(input, caller, made) {
       const definition = made ?? deps.pipelineOf(input.pipeline_id);
@@ -162,16 +143,27 @@ export function createRuns(deps: RunsDeps): Runs {
         return shown(id);
       });
     },
-    restart(id, input, caller) {
-      const { status } = views.rowFor(id, caller);
-      if (status !== "failed" && status !== "cancelled")
-        throw conflict(`The run is ${status}; only a failed or cancelled one is restarted.`, "run_not_ended");
-      return goOn(id, input, caller);
-    },
-    sendBack(id, input, caller) {
-      const { status } = views.rowFor(id, caller);
-      if (!isRunEnd(status)) throw conflict(`The run is ${status}. Send it back when it has ended.`, "run_not_ended");
-      return goOn(id, input, caller);
+    restart(id, { from_step, human_context, budget_usd }, caller) {
+      return store.write((tx) => {
+        const row = views.rowFor(id, caller);
+        if (!isRunEnd(row.status))
+          throw conflict(`The run is ${row.status}; only one that has ended is restarted.`, "run_not_ended");
+        if (row.status === "succeeded" && from_step === undefined)
+          throw conflict("The run succeeded. Name the step to go on from with from_step.", "run_succeeded");
+        const { definition } = row;
+        const { steps } = definition;
+        assertBudget(budget_usd, definition, caller);
+        if (from_step !== undefined && !steps.some((step) => step.id === from_step))
+          throw invalidField("/from_step", "The pipeline has no such step");
+        const guidance = [row.human_context, human_context].filter(Boolean).join("\n\n") || null;
+        rows.updateRun(id, {
+          human_context: guidance,
+          restarted_from: from_step ?? firstOpen(id, steps),
+          ...(budget_usd === undefined ? {} : { budget_usd }),
+        });
+        advance.restart(tx, id, from_step);
+        return shown(id);
+      });
     },
     approve(id, { step_id, approved, comment = "" }, caller) {
       return store.write((tx) => {
@@ -199,6 +191,15 @@ export function createRuns(deps: RunsDeps): Runs {
           data: { step_id: step.step_id, approved },
         });
         return shown(id);
+      });
+    },
+    mergedOnHost(id, { into, commit, head }) {
+      store.write((tx) => {
+        const row = rows.run(id);
+        if (!row || (row.merged_head === head && row.merged_into === into)) return;
+        rows.updateRun(id, { merged_commit: commit, merged_into: into, merged_head: head });
+        const refs = { run_id: id, project_id: row.project_id ?? undefined, user_id: row.created_by ?? undefined };
+        tx.emit(runMerged, { ...refs, data: { strategy: "host", into, commit } });
       });
     },
     tick() {

@@ -53,7 +53,7 @@ export const Settings = t.Object(
         api_usage_days: Days("Request counts are kept"),
         audit_days: Days("The audit log is kept"),
         notifications_days: Days("Dismissed notifications are kept"),
-        jobs_days: Days("Finished background jobs are kept"),
+        jobs_days: Days("Finished background jobs, and what became of the times of routines, are kept"),
         merged_branches_days: Days("Branches of runs are kept after their work was merged"),
       },
       strict,

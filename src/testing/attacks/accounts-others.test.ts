@@ -58,6 +58,7 @@ beforeAll(async () => {
   const attached = new FormData();
   attached.append("file", new File(["of a"], "a.txt"));
   const attachment = await by(a, "POST", "/v1/attachments/upload", attached);
+  const document = await by(a, "POST", "/v1/ingest/document", { title: "of a", content: "# Of a\n\nWords." });
   const spawned = await by(a, "POST", "/v1/spawn-executor/execute", { agent_id: "scribe", prompt: "Look" });
   const swarm = await by(a, "POST", "/v1/swarm/execute", {
     agent_id: "scribe",
@@ -72,6 +73,7 @@ beforeAll(async () => {
     ["/v1/swarm/", [swarm.body["id"] as string]],
     ["/v1/pulse-routines/", ["scribe", routine, tick]],
     ["/v1/spawn-executor/", [spawned.body["id"] as string]],
+    ["/v1/documents/", [document.body["id"] as string]],
     ["/v1/attachments/", [attachment.body["id"] as string]],
     ["/v1/chat/sessions/", [talk.body["id"] as string, "msg_none"]],
     ["/v1/browser/cookies/agents/", ["scribe", cookies.body["id"] as string]],
@@ -295,6 +297,7 @@ const LEFT: Record<string, "goes" | "handed over" | "kept"> = {
   user_provider_keys: "goes",
   cookie_sets: "goes",
   attachments: "goes",
+  documents: "goes",
   agent_messages: "goes",
   notifications: "goes",
   events: "handed over",

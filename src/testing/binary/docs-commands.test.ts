@@ -104,6 +104,10 @@ const PREPARED: Readonly<Record<string, (server: TestServer) => Promise<unknown>
   "docs/agents.md": (server) =>
     server.request("POST", "/v1/secrets", { body: { name: "NPM_TOKEN", value: "a-value-for-it", description: "" } }),
   "docs/cli.md": withProject,
+  "docs/swarms.md": async () => {
+    const [, plan] = /^```yaml\n([\s\S]*?)^```$/m.exec(readFileSync(join(ROOT, "docs/swarms.md"), "utf8"))!;
+    writeFileSync(join(work, "swarm.yml"), plan!);
+  },
   "docs/pipelines.md": async (server) => {
     const port = [{ id: "port", agent: "scribe", input: "Port to {{ inputs.language }}" }];
     const asked = [{ id: "ask", approval: { message: "Go on?" } }];
@@ -131,6 +135,11 @@ async function readied(said: string, server: TestServer): Promise<string> {
   if (/^projects delete web/.test(said)) {
     const { items } = (await server.request<{ items: unknown[] }>("GET", "/v1/projects?name=web")).body;
     if (items.length === 0) await withProject(server);
+  }
+  if (/^swarm \w+ swm_/.test(said)) {
+    const body = { agent_id: "scribe", tasks: [{ key: "look", prompt: "Look" }] };
+    const { id } = (await server.request<{ id: string }>("POST", "/v1/swarm/execute", { body })).body;
+    return said.replace(/swm_\S+/, id);
   }
   if (/^approve run_/.test(said)) return said.replace(/run_\S+/, await begun(server, { pipeline_id: "asked" }));
   if (!/^(diff|merge|comment|send-back|open) run_/.test(said)) return said;

@@ -1,0 +1,145 @@
+/** A service that hosts repositories, issues and pull requests, as far as we use one. GitHub, Gitea and Forgejo. */
+
+export type CodeHostKind = "github" | "gitea";
+
+/** How a host is reached and what it lets us in with. */
+export interface CodeHostAccess {
+  kind: CodeHostKind;
+  /** Of its API for GitHub (`https://api.github.com`), of the site for Gitea and Forgejo. No slash at the end. */
+  url: string;
+  /** A GitHub App, which signs with its private key (PEM) and gets short-lived tokens. */
+  app?: { id: string; privateKey: string } | undefined;
+  /** An access token, where there is no App. */
+  token?: string | undefined;
+}
+
+export interface HostAccount {
+  login: string;
+  /** What the App is called; the login where there is no App. */
+  name: string;
+  /** What it may do, e.g. `{ issues: "write" }`; empty where the host does not say. */
+  permissions: Record<string, string>;
+}
+
+export interface HostRepository {
+  /** `owner/name` */
+  full_name: string;
+  private: boolean;
+  archived: boolean;
+  default_branch: string;
+  description: string;
+  /** Page for people. */
+  url: string;
+  /** What git clones. */
+  clone_url: string;
+}
+
+/** What somebody may do in a repository, ascending. */
+export const PERMISSIONS = ["none", "read", "write", "admin"] as const;
+export type Permission = (typeof PERMISSIONS)[number];
+
+export interface HostIssue {
+  number: number;
+  title: string;
+  body: string;
+  author: string;
+  open: boolean;
+  labels: string[];
+  isPull: boolean;
+  url: string;
+}
+
+export interface HostPull {
+  number: number;
+  title: string;
+  body: string;
+  author: string;
+  open: boolean;
+  merged: boolean;
+  mergeCommit: string | null;
+  labels: string[];
+  head: { branch: string; commit: string };
+  base: string;
+  /** Its branch lies in another repository, whose owner decides what is in it. */
+  fork: boolean;
+  url: string;
+}
+
+export interface HostComment {
+  id: string;
+  author: string;
+  body: string;
+  url: string;
+  created_at: string;
+}
+
+/** Something that was said about a pull request: in the talk, as a review's summary, or at a line. */
+export interface HostRemark extends HostComment {
+  path: string | null;
+  line: number | null;
+}
+
+export interface OpenPull {
+  title: string;
+  body: string;
+  head: string;
+  base: string;
+}
+
+/**
+ * Every call fails with a Problem: 404 `codehost_not_found`, 403 `codehost_forbidden`, 422 `codehost_refused`, and what
+ * may be better later: 502 `codehost_unauthorized`, `codehost_failed`, `codehost_unreachable`, 503 `codehost_busy`.
+ */
+export interface CodeHost {
+  self(): Promise<HostAccount>;
+  /** @param after what the last page gave as `next`. */
+  repositories(limit: number, after: string | null): Promise<{ items: HostRepository[]; next: string | null }>;
+  repository(name: string): Promise<HostRepository>;
+  /** Authorization header for git. @param fresh the last one was refused. */
+  gitAuthorization(name: string, fresh: boolean): Promise<string>;
+  /** What this user may do in the repository. */
+  permission(repository: string, login: string): Promise<Permission>;
+  isBot(login: string): Promise<boolean>;
+  issue(repository: string, number: number): Promise<HostIssue>;
+  comment(repository: string, id: string): Promise<HostComment>;
+  /** The first hundreds of an issue's or pull request's talk, oldest first. */
+  comments(repository: string, number: number): Promise<HostComment[]>;
+  say(repository: string, number: number, body: string): Promise<string>;
+  edit(repository: string, commentId: string, body: string): Promise<void>;
+  pull(repository: string, number: number): Promise<HostPull>;
+  /** Unified diff, cut after `maxBytes`. */
+  pullDiff(repository: string, number: number, maxBytes: number): Promise<string>;
+  /** What reviews say, with the comments at lines; oldest first. */
+  remarks(repository: string, number: number): Promise<HostRemark[]>;
+  /** Opens it, or finds the open one of this branch. */
+  openPull(repository: string, pull: OpenPull): Promise<{ number: number; url: string }>;
+}
+
+/** Where git finds the host's repositories: scheme, host and port. */
+export function gitOrigin({ kind, url }: Pick<CodeHostAccess, "kind" | "url">): string {
+  const { origin } = new URL(url);
+  return kind === "github" && origin === "https://api.github.com" ? "https://github.com" : origin;
+}
+
+/** `owner/name` of an address of that host; undefined for another host's, and for what is no repository's. */
+export function repositoryName(access: Pick<CodeHostAccess, "kind" | "url">, address: string): string | undefined {
+  const origin = new URL(gitOrigin(access));
+  const scp = /^(?:ssh:\/\/)?[\w.-]+@([^:/]+)(?::\d+)?[:/](.+)$/.exec(address);
+  const url = scp ? undefined : URL.parse(address);
+  const host = scp ? scp[1] : url?.host;
+  if (host !== (scp ? origin.hostname : origin.host)) return undefined;
+  const base = kindPath(access);
+  const path = (scp ? `/${scp[2]}` : (url?.pathname ?? "")).replace(base, "/");
+  return /^\/+([\w.-]+\/[\w.-]+?)(?:\.git)?\/?$/.exec(path)?.[1];
+}
+
+/** A Gitea may lie below a path of its site. */
+const kindPath = ({ kind, url }: Pick<CodeHostAccess, "kind" | "url">): string =>
+  kind === "gitea" ? `${new URL(url).pathname.replace(/\/$/, "")}/` : "/";
+
+export const isRepositoryName = (text: string): boolean => /^[\w.-]{1,100}\/[\w.-]{1,100}$/.test(text);
+
+export function splitName(repository: string): { owner: string; repo: string } {
+  const [owner = "", repo = ""] = repository.split("/");
+  return { owner, repo };
+}

@@ -1,0 +1,137 @@
+/** Gitea and Forgejo, which has kept its API, with an access token. */
+import { type Comment, giteaApi, type PullRequest, type Repository } from "gitea-js";
+import { isProblem, messageOf, Problem } from "../../core/errors.ts";
+import { type CodeHost, type CodeHostAccess, type HostRepository, type Permission, splitName } from "./code-host.ts";
+import { type HostFetch, refused } from "./host-fetch.ts";
+
+const PAGE = 50;
+const MAX_PAGES = 10;
+
+export function createGitea(access: CodeHostAccess, fetch: HostFetch): CodeHost {
+  const token = access.token ?? "";
+  const { repos, user, users } = giteaApi(access.url, { token, customFetch: fetch as typeof globalThis.fetch });
+  const at = <T>(repository: string, work: (owner: string, repo: string) => Promise<T>): Promise<T> => {
+    const { owner, repo } = splitName(repository);
+    return told(() => work(owner, repo));
+  };
+  return {
+    self: () =>
+      told(async () => {
+        const { login = "", full_name } = (await user.userGetCurrent()).data;
+        return { login, name: full_name || login, permissions: {} };
+      }),
+    repositories: (limit, after) =>
+      told(async () => {
+        const page = Number(after ?? 1);
+        const size = Math.min(limit, PAGE);
+        const { data } = await user.userCurrentListRepos({ page, limit: size });
+        return { items: data.map(presentRepository), next: data.length === size ? String(page + 1) : null };
+      }),
+    repository: (name) => at(name, async (owner, repo) => presentRepository((await repos.repoGet(owner, repo)).data)),
+    gitAuthorization: async () => `Basic ${Buffer.from(`oauth2:${token}`).toString("base64")}`,
+    permission: (name, login) =>
+      at(name, async (owner, repo) => {
+        const { permission } = (await repos.repoGetRepoPermissions(owner, repo, login)).data;
+        if (permission === "owner") return "admin";
+        return (["admin", "write", "read"].find((one) => one === permission) ?? "none") as Permission;
+      }),
+    // Bots are users like others there; the rule names each.
+    isBot: (login) => told(async () => (await users.userGet(login)).data.login?.toLowerCase() === login.toLowerCase()),
+    issue: (name, number) =>
+      at(name, async (owner, repo) => {
+        const { data } = await repos.issueGetIssue(owner, repo, number);
+        return {
+          ...{ number, title: data.title ?? "", body: data.body ?? "", author: data.user?.login ?? "" },
+          ...{ open: data.state === "open", labels: (data.labels ?? []).map((label) => label.name ?? "") },
+          ...{ isPull: data.pull_request !== undefined && data.pull_request !== null, url: data.html_url ?? "" },
+        };
+      }),
+    comment: (name, id) =>
+      at(name, async (owner, repo) => presentComment((await repos.issueGetComment(owner, repo, Number(id))).data)),
+    comments: (name, number) =>
+      at(name, async (owner, repo) => (await repos.issueGetComments(owner, repo, number)).data.map(presentComment)),
+    say: (name, number, body) =>
+      at(name, async (owner, repo) => String((await repos.issueCreateComment(owner, repo, number, { body })).data.id)),
+    edit: (name, id, body) =>
+      at(name, async (owner, repo) => void (await repos.issueEditComment(owner, repo, Number(id), { body }))),
+    pull: (name, number) =>
+      at(name, async (owner, repo) => {
+        const { data } = await repos.repoGetPullRequest(owner, repo, number);
+        return {
+          ...{ number, title: data.title ?? "", body: data.body ?? "", author: data.user?.login ?? "" },
+          ...{ open: data.state === "open", merged: data.merged === true, mergeCommit: data.merge_commit_sha ?? null },
+          labels: (data.labels ?? []).map((label) => label.name ?? ""),
+          ...{ head: { branch: data.head?.ref ?? "", commit: data.head?.sha ?? "" }, base: data.base?.ref ?? "" },
+          ...{ fork: data.head?.repo?.full_name !== data.base?.repo?.full_name, url: data.html_url ?? "" },
+        };
+      }),
+    pullDiff: (name, number, maxBytes) =>
+      at(name, async (owner, repo) => {
+        const { data } = await repos.repoDownloadPullDiffOrPatch(owner, repo, number, "diff", {}, { format: "text" });
+        return String(data).slice(0, maxBytes);
+      }),
+    remarks: (name, number) =>
+      at(name, async (owner, repo) => {
+        const reviews = await pages(
+          async (page) => (await repos.repoListPullReviews(owner, repo, number, { page, limit: PAGE })).data,
+        );
+        const remarks = [];
+        for (const review of reviews) {
+          const { id = 0, body = "", html_url: url = "", submitted_at = "" } = review;
+          const author = review.user?.login ?? "";
+          const said = { id: `review-${id}`, author, body, url, created_at: submitted_at, path: null, line: null };
+          if (body !== "") remarks.push(said);
+          if (!review.comments_count) continue;
+          for (const one of (await repos.repoGetPullReviewComments(owner, repo, number, id)).data)
+            remarks.push({
+              ...{ id: `line-${one.id}`, author: one.user?.login ?? "", body: one.body ?? "", url: one.html_url ?? "" },
+              ...{ created_at: one.created_at ?? "", path: one.path ?? null },
+              line: one.position || one.original_position || null,
+            });
+        }
+        return remarks;
+      }),
+    openPull: (name, { title, body, head, base }) =>
+      at(name, async (owner, repo) => {
+        const open = await pages(
+          async (page) => (await repos.repoListPullRequests(owner, repo, { state: "open", page, limit: PAGE })).data,
+        );
+        const own = ({ head: of }: PullRequest) => of?.ref === head && of.repo?.full_name === name;
+        const found =
+          open.find(own) ?? (await repos.repoCreatePullRequest(owner, repo, { title, body, head, base })).data;
+        return { number: found.number ?? 0, url: found.html_url ?? "" };
+      }),
+  };
+}
+
+const presentRepository = (one: Repository): HostRepository => ({
+  ...{ full_name: one.full_name ?? "", private: one.private ?? true, archived: one.archived ?? false },
+  ...{ default_branch: one.default_branch ?? "main", description: one.description ?? "" },
+  ...{ url: one.html_url ?? "", clone_url: one.clone_url ?? "" },
+});
+
+const presentComment = ({ id, user, body = "", html_url: url = "", created_at = "" }: Comment) => ({
+  ...{ id: String(id), author: user?.login ?? "", body, url, created_at },
+});
+
+async function pages<T>(read: (page: number) => Promise<T[]>): Promise<T[]> {
+  const all: T[] = [];
+  for (let page = 1; page <= MAX_PAGES; page++) {
+    const items = await read(page);
+    all.push(...items);
+    if (items.length < PAGE) break;
+  }
+  return all;
+}
+
+/** The client throws the answer itself when it is none of success. */
+async function told<T>(work: () => Promise<T>): Promise<T> {
+  try {
+    return await work();
+  } catch (error) {
+    if (isProblem(error)) throw error;
+    const { status, error: said } = error as { status?: unknown; error?: { message?: string } };
+    if (typeof status === "number") throw refused(status, said?.message ?? "");
+    throw new Problem(502, "codehost_failed", `Asking the code host failed (${messageOf(error).slice(0, 200)}).`);
+  }
+}

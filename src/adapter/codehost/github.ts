@@ -1,0 +1,277 @@
+/** GitHub, as an App (short-lived tokens, one installation an owner) or with one access token. */
+import { createAppAuth } from "@octokit/auth-app";
+import { Octokit } from "@octokit/core";
+import { isProblem, messageOf, Problem } from "../../core/errors.ts";
+import { type CodeHost, type CodeHostAccess, type HostRepository, type Permission, splitName } from "./code-host.ts";
+import { type HostFetch, refused } from "./host-fetch.ts";
+
+const PAGE = 100;
+/** Pages of a talk that are read. */
+const MAX_PAGES = 5;
+const QUIET = { debug() {}, info() {}, warn() {}, error() {} };
+
+interface Door {
+  /** For the App itself, or the token's user. */
+  own: Octokit;
+  installation(id: number): Octokit;
+  /** The client that reaches this repository. */
+  of(repository: string): Promise<Octokit>;
+  gitToken(repository: string, fresh: boolean): Promise<string>;
+}
+
+export function createGitHub(access: CodeHostAccess, fetch: HostFetch, onToken: (token: string) => void): CodeHost {
+  const options = { baseUrl: access.url, request: { fetch }, userAgent: "skep", log: QUIET };
+  const door = access.app ? appDoor(access.app, options, onToken) : tokenDoor(access.token ?? "", options);
+  /** One call in a repository. */
+  const at = <T>(repository: string, work: (octokit: Octokit, place: { owner: string; repo: string }) => Promise<T>) =>
+    told(async () => work(await door.of(repository), splitName(repository)));
+  return {
+    self: () => told(() => selfOf(door.own, access.app !== undefined)),
+    repositories: (limit, after) => told(() => listRepositories(door, access.app !== undefined, limit, after)),
+    repository: (name) =>
+      at(name, async (octokit, place) =>
+        presentRepository((await octokit.request("GET /repos/{owner}/{repo}", place)).data),
+      ),
+    async gitAuthorization(name, fresh) {
+      const token = await told(() => door.gitToken(name, fresh));
+      return `Basic ${Buffer.from(`x-access-token:${token}`).toString("base64")}`;
+    },
+    permission: (name, username) =>
+      at(name, async (octokit, place) => {
+        const route = "GET /repos/{owner}/{repo}/collaborators/{username}/permission";
+        const { permission } = (await octokit.request(route, { ...place, username })).data;
+        return (["admin", "write", "read"].find((one) => one === permission) ?? "none") as Permission;
+      }),
+    isBot: (username) =>
+      told(async () => (await door.own.request("GET /users/{username}", { username })).data.type === "Bot"),
+    issue: (name, issue_number) =>
+      at(name, async (octokit, place) => {
+        const { data } = await octokit.request("GET /repos/{owner}/{repo}/issues/{issue_number}", {
+          ...{ ...place, issue_number },
+        });
+        const labels = data.labels.map((label) => (typeof label === "string" ? label : (label.name ?? "")));
+        return {
+          ...{ number: data.number, title: data.title, body: data.body ?? "", author: data.user?.login ?? "" },
+          ...{ open: data.state === "open", labels, isPull: data.pull_request !== undefined, url: data.html_url },
+        };
+      }),
+    comment: (name, id) =>
+      at(name, async (octokit, place) => {
+        const route = "GET /repos/{owner}/{repo}/issues/comments/{comment_id}";
+        return presentComment((await octokit.request(route, { ...place, comment_id: Number(id) })).data);
+      }),
+    comments: (name, issue_number) =>
+      at(name, (octokit, place) =>
+        pages(async (page) => {
+          const route = "GET /repos/{owner}/{repo}/issues/{issue_number}/comments";
+          const { data } = await octokit.request(route, { ...place, issue_number, per_page: PAGE, page });
+          return data.map(presentComment);
+        }),
+      ),
+    say: (name, issue_number, body) =>
+      at(name, async (octokit, place) => {
+        const route = "POST /repos/{owner}/{repo}/issues/{issue_number}/comments";
+        return String((await octokit.request(route, { ...place, issue_number, body })).data.id);
+      }),
+    edit: (name, id, body) =>
+      at(name, async (octokit, place) => {
+        const route = "PATCH /repos/{owner}/{repo}/issues/comments/{comment_id}";
+        await octokit.request(route, { ...place, comment_id: Number(id), body });
+      }),
+    pull: (name, pull_number) =>
+      at(name, async (octokit, place) => {
+        const { data } = await octokit.request("GET /repos/{owner}/{repo}/pulls/{pull_number}", {
+          ...{ ...place, pull_number },
+        });
+        return {
+          ...{ number: data.number, title: data.title, body: data.body ?? "", author: data.user.login },
+          ...{ open: data.state === "open", merged: data.merged, mergeCommit: data.merge_commit_sha },
+          labels: data.labels.map((label) => label.name),
+          ...{ head: { branch: data.head.ref, commit: data.head.sha }, base: data.base.ref },
+          ...{ fork: data.head.repo?.full_name !== data.base.repo.full_name, url: data.html_url },
+        };
+      }),
+    pullDiff: (name, pull_number, maxBytes) =>
+      at(name, async (octokit, place) => {
+        const route = "GET /repos/{owner}/{repo}/pulls/{pull_number}";
+        const { data } = await octokit.request(route, { ...place, pull_number, mediaType: { format: "diff" } });
+        return String(data).slice(0, maxBytes);
+      }),
+    remarks: (name, pull_number) =>
+      at(name, async (octokit, place) => {
+        const at = { ...place, pull_number, per_page: PAGE };
+        const reviews = await pages(async (page) =>
+          (await octokit.request("GET /repos/{owner}/{repo}/pulls/{pull_number}/reviews", { ...at, page })).data.map(
+            (one) => ({
+              ...{ id: `review-${one.id}`, author: one.user?.login ?? "", body: one.body, url: one.html_url },
+              ...{ created_at: one.submitted_at ?? "", path: null, line: null },
+            }),
+          ),
+        );
+        const lines = await pages(async (page) =>
+          (await octokit.request("GET /repos/{owner}/{repo}/pulls/{pull_number}/comments", { ...at, page })).data.map(
+            (one) => ({
+              ...{ id: `line-${one.id}`, author: one.user?.login ?? "", body: one.body, url: one.html_url },
+              ...{ created_at: one.created_at, path: one.path, line: one.line ?? one.original_line ?? null },
+            }),
+          ),
+        );
+        return [...reviews.filter(({ body }) => body !== ""), ...lines];
+      }),
+    openPull: (name, { title, body, head, base }) =>
+      at(name, async (octokit, place) => {
+        const known = await octokit.request("GET /repos/{owner}/{repo}/pulls", {
+          ...{ ...place, head: `${place.owner}:${head}`, state: "open" as const, per_page: 1 },
+        });
+        const [found] = known.data;
+        if (found) return { number: found.number, url: found.html_url };
+        const made = await octokit.request("POST /repos/{owner}/{repo}/pulls", { ...place, title, body, head, base });
+        return { number: made.data.number, url: made.data.html_url };
+      }),
+  };
+}
+
+type Options = NonNullable<ConstructorParameters<typeof Octokit>[0]>;
+
+function tokenDoor(token: string, options: Options): Door {
+  const own = new Octokit({ ...options, auth: token });
+  return { own, installation: () => own, of: async () => own, gitToken: async () => token };
+}
+
+function appDoor(
+  { id: appId, privateKey }: { id: string; privateKey: string },
+  options: Options,
+  onToken: (token: string) => void,
+): Door {
+  const own = new Octokit({ ...options, authStrategy: createAppAuth, auth: { appId, privateKey } });
+  const clients = new Map<number, Octokit>();
+  const installations = new Map<string, number>();
+  const installation = (installationId: number): Octokit => {
+    const known = clients.get(installationId);
+    if (known) return known;
+    const auth = { appId, privateKey, installationId };
+    const made = new Octokit({ ...options, authStrategy: createAppAuth, auth });
+    const renew = async (refresh: boolean) => {
+      const { token } = (await made.auth({ type: "installation", refresh })) as { token: string };
+      onToken(token);
+    };
+    // A token can be taken back before its time: one more try with a new one.
+    made.hook.wrap("request", async (request, given) => {
+      // Asking for a token goes through here, too.
+      if (given.url.endsWith("/access_tokens")) return request(given);
+      await renew(false);
+      try {
+        return await request({ ...given });
+      } catch (error) {
+        if ((error as { status?: unknown }).status !== 401) throw error;
+        await renew(true);
+        return request({ ...given });
+      }
+    });
+    clients.set(installationId, made);
+    return made;
+  };
+  const installationOf = async (repository: string): Promise<number> => {
+    const known = installations.get(repository);
+    if (known !== undefined) return known;
+    const { data } = await own.request("GET /repos/{owner}/{repo}/installation", splitName(repository));
+    installations.set(repository, data.id);
+    return data.id;
+  };
+  return {
+    own,
+    installation,
+    of: async (repository) => installation(await installationOf(repository)),
+    async gitToken(repository, fresh) {
+      const client = installation(await installationOf(repository));
+      // For this repository and its files alone.
+      const { token } = (await client.auth({
+        ...{ type: "installation", repositoryNames: [splitName(repository).repo], refresh: fresh },
+        permissions: { contents: "write" },
+      })) as { token: string };
+      onToken(token);
+      return token;
+    },
+  };
+}
+
+async function selfOf(octokit: Octokit, isApp: boolean) {
+  if (!isApp) {
+    const { data } = await octokit.request("GET /user");
+    return { login: data.login, name: data.login, permissions: {} };
+  }
+  const { data } = await octokit.request("GET /app");
+  if (!data) throw new Problem(502, "codehost_failed", "The code host does not know the App.");
+  const permissions = Object.fromEntries(
+    Object.entries(data.permissions).map(([name, level]) => [name, String(level)]),
+  );
+  return { login: `${data.slug}[bot]`, name: data.name, permissions };
+}
+
+async function listRepositories(door: Door, isApp: boolean, limit: number, after: string | null) {
+  const per_page = Math.min(limit, PAGE);
+  const [from, at = "1"] = after?.split(":") ?? [];
+  const page = Number(at);
+  if (!isApp) {
+    const { data } = await door.own.request("GET /user/repos", { per_page, page });
+    return { items: data.map(presentRepository), next: data.length === per_page ? `0:${page + 1}` : null };
+  }
+  const { data: all } = await door.own.request("GET /app/installations", { per_page: PAGE });
+  const ids = all.filter(({ suspended_at }) => !suspended_at).map(({ id }) => id);
+  const index = from === undefined ? 0 : ids.indexOf(Number(from));
+  const id = ids[index];
+  if (id === undefined) return { items: [], next: null };
+  const { data } = await door.installation(id).request("GET /installation/repositories", { per_page, page });
+  const following = ids[index + 1];
+  const more = page * per_page < data.total_count;
+  const next = more ? `${id}:${page + 1}` : following === undefined ? null : `${following}:1`;
+  return { items: data.repositories.map(presentRepository), next };
+}
+
+interface GivenRepository {
+  full_name: string;
+  private: boolean;
+  archived?: boolean | undefined;
+  default_branch?: string | undefined;
+  description?: string | null | undefined;
+  html_url: string;
+  clone_url?: string | undefined;
+}
+const presentRepository = (one: GivenRepository): HostRepository => ({
+  ...{ full_name: one.full_name, private: one.private, archived: one.archived ?? false },
+  ...{ default_branch: one.default_branch ?? "main", description: one.description ?? "" },
+  ...{ url: one.html_url, clone_url: one.clone_url ?? `${one.html_url}.git` },
+});
+
+const presentComment = (one: {
+  id: number | bigint;
+  user: { login: string } | null;
+  body?: string | undefined;
+  html_url: string;
+  created_at: string;
+}) => ({
+  ...{ id: String(one.id), author: one.user?.login ?? "", body: one.body ?? "" },
+  ...{ url: one.html_url, created_at: one.created_at },
+});
+
+async function pages<T>(read: (page: number) => Promise<T[]>): Promise<T[]> {
+  const all: T[] = [];
+  for (let page = 1; page <= MAX_PAGES; page++) {
+    const items = await read(page);
+    all.push(...items);
+    if (items.length < PAGE) break;
+  }
+  return all;
+}
+
+async function told<T>(work: () => Promise<T>): Promise<T> {
+  try {
+    return await work();
+  } catch (error) {
+    if (isProblem(error)) throw error;
+    const { cause, status } = error as { cause?: unknown; status?: unknown };
+    if (isProblem(cause)) throw cause;
+    if (typeof status === "number") throw refused(status, messageOf(error));
+    throw new Problem(502, "codehost_failed", `Asking the code host failed (${messageOf(error).slice(0, 200)}).`);
+  }
+}

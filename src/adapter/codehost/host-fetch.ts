@@ -1,0 +1,66 @@
+/** How a host's API is asked: bounded in time and bytes, redirects not followed, failures as Problems. */
+import { isProblem, messageOf, Problem } from "../../core/errors.ts";
+
+export type HostFetch = (input: string | URL | Request, init?: RequestInit) => Promise<Response>;
+
+const TIMEOUT_MS = 30_000;
+const MAX_BYTES = 8 * 1024 * 1024;
+
+export function createHostFetch(): HostFetch {
+  return async (input, init = {}) => {
+    const { signal, ...rest } = init;
+    const timer = AbortSignal.timeout(TIMEOUT_MS);
+    const both = signal ? AbortSignal.any([signal, timer]) : timer;
+    try {
+      const answer = await fetch(input as string, { ...rest, signal: both, redirect: "manual" });
+      if (answer.status >= 300 && answer.status < 400 && answer.status !== 304)
+        throw new Problem(
+          409,
+          "codehost_moved",
+          "The code host redirects: the repository was renamed, or its address is written differently.",
+        );
+      const bytes = await readBounded(answer);
+      const body = bytes.byteLength === 0 ? null : bytes;
+      return new Response(body, { status: answer.status, headers: answer.headers });
+    } catch (error) {
+      if (isProblem(error)) throw error;
+      if (timer.aborted) throw new Problem(504, "codehost_timeout", "The code host did not answer within 30 s.");
+      throw new Problem(
+        502,
+        "codehost_unreachable",
+        `The code host could not be reached (${messageOf(error).slice(0, 200)}).`,
+      );
+    }
+  };
+}
+
+async function readBounded(answer: Response): Promise<Uint8Array<ArrayBuffer>> {
+  const chunks: Uint8Array[] = [];
+  let size = 0;
+  for await (const chunk of answer.body ?? []) {
+    size += chunk.byteLength;
+    if (size > MAX_BYTES) throw new Problem(502, "codehost_failed", "The code host answered more than 8 MiB.");
+    chunks.push(chunk);
+  }
+  return new Uint8Array(Buffer.concat(chunks));
+}
+
+/** What a host's answer means. What may be better later has a status of 500 or more, so that a job is tried again. */
+export function refused(status: number, said: string): Problem {
+  const words = said.replace(/\s+/g, " ").trim().slice(0, 300) || "no reason given";
+  if (status === 401)
+    return new Problem(502, "codehost_unauthorized", "The code host refused our credentials. Renew them.");
+  if (status === 429 || (status === 403 && /rate limit|abuse/i.test(words)))
+    return new Problem(503, "codehost_busy", "The code host's rate limit is reached.");
+  if (status === 403)
+    return new Problem(
+      403,
+      "codehost_forbidden",
+      `The code host does not let us do this: ${words}. See its permissions.`,
+    );
+  if (status === 404 || status === 410)
+    return new Problem(404, "codehost_not_found", "The code host has nothing there, or does not let us see it.");
+  if (status === 409 || status === 422)
+    return new Problem(422, "codehost_refused", `The code host refused this: ${words}.`);
+  return new Problem(502, "codehost_failed", `The code host answered ${status}.`);
+}

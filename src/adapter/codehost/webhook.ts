@@ -1,0 +1,105 @@
+/**
+ * What a webhook says, cut down to what we act on: who did what to which issue or pull request. Everything else is
+ * asked from the host, so no text of a payload is kept.
+ */
+import { type Static, type TSchema, Type as t } from "@sinclair/typebox";
+import { Value } from "@sinclair/typebox/value";
+import { oneOf } from "../../core/schema.ts";
+
+const Word = t.String({ maxLength: 250 });
+const Id = t.Number();
+const Actor = t.Object({ login: Word, type: t.Optional(Word) });
+const Repository = t.Object({ full_name: t.String({ pattern: "^[\\w.-]{1,100}/[\\w.-]{1,100}$" }) });
+const Label = t.Object({ name: Word });
+const common = { action: Word, repository: Repository, sender: Actor };
+
+const Push = t.Object({
+  ...{ ref: t.String({ maxLength: 400 }), before: Word, after: Word, repository: Repository },
+  ...{ sender: t.Optional(Actor), deleted: t.Optional(t.Boolean()) },
+});
+const Issue = t.Object({ ...common, issue: t.Object({ number: Id }), label: t.Optional(Label) });
+const Comment = t.Object({ ...common, issue: t.Object({ number: Id }), comment: t.Object({ id: Id }) });
+const Pull = t.Object({ ...common, pull_request: t.Object({ number: Id }), label: t.Optional(Label) });
+const Review = t.Object({
+  ...{ ...common, pull_request: t.Object({ number: Id }) },
+  review: t.Object({ state: t.Optional(Word), type: t.Optional(Word) }),
+});
+const Remark = t.Object({ ...common, pull_request: t.Object({ number: Id }), comment: t.Object({ id: Id }) });
+
+export const Notice = t.Object({
+  kind: oneOf("push", "issue", "comment", "pull_request", "review", "remark"),
+  action: t.String(),
+  repository: t.String(),
+  actor: t.String(),
+  number: t.Optional(t.Number({ description: "Of the issue or pull request." })),
+  label: t.Optional(t.String()),
+  comment_id: t.Optional(t.String()),
+  ref: t.Optional(t.String()),
+});
+export type Notice = Static<typeof Notice>;
+
+/** Shapes that we act on, the more specific first: a payload is what the first fitting one says. */
+const SHAPES: [kind: Notice["kind"], schema: TSchema][] = [
+  ["review", Review],
+  ["remark", Remark],
+  ["comment", Comment],
+  ["pull_request", Pull],
+  ["issue", Issue],
+  ["push", Push],
+];
+
+/** Names of events by kind; Gitea has a name for each outcome of a review. */
+const NAMES: Record<Notice["kind"], RegExp> = {
+  push: /^push$/,
+  issue: /^(issues|issue_label)$/,
+  comment: /^(issue_comment|pull_request_comment)$/,
+  pull_request: /^(pull_request|pull_request_target|pull_request_label)$/,
+  review:
+    /^(pull_request_review|pull_request_approved|pull_request_rejected|pull_request_comment|pull_request_review_\w+)$/,
+  remark: /^(pull_request_review_comment)$/,
+};
+const KNOWN = new Set([
+  ...["push", "issues", "issue_label", "issue_comment", "pull_request_comment", "pull_request", "pull_request_label"],
+  ...["pull_request_review", "pull_request_approved", "pull_request_rejected", "pull_request_review_comment"],
+]);
+
+/**
+ * @returns undefined for an event that we do not act on; `mismatch` when the event's name, which nothing signs, does not
+ * fit what the signed payload is.
+ */
+export function readNotice(event: string, payload: unknown): Notice | "mismatch" | undefined {
+  if (!KNOWN.has(event)) return undefined;
+  const found = SHAPES.find(([, schema]) => Value.Check(schema, payload));
+  if (!found || !NAMES[found[0]].test(event)) return "mismatch";
+  const [kind] = found;
+  const given = payload as {
+    action?: string;
+    repository: { full_name: string };
+    sender?: { login: string };
+    issue?: { number: number };
+    pull_request?: { number: number };
+    label?: { name: string };
+    comment?: { id: number };
+    review?: { state?: string; type?: string };
+    ref?: string;
+  };
+  const number = given.issue?.number ?? given.pull_request?.number;
+  const outcome = `${given.review?.state ?? given.review?.type ?? ""}`
+    .toLowerCase()
+    .replace("pull_request_review_", "");
+  return {
+    kind,
+    action: kind === "review" ? outcomeOf(event, given.action, outcome) : (given.action ?? ""),
+    ...{ repository: given.repository.full_name, actor: given.sender?.login ?? "" },
+    ...(number === undefined ? {} : { number }),
+    ...(given.label ? { label: given.label.name } : {}),
+    ...(given.comment ? { comment_id: String(given.comment.id) } : {}),
+    ...(given.ref === undefined ? {} : { ref: given.ref }),
+  };
+}
+
+/** `approved`; `remarks`: what is to be done again; or what else happened to the review. */
+function outcomeOf(event: string, action = "", outcome: string): string {
+  if (action !== "submitted" && action !== "reviewed") return action;
+  return outcome.includes("approved") || event === "pull_request_approved" ? "approved" : "remarks";
+}

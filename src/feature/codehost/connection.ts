@@ -1,0 +1,257 @@
+/**
+ * How the code host is reached: what an administrator stored here, its secrets sealed, else CODEHOST_… of the
+ * environment. Tokens stay in this process: git gets them through its environment, containers never.
+ */
+import { readFileSync } from "node:fs";
+import { Value } from "@sinclair/typebox/value";
+import type { CodeHost, CodeHostAccess, CodeHostKind, HostAccount } from "../../adapter/codehost/code-host.ts";
+import type { Clock } from "../../core/clock.ts";
+import type { Config } from "../../core/config.ts";
+import { isProblem, messageOf, unavailable } from "../../core/errors.ts";
+import type { Masking } from "../../core/masking.ts";
+import type { Sealer } from "../../core/sealing.ts";
+import type { Caller } from "../../http/caller.ts";
+import { type AppStatus, type Connection, ConnectionUpdate } from "./model.ts";
+
+export interface ConnectionDeps {
+  config: Config;
+  clock: Clock;
+  sealer: Sealer;
+  masking: Masking;
+  /** Objects kept by name beside the instance's settings. */
+  stored: { read(name: string): unknown; put(name: string, value: unknown, caller: Caller): void };
+  open(access: CodeHostAccess, onToken: (token: string) => void): Promise<CodeHost>;
+  /** `owner/name` of an address of that host; undefined for another host's. */
+  repositoryName(access: Pick<CodeHostAccess, "kind" | "url">, address: string): string | undefined;
+  /** Where git finds its repositories. */
+  gitOrigin(access: Pick<CodeHostAccess, "kind" | "url">): string;
+}
+
+export interface CodeHostConnection {
+  get(): Connection;
+  /** The input is of the schema `ConnectionUpdate`. */
+  update(input: ConnectionUpdate, caller: Caller): Connection;
+  /** Forgets what was stored: the environment counts again. */
+  reset(caller: Caller): void;
+  kind(): CodeHostKind;
+  webhookSecret(): string | undefined;
+  /** @throws Problem 503 `codehost_not_configured`. */
+  host(): Promise<CodeHost>;
+  /** The account that we act as; asked at most every few minutes. */
+  self(): Promise<HostAccount>;
+  /** The connection as it stands now, contacted at most every half minute. */
+  status(): Promise<Omit<AppStatus, "webhook">>;
+  /** `owner/name` when the address is of the connected host. */
+  repositoryOf(address: string | null): string | undefined;
+  /** Authorization header for git; undefined for other hosts' addresses, ssh, and without credentials. */
+  authorizationFor(address: string, fresh: boolean): Promise<string | undefined>;
+}
+
+interface Secrets {
+  private_key?: string | undefined;
+  token?: string | undefined;
+  webhook_secret?: string | undefined;
+}
+interface Known extends Secrets {
+  source: Connection["source"];
+  kind: CodeHostKind;
+  url: string;
+  app_id?: string | undefined;
+  /** Why the App's key of the environment cannot be used. */
+  problem?: { code: string; message: string } | undefined;
+}
+interface Stored {
+  kind: CodeHostKind;
+  url: string | null;
+  app_id: string | null;
+  sealed: string;
+}
+
+const NAME = "codehost";
+const GITHUB = "https://api.github.com";
+const SELF_MS = 300_000;
+const STATUS_MS = 30_000;
+
+export function createConnection(deps: ConnectionDeps): CodeHostConnection {
+  const { config, clock, sealer, masking, stored } = deps;
+  const mask = createMasks(masking);
+  const maskToken = createTokenMasks(masking);
+  const readStored = (): Stored | undefined => {
+    const value = stored.read(NAME) as Partial<Stored> | undefined;
+    return typeof value?.sealed === "string" ? (value as Stored) : undefined;
+  };
+  let read: { text: string; known: Known } | undefined;
+  const known = (): Known => {
+    const row = readStored();
+    const text = row?.sealed ?? "";
+    // Sealed with a new nonce each time: the same text means nothing has changed.
+    if (read?.text !== text) {
+      read = { text, known: row ? fromStored(row, sealer) : fromEnvironment(config) };
+      mask(read.known);
+      opened = undefined;
+    }
+    return read!.known;
+  };
+  let opened: { host: Promise<CodeHost>; self?: { at: number; account: Promise<HostAccount> } } | undefined;
+  let checked: { at: number; of: Known; status: Promise<Omit<AppStatus, "webhook">> } | undefined;
+
+  const accessOf = ({ kind, url, app_id, private_key, token }: Known): CodeHostAccess | undefined => {
+    if (kind === "github" && app_id && private_key) return { kind, url, app: { id: app_id, privateKey: private_key } };
+    return token ? { kind, url, token } : undefined;
+  };
+  async function host(): Promise<CodeHost> {
+    const access = accessOf(known());
+    if (!access)
+      throw unavailable(
+        "codehost_not_configured",
+        "No code host is connected. An administrator connects one: skep codehost connect, or CODEHOST_… in the environment.",
+      );
+    opened ??= { host: deps.open(access, maskToken) };
+    return opened.host;
+  }
+  async function self(): Promise<HostAccount> {
+    const theHost = await host();
+    if (!opened) return theHost.self();
+    if (!opened.self || clock.now() - opened.self.at > SELF_MS) {
+      const entry = { at: clock.now(), account: theHost.self() };
+      const owner = opened;
+      owner.self = entry;
+      entry.account.catch(() => {
+        if (owner.self === entry) delete owner.self;
+      });
+    }
+    return opened.self!.account;
+  }
+  async function check(now: Known): Promise<Omit<AppStatus, "webhook">> {
+    const configured = accessOf(now) !== undefined;
+    const base = { configured, connected: false, kind: now.kind, url: now.url, login: null, name: null };
+    if (!configured)
+      return {
+        ...base,
+        ...(now.source === "none" ? { kind: null, url: null } : {}),
+        permissions: {},
+        error: now.problem ?? null,
+      };
+    try {
+      const { login, name, permissions } = await (await host()).self();
+      return { ...base, connected: true, login, name, permissions, error: null };
+    } catch (error) {
+      const code = isProblem(error) ? error.code : "codehost_failed";
+      return { ...base, permissions: {}, error: { code, message: messageOf(error) } };
+    }
+  }
+  const get = (): Connection => {
+    const { source, kind, url, app_id, private_key, token, webhook_secret } = known();
+    return {
+      ...{ source, kind, url, app_id: app_id ?? null, has_private_key: private_key !== undefined },
+      ...{ has_token: token !== undefined, has_webhook_secret: webhook_secret !== undefined },
+    };
+  };
+  return {
+    get,
+    update(input, caller) {
+      const before = readStored();
+      const old = before ? secretsOf(before, sealer) : {};
+      const secrets: Secrets = {};
+      for (const name of ["private_key", "token", "webhook_secret"] as const) {
+        const value = input[name] === undefined ? old[name] : (input[name] ?? undefined);
+        if (value !== undefined) secrets[name] = value;
+      }
+      const row: Stored = {
+        kind: input.kind ?? before?.kind ?? "github",
+        url: input.url === undefined ? (before?.url ?? null) : (input.url?.replace(/\/+$/, "") ?? null),
+        app_id: input.app_id === undefined ? (before?.app_id ?? null) : input.app_id,
+        sealed: sealer.seal(JSON.stringify(secrets)),
+      };
+      stored.put(NAME, row, caller);
+      return get();
+    },
+    reset: (caller) => stored.put(NAME, {}, caller),
+    kind: () => known().kind,
+    webhookSecret: () => known().webhook_secret,
+    host,
+    self,
+    status() {
+      const now = known();
+      if (!checked || checked.of !== now || clock.now() - checked.at > STATUS_MS)
+        checked = { at: clock.now(), of: now, status: check(now) };
+      return checked.status;
+    },
+    repositoryOf: (address) => (address === null ? undefined : deps.repositoryName(known(), address)),
+    async authorizationFor(address, fresh) {
+      const now = known();
+      if (!accessOf(now) || !address.startsWith(`${deps.gitOrigin(now)}/`)) return undefined;
+      const name = deps.repositoryName(now, address);
+      if (name === undefined) return undefined;
+      const header = await (await host()).gitAuthorization(name, fresh).catch((error: unknown) => {
+        // Not one of those that we are let into; perhaps it is open to everybody.
+        if (isProblem(error) && error.code === "codehost_not_found") return undefined;
+        throw error;
+      });
+      if (header === undefined) return undefined;
+      maskToken(header.replace(/^Basic /, ""));
+      return header;
+    },
+  };
+}
+
+const urlOf = (kind: CodeHostKind, url: string | null | undefined): string =>
+  url ?? (kind === "github" ? GITHUB : "http://localhost:3000");
+
+function secretsOf({ sealed }: Stored, sealer: Sealer): Secrets {
+  const value: unknown = JSON.parse(sealer.open(sealed));
+  return Value.Check(ConnectionUpdate, value) ? (value as Secrets) : {};
+}
+
+const fromStored = (row: Stored, sealer: Sealer): Known => ({
+  ...{ source: "settings", kind: row.kind, url: urlOf(row.kind, row.url), app_id: row.app_id ?? undefined },
+  ...secretsOf(row, sealer),
+});
+
+function fromEnvironment(config: Config): Known {
+  const { codehostType: kind, codehostAppKey: file, codehostAppId, codehostToken, codehostWebhookSecret } = config;
+  const isSet = [file, codehostAppId, codehostToken, codehostWebhookSecret].some((one) => one !== undefined);
+  return {
+    ...{ source: isSet ? "environment" : "none", kind, url: urlOf(kind, config.codehostUrl), app_id: codehostAppId },
+    ...(file === undefined ? {} : readKey(file)),
+    ...{ token: codehostToken, webhook_secret: codehostWebhookSecret },
+  };
+}
+
+function readKey(file: string): Pick<Known, "private_key" | "problem"> {
+  try {
+    return { private_key: readFileSync(file, "utf8") };
+  } catch (error) {
+    const message = `The file that CODEHOST_APP_KEY names cannot be read (${(error as NodeJS.ErrnoException).code}).`;
+    return { problem: { code: "codehost_key_unreadable", message } };
+  }
+}
+
+/** Masks the secrets in force; those before them are forgotten. */
+function createMasks(masking: Masking): (secrets: Secrets) => void {
+  let forget: (() => void)[] = [];
+  return ({ private_key, token, webhook_secret }) => {
+    for (const one of forget) one();
+    forget = [
+      ...(private_key ? [masking.add("CODEHOST_APP_KEY", private_key)] : []),
+      ...(token ? [masking.add("CODEHOST_TOKEN", token)] : []),
+      ...(webhook_secret ? [masking.add("CODEHOST_WEBHOOK_SECRET", webhook_secret)] : []),
+    ];
+  };
+}
+
+/** Short-lived tokens that are masked at once; each is valid for an hour. */
+const TOKENS_KEPT = 200;
+
+function createTokenMasks(masking: Masking): (token: string) => void {
+  const kept = new Map<string, () => void>();
+  return (token) => {
+    if (kept.has(token)) return;
+    kept.set(token, masking.add("CODEHOST_TOKEN", token));
+    for (const [old, forget] of kept) {
+      if (kept.size <= TOKENS_KEPT) break;
+      forget();
+      kept.delete(old);
+    }
+  };
+}

@@ -1,0 +1,181 @@
+/**
+ * Webhooks: each delivery is a row and a job, written in one transaction before the host gets its answer. A replay is
+ * found by the delivery's id and by the hash of its signed body, whatever id it comes under.
+ */
+import { and, desc, eq, lt, or, sql } from "drizzle-orm";
+import type { CodeHostKind } from "../../adapter/codehost/code-host.ts";
+import type { Notice } from "../../adapter/codehost/webhook.ts";
+import { type Clock, timestamp } from "../../core/clock.ts";
+import { badRequest, conflict, invalid, notFound, unauthorized, unavailable } from "../../core/errors.ts";
+import { ADMINISTRATORS } from "../../core/events.ts";
+import { newId } from "../../core/ids.ts";
+import type { JobDefinition } from "../../core/jobs.ts";
+import type { Masking } from "../../core/masking.ts";
+import { type ListAnswer, listAnswer, type Page } from "../../http/list.ts";
+import type { Store } from "../../store/store.ts";
+import { codehostDeliveries as table } from "../../store/tables/codehost.ts";
+import type { Jobs } from "../jobs/service.ts";
+import type { CodeHostConnection } from "./connection.ts";
+import { codehostDelivery } from "./events.ts";
+import type { AppStatus, Delivery, WebhookAnswer } from "./model.ts";
+
+export type DeliveryRow = typeof table.$inferSelect;
+
+/** How signed bytes are read; of the adapter. */
+export interface WebhookReader {
+  isSigned(kind: CodeHostKind, headers: Headers, body: Uint8Array, secret: string): boolean;
+  bodyHash(body: Uint8Array): string;
+  deliveryOf(kind: CodeHostKind, headers: Headers): { id: string | null; event: string | null };
+  readNotice(event: string, payload: unknown): Notice | "mismatch" | undefined;
+}
+
+export interface DeliveriesDeps {
+  store: Store;
+  clock: Clock;
+  masking: Masking;
+  jobs: Pick<Jobs, "enqueue">;
+  connection: Pick<CodeHostConnection, "kind" | "webhookSecret">;
+  reader: WebhookReader;
+  /** Acts on a delivery. */
+  definition(): JobDefinition<never>;
+}
+
+export interface Deliveries {
+  /** @throws Problem 503 without a secret, 401 wrong signature, 400 no JSON or no id, 422 event that does not fit. */
+  take(headers: Headers, body: Uint8Array): WebhookAnswer;
+  find(id: string): DeliveryRow | undefined;
+  end(id: string, end: Pick<DeliveryRow, "state"> & Partial<DeliveryRow>): void;
+  list(filter: { state?: Delivery["state"] | undefined }, page: Page): ListAnswer<Delivery>;
+  /** Acts once more on one that failed. @throws Problem 404, 409. */
+  retry(id: string): Delivery;
+  counts(): Omit<AppStatus["webhook"], "configured" | "path">;
+  /** Removes those received before that time, ms since the epoch. */
+  prune(before: number): void;
+}
+
+const present = ({ body_hash: _, notice: _n, ...row }: DeliveryRow): Delivery => row;
+
+export function createDeliveries(deps: DeliveriesDeps): Deliveries {
+  const { store, clock, masking, connection, reader } = deps;
+  const { db } = store;
+  const now = () => timestamp(clock.now());
+  const find = (id: string) => db.select().from(table).where(eq(table.id, id)).get();
+  const tell = (row: DeliveryRow): void =>
+    store.write(({ emit }) => {
+      const { id: delivery_id, event, repository, state, detail } = row;
+      emit(codehostDelivery, { user_id: ADMINISTRATORS, data: { delivery_id, event, repository, state, detail } });
+    });
+  const change = (id: string, fields: Partial<DeliveryRow>): DeliveryRow =>
+    store.write(() => {
+      db.update(table).set(fields).where(eq(table.id, id)).run();
+      const row = find(id)!;
+      tell(row);
+      return row;
+    });
+  const enqueue = (row: DeliveryRow): void => {
+    const wish = { key: row.id, subject: `${row.event} of ${row.repository ?? "the code host"}` };
+    deps.jobs.enqueue(deps.definition() as JobDefinition, { delivery_id: row.id }, wish);
+  };
+  const again = (id: string): DeliveryRow =>
+    store.write(() => {
+      const row = change(id, { state: "queued", error: null, detail: null, finished_at: null });
+      enqueue(row);
+      return row;
+    });
+
+  /** Only what is signed counts; the headers must fit it. */
+  function read(headers: Headers, body: Uint8Array) {
+    const secret = connection.webhookSecret();
+    if (secret === undefined)
+      throw unavailable("codehost_not_configured", "No webhook secret is set, so no delivery can be trusted. Set one.");
+    const kind = connection.kind();
+    if (!reader.isSigned(kind, headers, body, secret))
+      throw unauthorized("The signature is missing, or is not of this body and our secret.", "bad_signature");
+    const { id, event } = reader.deliveryOf(kind, headers);
+    if (!id || !event || !/^[\w.-]{1,100}$/.test(id) || !/^\w{1,60}$/.test(event))
+      throw badRequest("A delivery names its id and its event in headers.", "bad_delivery");
+    let payload: unknown;
+    try {
+      payload = JSON.parse(new TextDecoder("utf-8", { fatal: true }).decode(body));
+    } catch {
+      throw badRequest("The body is not JSON. Set the webhook's content type to application/json.", "malformed");
+    }
+    const notice = reader.readNotice(event, payload);
+    if (notice === "mismatch") throw invalid("The body is not one of the event that the header names.");
+    return { id, event, notice };
+  }
+
+  return {
+    take(headers, body) {
+      const { id: delivery_id, event, notice } = read(headers, body);
+      const body_hash = reader.bodyHash(body);
+      return store.write((): WebhookAnswer => {
+        const known = db
+          .select()
+          .from(table)
+          .where(or(eq(table.delivery_id, delivery_id), eq(table.body_hash, body_hash)))
+          .get();
+        // Sent again by hand after it failed here: the same body is acted on once more.
+        if (known?.state === "failed" && known.body_hash === body_hash) {
+          again(known.id);
+          return { status: "retried", id: known.id };
+        }
+        if (known) return { status: "duplicate", id: known.id };
+        const at = now();
+        const row: DeliveryRow = {
+          ...{ id: newId("delivery"), delivery_id, body_hash, event, repository: notice?.repository ?? null },
+          notice: notice ? masking.json(notice) : null,
+          state: notice ? "queued" : "ignored",
+          detail: notice ? null : "Nothing is done at this event.",
+          ...{ error: null, run_id: null, received_at: at, finished_at: notice ? null : at },
+        };
+        db.insert(table).values(row).run();
+        tell(row);
+        if (notice) enqueue(row);
+        return { status: notice ? "accepted" : "ignored", id: row.id };
+      });
+    },
+    find,
+    end(id, { state, ...fields }) {
+      store.write(() => {
+        if (find(id)) change(id, { state, ...fields, finished_at: now() });
+      });
+    },
+    list({ state }, page) {
+      const where = and(
+        state === undefined ? undefined : eq(table.state, state),
+        page.after === null ? undefined : lt(table.id, page.after),
+      );
+      const rows = db.select().from(table).where(where).orderBy(desc(table.id));
+      return listAnswer(rows.limit(page.limit + 1).all(), page, ({ id }) => id, present);
+    },
+    retry: (id) =>
+      store.write(() => {
+        const row = find(id);
+        if (!row) throw notFound("delivery");
+        if (row.state !== "failed") throw conflict(`The delivery is ${row.state}; only a failed one is tried again.`);
+        return present(again(id));
+      }),
+    counts() {
+      const rows = db
+        .select({ state: table.state, rows: sql<number>`count(*)` })
+        .from(table)
+        .groupBy(table.state)
+        .all();
+      const of = (state: DeliveryRow["state"]) => rows.find((row) => row.state === state)?.rows ?? 0;
+      const last = db.select({ at: table.received_at }).from(table).orderBy(desc(table.id)).limit(1).get();
+      return {
+        last_delivery_at: last?.at ?? null,
+        deliveries: { queued: of("queued"), done: of("done"), ignored: of("ignored"), failed: of("failed") },
+      };
+    },
+    prune(before) {
+      store.write(() =>
+        db
+          .delete(table)
+          .where(lt(table.received_at, timestamp(before)))
+          .run(),
+      );
+    },
+  };
+}

@@ -1,0 +1,31 @@
+import { Type as t } from "@sinclair/typebox";
+import { defineEvent } from "../../core/events.ts";
+import { oneOf, orNull } from "../../core/schema.ts";
+import { Delivery, RunOnHost } from "./model.ts";
+
+const { event, repository, state, detail } = Delivery.properties;
+export const codehostDelivery = defineEvent(
+  "codehost_delivery",
+  t.Object(
+    { delivery_id: t.String(), event, repository, state, detail },
+    { description: "The code host sent something, or it was acted on. For administrators." },
+  ),
+);
+
+const { number, url, pull_state, error } = RunOnHost.properties;
+export const runPullRequest = defineEvent(
+  "run_pull_request",
+  t.Object(
+    { change: oneOf("linked", "opened", "pushed", "merged", "closed", "failed"), number, url, pull_state, error },
+    { description: "A run was tied to an issue of the code host, or its pull request changed there." },
+  ),
+);
+export const runRemark = defineEvent(
+  "run_remark",
+  t.Object(
+    { remark_id: t.String(), author: t.String(), path: orNull(t.String()), from_host: t.Boolean() },
+    { description: "Somebody said something about a run's work." },
+  ),
+);
+
+export const codehostEvents = [codehostDelivery, runPullRequest, runRemark] as const;

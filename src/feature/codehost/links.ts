@@ -1,0 +1,102 @@
+/** What runs are on the code host: rows, and what the API shows of them. */
+import { and, eq, ne, or, sql } from "drizzle-orm";
+import { type Clock, timestamp } from "../../core/clock.ts";
+import { LIMITS } from "../../core/limits.ts";
+import type { Store } from "../../store/store.ts";
+import { codehostRuns as table } from "../../store/tables/codehost.ts";
+import { runs } from "../../store/tables/runs.ts";
+import { runPullRequest } from "./events.ts";
+import type { RunOnHost } from "./model.ts";
+
+export type LinkRow = typeof table.$inferSelect;
+type Change = "linked" | "opened" | "pushed" | "merged" | "closed" | "failed";
+
+export interface Links {
+  find(runId: string): LinkRow | undefined;
+  /** The run whose pull request this is. */
+  ofPull(repository: string, number: number): LinkRow | undefined;
+  /** Runs started from this issue or pull request, the newest first. */
+  startedFrom(repository: string, number: number): LinkRow[];
+  /** Rows that the host does not know of yet. */
+  pending(): LinkRow[];
+  insert(draft: Pick<LinkRow, "run_id" | "repository"> & Partial<LinkRow>): LinkRow;
+  /** @param change what is told of it; nothing unless given. */
+  update(runId: string, fields: Partial<LinkRow>, change?: Change): LinkRow;
+  /** Deletes nothing that a run still needs: rows go with their runs. */
+  present(row: LinkRow): RunOnHost;
+}
+
+/** Names of repositories are compared without regard to case. */
+const sameRepository = (repository: string) => sql`${table.repository} = ${repository} COLLATE NOCASE`;
+
+export function createLinks(store: Store, clock: Clock): Links {
+  const { db } = store;
+  const find = (runId: string) => db.select().from(table).where(eq(table.run_id, runId)).get();
+  const present = (row: LinkRow): RunOnHost => ({
+    ...{ run_id: row.run_id, repository: row.repository, issue: row.number, read_only: row.read_only },
+    ...{ number: row.pull_number, url: row.pull_url, pull_state: row.pull_state, pushed_commit: row.pushed_commit },
+    ...{ attempts: row.attempts, state: row.state, error: row.error, updated_at: row.updated_at },
+  });
+  const tell = (row: LinkRow, change: Change): void =>
+    store.write(({ emit }) => {
+      const run = db
+        .select({ project_id: runs.project_id, user_id: runs.created_by })
+        .from(runs)
+        .where(eq(runs.id, row.run_id))
+        .get();
+      const { number, url, pull_state, error } = present(row);
+      emit(runPullRequest, {
+        ...{ run_id: row.run_id, project_id: run?.project_id ?? undefined, user_id: run?.user_id ?? undefined },
+        data: { change, number, url, pull_state, error },
+      });
+    });
+  return {
+    find,
+    present,
+    ofPull: (repository, number) =>
+      db
+        .select()
+        .from(table)
+        .where(and(sameRepository(repository), eq(table.pull_number, number)))
+        .get(),
+    startedFrom: (repository, number) =>
+      db
+        .select()
+        .from(table)
+        .where(and(sameRepository(repository), eq(table.number, number)))
+        .orderBy(sql`${table.run_id} DESC`)
+        .limit(LIMITS.listMax)
+        .all(),
+    pending: () =>
+      db
+        .select()
+        .from(table)
+        .where(or(eq(table.state, "pending"), and(eq(table.again, true), ne(table.state, "failed"))))
+        .all(),
+    insert(draft) {
+      const at = timestamp(clock.now());
+      const row: LinkRow = {
+        ...{ rule_id: null, number: null, comment_id: null, comment_text: null, read_only: false, wants_pull: false },
+        ...{ pull_number: null, pull_url: null, pull_state: null, pushed_commit: null, again: false, attempts: 0 },
+        ...{ state: "pending", error: null, created_at: at, updated_at: at },
+        ...draft,
+      };
+      return store.write(() => {
+        db.insert(table).values(row).run();
+        tell(row, "linked");
+        return row;
+      });
+    },
+    update(runId, fields, change) {
+      return store.write(() => {
+        db.update(table)
+          .set({ ...fields, updated_at: timestamp(clock.now()) })
+          .where(eq(table.run_id, runId))
+          .run();
+        const row = find(runId)!;
+        if (change) tell(row, change);
+        return row;
+      });
+    },
+  };
+}

@@ -1,0 +1,115 @@
+/**
+ * What a delivery leads to. A delivery only says where to look: what counts is what the host answers now, so that an
+ * old one that comes late, or again, does nothing wrong.
+ */
+import { eq, isNotNull } from "drizzle-orm";
+import type { Notice } from "../../adapter/codehost/webhook.ts";
+import { isProblem } from "../../core/errors.ts";
+import { isId } from "../../core/ids.ts";
+import type { Store } from "../../store/store.ts";
+import { projects } from "../../store/tables/projects.ts";
+import { runs } from "../../store/tables/runs.ts";
+import type { CodeHostConnection } from "./connection.ts";
+import type { Links } from "./links.ts";
+
+/** What came of it. */
+export interface Reaction {
+  state: "done" | "ignored";
+  detail: string;
+  run_id?: string | undefined;
+}
+
+export interface ReactDeps {
+  store: Store;
+  connection: Pick<CodeHostConnection, "host" | "self" | "repositoryOf">;
+  links: Links;
+  /** Queues a fetch of the project. @throws Problem 409 when it has no clone to bring up to date. */
+  fetchProject(projectId: string): unknown;
+  /** The run's work is in this branch of its repository now. */
+  merged(runId: string, merge: { into: string; commit: string; head: string }): void;
+  /** Whether a rule starts a run at it, and that run. */
+  start(notice: Notice, projectIds: readonly string[]): Promise<Reaction>;
+  /** Takes over what a review of a run's pull request says. */
+  review(notice: Notice, runId: string): Promise<Reaction>;
+}
+
+export type React = (notice: Notice) => Promise<Reaction>;
+
+const nothing = (detail: string): Reaction => ({ state: "ignored", detail });
+
+/** Ids of the projects whose repository this is on the connected host. */
+export function projectsOf(
+  store: Store,
+  connection: Pick<CodeHostConnection, "repositoryOf">,
+  repository: string,
+): { id: string; default_branch: string | null }[] {
+  const rows = store.db
+    .select({ id: projects.id, repository: projects.repository, default_branch: projects.default_branch })
+    .from(projects)
+    .where(isNotNull(projects.repository))
+    .all();
+  const wanted = repository.toLowerCase();
+  return rows.filter((row) => connection.repositoryOf(row.repository)?.toLowerCase() === wanted);
+}
+
+export function createReact(deps: ReactDeps): React {
+  const { store, connection, links } = deps;
+
+  function push({ ref = "" }: Notice, found: ReturnType<typeof projectsOf>): Reaction {
+    if (!ref.startsWith("refs/heads/")) return nothing("A tag was pushed.");
+    if (ref.startsWith("refs/heads/run/")) return nothing("The branch of a run was pushed.");
+    const told: string[] = [];
+    for (const { id } of found) {
+      try {
+        deps.fetchProject(id);
+        told.push(`${id} is fetched`);
+      } catch (error) {
+        if (!isProblem(error)) throw error;
+        told.push(`${id} is not fetched: ${error.detail}`);
+      }
+    }
+    return { state: "done", detail: told.join("; ") };
+  }
+
+  /** The run whose pull request it is: opened by us, or by hand from the run's branch. */
+  const runOf = (repository: string, number: number, branch: string, fork: boolean): string | undefined => {
+    const known = links.ofPull(repository, number);
+    if (known) return known.run_id;
+    const id = branch.startsWith("run/") ? branch.slice("run/".length) : "";
+    if (fork || !isId("run", id)) return undefined;
+    const row = store.db.select({ project: runs.project_id }).from(runs).where(eq(runs.id, id)).get();
+    return row && projectsOf(store, connection, repository).some((one) => one.id === row.project) ? id : undefined;
+  };
+
+  async function pullClosed({ repository, number = 0 }: Notice): Promise<Reaction> {
+    const pull = await (await connection.host()).pull(repository, number);
+    const runId = runOf(repository, number, pull.head.branch, pull.fork);
+    if (runId === undefined) return nothing("The pull request is of no run.");
+    if (pull.open) return nothing("The pull request is open again.");
+    store.write(() => {
+      if (!links.find(runId)) links.insert({ run_id: runId, repository, state: "done" });
+      const state = pull.merged ? "merged" : "closed";
+      const place = { pull_number: number, pull_url: pull.url, pull_state: state, again: false } as const;
+      links.update(runId, { ...place, wants_pull: false }, state);
+      if (pull.merged)
+        deps.merged(runId, { into: pull.base, commit: pull.mergeCommit ?? pull.head.commit, head: pull.head.commit });
+    });
+    return { state: "done", detail: pull.merged ? "The run's work was merged." : "It was closed.", run_id: runId };
+  }
+
+  return async (notice) => {
+    const { kind, action, repository, number, actor } = notice;
+    const found = projectsOf(store, connection, repository);
+    if (found.length === 0) return nothing(`No project has the repository ${repository}.`);
+    if (kind === "push") return push(notice, found);
+    if (kind === "pull_request" && action === "closed") return pullClosed(notice);
+    const { login } = await connection.self();
+    if (actor.toLowerCase() === login.toLowerCase()) return nothing("We did it ourselves.");
+    const own = number === undefined ? undefined : links.ofPull(repository, number);
+    if (own && ["review", "remark", "comment"].includes(kind)) return deps.review(notice, own.run_id);
+    return deps.start(
+      notice,
+      found.map(({ id }) => id),
+    );
+  };
+}

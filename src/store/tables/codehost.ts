@@ -1,0 +1,94 @@
+/** Deliveries of a code host, the rules that start runs, and what runs are there. */
+import { integer, sqliteTable, text } from "drizzle-orm/sqlite-core";
+import { projects } from "./projects.ts";
+import { runs } from "./runs.ts";
+
+export interface CodeHostError {
+  code: string;
+  message: string;
+}
+
+export const codehostDeliveries = sqliteTable("codehost_deliveries", {
+  id: text().primaryKey(),
+  /** As the host's header gives it; nothing signs it. */
+  delivery_id: text().notNull(),
+  /** SHA-256 of the verified body, hex. */
+  body_hash: text().notNull(),
+  event: text().notNull(),
+  repository: text(),
+  /** What is acted on; null when nothing is. */
+  notice: text({ mode: "json" }).$type<unknown>(),
+  state: text({ enum: ["queued", "done", "ignored", "failed"] }).notNull(),
+  detail: text(),
+  error: text({ mode: "json" }).$type<CodeHostError>(),
+  run_id: text(),
+  received_at: text().notNull(),
+  finished_at: text(),
+});
+
+export const codehostRules = sqliteTable("codehost_rules", {
+  id: text().primaryKey(),
+  name: text().notNull(),
+  enabled: integer({ mode: "boolean" }).notNull(),
+  project_id: text()
+    .notNull()
+    .references(() => projects.id, { onDelete: "cascade" }),
+  /** `owner/name` */
+  repository: text().notNull(),
+  event: text({
+    enum: ["issue_opened", "issue_labeled", "issue_comment", "pull_request_opened", "pull_request_labeled"],
+  }).notNull(),
+  label: text(),
+  command: text(),
+  permission: text({ enum: ["read", "write", "admin"] }).notNull(),
+  bots: text({ mode: "json" }).$type<string[]>().notNull(),
+  pipeline_id: text().notNull(),
+  pull_request: integer({ mode: "boolean" }).notNull(),
+  /** For whom its runs are; null is the local administrator. */
+  user_id: text(),
+  created_at: text().notNull(),
+  updated_at: text().notNull(),
+});
+
+export const codehostRuns = sqliteTable("codehost_runs", {
+  run_id: text()
+    .primaryKey()
+    .references(() => runs.id, { onDelete: "cascade" }),
+  repository: text().notNull(),
+  rule_id: text(),
+  /** Issue or pull request that it was started from. */
+  number: integer(),
+  comment_id: text(),
+  comment_text: text(),
+  /** Started from a pull request of another repository: nothing of it is pushed. */
+  read_only: integer({ mode: "boolean" }).notNull(),
+  wants_pull: integer({ mode: "boolean" }).notNull(),
+  pull_number: integer(),
+  pull_url: text(),
+  pull_state: text({ enum: ["open", "merged", "closed"] }),
+  pushed_commit: text(),
+  /** Another attempt is wanted once the run has ended. */
+  again: integer({ mode: "boolean" }).notNull(),
+  attempts: integer().notNull(),
+  /** How far the host knows of the run. */
+  state: text({ enum: ["pending", "done", "failed"] }).notNull(),
+  error: text({ mode: "json" }).$type<CodeHostError>(),
+  created_at: text().notNull(),
+  updated_at: text().notNull(),
+});
+
+export const runRemarks = sqliteTable("run_remarks", {
+  id: text().primaryKey(),
+  run_id: text()
+    .notNull()
+    .references(() => runs.id, { onDelete: "cascade" }),
+  /** Of the code host; null for one that was made here. */
+  host_id: text(),
+  author: text().notNull(),
+  body: text().notNull(),
+  path: text(),
+  line: integer(),
+  url: text(),
+  given_at: text(),
+  created_at: text().notNull(),
+});
