@@ -46,7 +46,10 @@ export interface Connection {
   readonly ended: Promise<string>;
   /** Everything that it lists, unchecked, page by page. */
   listTools(signal: AbortSignal): Promise<unknown[]>;
-  /** @param definition as listed: some arguments go into headers by it. @throws Problem 502, 504. */
+  /**
+   * @param definition as listed: some arguments go into headers by it.
+   * @throws Problem 502 `mcp_call_refused` by the server, 502 `mcp_call_failed` on the way to it, 504 `mcp_timeout`.
+   */
   callTool(
     definition: { name: string; inputSchema: object },
     args: Record<string, unknown>,
@@ -89,7 +92,7 @@ export async function connectServer(target: Target, options: ConnectOptions): Pr
   const ended = new Promise<string>((resolve) => {
     over = resolve;
   });
-  client.onclose = () => over(endReason() ?? "the connection was closed");
+  client.onclose = () => over(endReason() ?? "it was stopped");
   client.onerror = (error) => options.onLog("skep", messageOf(error).slice(0, SHOWN_CHARACTERS));
   try {
     await client.connect(transport, { timeout: timeoutMs, signal });
@@ -142,7 +145,9 @@ const isUnauthorized = (error: unknown): boolean =>
 function callProblem(library: typeof Library, error: unknown, tool: string, timeoutMs: number): Problem {
   const isLate = error instanceof library.SdkError && error.code === library.SdkErrorCode.RequestTimeout;
   if (isLate) return new Problem(504, "mcp_timeout", `${tool} gave no answer within ${timeoutMs / 1_000} s.`);
-  return new Problem(502, "mcp_call_failed", messageOf(error).slice(0, SHOWN_CHARACTERS));
+  // The server itself says no, or the way to it is cut.
+  const code = error instanceof library.ProtocolError ? "mcp_call_refused" : "mcp_call_failed";
+  return new Problem(502, code, messageOf(error).slice(0, SHOWN_CHARACTERS));
 }
 
 function transportOf(library: typeof Library, target: Target, options: ConnectOptions) {

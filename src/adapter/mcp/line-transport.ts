@@ -16,7 +16,7 @@ export interface LineTransportOptions {
 }
 
 export interface LineTransport extends Transport {
-  /** Why it ended, in words, once it has. */
+  /** Why the server ended, in words, if it did so by itself. */
   readonly endReason: string | undefined;
 }
 
@@ -30,7 +30,8 @@ export function createLineTransport(options: LineTransportOptions): LineTranspor
   let closing: Promise<void> | undefined;
   const decoder = new TextDecoder();
   const end = (reason: string): void => {
-    endReason ??= reason;
+    if (closing) return;
+    endReason = reason;
     void close();
   };
   const close = (): Promise<void> => {
@@ -74,10 +75,7 @@ export function createLineTransport(options: LineTransportOptions): LineTranspor
       if (!pipe || closing) throw new Error("The server is not running.");
       await pipe.write(`${JSON.stringify(message)}\n`);
     },
-    close: () => {
-      endReason ??= "it was stopped";
-      return close();
-    },
+    close,
   };
   return transport;
 }

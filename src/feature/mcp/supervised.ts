@@ -127,14 +127,11 @@ export function supervise(ports: SupervisedPorts): Supervised {
         silent = 0;
         return result;
       } catch (error) {
-        if (isProblem(error) && error.code === "mcp_timeout") {
-          silent++;
-          if (silent >= SILENT_CALLS && connection === to) {
-            ports.log(`It left ${silent} calls without an answer and is started again.`);
-            silent = 0;
-            void to.close();
-          }
-        } else silent = 0;
+        const code = isProblem(error) ? error.code : "";
+        silent = code === "mcp_timeout" ? silent + 1 : 0;
+        if (silent >= SILENT_CALLS) ports.log(`It left ${silent} calls without an answer and is started again.`);
+        // What does not answer is shown to no agent until it does.
+        if (connection === to && (silent >= SILENT_CALLS || code === "mcp_call_failed")) void to.close();
         throw error;
       }
     },

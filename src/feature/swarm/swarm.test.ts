@@ -274,3 +274,43 @@ describe("an agent that starts others", () => {
     expect(rig.services.sessions.children(session)).toEqual([]);
   });
 });
+
+describe("a step of a run that starts a swarm", () => {
+  const pipelines = {
+    one: "id: one\nname: One\nversion: 1\nsteps:\n  - { id: work, agent: worker, input: Do work }\n",
+  };
+  const plan = { tasks: [task("a"), task("b", "a")] };
+
+  test("has its tasks in the run: same workspace, run and budget; the run ends when its step does", async () => {
+    const { asked, rig, model } = await started({ pipelines, costUsd: 0.1 });
+    const run = await rig.create("one");
+    const work = await asked("work");
+    work.reply([{ tool: "swarm_execute", input: plan }]);
+    (await asked("a")).reply([{ tool: "write", input: { path: "a.txt", content: "from a" } }]);
+    const wrote = await model.next();
+    wrote.reply(complete("wrote"));
+    const b = await asked("b");
+    b.reply([{ tool: "read", input: { path: "a.txt" } }]);
+    const read = await model.next(b.request.scope.sessionId);
+    expect(JSON.stringify(read.request.messages.at(-1))).toContain("from a");
+    read.reply(complete("read"));
+    (await model.next(work.request.scope.sessionId)).reply(complete("all"));
+    const over = await rig.ended(run.id);
+    expect([over.status, over.cost_usd]).toEqual(["succeeded", 0.6]);
+    const told = rig.events().filter(({ kind }) => kind.startsWith("swarm_"));
+    expect(new Set(told.map(({ run_id }) => run_id))).toEqual(new Set([run.id]));
+  });
+
+  test("takes its swarm with it when the run is cancelled", async () => {
+    const { asked, rig } = await started({ pipelines });
+    const run = await rig.create("one");
+    (await asked("work")).reply([{ tool: "swarm_execute", input: plan }]);
+    const a = await asked("a");
+    rig.services.runs.cancel(run.id, LOCAL_ADMIN);
+    expect((await rig.ended(run.id)).status).toBe("cancelled");
+    await rig.event(({ kind }) => kind === "swarm_complete");
+    while (rig.services.engine.active() > 0) await Bun.sleep(5);
+    expect(a.request.signal.aborted).toBe(true);
+    expect(rig.services.sessions.live()).toEqual([]);
+  });
+});
