@@ -197,6 +197,11 @@ export class Folder {
     this.#at(path, (folder, name) => this.system.unlink(folder, name, this.names, "file"));
   }
 
+  /** Removes an empty folder. @throws FileError `ENOTEMPTY` and `EEXIST` for one that is not, `ENOTDIR`. */
+  removeFolder(path: string): void {
+    this.#at(path, (folder, name) => this.system.unlink(folder, name, this.names, "folder"));
+  }
+
   /** Gives the thing itself, not what a link leads to; "" is this folder. */
   chown(path: string, owner: Owner): void {
     if (path === "") return fchownSync(this.descriptor, owner.uid, owner.gid);
