@@ -21,6 +21,8 @@ const PICTURES: Picture[] = [
   { name: "home", path: () => "/" },
   { name: "run", path: ({ failed }) => `/runs/${failed}`, dark: true },
   { name: "run-graph", path: ({ succeeded }) => `/runs/${succeeded}?tab=graph` },
+  { name: "changes", path: ({ changed }) => `/runs/${changed}?tab=changes` },
+  { name: "chat", path: ({ talk }) => `/chat/${talk}` },
   { name: "pipeline", path: () => "/pipelines/change" },
   { name: "agent", path: () => "/agents/engineer" },
   { name: "provider", path: () => "/providers?provider=anthropic" },

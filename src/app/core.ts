@@ -28,6 +28,7 @@ import { instanceKeys } from "../store/instance-keys.ts";
 import { lockDataFolder } from "../store/lock.ts";
 import { databasePath, openStore, type Store } from "../store/store.ts";
 import { createTextWork } from "../text/client.ts";
+import { createExtractor } from "../text/extractor.ts";
 
 /** What tests put in the place of the real parts. */
 export type Replacements = Core["replaced"] & { clock?: Clock; log?: Logger; store?: Store };
@@ -59,8 +60,24 @@ export function openCore(config: Config, replaced: Replacements = {}) {
     command: selfCommand("text-worker"),
     onRestart: (reason) => log.warn({ reason }, "a text worker ended"),
   });
+  const extractor = createExtractor(selfCommand("extract"));
   const core: Omit<Core, "contributions"> = {
-    ...{ config, clock, clockwork, log, masking, text, folder, store, bus, eventLog, keys, idempotency, replaced },
+    ...{
+      config,
+      clock,
+      clockwork,
+      log,
+      masking,
+      text,
+      extractor,
+      folder,
+      store,
+      bus,
+      eventLog,
+      keys,
+      idempotency,
+      replaced,
+    },
     audit: createAudit(store, clock),
     sealer: createSealer(keys.secretsKey),
     instanceId: instanceId(store),
@@ -78,7 +95,7 @@ export function openCore(config: Config, replaced: Replacements = {}) {
     facts,
     listening,
     async close() {
-      const closing = text.close();
+      const closing = Promise.all([text.close(), extractor.close()]);
       if (!replaced.store) store.close();
       unlock();
       await closing;

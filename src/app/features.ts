@@ -12,12 +12,14 @@ import { cookies } from "../feature/cookies/feature.ts";
 import { dashboard } from "../feature/dashboard/feature.ts";
 import { docs } from "../feature/docs/feature.ts";
 import { doctor } from "../feature/doctor/feature.ts";
+import { documents } from "../feature/documents/feature.ts";
 import { engine } from "../feature/engine/feature.ts";
 import { events } from "../feature/events/feature.ts";
 import { inbox } from "../feature/inbox/feature.ts";
 import { jobs } from "../feature/jobs/feature.ts";
 import { knowledgeGraph } from "../feature/knowledge-graph/feature.ts";
 import { lifecycle } from "../feature/lifecycle/feature.ts";
+import { mcp } from "../feature/mcp/feature.ts";
 import { memory } from "../feature/memory/feature.ts";
 import { notifications } from "../feature/notifications/feature.ts";
 import { oidc } from "../feature/oidc/feature.ts";
@@ -25,6 +27,7 @@ import { pipelines } from "../feature/pipelines/feature.ts";
 import { projects } from "../feature/projects/feature.ts";
 import { providers } from "../feature/providers/feature.ts";
 import { pulse } from "../feature/pulse/feature.ts";
+import { reviews } from "../feature/reviews/feature.ts";
 import { runs } from "../feature/runs/feature.ts";
 import { search } from "../feature/search/feature.ts";
 import { secrets } from "../feature/secrets/feature.ts";
@@ -69,17 +72,20 @@ export const FEATURES = noFeatures()
   .with(usage)
   .with(sessions)
   .with(attachments)
+  .with(documents)
   .with(chat)
   .with(lifecycle)
   .with(runs)
   .with(transcripts)
   .with(tasks)
+  .with(reviews)
   .with(codehost)
   .with(spawn)
   .with(pulse)
   .with(memory)
   .with(inbox)
   .with(swarm)
+  .with(mcp)
   .with(engine)
   .with(events)
   .with(admin)

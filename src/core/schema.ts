@@ -1,5 +1,5 @@
 /** Small schemas that API models share. */
-import { type TLiteral, type TSchema, type TUnion, Type as t } from "@sinclair/typebox";
+import { type SchemaOptions, type TLiteral, type TSchema, type TUnion, Type as t } from "@sinclair/typebox";
 
 /** One of these words. */
 export const oneOf = <const Words extends readonly [string, ...string[]]>(...words: Words) =>
@@ -7,7 +7,7 @@ export const oneOf = <const Words extends readonly [string, ...string[]]>(...wor
     -readonly [K in keyof Words]: TLiteral<Words[K]>;
   }>;
 
-export const orNull = <T extends TSchema>(schema: T) => t.Union([schema, t.Null()]);
+export const orNull = <T extends TSchema>(schema: T, options?: SchemaOptions) => t.Union([schema, t.Null()], options);
 
 /** RFC 3339, UTC, milliseconds. */
 export const Time = t.String({ format: "date-time" });

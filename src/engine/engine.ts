@@ -26,7 +26,7 @@ export interface EngineDefaults {
   model(purpose: NonNullable<Kind["purpose"]>): string | null;
   models?: { summary: string | null };
   limits: { max_turns: number; timeout_seconds: number };
-  sandbox: { image: string | null; network: "none" | "bridge"; memory_mb: number; cpus: number };
+  sandbox: { image: string | null; network: "none" | "bridge"; memory_mb: number; cpus: number; git_depth?: number };
 }
 
 export interface SkillSource {
@@ -47,7 +47,7 @@ export interface EngineDeps {
   /** @throws Problem 404 unknown, 409 switched off or its file broken. */
   agentOf(agentId: string): AgentFile;
   /** Asked before every turn. */
-  allowsTool(agentId: string): (tool: string) => boolean;
+  allowsTool(agentId: string): (tool: string, isGranted: boolean) => boolean;
   skills: SkillSource;
   toolbox: Toolbox;
   secretsOf(execution: Execution): Record<string, string>;
@@ -149,7 +149,8 @@ function portsOf(deps: EngineDeps, tokens: ExecutionTokens): EnginePorts {
     toolsFor(execution, { capabilities }) {
       const { agentId, onlyTools, contract } = execution;
       const allowed = deps.allowsTool(agentId);
-      const allows = (tool: string) => allowed(tool) && (onlyTools === undefined || onlyTools.includes(tool));
+      const allows = (tool: string, isGranted: boolean) =>
+        allowed(tool, isGranted) && (onlyTools === undefined || onlyTools.includes(tool));
       return toolbox.for({ execution, allows, hasShell: capabilities.shell, contract });
     },
     promptFor(execution, tools, { about }) {
@@ -160,6 +161,10 @@ function portsOf(deps: EngineDeps, tokens: ExecutionTokens): EnginePorts {
       const prompt = assemblePrompt({
         kind: execution.kind,
         agent,
+        branch:
+          runId !== undefined && projectId !== undefined && deps.defaults().sandbox.git_depth
+            ? `run/${runId}`
+            : undefined,
         project: projectId === undefined ? undefined : deps.projectOf(projectId),
         // An agent that may not recall is not reminded either.
         memory: tools.some(({ name }) => name === "recall") ? deps.memoryOf(execution) : undefined,

@@ -20,7 +20,19 @@ export interface Kind {
   listed: "working" | "open";
 }
 
-const TALK = ["files", "shell", "skills", "memory", "history", "graph", "projects", "team", "web", "mcp"] as const;
+const TALK = [
+  "files",
+  "shell",
+  "skills",
+  "memory",
+  "history",
+  "graph",
+  "documents",
+  "projects",
+  "team",
+  "web",
+  "mcp",
+] as const;
 const WORK = [...TALK, "end"] as const;
 /** One stretch of work from a prompt to `complete`. */
 const WORKS = { executionEnds: "complete", sessionEnds: "work", reads: "execution", listed: "working" } as const;
@@ -42,12 +54,16 @@ export const KINDS = {
   /** The talk from which a project is made. */
   onboarding: {
     ...TALKS,
-    ...{ startedBy: "person", tools: ["skills", "memory", "projects", "web"], purpose: "onboarding" },
+    ...{ startedBy: "person", tools: ["skills", "memory", "documents", "projects", "web"], purpose: "onboarding" },
   },
   /** A transcript that is worked up. It is outside text: nothing leads out of the server from it. */
   ingest: {
     ...WORKS,
-    ...{ startedBy: "upload", tools: ["skills", "memory", "history", "projects", "end"], purpose: "transcript" },
+    ...{
+      startedBy: "upload",
+      tools: ["skills", "memory", "history", "documents", "projects", "end"],
+      purpose: "transcript",
+    },
   },
 } as const satisfies Record<string, Kind>;
 

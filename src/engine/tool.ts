@@ -57,6 +57,7 @@ export type ToolGroup =
   | "memory"
   | "history"
   | "graph"
+  | "documents"
   | "projects"
   | "team"
   | "web"
@@ -85,6 +86,8 @@ export interface ToolSource {
   readonly name: string;
   /** Names of every tool that it may bring to anybody at this moment: what agents can be allowed or denied. */
   names(): readonly string[];
+  /** Where tools are granted: the names of those that an agent was granted. It has them whatever its file lists. */
+  grantedTo?(agentId: string): readonly string[];
   /**
    * What this execution gets; asked before every turn, so it must be quick. A source that throws brings nothing for
    * that turn. What the agent is not allowed is left out by the toolbox.

@@ -6,8 +6,8 @@ import type { ExecutionInfo, Tool, ToolSource } from "./tool.ts";
 
 export interface Wanted {
   execution: ExecutionInfo;
-  /** Whether the agent has the tool: its own list, and what an administrator switched. */
-  allows(tool: string): boolean;
+  /** Whether the agent has the tool: a grant or its own list, and what an administrator switched. */
+  allows(tool: string, isGranted: boolean): boolean;
   hasShell: boolean;
   contract: Contract;
 }
@@ -44,7 +44,7 @@ export function createToolbox(
       for (const tool of brought.flat()) if (!byName.has(tool.name)) byName.set(tool.name, tool);
       const has = (tool: Tool): boolean => {
         if (!tools.includes(tool.group) || (tool.group === "shell" && !hasShell)) return false;
-        return tool.group === "end" || allows(tool.name);
+        return tool.group === "end" || allows(tool.name, tool.group === "mcp");
       };
       return [...byName.values()].filter(has).map((tool) => (tool.name === "complete" ? owing(tool, contract) : tool));
     },

@@ -31,6 +31,7 @@ import type { EventLog } from "../store/event-log.ts";
 import type { InstanceKeys } from "../store/instance-keys.ts";
 import type { Store } from "../store/store.ts";
 import type { TextWork } from "../text/client.ts";
+import type { Extractor } from "../text/extractor.ts";
 import type { Finding } from "./doctor/model.ts";
 import type { Settings } from "./settings/model.ts";
 
@@ -45,6 +46,8 @@ export interface Core {
   readonly masking: Masking;
   /** Work on what strangers wrote, away from this process. */
   readonly text: TextWork;
+  /** Reads text out of strangers' files, away from this process. */
+  readonly extractor: Extractor;
   readonly folder: DataFolder;
   readonly store: Store;
   readonly bus: Bus;

@@ -138,5 +138,12 @@ function cleanContent(message: Message | undefined): void {
 
 /** The generator gives up on bodies where there is a parser of our own; the gate lets in JSON, and forms where files go. */
 function contentOf({ body, uploads }: RouteEntry): Record<string, { schema: Schema }> {
-  return { [uploads ? "multipart/form-data" : "application/json"]: { schema: body as Schema } };
+  if (!uploads) return { "application/json": { schema: body as Schema } };
+  const { file, ...fields } = (body as Schema & { properties: Record<string, unknown> }).properties;
+  const form = { "multipart/form-data": { schema: body as Schema } };
+  // Where the file is not a must, its place can be taken by what stands in the text.
+  const isMust = ((body as { required?: string[] }).required ?? []).includes("file");
+  return file === undefined || isMust
+    ? form
+    : { ...form, "application/json": { schema: { ...(body as Schema), properties: fields } as Schema } };
 }

@@ -26,6 +26,8 @@ export interface DataFolder {
   readonly uploads: string;
   readonly backups: string;
   readonly cache: string;
+  /** A folder of each tool server that runs here. */
+  readonly mcp: string;
   /** True when `openDataFolder` made it. */
   readonly isNew: boolean;
   /** What other users had rights to when it was opened, as paths from the root; what of it they still have. */
@@ -35,7 +37,7 @@ export interface DataFolder {
   hasKey(name: string): boolean;
 }
 
-const PARTS = ["agents", "projects", "workspaces", "vaults", "uploads", "backups", "keys", "cache"];
+const PARTS = ["agents", "projects", "workspaces", "vaults", "uploads", "backups", "keys", "cache", "mcp"];
 /** What may be in a folder before its first start besides its parts: files of ours, of the file system, of people. */
 const HARMLESS = /^(\..*|README.*|lost\+found|setup-token|server\.json.*|skep\..*)$/i;
 
@@ -79,6 +81,7 @@ export function openDataFolder(root: string): DataFolder {
     uploads: part("uploads"),
     backups: part("backups"),
     cache: part("cache"),
+    mcp: part("mcp"),
     isNew,
     exposed: closeToOthers(root),
     hasKey: (name) => existsSync(join(root, "keys", name)),

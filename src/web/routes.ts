@@ -11,6 +11,7 @@ import {
   House,
   KeyRound,
   type LucideIcon,
+  MessagesSquare,
   PlugZap,
   Server,
   Settings,
@@ -42,6 +43,10 @@ export const PAGES: Page[] = [
   }),
   page("/runs/new", "Start a run", () => import("./page/runs/start-page.tsx")),
   page("/runs/:id", "Run", () => import("./page/run/run-page.tsx")),
+  page("/chat", "Chat", () => import("./page/chat/chats-page.tsx"), {
+    nav: { group: "Work", icon: MessagesSquare, key: "c" },
+  }),
+  page("/chat/:id", "Talk", () => import("./page/chat/chat-page.tsx")),
   page("/projects", "Projects", () => import("./page/projects/projects-page.tsx"), {
     nav: { group: "Work", icon: FolderGit2, key: "p" },
   }),

@@ -1,5 +1,7 @@
 /** Containers: their life, their logs, their commands, and the list of those with a label. */
 import type Docker from "dockerode";
+import { type AttachedContainer, attachTo } from "./attach.ts";
+import type { FrameSink } from "./demux.ts";
 import { type ExecRequest, type RunningExec, startExec } from "./exec.ts";
 import { guarded } from "./failures.ts";
 import { followLogs, type LogChunk, type LogOptions } from "./logs.ts";
@@ -52,6 +54,8 @@ export interface ContainerApi {
   stats(id: string): Promise<ContainerStats>;
   logs(id: string, options: LogOptions): AsyncIterable<LogChunk>;
   exec(id: string, request: ExecRequest): Promise<RunningExec>;
+  /** The streams of its own command. Call it before `start`, or its first output is missed. */
+  attach(id: string, onOutput: FrameSink): Promise<AttachedContainer>;
 }
 
 export function createContainerApi(docker: () => Docker, address: string): ContainerApi {
@@ -76,6 +80,7 @@ export function createContainerApi(docker: () => Docker, address: string): Conta
     stats: (id) => call(async () => containerStats(await on(id).stats({ stream: false, "one-shot": true }))),
     logs: (id, options) => followLogs(on(id), address, options),
     exec: (id, request) => startExec(on(id), address, request),
+    attach: (id, onOutput) => attachTo(on(id), address, onOutput),
   };
 }
 

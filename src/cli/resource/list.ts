@@ -1,5 +1,6 @@
 /** Everything that `resourceCommands` makes commands of. */
 import { agents } from "./agents.ts";
+import { documents } from "./documents.ts";
 import { executions } from "./executions.ts";
 import { jobs } from "./jobs.ts";
 import { keys } from "./keys.ts";
@@ -7,9 +8,11 @@ import { pipelines } from "./pipelines.ts";
 import { projects } from "./projects.ts";
 import { providers } from "./providers.ts";
 import type { Resource } from "./resource.ts";
+import { routines } from "./routines.ts";
 import { secrets } from "./secrets.ts";
 import { skills } from "./skills.ts";
 import { sso } from "./sso.ts";
+import { swarm } from "./swarm.ts";
 import { users } from "./users.ts";
 
 export const RESOURCES: readonly Resource[] = [
@@ -21,6 +24,9 @@ export const RESOURCES: readonly Resource[] = [
   providers,
   jobs,
   executions,
+  documents,
+  swarm,
+  routines,
   keys,
   users,
   sso,

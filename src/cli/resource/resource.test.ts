@@ -122,6 +122,33 @@ describe("pipelines", () => {
   });
 });
 
+describe("routines", () => {
+  test("are added, changed, run, looked at over time, and deleted", async () => {
+    const add = ["routines", "add", "scribe", "Morning", "--say", "Look around"];
+    expect(await refused(...add)).toContain("Say when");
+    expect(await refused("routines", "add", "scribe", "x", "--every", "5")).toContain("Say what to do");
+    expect(await refused(...add, "--every", "5", "--cron", "0 9 * * *")).toContain("not both");
+    expect(await refused(...add, "--every", "often")).toContain("--every takes a whole number");
+    expect(await refused(...add, "--every", "5", "--blackout", "night")).toContain("22:00-06:00");
+    expect(await refused(...add, "--cron", "0 0 30 2 *")).toContain("never be due");
+    const night = ["--blackout", "22:00-06:00", "10:00-11:00 sat,sun"];
+    const made = await said(...add, "--cron", "0 9 * * mon-fri", "--timezone", "Europe/Berlin", ...night);
+    expect(made).toMatch(/^when +0 9 \* \* mon-fri {2}Europe\/Berlin$/m);
+    expect(made).toMatch(/^not +22:00-06:00; 10:00-11:00 sat,sun$/m);
+    expect(made).toMatch(/^blocked +.*pulse_enabled is false/m);
+    const edited = await json("routines", "edit", "Morning", "--every", "30", "--offset", "5", "--blackout", "none");
+    expect(edited).toMatchObject({ schedule: { every_minutes: 30, offset_minutes: 5 }, blackouts: [], enabled: true });
+    expect(await said("routines")).toMatch(/^Morning +scribe +every 30 min \+ 5 /m);
+    expect((await json("routines", "--agent", "lead")).items).toEqual([]);
+    expect(await said("routines", "run", "Morning", "--wait")).toMatch(/^succeeded: /);
+    expect(await said("routines", "ticks", "Morning")).toMatch(/ succeeded +sess_/);
+    expect(await said("routines", "timeline", "scribe")).toMatch(/Morning +planned$/m);
+    expect(await said("routines", "disable", "Morning")).toMatch(/^next +off$/m);
+    expect(await refused("routines", "timeline", "scribe", "--from", "soon")).toContain("RFC 3339");
+    expect(await said("routines", "delete", "Morning")).toBe("deleted routine Morning\n");
+  });
+});
+
 describe("agents and skills", () => {
   test("an agent is added, changed, switched and deleted", async () => {
     const prompt = file("ringer.md", "Ring the bell.");

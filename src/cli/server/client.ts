@@ -7,6 +7,8 @@ export interface Client {
   /** The server's data folder, where it is one of this machine. */
   readonly data?: string | undefined;
   call<T = Record<string, unknown>>(method: string, path: string, body?: unknown): Promise<T>;
+  /** Sends a form, with files. */
+  upload<T = Record<string, unknown>>(path: string, form: FormData): Promise<T>;
   /** The same for an answer that is not JSON. */
   text(path: string): Promise<string>;
   /** Events of a stream path, over breaks of the connection, until the server ends it for good or `signal` aborts. */
@@ -30,23 +32,22 @@ export function createClient(url: string, token?: string, data?: string): Client
     if (!answer.ok) throw await problemOf(url, answer);
     return answer;
   };
+  async function parsed<T>(path: string, init: RequestInit): Promise<T> {
+    const text = await (await reach(path, init)).text();
+    try {
+      return (text ? JSON.parse(text) : {}) as T;
+    } catch {
+      throw stranger(url);
+    }
+  }
   return {
     url,
     data,
-    async call<T>(method: string, path: string, body?: unknown) {
+    call<T>(method: string, path: string, body?: unknown) {
       const json = body === undefined ? {} : { body: JSON.stringify(body) };
-      const answer = await reach(path, {
-        method,
-        headers: { ...headers, "Content-Type": "application/json" },
-        ...json,
-      });
-      const text = await answer.text();
-      try {
-        return (text ? JSON.parse(text) : {}) as T;
-      } catch {
-        throw stranger(url);
-      }
+      return parsed<T>(path, { method, headers: { ...headers, "Content-Type": "application/json" }, ...json });
     },
+    upload: <T>(path: string, form: FormData) => parsed<T>(path, { method: "POST", headers, body: form }),
     text: async (path) => (await reach(path, { headers: { ...headers, Accept: "text/plain" } })).text(),
     async *events(path, signal) {
       let last = 0;

@@ -34,6 +34,10 @@ export const agents = defineFeature("agents", (deps: Needs) => {
       return { ...AGENT_DEFAULTS, max_turns, timeout_seconds, network, memory_mb, cpus };
     },
     ports: {
+      toolsOf: (id) =>
+        contributions.tools.flatMap((source) =>
+          (source.grantedTo?.(id) ?? source.names()).map((name) => ({ name, isGranted: !!source.grantedTo })),
+        ),
       ...{ toolNames, skillsOf: skills.namesOf, isWorking: activity.isWorking, forget: activity.forget },
       countsOf: (id) => ({ runs: activity.runs(id), memories: activity.memories(id), secrets: activity.secrets(id) }),
     },

@@ -15,6 +15,8 @@ import type { ToolOverrides } from "./tool-overrides.ts";
 /** What other parts know of an agent. */
 export interface AgentPorts {
   toolNames(): string[];
+  /** Tools of an agent: those granted to it, and those that it may have without a grant. */
+  toolsOf(agentId: string): { name: string; isGranted: boolean }[];
   skillsOf(agentId: string): string[];
   countsOf(agentId: string): { runs: number; memories: number; secrets: number };
   isWorking(agentId: string): boolean;
@@ -69,6 +71,11 @@ export function createAgents(deps: AgentsDeps): Agents {
     return agent;
   };
   const settingsOf = ({ config }: StoredAgent): AgentSettings => withDefaults(config, defaults());
+  const toolsOf = ({ id, config }: StoredAgent): string[] => {
+    const allows = overrides.allows(id, config.tools);
+    const has = ports.toolsOf(id).filter(({ name, isGranted }) => allows(name, isGranted));
+    return [...new Set(has.map(({ name }) => name))];
+  };
   const present = (agent: StoredAgent): Agent => {
     const { id, name, emoji, role, description, enabled, config, problems, sourceFile, updatedAt } = agent;
     return {
@@ -78,7 +85,7 @@ export function createAgents(deps: AgentsDeps): Agents {
       role,
       description,
       model: config.model ?? null,
-      tools: ports.toolNames().filter(overrides.allows(id, config.tools)),
+      tools: toolsOf(agent),
       enabled,
       config: settingsOf(agent),
       skills: ports.skillsOf(id),

@@ -19,7 +19,7 @@ export interface ToolOverrides {
   /** Tool → on or off, for the engine. */
   of(agentId: string): ReadonlyMap<string, boolean>;
   /** Whether the agent has a tool: `listed` is what its file names, undefined for all. */
-  allows(agentId: string, listed: readonly string[] | undefined): (tool: string) => boolean;
+  allows(agentId: string, listed: readonly string[] | undefined): (tool: string, isGranted: boolean) => boolean;
 }
 
 export interface ToolOverridesDeps {
@@ -76,7 +76,7 @@ export function createToolOverrides({ store, clock, toolNames }: ToolOverridesDe
     of,
     allows(agentId, listed) {
       const switched = of(agentId);
-      return (tool) => switched.get(tool) ?? (listed === undefined || listed.includes(tool));
+      return (tool, isGranted) => switched.get(tool) ?? (isGranted || listed === undefined || listed.includes(tool));
     },
   };
 }

@@ -1,16 +1,26 @@
+import { createContentStore } from "../../store/content-store.ts";
 import { type Core, defineFeature } from "../feature.ts";
-import { createContentStore } from "./content-store.ts";
+import type { Jobs } from "../jobs/service.ts";
+import { defineReadText } from "./read-text.ts";
 import { attachmentRoutes } from "./routes.ts";
 import { createAttachments } from "./service.ts";
+import { createSettling } from "./settling.ts";
+
+type Needs = Core & { jobs: Pick<Jobs, "enqueue"> };
 
 const SWEEP_MS = 3_600_000;
 
-export const attachments = defineFeature("attachments", (deps: Core) => {
-  const service = createAttachments({ ...deps, content: createContentStore(deps.folder.uploads) });
+export const attachments = defineFeature("attachments", (deps: Needs) => {
+  const { store, extractor, masking } = deps;
+  const content = createContentStore(deps.folder.uploads);
+  const settling = createSettling();
+  const readText = defineReadText({ store, content, extractor, masking, settled: settling.settled });
+  const service = createAttachments({ ...deps, content, readText, settling: settling.wait });
   return {
     service,
     routes: attachmentRoutes(deps.base, service),
     attachments: { bytes: service.bytes, text: service.text },
+    jobs: [readText],
     duties: [{ name: "attachments", everyMs: SWEEP_MS, run: service.sweep }],
     handOver: (from) => service.removeOf(from),
   };

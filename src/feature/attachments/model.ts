@@ -1,6 +1,6 @@
 /** A file that somebody attached. */
 import { type Static, Type as t } from "@sinclair/typebox";
-import { oneOf, Time } from "../../core/schema.ts";
+import { oneOf, orNull, Time } from "../../core/schema.ts";
 
 export const Attachment = t.Object({
   id: t.String(),
@@ -8,7 +8,9 @@ export const Attachment = t.Object({
   media_type: t.String({ description: "By its first bytes, not by its name." }),
   size_bytes: t.Integer(),
   sha256: t.String(),
-  status: oneOf("ready"),
+  /** Of reading its text. */
+  status: oneOf("processing", "ready", "failed"),
+  error: orNull(t.String({ description: "Why no text could be read out of it; the file is there all the same." })),
   text_available: t.Boolean({ description: "A model that does not take the file reads its text." }),
   created_at: Time,
 });

@@ -1,7 +1,7 @@
 /** /v1/attachments. What is downloaded is never shown in the page of this server. */
 import { Type as t } from "@sinclair/typebox";
 import { Elysia, t as elysia } from "elysia";
-import { Problem } from "../../core/errors.ts";
+import { invalidField, Problem } from "../../core/errors.ts";
 import type { Base } from "../../http/base.ts";
 import { Attachment } from "./model.ts";
 import type { AttachmentService } from "./service.ts";
@@ -27,10 +27,13 @@ export function attachmentRoutes(base: Base, attachments: AttachmentService) {
     .use(base)
     .post(
       "/v1/attachments/upload",
-      async ({ body, caller, answer }) => {
-        const { file } = body;
-        const make = await attachments.receive({ name: file.name, bytes: await file.bytes() }, caller);
-        return answer.created(({ id }) => `/v1/attachments/${id}`, make);
+      async ({ upload, caller, answer }) => {
+        if (!upload) throw invalidField("/file", "A form with a file is needed");
+        const kept = await attachments.keep(upload, caller);
+        return answer.created(
+          ({ id }) => `/v1/attachments/${id}`,
+          () => attachments.create(kept, caller),
+        );
       },
       {
         access: "user",
@@ -49,20 +52,19 @@ export function attachmentRoutes(base: Base, attachments: AttachmentService) {
     .get(
       "/v1/attachments/:id/content",
       ({ params, caller, request }) => {
-        const { attachment, path } = attachments.content(params.id, caller);
-        const { filename, media_type, size_bytes } = attachment;
-        const range = rangeOf(request.headers.get("range"), size_bytes);
-        const file = Bun.file(path);
+        const { name, sha256, size, media_type } = attachments.fileOf(params.id, caller);
+        const range = rangeOf(request.headers.get("range"), size);
+        const file = Bun.file(attachments.pathOf(sha256));
         const headers: Record<string, string> = {
           "Content-Type": media_type,
-          "Content-Disposition": `attachment; filename*=UTF-8''${encodeURIComponent(filename)}`,
+          "Content-Disposition": `attachment; filename*=UTF-8''${encodeURIComponent(name)}`,
           "Content-Security-Policy": "sandbox; default-src 'none'",
           "X-Content-Type-Options": "nosniff",
           "Cache-Control": "private, no-store",
           "Accept-Ranges": "bytes",
         };
         if (!range) return new Response(file, { headers });
-        headers["Content-Range"] = `bytes ${range.from}-${range.to}/${size_bytes}`;
+        headers["Content-Range"] = `bytes ${range.from}-${range.to}/${size}`;
         return new Response(file.slice(range.from, range.to + 1), { status: 206, headers });
       },
       {

@@ -1,30 +1,47 @@
 /** Files that people attach to messages: their owner's alone, typed by their bytes, gone when nothing holds them. */
-import { and, count, eq, isNull, lt, notExists, sql, sum } from "drizzle-orm";
+import { and, eq, isNull, lt, notExists, sql, sum } from "drizzle-orm";
 import { type Clock, timestamp } from "../../core/clock.ts";
 import { invalidField, notFound, Problem } from "../../core/errors.ts";
 import { newId } from "../../core/ids.ts";
 import { LIMITS } from "../../core/limits.ts";
+import { mediaTypeOf } from "../../core/media-type.ts";
 import type { AttachedPart } from "../../engine/parts.ts";
 import type { Caller } from "../../http/caller.ts";
+import type { SpooledFile } from "../../http/form.ts";
+import type { ContentStore } from "../../store/content-store.ts";
 import type { Store } from "../../store/store.ts";
 import { attachmentHolds, attachments as table } from "../../store/tables/attachments.ts";
-import type { ContentStore } from "./content-store.ts";
+import { documents } from "../../store/tables/documents.ts";
+import type { Jobs } from "../jobs/service.ts";
 import type { Attachment } from "./model.ts";
+import { type defineReadText, READABLE, TEXT_BYTES } from "./read-text.ts";
+
+/** A file in the store of contents. */
+export interface KeptFile {
+  name: string;
+  sha256: string;
+  size: number;
+  media_type: string;
+}
+
+/** What is to be kept: the file of a form, or a text. */
+export type Incoming = SpooledFile | { name: string; text: string };
 
 export interface AttachmentService {
-  /**
-   * Keeps the bytes; the answer's function makes the attachment of them.
-   * @throws Problem 413 `quota_exceeded`, 422 an empty file.
-   */
-  receive(file: { name: string; bytes: Uint8Array }, caller: Caller): Promise<() => Attachment>;
+  /** Keeps text, or the file of a form, for the caller. @throws Problem 413 `quota_exceeded`, 422 an empty file. */
+  keep(file: Incoming, caller: Caller): Promise<KeptFile>;
+  /** Makes an attachment of a kept file; its text is read in the background. Call inside the transaction that answers. */
+  create(file: KeptFile, caller: Caller): Attachment;
   /** @throws Problem 404 unknown or another user's. */
   get(id: string, caller: Caller): Attachment;
-  /** Where the bytes are. */
-  content(id: string, caller: Caller): { attachment: Attachment; path: string };
+  /** The bytes behind an attachment of the caller's. @throws Problem 404. */
+  fileOf(id: string, caller: Caller): KeptFile;
+  /** Where the bytes of that digest are. */
+  pathOf(sha256: string): string;
   /** Parts of a message, held by its session. Call inside the transaction. @throws Problem 422 one that is not theirs. */
   attach(ids: readonly string[], sessionId: string, caller: Caller): AttachedPart[];
   bytes(id: string): Promise<Uint8Array | undefined>;
-  /** Its first TEXT_BYTES; undefined when it is gone, or no text. */
+  /** Its first TEXT_BYTES, once they have been read out of it; undefined when it is gone, or has no text. */
   text(id: string): Promise<string | undefined>;
   /** Removes what nothing has held for a day. */
   sweep(): Promise<void>;
@@ -36,61 +53,94 @@ export interface AttachmentsDeps {
   store: Store;
   clock: Clock;
   content: ContentStore;
+  jobs: Pick<Jobs, "enqueue">;
+  readText: ReturnType<typeof defineReadText>;
+  /** Resolves once it is known whether the attachment has text. */
+  settling(attachmentId: string): Promise<void>;
 }
 
 type Row = typeof table.$inferSelect;
 
-const present = ({ user_id: _, ...row }: Row): Attachment => ({ ...row, status: "ready" });
+const present = ({ user_id: _u, text_sha256: _t, ...row }: Row): Attachment => row;
 const NAME_CHARACTERS = 255;
-/** Of a text: as much is looked at, and given to models. */
-const TEXT_BYTES = 1024 * 1024;
+/** Of a file: what its type is read from. */
+const HEAD_BYTES = 1024 * 1024;
+const TAIL_BYTES = 65_536;
 
-export function createAttachments({ store, clock, content }: AttachmentsDeps): AttachmentService {
-  const { db } = store;
-  const owned = (userId: string | undefined) =>
-    userId === undefined ? isNull(table.user_id) : eq(table.user_id, userId);
+export function createAttachments(deps: AttachmentsDeps): AttachmentService {
+  const { store, clock, content, jobs, readText, settling } = deps;
+  const { db, statement } = store;
   const rowOf = (id: string) => db.select().from(table).where(eq(table.id, id)).get();
   const find = (id: string, caller: Caller): Row => {
     const row = rowOf(id);
     if (!row || row.user_id !== (caller.userId ?? null)) throw notFound("attachment");
     return row;
   };
-  const used = (caller: Caller): number =>
+  const usedOf = (from: typeof table | typeof documents, userId: string | undefined): number =>
     Number(
       db
-        .select({ bytes: sum(table.size_bytes) })
-        .from(table)
-        .where(owned(caller.userId))
+        .select({ bytes: sum(from.size_bytes) })
+        .from(from)
+        .where(userId === undefined ? isNull(from.user_id) : eq(from.user_id, userId))
         .get()?.bytes ?? 0,
     );
-  const read = async (row: Row | undefined): Promise<Uint8Array | undefined> =>
-    row && (await content.exists(row.sha256)) ? Bun.file(content.pathOf(row.sha256)).bytes() : undefined;
+  function assertRoom(bytes: number, { userId }: Caller): void {
+    if (usedOf(table, userId) + usedOf(documents, userId) + bytes > LIMITS.attachmentsPerUserBytes)
+      throw new Problem(
+        413,
+        "quota_exceeded",
+        `Your attachments and documents may hold ${LIMITS.attachmentsPerUserBytes} bytes in all. Delete documents, or end talks that hold old files.`,
+      );
+  }
+  const isHeld = (sha256: string): boolean =>
+    statement(
+      `SELECT 1 FROM attachments WHERE sha256 = @sha256 OR text_sha256 = @sha256
+       UNION ALL SELECT 1 FROM documents WHERE sha256 = @sha256 LIMIT 1`,
+    ).get({ sha256 }) !== undefined;
 
   return {
-    async receive({ name, bytes }, caller) {
-      if (bytes.byteLength === 0) throw invalidField("/file", "The file is empty");
-      if (used(caller) + bytes.byteLength > LIMITS.attachmentsPerUserBytes)
-        throw new Problem(
-          413,
-          "quota_exceeded",
-          `Your attachments may hold ${LIMITS.attachmentsPerUserBytes} bytes in all. End talks that hold old ones.`,
-        );
-      const { mediaType, isText } = await typeOf(bytes);
+    pathOf: content.pathOf,
+    async keep(incoming, caller) {
+      const name = plainName(incoming.name);
+      if ("text" in incoming) {
+        const bytes = new TextEncoder().encode(incoming.text);
+        assertRoom(bytes.byteLength, caller);
+        return { name, sha256: await content.put(bytes), size: bytes.byteLength, media_type: "text/plain" };
+      }
+      const { path, size, sha256 } = incoming;
+      if (size === 0) throw invalidField("/file", "The file is empty");
+      assertRoom(size, caller);
+      const file = Bun.file(path);
+      const head = await file.slice(0, HEAD_BYTES).bytes();
+      const tail = await file.slice(Math.max(0, size - TAIL_BYTES)).bytes();
+      await content.adopt(path, sha256);
+      return { name, sha256, size, media_type: await mediaTypeOf(head, tail) };
+    },
+    create({ name, sha256, size, media_type }, caller) {
+      const isReadable = READABLE.has(media_type);
       const row: Row = {
-        ...{ id: newId("attachment"), user_id: caller.userId ?? null, filename: plainName(name) },
-        ...{ media_type: mediaType, size_bytes: bytes.byteLength, sha256: await content.put(bytes) },
-        ...{ text_available: isText, created_at: timestamp(clock.now()) },
+        ...{
+          id: newId("attachment"),
+          user_id: caller.userId ?? null,
+          filename: name,
+          media_type,
+          size_bytes: size,
+          sha256,
+        },
+        ...{ text_available: media_type === "text/plain", status: isReadable ? "processing" : "ready" },
+        ...{ error: null, text_sha256: null, created_at: timestamp(clock.now()) },
       };
-      return () =>
-        store.write(() => {
-          db.insert(table).values(row).run();
-          return present(row);
-        });
+      return store.write(() => {
+        db.insert(table).values(row).run();
+        const wish = { key: row.id, subject: name, userId: caller.userId };
+        if (isReadable) jobs.enqueue(readText, { attachment_id: row.id, owner: caller.userId ?? "" }, wish);
+        return present(row);
+      });
     },
     get: (id, caller) => present(find(id, caller)),
-    content(id, caller) {
-      const row = find(id, caller);
-      return { attachment: present(row), path: content.pathOf(row.sha256) };
+    fileOf(id, caller) {
+      const { filename: name, sha256, size_bytes: size, media_type } = find(id, caller);
+      return { name, sha256, size, media_type };
     },
     attach: (ids, sessionId, caller) =>
       ids.map((id, index) => {
@@ -102,11 +152,16 @@ export function createAttachments({ store, clock, content }: AttachmentsDeps): A
         const type = media_type.startsWith("image/") ? "image" : "file";
         return { type, attachment_id: id, name, media_type, size_bytes };
       }),
-    bytes: (id) => read(rowOf(id)),
-    async text(id) {
+    async bytes(id) {
       const row = rowOf(id);
-      if (!row?.text_available || !(await content.exists(row.sha256))) return undefined;
-      return Bun.file(content.pathOf(row.sha256)).slice(0, TEXT_BYTES).text();
+      return row && (await content.exists(row.sha256)) ? Bun.file(content.pathOf(row.sha256)).bytes() : undefined;
+    },
+    async text(id) {
+      if (rowOf(id)?.status === "processing") await settling(id);
+      const row = rowOf(id);
+      if (!row?.text_available) return undefined;
+      const sha256 = row.text_sha256 ?? row.sha256;
+      return (await content.exists(sha256)) ? Bun.file(content.pathOf(sha256)).slice(0, TEXT_BYTES).text() : undefined;
     },
     async sweep() {
       const before = clock.now() - LIMITS.attachmentUnheldMs;
@@ -123,10 +178,7 @@ export function createAttachments({ store, clock, content }: AttachmentsDeps): A
           )
           .run(),
       );
-      for (const sha256 of await content.olderThan(before)) {
-        const held = db.select({ rows: count() }).from(table).where(eq(table.sha256, sha256)).get()!.rows;
-        if (held === 0) await content.remove(sha256);
-      }
+      for (const sha256 of await content.olderThan(before)) if (!isHeld(sha256)) await content.remove(sha256);
     },
     removeOf(userId) {
       store.write(() => db.delete(table).where(eq(table.user_id, userId)).run());
@@ -139,20 +191,4 @@ function plainName(name: string): string {
   const last = name.split(/[/\\]/).at(-1) ?? "";
   const plain = last.replace(/[\p{Cc}\p{Cf}\p{Cs}\u2028\u2029]/gu, "").trim();
   return plain === "" || plain === "." || plain === ".." ? "file" : plain.slice(0, NAME_CHARACTERS);
-}
-
-/** By the bytes alone: a known signature, else valid UTF-8 without control characters is text. */
-async function typeOf(bytes: Uint8Array): Promise<{ mediaType: string; isText: boolean }> {
-  const { fileTypeFromBuffer } = await import("file-type");
-  const known = await fileTypeFromBuffer(bytes.subarray(0, 65_536)).catch(() => undefined);
-  if (known) return { mediaType: known.mime, isText: false };
-  try {
-    // The rest is read as text anyway; a character that the cut divides is no fault.
-    const cut = bytes.byteLength > TEXT_BYTES;
-    const text = new TextDecoder("utf-8", { fatal: true }).decode(bytes.subarray(0, TEXT_BYTES), { stream: cut });
-    if (!text.includes("\0")) return { mediaType: "text/plain", isText: true };
-  } catch {
-    // Not text.
-  }
-  return { mediaType: "application/octet-stream", isText: false };
 }

@@ -146,8 +146,9 @@ export function createCookies({ store, clock, sealer, audit, masking, agentExist
       );
     },
     async grant(id, agentId, caller) {
+      const found = find(id, caller);
       assertAgent(agentId);
-      await masks.learn(caller.userId, cookiesOf(find(id, caller)));
+      await masks.learn(caller.userId, cookiesOf(found));
       return store.write(() => {
         const row = find(id, caller);
         assertAgent(agentId);

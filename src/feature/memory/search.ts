@@ -1,4 +1,5 @@
 /** Full-text search over entries' paragraphs: every word of the query quoted, joined by OR, best paragraph per entry. */
+import { matchExpression } from "../../store/match-expression.ts";
 import type { Store } from "../../store/store.ts";
 import { type EntryRow, type Reader, rowOf, visibleTo } from "./entry-index.ts";
 import type { MemoryHit } from "./model.ts";
@@ -16,30 +17,9 @@ export interface SearchWish {
 
 export type Search = (wish: SearchWish) => MemoryHit[];
 
-const STOP_WORDS = new Set(
-  `a about all am an and any are as at be been but by can could did do does for from had has have he her him his how i if in
-   into is it its just me my no not of on or our she should so than that the their them then there these they this to was
-   we were what when where which who whom why will with would you your`.split(/\s+/),
-);
-const MAX_TERMS = 48;
 /** Paragraphs looked at for each entry asked for: several of the best may be of one entry. */
 const UNITS_PER_HIT = 5;
 const SNIPPET_CHARACTERS = 1_600;
-
-/** Words of a text as an FTS5 expression that no query can break out of; undefined without words. */
-export function matchExpression(query: string): string | undefined {
-  const words = [
-    ...new Set(
-      query
-        .normalize("NFC")
-        .toLowerCase()
-        .match(/[\p{L}\p{N}]+/gu) ?? [],
-    ),
-  ];
-  const telling = words.filter((word) => !STOP_WORDS.has(word));
-  const terms = (telling.length > 0 ? telling : words).slice(0, MAX_TERMS);
-  return terms.length === 0 ? undefined : terms.map((term) => `"${term}"`).join(" OR ");
-}
 
 interface Found {
   vault: string;

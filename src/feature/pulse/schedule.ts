@@ -21,6 +21,7 @@ export interface Times {
   blackouts: readonly Blackout[];
 }
 
+const SECOND = 1_000;
 const MINUTE = 60_000;
 const DAY = 1_440;
 const WEEK = 7 * DAY;
@@ -38,11 +39,8 @@ function cronTicks(pattern: string, timezone: string): Ticks {
   const at = (date: Date | null | undefined): number | null => date?.getTime() ?? null;
   return {
     next: (after) => at(cron.nextRun(new Date(after))),
-    last(until) {
-      // What croner finds lies before the second of its argument.
-      const [found, before] = cron.previousRuns(2, new Date(until + 1_000)).map((date) => date.getTime());
-      return (found !== undefined && found <= until ? found : before) ?? null;
-    },
+    // What croner finds lies before the second of its argument.
+    last: (until) => at(cron.previousRuns(1, new Date(Math.floor(until / SECOND) * SECOND + SECOND))[0]),
   };
 }
 
@@ -94,6 +92,7 @@ export function planOf({ schedule, timezone, blackouts }: Times): Plan {
       for (let tries = 0; at !== null && tries < TRIES; tries++) {
         const minutes = left(at);
         if (minutes === 0) return at;
+        if (minutes === WEEK) return null;
         at = ticks.next(minutes > CLOCK_CHANGE + 1 ? at + (minutes - CLOCK_CHANGE) * MINUTE : at);
       }
       return null;

@@ -72,7 +72,7 @@ export function runRoutes(base: Base, { runs, views, agents }: RunRoutesDeps) {
         params: RunPath,
         body: t.Optional(RunRestart),
         response: { 202: Run },
-        detail: { tags, summary: "Restart a failed or cancelled run from its first step not succeeded" },
+        detail: { tags, summary: "Restart an ended run, from its first step not succeeded or from a named step" },
       },
     )
     .post("/v1/runs/:id/approve", ({ params, body, caller }) => runs.approve(params.id, body, caller), {

@@ -33,6 +33,8 @@ export interface Secrets {
   grantedTo(agentId: string, page: Page): ListAnswer<Secret>;
   /** Plaintext by variable name, and the names of those that cannot be opened. Each read is audited. */
   envOf(agentId: string, reader: { actor: string; address?: string | undefined }): SecretEnv;
+  /** Plaintext for a part of the server itself; undefined when there is none, or it cannot be opened. Audited. */
+  valueOf(name: string, actor: string): string | undefined;
 }
 
 export interface SecretEnv {
@@ -187,6 +189,11 @@ export function createSecrets({ store, clock, values, audit, agentExists }: Secr
         (row) => row.name,
         present,
       );
+    },
+    valueOf(name, actor) {
+      const row = db.select().from(secrets).where(eq(secrets.name, name)).get();
+      if (row) audit({ action: "secret.value_read", actor, subject: row.id, data: { name } });
+      return row && values.open(row);
     },
     envOf(agentId, { actor, address }) {
       assertAgent(agentId);

@@ -25,12 +25,16 @@ import sessions from "./0120-sessions.sql" with { type: "text" };
 import callEstimates from "./0121-call-estimates.sql" with { type: "text" };
 import waits from "./0121-waits.sql" with { type: "text" };
 import attachments from "./0140-attachments.sql" with { type: "text" };
+import documents from "./0150-documents.sql" with { type: "text" };
+import attachmentText from "./0151-attachment-text.sql" with { type: "text" };
 import memory from "./0160-memory.sql" with { type: "text" };
 import swarms from "./0180-swarms.sql" with { type: "text" };
 import pulses from "./0185-pulses.sql" with { type: "text" };
 import merging from "./0200-merging.sql" with { type: "text" };
 import commands from "./0205-commands.sql" with { type: "text" };
+import runComments from "./0206-run-comments.sql" with { type: "text" };
 import tasks from "./0220-tasks.sql" with { type: "text" };
+import mcp from "./0240-mcp.sql" with { type: "text" };
 import cookies from "./0260-cookies.sql" with { type: "text" };
 import voice from "./0261-voice.sql" with { type: "text" };
 import codehost from "./0270-codehost.sql" with { type: "text" };
@@ -69,14 +73,18 @@ export const MIGRATIONS: readonly Migration[] = [
   { name: "0102-run-totals", sql: runTotals },
   { name: "0200-merging", sql: merging },
   { name: "0205-commands", sql: commands },
+  { name: "0206-run-comments", sql: runComments },
   { name: "0160-memory", sql: memory },
   { name: "0121-waits", sql: waits },
   { name: "0220-tasks", sql: tasks },
   { name: "0140-attachments", sql: attachments },
+  { name: "0240-mcp", sql: mcp },
   { name: "0260-cookies", sql: cookies },
   { name: "0261-voice", sql: voice },
   { name: "0270-codehost", sql: codehost },
   { name: "0290-lifecycle", sql: lifecycle },
+  { name: "0150-documents", sql: documents },
+  { name: "0151-attachment-text", sql: attachmentText },
   { name: "0180-swarms", sql: swarms },
   // After the index of the timeline that it makes anew.
   { name: "0185-pulses", sql: pulses },

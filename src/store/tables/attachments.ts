@@ -13,6 +13,10 @@ export const attachments = sqliteTable("attachments", {
   sha256: text().notNull(),
   text_available: integer({ mode: "boolean" }).notNull(),
   created_at: text().notNull(),
+  status: text().$type<"processing" | "ready" | "failed">().notNull().default("ready"),
+  error: text(),
+  /** Of the text in the store of contents; null: the file is text itself, or there is none. */
+  text_sha256: text(),
 });
 
 export const attachmentHolds = sqliteTable(

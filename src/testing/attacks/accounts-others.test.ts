@@ -58,6 +58,7 @@ beforeAll(async () => {
   const attached = new FormData();
   attached.append("file", new File(["of a"], "a.txt"));
   const attachment = await by(a, "POST", "/v1/attachments/upload", attached);
+  const document = await by(a, "POST", "/v1/ingest/document", { title: "of a", content: "# Of a\n\nWords." });
   const spawned = await by(a, "POST", "/v1/spawn-executor/execute", { agent_id: "scribe", prompt: "Look" });
   const swarm = await by(a, "POST", "/v1/swarm/execute", {
     agent_id: "scribe",
@@ -72,6 +73,7 @@ beforeAll(async () => {
     ["/v1/swarm/", [swarm.body["id"] as string]],
     ["/v1/pulse-routines/", ["scribe", routine, tick]],
     ["/v1/spawn-executor/", [spawned.body["id"] as string]],
+    ["/v1/documents/", [document.body["id"] as string]],
     ["/v1/attachments/", [attachment.body["id"] as string]],
     ["/v1/chat/sessions/", [talk.body["id"] as string, "msg_none"]],
     ["/v1/browser/cookies/agents/", ["scribe", cookies.body["id"] as string]],
@@ -82,7 +84,7 @@ beforeAll(async () => {
     ["/v1/jobs/", ["job_of_a"]],
     ["/v1/admin/notifications/", ["ntf_of_a"]],
     ["/v1/llm-calls/", [call!["id"] as string]],
-    ["/v1/runs/", [run]],
+    ["/v1/runs/", [run, "cmt_none"]],
     ["/v1/sessions/", [step!["session_id"] as string]],
     ["/v1/steps/", [run, "look"]],
   ];
@@ -120,6 +122,7 @@ function addressOf(path: string, made: boolean): string | undefined {
 const BODIES: Record<string, unknown> = {
   "/v1/users/{id}": { display_name: "Taken" },
   "/v1/runs/{id}/approve": { step_id: "look", approved: true },
+  "/v1/runs/{id}/comments": { path: "a.txt", body: "Taken" },
   "/v1/runs/{id}/restart": {},
   "/v1/runs/{id}/review-comments": { body: "Taken" },
   "/v1/chat/sessions/{id}": { title: "Taken" },
@@ -295,6 +298,7 @@ const LEFT: Record<string, "goes" | "handed over" | "kept"> = {
   user_provider_keys: "goes",
   cookie_sets: "goes",
   attachments: "goes",
+  documents: "goes",
   agent_messages: "goes",
   notifications: "goes",
   events: "handed over",
@@ -304,6 +308,7 @@ const LEFT: Record<string, "goes" | "handed over" | "kept"> = {
   codehost_rules: "handed over",
   // Records: who started what, and what it cost. Others than administrators do not read them.
   runs: "kept",
+  run_comments: "kept",
   memory_entries: "goes",
   memory_versions: "goes",
   tasks: "kept",

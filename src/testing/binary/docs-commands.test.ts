@@ -24,7 +24,6 @@ const ELSEWHERE: readonly [call: RegExp, where: string][] = [
   [/^update\b/, "needs a signed manifest: update.test.ts"],
   [/^providers (set|test)\b/, "contacts a provider: resource.test.ts"],
   [/^projects add .*git@/, "needs a host that answers ssh"],
-  [/^projects clone\b/, "only after a clone that failed: resource.test.ts"],
   [/--model ollama\//, "needs that model: init.test.ts"],
 ];
 /** These end with another code than 0 on a machine without a provider, and that is what the page says. */
@@ -105,6 +104,10 @@ const PREPARED: Readonly<Record<string, (server: TestServer) => Promise<unknown>
   "docs/agents.md": (server) =>
     server.request("POST", "/v1/secrets", { body: { name: "NPM_TOKEN", value: "a-value-for-it", description: "" } }),
   "docs/cli.md": withProject,
+  "docs/swarms.md": async () => {
+    const [, plan] = /^```yaml\n([\s\S]*?)^```$/m.exec(readFileSync(join(ROOT, "docs/swarms.md"), "utf8"))!;
+    writeFileSync(join(work, "swarm.yml"), plan!);
+  },
   "docs/pipelines.md": async (server) => {
     const port = [{ id: "port", agent: "scribe", input: "Port to {{ inputs.language }}" }];
     const asked = [{ id: "ask", approval: { message: "Go on?" } }];
@@ -133,14 +136,23 @@ async function readied(said: string, server: TestServer): Promise<string> {
     const { items } = (await server.request<{ items: unknown[] }>("GET", "/v1/projects?name=web")).body;
     if (items.length === 0) await withProject(server);
   }
+  if (/^swarm \w+ swm_/.test(said)) {
+    const body = { agent_id: "scribe", tasks: [{ key: "look", prompt: "Look" }] };
+    const { id } = (await server.request<{ id: string }>("POST", "/v1/swarm/execute", { body })).body;
+    return said.replace(/swm_\S+/, id);
+  }
   if (/^approve run_/.test(said)) return said.replace(/run_\S+/, await begun(server, { pipeline_id: "asked" }));
-  if (!/^(diff|merge) run_/.test(said)) return said;
+  if (!/^(diff|merge|comment|send-back|open) run_/.test(said)) return said;
   // In a clone of its own: the same work a second time would change nothing, and is left unmerged where it is only shown.
   const project_name = newId("project");
   expect((await server.request("POST", "/v1/projects", { body: { name: project_name, repository } })).status).toBe(201);
   const id = await begun(server, { pipeline_id: "hello", project_name });
   await server.request("GET", `/v1/events/stream?run_id=${id}`);
-  return said.replace(/run_\S+/, id);
+  const { items } = (await server.request<{ items: { path: string }[] }>("GET", `/v1/runs/${id}/diff`)).body;
+  return said
+    .replace(/run_\S+/, id)
+    .replace(/src\/cart\.ts:\d+/, `${items[0]?.path}:1`)
+    .replace("--from implement", "--from greet");
 }
 
 /** A run, begun. */

@@ -66,7 +66,7 @@ export function createDockerSandboxes(deps: DockerSandboxDeps): DockerSandboxes 
     capabilities: CAPABILITIES,
     start: (spec, signal) => startSandbox(parts, spec, signal),
     sweep: async (isLive) => {
-      const rows = await docker.containers.list([`${LABELS.instance}=${instanceId}`]);
+      const rows = await docker.containers.list([`${LABELS.instance}=${instanceId}`, LABELS.execution]);
       const dead = rows.filter((row) => !isLive(row.labels[LABELS.execution] ?? ""));
       await Promise.all(dead.map((row) => docker.containers.remove(row.id)));
       return dead.length;

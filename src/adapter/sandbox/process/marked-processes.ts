@@ -15,14 +15,19 @@ const ROUND_MS = 5;
 const PATIENCE_MS = 10_000;
 
 /**
- * Kills what carries the instance's mark and an execution that `isLive` denies, and waits until it is gone.
+ * Kills what carries the instance's mark and an id that `isLive` denies, and waits until it is gone.
+ * @param mark name of the variable; the id is an execution's unless another is given.
  * @returns how many processes.
  */
-export async function killMarked(instanceId: string, isLive: (executionId: string) => boolean): Promise<number> {
+export async function killMarked(
+  instanceId: string,
+  isLive: (id: string) => boolean,
+  mark: string = PROCESS_MARK,
+): Promise<number> {
   const killed = new Set<number>();
   const end = performance.now() + PATIENCE_MS;
   while (performance.now() < end) {
-    const found = (await marked(instanceId)).filter(({ executionId }) => !isLive(executionId));
+    const found = (await marked(`${mark}=${instanceId}/`)).filter(({ id }) => !isLive(id));
     if (found.length === 0) break;
     for (const { pid } of found) {
       killed.add(pid);
@@ -37,14 +42,14 @@ export async function killMarked(instanceId: string, isLive: (executionId: strin
   return killed.size;
 }
 
-async function marked(instanceId: string): Promise<{ pid: number; executionId: string }[]> {
-  const start = `${PROCESS_MARK}=${instanceId}/`;
+/** @param start of the variable: what follows is the id. */
+async function marked(start: string): Promise<{ pid: number; id: string }[]> {
   const pids = (await readdir("/proc").catch(() => [])).filter((name) => /^\d+$/.test(name));
   const looks = pids.map(async (name) => {
     // Gone meanwhile, or another user's.
     const variables = (await readFile(`/proc/${name}/environ`, "utf8").catch(() => "")).split("\0");
     const mark = variables.find((one) => one.startsWith(start));
-    return mark === undefined ? [] : [{ pid: Number(name), executionId: mark.slice(start.length) }];
+    return mark === undefined ? [] : [{ pid: Number(name), id: mark.slice(start.length) }];
   });
   return (await Promise.all(looks)).flat();
 }

@@ -1,0 +1,49 @@
+/** The streams of a container's own command: its input, and its output as it comes. */
+import type { Duplex } from "node:stream";
+import type Docker from "dockerode";
+import { createDemuxer, type FrameSink } from "./demux.ts";
+import { guarded } from "./failures.ts";
+
+export interface AttachedContainer {
+  /** Resolves when the streams are closed: the container ended, or the engine went away. */
+  readonly closed: Promise<void>;
+  /** Queues bytes for its input. Resolves when there is room for more. */
+  write(data: string): Promise<void>;
+  /** Stops reading its output, and goes on: for a reader that cannot keep up. */
+  pause(): void;
+  resume(): void;
+  /** Lets go of the streams; the container goes on. */
+  detach(): void;
+}
+
+/** Attaches to a container that has not been started yet, so that nothing it says is missed. */
+export function attachTo(container: Docker.Container, address: string, onOutput: FrameSink) {
+  return guarded(address, async (): Promise<AttachedContainer> => {
+    const stream = (await container.attach({
+      ...{ stream: true, stdin: true, stdout: true, stderr: true, hijack: true },
+    })) as Duplex;
+    const feed = createDemuxer(onOutput);
+    const closed = new Promise<void>((resolve) => {
+      stream.on("data", (chunk: Uint8Array) => {
+        try {
+          feed(chunk);
+        } catch {
+          stream.destroy();
+        }
+      });
+      for (const event of ["end", "close", "error"] as const) stream.once(event, () => resolve());
+    }).finally(() => stream.destroy());
+    return {
+      closed,
+      write: (data) =>
+        new Promise<void>((resolve) => {
+          if (stream.destroyed || stream.write(data)) return resolve();
+          stream.once("drain", resolve);
+          void closed.then(resolve);
+        }),
+      pause: () => void stream.pause(),
+      resume: () => void stream.resume(),
+      detach: () => void stream.destroy(),
+    };
+  });
+}

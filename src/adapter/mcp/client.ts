@@ -1,0 +1,198 @@
+/**
+ * A connection to one tool server over whichever transport, in either revision of the protocol: its list of tools and
+ * calls of them. Knows no policy: what is listed is given as it came, for others to judge.
+ */
+import type * as Library from "@modelcontextprotocol/client";
+import { messageOf, Problem } from "../../core/errors.ts";
+import { BUILD } from "../../core/version.ts";
+import type { HttpFetch } from "./http-fetch.ts";
+import { createLineTransport } from "./line-transport.ts";
+import type { OpenPipe } from "./pipe.ts";
+
+export type Target =
+  | { transport: "stdio"; open: OpenPipe }
+  | {
+      transport: "http" | "sse";
+      url: string;
+      headers: Readonly<Record<string, string>>;
+      fetch: HttpFetch;
+      auth?: Library.OAuthClientProvider;
+    };
+
+export interface ConnectOptions {
+  /** Of one request, unless it says otherwise. */
+  timeoutMs: number;
+  maxMessageBytes: number;
+  maxNoiseBytes: number;
+  /** Ask no question that an older server might not survive. */
+  legacyOnly?: boolean;
+  signal: AbortSignal;
+  onLog(stream: "stdout" | "stderr" | "skep", text: string): void;
+  /** The server says that its tools are others now. */
+  onToolsChanged(): void;
+}
+
+export interface CallOptions {
+  signal: AbortSignal;
+  timeoutMs: number;
+  onProgress?(text: string): void;
+}
+
+export interface Connection {
+  /** E.g. `2025-11-25`. */
+  readonly revision: string;
+  readonly server: { name: string; version: string } | undefined;
+  /** Resolves with why, in words, when it is over. */
+  readonly ended: Promise<string>;
+  /** Everything that it lists, unchecked, page by page. */
+  listTools(signal: AbortSignal): Promise<unknown[]>;
+  /**
+   * @param definition as listed: some arguments go into headers by it.
+   * @throws Problem 502 `mcp_call_refused` by the server, 502 `mcp_call_failed` on the way to it, 504 `mcp_timeout`.
+   */
+  callTool(
+    definition: { name: string; inputSchema: object },
+    args: Record<string, unknown>,
+    options: CallOptions,
+  ): Promise<Library.CallToolResult>;
+  close(): Promise<void>;
+}
+
+/** The server wants somebody to log in first. */
+const authorizationNeeded = () =>
+  new Problem(401, "authorization_needed", "Somebody has to log in to it first: skep mcp authorize SERVER");
+
+const PROBE_MS = 2_000;
+const PAGES = 64;
+const TOOLS = 2_000;
+const SHOWN_CHARACTERS = 500;
+
+/** @throws Problem 401 `authorization_needed`, 502 `mcp_not_connected` with what is wrong. */
+export async function connectServer(target: Target, options: ConnectOptions): Promise<Connection> {
+  const library = await import("@modelcontextprotocol/client");
+  const { timeoutMs, signal } = options;
+  const legacy = options.legacyOnly === true || target.transport === "sse";
+  const client = new library.Client(
+    { name: "skep", title: "Skep", version: BUILD.version },
+    {
+      // What a server asks of its client (to sample, to ask people, for roots) is not offered, so it does not ask.
+      capabilities: {},
+      versionNegotiation: legacy
+        ? { mode: "legacy" }
+        : { mode: "auto", probe: { timeoutMs: Math.min(PROBE_MS, timeoutMs) } },
+      listChanged: { tools: { autoRefresh: false, onChanged: () => options.onToolsChanged() } },
+      // What a server says of its own output is checked by nobody here: its patterns would run on this thread.
+      jsonSchemaValidator: {
+        getValidator: () => (data) => ({ valid: true, data: data as never, errorMessage: undefined }),
+      },
+    },
+  );
+  const { transport, endReason } = transportOf(library, target, options);
+  let over!: (reason: string) => void;
+  const ended = new Promise<string>((resolve) => {
+    over = resolve;
+  });
+  client.onclose = () => over(endReason() ?? "it was stopped");
+  client.onerror = (error) => options.onLog("skep", messageOf(error).slice(0, SHOWN_CHARACTERS));
+  try {
+    await client.connect(transport, { timeout: timeoutMs, signal });
+  } catch (error) {
+    await client.close().catch(() => {});
+    await transport.close().catch(() => {});
+    signal.throwIfAborted();
+    if (error instanceof library.UnauthorizedError || isUnauthorized(error)) throw authorizationNeeded();
+    const wasProbed = !legacy && target.transport === "stdio" && endReason() !== undefined;
+    if (wasProbed && !(error instanceof Problem)) return connectServer(target, { ...options, legacyOnly: true });
+    throw error instanceof Problem ? error : notConnected(endReason() ?? messageOf(error));
+  }
+  return {
+    revision: client.getNegotiatedProtocolVersion() ?? "",
+    server: client.getServerVersion(),
+    ended,
+    listTools: (listSignal) => listTools(client, timeoutMs, listSignal),
+    async callTool(definition, args, call) {
+      try {
+        return await client.callTool(
+          { name: definition.name, arguments: args },
+          {
+            signal: call.signal,
+            timeout: call.timeoutMs,
+            ...{ resetTimeoutOnProgress: true, maxTotalTimeout: call.timeoutMs * PROGRESS_STRETCH },
+            toolDefinition: { name: definition.name, inputSchema: definition.inputSchema as never },
+            ...(call.onProgress ? { onprogress: ({ message }) => message && call.onProgress?.(`${message}\n`) } : {}),
+          },
+        );
+      } catch (error) {
+        call.signal.throwIfAborted();
+        throw callProblem(library, error, definition.name, call.timeoutMs);
+      }
+    },
+    async close() {
+      await client.close().catch(() => {});
+      await transport.close().catch(() => {});
+    },
+  };
+}
+
+/** A call that reports progress may take so many times as long. */
+const PROGRESS_STRETCH = 30;
+
+const notConnected = (why: string) => new Problem(502, "mcp_not_connected", `${why.slice(0, SHOWN_CHARACTERS)}`);
+
+const isUnauthorized = (error: unknown): boolean =>
+  typeof error === "object" && error !== null && "status" in error && error.status === 401;
+
+function callProblem(library: typeof Library, error: unknown, tool: string, timeoutMs: number): Problem {
+  const isLate = error instanceof library.SdkError && error.code === library.SdkErrorCode.RequestTimeout;
+  if (isLate) return new Problem(504, "mcp_timeout", `${tool} gave no answer within ${timeoutMs / 1_000} s.`);
+  // The server itself says no, or the way to it is cut.
+  const code = error instanceof library.ProtocolError ? "mcp_call_refused" : "mcp_call_failed";
+  return new Problem(502, code, messageOf(error).slice(0, SHOWN_CHARACTERS));
+}
+
+function transportOf(library: typeof Library, target: Target, options: ConnectOptions) {
+  if (target.transport === "stdio") {
+    const { signal, onLog, maxMessageBytes: maxLineBytes, maxNoiseBytes } = options;
+    const transport = createLineTransport({ open: target.open, signal, onLog, maxLineBytes, maxNoiseBytes });
+    return { transport, endReason: () => transport.endReason };
+  }
+  const { url, headers, fetch, auth } = target;
+  const given = { fetch, requestInit: { headers }, ...(auth ? { authProvider: auth } : {}) };
+  const transport =
+    target.transport === "sse"
+      ? new library.SSEClientTransport(new URL(url), given)
+      : new library.StreamableHTTPClientTransport(new URL(url), given);
+  return { transport: transport as Library.Transport, endReason: () => undefined };
+}
+
+interface ToolPage {
+  tools: unknown[];
+  nextCursor?: string;
+}
+
+/** Any list with any cursor: a single tool that is not as it should be must not cost all the others. */
+const TOOL_PAGE: Library.StandardSchemaV1<unknown, ToolPage> = {
+  "~standard": {
+    version: 1,
+    vendor: "skep",
+    validate(value) {
+      const { tools, nextCursor } = (value ?? {}) as Partial<ToolPage>;
+      if (!Array.isArray(tools)) return { issues: [{ message: "The server's answer holds no list of tools." }] };
+      return { value: { tools, ...(typeof nextCursor === "string" ? { nextCursor } : {}) } };
+    },
+  },
+};
+
+async function listTools(client: Library.Client, timeoutMs: number, signal: AbortSignal): Promise<unknown[]> {
+  if (!client.getServerCapabilities()?.tools) return [];
+  const tools: unknown[] = [];
+  let cursor: string | undefined;
+  for (let page = 0; page < PAGES; page++) {
+    const params = cursor === undefined ? {} : { cursor };
+    const answer = await client.request({ method: "tools/list", params }, TOOL_PAGE, { timeout: timeoutMs, signal });
+    tools.push(...answer.tools.slice(0, TOOLS - tools.length));
+    if (answer.nextCursor === undefined || answer.nextCursor === cursor || tools.length >= TOOLS) return tools;
+    cursor = answer.nextCursor;
+  }
+  return tools;
+}

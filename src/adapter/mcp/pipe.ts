@@ -1,0 +1,17 @@
+/** A running tool server as its standard streams: in a container, or (where the operator allows it) on this host. */
+
+export interface PipeEvents {
+  onStdout(chunk: Uint8Array): void;
+  onStderr(chunk: Uint8Array): void;
+}
+
+export interface Pipe {
+  /** Resolves with why, in words, when the server has ended or its streams are gone. */
+  readonly ended: Promise<string>;
+  write(line: string): Promise<void>;
+  /** Ends it with everything that it started, and waits until it is gone. May be called again. */
+  kill(): Promise<void>;
+}
+
+/** Starts the server. @throws Problem when it cannot be started. */
+export type OpenPipe = (events: PipeEvents, signal: AbortSignal) => Promise<Pipe>;

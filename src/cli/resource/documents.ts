@@ -1,0 +1,162 @@
+/** `skep documents`: files that agents read in, looked into from the terminal. */
+import { statSync } from "node:fs";
+import { basename } from "node:path";
+import { Problem } from "../../core/errors.ts";
+import { readText } from "../read-input.ts";
+import { paint, plain } from "../terminal/style.ts";
+import { timeText } from "../terminal/table.ts";
+import { findOne } from "./find.ts";
+import { projects } from "./projects.ts";
+import type { Answer, Call, Item, OptionSpec, Resource } from "./resource.ts";
+import { deleteVerb, statusStyle } from "./words.ts";
+
+const LOOK_MS = 300;
+const PROJECT: OptionSpec = { flags: "--project <project>", about: "its id or name" };
+const TITLE: OptionSpec = { flags: "--title <text>", about: "instead of what the file says" };
+
+export const documents: Resource = {
+  name: "documents",
+  one: "document",
+  about: "PDF, DOCX, HTML, Markdown and text for agents to read; transcripts of talks",
+  path: "/v1/documents",
+  idOf: ({ id }) => id,
+  namesOf: ({ title }) => [title],
+  columns: [
+    { head: "DOCUMENT", of: ({ id }) => id },
+    { head: "STATUS", of: ({ status }) => status, style: ({ status }) => statusStyle(status) },
+    { head: "PAGES", of: ({ pages }) => pages, right: true, optional: true },
+    { head: "SECTIONS", of: ({ sections }) => sections, right: true },
+    { head: "TOKENS", of: ({ tokens }) => tokens, right: true },
+    { head: "ADDED", of: ({ created_at }) => timeText(created_at) },
+    { head: "TITLE", of: ({ title }) => title, shrinks: true },
+    { head: "PROBLEM", of: ({ error }) => error, shrinks: true, optional: true },
+  ],
+  empty: "No documents yet. Add one: skep documents add FILE",
+  verbs: [
+    {
+      name: "add",
+      about: "hand in files and wait until they are read",
+      on: "none",
+      args: [{ name: "<file...>", about: "PDF, DOCX, HTML, Markdown or text" }],
+      options: [TITLE, PROJECT, { flags: "--no-wait", about: "do not wait until they are read" }],
+      run: add,
+    },
+    {
+      name: "transcript",
+      about: "hand in the transcript of a talk: an agent notes decisions and action items",
+      on: "none",
+      args: [{ name: "<file>", about: "its text, or - for standard input" }],
+      options: [TITLE, PROJECT],
+      run: transcript,
+    },
+    {
+      name: "toc",
+      about: "print the table of contents",
+      on: "one",
+      async run({ client, path }) {
+        const toc = await client.call<Item>("GET", `${path}/toc`);
+        return { json: toc, text: [plain(toc["title"]), ...tocLines(toc["items"], 1)] };
+      },
+    },
+    {
+      name: "read",
+      about: "print one section: the first unless it is named",
+      on: "one",
+      args: [{ name: "[section]", about: "its id, as the table of contents has it" }],
+      options: [{ flags: "--page <n>", about: "the section at the top of that page" }],
+      run: readSection,
+    },
+    {
+      name: "search",
+      about: "search what documents say, best first",
+      on: "none",
+      args: [{ name: "<word...>", about: "what to look for" }],
+      options: [PROJECT, { flags: "--document <document>", about: "only in that one" }],
+      run: search,
+    },
+    deleteVerb("delete a document", ({ item }) => `document ${item["title"]}`),
+  ],
+};
+
+async function projectOf({ client, flags }: Call): Promise<string | undefined> {
+  return flags["project"] === undefined ? undefined : (await findOne(client, projects, flags["project"]))["id"];
+}
+
+async function add(call: Call): Promise<Answer> {
+  const { client, args, flags } = call;
+  for (const file of args)
+    if (!statSync(file, { throwIfNoEntry: false })?.isFile())
+      throw new Problem(422, "unreadable", `There is no file ${file}.`);
+  const project = await projectOf(call);
+  const made: Item[] = [];
+  for (const file of args) {
+    const form = new FormData();
+    if (flags["title"] !== undefined) form.append("title", flags["title"]);
+    if (project !== undefined) form.append("project_id", project);
+    form.append("file", new File([await Bun.file(file).arrayBuffer()], basename(file)));
+    made.push(await client.upload<Item>("/v1/ingest/document", form));
+  }
+  const read = flags["wait"] === false ? made : await Promise.all(made.map((one) => untilRead(call, one)));
+  const text = read.map(({ id, title, status, sections, error }) =>
+    [id, status, plain(title), status === "ready" ? `(${sections} sections)` : (error ?? "")].join(" ").trimEnd(),
+  );
+  return { json: { items: read }, text, code: read.some(({ status }) => status === "failed") ? 1 : 0 };
+}
+
+async function untilRead({ client }: Call, made: Item): Promise<Item> {
+  for (let now = made; ; now = await client.call<Item>("GET", `/v1/documents/${made["id"]}`)) {
+    if (now["status"] !== "processing") return now;
+    await Bun.sleep(LOOK_MS);
+  }
+}
+
+async function transcript(call: Call): Promise<Answer> {
+  const { client, args, flags } = call;
+  const project_id = await projectOf(call);
+  const title = flags["title"] === undefined ? {} : { title: flags["title"] };
+  const body = { transcript: await readText(args[0]!), ...title, ...(project_id ? { project_id } : {}) };
+  const made = await client.call<Item>("POST", "/v1/ingest/transcript", body);
+  return {
+    json: made,
+    text: [
+      `${made["document_id"]} is worked up in session ${made["session_id"]}`,
+      `Follow it: skep executions transcript ${made["session_id"]}`,
+    ],
+  };
+}
+
+const onPage = ({ page }: Item): string => (page === null ? "" : paint("dim", `  page ${page}`));
+
+const tocLines = (entries: readonly Item[], depth: number): string[] =>
+  entries.flatMap((entry) => [
+    `${"  ".repeat(depth)}${plain(entry["title"])}  ${paint("dim", entry["section_id"])}${onPage(entry)}`,
+    ...tocLines(entry["children"] ?? [], depth + 1),
+  ]);
+
+async function readSection({ client, path, args: [section], flags }: Call): Promise<Answer> {
+  const query = new URLSearchParams();
+  if (section !== undefined) query.set("section_id", section);
+  if (flags["page"] !== undefined) query.set("page", flags["page"]);
+  const found = await client.call<Item>("GET", `${path}/section?${query}`);
+  const head = [...found["path"], found["title"]].map(plain).join(" › ");
+  const next = found["next_id"] === null ? [] : ["", paint("dim", `Next: ${found["next_id"]}`)];
+  return { json: found, text: [`${paint("bold", head)}${onPage(found)}`, "", plain(found["text"]), ...next] };
+}
+
+async function search(call: Call): Promise<Answer> {
+  const { client, args, flags } = call;
+  const query = new URLSearchParams({ query: args.join(" ") });
+  const project = await projectOf(call);
+  if (project !== undefined) query.set("project_id", project);
+  if (flags["document"] !== undefined)
+    query.set("document_id", (await findOne(client, documents, flags["document"]))["id"]);
+  const found = await client.call<{ items: Item[] }>("GET", `/v1/documents/search?${query}`);
+  if (found.items.length === 0) return { json: found, text: "No document says anything of that." };
+  const text = found.items.flatMap((hit) => [
+    `${paint("bold", `${plain(hit["title"])} › ${plain(hit["heading"])}`)}${onPage(hit)}`,
+    paint("dim", `${hit["document_id"]} ${hit["section_id"]}`),
+    `${plain(hit["snippet"]).replace(/^/gm, "  ")}`,
+    "",
+  ]);
+  return { json: found, text };
+}

@@ -1,0 +1,242 @@
+/** `skep routines`: what agents do at set times. */
+import { Problem } from "../../core/errors.ts";
+import { readText } from "../read-input.ts";
+import type { Client } from "../server/client.ts";
+import { fieldLines, tableLines, timeText } from "../terminal/table.ts";
+import { findOne, listItems } from "./find.ts";
+import { projects } from "./projects.ts";
+import type { Call, Flags, Item, OptionSpec, Resource, Verb } from "./resource.ts";
+import { bodyOf, deleteVerb, listOf, statusStyle } from "./words.ts";
+
+const LOOK_MS = 500;
+const SHOWN = 500;
+
+const badUsage = (detail: string) => new Problem(422, "bad_usage", detail);
+
+/** A schedule in words. */
+function scheduleText(schedule: string | Item, timezone: string): string {
+  if (typeof schedule === "string") return `${schedule}  ${timezone}`;
+  const { every_minutes, offset_minutes } = schedule;
+  return `every ${every_minutes} min${offset_minutes ? ` + ${offset_minutes}` : ""}`;
+}
+const blackoutText = ({ start, end, days }: Item): string => `${start}-${end}${days ? ` ${days.join(",")}` : ""}`;
+
+/** `22:00-06:00` or `22:00-06:00 sat,sun`. */
+function blackoutOf(text: string): Item {
+  const [, start, end, days] = /^(\d\d:\d\d)-(\d\d:\d\d)(?:\s+([a-z, ]+))?$/.exec(text.trim()) ?? [];
+  if (start === undefined) throw badUsage(`--blackout takes 22:00-06:00, or "22:00-06:00 sat,sun"; not ${text}.`);
+  return { start, end, ...(days === undefined ? {} : { days: listOf(days) }) };
+}
+
+function wholeOf(flags: Flags, name: string, flag: string): number | undefined {
+  if (flags[name] === undefined) return undefined;
+  if (/^\d{1,6}$/.test(flags[name])) return Number(flags[name]);
+  throw badUsage(`${flag} takes a whole number.`);
+}
+
+function scheduleOf(flags: Flags): Item | string | undefined {
+  const { cron } = flags;
+  const [every, offset] = [wholeOf(flags, "every", "--every"), wholeOf(flags, "offset", "--offset")];
+  if (cron !== undefined && every !== undefined) throw badUsage("Give --cron or --every, not both.");
+  if (offset !== undefined && every === undefined) throw badUsage("--offset goes with --every.");
+  if (every === undefined) return cron;
+  return { every_minutes: every, ...(offset === undefined ? {} : { offset_minutes: offset }) };
+}
+
+const CHOICES: readonly OptionSpec[] = [
+  { flags: "--cron <text>", about: 'when: five fields of cron, e.g. "0 9 * * mon-fri"' },
+  { flags: "--every <minutes>", about: "when: every so many minutes" },
+  { flags: "--offset <minutes>", about: "with --every: so many minutes later" },
+  { flags: "--timezone <zone>", about: "whose clocks count, e.g. Europe/Berlin; UTC otherwise" },
+  { flags: "--say <text>", about: "what to do, in a line" },
+  { flags: "--instructions <file>", about: "what to do, from a file; - for standard input" },
+  { flags: "--description <text>", about: "what it is for" },
+  { flags: "--blackout <times...>", about: 'when not: 22:00-06:00, or "00:00-00:00 sat,sun"; none takes them away' },
+  { flags: "--project <project>", about: "project that it works in; empty: none" },
+  { flags: "--model <provider/model>", about: "model that it uses; empty: the agent's" },
+  { flags: "--tools <names>", about: "hold it to these of the agent's tools; empty: all" },
+  { flags: "--timeout <seconds>", about: "how long it may work" },
+  { flags: "--max-concurrent <n>", about: "how often it may be at work at the same time" },
+];
+
+async function fieldsOf({ client, flags }: Pick<Call, "client" | "flags">): Promise<Record<string, unknown>> {
+  const { say, instructions, blackout, project, tools } = flags;
+  if (say !== undefined && instructions !== undefined) throw badUsage("Give --say or --instructions, not both.");
+  const given = (name: string, value: unknown) => (value === undefined ? {} : { [name]: value });
+  const blackouts = blackout?.join(" ") === "none" ? [] : blackout?.map(blackoutOf);
+  return {
+    ...bodyOf(flags, { timezone: "timezone", description: "description", model: "model" }),
+    ...given("schedule", scheduleOf(flags)),
+    ...given("instructions", instructions === undefined ? say : await readText(instructions)),
+    ...given("blackouts", blackouts),
+    ...given(
+      "project_id",
+      project ? (await findOne(client, projects, project))["id"] : project === "" ? null : undefined,
+    ),
+    ...given("tools", tools === undefined ? undefined : tools === "" ? null : listOf(tools)),
+    ...given("timeout_seconds", wholeOf(flags, "timeout", "--timeout")),
+    ...given("max_concurrent", wholeOf(flags, "maxConcurrent", "--max-concurrent")),
+  };
+}
+
+export const routines: Resource = {
+  name: "routines",
+  one: "routine",
+  about: "what agents do at set times",
+  path: "/v1/pulse-routines",
+  idOf: ({ id }) => id,
+  namesOf: ({ name }) => [name],
+  pathOf: ({ agent_id, id }) => `/v1/pulse-routines/${encodeURIComponent(agent_id)}/${id}`,
+  single: false,
+  filters: [{ flags: "--agent <agent>", about: "only of this agent", query: "agent_id" }],
+  columns: [
+    { head: "NAME", of: ({ name }) => name, shrinks: true },
+    { head: "AGENT", of: ({ agent_id }) => agent_id },
+    { head: "WHEN", of: ({ schedule, timezone }) => scheduleText(schedule, timezone) },
+    { head: "NEXT", of: ({ enabled, next_run_at }) => (enabled ? timeText(next_run_at) : "off") },
+    { head: "LAST", of: ({ last_run_at }) => timeText(last_run_at) || "never" },
+    { head: "RUNS", of: ({ runs }) => runs, right: true },
+    { head: "BLOCKED", of: ({ blocked }) => blocked?.message, style: () => "yellow", shrinks: true, optional: true },
+    { head: "ID", of: ({ id }) => id },
+  ],
+  empty: 'No routines. Make one: skep routines add AGENT NAME --cron "0 9 * * mon-fri" --say TEXT',
+  show: async (routine) => linesOf(routine),
+  verbs: [
+    {
+      name: "add",
+      about: "have an agent do something at set times",
+      on: "none",
+      args: [
+        { name: "<agent>", about: "who does it" },
+        { name: "<name>", about: "what to call it" },
+      ],
+      options: CHOICES,
+      async run({ client, path, args: [agent, name], flags }) {
+        const fields = await fieldsOf({ client, flags });
+        if (fields["schedule"] === undefined) throw badUsage('Say when: --cron "0 9 * * mon-fri", or --every MINUTES.');
+        if (fields["instructions"] === undefined) throw badUsage("Say what to do: --say TEXT, or --instructions FILE.");
+        const made = await client.call<Item>("POST", `${path}/${encodeURIComponent(agent!)}`, { ...fields, name });
+        return { json: made, text: linesOf(made) };
+      },
+    },
+    {
+      name: "edit",
+      about: "change a routine; what is not given stays",
+      on: "one",
+      options: [{ flags: "--name <text>", about: "what to call it" }, ...CHOICES],
+      async run(call) {
+        const fields = { ...bodyOf(call.flags, { name: "name" }), ...(await fieldsOf(call)) };
+        const changed = await call.client.call<Item>("PUT", call.path, fields);
+        return { json: changed, text: linesOf(changed) };
+      },
+    },
+    switchVerb("enable", "let a routine run at its times", true),
+    switchVerb("disable", "keep a routine from running", false),
+    {
+      name: "run",
+      about: "have a routine run now",
+      on: "one",
+      options: [{ flags: "--wait", about: "until it has ended; exit 1 when it did not succeed" }],
+      run,
+    },
+    {
+      name: "ticks",
+      about: "show what came of each time at which a routine was due",
+      on: "one",
+      async run({ client, path }) {
+        const list = await listItems(client, `${path}/ticks`, new URLSearchParams(), SHOWN);
+        const text = list.items.length === 0 ? "It was not due yet." : tickLines(list.items, ({ due_at }) => due_at);
+        return { json: list, text };
+      },
+    },
+    {
+      name: "timeline",
+      about: "show when an agent's routines were due and will be; a day back and a day ahead",
+      on: "none",
+      args: [{ name: "<agent>", about: "whose" }],
+      options: [
+        { flags: "--from <time>", about: "a time as RFC 3339 writes it, or a day" },
+        { flags: "--to <time>", about: "the same" },
+      ],
+      run: timeline,
+    },
+    deleteVerb("delete a routine and end its work", ({ item }) => `routine ${item["name"]}`),
+  ],
+};
+
+function linesOf(routine: Item): string[] {
+  const { schedule, timezone, blackouts, enabled, next_run_at, blocked, instructions } = routine;
+  return [
+    ...fieldLines([
+      ["routine", routine["name"]],
+      ["id", routine["id"]],
+      ["agent", routine["agent_id"]],
+      ["description", routine["description"]],
+      ["project", routine["project_id"]],
+      ["when", scheduleText(schedule, timezone)],
+      ["not", (blackouts as Item[]).map(blackoutText).join("; ")],
+      ["next", enabled ? next_run_at : "off"],
+      ["blocked", blocked?.message],
+      ["last", routine["last_run_at"]],
+      ["runs", routine["runs"]],
+      ["model", routine["model"]],
+      ["tools", routine["tools"]],
+      ["timeout", routine["timeout_seconds"]],
+      ["at once", routine["max_concurrent"]],
+    ]),
+    "",
+    ...String(instructions).split("\n"),
+  ];
+}
+
+const tickLines = (items: readonly Item[], at: (tick: Item) => string): string[] =>
+  tableLines<Item>(
+    [
+      { head: "DUE", of: (tick) => timeText(at(tick)) },
+      { head: "ROUTINE", of: ({ name }) => name, optional: true },
+      { head: "STATUS", of: ({ status }) => status, style: ({ status }) => statusStyle(status) },
+      { head: "SESSION", of: ({ session_id }) => session_id, optional: true },
+      { head: "WHAT", of: ({ reason, summary }) => reason?.message ?? summary, shrinks: true, optional: true },
+    ],
+    items,
+  );
+
+function switchVerb(name: string, about: string, enabled: boolean): Verb {
+  return {
+    ...{ name, about, on: "one" },
+    async run({ client, path }) {
+      const changed = await client.call<Item>("PUT", path, { enabled });
+      return { json: changed, text: linesOf(changed) };
+    },
+  };
+}
+
+async function run({ client, path, flags }: Call) {
+  const begun = await client.call<Item>("POST", `${path}/trigger`);
+  if (!flags["wait"])
+    return { json: begun, text: `${begun["id"]} begun: skep executions transcript ${begun["session_id"]}` };
+  const tick = await untilOver(client, `${path}/ticks/${begun["id"]}`);
+  const said = tick["reason"]?.message ?? tick["summary"] ?? "";
+  return {
+    json: tick,
+    text: `${tick["status"]}${said ? `: ${said}` : ""}`,
+    code: tick["status"] === "succeeded" ? 0 : 1,
+  };
+}
+
+async function untilOver(client: Client, path: string): Promise<Item> {
+  for (;;) {
+    const tick = await client.call<Item>("GET", path);
+    if (tick["finished_at"] !== null) return tick;
+    await Bun.sleep(LOOK_MS);
+  }
+}
+
+async function timeline({ client, path, args: [agent], flags }: Call) {
+  const query = new URLSearchParams();
+  for (const name of ["from", "to"]) if (flags[name] !== undefined) query.set(name, flags[name]);
+  const list = await listItems(client, `${path}/${encodeURIComponent(agent!)}/timeline`, query, SHOWN);
+  const more = list.next_cursor === null ? [] : [`The first ${SHOWN}. Narrow it with --from and --to.`];
+  const text = list.items.length === 0 ? "Nothing in that time." : [...tickLines(list.items, ({ at }) => at), ...more];
+  return { json: list, text };
+}

@@ -1,0 +1,163 @@
+/** `skep swarm`: tasks that depend on each other, done by agents side by side. `run` starts one from a file. */
+import { Problem } from "../../core/errors.ts";
+import { INTERRUPTED } from "../interrupt.ts";
+import { readText } from "../read-input.ts";
+import type { Client } from "../server/client.ts";
+import { oneLine, paint, plain } from "../terminal/style.ts";
+import { costText, spanText, tableLines, timeText } from "../terminal/table.ts";
+import { listItems } from "./find.ts";
+import type { Answer, Call, Flags, Item, OptionSpec, Resource } from "./resource.ts";
+import { statusStyle } from "./words.ts";
+
+/** More than a swarm may have. */
+const TASKS = 200;
+const SWARMS = 50;
+
+const tookOf = ({ started_at, created_at, finished_at }: Item): string => {
+  const begun = started_at === undefined ? created_at : started_at;
+  return begun ? spanText((finished_at ? Date.parse(finished_at) : Date.now()) - Date.parse(begun)) : "";
+};
+const doneOf = ({ counts, task_count }: Item): string => `${counts.succeeded ?? 0}/${task_count}`;
+const exitCodeOf = ({ status }: Item): number => (status === "succeeded" ? 0 : status === "cancelled" ? 3 : 1);
+
+const FOLLOW: OptionSpec = { flags: "--follow", about: "say what happens until it ends" };
+const OUTPUTS: OptionSpec = { flags: "--outputs", about: "print what each task gave" };
+
+export const swarm: Resource = {
+  name: "swarm",
+  one: "swarm",
+  about: "tasks that depend on each other, done by agents side by side",
+  path: "/v1/swarm",
+  idOf: ({ id }) => id,
+  columns: [
+    { head: "SWARM", of: ({ id }) => id },
+    { head: "STATUS", of: ({ status }) => status, style: ({ status }) => statusStyle(status) },
+    { head: "DONE", of: doneOf, right: true },
+    { head: "BEGUN", of: ({ created_at }) => timeText(created_at) },
+    { head: "TOOK", of: tookOf, right: true },
+    { head: "COST", of: ({ cost_usd }) => costText(cost_usd), right: true },
+    { head: "AGENT", of: ({ agent_id }) => agent_id },
+    { head: "FIRST TASK", of: ({ title }) => title, shrinks: true },
+  ],
+  options: [FOLLOW, OUTPUTS],
+  empty: "No swarms yet. Start one with: skep swarm run FILE",
+  show: (item, { client, flags }) => (flags["follow"] ? follow(client, item, flags) : show(client, item, flags)),
+  verbs: [
+    {
+      name: "run",
+      about: "start the swarm of a YAML or JSON file (- reads standard input); see docs/swarms.md",
+      on: "none",
+      args: [{ name: "<file>", about: "agent_id, tasks and what else the API takes" }],
+      options: [FOLLOW, OUTPUTS],
+      run,
+    },
+    {
+      name: "list",
+      about: "list swarms, as `skep swarm` does",
+      on: "none",
+      async run({ client, path }) {
+        const found = await listItems(client, path, new URLSearchParams(), SWARMS);
+        return { json: found, text: found.items.length === 0 ? swarm.empty : tableLines(swarm.columns, found.items) };
+      },
+    },
+    {
+      name: "show",
+      about: "show one with its tasks, as `skep swarm ONE` does",
+      on: "one",
+      options: [FOLLOW, OUTPUTS],
+      run: ({ client, item, flags }) => (flags["follow"] ? follow(client, item, flags) : show(client, item, flags)),
+    },
+    {
+      name: "cancel",
+      about: "end one and all that its tasks started",
+      on: "one",
+      async run({ client, path }) {
+        const now = await client.call<Item>("POST", `${path}/cancel`);
+        return {
+          json: now,
+          text: `${now["id"]} ${now["status"] === "running" ? "is being cancelled" : now["status"]}`,
+        };
+      },
+    },
+  ],
+};
+
+async function run({ client, args: [file], flags }: Call): Promise<Answer> {
+  const made = await client.call<Item>("POST", "/v1/swarm/execute", await readPlan(file!));
+  if (flags["follow"]) return follow(client, made, flags);
+  return { json: made, text: [made["id"], `follow it with: skep swarm show ${made["id"]} --follow`] };
+}
+
+/** What the file says, for the server to check. @throws Problem 422 where it is no YAML, or no map. */
+async function readPlan(file: string): Promise<Item> {
+  const text = await readText(file);
+  const { parseDocument } = await import("yaml");
+  const document = parseDocument(text);
+  const [fault] = document.errors;
+  if (fault) throw new Problem(422, "unreadable", `${file}: ${oneLine(fault.message)}`);
+  const plan = document.toJS({ maxAliasCount: 0 });
+  if (typeof plan === "object" && plan !== null && !Array.isArray(plan)) return plan;
+  throw new Problem(422, "unreadable", `${file}: agent_id and tasks are needed, as docs/swarms.md shows.`);
+}
+
+const tasksOf = (client: Client, { id }: Item) =>
+  listItems(client, `/v1/swarm/${id}/tasks`, new URLSearchParams(), TASKS);
+
+async function show(client: Client, item: Item, flags: Flags): Promise<Answer> {
+  const { items: tasks } = await tasksOf(client, item);
+  const { id, status, counts, error, cost_usd, max_concurrent } = item;
+  const count = Object.entries(counts as Record<string, number>).map(([name, number]) => `${number} ${name}`);
+  const head = [
+    `${paint("bold", id)}  ${status}  ${tookOf(item)}  ${costText(cost_usd)}`,
+    paint("dim", `${count.join(", ")}; at most ${max_concurrent} at once`),
+    ...(error ? [paint("red", error.message)] : []),
+    "",
+  ];
+  const columns = [
+    { head: "TASK", of: ({ key }: Item) => key },
+    { head: "STATUS", of: ({ status: is }: Item) => is, style: ({ status: is }: Item) => statusStyle(is) },
+    { head: "TOOK", of: tookOf, right: true },
+    { head: "COST", of: ({ cost_usd: usd }: Item) => costText(usd), right: true },
+    { head: "AGENT", of: ({ agent_id }: Item) => agent_id },
+    { head: "AFTER", of: ({ depends_on }: Item) => depends_on.join(" "), shrinks: true, optional: true },
+    { head: "SAID", of: (task: Item) => oneLine(task["error"]?.message ?? task["output"] ?? ""), shrinks: true },
+  ];
+  const outputs = flags["outputs"] ? tasks.flatMap(outputLines) : [];
+  return { json: { ...item, tasks }, text: [...head, ...tableLines(columns, tasks), ...outputs] };
+}
+
+function outputLines({ key, output, outputs }: Item): string[] {
+  const values = Object.keys(outputs).length > 0 ? [JSON.stringify(outputs, null, 2)] : [];
+  const said = [...(output ? [plain(output)] : []), ...values];
+  return said.length === 0 ? [] : ["", paint("bold", key), ...said];
+}
+
+/** Says what happens until the swarm has ended, then how it ended. Ctrl-C leaves; the swarm goes on. */
+async function follow(client: Client, item: Item, flags: Flags): Promise<Answer> {
+  const left = new AbortController();
+  const leave = () => left.abort();
+  for (const name of ["SIGINT", "SIGTERM"] as const) process.once(name, leave);
+  const path = `/v1/swarm/${item["id"]}`;
+  const isOver = ({ status }: Item) => status !== "running";
+  try {
+    if (!isOver(item))
+      for await (const event of client.events(`/v1/events/stream?swarm_id=${item["id"]}`, left.signal)) {
+        if (flags["json"]) console.log(JSON.stringify(event));
+        else console.log(lineOf(event as unknown as Item));
+        if (event.kind === "swarm_complete") break;
+      }
+  } finally {
+    for (const name of ["SIGINT", "SIGTERM"] as const) process.off(name, leave);
+  }
+  const now = await client.call<Item>("GET", path);
+  const shown = await show(client, now, flags);
+  return { ...shown, code: left.signal.aborted ? INTERRUPTED : exitCodeOf(now) };
+}
+
+function lineOf({ kind, agent_id, data }: Item): string {
+  if (kind === "swarm_task_started") return `▶ ${data.key} (${agent_id})`;
+  if (kind === "swarm_task_complete") return `✔ ${data.key}`;
+  if (kind === "swarm_task_failed")
+    return `✘ ${data.key} ${data.status}${data.error ? `: ${oneLine(data.error)}` : ""}`;
+  return `${data.status}\n`;
+}

@@ -1,0 +1,43 @@
+/** What a file is, by its bytes alone: a known signature, else valid UTF-8 without control characters is text. */
+
+export const DOCX = "application/vnd.openxmlformats-officedocument.wordprocessingml.document";
+const OFFICE: readonly [part: string, type: string][] = [
+  ["word/document.xml", DOCX],
+  ["xl/workbook.xml", "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet"],
+  ["ppt/presentation.xml", "application/vnd.openxmlformats-officedocument.presentationml.presentation"],
+];
+const HEAD_BYTES = 65_536;
+const TEXT_BYTES = 1024 * 1024;
+
+/**
+ * Nothing is unpacked for it: of an archive only the names are looked at.
+ * @param head the file's first bytes; as much of them as is decoded when it is text: 1 MiB.
+ * @param tail its last bytes, where an archive lists its names; 64 KiB do.
+ */
+export async function mediaTypeOf(head: Uint8Array, tail: Uint8Array): Promise<string> {
+  if (startsWith(head, "PK\u0003\u0004")) {
+    const names = `${latin(head.subarray(0, HEAD_BYTES))}${latin(tail.subarray(-HEAD_BYTES))}`;
+    return OFFICE.find(([part]) => names.includes(part))?.[1] ?? "application/zip";
+  }
+  const { fileTypeFromBuffer } = await import("file-type");
+  const known = await fileTypeFromBuffer(head.subarray(0, HEAD_BYTES)).catch(() => undefined);
+  if (known) return known.mime;
+  if (latin(head.subarray(0, 1_024)).includes("%PDF-")) return "application/pdf";
+  const text = textOf(head);
+  if (text === undefined) return "application/octet-stream";
+  return /^\uFEFF?\s{0,1000}(<!doctype\s+html|<html[\s>])/i.test(text.slice(0, 4_096)) ? "text/html" : "text/plain";
+}
+
+function textOf(head: Uint8Array): string | undefined {
+  try {
+    // A character that the cut divides is no fault.
+    const stream = head.byteLength >= TEXT_BYTES;
+    const text = new TextDecoder("utf-8", { fatal: true }).decode(head.subarray(0, TEXT_BYTES), { stream });
+    return text.includes("\0") ? undefined : text;
+  } catch {
+    return undefined;
+  }
+}
+
+const latin = (bytes: Uint8Array): string => Buffer.from(bytes).toString("latin1");
+const startsWith = (bytes: Uint8Array, text: string): boolean => latin(bytes.subarray(0, text.length)) === text;

@@ -1,0 +1,80 @@
+/** The job that reads the text out of an attachment, for models that do not take the file itself. */
+
+import { Type as t } from "@sinclair/typebox";
+import { eq } from "drizzle-orm";
+import { defineJob, type EndedJob } from "../../core/jobs.ts";
+import type { Masker } from "../../core/masking.ts";
+import { DOCX } from "../../core/media-type.ts";
+import type { ContentStore } from "../../store/content-store.ts";
+import type { Store } from "../../store/store.ts";
+import { attachments as table } from "../../store/tables/attachments.ts";
+import type { Extractor } from "../../text/extractor.ts";
+
+/** Files whose text is read out in the background. */
+export const READABLE: ReadonlySet<string> = new Set(["application/pdf", DOCX, "text/html"]);
+/** Of a text: as much is kept, and given to models. */
+export const TEXT_BYTES = 1024 * 1024;
+
+const Payload = t.Object({
+  attachment_id: t.String(),
+  /** One file of an owner at a time. */
+  owner: t.String(),
+});
+
+export interface ReadTextDeps {
+  store: Store;
+  content: ContentStore;
+  extractor: Extractor;
+  masking: Pick<Masker, "text">;
+  /** Called after the commit in which it is known whether there is text. */
+  settled(attachmentId: string): void;
+}
+
+const PARALLEL = 2;
+
+export function defineReadText({ store, content, extractor, masking, settled }: ReadTextDeps) {
+  const { db } = store;
+  const find = (id: string) => db.select().from(table).where(eq(table.id, id)).get();
+
+  function ended({ payload, state, error }: EndedJob<{ attachment_id: string }>): void {
+    const id = payload.attachment_id;
+    store.write(({ after }) => {
+      after(() => settled(id));
+      if (find(id)?.status !== "processing") return;
+      const why = state === "cancelled" ? "Reading it was cancelled." : (error?.message ?? "It could not be read.");
+      db.update(table).set({ status: "failed", error: why }).where(eq(table.id, id)).run();
+    });
+  }
+
+  return defineJob(
+    "read_attachment",
+    Payload,
+    async ({ attachment_id: id }, job) => {
+      const row = find(id);
+      if (row?.status !== "processing") return {};
+      const parts: string[] = [];
+      let size = 0;
+      await extractor.extract({
+        ...{ path: content.pathOf(row.sha256), hint: row.media_type, signal: job.signal },
+        section({ level, title, text }) {
+          if (size > TEXT_BYTES) return;
+          const part = [...(title === "" ? [] : [`${"#".repeat(level)} ${title}`]), text].join("\n\n").trim();
+          parts.push(part);
+          size += part.length;
+        },
+        progress: (percent) => job.report({ percent, detail: "reading" }),
+      });
+      const text = masking.text(parts.join("\n\n").slice(0, TEXT_BYTES).toWellFormed());
+      const text_sha256 = text === "" ? null : await content.put(new TextEncoder().encode(text));
+      store.write(() =>
+        db
+          .update(table)
+          .set({ status: "ready", text_available: text_sha256 !== null, text_sha256 })
+          .where(eq(table.id, id))
+          .run(),
+      );
+      return { attachment_id: id, characters: text.length };
+    },
+    { parallel: PARALLEL, exclusive: ({ owner }) => owner, ended },
+  );
+}

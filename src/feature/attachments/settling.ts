@@ -1,0 +1,30 @@
+/** Waiting for what is read in the background: a turn that wants an attachment's text begins when it is known. */
+
+/** Longer than reading a file may take, with some others before it. */
+const PATIENCE_MS = 180_000;
+
+export function createSettling() {
+  const waiting = new Map<string, Set<() => void>>();
+  return {
+    settled(id: string): void {
+      const all = waiting.get(id);
+      waiting.delete(id);
+      for (const go of all ?? []) go();
+    },
+    /** Resolves when it is settled, or after a while: whoever waits looks again. */
+    wait(id: string): Promise<void> {
+      return new Promise((resolve) => {
+        const all = waiting.get(id) ?? new Set();
+        waiting.set(id, all);
+        const go = () => {
+          clearTimeout(timer);
+          all.delete(go);
+          if (all.size === 0 && waiting.get(id) === all) waiting.delete(id);
+          resolve();
+        };
+        const timer = setTimeout(go, PATIENCE_MS);
+        all.add(go);
+      });
+    },
+  };
+}

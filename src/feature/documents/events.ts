@@ -1,0 +1,18 @@
+import { Type as t } from "@sinclair/typebox";
+import { defineEvent } from "../../core/events.ts";
+import { DocumentStatus } from "./model.ts";
+
+export const documentChanged = defineEvent(
+  "document_changed",
+  t.Object(
+    {
+      document_id: t.String(),
+      title: t.String(),
+      change: t.String({ description: "`added`, `read`, `deleted`." }),
+      status: DocumentStatus,
+    },
+    { description: "A document was handed in, was read or could not be, or was deleted." },
+  ),
+);
+
+export const documentEvents = [documentChanged] as const;

@@ -1,0 +1,125 @@
+/**
+ * The job that reads a document: sections come from the reading process in order and are stored in batches. Begun again
+ * after a crash it starts over.
+ */
+import { Type as t } from "@sinclair/typebox";
+import { defineJob, type EndedJob } from "../../core/jobs.ts";
+import type { Masker } from "../../core/masking.ts";
+import type { Store } from "../../store/store.ts";
+import type { Extractor } from "../../text/extractor.ts";
+import { documentChanged } from "./events.ts";
+import type { DocumentRow, DocumentStore, NewSection } from "./store.ts";
+import { chunksOf, sectionIds } from "./toc.ts";
+
+export const IngestPayload = t.Object({
+  document_id: t.String(),
+  /** One document of an owner at a time. */
+  owner: t.String(),
+  /** Media type that it was said to have. */
+  hint: t.String(),
+});
+
+export interface IngestDeps {
+  store: Store;
+  rows: DocumentStore;
+  extractor: Extractor;
+  masking: Pick<Masker, "text">;
+  /** Of a file in the store of contents. */
+  pathOf(sha256: string): string;
+}
+
+const BATCH_CHARACTERS = 200_000;
+const CHARACTERS_PER_TOKEN = 4;
+const PARALLEL = 2;
+
+export function defineIngest(deps: IngestDeps) {
+  const { store, rows, extractor, masking, pathOf } = deps;
+
+  /** The last word on a document: ready with its numbers, or failed with a reason. */
+  function finish(id: string, change: Partial<DocumentRow>): void {
+    store.write(({ emit }) => {
+      rows.update(id, change);
+      const { title, status, user_id, project_id } = rows.find(id)!;
+      emit(documentChanged, {
+        ...(user_id === null ? {} : { user_id }),
+        ...(project_id === null ? {} : { project_id }),
+        data: { document_id: id, title, change: "read", status },
+      });
+    });
+  }
+  function ended({ payload, state, error }: EndedJob<{ document_id: string }>): void {
+    const row = rows.find(payload.document_id);
+    if (!row || row.status === "ready") return;
+    rows.clear(row.id);
+    finish(row.id, {
+      status: "failed",
+      error: state === "cancelled" ? "Reading it was cancelled." : (error?.message ?? "It could not be read."),
+    });
+  }
+
+  return defineJob(
+    "ingest_document",
+    IngestPayload,
+    async ({ document_id, hint }, job) => {
+      const row = rows.find(document_id);
+      if (!row || row.status === "ready") return {};
+      store.write(() => rows.clear(document_id));
+      const reading = readInto(row, deps);
+      const document = await extractor.extract({
+        ...{ path: pathOf(row.sha256), hint, signal: job.signal },
+        section: reading.add,
+        progress: (percent) => job.report({ percent, detail: "reading" }),
+      });
+      reading.flush();
+      const title = row.title_given || !document.title ? row.title : masking.text(document.title);
+      const { sections, chunks, characters } = reading.counts;
+      const tokens = Math.ceil(characters / CHARACTERS_PER_TOKEN);
+      finish(document_id, {
+        ...{ status: "ready", error: null, title, media_type: document.media_type, pages: document.pages ?? null },
+        ...{ sections, chunks, tokens },
+      });
+      return { document_id, sections, chunks, pages: document.pages ?? null };
+    },
+    { parallel: PARALLEL, exclusive: ({ owner }) => owner, ended },
+  );
+}
+
+/** Stores sections as they come. */
+function readInto(row: DocumentRow, { store, rows, masking }: IngestDeps) {
+  const idOf = sectionIds();
+  const counts = { sections: 0, chunks: 0, characters: 0 };
+  let batch: NewSection[] = [];
+  let size = 0;
+  const flush = () => {
+    const sections = batch;
+    batch = [];
+    size = 0;
+    // It may have been deleted meanwhile.
+    if (sections.length > 0) store.write(() => rows.find(row.id) && rows.addSections(row, sections));
+  };
+  return {
+    counts,
+    flush,
+    async add({ level, page, ...given }: { level: number; title: string; page?: number | undefined; text: string }) {
+      const title = masking.text(given.title) || (page === undefined ? "Beginning" : `Page ${page}`);
+      const text = masking.text(given.text);
+      const chunks = text === "" ? [title] : chunksOf(text);
+      batch.push({
+        position: counts.sections,
+        section_id: idOf(title),
+        level,
+        title,
+        page: page ?? null,
+        text,
+        chunks,
+      });
+      counts.sections++;
+      counts.chunks += chunks.length;
+      counts.characters += title.length + text.length;
+      size += text.length;
+      if (size < BATCH_CHARACTERS) return;
+      flush();
+      await new Promise((done) => setImmediate(done));
+    },
+  };
+}

@@ -1,0 +1,152 @@
+/** Documents as they look from outside: what is known of one, its table of contents, a section, what a search finds. */
+import { type Static, type TSchema, Type as t } from "@sinclair/typebox";
+import { oneOf, orNull, Time } from "../../core/schema.ts";
+import { queryInteger } from "../../http/list.ts";
+
+/** The agent that works up transcripts. */
+export const TRANSCRIPT_AGENT = "scribe";
+
+export const DocumentStatus = oneOf("processing", "ready", "failed");
+
+export const Document = t.Object(
+  {
+    id: t.String(),
+    title: t.String(),
+    source: t.String({ description: "Name of the file, `text` or `transcript`." }),
+    media_type: t.String({ description: "By the file's bytes." }),
+    size_bytes: t.Integer(),
+    pages: orNull(t.Integer({ description: "Of formats that have pages." })),
+    sections: t.Integer(),
+    chunks: t.Integer({ description: "Paragraphs that a search finds." }),
+    tokens: t.Integer({ description: "Of the whole text, estimated." }),
+    status: DocumentStatus,
+    error: orNull(t.String({ description: "Why it cannot be read." })),
+    project_id: orNull(t.String({ description: "Everybody who sees the project reads it." })),
+    job_id: orNull(t.String({ description: "The job that reads it." })),
+    session_id: orNull(t.String({ description: "Of a transcript: the session that works it up." })),
+    created_at: Time,
+  },
+  { title: "Document" },
+);
+export type Document = Static<typeof Document>;
+
+const Page = orNull(t.Integer({ description: "Where it begins." }));
+const SectionId = t.String({ description: "Out of its title: the same file has the same ones." });
+const tocEntry = (children: TSchema) =>
+  t.Object({ title: t.String(), level: t.Integer(), page: Page, section_id: SectionId, children: t.Array(children) });
+
+export interface TocEntry {
+  title: string;
+  level: number;
+  page: number | null;
+  section_id: string;
+  children: TocEntry[];
+}
+const DEEPEST = t.Object({ title: t.String(), level: t.Integer(), page: Page, section_id: SectionId });
+export const Toc = t.Object(
+  {
+    document_id: t.String(),
+    title: t.String(),
+    items: t.Array(tocEntry(tocEntry(tocEntry(tocEntry(tocEntry(tocEntry(DEEPEST))))))),
+  },
+  { title: "DocumentToc" },
+);
+
+export const Section = t.Object(
+  {
+    document_id: t.String(),
+    section_id: SectionId,
+    title: t.String(),
+    level: t.Integer(),
+    page: Page,
+    text: t.String({ description: "Markdown, up to the next heading. A long section goes on in the next one." }),
+    path: t.Array(t.String(), { description: "Titles of the sections that it is in, outermost first." }),
+    previous_id: orNull(t.String()),
+    next_id: orNull(t.String()),
+  },
+  { title: "DocumentSection" },
+);
+export type Section = Static<typeof Section>;
+
+export const SectionQuery = t.Object({
+  section_id: t.Optional(t.String({ minLength: 1, maxLength: 200 })),
+  heading: t.Optional(
+    t.String({ minLength: 1, maxLength: 300, description: "A title; upper and lower case are one." }),
+  ),
+  page: t.Optional(
+    queryInteger({ minimum: 1, maximum: 1_000_000, description: "The section at the top of that page." }),
+  ),
+});
+export type SectionQuery = Static<typeof SectionQuery>;
+
+export const DocumentSearch = t.Object({
+  query: t.String({ minLength: 1, maxLength: 1_000 }),
+  document_id: t.Optional(t.String({ maxLength: 64, description: "Only in that one." })),
+  project_id: t.Optional(t.String({ maxLength: 64, description: "Only in that project's." })),
+  limit: t.Optional(queryInteger({ minimum: 1, maximum: 100, description: "Default 10." })),
+});
+export type DocumentSearch = Static<typeof DocumentSearch>;
+
+export const DocumentHit = t.Object(
+  {
+    document_id: t.String(),
+    title: t.String({ description: "Of the document." }),
+    section_id: SectionId,
+    heading: t.String({ description: "Title of the section." }),
+    page: Page,
+    snippet: t.String({ description: "The paragraph that fits best." }),
+    score: t.Number({ description: "Higher fits better; comparable within one answer." }),
+  },
+  { title: "DocumentHit" },
+);
+export type DocumentHit = Static<typeof DocumentHit>;
+
+const strict = { additionalProperties: false } as const;
+const Title = t.String({ minLength: 1, maxLength: 300, pattern: "^[^\\r\\n\\u0000]*\\S[^\\r\\n\\u0000]*$" });
+const Id = t.String({ maxLength: 64 });
+const TEXT_CHARACTERS = 1_000_000;
+
+/** What comes as JSON, or beside the file of a form. */
+export const documentFields = {
+  title: t.Optional(Title),
+  content: t.Optional(t.String({ minLength: 1, maxLength: TEXT_CHARACTERS, pattern: "\\S" })),
+  media_type: t.Optional(oneOf("text/plain", "text/markdown", "text/html")),
+  attachment_id: t.Optional(Id),
+  project_id: t.Optional(orNull(Id)),
+};
+const Fields = t.Object(documentFields, strict);
+export type DocumentFields = Static<typeof Fields>;
+
+const Tag = t.String({ minLength: 1, maxLength: 50, pattern: "^[^\\s,]+$" });
+const Name = t.String({ minLength: 1, maxLength: 200, pattern: "^[^\\r\\n\\u0000]*\\S[^\\r\\n\\u0000]*$" });
+export const TranscriptRequest = t.Object(
+  {
+    title: t.Optional(Title),
+    transcript: t.Optional(t.String({ minLength: 1, maxLength: TEXT_CHARACTERS, pattern: "\\S" })),
+    segments: t.Optional(
+      t.Array(
+        t.Object(
+          {
+            speaker: Name,
+            text: t.String({ minLength: 1, maxLength: 20_000 }),
+            at: t.Optional(t.Union([t.String({ maxLength: 40 }), t.Number()], { description: "When it was said." })),
+          },
+          strict,
+        ),
+        { minItems: 1, maxItems: 20_000 },
+      ),
+    ),
+    participants: t.Optional(t.Array(Name, { maxItems: 200 })),
+    started_at: t.Optional(Time),
+    tags: t.Optional(t.Array(Tag, { maxItems: 20 })),
+    project_id: t.Optional(orNull(Id)),
+  },
+  strict,
+);
+export type TranscriptRequest = Static<typeof TranscriptRequest>;
+
+export const TranscriptAccepted = t.Object(
+  { session_id: t.String(), document_id: t.String(), job_id: t.String() },
+  { title: "TranscriptAccepted" },
+);
+export type TranscriptAccepted = Static<typeof TranscriptAccepted>;

@@ -1,0 +1,185 @@
+/** Documents: handed in, read in the background, looked into. A document is its user's, or everybody's of a project. */
+import type { Static } from "@sinclair/typebox";
+import { type Clock, timestamp } from "../../core/clock.ts";
+import { conflict, forbidden, invalid, invalidField, notFound } from "../../core/errors.ts";
+import { newId } from "../../core/ids.ts";
+import type { JobDefinition } from "../../core/jobs.ts";
+import type { Caller } from "../../http/caller.ts";
+import type { SpooledFile } from "../../http/form.ts";
+import { type ListAnswer, listAnswer, type Page } from "../../http/list.ts";
+import type { Store } from "../../store/store.ts";
+import type { Incoming, KeptFile } from "../attachments/service.ts";
+import type { Jobs } from "../jobs/service.ts";
+import { documentChanged } from "./events.ts";
+import type { IngestPayload } from "./ingest.ts";
+import type {
+  Document,
+  DocumentFields,
+  DocumentHit,
+  DocumentSearch,
+  Section,
+  SectionQuery,
+  TocEntry,
+} from "./model.ts";
+import type { SearchDocuments } from "./search.ts";
+import type { DocumentRow, DocumentStore, Reader } from "./store.ts";
+import { pathTo, tocOf } from "./toc.ts";
+
+export interface DocumentsDeps {
+  store: Store;
+  clock: Clock;
+  rows: DocumentStore;
+  search: SearchDocuments;
+  jobs: Pick<Jobs, "enqueue" | "end">;
+  ingest: JobDefinition<typeof IngestPayload>;
+  projectExists(id: string): boolean;
+  /** Of the caller's own attachments. @throws Problem 404. */
+  attachment(id: string, caller: Caller): KeptFile;
+  /** Keeps bytes. @throws Problem 413 when the caller's quota is used up. */
+  keep(file: Incoming, caller: Caller): Promise<KeptFile>;
+  masked(text: string): string;
+}
+
+export interface NewDocument {
+  file: KeptFile;
+  title: string | undefined;
+  projectId: string | null;
+  source?: string | undefined;
+  sessionId?: string | undefined;
+  hint?: string | undefined;
+}
+
+export type Documents = ReturnType<typeof createDocuments>;
+
+export const readerOf = ({ admin, userId }: Pick<Caller, "admin" | "userId">): Reader => ({ all: admin, userId });
+
+export function createDocuments(deps: DocumentsDeps) {
+  const { store, clock, rows, search, jobs, ingest, projectExists } = deps;
+  const present = ({ user_id: _u, title_given: _t, sha256: _s, ...row }: DocumentRow): Document => row;
+  const find = (id: string, reader: Reader): DocumentRow => {
+    const row = rows.visible(id, reader);
+    if (!row) throw notFound("document");
+    return row;
+  };
+  const findRead = (id: string, reader: Reader): DocumentRow => {
+    const row = find(id, reader);
+    if (row.status === "processing") throw conflict("The document is still being read.", "document_processing");
+    if (row.status === "failed") throw conflict(row.error ?? "The document could not be read.", "document_failed");
+    return row;
+  };
+
+  /** Its rows and the job that reads it. Inside a transaction. */
+  function add({ file, title, projectId, source, sessionId, hint }: NewDocument, caller: Caller): Document {
+    return store.write((tx) => {
+      const id = newId("document");
+      const row: DocumentRow = {
+        ...{ id, user_id: caller.userId ?? null, project_id: projectId },
+        ...{ title: deps.masked(title ?? file.name), title_given: title !== undefined, source: source ?? file.name },
+        ...{ media_type: file.media_type, size_bytes: file.size, sha256: file.sha256 },
+        ...{ status: "processing", error: null, pages: null, sections: 0, chunks: 0, tokens: 0 },
+        ...{ job_id: null, session_id: sessionId ?? null, created_at: timestamp(clock.now()) },
+      };
+      rows.insert(row);
+      const wish = { key: id, subject: row.title, userId: caller.userId, projectId: projectId ?? undefined };
+      const owner = caller.userId ?? "";
+      const payload: Static<typeof IngestPayload> = { document_id: id, owner, hint: hint ?? hintOf(file.name) };
+      rows.update(id, { job_id: jobs.enqueue(ingest, payload, wish).id });
+      tx.emit(documentChanged, {
+        ...(row.user_id === null ? {} : { user_id: row.user_id }),
+        ...(projectId === null ? {} : { project_id: projectId }),
+        data: { document_id: id, title: row.title, change: "added", status: "processing" },
+      });
+      return present(rows.find(id)!);
+    });
+  }
+
+  function assertProject(projectId: string | null | undefined): string | null {
+    if (projectId && !projectExists(projectId)) throw invalidField("/project_id", "There is no such project");
+    return projectId || null;
+  }
+
+  return {
+    add,
+    assertProject,
+    /**
+     * Takes a document that came as a file, as text or as an attachment. @returns writes its rows: call it inside the
+     * transaction that answers. @throws Problem 422 unless exactly one of them is there.
+     */
+    async receive(fields: DocumentFields, file: SpooledFile | undefined, caller: Caller): Promise<() => Document> {
+      const { content, attachment_id, title, media_type } = fields;
+      const projectId = assertProject(fields.project_id);
+      if ([file, content, attachment_id].filter((one) => one !== undefined).length !== 1)
+        throw invalid("Give one of file (as a form), content or attachment_id.", [
+          { pointer: "", message: "takes exactly one of file, content, attachment_id" },
+        ]);
+      if (attachment_id !== undefined) {
+        const kept = deps.attachment(attachment_id, caller);
+        return () => add({ file: kept, title, projectId, hint: media_type }, caller);
+      }
+      if (file) {
+        const kept = await deps.keep(file, caller);
+        return () => add({ file: kept, title, projectId, hint: media_type }, caller);
+      }
+      const kept = await deps.keep({ name: "text", text: content! }, caller);
+      return () => add({ file: kept, title, projectId, source: "text", hint: media_type ?? "text/plain" }, caller);
+    },
+    get: (id: string, caller: Caller): Document => present(find(id, readerOf(caller))),
+    list(
+      filter: { project_id?: string; status?: Document["status"] },
+      page: Page,
+      reader: Reader,
+    ): ListAnswer<Document> {
+      const { project_id: projectId, status } = filter;
+      return listAnswer(rows.page({ reader, projectId, status }, page), page, ({ id }) => id, present);
+    },
+    /** @throws Problem 403 of another who sees the project too. */
+    async remove(id: string, caller: Caller): Promise<void> {
+      const row = find(id, readerOf(caller));
+      if (!caller.admin && row.user_id !== (caller.userId ?? null))
+        throw forbidden("Only who handed the document in, or an administrator, may delete it.");
+      await jobs.end(ingest, id);
+      store.write(({ emit }) => {
+        rows.remove(id);
+        emit(documentChanged, {
+          ...(row.user_id === null ? {} : { user_id: row.user_id }),
+          ...(row.project_id === null ? {} : { project_id: row.project_id }),
+          data: { document_id: id, title: row.title, change: "deleted", status: row.status },
+        });
+      });
+    },
+    toc(id: string, reader: Reader): { document_id: string; title: string; items: TocEntry[] } {
+      const { title } = findRead(id, reader);
+      return { document_id: id, title, items: tocOf(rows.sections(id)) };
+    },
+    section(id: string, query: SectionQuery, reader: Reader): Section {
+      findRead(id, reader);
+      if (Object.keys(query).length > 1) throw invalid("Name the section by one of section_id, heading or page.");
+      const found = rows.section(id, query);
+      if (!found) throw notFound("section", "The table of contents lists them.");
+      const { position, ...section } = found;
+      return {
+        document_id: id,
+        ...section,
+        path: pathTo(rows.sections(id), position),
+        ...rows.neighbours(id, position),
+      };
+    },
+    search(wish: DocumentSearch, reader: Reader): DocumentHit[] {
+      if (wish.document_id !== undefined) find(wish.document_id, reader);
+      return search(wish, reader);
+    },
+    /** A deleted user's own go; a project's are the heir's. Inside the deleting transaction. */
+    handOver(from: string, to: string | null): void {
+      store.write(() => {
+        store.statement("DELETE FROM documents WHERE user_id = ? AND project_id IS NULL").run(from);
+        store.statement("UPDATE documents SET user_id = ? WHERE user_id = ?").run(to, from);
+      });
+    },
+  };
+}
+
+const HINTS: readonly [ending: RegExp, type: string][] = [
+  [/\.(md|markdown)$/i, "text/markdown"],
+  [/\.(html?|xhtml)$/i, "text/html"],
+];
+const hintOf = (name: string): string => HINTS.find(([ending]) => ending.test(name))?.[1] ?? "text/plain";

@@ -1,0 +1,121 @@
+/** Rows of documents, their sections and the full-text index over their paragraphs. */
+import { eq } from "drizzle-orm";
+import type { Page } from "../../http/list.ts";
+import type { Store } from "../../store/store.ts";
+import { documents as table } from "../../store/tables/documents.ts";
+
+export type DocumentRow = typeof table.$inferSelect;
+type Stored = Omit<DocumentRow, "title_given"> & { title_given: number };
+
+/** Whose documents are meant: `all` for administrators, else the user's own and those of projects. */
+export interface Reader {
+  all: boolean;
+  userId: string | undefined;
+}
+
+export interface SectionRow {
+  position: number;
+  section_id: string;
+  level: number;
+  title: string;
+  page: number | null;
+}
+export interface NewSection extends SectionRow {
+  text: string;
+  chunks: readonly string[];
+}
+
+export type DocumentStore = ReturnType<typeof createDocumentStore>;
+
+const SECTION = "position, section_id, level, title, page";
+
+/** A condition on `documents d` with its parameters. */
+export function visibleTo({ all, userId }: Reader): { where: string; values: string[] } {
+  if (all) return { where: "1", values: [] };
+  return userId === undefined
+    ? { where: "(d.project_id IS NOT NULL OR d.user_id IS NULL)", values: [] }
+    : { where: "(d.project_id IS NOT NULL OR d.user_id = ?)", values: [userId] };
+}
+
+export function createDocumentStore(store: Store) {
+  const { db, statement } = store;
+  return {
+    insert: (row: DocumentRow) => void db.insert(table).values(row).run(),
+    update: (id: string, change: Partial<DocumentRow>) =>
+      void db.update(table).set(change).where(eq(table.id, id)).run(),
+    find: (id: string): DocumentRow | undefined => db.select().from(table).where(eq(table.id, id)).get(),
+    visible(id: string, reader: Reader): DocumentRow | undefined {
+      const { where, values } = visibleTo(reader);
+      const isVisible = statement(`SELECT 1 FROM documents d WHERE d.id = ? AND ${where}`).get(id, ...values);
+      return isVisible === undefined ? undefined : this.find(id);
+    },
+    page(
+      filter: { reader: Reader; projectId?: string | undefined; status?: string | undefined },
+      page: Page,
+    ): DocumentRow[] {
+      const { where, values } = visibleTo(filter.reader);
+      const { projectId = null, status = null } = filter;
+      const rows = statement(
+        `SELECT d.* FROM documents d WHERE ${where} AND (? IS NULL OR d.project_id = ?) AND (? IS NULL OR d.status = ?)
+           AND (? IS NULL OR d.id < ?) ORDER BY d.id DESC LIMIT ?`,
+      ).all(...[...values, projectId, projectId, status, status, page.after, page.after, page.limit + 1]);
+      return (rows as Stored[]).map(({ title_given, ...row }) => ({ ...row, title_given: title_given === 1 }));
+    },
+    remove(id: string): void {
+      db.delete(table).where(eq(table.id, id)).run();
+    },
+    /** What was read of it so far. */
+    clear(id: string): void {
+      statement("DELETE FROM document_sections WHERE document_id = ?").run(id);
+    },
+    addSections(document: DocumentRow, sections: readonly NewSection[]): void {
+      for (const { position, section_id, level, title, page, text, chunks } of sections) {
+        statement(
+          "INSERT INTO document_sections (document_id, position, section_id, level, title, page, text) VALUES (?, ?, ?, ?, ?, ?, ?)",
+        ).run(document.id, position, section_id, level, title, page, text);
+        for (const chunk of chunks) {
+          const { lastInsertRowid } = statement(
+            "INSERT INTO document_chunks (document_id, position) VALUES (?, ?)",
+          ).run(document.id, position);
+          statement("INSERT INTO document_text (rowid, text, heading, title) VALUES (?, ?, ?, ?)").run(
+            ...[lastInsertRowid, chunk, title, document.title],
+          );
+        }
+      }
+    },
+    sections: (id: string): SectionRow[] =>
+      statement(`SELECT ${SECTION} FROM document_sections WHERE document_id = ? ORDER BY position`).all(
+        id,
+      ) as SectionRow[],
+    /** The one of that id; by heading the first; by page the last that begins at or before its top. */
+    section(
+      id: string,
+      wish: { section_id?: string | undefined; heading?: string | undefined; page?: number | undefined },
+    ) {
+      const [condition, ...values]: [string, ...(string | number)[]] =
+        wish.section_id !== undefined
+          ? ["section_id = ?", wish.section_id]
+          : wish.heading !== undefined
+            ? ["lower(title) = lower(?)", wish.heading.trim()]
+            : wish.page !== undefined
+              ? [
+                  `position = coalesce(
+                    (SELECT min(position) FROM document_sections WHERE document_id = ? AND page = ?),
+                    (SELECT max(position) FROM document_sections WHERE document_id = ? AND page < ?))`,
+                  ...[id, wish.page, id, wish.page],
+                ]
+              : ["1"];
+      return statement(
+        `SELECT ${SECTION}, text FROM document_sections WHERE document_id = ? AND ${condition} ORDER BY position LIMIT 1`,
+      ).get(id, ...values) as (SectionRow & { text: string }) | undefined;
+    },
+    /** The section before that position and the one after. */
+    neighbours(id: string, position: number): { previous_id: string | null; next_id: string | null } {
+      const at = (place: number) =>
+        (statement("SELECT section_id FROM document_sections WHERE document_id = ? AND position = ?")
+          .pluck()
+          .get(id, place) as string | undefined) ?? null;
+      return { previous_id: at(position - 1), next_id: at(position + 1) };
+    },
+  };
+}

@@ -1,0 +1,186 @@
+/** All tool servers that run: started and ended as their rows say, and which tools agents are given of them now. */
+import type { CallOptions, Connection } from "../../adapter/mcp/client.ts";
+import { messageOf, unavailable } from "../../core/errors.ts";
+import { ADMINISTRATORS } from "../../core/events.ts";
+import type { Logger } from "../../core/log.ts";
+import type { Store } from "../../store/store.ts";
+import { agentToolName, readTools } from "./definitions.ts";
+import { mcpServerChanged } from "./events.ts";
+import type { McpLogs } from "./logs.ts";
+import { EVERY_AGENT } from "./model.ts";
+import { isReady, isWaiting, type McpRows, type ServerRow, type ToolRow } from "./store.ts";
+import { type CallResult, type ServerState, type Supervised, supervise } from "./supervised.ts";
+
+export interface ConnectionsDeps {
+  store: Pick<Store, "write">;
+  rows: McpRows;
+  logs: McpLogs;
+  log: Logger;
+  connect(row: ServerRow, signal: AbortSignal, onToolsChanged: () => void): Promise<Connection>;
+  /** First pause before a server is started again, ms. */
+  pauseMs: number;
+}
+
+export interface ReadyTool {
+  server: ServerRow;
+  tool: ToolRow;
+  /** What agents call it. */
+  name: string;
+}
+
+export interface Connections {
+  /** Undefined when it is not to run. */
+  stateOf(id: string): ServerState | undefined;
+  /** Starts, ends or restarts the server as its row says now; a change of its grants alone disturbs nothing. */
+  sync(id: string): void;
+  /** Starts it again now, if it is to run. */
+  restart(id: string): void;
+  /** Ends it for good, and waits until it is gone. */
+  remove(id: string): Promise<void>;
+  /** Reads anew which of its tools are approved. */
+  approved(id: string): void;
+  refresh(id: string): Promise<void>;
+  /** Tools that answer now; of one agent, or all. */
+  tools(agentId?: string): ReadyTool[];
+  call(tool: ReadyTool, args: Record<string, unknown>, options: CallOptions): Promise<CallResult>;
+  start(): void;
+  stop(): Promise<void>;
+}
+
+interface Running {
+  row: ServerRow;
+  supervised: Supervised;
+  tools: ReadyTool[];
+}
+
+const wanted = (row: ServerRow | undefined): row is ServerRow => row?.enabled === true && row.held === null;
+/** What a server must be started again for. */
+const essence = ({ transport, command, args, url, image, network, memory_mb, sealed_env, sealed_headers }: ServerRow) =>
+  JSON.stringify([transport, command, args, url, image, network, memory_mb, sealed_env, sealed_headers]);
+
+export function createConnections(deps: ConnectionsDeps): Connections {
+  const { store, rows, logs, log } = deps;
+  const running = new Map<string, Running>();
+  /** Servers that are being ended, by id: the next start waits for it, or two would hold one folder. */
+  const ending = new Map<string, Promise<void>>();
+  let isOn = false;
+
+  function tell(id: string): void {
+    const row = rows.find(id);
+    if (!row) return;
+    const all = rows.tools(id);
+    const state = running.get(id)?.supervised.state;
+    const data = {
+      server_id: id,
+      status: row.enabled ? (row.held ?? state?.status ?? "configuring") : ("stopped" as const),
+      error: row.held === "error" ? row.held_reason : (state?.error ?? null),
+      tools: all.filter(isReady).length,
+      waiting: all.filter(isWaiting).length,
+    };
+    store.write(({ emit }) => emit(mcpServerChanged, { user_id: ADMINISTRATORS, data }));
+  }
+  const safely = (id: string, act: () => void): void => {
+    try {
+      act();
+    } catch (err) {
+      log.error({ err, server: id }, "a tool server's state could not be written");
+    }
+  };
+  const readTo = (one: Running, all: readonly ToolRow[]): void => {
+    one.tools = all
+      .filter(isReady)
+      .map((tool) => ({ server: one.row, tool, name: agentToolName(one.row.id, tool.name) }));
+  };
+  function begin(row: ServerRow): void {
+    const { id } = row;
+    const before = ending.get(id) ?? Promise.resolve();
+    const supervised = supervise({
+      async connect(signal, onToolsChanged) {
+        await before;
+        // As it is now: tokens and secrets may have changed since the last start.
+        return deps.connect(rows.find(id) ?? row, signal, onToolsChanged);
+      },
+      listed(tools) {
+        const read = readTools(tools, (why) => logs.write(id, "skep", why));
+        const all = rows.record(id, read);
+        readTo(one, all);
+        for (const { name, problem } of all)
+          if (problem !== null) logs.write(id, "skep", `The tool ${name} cannot be used: ${problem}`);
+        const waiting = all.filter(isWaiting).map(({ name }) => name);
+        if (waiting.length > 0)
+          logs.write(id, "skep", `New or changed, and waiting for approval: ${waiting.join(", ").slice(0, 1_000)}.`);
+        safely(id, () => tell(id));
+      },
+      changed: () => {
+        logs.flush(id);
+        safely(id, () => tell(id));
+      },
+      log: (text) => logs.write(id, "skep", text),
+      pauseMs: deps.pauseMs,
+    });
+    const one: Running = { row, supervised, tools: [] };
+    running.set(id, one);
+  }
+  function end(id: string): Promise<void> {
+    const one = running.get(id);
+    running.delete(id);
+    if (!one) return ending.get(id) ?? Promise.resolve();
+    const done = one.supervised
+      .stop()
+      .catch((err) => log.warn({ err, server: id }, `a tool server could not be ended: ${messageOf(err)}`))
+      .finally(() => {
+        if (ending.get(id) === done) ending.delete(id);
+      });
+    ending.set(id, done);
+    return done;
+  }
+  function sync(id: string, anew = false): void {
+    if (!isOn) return;
+    const row = rows.find(id);
+    const one = running.get(id);
+    if (one && (!wanted(row) || anew || essence(row) !== essence(one.row))) void end(id);
+    if (!wanted(row)) return safely(id, () => tell(id));
+    const now = running.get(id);
+    if (!now) return begin(row);
+    now.row = row;
+    readTo(now, rows.tools(id));
+    safely(id, () => tell(id));
+  }
+  const find = (id: string): Running => {
+    const one = running.get(id);
+    if (!one) throw unavailable("mcp_not_running", `The tool server ${id} is not running.`);
+    return one;
+  };
+  const isUp = ({ supervised }: Running) => supervised.state.status === "running";
+
+  return {
+    stateOf: (id) => running.get(id)?.supervised.state,
+    sync: (id) => sync(id),
+    restart: (id) => sync(id, true),
+    remove: end,
+    approved(id) {
+      const one = running.get(id);
+      if (one) readTo(one, rows.tools(id));
+      safely(id, () => tell(id));
+    },
+    refresh: (id) => find(id).supervised.refresh(),
+    tools: (agentId) =>
+      [...running.values()]
+        .filter(isUp)
+        .filter(
+          ({ row: { agents } }) => agentId === undefined || agents.includes(EVERY_AGENT) || agents.includes(agentId),
+        )
+        .sort((a, b) => a.row.id.localeCompare(b.row.id))
+        .flatMap(({ tools }) => tools),
+    call: ({ server, tool }, args, options) =>
+      find(server.id).supervised.call({ name: tool.name, inputSchema: tool.offered.input_schema }, args, options),
+    start() {
+      isOn = true;
+      for (const row of rows.all()) if (wanted(row)) begin(row);
+    },
+    async stop() {
+      isOn = false;
+      await Promise.all([...running.keys()].map(end).concat([...ending.values()]));
+    },
+  };
+}

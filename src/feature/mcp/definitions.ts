@@ -1,0 +1,97 @@
+/** What a tool server says of its tools: checked, bounded, hashed, and named for agents. */
+import { createHash } from "node:crypto";
+import { schemaProblems } from "../../core/json-schema.ts";
+import { LIMITS } from "../../core/limits.ts";
+import type { ToolDefinition } from "../../store/tables/mcp.ts";
+
+export interface ListedTool {
+  name: string;
+  definition: ToolDefinition;
+  hash: string;
+  /** Why no agent can be given it. */
+  problem: string | null;
+}
+
+const isObject = (value: unknown): value is Record<string, unknown> =>
+  typeof value === "object" && value !== null && !Array.isArray(value);
+const NAME = /^[^\s\p{C}]{1,128}$/u;
+const DEPTH = 64;
+
+/**
+ * A list as a server gave it. One tool that is not as it should be costs none of the others.
+ * @param onNameless called with what has no name by which it could be shown.
+ */
+export function readTools(listed: readonly unknown[], onNameless: (why: string) => void): ListedTool[] {
+  const found = new Map<string, ListedTool>();
+  for (const one of listed) {
+    const name = isObject(one) ? one["name"] : undefined;
+    if (typeof name !== "string" || !NAME.test(name)) onNameless("A tool without a usable name was left out.");
+    else if (found.has(name)) onNameless(`The tool ${name} is listed twice; the second was left out.`);
+    else if (found.size === LIMITS.mcpToolsPerServer) {
+      onNameless(`There are more than ${LIMITS.mcpToolsPerServer} tools; the rest was left out.`);
+      break;
+    } else found.set(name, readTool(name, one as Record<string, unknown>));
+  }
+  return [...found.values()];
+}
+
+function readTool(name: string, one: Record<string, unknown>): ListedTool {
+  const problem = faultOf(one);
+  const description = typeof one["description"] === "string" ? one["description"] : "";
+  const definition: ToolDefinition = {
+    ...(typeof one["title"] === "string" ? { title: one["title"].slice(0, LIMITS.nameCharacters) } : {}),
+    description: description.slice(0, LIMITS.mcpToolDescriptionCharacters),
+    input_schema: problem === null ? (one["inputSchema"] as Record<string, unknown>) : { type: "object" },
+    ...(problem === null && isObject(one["annotations"]) ? { annotations: one["annotations"] } : {}),
+  };
+  return { name, definition, hash: hashOf(definition), problem };
+}
+
+function faultOf({ description, inputSchema, annotations }: Record<string, unknown>): string | null {
+  if (description !== undefined && typeof description !== "string") return "Its description is no text.";
+  if (typeof description === "string" && description.length > LIMITS.mcpToolDescriptionCharacters)
+    return `Its description has more than ${LIMITS.mcpToolDescriptionCharacters} characters.`;
+  if (!isObject(inputSchema) || inputSchema["type"] !== "object")
+    return 'Its input is not described by a schema of the type "object".';
+  if (depthOf([inputSchema, annotations]) > DEPTH) return `Its description is nested more than ${DEPTH} levels deep.`;
+  if (Buffer.byteLength(JSON.stringify([inputSchema, annotations])) > LIMITS.mcpToolSchemaBytes)
+    return `The schema of its input has more than ${LIMITS.mcpToolSchemaBytes} bytes.`;
+  const [fault] = schemaProblems(inputSchema);
+  return fault ? `The schema of its input is wrong at /${fault.path.join("/")}: ${fault.message}` : null;
+}
+
+function depthOf(value: unknown, deep = 0): number {
+  if (typeof value !== "object" || value === null || deep > DEPTH) return deep;
+  let most = deep;
+  for (const one of Object.values(value)) most = Math.max(most, depthOf(one, deep + 1));
+  return most;
+}
+
+/** SHA-256 of all that a model or an administrator goes by, whatever the order of its members. */
+export const hashOf = (definition: ToolDefinition): string =>
+  createHash("sha256")
+    .update(JSON.stringify(sorted(definition)))
+    .digest("hex");
+
+function sorted(value: unknown): unknown {
+  if (Array.isArray(value)) return value.map(sorted);
+  if (!isObject(value)) return value;
+  return Object.fromEntries(
+    Object.keys(value)
+      .sort()
+      .map((key) => [key, sorted(value[key])]),
+  );
+}
+
+/** The longest name that every provider of models takes. */
+const NAME_CHARACTERS = 64;
+const SUFFIX_CHARACTERS = 6;
+
+/** What agents call a tool: `server__tool`, in the characters that models can use; unique for each pair. */
+export function agentToolName(server: string, tool: string): string {
+  const plain = `${server}__${tool}`;
+  const safe = plain.replace(/[^a-zA-Z0-9_-]/g, "_");
+  if (safe === plain && plain.length <= NAME_CHARACTERS) return plain;
+  const suffix = createHash("sha256").update(plain).digest("hex").slice(0, SUFFIX_CHARACTERS);
+  return `${safe.slice(0, NAME_CHARACTERS - SUFFIX_CHARACTERS - 1)}_${suffix}`;
+}

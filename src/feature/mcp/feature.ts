@@ -1,0 +1,140 @@
+import { mkdir, rm } from "node:fs/promises";
+import { join } from "node:path";
+import { connectServer, type Target } from "../../adapter/mcp/client.ts";
+import { createHttpFetch } from "../../adapter/mcp/http-fetch.ts";
+import type { OpenPipe } from "../../adapter/mcp/pipe.ts";
+import { createAgentImages } from "../../adapter/sandbox/docker/agent-image.ts";
+import { createSandboxNetworks } from "../../adapter/sandbox/docker/network.ts";
+import { openServerContainer, sweepServerContainers } from "../../adapter/sandbox/docker/server-container.ts";
+import { openServerProcess, sweepServerProcesses } from "../../adapter/sandbox/process/server-process.ts";
+import { conflict, unavailable } from "../../core/errors.ts";
+import { LIMITS } from "../../core/limits.ts";
+import { BUILD } from "../../core/version.ts";
+import type { Agents } from "../agents/service.ts";
+import { type Core, defineFeature } from "../feature.ts";
+import type { Secrets } from "../secrets/service.ts";
+import { createConnections } from "./connections.ts";
+import { mcpEvents } from "./events.ts";
+import { createMcpLogs } from "./logs.ts";
+import { mcpRoutes } from "./routes.ts";
+import { resolverFor } from "./server-url.ts";
+import { createMcp } from "./service.ts";
+import { createMcpRows, type ServerRow } from "./store.ts";
+import { mcpTools } from "./tool-source.ts";
+import { createMcpValues, type McpValues } from "./values.ts";
+
+type Needs = Core & { agents: Pick<Agents, "exists">; secrets: Pick<Secrets, "valueOf"> };
+
+const RESTART_MS = 500;
+
+export const mcp = defineFeature(
+  "mcp",
+  (deps: Needs) => {
+    const { store, clock, base, log, config, masking, folder, instanceId } = deps;
+    const rows = createMcpRows(store, clock);
+    const logs = createMcpLogs(clock, masking);
+    const values = createMcpValues({ ...deps, secretOf: deps.secrets.valueOf });
+    const folderOf = (id: string) => join(folder.mcp, id);
+    const containers = containersOf(deps);
+    const open = (row: ServerRow): OpenPipe => openerOf({ deps, values, containers, folderOf }, row);
+    const connections = createConnections({
+      ...{ store, rows, logs, log, pauseMs: RESTART_MS },
+      connect: (row, signal, onToolsChanged) =>
+        connectServer(
+          row.transport === "stdio" ? { transport: "stdio", open: open(row) } : webTarget(deps, values, row),
+          {
+            ...{ signal, onToolsChanged, timeoutMs: row.timeout_ms },
+            ...{ maxMessageBytes: LIMITS.mcpMessageBytes, maxNoiseBytes: LIMITS.mcpNoiseBytes },
+            onLog: (stream, text) => logs.write(row.id, stream, text),
+          },
+        ),
+    });
+    const service = createMcp({
+      ...{ ...deps, rows, values, connections, logs, agentExists: deps.agents.exists },
+      removeFolder: (id) => rm(folderOf(id), { recursive: true, force: true }),
+    });
+    // What their servers print is masked from the first line on.
+    for (const row of rows.all())
+      values.mask(row.id, { ...values.open(row.sealed_env), ...values.open(row.sealed_headers) });
+    return {
+      service,
+      routes: mcpRoutes(base, service, logs),
+      tools: mcpTools(connections),
+      counts: () => ({ mcp_servers: rows.all().length, mcp_tools: connections.tools().length }),
+      async start() {
+        await sweepServerProcesses(instanceId);
+        if (deps.docker) await sweepServerContainers({ docker: deps.docker, instanceId }).catch(() => {});
+        connections.start();
+        log.debug({ sandbox: config.sandbox }, "tool servers are being started");
+      },
+      async stop() {
+        await connections.stop();
+        await containers?.networks.close();
+      },
+    };
+  },
+  mcpEvents,
+);
+
+type Containers = ReturnType<typeof containersOf>;
+
+/** What their containers need; undefined where no container engine is used. */
+function containersOf({ docker, instanceId, config }: Needs) {
+  if (!docker) return undefined;
+  return {
+    ...{ docker, instanceId, owner: { uid: process.getuid?.() ?? 0, gid: process.getgid?.() ?? 0 } },
+    images: createAgentImages({ docker, pull: config.imagePull }),
+    networks: createSandboxNetworks({ docker, instanceId, engine: docker.info }),
+  };
+}
+
+interface OpenerParts {
+  deps: Needs;
+  values: McpValues;
+  containers: Containers;
+  folderOf(id: string): string;
+}
+
+function openerOf({ deps, values, containers, folderOf }: OpenerParts, row: ServerRow): OpenPipe {
+  return async (events, signal) => {
+    const path = folderOf(row.id);
+    await mkdir(path, { recursive: true, mode: 0o700 });
+    const own = {
+      server: row.id,
+      args: row.args,
+      folder: path,
+      env: values.resolved(row.id, values.open(row.sealed_env)),
+    };
+    const { image, command, network, memory_mb: memoryMb } = row;
+    if (image !== null) {
+      if (!containers)
+        throw unavailable(
+          "docker_unavailable",
+          "It runs in a container, and this server works without a container engine.",
+        );
+      return openServerContainer(
+        containers,
+        { ...own, image, command: command ?? undefined, network, memoryMb },
+        events,
+        signal,
+      );
+    }
+    if (!deps.config.allowHostShell || command === null)
+      throw conflict("It names no image, and ALLOW_HOST_SHELL does not let it run on this host.", "shell_disabled");
+    return openServerProcess(deps.instanceId, { ...own, command }, events, signal);
+  };
+}
+
+function webTarget({ guard }: Needs, values: McpValues, row: ServerRow): Target {
+  const url = row.url ?? "";
+  return {
+    ...{ transport: row.transport === "sse" ? ("sse" as const) : ("http" as const), url },
+    headers: values.resolved(row.id, values.open(row.sealed_headers)),
+    fetch: createHttpFetch({
+      resolve: resolverFor(url, guard),
+      userAgent: `Skep/${BUILD.version}`,
+      maxBytes: LIMITS.mcpMessageBytes,
+      timeoutMs: row.timeout_ms + LIMITS.mcpTimeoutMs,
+    }),
+  };
+}

@@ -1,0 +1,185 @@
+/**
+ * Files that others write tool servers down in: `mcpServers` of editors and desktop programs, and `server.json` of the
+ * MCP registry. Reads; nothing is started, and what is made of it is switched off.
+ */
+import { createHash } from "node:crypto";
+import { invalidField } from "../../core/errors.ts";
+import { isSlug } from "../../core/ids.ts";
+import { LIMITS } from "../../core/limits.ts";
+import type { McpCreate } from "./model.ts";
+import { RESERVED_IDS } from "./model.ts";
+
+export interface ReadServer {
+  /** As the file calls it. */
+  name: string;
+  server?: McpCreate;
+  /** Why it is left out. */
+  reason?: string;
+}
+
+type Json = Record<string, unknown>;
+const isObject = (value: unknown): value is Json =>
+  typeof value === "object" && value !== null && !Array.isArray(value);
+const textOf = (value: unknown): string | undefined => (typeof value === "string" && value !== "" ? value : undefined);
+const listOf = (value: unknown): Json[] => (Array.isArray(value) ? value.filter(isObject) : []);
+
+/** @throws Problem 422 when it is neither of the two. */
+export function readConfig(config: Json, image: string | undefined): ReadServer[] {
+  const servers = config["mcpServers"] ?? config["servers"];
+  if (isObject(servers))
+    return Object.entries(servers)
+      .slice(0, LIMITS.mcpServers)
+      .map(([name, one]) => attempt(name, () => configured(name, one, image)));
+  const entry = isObject(config["server"]) ? config["server"] : config;
+  const name = textOf(entry["name"]);
+  if (name !== undefined && (Array.isArray(entry["packages"]) || Array.isArray(entry["remotes"])))
+    return [attempt(name, () => published(name, entry, image))];
+  throw invalidField("/config", "This is no file with `mcpServers`, and no `server.json` of the MCP registry");
+}
+
+class LeftOut extends Error {}
+
+function attempt(name: string, read: () => McpCreate): ReadServer {
+  try {
+    return { name, server: read() };
+  } catch (error) {
+    if (error instanceof LeftOut) return { name, reason: error.message };
+    throw error;
+  }
+}
+
+/** An id of a name: its last part, in the characters that ids have. */
+export function idOf(name: string): string {
+  const last = name.toLowerCase().split("/").at(-1) ?? "";
+  const slug = last
+    .replace(/[^a-z0-9]+/g, "-")
+    .replace(/^-+|-+$/g, "")
+    .slice(0, 40);
+  if (isSlug(slug) && !RESERVED_IDS.has(slug)) return slug;
+  return `${slug === "" ? "server" : slug}-${createHash("sha256").update(name).digest("hex").slice(0, 6)}`;
+}
+
+const valuesOf = (value: unknown, what: string): Record<string, string> => {
+  if (value === undefined) return {};
+  if (!isObject(value)) throw new LeftOut(`Its ${what} is no object.`);
+  return Object.fromEntries(
+    Object.entries(value).map(([name, one]) => {
+      if (typeof one === "object") throw new LeftOut(`${name} in its ${what} is no text.`);
+      return [name, String(one)];
+    }),
+  );
+};
+
+function configured(name: string, one: unknown, image: string | undefined): McpCreate {
+  if (!isObject(one)) throw new LeftOut("It is no object.");
+  const base = { id: idOf(name), name, enabled: false };
+  const type = textOf(one["type"] ?? one["transport"])?.toLowerCase();
+  const url = textOf(one["url"] ?? one["serverUrl"] ?? one["httpUrl"]);
+  if (url !== undefined)
+    return {
+      ...base,
+      transport: type === "sse" ? "sse" : "http",
+      url,
+      headers: valuesOf(one["headers"], "headers"),
+    };
+  const command = textOf(one["command"]);
+  if (command === undefined) throw new LeftOut("It names neither a command nor an address.");
+  const args = one["args"] ?? [];
+  if (!Array.isArray(args) || !args.every((arg) => typeof arg === "string"))
+    throw new LeftOut("Its args are no list of texts.");
+  const given = { command, args: args as string[], env: valuesOf(one["env"], "env") };
+  return {
+    ...base,
+    transport: "stdio",
+    ...(dockerRun(given) ?? { ...given, image: textOf(one["image"]) ?? image ?? null }),
+  };
+}
+
+/** `docker run … IMAGE ARGS`, as files for desktop programs have it: the image is what is meant. */
+function dockerRun({ command, args, env }: { command: string; args: string[]; env: Record<string, string> }) {
+  if (!/(^|\/)(docker|podman)$/.test(command) || args[0] !== "run") return undefined;
+  const own = { ...env };
+  const withValue =
+    /^(-e|--env|-v|--volume|--mount|--name|--network|--net|-w|--workdir|-u|--user|-p|--publish|--entrypoint|--platform)$/;
+  let at = 1;
+  for (; at < args.length && args[at]!.startsWith("-"); at++) {
+    if (!withValue.test(args[at]!)) continue;
+    const value = args[at + 1] ?? "";
+    const [, name, given] = /^([^=]+)=([\s\S]*)$/.exec(value) ?? [];
+    if (/^(-e|--env)$/.test(args[at]!) && name !== undefined) own[name] = given ?? "";
+    at++;
+  }
+  const image = args[at];
+  if (image === undefined) throw new LeftOut("Its `docker run` names no image.");
+  return { command: null, args: args.slice(at + 1), env: own, image };
+}
+
+/** How packages of a registry are run, by its name. */
+const RUNNERS: Readonly<Record<string, (id: string, version: string | undefined) => [string, string[]]>> = {
+  npm: (id, version) => ["npx", ["-y", version ? `${id}@${version}` : id]],
+  pypi: (id, version) => ["uvx", [version ? `${id}==${version}` : id]],
+  nuget: (id, version) => ["dnx", ["--yes", version ? `${id}@${version}` : id]],
+};
+
+function published(name: string, entry: Json, image: string | undefined): McpCreate {
+  const base = {
+    id: idOf(name),
+    name: textOf(entry["title"]) ?? name,
+    description: (textOf(entry["description"]) ?? "").slice(0, 4_000),
+    enabled: false,
+  };
+  const remote = listOf(entry["remotes"]).find(({ url }) => typeof url === "string");
+  if (remote)
+    return {
+      ...base,
+      transport: remote["type"] === "sse" ? "sse" : "http",
+      url: String(remote["url"]),
+      headers: placeholders(remote["headers"]),
+    };
+  for (const pack of listOf(entry["packages"])) {
+    const id = textOf(pack["identifier"] ?? pack["name"]);
+    const kind = textOf(pack["registryType"] ?? pack["registry_name"])?.toLowerCase() ?? "";
+    const version = textOf(pack["version"]);
+    if (id === undefined) continue;
+    const own = argumentsOf(pack["packageArguments"] ?? pack["package_arguments"]);
+    const env = placeholders(pack["environmentVariables"] ?? pack["environment_variables"]);
+    if (kind === "oci" || kind === "docker") {
+      const tagged = version !== undefined && !/[:@][^/]*$/.test(id) ? `${id}:${version}` : id;
+      return { ...base, transport: "stdio", command: null, args: own, env, image: tagged };
+    }
+    const runner = RUNNERS[kind]?.(id, version);
+    if (runner)
+      return {
+        ...base,
+        transport: "stdio",
+        command: runner[0],
+        args: [...runner[1], ...own],
+        env,
+        image: image ?? null,
+      };
+  }
+  throw new LeftOut("It has neither an address nor a package of a kind that can be run here (oci, npm, pypi, nuget).");
+}
+
+/** Variables and headers with what the file says of them: a secret becomes the name of one, to be stored. */
+function placeholders(given: unknown): Record<string, string> {
+  return Object.fromEntries(
+    listOf(given).flatMap((one) => {
+      const name = textOf(one["name"]);
+      if (name === undefined) return [];
+      const value = textOf(one["value"] ?? one["default"]);
+      if (value !== undefined && !/[{}]/.test(value)) return [[name, value]];
+      const isNeeded = one["isSecret"] === true || one["isRequired"] === true || value !== undefined;
+      return isNeeded ? [[name, `\${secret:${name.replace(/[^A-Za-z0-9_]/g, "_").toUpperCase()}}`]] : [];
+    }),
+  );
+}
+
+function argumentsOf(given: unknown): string[] {
+  return listOf(given).flatMap((one) => {
+    const value = textOf(one["value"] ?? one["default"]);
+    const name = textOf(one["name"]);
+    if (one["type"] === "named" && name !== undefined) return value === undefined ? [name] : [name, value];
+    return value === undefined ? [] : [value];
+  });
+}

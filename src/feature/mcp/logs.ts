@@ -1,0 +1,111 @@
+/** The last lines of each tool server, and what follows them. Held in memory: masked, bounded, gone with the process. */
+import { type Clock, timestamp } from "../../core/clock.ts";
+import { LIMITS } from "../../core/limits.ts";
+import type { MaskedStream, Masking } from "../../core/masking.ts";
+import type { LogLine } from "../../http/log-frames.ts";
+
+/** `skep` is what this server itself has to say of it. */
+export type LogStream = "stdout" | "stderr" | "skep";
+
+export interface McpLogLine extends LogLine {
+  at: string;
+  server_id: string;
+  stream: LogStream;
+}
+
+export interface McpLogs {
+  /** Text as it comes, not cut into lines. */
+  write(server: string, stream: LogStream, text: string): void;
+  /** Shows what had no line's end yet: the server has ended. */
+  flush(server: string): void;
+  forget(server: string): void;
+  /** The last `tail` lines and, with `follow`, those to come. @param server undefined for all. */
+  read(request: { server?: string | undefined; tail: number; follow: boolean }): {
+    lines: AsyncIterable<McpLogLine>;
+    stop(): void;
+  };
+}
+
+type Reader = (line: McpLogLine) => void;
+/** Lines that a slow reader may be behind. */
+const BEHIND = 10_000;
+
+export function createMcpLogs(clock: Clock, masking: Pick<Masking, "stream">): McpLogs {
+  const kept = new Map<string, McpLogLine[]>();
+  const open = new Map<string, { masked: MaskedStream; rest: string }>();
+  const readers = new Set<Reader>();
+
+  function add(server: string, stream: LogStream, text: string): void {
+    const shown = text.length > LIMITS.mcpLogLineCharacters ? `${text.slice(0, LIMITS.mcpLogLineCharacters)}…` : text;
+    const line = { at: timestamp(clock.now()), server_id: server, stream, text: shown };
+    const lines = kept.get(server) ?? [];
+    kept.set(server, lines);
+    lines.push(line);
+    if (lines.length > LIMITS.mcpLogLines) lines.shift();
+    for (const read of readers) read(line);
+  }
+  function take(server: string, stream: LogStream, text: string, isEnd: boolean): void {
+    const key = `${server}/${stream}`;
+    const state = open.get(key) ?? { masked: masking.stream(), rest: "" };
+    const lines = (state.rest + state.masked.push(text) + (isEnd ? state.masked.end() : "")).split("\n");
+    state.rest = isEnd ? "" : (lines.pop() ?? "");
+    if (state.rest.length > LIMITS.mcpLogLineCharacters) {
+      lines.push(state.rest);
+      state.rest = "";
+    }
+    if (isEnd) open.delete(key);
+    else open.set(key, state);
+    for (const line of lines) if (line.trim() !== "") add(server, stream, line.replace(/\r$/, ""));
+  }
+  return {
+    // What stands on its own is a whole line; standard error comes in pieces.
+    write: (server, stream, text) =>
+      take(server, stream, stream === "stderr" ? text : `${text}\n`, stream !== "stderr"),
+    flush: (server) => take(server, "stderr", "", true),
+    forget(server) {
+      kept.delete(server);
+      for (const key of [...open.keys()]) if (key.startsWith(`${server}/`)) open.delete(key);
+    },
+    read({ server, tail, follow }) {
+      const wanted = (line: McpLogLine) => server === undefined || line.server_id === server;
+      const queue = [...kept.values()]
+        .flat()
+        .filter(wanted)
+        .sort((a, b) => a.at.localeCompare(b.at))
+        .slice(tail === 0 ? Number.POSITIVE_INFINITY : -tail);
+      let wake = () => {};
+      let over = !follow;
+      const reader: Reader = (line) => {
+        if (!wanted(line)) return;
+        queue.push(line);
+        if (queue.length > BEHIND) queue.shift();
+        wake();
+      };
+      if (follow) readers.add(reader);
+      const stop = () => {
+        over = true;
+        readers.delete(reader);
+        wake();
+      };
+      return {
+        lines: linesOf(
+          queue,
+          () => over,
+          (next) => {
+            wake = next;
+          },
+        ),
+        stop,
+      };
+    },
+  };
+}
+
+async function* linesOf(queue: McpLogLine[], isOver: () => boolean, onWake: (wake: () => void) => void) {
+  while (true) {
+    const line = queue.shift();
+    if (line) yield line;
+    else if (isOver()) return;
+    else await new Promise<void>(onWake);
+  }
+}

@@ -1,0 +1,75 @@
+/** Rows of tool servers and of their tools. What a server's first list holds is approved; what is new or other waits. */
+import { and, asc, eq, isNull } from "drizzle-orm";
+import { type Clock, timestamp } from "../../core/clock.ts";
+import type { Store } from "../../store/store.ts";
+import { mcpServers, mcpTools } from "../../store/tables/mcp.ts";
+import type { ListedTool } from "./definitions.ts";
+
+export type ServerRow = typeof mcpServers.$inferSelect;
+export type ToolRow = typeof mcpTools.$inferSelect;
+
+export type McpRows = ReturnType<typeof createMcpRows>;
+
+export function createMcpRows(store: Store, clock: Clock) {
+  const { db } = store;
+  const now = () => timestamp(clock.now());
+  const find = (id: string): ServerRow | undefined => db.select().from(mcpServers).where(eq(mcpServers.id, id)).get();
+  const tools = (id: string): ToolRow[] =>
+    db.select().from(mcpTools).where(eq(mcpTools.server_id, id)).orderBy(asc(mcpTools.name)).all();
+  const one = (id: string, name: string) => and(eq(mcpTools.server_id, id), eq(mcpTools.name, name));
+
+  return {
+    find,
+    tools,
+    all: (): ServerRow[] => db.select().from(mcpServers).orderBy(asc(mcpServers.id)).all(),
+    insert: (row: ServerRow) => void store.write(() => db.insert(mcpServers).values(row).run()),
+    update(id: string, fields: Partial<ServerRow>): void {
+      store.write(() =>
+        db
+          .update(mcpServers)
+          .set({ ...fields, updated_at: now() })
+          .where(eq(mcpServers.id, id))
+          .run(),
+      );
+    },
+    /** What it was given by an authorization server, which is no change that people make. */
+    keepTokens: (id: string, sealed_tokens: string | null) =>
+      void store.write(() => db.update(mcpServers).set({ sealed_tokens }).where(eq(mcpServers.id, id)).run()),
+    remove: (id: string) => void store.write(() => db.delete(mcpServers).where(eq(mcpServers.id, id)).run()),
+    /** Takes down what a server lists. @returns its tools, those that are gone too. */
+    record(id: string, listed: readonly ListedTool[]): ToolRow[] {
+      return store.write(() => {
+        const server = find(id);
+        if (!server) return [];
+        const at = now();
+        const isFirst = server.pinned_at === null;
+        db.update(mcpTools).set({ listed: false }).where(eq(mcpTools.server_id, id)).run();
+        for (const { name, definition, hash, problem } of listed) {
+          const offer = { offered: definition, offered_hash: hash, problem, listed: true, seen_at: at };
+          const approval = isFirst && problem === null ? { approved: definition, approved_hash: hash } : {};
+          db.insert(mcpTools)
+            .values({ server_id: id, name, approved: null, approved_hash: null, ...offer, ...approval })
+            .onConflictDoUpdate({ target: [mcpTools.server_id, mcpTools.name], set: { ...offer, ...approval } })
+            .run();
+        }
+        if (isFirst && listed.length > 0)
+          db.update(mcpServers).set({ pinned_at: at }).where(eq(mcpServers.id, id)).run();
+        // What was never approved and is not offered any more is of no interest to anybody.
+        db.delete(mcpTools)
+          .where(and(eq(mcpTools.server_id, id), eq(mcpTools.listed, false), isNull(mcpTools.approved_hash)))
+          .run();
+        return tools(id);
+      });
+    },
+    approve(id: string, name: string, { offered, offered_hash }: ToolRow): void {
+      store.write(() =>
+        db.update(mcpTools).set({ approved: offered, approved_hash: offered_hash }).where(one(id, name)).run(),
+      );
+    },
+  };
+}
+
+export const isReady = ({ listed, problem, approved_hash, offered_hash }: ToolRow): boolean =>
+  listed && problem === null && approved_hash === offered_hash;
+
+export const isWaiting = (row: ToolRow): boolean => row.listed && row.problem === null && !isReady(row);

@@ -1,0 +1,151 @@
+/**
+ * One tool server that shall run: connected, its tools listed, started again with growing pauses when it ends. Its
+ * tools are there only while it answers.
+ */
+import { setTimeout as sleep } from "node:timers/promises";
+import type { CallOptions, Connection } from "../../adapter/mcp/client.ts";
+import { isProblem, messageOf, unavailable } from "../../core/errors.ts";
+import { LIMITS } from "../../core/limits.ts";
+import type { ServerStatus } from "./model.ts";
+
+export interface ServerState {
+  status: Exclude<ServerStatus, "stopped">;
+  error: string | null;
+  needsAuthorization: boolean;
+  protocol: string | null;
+}
+
+export interface SupervisedPorts {
+  connect(signal: AbortSignal, onToolsChanged: () => void): Promise<Connection>;
+  /** What the server lists now. */
+  listed(tools: readonly unknown[]): void;
+  /** Told of each change, after it. */
+  changed(): void;
+  log(text: string): void;
+  /** First pause before it is started again, ms; doubled each time up to LIMITS.mcpRestartMs. */
+  pauseMs: number;
+}
+
+export type CallResult = Awaited<ReturnType<Connection["callTool"]>>;
+
+export interface Supervised {
+  readonly state: ServerState;
+  /** @throws Problem 503 when it does not run now, 502, 504. */
+  call(
+    definition: Parameters<Connection["callTool"]>[0],
+    args: Record<string, unknown>,
+    options: CallOptions,
+  ): Promise<CallResult>;
+  /** Asks for the list again. @throws Problem 503 when it does not run now, 502. */
+  refresh(): Promise<void>;
+  /** Ends it and waits until it is gone. */
+  stop(): Promise<void>;
+}
+
+/** So many calls without an answer one after another, and the server is started again. */
+const SILENT_CALLS = 2;
+/** A server that ran for so long is healthy: the next pause is the first one again. */
+const HEALTHY_MS = 60_000;
+
+export function supervise(ports: SupervisedPorts): Supervised {
+  const over = new AbortController();
+  let state: ServerState = { status: "configuring", error: null, needsAuthorization: false, protocol: null };
+  let connection: Connection | undefined;
+  let silent = 0;
+  let listing: Promise<void> = Promise.resolve();
+
+  const set = (next: Partial<ServerState>): void => {
+    state = { ...state, ...next };
+    if (!over.signal.aborted) ports.changed();
+  };
+  /** Lists one after another: the last answer counts. */
+  const list = (from: Connection): Promise<void> => {
+    const next = listing.then(async () => {
+      const tools = await from.listTools(over.signal);
+      if (connection === from) ports.listed(tools);
+    });
+    listing = next.catch(() => {});
+    return next;
+  };
+  const relist = (): void => {
+    const from = connection;
+    if (!from || state.status !== "running") return;
+    list(from).catch((error) => ports.log(`Its tools could not be listed again: ${messageOf(error)}`));
+  };
+
+  /** From its start to its end. @returns why it ended. */
+  async function life(): Promise<string> {
+    const opened = await ports.connect(over.signal, relist);
+    connection = opened;
+    try {
+      await list(opened);
+      silent = 0;
+      const name = opened.server ? `${opened.server.name} ${opened.server.version}` : "the server";
+      ports.log(`Connected: ${name}, protocol ${opened.revision}.`);
+      set({ status: "running", error: null, needsAuthorization: false, protocol: opened.revision });
+      return await opened.ended;
+    } finally {
+      connection = undefined;
+      await opened.close();
+    }
+  }
+  async function run(): Promise<void> {
+    let pause = ports.pauseMs;
+    while (!over.signal.aborted) {
+      const begun = performance.now();
+      let needsAuthorization = false;
+      const why = await life().catch((error) => {
+        needsAuthorization = isProblem(error) && error.code === "authorization_needed";
+        return wordsOf(error);
+      });
+      if (over.signal.aborted) return;
+      if (performance.now() - begun > HEALTHY_MS) pause = ports.pauseMs;
+      const next = needsAuthorization ? "" : ` It is started again in ${Math.ceil(pause / 1_000)} s.`;
+      ports.log(`Not running: ${why}.${next}`);
+      set({ status: "error", error: `${sentence(why)}`, needsAuthorization, protocol: null });
+      // What nobody has logged in to answers no sooner for being asked again.
+      await sleep(needsAuthorization ? LIMITS.mcpRestartMs : pause, undefined, { signal: over.signal }).catch(() => {});
+      if (over.signal.aborted) return;
+      pause = Math.min(pause * 2, LIMITS.mcpRestartMs);
+      set({ status: "configuring" });
+    }
+  }
+  const running = run();
+
+  const connected = (): Connection => {
+    if (connection && state.status === "running") return connection;
+    throw unavailable("mcp_not_running", state.error ?? "The tool server is being started.");
+  };
+  return {
+    get state() {
+      return state;
+    },
+    async call(definition, args, options) {
+      const to = connected();
+      try {
+        const result = await to.callTool(definition, args, options);
+        silent = 0;
+        return result;
+      } catch (error) {
+        const code = isProblem(error) ? error.code : "";
+        silent = code === "mcp_timeout" ? silent + 1 : 0;
+        if (silent >= SILENT_CALLS) ports.log(`It left ${silent} calls without an answer and is started again.`);
+        // What does not answer is shown to no agent until it does.
+        if (connection === to && (silent >= SILENT_CALLS || code === "mcp_call_failed")) void to.close();
+        throw error;
+      }
+    },
+    refresh: () => list(connected()),
+    async stop() {
+      over.abort();
+      await connection?.close();
+      await running;
+    },
+  };
+}
+
+const wordsOf = (error: unknown): string => (isProblem(error) ? error.detail : messageOf(error)).slice(0, 1_000);
+const sentence = (text: string): string => {
+  const begun = text.charAt(0).toUpperCase() + text.slice(1);
+  return /[.!?]$/.test(begun) ? begun : `${begun}.`;
+};

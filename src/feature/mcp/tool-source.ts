@@ -1,0 +1,70 @@
+/** Tools of tool servers for agents: those that are approved, granted, and answer now. */
+import { type Masker, maskLong } from "../../core/masking.ts";
+import type { Tool, ToolSource } from "../../engine/tool.ts";
+import type { Connections, ReadyTool } from "./connections.ts";
+import type { CallResult } from "./supervised.ts";
+
+export function mcpTools(connections: Pick<Connections, "tools" | "call">): ToolSource {
+  return {
+    name: "mcp",
+    names: () => connections.tools().map(({ name }) => name),
+    grantedTo: (agentId) => connections.tools(agentId).map(({ name }) => name),
+    for: ({ agentId }) => connections.tools(agentId).map((ready) => toolOf(ready, connections.call)),
+  };
+}
+
+/** Time for what lies around the server's own time-out. */
+const MARGIN_MS = 2_000;
+/** See the client: a call that reports progress may take so many times as long. */
+const PROGRESS_STRETCH = 30;
+
+function toolOf(ready: ReadyTool, call: Connections["call"]): Tool<Record<string, unknown>> {
+  const { server, tool, name } = ready;
+  const { description, input_schema } = tool.offered;
+  return {
+    name,
+    group: "mcp",
+    description: `${description.trim() || tool.name}\n(From the tool server ${server.id}.)`,
+    parameters: input_schema,
+    timeoutMs: server.timeout_ms * PROGRESS_STRETCH + MARGIN_MS,
+    async run(args, { signal, masker, onOutput }) {
+      const result = await call(ready, args, { signal, timeoutMs: server.timeout_ms, onProgress: onOutput });
+      return { ok: result.isError !== true, output: await textOf(server.id, result, masker) };
+    },
+  };
+}
+
+/**
+ * A result as the model reads it: every line quoted, so that nothing in it passes for anything but the server's words.
+ * Secrets are masked before, while their text is whole.
+ */
+export async function textOf(server: string, result: CallResult, masker: Masker): Promise<string> {
+  const parts = (result.content ?? []).map(partText);
+  if (parts.length === 0 && result.structuredContent !== undefined)
+    parts.push(JSON.stringify(result.structuredContent));
+  const text = (await maskLong(masker, parts.join("\n\n"))).trim();
+  if (text === "") return `${server} gave an empty answer.`;
+  return `${server} answers:\n${text.replace(/^/gm, "> ")}`;
+}
+
+type Part = CallResult["content"][number];
+
+function partText(part: Part): string {
+  switch (part.type) {
+    case "text":
+      return part.text;
+    case "image":
+    case "audio":
+      return `[${part.type}, ${part.mimeType}, ${sizeOf(part.data)} bytes]`;
+    case "resource":
+      return "text" in part.resource
+        ? `${part.resource.uri}\n${part.resource.text}`
+        : `[${part.resource.uri}, ${part.resource.mimeType ?? "unknown type"}, ${sizeOf(part.resource.blob)} bytes]`;
+    case "resource_link":
+      return `[${part.name}: ${part.uri}]`;
+    default:
+      return "[a part of a kind that is not known here]";
+  }
+}
+
+const sizeOf = (base64: string): number => Math.floor((base64.length * 3) / 4);

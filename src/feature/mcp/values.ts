@@ -1,0 +1,104 @@
+/**
+ * Values of environments and headers: sealed at rest, answered masked, and given to their server alone. A value may be
+ * the name of a stored secret, which is looked up each time a server starts.
+ */
+import { conflict, invalidField } from "../../core/errors.ts";
+import { isMaskable, type Masking, maskedPreview } from "../../core/masking.ts";
+import type { Sealer } from "../../core/sealing.ts";
+
+export type Values = Record<string, string>;
+
+export interface McpValues {
+  seal(values: Values): string;
+  open(sealed: string): Values;
+  /** As people see them: names of secrets are shown, values are not. */
+  shown(values: Values): Values;
+  /** What was sent, with the old value where a masked one came back unchanged. */
+  merged(sent: Values, before: Values): Values;
+  /** With the values of the secrets that they name. @throws Problem 409 when there is none of that name. */
+  resolved(server: string, values: Values): Values;
+  /** Masks what looks like a secret from now on, in everything that is stored or shown. */
+  mask(server: string, values: Values): void;
+}
+
+export interface McpValuesDeps {
+  sealer: Sealer;
+  masking: Pick<Masking, "add">;
+  /** Undefined when there is no such secret, or it cannot be opened. Each reading is audited. */
+  secretOf(name: string, reader: string): string | undefined;
+}
+
+const REFERENCE = /\$\{secret:([A-Za-z_][A-Za-z0-9_]*)\}/g;
+const isPlain = (value: string): boolean => value.replace(REFERENCE, "") === "" || value.trim() === "";
+/** `Bearer ${secret:NAME}`: words of a scheme are no secret. */
+const isWords = (value: string): boolean => /^[A-Za-z]{1,16}$/.test(value.replace(REFERENCE, "").trim());
+const SECRET_NAME = /key|token|secret|password|passwd|auth|credential|cookie/i;
+
+export function createMcpValues({ sealer, masking, secretOf }: McpValuesDeps): McpValues {
+  const known = new Map<string, () => void>();
+  const shownOf = (value: string): string =>
+    isPlain(value) || (value.includes(`\${secret:`) && isWords(value)) ? value : maskedPreview(value);
+  return {
+    seal: (values) => sealer.seal(JSON.stringify(values)),
+    open: (sealed) => JSON.parse(sealer.open(sealed)) as Values,
+    shown: (values) => Object.fromEntries(Object.entries(values).map(([name, value]) => [name, shownOf(value)])),
+    merged: (sent, before) =>
+      Object.fromEntries(
+        Object.entries(sent).map(([name, value]) => {
+          const old = Object.hasOwn(before, name) ? before[name] : undefined;
+          return [name, old !== undefined && value === shownOf(old) ? old : value];
+        }),
+      ),
+    resolved: (server, values) =>
+      Object.fromEntries(
+        Object.entries(values).map(([name, value]) => [
+          name,
+          value.replace(REFERENCE, (_, secret: string) => {
+            const found = secretOf(secret, `mcp:${server}`);
+            if (found !== undefined) return found;
+            throw conflict(
+              `${name} needs the secret ${secret}, which is not there. Store it: skep secrets set ${secret}`,
+              "secret_missing",
+            );
+          }),
+        ]),
+      ),
+    mask(server, values) {
+      for (const [name, value] of Object.entries(values)) {
+        if (isPlain(value) || !SECRET_NAME.test(name) || !isMaskable(value)) continue;
+        const key = `${server}/${name}/${value}`;
+        // Old values stay masked: a server that is being replaced may still say them.
+        if (!known.has(key)) known.set(key, masking.add(`${server}/${name}`, value));
+      }
+    },
+  };
+}
+
+const VARIABLE = /^[A-Za-z_][A-Za-z0-9_.-]{0,255}$/;
+/** What decides which program runs, or what is loaded into it, beside the program that was named. */
+const REFUSED =
+  /^(LD_|DYLD_|GCONV_|SKEP_)|^(PATH|HOME|SHELL|BASH_ENV|ENV|IFS|NODE_OPTIONS|PYTHONPATH|PYTHONSTARTUP|PERL5OPT|RUBYOPT|GIT_SSH_COMMAND)$/i;
+
+/** @throws Problem 422 for a name that no environment holds, or that a tool server may not be given. */
+export function assertEnv(env: Values): void {
+  for (const [name, value] of Object.entries(env)) {
+    if (!VARIABLE.test(name)) throw invalidField("/env", `${name.slice(0, 64)} is no name of a variable`);
+    if (REFUSED.test(name)) throw invalidField("/env", `${name} cannot be set: it decides what else is run`);
+    if (value.includes("\0")) throw invalidField("/env", `${name} holds a NUL character`);
+  }
+}
+
+const HEADER = /^[A-Za-z0-9!#$%&'*+.^_`|~-]{1,256}$/;
+/** Headers that the connection or the protocol sets. */
+const OWN_HEADERS =
+  /^(host|connection|content-length|content-type|transfer-encoding|upgrade|te|trailer|accept|accept-encoding|mcp-.*|last-event-id)$/i;
+
+/** @throws Problem 422. */
+export function assertHeaders(headers: Values): void {
+  for (const [name, value] of Object.entries(headers)) {
+    if (!HEADER.test(name)) throw invalidField("/headers", `${name.slice(0, 64)} is no name of a header`);
+    if (OWN_HEADERS.test(name)) throw invalidField("/headers", `${name} cannot be set: the protocol sets it`);
+    if (/[^\t\x20-\x7e\x80-\xff]/.test(value))
+      throw invalidField("/headers", `${name} holds characters that no header can`);
+  }
+}

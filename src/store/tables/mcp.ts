@@ -1,0 +1,56 @@
+/** Tool servers, and what they said of their tools. */
+import { integer, primaryKey, sqliteTable, text } from "drizzle-orm/sqlite-core";
+
+export const mcpServers = sqliteTable("mcp_servers", {
+  id: text().primaryKey(),
+  name: text().notNull(),
+  description: text().notNull(),
+  transport: text().$type<"stdio" | "http" | "sse">().notNull(),
+  command: text(),
+  args: text({ mode: "json" }).$type<string[]>().notNull(),
+  url: text(),
+  image: text(),
+  network: text().$type<"none" | "bridge">().notNull(),
+  memory_mb: integer().notNull(),
+  /** Sealed JSON objects of texts. */
+  sealed_env: text().notNull(),
+  sealed_headers: text().notNull(),
+  timeout_ms: integer().notNull(),
+  enabled: integer({ mode: "boolean" }).notNull(),
+  /** Ids of agents; "*" is every agent. */
+  agents: text({ mode: "json" }).$type<string[]>().notNull(),
+  /** What somebody said of its status; null: nobody did. */
+  held: text().$type<"stopped" | "error">(),
+  held_reason: text(),
+  /** When its first list of tools was taken as approved. */
+  pinned_at: text(),
+  sealed_tokens: text(),
+  created_at: text().notNull(),
+  updated_at: text().notNull(),
+});
+
+/** What a tool's hash is made of. */
+export interface ToolDefinition {
+  title?: string;
+  description: string;
+  input_schema: Record<string, unknown>;
+  annotations?: Record<string, unknown>;
+}
+
+export const mcpTools = sqliteTable(
+  "mcp_tools",
+  {
+    server_id: text()
+      .notNull()
+      .references(() => mcpServers.id, { onDelete: "cascade" }),
+    name: text().notNull(),
+    offered: text({ mode: "json" }).$type<ToolDefinition>().notNull(),
+    offered_hash: text().notNull(),
+    approved: text({ mode: "json" }).$type<ToolDefinition>(),
+    approved_hash: text(),
+    problem: text(),
+    listed: integer({ mode: "boolean" }).notNull(),
+    seen_at: text().notNull(),
+  },
+  (t) => [primaryKey({ columns: [t.server_id, t.name] })],
+);

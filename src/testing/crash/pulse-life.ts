@@ -1,0 +1,41 @@
+/**
+ * One life of a server with a routine that is due every minute, on a clock that goes as fast as it can. Its parent kills
+ * it without warning; the next life begins some minutes later, so that there is something to catch up.
+ * Says each minute that begins. Arguments: data folder, and how many minutes it lives when nobody kills it.
+ */
+import { openHouse } from "../../app.ts";
+import { systemClock } from "../../core/clock.ts";
+import { readConfig } from "../../core/config.ts";
+import { LOCAL_ADMIN } from "../../http/caller.ts";
+
+const MINUTE = 60_000;
+const AWAY_MINUTES = 5;
+const AT_WORK = 3;
+const [data = "", minutes = "0"] = process.argv.slice(2);
+
+let now = Date.parse("2026-11-22T09:00:30Z");
+const clock = { now: () => now, monotonic: systemClock.monotonic };
+const house = await openHouse(readConfig({ DATA: data, SANDBOX: "process", LOG_LEVEL: "silent" }), { clock });
+const { pulse } = house.services;
+const newest = house.core.store.sqlite.prepare("SELECT max(due_at) FROM pulse_ticks").pluck().get() as number | null;
+if (newest !== null) now = newest + AWAY_MINUTES * MINUTE;
+if (pulse.list(undefined, { limit: 1, after: null }, LOCAL_ADMIN).items.length === 0)
+  pulse.create(
+    "pulser",
+    { name: "Each minute", instructions: "Look", schedule: { every_minutes: 1 }, max_concurrent: 8 },
+    LOCAL_ADMIN,
+  );
+const live = () =>
+  house.core.store.sqlite.prepare("SELECT count(*) FROM executions WHERE finished_at IS NULL").pluck().get() as number;
+await house.start();
+for (let minute = 0; minute < Number(minutes); minute++) {
+  console.log("minute");
+  pulse.due.run();
+  now += MINUTE;
+  // Time waits for the agent, or it would run into its own limit.
+  do await Bun.sleep(1);
+  while (live() >= AT_WORK);
+}
+while (live() > 0) await Bun.sleep(10);
+await house.stop();
+await house.close();

@@ -1,0 +1,67 @@
+/** A container image that holds tool servers from npm and a runtime for them: made on the spot, kept by its content. */
+import { createHash } from "node:crypto";
+import { readFileSync, realpathSync } from "node:fs";
+import { join, resolve } from "node:path";
+import type { Readable } from "node:stream";
+import { pack } from "tar-stream";
+import type { DockerClient } from "../../adapter/docker.ts";
+import { BUSYBOX_PATHS } from "../../adapter/sandbox/docker/busybox-rootfs.ts";
+import { sharedLibraries } from "../binary/scratch-image.ts";
+
+const MODULES = resolve(import.meta.dir, "../../../node_modules");
+export const NPM_SERVERS = ["everything", "filesystem", "memory", "sequential-thinking"] as const;
+export type NpmServer = (typeof NPM_SERVERS)[number];
+
+export const npmServerEntry = (name: NpmServer): string =>
+  join(MODULES, `@modelcontextprotocol/server-${name}/dist/index.js`);
+export const ODD_SERVER = join(import.meta.dir, "odd-server.ts");
+/** The runtime that tests run under. */
+export const BUN = realpathSync(join(MODULES, ".bin/bun"));
+
+/** In one file, so that an image needs no folder of modules. */
+async function bundled(entry: string): Promise<Buffer> {
+  const { outputs } = await Bun.build({ entrypoints: [entry], target: "bun" });
+  return Buffer.from(await outputs[0]!.arrayBuffer());
+}
+
+/** `command` and `args` that run a server of the image. */
+export const inImage = (name: NpmServer | "odd", ...args: string[]) => ({
+  command: "/bin/bun",
+  args: [`/srv/${name}/index.js`, ...args],
+});
+
+/** @returns its name; imported when this engine has none of the same content. */
+export async function mcpImage(docker: DockerClient): Promise<string> {
+  const busybox = BUSYBOX_PATHS.map((path) => {
+    try {
+      return readFileSync(path);
+    } catch {
+      return undefined;
+    }
+  }).find(Boolean);
+  if (!busybox) throw new Error("a static busybox is needed: install busybox-static");
+  const files: [name: string, data: Buffer][] = [
+    ["bin/busybox", busybox],
+    ["bin/bun", readFileSync(BUN)],
+    ...sharedLibraries(BUN).map((path): [string, Buffer] => [path.slice(1), readFileSync(realpathSync(path))]),
+    ["srv/odd/index.js", await bundled(ODD_SERVER)],
+  ];
+  for (const name of NPM_SERVERS) {
+    const entry = npmServerEntry(name);
+    files.push([`srv/${name}/index.js`, await bundled(entry)]);
+    // They read their versions from it, from beside themselves or from above.
+    files.push([`srv/${name}/package.json`, readFileSync(join(entry, "../../package.json"))]);
+  }
+  const hash = createHash("sha256");
+  for (const [name, data] of files) hash.update(name).update(data);
+  const image = `skep-test-mcp:${hash.digest("hex").slice(0, 16)}`;
+  if (await docker.images.inspect(image)) return image;
+  const tar = pack();
+  for (const folder of ["bin", "tmp", "data", "proc", "dev", "sys"])
+    tar.entry({ name: folder, mode: 0o1777, type: "directory" });
+  for (const [name, data] of files) tar.entry({ name, mode: 0o755 }, data);
+  for (const name of ["sh", "sleep", "cat"]) tar.entry({ name: `bin/${name}`, type: "symlink", linkname: "busybox" });
+  tar.finalize();
+  await docker.images.importRootfs(tar as unknown as Readable, image, ["ENV PATH=/bin"]);
+  return image;
+}

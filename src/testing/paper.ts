@@ -1,0 +1,117 @@
+/** Files as people hand them in: PDFs that a real browser prints, Word files, and archives that are bombs. */
+import { strToU8, type Zippable, zipSync } from "fflate";
+import { openBrowser } from "./browser.ts";
+
+export interface Printing {
+  outline?: boolean;
+  tagged?: boolean;
+}
+
+/** Prints each page of HTML. */
+export async function printPdfs(
+  pages: readonly { html: string; how?: Printing }[],
+): Promise<Uint8Array<ArrayBuffer>[]> {
+  const browser = await openBrowser();
+  try {
+    const printed: Uint8Array<ArrayBuffer>[] = [];
+    for (const { html, how: { outline = false, tagged = true } = {} } of pages) {
+      const page = await browser.newPage();
+      await page.setContent(html);
+      printed.push(new Uint8Array(await page.pdf({ outline, tagged, format: "A4" })));
+      await page.close();
+    }
+    return printed;
+  } finally {
+    await browser.close();
+  }
+}
+
+/** A book of chapters and sections of plain words, about 50 lines a page. */
+export function bookHtml(chapters: number, sections: number, paragraphs: number, words: (n: number) => string): string {
+  const body = Array.from({ length: chapters }, (_, chapter) => [
+    `<h1 style="break-before:page">Chapter ${chapter + 1}</h1>`,
+    ...Array.from({ length: sections }, (_s, section) => [
+      `<h2>Part ${chapter + 1}.${section + 1}</h2>`,
+      ...Array.from({ length: paragraphs }, () => `<p>${words(110)}</p>`),
+    ]).flat(),
+  ]).flat();
+  return `<html lang="en"><head><title>A Book</title></head><body>${body.join("\n")}</body></html>`;
+}
+
+const paragraph = (text: string, style?: string): string =>
+  `<w:p>${style ? `<w:pPr><w:pStyle w:val="${style}"/></w:pPr>` : ""}<w:r><w:t xml:space="preserve">${text}</w:t></w:r></w:p>`;
+
+/** A Word file. @param parts `# Heading`, `## Heading`, a paragraph, or rows of cells. */
+export function docx(parts: readonly (string | string[][])[], more: Zippable = {}): Uint8Array<ArrayBuffer> {
+  const body = parts.map((part) => {
+    if (typeof part !== "string")
+      return `<w:tbl>${part
+        .map((row) => `<w:tr>${row.map((cell) => `<w:tc>${paragraph(cell)}</w:tc>`).join("")}</w:tr>`)
+        .join("")}</w:tbl>`;
+    const [, marks, title] = /^(#+) (.*)$/.exec(part) ?? [];
+    return marks ? paragraph(title!, `Heading${marks.length}`) : paragraph(part);
+  });
+  const styles = [1, 2, 3].map(
+    (level) => `<w:style w:type="paragraph" w:styleId="Heading${level}"><w:name w:val="heading ${level}"/></w:style>`,
+  );
+  const w = 'xmlns:w="http://schemas.openxmlformats.org/wordprocessingml/2006/main"';
+  return docxOf(`<w:document ${w}><w:body>${body.join("")}</w:body></w:document>`, {
+    "word/styles.xml": strToU8(`<?xml version="1.0"?><w:styles ${w}>${styles.join("")}</w:styles>`),
+    ...more,
+  });
+}
+
+/** @param document the main part, as XML. */
+export function docxOf(document: string | Uint8Array, more: Zippable = {}): Uint8Array<ArrayBuffer> {
+  const xml = (text: string) => strToU8(`<?xml version="1.0" encoding="UTF-8" standalone="yes"?>${text}`);
+  const type = "application/vnd.openxmlformats-officedocument.wordprocessingml";
+  const relation = "http://schemas.openxmlformats.org/officeDocument/2006/relationships";
+  return new Uint8Array(
+    zipSync({
+      "[Content_Types].xml": xml(
+        `<Types xmlns="http://schemas.openxmlformats.org/package/2006/content-types"><Default Extension="rels" ContentType="application/vnd.openxmlformats-package.relationships+xml"/><Override PartName="/word/document.xml" ContentType="${type}.document.main+xml"/><Override PartName="/word/styles.xml" ContentType="${type}.styles+xml"/></Types>`,
+      ),
+      "_rels/.rels": xml(
+        `<Relationships xmlns="http://schemas.openxmlformats.org/package/2006/relationships"><Relationship Id="r1" Type="${relation}/officeDocument" Target="word/document.xml"/></Relationships>`,
+      ),
+      "word/_rels/document.xml.rels": xml(
+        `<Relationships xmlns="http://schemas.openxmlformats.org/package/2006/relationships"><Relationship Id="r1" Type="${relation}/styles" Target="styles.xml"/></Relationships>`,
+      ),
+      "word/document.xml": typeof document === "string" ? xml(document) : document,
+      ...more,
+    }),
+  );
+}
+
+/** A PDF by hand whose one page has that stream, compressed as many times as there are filters. */
+export function pdfOf(stream: Uint8Array, filters: readonly string[]): Uint8Array<ArrayBuffer> {
+  const parts: Buffer[] = [];
+  const offsets: number[] = [];
+  let size = 0;
+  const add = (piece: string | Uint8Array) => {
+    const bytes = Buffer.from(piece as string);
+    parts.push(bytes);
+    size += bytes.length;
+  };
+  const object = (text: string, data?: Uint8Array) => {
+    offsets.push(size);
+    add(`${offsets.length} 0 obj\n${text}\n`);
+    if (data) {
+      add("stream\n");
+      add(data);
+      add("\nendstream\n");
+    }
+    add("endobj\n");
+  };
+  add("%PDF-1.5\n");
+  object("<</Type/Catalog/Pages 2 0 R>>");
+  object("<</Type/Pages/Kids[3 0 R]/Count 1>>");
+  object("<</Type/Page/Parent 2 0 R/MediaBox[0 0 612 792]/Contents 4 0 R/Resources<</Font<</F 5 0 R>>>>>>");
+  object(`<</Length ${stream.length}/Filter[${filters.map((filter) => `/${filter}`).join(" ")}]>>`, stream);
+  object("<</Type/Font/Subtype/Type1/BaseFont/Helvetica>>");
+  const start = size;
+  add(`xref\n0 ${offsets.length + 1}\n0000000000 65535 f \n`);
+  for (const offset of offsets) add(`${String(offset).padStart(10, "0")} 00000 n \n`);
+  add(`trailer<</Size ${offsets.length + 1}/Root 1 0 R>>\nstartxref\n${start}\n%%EOF`);
+  return new Uint8Array(Buffer.concat(parts));
+}

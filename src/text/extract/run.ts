@@ -1,0 +1,92 @@
+/**
+ * `skep extract FILE`: reads a stranger's file in a process of its own, which its parent bounds in memory and time.
+ * Writes one JSON object a line (model.ts).
+ */
+import { writeSync } from "node:fs";
+import { DOCX, mediaTypeOf } from "../../core/media-type.ts";
+import { docxBlocks } from "./docx.ts";
+import { htmlBlocks } from "./html.ts";
+import { markdownBlocks, textBlocks } from "./markdown.ts";
+import { type Block, type ExtractedDocument, type ExtractLine, Unreadable } from "./model.ts";
+import { pdfBlocks } from "./pdf.ts";
+import { sectionsOf } from "./sections.ts";
+
+interface Read {
+  document: ExtractedDocument;
+  blocks: Iterable<Block>;
+}
+
+/** @param hint media type that the file was said to have: tells kinds of text apart, nothing else. */
+export async function runExtract(path: string, hint: string): Promise<void> {
+  try {
+    const { document, blocks } = await read(await Bun.file(path).bytes(), hint);
+    let title = document.title;
+    for (const section of sectionsOf(blocks)) {
+      title ??= section.title || undefined;
+      say({ kind: "section", section });
+    }
+    say({ kind: "end", document: { ...document, title } });
+  } catch (error) {
+    say({ kind: "failed", reason: error instanceof Unreadable ? error.message : "It cannot be read: it is broken." });
+  }
+  // What a library left running is of no more use.
+  process.exit(0);
+}
+
+function progress(): (percent: number) => void {
+  let told = 0;
+  return (percent) => {
+    if (percent < told + 2) return;
+    told = percent;
+    say({ kind: "progress", percent: Math.floor(percent) });
+  };
+}
+
+async function read(bytes: Uint8Array, hint: string): Promise<Read> {
+  const found = await mediaTypeOf(bytes, bytes);
+  const type = found === "text/plain" && ["text/html", "text/markdown"].includes(hint) ? hint : found;
+  switch (type) {
+    case "application/pdf": {
+      const { title, pages, blocks } = await pdfBlocks(bytes, progress());
+      return { document: { media_type: type, title, pages }, blocks };
+    }
+    case DOCX: {
+      const { title, blocks } = await docxBlocks(bytes);
+      return { document: { media_type: type, title }, blocks };
+    }
+    case "text/html": {
+      const { title, blocks } = await htmlBlocks(textOf(bytes));
+      return { document: { media_type: type, title }, blocks };
+    }
+    case "text/markdown":
+      return { document: { media_type: type }, blocks: markdownBlocks(textOf(bytes)) };
+    case "text/plain": {
+      const text = textOf(bytes);
+      // Notes are often Markdown without saying so.
+      const blocks = /^#{1,6} \S/m.test(text) ? markdownBlocks(text) : textBlocks(text);
+      return { document: { media_type: type }, blocks };
+    }
+    default:
+      throw new Unreadable(`It is ${type}. PDF, DOCX, HTML, Markdown and plain text can be read.`);
+  }
+}
+
+function textOf(bytes: Uint8Array): string {
+  try {
+    return new TextDecoder("utf-8", { fatal: true }).decode(bytes);
+  } catch {
+    throw new Unreadable("Its text is not UTF-8.");
+  }
+}
+
+/** Waits for the parent to read on. */
+function say(line: ExtractLine): void {
+  const bytes = new TextEncoder().encode(`${JSON.stringify(line)}\n`);
+  for (let at = 0; at < bytes.byteLength; )
+    try {
+      at += writeSync(1, bytes, at);
+    } catch (error) {
+      if ((error as NodeJS.ErrnoException).code !== "EAGAIN") process.exit(1);
+      Bun.sleepSync(5);
+    }
+}

@@ -1,0 +1,151 @@
+/**
+ * Reads strangers' files in processes of their own: a file that takes too long, fills the memory or breaks the reader
+ * ends its process and nothing else.
+ */
+import { existsSync, readFileSync } from "node:fs";
+import { Problem, unavailable } from "../core/errors.ts";
+import type { ExtractedDocument, ExtractedSection, ExtractLine } from "./extract/model.ts";
+
+export interface ExtractWish {
+  /** Of the file. */
+  path: string;
+  /** Media type that it was said to have: tells kinds of text apart. */
+  hint?: string | undefined;
+  signal: AbortSignal;
+  /** In reading order; the reader waits until it is done. */
+  section(section: ExtractedSection): void | Promise<void>;
+  progress?(percent: number): void;
+}
+
+export interface Extractor {
+  /** @throws Problem 422 `unreadable` with the reason; the signal's reason when it is aborted. */
+  extract(wish: ExtractWish): Promise<ExtractedDocument>;
+  /** Process ids of the readers that run now. */
+  pids(): number[];
+  /** Ends all readers and waits for them. */
+  close(): Promise<void>;
+}
+
+export interface ExtractorLimits {
+  /** Longest a file may take, and most of a processor's time that it may cost. */
+  timeoutMs: number;
+  /** Of data that a reader may hold: the system's bound, above which it gets no more. */
+  dataKilobytes: number;
+  /** Resident bytes; beyond them it is killed. For systems without that bound. */
+  residentBytes: number;
+}
+
+export const EXTRACTOR_LIMITS: ExtractorLimits = {
+  timeoutMs: 60_000,
+  dataKilobytes: 600_000,
+  residentBytes: 768 * 1024 * 1024,
+};
+
+const WATCH_MS = 50;
+const PAGE_BYTES = 4_096;
+/** Of what a reader writes: more than the text of any document that it may read. */
+const OUTPUT_BYTES = 200 * 1024 * 1024;
+const LINE_CHARACTERS = 1_000_000;
+const SHELL = "/bin/sh";
+
+/** @param command command line of `skep extract`; the file and its type follow. */
+export function createExtractor(command: readonly string[], limits: ExtractorLimits = EXTRACTOR_LIMITS): Extractor {
+  const running = new Set<Bun.Subprocess>();
+  let isClosed = false;
+  return {
+    async extract({ path, hint = "", signal, section, progress }) {
+      if (isClosed) throw stopping();
+      signal.throwIfAborted();
+      const child = Bun.spawn(bounded([...command, path, hint], limits), {
+        ...{ stdin: "ignore", stdout: "pipe", stderr: "ignore", env: {} },
+      });
+      running.add(child);
+      let why: "late" | "memory" | "output" | undefined;
+      const kill = (reason?: typeof why) => {
+        why ??= reason;
+        child.kill("SIGKILL");
+      };
+      const abort = () => kill();
+      signal.addEventListener("abort", abort, { once: true });
+      const late = setTimeout(() => kill("late"), limits.timeoutMs);
+      const watch = setInterval(() => {
+        if (residentBytes(child.pid) > limits.residentBytes) kill("memory");
+      }, WATCH_MS);
+      try {
+        const outcome = await outcomeOf(child.stdout, { section, progress, tooMuch: () => kill("output") });
+        await child.exited;
+        if (isClosed) throw stopping();
+        signal.throwIfAborted();
+        if (outcome?.kind === "end" && why === undefined) return outcome.document;
+        throw unreadable(outcome?.kind === "failed" && why === undefined ? outcome.reason : REASONS[why ?? "ended"]);
+      } finally {
+        clearTimeout(late);
+        clearInterval(watch);
+        signal.removeEventListener("abort", abort);
+        kill();
+        running.delete(child);
+      }
+    },
+    pids: () => [...running].map(({ pid }) => pid),
+    async close() {
+      isClosed = true;
+      const all = [...running];
+      for (const child of all) child.kill("SIGKILL");
+      await Promise.all(all.map(({ exited }) => exited));
+    },
+  };
+}
+
+const REASONS = {
+  late: "It takes too long to read.",
+  memory: "It needs too much memory to read.",
+  output: "It holds too much text.",
+  ended: "It is broken, or needs too much memory to read.",
+};
+const unreadable = (reason: string) => new Problem(422, "unreadable", `The file cannot be read. ${reason}`);
+const stopping = () => unavailable("stopping", "The server stops.");
+
+/** In the shell the bounds are the system's own, also when this process has died; without one there is the watch. */
+function bounded(command: readonly string[], { timeoutMs, dataKilobytes }: ExtractorLimits): string[] {
+  if (!existsSync(SHELL)) return [...command];
+  const seconds = Math.ceil(timeoutMs / 1_000);
+  return [SHELL, "-c", `ulimit -d ${dataKilobytes}; ulimit -t ${seconds}; exec "$@"`, "sh", ...command];
+}
+
+interface Receiver extends Pick<ExtractWish, "section" | "progress"> {
+  tooMuch(): void;
+}
+type Outcome = Extract<ExtractLine, { kind: "end" | "failed" }>;
+
+/** Reads to the end. @returns the last line, unless the reader was cut off before it. */
+async function outcomeOf(output: ReadableStream<Uint8Array>, receiver: Receiver): Promise<Outcome | undefined> {
+  let bytes = 0;
+  let rest = "";
+  let outcome: Outcome | undefined;
+  const decoder = new TextDecoder();
+  for await (const chunk of output) {
+    bytes += chunk.byteLength;
+    const lines = (rest + decoder.decode(chunk, { stream: true })).split("\n");
+    rest = lines.pop() ?? "";
+    if (bytes > OUTPUT_BYTES || rest.length > LINE_CHARACTERS) {
+      receiver.tooMuch();
+      return undefined;
+    }
+    for (const text of lines) {
+      const line = JSON.parse(text) as ExtractLine;
+      if (line.kind === "section") await receiver.section(line.section);
+      else if (line.kind === "progress") receiver.progress?.(line.percent);
+      else outcome = line;
+    }
+  }
+  return outcome;
+}
+
+/** 0 where the system does not say. */
+function residentBytes(pid: number): number {
+  try {
+    return Number(readFileSync(`/proc/${pid}/statm`, "utf8").split(" ")[1]) * PAGE_BYTES;
+  } catch {
+    return 0;
+  }
+}
