@@ -26,7 +26,7 @@ export interface EngineDefaults {
   model(purpose: NonNullable<Kind["purpose"]>): string | null;
   models?: { summary: string | null };
   limits: { max_turns: number; timeout_seconds: number };
-  sandbox: { image: string | null; network: "none" | "bridge"; memory_mb: number; cpus: number };
+  sandbox: { image: string | null; network: "none" | "bridge"; memory_mb: number; cpus: number; git_depth?: number };
 }
 
 export interface SkillSource {
@@ -161,6 +161,10 @@ function portsOf(deps: EngineDeps, tokens: ExecutionTokens): EnginePorts {
       const prompt = assemblePrompt({
         kind: execution.kind,
         agent,
+        branch:
+          runId !== undefined && projectId !== undefined && deps.defaults().sandbox.git_depth
+            ? `run/${runId}`
+            : undefined,
         project: projectId === undefined ? undefined : deps.projectOf(projectId),
         // An agent that may not recall is not reminded either.
         memory: tools.some(({ name }) => name === "recall") ? deps.memoryOf(execution) : undefined,

@@ -73,12 +73,12 @@ export function projectRoutes(base: Base, projects: Projects, updates: Pick<Upda
     )
     .post(
       "/v1/projects/:id/clone",
-      ({ params, answer }) => answer.accepted(locationOf, () => projects.retry(params.id)),
+      ({ params, caller, answer }) => answer.accepted(locationOf, () => projects.clone(params.id, caller.userId)),
       {
         access: "user",
         params: ProjectPath,
         response: { 202: Project },
-        detail: { tags, summary: "Try a clone that failed again" },
+        detail: { tags, summary: "See to it that there is a clone, and that it is up to date" },
       },
     )
     .post(
