@@ -128,10 +128,10 @@ function begin({ tasks, runs, projects }: Needs, work: Work): string {
 
 /** Last commit of a run's branch; null when it is where it began. */
 function changedToOf(branches: Needs["projects"]["branches"]) {
-  return async ({ id: run_id, project_id, base_commit }: RunRow): Promise<string | null> => {
+  return async ({ id: run_id, project_id, base_commit, merged_head }: RunRow): Promise<string | null> => {
     if (project_id === null) return null;
     try {
-      const { base, head } = await branches.diff({ run_id, project_id, base_commit });
+      const { base, head } = await branches.diff({ run_id, project_id, base_commit, merged_head });
       return base === head ? null : head;
     } catch (error) {
       // Nothing was ever written to it.
