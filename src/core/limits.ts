@@ -11,6 +11,8 @@ export const LIMITS = {
   uploadMs: 600_000,
   bodiesBytes: 192 * 1024 * 1024,
   bodiesOfAddressBytes: 96 * 1024 * 1024,
+  uploadsBytes: 1024 ** 3,
+  uploadsOfAddressBytes: 512 * 1024 * 1024,
   strangersBytes: 8 * 1024 * 1024,
   strangersOfAddressBytes: 1024 * 1024,
   refusedBodyMs: 5_000,
