@@ -75,6 +75,18 @@ const TOOLS: Case[] = [
   },
   { name: "claim_task: no such", calls: one("claim_task", { task_id: "x".repeat(40) }), says: /./ },
   { name: "transition_task: no such", calls: one("transition_task", { task_id: "x", status: "done" }), says: /./ },
+  { name: "list_documents", calls: one("list_documents", { query: "a".repeat(400_000) }), says: /./ },
+  { name: "search_documents", calls: one("search_documents", { query: '"a* '.repeat(100_000) }), says: /./ },
+  { name: "read_document", calls: one("read_document", { document_id: "../".repeat(100_000) }), says: /./ },
+  { name: "spawn_executor", calls: one("spawn_executor", { agent_id: "a-".repeat(200_000) }), says: /./ },
+  { name: "message_agent", calls: one("message_agent", { agent_id: "a-".repeat(200_000) }), says: /./ },
+  {
+    name: "swarm_execute: tasks without end",
+    calls: one("swarm_execute", {
+      tasks: Array.from({ length: 20_000 }, (_, i) => ({ key: `${i}`, depends_on: [`${i}`] })),
+    }),
+    says: /./,
+  },
   { name: "get_vision", calls: one("get_vision", {}), says: /vision/ },
 ];
 
@@ -157,9 +169,9 @@ describe("the event loop answers others while it works on", () => {
     await rig.requestWithoutStall("the list", () => get(`/v1/projects/${rig.project}/tasks?limit=200`));
   });
 
-  test("attachments of 4 MiB whose first bytes say what they are not", async () => {
+  test("attachments of 20 MiB whose first bytes say what they are not", async () => {
     for (const head of ["\x89PNG\r\n\x1a\n", "GIF89a", "%PDF-1.7", "PK\x03\x04", "<svg ", "\x1f\x8b\x08", "{", "a"]) {
-      const bytes = Buffer.concat([Buffer.from(head, "latin1"), Buffer.alloc(4 * MiB, head.at(-1))]);
+      const bytes = Buffer.concat([Buffer.from(head, "latin1"), Buffer.alloc(20 * MiB, head.at(-1))]);
       await rig.requestWithoutStall(head, () => upload("/v1/attachments/upload", `${"a.".repeat(100)}png`, bytes));
     }
   });
