@@ -1,5 +1,5 @@
 /** One project: its repository, its runs, its code graph's state, its settings. */
-import { Network, Play, RotateCw, Settings, Trash2 } from "lucide-react";
+import { Network, Play, RotateCw, Settings, SquareKanban, Trash2 } from "lucide-react";
 import { useState } from "react";
 import { Link, useLocation, useParams } from "wouter";
 import { api, client, fieldError, must, type Schemas } from "../../api/client.ts";
@@ -44,6 +44,9 @@ function ProjectView({ project }: { project: Project }) {
         about={project.description}
         actions={
           <>
+            <ButtonLink href={`/board?project=${project.id}`} icon={<SquareKanban aria-hidden size={14} />}>
+              Board
+            </ButtonLink>
             <Button icon={<Settings aria-hidden size={14} />} onClick={() => setDialog("edit")}>
               Edit
             </Button>
