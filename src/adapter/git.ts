@@ -4,6 +4,7 @@
  */
 import { mkdir, rm, writeFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
+import { type AgentRepository, giveRepository } from "./git/agent-repository.ts";
 import { type ChangedPath, changedPaths, type Hunk, hunksOf, patchOf, type Range } from "./git/changes.ts";
 import { createGitCommand, type GitCommand, type GitRunner } from "./git/command.ts";
 import { type CommitOptions, type Committed, commitAll, type Identity } from "./git/commit.ts";
@@ -29,6 +30,11 @@ export interface Head {
   branch: string | null;
 }
 
+export interface Branch {
+  branch: string;
+  commit: string;
+}
+
 export interface Git {
   /** e.g. `2.39.5`. @throws Problem 503 `git_missing`. */
   version(): Promise<string>;
@@ -49,8 +55,10 @@ export interface Git {
   mergeBase(repository: string, one: string, other: string): Promise<string | null>;
   /** Makes a branch, or moves it when it is at `from`. */
   setBranch(repository: string, branch: string, to: string, from: string | null): Promise<void>;
-  /** Branches below `refs/heads/<prefix>` whose commits the head lacks. */
-  unmerged(repository: string, prefix: string): Promise<{ branch: string; commit: string }[]>;
+  /** Branches below `refs/heads/<prefix>`. */
+  branches(repository: string, prefix: string): Promise<Branch[]>;
+  /** Those of them whose commits the head lacks. */
+  unmerged(repository: string, prefix: string): Promise<Branch[]>;
   /** @throws Problem 409 `branch_moved`. */
   merge(request: MergeRequest): Promise<MergeOutcome>;
   changedPaths(repository: string, range: Range): Promise<ChangedPath[]>;
@@ -62,7 +70,11 @@ export interface Git {
   ): Promise<{ patch: string; cut: boolean }>;
   hunks(repository: string, range: Range, path: string): Promise<{ hunks: Hunk[]; cut: boolean }>;
   addWorktree(worktree: NewWorktree): Promise<boolean>;
+  /** The repository that an agent finds in its working copy. @returns whether it was made anew. @throws Problem 502, 504. */
+  giveRepository(wish: AgentRepository): Promise<boolean>;
   removeWorktree(place: WorktreePlace): Promise<void>;
+  /** Deletes a branch that is at `from`. @throws Problem 502 when it is not. */
+  removeBranch(repository: string, branch: string, from: string): Promise<void>;
   commitAll(
     place: WorktreePlace,
     options: Omit<CommitOptions, "gitDir" | "worktree" | "maxFileBytes">,
@@ -106,19 +118,19 @@ export function createGit({ program = "git", env }: Partial<Pick<GitRunner, "pro
       for (const ref of [branch, to]) assertRef(ref);
       await git(["update-ref", `refs/heads/${branch}`, to, from ?? "0".repeat(to.length)], bare(repository));
     },
-    async unmerged(repository, prefix) {
-      assertRef(prefix);
-      const args = ["for-each-ref", "--no-merged=HEAD", "--format=%(objectname) %(refname:lstrip=2)"];
-      const { stdout } = await git([...args, `refs/heads/${prefix}/`], bare(repository));
-      const rows = stdout.split("\n").filter(Boolean);
-      return rows.map((row) => ({ commit: row.slice(0, row.indexOf(" ")), branch: row.slice(row.indexOf(" ") + 1) }));
-    },
+    branches: (repository, prefix) => branchesBelow(git, repository, prefix),
+    unmerged: (repository, prefix) => branchesBelow(git, repository, prefix, "--no-merged=HEAD"),
     merge: (request) => mergeInto(git, request),
     changedPaths: (repository, range) => changedPaths(git, repository, range),
     patch: (repository, range, options) => patchOf(git, repository, range, options),
     hunks: (repository, range, path) => hunksOf(git, repository, range, path),
     addWorktree: (worktree) => addWorktree(git, worktree),
+    giveRepository: (wish) => giveRepository(git, wish),
     removeWorktree,
+    async removeBranch(repository, branch, from) {
+      for (const ref of [branch, from]) assertRef(ref);
+      await git(["update-ref", "-d", `refs/heads/${branch}`, from], bare(repository));
+    },
     commitAll: (place, options) =>
       commitAll(git, {
         ...options,
@@ -130,6 +142,18 @@ export function createGit({ program = "git", env }: Partial<Pick<GitRunner, "pro
 }
 
 const bare = (repository: string) => ({ cwd: repository, gitDir: repository });
+
+async function branchesBelow(
+  git: GitCommand,
+  repository: string,
+  prefix: string,
+  ...filter: string[]
+): Promise<Branch[]> {
+  assertRef(prefix);
+  const args = ["for-each-ref", ...filter, "--format=%(objectname) %(refname:lstrip=2)", `refs/heads/${prefix}/`];
+  const rows = (await git(args, bare(repository))).stdout.split("\n").filter(Boolean);
+  return rows.map((row) => ({ commit: row.slice(0, row.indexOf(" ")), branch: row.slice(row.indexOf(" ") + 1) }));
+}
 
 async function headOf(git: GitCommand, repository: string): Promise<Head> {
   const ask = async (args: string[]) => (await git(args, { ...bare(repository), accept: [1, 128] })).stdout.trim();

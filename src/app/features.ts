@@ -28,6 +28,7 @@ import { pipelines } from "../feature/pipelines/feature.ts";
 import { projects } from "../feature/projects/feature.ts";
 import { providers } from "../feature/providers/feature.ts";
 import { pulse } from "../feature/pulse/feature.ts";
+import { reviews } from "../feature/reviews/feature.ts";
 import { runs } from "../feature/runs/feature.ts";
 import { search } from "../feature/search/feature.ts";
 import { secrets } from "../feature/secrets/feature.ts";
@@ -78,6 +79,7 @@ export const FEATURES = noFeatures()
   .with(runs)
   .with(transcripts)
   .with(tasks)
+  .with(reviews)
   .with(codehost)
   .with(spawn)
   .with(pulse)

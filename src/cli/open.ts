@@ -1,17 +1,20 @@
 /** `skep open`: the server's pages in the browser. */
-import { Argument, type Command } from "commander";
+import type { Command } from "commander";
 import { say } from "./resource/command.ts";
+import { findOne } from "./resource/find.ts";
+import { runs } from "./resource/runs.ts";
 import { connect, type ServerFlags, withServer } from "./server/locate.ts";
 
 const PAGES = { home: "/", api: "/docs" } as const;
+const isPage = (word: string): word is keyof typeof PAGES => Object.hasOwn(PAGES, word);
 
 export function openCommand(program: Command, exit: (code: number) => void): void {
   withServer(program.command("open"))
-    .description("open the server's page in the browser, or print its address where there is none")
-    .addArgument(new Argument("[page]", "which").choices(Object.keys(PAGES)).default("home"))
-    .action(async (page: keyof typeof PAGES, flags: ServerFlags) => {
-      const { url } = await connect(flags);
-      const address = `${url}${PAGES[page]}`;
+    .description("open the server's page, or a run's, in the browser, or print its address where there is none")
+    .argument("[page]", `${Object.keys(PAGES).join(", ")}, or a run`, "home")
+    .action(async (page: string, flags: ServerFlags) => {
+      const client = await connect(flags);
+      const address = `${client.url}${isPage(page) ? PAGES[page] : `/runs/${(await findOne(client, runs, page))["id"]}`}`;
       const opened = !flags.json && process.stdout.isTTY && openInBrowser(address);
       say(flags, { json: { url: address, opened }, text: address }, exit);
     });

@@ -16,6 +16,7 @@ export const ID_PREFIXES = {
   swarm: "swm",
   spawn: "spn",
   attachment: "att",
+  comment: "cmt",
   document: "doc",
   cookieSet: "ck",
   llmCall: "llm",

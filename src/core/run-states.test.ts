@@ -33,7 +33,11 @@ describe("moves", () => {
   });
 
   test("only a restart leads out of an end of a run, and nothing out of an end of a step", () => {
-    expect(RUN_STATUSES.filter(isRunEnd).flatMap((status) => RUN_MOVES[status])).toEqual(["queued", "queued"]);
+    expect(RUN_STATUSES.filter(isRunEnd).flatMap((status) => RUN_MOVES[status])).toEqual([
+      "queued",
+      "queued",
+      "queued",
+    ]);
     expect(STEP_STATUSES.filter(isStepEnd)).toEqual(["succeeded", "failed", "skipped", "cancelled"]);
     expect(STEP_STATUSES.filter((status) => !isStepEnd(status) && !isStepActive(status))).toEqual(["pending"]);
   });

@@ -20,13 +20,13 @@ export type StepStatus = (typeof STEP_STATUSES)[number];
 
 /**
  * A queued run may fail (its pipeline is gone) or be cancelled before anything ran. `waiting` is a run in which people
- * are all that is missing. Only a restart leads out of an end, and a success is never left.
+ * are all that is missing. Only a restart leads out of an end.
  */
 export const RUN_MOVES: Readonly<Record<RunStatus, readonly RunStatus[]>> = {
   queued: ["running", "failed", "cancelled"],
   running: ["waiting", "succeeded", "failed", "cancelled"],
   waiting: ["running", "succeeded", "failed", "cancelled"],
-  succeeded: [],
+  succeeded: ["queued"],
   failed: ["queued"],
   cancelled: ["queued"],
 };

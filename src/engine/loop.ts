@@ -41,8 +41,8 @@ export async function runLoop(input: LoopInput): Promise<Ending> {
       ports.rows.addNote(execution, next);
     }
     ports.rows.takeSteering(execution);
-    ports.deliver(execution);
     if (ports.rows.replies(execution) >= agent.maxTurns) return outOfTurns(agent.maxTurns, said);
+    ports.deliver(execution);
     const reply = await ask(input);
     if ("status" in reply) return reply;
     ports.rows.addReply(execution, reply);

@@ -26,6 +26,8 @@ export interface EventLog {
   read(after: number, limit: number, filter?: EventFilter): SkepEvent[];
   /** Newest id, 0 when nothing ever happened. */
   lastId(): number;
+  /** Newest id of a session's events of these kinds, 0 when there is none. */
+  lastOf(sessionId: string, kinds: readonly string[]): number;
   /** Oldest id still kept; `lastId() + 1` when none is. */
   firstId(): number;
   /** Gives a user's events to another, or to nobody's eyes but administrators'. */
@@ -57,8 +59,14 @@ export function createEventLog(store: Store, clock: Clock): EventLog {
   const last = sqlite.prepare("SELECT seq FROM sqlite_sequence WHERE name = 'events'").pluck();
   const first = sqlite.prepare("SELECT min(id) FROM events").pluck();
   const lastId = (): number => Number(last.get() ?? 0);
+  const newest = sqlite
+    .prepare(
+      "SELECT id FROM events WHERE session_id = ? AND kind IN (SELECT value FROM json_each(?)) ORDER BY id DESC LIMIT 1",
+    )
+    .pluck();
   return {
     lastId,
+    lastOf: (sessionId, kinds) => Number(newest.get(sessionId, JSON.stringify(kinds)) ?? 0),
     firstId: () => Number(first.get() ?? lastId() + 1),
     read(after, limit, filter = {}) {
       const where = ["id > @after"];

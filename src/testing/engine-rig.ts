@@ -69,6 +69,7 @@ export async function openRig({ pipelines, script, agents = {}, env = {}, ...opt
       return house.core.store;
     },
     workspaceOf: (id: string) => join(house.core.folder.workspaces, id),
+    repositoryOf: (projectId: string) => join(house.core.folder.projects, projectId, "git"),
     async start() {
       running = true;
       await house.start();

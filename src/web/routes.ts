@@ -11,10 +11,12 @@ import {
   House,
   KeyRound,
   type LucideIcon,
+  MessagesSquare,
   PlugZap,
   Server,
   Settings,
   Sparkles,
+  SquareKanban,
   Users,
   Workflow,
 } from "lucide-react";
@@ -42,6 +44,15 @@ export const PAGES: Page[] = [
   }),
   page("/runs/new", "Start a run", () => import("./page/runs/start-page.tsx")),
   page("/runs/:id", "Run", () => import("./page/run/run-page.tsx")),
+  page("/chat", "Chat", () => import("./page/chat/chats-page.tsx"), {
+    nav: { group: "Work", icon: MessagesSquare, key: "c" },
+  }),
+  page("/chat/:id", "Talk", () => import("./page/chat/chat-page.tsx")),
+  page("/board", "Board", () => import("./page/board/board-page.tsx"), {
+    nav: { group: "Work", icon: SquareKanban, key: "b" },
+  }),
+  page("/projects/:id/tasks/:tid", "Task", () => import("./page/task/task-page.tsx")),
+  page("/projects/:id/policy", "Vision and policy", () => import("./page/policy/policy-page.tsx")),
   page("/projects", "Projects", () => import("./page/projects/projects-page.tsx"), {
     nav: { group: "Work", icon: FolderGit2, key: "p" },
   }),

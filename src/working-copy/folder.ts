@@ -129,6 +129,11 @@ export class Folder {
     return this.#at(path, (folder, name) => this.system.find(folder, name, this.names));
   }
 
+  /** The same of what `batches` or `list` has just named; only for such names, which are not looked at again. */
+  findListed(name: string): FileStat | undefined {
+    return this.system.find(this.descriptor, name, this.names);
+  }
+
   /** A regular file, to be read. @throws FileError `EISDIR`, and `ENXIO` for what is neither file nor folder. */
   openFile(path: string): OpenFile {
     const descriptor = this.system.open(this.descriptor, beneath(path), this.names, READ);
@@ -190,6 +195,11 @@ export class Folder {
   /** Removes a file or a link itself. */
   unlink(path: string): void {
     this.#at(path, (folder, name) => this.system.unlink(folder, name, this.names, "file"));
+  }
+
+  /** Removes an empty folder. @throws FileError `ENOTEMPTY` and `EEXIST` for one that is not, `ENOTDIR`. */
+  removeFolder(path: string): void {
+    this.#at(path, (folder, name) => this.system.unlink(folder, name, this.names, "folder"));
   }
 
   /** Gives the thing itself, not what a link leads to; "" is this folder. */

@@ -1,6 +1,6 @@
 /**
  * Runs' working copies. The repository's own folder lies outside of everything that an agent can write; a worktree's
- * `.git` file is left for people to look at and never read again. Removing one deletes only what is ours.
+ * `.git` is never read: it is the agent's (agent-repository.ts). Removing a copy deletes only what is ours.
  */
 import { existsSync } from "node:fs";
 import { mkdir, rm, writeFile } from "node:fs/promises";
@@ -27,6 +27,8 @@ export interface NewWorktree extends WorktreePlace {
 
 /** Folder with the index and head of that worktree: inside the repository, out of an agent's reach. */
 export const adminFolder = ({ repository, name }: WorktreePlace): string => join(repository, "worktrees", name);
+/** Where an agent's repository is made: on the same file system as the working copy, so that it can be moved in. */
+export const besideOf = ({ path }: WorktreePlace): string => `${path}.git`;
 /** Written last: a worktree without it was never finished. */
 const readyMark = (place: WorktreePlace): string => join(adminFolder(place), "skep-ready");
 
@@ -59,5 +61,6 @@ export async function removeWorktree(place: WorktreePlace): Promise<void> {
   assertName(place.name);
   await rm(readyMark(place), { force: true });
   await removeFolder(place.path);
+  await removeFolder(besideOf(place));
   await rm(adminFolder(place), { recursive: true, force: true });
 }

@@ -120,8 +120,34 @@ export const RUN_VERBS: readonly Verb[] = [
       { flags: "--into <branch>", about: "branch that takes it (default: the project's)" },
       { flags: "--message <text>", about: "message of the commit" },
       { flags: "--push", about: "push the branch to the repository afterwards" },
+      { flags: "--task", about: "in conflict: make a task for solving it" },
     ],
     run: merge,
+  },
+  {
+    name: "comment",
+    about: "comment on a line that a run changed; without a place, list its comments",
+    on: "one",
+    args: [
+      { name: "[place]", about: "file, or file:line" },
+      { name: "[text]", about: "what is to be done there" },
+    ],
+    options: [
+      { flags: "--old", about: "the line's number is that before the change" },
+      { flags: "--delete <id>", about: "delete this comment" },
+    ],
+    run: comment,
+  },
+  {
+    name: "send-back",
+    about: "have an ended run go on, with its open comments as guidance",
+    on: "one",
+    options: [
+      { flags: "--from <step>", about: "go on from this step (default: the first not done, or the first)" },
+      { flags: "--message <text>", about: "said before the comments" },
+    ],
+    run: ({ client, path, flags }) =>
+      acted(client, path, "send-back", { from_step: flags["from"], message: flags["message"] }),
   },
   {
     name: "approve",
@@ -172,7 +198,7 @@ async function wholeDiff(client: Client, path: string): Promise<Item> {
 
 async function merge({ client, path, flags }: Call): Promise<Answer> {
   const { into, strategy, message } = flags;
-  const body = { into, strategy, message, push: flags["push"] === true };
+  const body = { into, strategy, message, push: flags["push"] === true, task: flags["task"] === true };
   try {
     const merged = await client.call<Item>("POST", `${path}/merge`, body);
     const pushed = merged["pushed"] ? ", pushed" : "";
@@ -187,8 +213,48 @@ async function merge({ client, path, flags }: Call): Promise<Answer> {
       `${file.path} (${file.kind})`,
       ...file.hunks.flatMap((hunk) => hunk.split("\n")),
     ]);
-    return { json: { code: error.code, detail: error.detail, files }, text: [...shown, "", error.detail], code: 1 };
+    const task = error.extras.data?.["task_id"];
+    const lines = [...shown, "", error.detail, ...(task ? [`The task for it: ${task}`] : [])];
+    return {
+      json: { code: error.code, detail: error.detail, files, ...(task ? { task_id: task } : {}) },
+      text: lines,
+      code: 1,
+    };
   }
+}
+
+async function comment({ client, item, path, args: [place, text], flags }: Call): Promise<Answer> {
+  if (flags["delete"] !== undefined) {
+    await client.call("DELETE", `${path}/comments/${encodeURIComponent(String(flags["delete"]))}`);
+    return { json: { deleted: flags["delete"] }, text: `${flags["delete"]} deleted` };
+  }
+  if (place === undefined) return comments(client, item["id"]);
+  if (text === undefined)
+    throw new Problem(422, "bad_usage", 'Say what is to be done there: skep comment RUN FILE:LINE "…"');
+  const [, file = place, line] = /^(.*):(\d+)$/.exec(place) ?? [];
+  const body = { path: file, ...(line ? { line: Number(line) } : {}), side: flags["old"] ? "old" : "new", body: text };
+  const made = await client.call<Item>("POST", `${path}/comments`, body);
+  return { json: made, text: `${made["id"]} on ${placeText(made)}` };
+}
+
+const placeText = ({ path, line, side }: Item): string =>
+  `${path}${line === null ? "" : `:${line}`}${side === "old" ? " (old)" : ""}`;
+
+async function comments(client: Client, runId: string): Promise<Answer> {
+  const { items } = await listItems(client, `/v1/runs/${runId}/comments`, new URLSearchParams(), 500);
+  const table = tableLines(
+    [
+      { head: "PLACE", of: placeText },
+      { head: "COMMENT", of: ({ body }) => body, shrinks: true },
+      { head: "SENT", of: ({ sent_at }) => timeText(sent_at) },
+      { head: "ID", of: ({ id }) => id },
+    ],
+    items,
+  );
+  return {
+    json: { items },
+    text: items.length === 0 ? "No comments. Write one: skep comment RUN FILE:LINE TEXT" : table,
+  };
 }
 
 async function acted(client: Client, path: string, verb: string, body?: unknown): Promise<Answer> {

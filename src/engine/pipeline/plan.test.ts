@@ -509,6 +509,19 @@ describe("a person", () => {
     expect(run.row("a")).toMatchObject({ attempt: 2, visit: 1 });
   });
 
+  test("of a run that succeeded begins again the named step and what depends on it, nothing else", () => {
+    const run = start(step("a") + step("b") + step("c", "needs: [b]") + step("d", "needs: [a]"));
+    run.succeed("a").succeed("b").succeed("d").succeed("c");
+    expect(run.run.status).toBe("succeeded");
+    run.restart("b");
+    expect(run.open).toEqual(["b"]);
+    run.succeed("b").succeed("c");
+    expect(run.run.status).toBe("succeeded");
+    expect([run.row("a").attempt, run.row("b").attempt, run.row("c").attempt, run.row("d").attempt]).toEqual([
+      1, 2, 2, 1,
+    ]);
+  });
+
   test("starts nothing again that succeeded or still runs, nor from a step that is not there", () => {
     const run = start(step("a"));
     run.restart();

@@ -29,10 +29,10 @@ export function planStop(
 }
 
 /**
- * Starts a failed or cancelled run again: from every step that has not succeeded, or from `fromStep` and those; whatever
+ * Starts an ended run again: from every step that has not succeeded, or from `fromStep` and those; whatever
  * depends on them runs again too. Earlier outputs of steps that run again are dropped. A run that failed because it went
- * back too often goes back once more, with its count reset. Empty when the run has not failed or been cancelled, or
- * there is no such step.
+ * back too often goes back once more, with its count reset. A run that succeeded starts again from `fromStep` alone.
+ * Empty when the run has not ended, when it succeeded and no step is named, or when there is no such step.
  */
 export function planRestart(
   definition: PipelineDefinition,
@@ -41,7 +41,7 @@ export function planRestart(
   fromStep?: string,
 ): Decision[] {
   const graph = pipelineGraph(definition);
-  if (run.status !== "failed" && run.status !== "cancelled") return [];
+  if (!isRunEnd(run.status) || (run.status === "succeeded" && fromStep === undefined)) return [];
   if (fromStep !== undefined && !graph.step(fromStep)) return [];
   const state = new RunState(run, rows);
   const again = new Set<string>();

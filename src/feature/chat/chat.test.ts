@@ -69,6 +69,37 @@ describe("chat", () => {
     expect(text).toContain(sent.body.message_id);
   });
 
+  test("while it answers, what was said so far is in the talk, and the stream goes on after it without loss", async () => {
+    const { id } = await begin();
+    await call("POST", `/${id}/message`, { message: "Hello" });
+    const leave = new AbortController();
+    const follow = async (after: number, until: string) => {
+      const stream = await fetch(`${server.url}/v1/events/stream?session_id=${id}&after=${after}`, {
+        headers: { Authorization: `Bearer ${a.token}` },
+        signal: leave.signal,
+      });
+      let text = "";
+      for await (const chunk of stream.body!.pipeThrough(new TextDecoderStream())) {
+        text += chunk;
+        if (text.includes(until)) break;
+      }
+      return text;
+    };
+    await follow(0, "event: agent_output");
+    const { reply, messages } = await detail(id);
+    const rest = await follow(reply.last_event_id, "event: turn_ended");
+    leave.abort();
+    const later = [...rest.matchAll(/^data: (.*"kind":"agent_output".*)$/gm)].map(([, data]) => JSON.parse(data!).data);
+    const whole = await detail(id);
+    const said = (from: ChatDetail["messages"]) =>
+      from.flatMap(({ role, content }) => (role === "assistant" ? [content] : [])).join("");
+    const streamed = later.filter(({ call_id }) => call_id === undefined).map(({ text }) => text);
+    expect((said(messages) + reply.text + streamed.join("")).replaceAll(/\s/g, "")).toBe(
+      said(whole.messages).replaceAll(/\s/g, ""),
+    );
+    expect(whole.reply).toMatchObject({ text: "", thinking: "" });
+  });
+
   test("messages to a busy agent wait; they are listed, changed and withdrawn", async () => {
     const { id } = await begin();
     await call("POST", `/${id}/message`, { message: "one" });

@@ -30,7 +30,7 @@ export const chat = defineFeature("chat", (deps: Needs) => {
     }
   };
   const chats = createChats({
-    ...{ store, sessions },
+    ...{ store, sessions, events: eventLog },
     assertAgent: (id) => void agents.ready(id),
     projectExists: projects.exists,
     isModel: (id) => catalogue.provider(splitModel(id)?.provider ?? "") !== undefined,

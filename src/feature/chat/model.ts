@@ -68,6 +68,14 @@ export const ChatDetail = t.Composite([
   t.Object({
     messages: t.Array(ChatMessage, { description: "The newest, oldest first." }),
     earlier: t.Boolean({ description: "There are earlier ones: ask with `before`." }),
+    reply: t.Object(
+      {
+        text: t.String(),
+        thinking: t.String(),
+        last_event_id: t.Integer({ description: "Newest event it holds: follow the stream from here." }),
+      },
+      { description: "What the agent has said of the reply it is at, and is in no message yet." },
+    ),
   }),
 ]);
 export type ChatDetail = Static<typeof ChatDetail>;

@@ -6,6 +6,7 @@ import type { InputPart } from "../../engine/parts.ts";
 import { textPart } from "../../engine/parts.ts";
 import type { Caller } from "../../http/caller.ts";
 import { badCursor, type ListAnswer, listAnswer, type Page } from "../../http/list.ts";
+import type { EventLog } from "../../store/event-log.ts";
 import type { Store } from "../../store/store.ts";
 import { messages as messageTable, sessions as table } from "../../store/tables/sessions.ts";
 import type { SessionRow, Sessions } from "../sessions/service.ts";
@@ -54,15 +55,22 @@ export interface ChatsDeps {
   /** The parts for attachments of that user. @throws Problem 422 when one is not theirs. */
   attach(ids: readonly string[], sessionId: string, caller: Caller): InputPart[];
   timeoutSeconds(): number;
+  events: Pick<EventLog, "read" | "lastId" | "lastOf">;
 }
 
 const ACTIVE = ["open", "queued", "running"] as const;
 const ENDED = ["ended", ...ENDS] as const;
 const TITLE_CHARACTERS = 60;
 const PAGE = 1_000;
+const REPLY_EVENT_KINDS = ["agent_output", "agent_thinking"];
+/** Events at which what was said before is in a message, or counts no more. */
+const REPLY_BOUNDS = [
+  ...["turn_started", "turn_steered", "turn_ended", "tool_call_start", "tool_call_end", "output_withdrawn"],
+];
+const REPLY_EVENTS = 20_000;
 
 export function createChats(deps: ChatsDeps): Chats {
-  const { store, sessions, assertAgent, projectExists, isModel, modelOf, attach } = deps;
+  const { store, sessions, assertAgent, projectExists, isModel, modelOf, attach, events } = deps;
   const { db } = store;
   const find = (id: string, caller: Caller): SessionRow => {
     const row = sessions.find(id);
@@ -83,6 +91,18 @@ export function createChats(deps: ChatsDeps): Chats {
     attachments: attachmentsOf(input),
     created_at,
   });
+
+  /** Words of the running reply since its last tool call. A later read of the stream goes on after `last_event_id`. */
+  const replySoFar = (row: SessionRow, last: ChatMessage | undefined): ChatDetail["reply"] => {
+    store.flush();
+    const reply = { text: "", thinking: "", last_event_id: events.lastId() };
+    if (row.status !== "running") return reply;
+    const since = events.lastOf(row.id, REPLY_BOUNDS);
+    for (const { kind, data } of events.read(since, REPLY_EVENTS, { session_id: row.id, kinds: REPLY_EVENT_KINDS }))
+      if (data["call_id"] === undefined) reply[kind === "agent_output" ? "text" : "thinking"] += String(data["text"]);
+    const isKept = last?.role === "assistant" && last.content.trim() === reply.text.trim();
+    return isKept ? { ...reply, text: "", thinking: "" } : reply;
+  };
 
   return {
     list({ status = "active", agent_id }, page, caller) {
@@ -113,7 +133,8 @@ export function createChats(deps: ChatsDeps): Chats {
       const end = Math.min(before ?? row.message_count, row.message_count);
       const from = Math.max(0, end - limit);
       const found = sessions.transcript(id, from, end - from);
-      return { ...present(row), messages: found.map(presentMessage), earlier: from > 0 };
+      const messages = found.map(presentMessage);
+      return { ...present(row), messages, earlier: from > 0, reply: replySoFar(row, messages.at(-1)) };
     },
     create({ agent_id, model, project_id, title }, caller) {
       assertAgent(agent_id);

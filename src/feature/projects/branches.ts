@@ -17,6 +17,8 @@ export interface RunBranch {
   project_id: string;
   /** Commit that it began from; null: where it left the default branch. */
   base_commit: string | null;
+  /** Commit of it that was merged last: what is left to look at when its branch is gone. */
+  merged_head: string | null;
 }
 
 export interface BranchDiff {
@@ -52,6 +54,8 @@ export interface RunBranches {
   ): Promise<Merged>;
   /** Branches of runs whose work was merged nowhere. */
   unmerged(projectId: string): Promise<string[]>;
+  /** Deletes branches of runs that were merged and have ended before that time, ms since the epoch. */
+  sweepMerged(before: number): Promise<void>;
   /** @throws Problem 409 `no_repository`, `push_rejected`, `target_checked_out`; 502. */
   push(projectId: string, branch: string): Promise<void>;
 }
@@ -70,8 +74,9 @@ export function createRunBranches(deps: RunBranchesDeps): RunBranches {
     if (!rows.find(projectId)) throw notFound("project");
     return placeOf(folder, projectId).repository;
   };
-  async function tipOf(repository: string, { run_id }: RunBranch): Promise<string> {
-    const tip = await git.commitOf(repository, `refs/heads/${branchOf(run_id)}`);
+  async function tipOf(repository: string, { run_id, merged_head }: RunBranch): Promise<string> {
+    const branch = await git.commitOf(repository, `refs/heads/${branchOf(run_id)}`);
+    const tip = branch ?? (merged_head && (await git.commitOf(repository, merged_head)));
     if (tip === null) throw notFound("branch of this run");
     return tip;
   }
@@ -92,6 +97,15 @@ export function createRunBranches(deps: RunBranchesDeps): RunBranches {
     await git.setBranch(repository, target, fetched, null);
     return target;
   }
+  /** The run has ended before, and this commit of it was merged. */
+  const isDone = (branch: string, commit: string, before: number): boolean => {
+    const run = store.db
+      .select({ head: runs.merged_head, end: runs.finished_at })
+      .from(runs)
+      .where(eq(runs.id, branch.slice("run/".length)))
+      .get();
+    return run?.head === commit && run.end !== null && Date.parse(run.end) < before;
+  };
   return {
     async diff(run) {
       const { repository, base, head, range } = await rangeOf(run);
@@ -123,6 +137,18 @@ export function createRunBranches(deps: RunBranchesDeps): RunBranches {
           .where(eq(runs.id, branch.slice("run/".length)))
           .get()?.head === commit;
       return left.filter((one) => !isTaken(one)).map(({ branch }) => branch);
+    },
+    async sweepMerged(before) {
+      for (const projectId of rows.ids()) {
+        if (rows.find(projectId)?.workspace_state !== "ready") continue;
+        const repository = repositoryOf(projectId);
+        for (const { branch, commit } of await git.branches(repository, "run"))
+          if (isDone(branch, commit, before))
+            await inTurn(projectId, async () => {
+              // It may have been restarted while its turn came.
+              if (isDone(branch, commit, before)) await git.removeBranch(repository, branch, commit);
+            });
+      }
     },
     async push(projectId, branch) {
       const source = rows.find(projectId)?.repository;

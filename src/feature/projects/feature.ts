@@ -3,6 +3,7 @@ import type { CodeHostConnection } from "../codehost/connection.ts";
 import { type Core, defineFeature } from "../feature.ts";
 import type { Jobs } from "../jobs/service.ts";
 import type { Pipelines } from "../pipelines/service.ts";
+import type { SettingsService } from "../settings/service.ts";
 import { createRunBranches } from "./branches.ts";
 import { createClones } from "./clones.ts";
 import { projectEvents } from "./events.ts";
@@ -17,6 +18,7 @@ import { createWorktreeRelease } from "./worktree-release.ts";
 const SWEEP_MS = 600_000;
 
 type Needs = Core & {
+  settings: Pick<SettingsService, "get">;
   jobs: Jobs;
   pipelines: Pick<Pipelines, "exists">;
   codehostConnection: Pick<CodeHostConnection, "authorizationFor">;
@@ -36,12 +38,20 @@ export const projects = defineFeature(
     const inTurn = createTurns();
     const updates = createUpdates({ ...own, inTurn });
     const { refresh, settle } = updates;
+    const gitDepth = () => deps.settings.get().sandbox.git_depth;
     const places = { workspaces: folder.workspaces, projects: folder.projects };
-    const workspaces = createRunWorkspaces({ ...own, ...places, inTurn, refresh });
+    const workspaces = createRunWorkspaces({ ...own, ...places, inTurn, refresh, gitDepth });
     const { releaseAll } = workspaces;
     const branches = createRunBranches({ ...own, inTurn, settle });
     const unmerged = branches.unmerged;
-    const service = createProjects({ ...own, clones, unmerged, releaseAll, pipelineExists: deps.pipelines.exists });
+    const service = createProjects({
+      ...own,
+      clones,
+      unmerged,
+      releaseAll,
+      update: updates.start,
+      pipelineExists: deps.pipelines.exists,
+    });
     const worktrees = createWorktreeRelease({ store, bus, log, workspaces });
     return {
       service: {
@@ -57,6 +67,7 @@ export const projects = defineFeature(
       counts: () => ({ projects: service.count() }),
       start: service.recover,
       jobs: [clones.definition, updates.definition],
+      prunes: [{ keep: "merged_branches_days", run: branches.sweepMerged }],
       duties: [{ name: "worktrees", everyMs: SWEEP_MS, run: worktrees.sweep }],
       stop: worktrees.stop,
     };

@@ -1,7 +1,7 @@
 import { afterAll, beforeEach, describe, expect, test } from "bun:test";
 import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
-import { join } from "node:path";
+import { dirname, join } from "node:path";
 import { createGit } from "../../adapter/git.ts";
 import { systemClock } from "../../core/clock.ts";
 import type { SkepEvent } from "../../core/events.ts";
@@ -30,6 +30,7 @@ let store: Store;
 let worktrees: WorktreeRelease;
 let told: SkepEvent[];
 let project: string;
+const depth = 50;
 const log = createLog({ logLevel: "silent" });
 const runId = () => newId("run");
 
@@ -77,6 +78,7 @@ beforeEach(() => {
     git,
     inTurn: createTurns(),
     refresh: async () => null,
+    gitDepth: () => depth,
     workspaces: join(home, "workspaces"),
     projects: join(home, "projects"),
   });
@@ -134,7 +136,7 @@ describe("workspaces of runs", () => {
   test("a lock that a killed git left does not stop the run from going on", async () => {
     const run = { id: runId(), project_id: project };
     const { path } = await work.prepare(run);
-    const admin = readFileSync(join(path, ".git"), "utf8").replace("gitdir: ", "").trim();
+    const admin = join(dirname(dirname(path)), "projects", project, "git/worktrees", run.id);
     writeFileSync(join(admin, "index.lock"), "");
     writeFileSync(join(path, "late"), "l");
     await work.prepare(run);

@@ -58,6 +58,8 @@ export interface RunWorkspacesDeps {
   inTurn: Turns;
   /** Brings the project's clone up to date before a run that begins. @returns why that failed, null when it did not. */
   refresh(projectId: string, signal: AbortSignal | undefined): Promise<string | null>;
+  /** Commits of its branch that an agent's git can read; 0: agents have no git. */
+  gitDepth(): number;
   /** Folder that holds one folder a run. */
   workspaces: string;
   /** Folder that holds one folder a project. */
@@ -108,6 +110,18 @@ export function createRunWorkspaces(deps: RunWorkspacesDeps): RunWorkspaces {
       const refs = { run_id: id, project_id: project_id ?? undefined, user_id };
       emit(activity, { ...refs, data: { title: notice } });
     });
+  /** Agents work without git rather than not at all. */
+  const giveGit = async (run: RunOfProject, projectId: string, branch: string, signal: AbortSignal | undefined) => {
+    const depth = deps.gitDepth();
+    if (depth === 0) return;
+    const base = store.db.select({ at: runs.base_commit }).from(runs).where(eq(runs.id, run.id)).get()?.at ?? null;
+    try {
+      await git.giveRepository({ ...worktreeOf(run, projectId), branch, depth, base, signal });
+    } catch (err) {
+      if (signal?.aborted) throw err;
+      log.warn({ err, run: run.id }, "the agents of a run have no git");
+    }
+  };
   return {
     async prepare(run, signal) {
       const path = pathOf(run);
@@ -127,6 +141,7 @@ export function createRunWorkspaces(deps: RunWorkspacesDeps): RunWorkspaces {
         const { commit } = await git.head(repository);
         await git.addWorktree({ ...worktreeOf(run, project_id), branch, from: "HEAD", signal });
         if (begins) noteStart(run, commit, notice);
+        await giveGit(run, project_id, branch, signal);
         return { path, branch };
       });
     },

@@ -27,6 +27,8 @@ export interface ProjectsDeps {
   pipelineExists(id: string): boolean;
   /** Branches of the project's runs that were merged nowhere. */
   unmerged(projectId: string): Promise<string[]>;
+  /** Begins to bring a clone up to date. */
+  update(projectId: string, userId: string | undefined): unknown;
   /** Removes the working copies that runs left. */
   releaseAll(projectId: string): Promise<void>;
 }
@@ -45,8 +47,11 @@ export interface Projects {
   update(id: string, input: ProjectUpdate): Project;
   /** Where the project is going, in Markdown; null removes it. @throws Problem 404. */
   setVision(id: string, vision: string | null): Project;
-  /** Clones again what failed. @throws Problem 409 unless it failed. */
-  retry(id: string): Project;
+  /**
+   * Sees to it that there is a clone: begins one that failed again, joins one under way, brings one that is there up to
+   * date. @throws Problem 409 `no_repository`.
+   */
+  clone(id: string, userId: string | undefined): Project;
   /**
    * Removes the project with its workspace.
    * @throws Problem 409 while runs are at work; `unmerged_branches` with their names unless `force`.
@@ -153,10 +158,12 @@ export function createProjects(deps: ProjectsDeps): Projects {
         return shown(find(id));
       });
     },
-    retry: (id) =>
+    clone: (id, userId) =>
       store.write(() => {
         const row = find(id);
-        if (row.workspace_state !== "failed") throw conflict("Only a clone that failed can be tried again.");
+        if (row.repository === null) throw conflict("The project has no repository to clone.", "no_repository");
+        if (row.workspace_state === "ready") deps.update(id, userId);
+        if (row.workspace_state === "ready" || row.workspace_state === "cloning") return shown(row);
         rows.update(id, { workspace_state: "cloning", workspace_error: null }, "workspace");
         return begin(find(id));
       }),

@@ -13,6 +13,8 @@ import { createPulseStore } from "./store.ts";
 import { createTicks } from "./ticks.ts";
 import { pulseTools } from "./tools.ts";
 
+const REPLAN_MS = 10 * 60_000;
+
 type Needs = Core & {
   providers: Pick<ServiceOf<typeof providers>, "catalogue">;
   projects: Pick<ServiceOf<typeof projects>, "exists">;
@@ -58,9 +60,19 @@ export const pulse = defineFeature(
       toolNames: () => [...new Set(contributions.tools.flatMap((source) => source.names()))],
     });
     return {
-      service: { ...service, due: ticks.due },
+      service: { ...service, due: ticks.due, replan: ticks.replan },
       routes: pulseRoutes(base, service),
       tools: pulseTools(rows),
+      duties: [
+        {
+          name: "plans of routines",
+          everyMs: REPLAN_MS,
+          run() {
+            ticks.replan();
+            changed();
+          },
+        },
+      ],
       prunes: [{ keep: "jobs_days", run: service.prune }],
       handOver: service.handOver,
       counts: () => ({ routines: rows.count() }),

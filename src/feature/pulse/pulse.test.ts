@@ -144,6 +144,24 @@ describe("a routine that is due", () => {
     expect(pulse().get("worker", id, LOCAL_ADMIN).next_run_at).toBe("2027-11-22T14:21:00.000Z");
   });
 
+  test("is not put off by a clock that was wrong and is set back, and does nothing twice", async () => {
+    const { rig, add, goTo, get, pulse } = await started();
+    const { id } = add({ max_concurrent: 8 });
+    await goTo("2026-11-22T10:00:00Z");
+    await goTo("2031-01-01T00:00:10Z");
+    await goTo("2026-11-22T09:50:00Z");
+    expect(get(id).next_run_at).toBe("2031-01-01T01:00:00.000Z");
+    pulse().replan();
+    expect(get(id).next_run_at).toBe("2026-11-22T10:00:00.000Z");
+    await goTo("2026-11-22T10:00:00Z");
+    await goTo("2026-11-22T11:00:00Z");
+    const near = rig.store.sqlite
+      .prepare("SELECT due_at FROM pulse_ticks WHERE routine_id = ? AND due_at < ? ORDER BY due_at")
+      .pluck()
+      .all(id, Date.parse("2027-01-01T00:00Z")) as number[];
+    expect(near.map((at) => new Date(at).toISOString().slice(11, 16))).toEqual(["10:00", "11:00"]);
+  });
+
   test("at half past two in Berlin is done once on either night on which the clocks change", async () => {
     for (const [begin, times] of [
       ["2026-03-28T12:00Z", ["2026-03-29T01:00:00.000Z", "2026-03-30T00:30:00.000Z"]],
@@ -162,7 +180,7 @@ describe("a routine that is due", () => {
 
 describe("a tick that does not run says why", () => {
   test("a blackout, also for what would be caught up in one", async () => {
-    const { add, backAt, goTo, ticks, sessions } = await started();
+    const { rig, add, backAt, goTo, ticks, sessions } = await started();
     const { id, next_run_at } = add({ blackouts: [{ start: "10:00", end: "11:30" }] });
     expect(next_run_at).toBe("2026-11-22T12:00:00.000Z");
     await goTo("2026-11-22T10:00:00Z");
@@ -175,6 +193,12 @@ describe("a tick that does not run says why", () => {
       ["12:00", "missed", "server_down"],
     ]);
     expect(sessions()).toBe(1);
+    // Of the times that were gone, none has an event.
+    const skips = rig.events().filter(({ kind }) => kind === "pulse_skipped");
+    expect(skips.map(({ data }) => [data["name"], data["due_at"]])).toEqual([
+      ["Hourly", "2026-11-22T10:00:00.000Z"],
+      ["Late", "2026-11-22T10:30:00.000Z"],
+    ]);
   });
 
   test("the time before still works, unless it may work more than once at a time", async () => {

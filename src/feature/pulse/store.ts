@@ -1,5 +1,22 @@
 /** Rows of routines and their ticks. */
-import { and, asc, count, desc, eq, gt, gte, inArray, isNull, lt, lte, ne, or, type SQL, sql } from "drizzle-orm";
+import {
+  and,
+  asc,
+  count,
+  desc,
+  eq,
+  gt,
+  gte,
+  inArray,
+  isNotNull,
+  isNull,
+  lt,
+  lte,
+  ne,
+  or,
+  type SQL,
+  sql,
+} from "drizzle-orm";
 import type { Caller } from "../../http/caller.ts";
 import type { Page } from "../../http/list.ts";
 import type { Store } from "../../store/store.ts";
@@ -74,6 +91,13 @@ export function createPulseStore({ db, statement }: Store) {
         .orderBy(asc(routines.planned_at))
         .limit(most)
         .all(),
+    planned: (): RoutineRow[] => db.select().from(routines).where(isNotNull(routines.planned_at)).all(),
+    /** Whether it was due at that time already. */
+    hasTick: (routineId: string, due: number): boolean =>
+      statement("SELECT 1 FROM pulse_ticks WHERE routine_id = ? AND due_at = ? AND cause = 'schedule'").get([
+        routineId,
+        due,
+      ]) !== undefined,
     count: (): number => db.select({ rows: count() }).from(routines).get()!.rows,
 
     tick: (id: string): TickRow | undefined => db.select().from(ticks).where(eq(ticks.id, id)).get(),

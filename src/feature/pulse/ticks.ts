@@ -31,6 +31,8 @@ export interface TicksDeps {
 export interface Ticks {
   /** For the clockwork: does what is due. */
   due: DueSource;
+  /** Plans again what is planned for later than its next time. */
+  replan(): void;
   /** Follows the sessions of routines. */
   owner: SessionOwner;
   /** Starts it now. @throws Problem 409 with what keeps it from running. */
@@ -68,8 +70,11 @@ export function createTicks({ store, clock, rows, sessions, obstacles, mask, tim
   });
   const about = ({ id, name }: RoutineRow, tick: TickRow) => ({ routine_id: id, tick_id: tick.id, name });
 
+  const isLate = (due: number): boolean => clock.now() - due > LIMITS.tickLateMs;
+  /** Of times long gone there are rows and no events: a server that was away comes back with no burst of them. */
   function leaveOut(tx: WriteTx, routine: RoutineRow, tick: Tick, { code, message }: Reason): void {
     const row = add(routine, tick, { status: "skipped", reason_code: code, reason: message, finished_at: now() });
+    if (isLate(tick.due) && !tick.caughtUp) return;
     const data = { ...about(routine, row), due_at: timestamp(tick.due), code, reason: message };
     tx.emit(pulseSkipped, { ...refsOf(routine), data });
   }
@@ -92,7 +97,8 @@ export function createTicks({ store, clock, rows, sessions, obstacles, mask, tim
     const found: number[] = [];
     let at = plan.last(clock.now());
     while (at !== null && at >= routine.planned_at! && found.length < LIMITS.ticksMissed) {
-      found.unshift(at);
+      // It is there when the machine's clock was set back.
+      if (!rows.hasTick(routine.id, at)) found.unshift(at);
       at = plan.last(at - 1);
     }
     return found;
@@ -105,8 +111,7 @@ export function createTicks({ store, clock, rows, sessions, obstacles, mask, tim
       const due = owed(plan, routine);
       const newest = due.findLast((at) => !plan.isBlackedOut(at));
       for (const at of due) {
-        const late = clock.now() - at > LIMITS.tickLateMs;
-        const one: Tick = { due: at, cause: "schedule", caughtUp: late && at === newest };
+        const one: Tick = { due: at, cause: "schedule", caughtUp: isLate(at) && at === newest };
         if (plan.isBlackedOut(at)) leaveOut(tx, routine, { ...one, caughtUp: false }, BLACKOUT);
         else if (at !== newest) add(routine, one, MISSED(now()));
         else {
@@ -117,6 +122,13 @@ export function createTicks({ store, clock, rows, sessions, obstacles, mask, tim
       }
       rows.update(routine.id, { planned_at: plan.next(clock.now()) });
     });
+  }
+  /** A clock that was wrong and was set back has left plans for a time that is far away. */
+  function replan(): void {
+    for (const routine of rows.planned()) {
+      const next = planOf(routine).next(clock.now());
+      if (next !== null && next < routine.planned_at!) store.write(() => rows.update(routine.id, { planned_at: next }));
+    }
   }
   const keptBy = (routine: RoutineRow, cause: TickRow["cause"]) =>
     obstacles.standing(routine, cause) ?? obstacles.now(routine);
@@ -144,6 +156,7 @@ export function createTicks({ store, clock, rows, sessions, obstacles, mask, tim
   }
 
   return {
+    replan,
     due: {
       name: "pulses",
       nextAt: rows.nextDue,

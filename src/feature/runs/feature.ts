@@ -16,8 +16,6 @@ import { createAdvance } from "./advance.ts";
 import { createRunAgents } from "./agents.ts";
 import { createApprovals } from "./approvals.ts";
 import { approvalRequested, runEvents } from "./events.ts";
-import { mergeRoutes } from "./merge-routes.ts";
-import { createMerging } from "./merging.ts";
 import { runRoutes } from "./routes.ts";
 import { createRuns, type RunsService } from "./service.ts";
 import { steeringRoutes } from "./steering-routes.ts";
@@ -28,7 +26,7 @@ type Needs = Core & {
   settings: Pick<SettingsService, "get">;
   providers: Pick<ServiceOf<typeof providers>, "catalogue">;
   pipelines: Pick<Pipelines, "definitionOf">;
-  projects: Pick<ServiceOf<typeof projects>, "byName" | "find" | "list" | "branches">;
+  projects: Pick<ServiceOf<typeof projects>, "byName" | "find" | "list">;
   agents: Pick<Agents, "ready" | "exists">;
   sessions: Sessions;
 };
@@ -76,9 +74,9 @@ export const runs = defineFeature(
     const service: RunsService = { ...runs, rows, views };
     return {
       service,
-      routes: runRoutes(deps.base, { runs, views, agents })
-        .use(steeringRoutes(deps.base, { runs, views, rows, approvals: createApprovals({ rows, runs }) }))
-        .use(mergeRoutes(deps.base, createMerging({ store, rows, views, audit, branches: projects.branches }))),
+      routes: runRoutes(deps.base, { runs, views, agents }).use(
+        steeringRoutes(deps.base, { runs, views, rows, approvals: createApprovals({ rows, runs }) }),
+      ),
       tools: toolsOf("run-history", [historyTool(views)]),
       counts: () => ({
         active_runs: rows.countLive(),

@@ -200,6 +200,20 @@ describe("runs", () => {
     expect(firsts).toEqual([1, 2]);
   });
 
+  test("a run that succeeded goes on from a named step, with what was said of it", async () => {
+    const id = await start("two");
+    await until(id, "run_complete");
+    const plain = await server.request<{ code: string }>("POST", `/v1/runs/${id}/restart`);
+    expect([plain.status, plain.body.code]).toEqual([409, "run_succeeded"]);
+    const [last] = (await steps(id)).slice(-1);
+    const body = { from_step: last!.step_id, human_context: "Shorter, please." };
+    const again = await server.request<Run>("POST", `/v1/runs/${id}/restart`, { body });
+    expect([again.status, again.body.status, again.body.restarted_from]).toEqual([202, "running", last!.step_id]);
+    while ((await get(id)).status === "running") await Bun.sleep(10);
+    expect(await get(id)).toMatchObject({ status: "succeeded", human_context: "Shorter, please." });
+    expect((await steps(id)).filter(({ step_id }) => step_id === last!.step_id)).toHaveLength(2);
+  });
+
   test("cancel stops a running step within a second, once; a run that has ended is not cancelled", async () => {
     const id = await start("stuck");
     await until(id, "tool_call_start");

@@ -146,8 +146,10 @@ export function createRuns(deps: RunsDeps): Runs {
     restart(id, { from_step, human_context, budget_usd }, caller) {
       return store.write((tx) => {
         const row = views.rowFor(id, caller);
-        if (row.status !== "failed" && row.status !== "cancelled")
-          throw conflict(`The run is ${row.status}; only a failed or cancelled one is restarted.`, "run_not_ended");
+        if (!isRunEnd(row.status))
+          throw conflict(`The run is ${row.status}; only one that has ended is restarted.`, "run_not_ended");
+        if (row.status === "succeeded" && from_step === undefined)
+          throw conflict("The run succeeded. Name the step to go on from with from_step.", "run_succeeded");
         const { definition } = row;
         const { steps } = definition;
         assertBudget(budget_usd, definition, caller);

@@ -54,6 +54,7 @@ export const Settings = t.Object(
         audit_days: Days("The audit log is kept"),
         notifications_days: Days("Dismissed notifications are kept"),
         jobs_days: Days("Finished background jobs, and what became of the times of routines, are kept"),
+        merged_branches_days: Days("Branches of runs are kept after their work was merged"),
       },
       strict,
     ),
@@ -76,6 +77,11 @@ export const Settings = t.Object(
         network: t.Union([t.Literal("none"), t.Literal("bridge")]),
         memory_mb: t.Integer({ minimum: 64, maximum: 1_048_576 }),
         cpus: t.Number({ minimum: 0.1, maximum: 256 }),
+        git_depth: t.Integer({
+          minimum: 0,
+          maximum: 100_000,
+          description: "Commits of its run's branch that an agent's git can read; 0: agents have no git.",
+        }),
       },
       { ...strict, description: "For agents that set none of their own." },
     ),
@@ -126,6 +132,7 @@ export const DEFAULT_SETTINGS: Settings = {
     audit_days: 400,
     notifications_days: 90,
     jobs_days: 30,
+    merged_branches_days: null,
   },
   budgets: {
     run_usd: null,
@@ -137,7 +144,7 @@ export const DEFAULT_SETTINGS: Settings = {
     instance_per_month_usd: null,
     warn_at_percent: 80,
   },
-  sandbox: { image: null, network: "none", memory_mb: 1_024, cpus: 1 },
+  sandbox: { image: null, network: "none", memory_mb: 1_024, cpus: 1, git_depth: 50 },
   updates: { check: true, interval_hours: 24 },
 };
 

@@ -65,7 +65,8 @@ export function createProgress({ store, clock, rows, sessions, timeoutSeconds }:
     else tx.emit(swarmTaskFailed, { ...about, data: { ...data, status, error: error?.message } });
   }
 
-  function beginTask(tx: WriteTx, swarm: SwarmRow, task: TaskRow, byKey: ReadonlyMap<string, TaskRow>): void {
+  /** @returns false when it could not be begun, and so has failed. */
+  function beginTask(tx: WriteTx, swarm: SwarmRow, task: TaskRow, byKey: ReadonlyMap<string, TaskRow>): boolean {
     const { agent_id, title, model, timeout_seconds } = task;
     try {
       store.write(() => {
@@ -76,9 +77,11 @@ export function createProgress({ store, clock, rows, sessions, timeoutSeconds }:
         sessions.queue(opened.id, { input, timeout_seconds: timeout_seconds ?? timeoutSeconds() });
         rows.updateTask(task, { status: "ready", session_id: opened.id });
       });
+      return true;
     } catch (error) {
       if (!isProblem(error)) throw error;
       endTask(tx, swarm, task, "failed", { code: error.code, message: error.detail });
+      return false;
     }
   }
 
@@ -112,9 +115,8 @@ export function createProgress({ store, clock, rows, sessions, timeoutSeconds }:
         endTask(tx, swarm, task, "skipped", { code: "skipped", message: "A task that it depends on did not succeed." });
         ended = true;
       } else if (stands === "ready" && open < swarm.max_concurrent) {
-        beginTask(tx, swarm, task, byKey);
-        open++;
-        ended ||= rows.tasks(swarm.id)[task.position]!.status === "failed";
+        if (beginTask(tx, swarm, task, byKey)) open++;
+        else ended = true;
       } else if (stands !== task.status) rows.updateTask(task, { status: stands });
     }
     return ended;

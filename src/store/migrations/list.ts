@@ -32,6 +32,7 @@ import swarms from "./0180-swarms.sql" with { type: "text" };
 import pulses from "./0185-pulses.sql" with { type: "text" };
 import merging from "./0200-merging.sql" with { type: "text" };
 import commands from "./0205-commands.sql" with { type: "text" };
+import runComments from "./0206-run-comments.sql" with { type: "text" };
 import tasks from "./0220-tasks.sql" with { type: "text" };
 import mcp from "./0240-mcp.sql" with { type: "text" };
 import cookies from "./0260-cookies.sql" with { type: "text" };
@@ -72,6 +73,7 @@ export const MIGRATIONS: readonly Migration[] = [
   { name: "0102-run-totals", sql: runTotals },
   { name: "0200-merging", sql: merging },
   { name: "0205-commands", sql: commands },
+  { name: "0206-run-comments", sql: runComments },
   { name: "0160-memory", sql: memory },
   { name: "0121-waits", sql: waits },
   { name: "0220-tasks", sql: tasks },

@@ -15,6 +15,8 @@ const KNOWING = /^(adapter\/(git|sandbox)|engine|graph|feature\/(engine|knowledg
 /** What they do with the file system beside: each path is one that only the server can change. */
 const BESIDE: Readonly<Record<string, string>> = {
   "adapter/git.ts": "a project's folder before anybody works in it, and the repository's own settings",
+  "adapter/git/agent-repository.ts":
+    "a folder beside the working copy, before it is moved in, and the repository's folder",
   "adapter/git/commit.ts": "the index, in the repository's folder",
   "adapter/git/worktree.ts": "the folder of all working copies, and the repository's folder",
   "adapter/sandbox/docker/busybox-rootfs.ts": "this machine's busybox",

@@ -84,7 +84,7 @@ beforeAll(async () => {
     ["/v1/jobs/", ["job_of_a"]],
     ["/v1/admin/notifications/", ["ntf_of_a"]],
     ["/v1/llm-calls/", [call!["id"] as string]],
-    ["/v1/runs/", [run]],
+    ["/v1/runs/", [run, "cmt_none"]],
     ["/v1/sessions/", [step!["session_id"] as string]],
     ["/v1/steps/", [run, "look"]],
   ];
@@ -122,6 +122,7 @@ function addressOf(path: string, made: boolean): string | undefined {
 const BODIES: Record<string, unknown> = {
   "/v1/users/{id}": { display_name: "Taken" },
   "/v1/runs/{id}/approve": { step_id: "look", approved: true },
+  "/v1/runs/{id}/comments": { path: "a.txt", body: "Taken" },
   "/v1/runs/{id}/restart": {},
   "/v1/chat/sessions/{id}": { title: "Taken" },
   "/v1/chat/sessions/{id}/message": { message: "Taken" },
@@ -305,6 +306,7 @@ const LEFT: Record<string, "goes" | "handed over" | "kept"> = {
   pulse_routines: "handed over",
   // Records: who started what, and what it cost. Others than administrators do not read them.
   runs: "kept",
+  run_comments: "kept",
   memory_entries: "goes",
   memory_versions: "goes",
   tasks: "kept",

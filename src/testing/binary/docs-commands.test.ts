@@ -24,7 +24,6 @@ const ELSEWHERE: readonly [call: RegExp, where: string][] = [
   [/^update\b/, "needs a signed manifest: update.test.ts"],
   [/^providers (set|test)\b/, "contacts a provider: resource.test.ts"],
   [/^projects add .*git@/, "needs a host that answers ssh"],
-  [/^projects clone\b/, "only after a clone that failed: resource.test.ts"],
   [/--model ollama\//, "needs that model: init.test.ts"],
 ];
 /** These end with another code than 0 on a machine without a provider, and that is what the page says. */
@@ -143,13 +142,17 @@ async function readied(said: string, server: TestServer): Promise<string> {
     return said.replace(/swm_\S+/, id);
   }
   if (/^approve run_/.test(said)) return said.replace(/run_\S+/, await begun(server, { pipeline_id: "asked" }));
-  if (!/^(diff|merge) run_/.test(said)) return said;
+  if (!/^(diff|merge|comment|send-back|open) run_/.test(said)) return said;
   // In a clone of its own: the same work a second time would change nothing, and is left unmerged where it is only shown.
   const project_name = newId("project");
   expect((await server.request("POST", "/v1/projects", { body: { name: project_name, repository } })).status).toBe(201);
   const id = await begun(server, { pipeline_id: "hello", project_name });
   await server.request("GET", `/v1/events/stream?run_id=${id}`);
-  return said.replace(/run_\S+/, id);
+  const { items } = (await server.request<{ items: { path: string }[] }>("GET", `/v1/runs/${id}/diff`)).body;
+  return said
+    .replace(/run_\S+/, id)
+    .replace(/src\/cart\.ts:\d+/, `${items[0]?.path}:1`)
+    .replace("--from implement", "--from greet");
 }
 
 /** A run, begun. */

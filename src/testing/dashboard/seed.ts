@@ -12,6 +12,35 @@ const done = (outputs: Record<string, unknown>, summary: string) => ({
   tool_calls: [{ tool: "complete", input: { outputs, summary } }],
 });
 
+const CART = SHOP["src/cart.ts"];
+const LOCK = JSON.stringify(
+  { lockfileVersion: 3, packages: Object.fromEntries(Array.from({ length: 160 }, (_, at) => [`p${at}`, { at }])) },
+  null,
+  2,
+);
+
+const ANSWER = `## A discount
+
+It is taken off **before** the tax:
+
+| price | discount | with tax |
+|---:|---:|---:|
+| 100 | 10 % | 108 |
+| 50 | none | 60 |
+
+\`\`\`ts
+total(): number {
+  return withTax(this.reduced(this.prices));
+}
+\`\`\`
+
+1. \`add\` takes prices.
+2. \`total\` adds them up. See [the manual](https://example.com/discounts).
+
+- [x] tested
+- [ ] documented
+`;
+
 const SCRIPT = {
   version: 1,
   steps: {
@@ -45,8 +74,44 @@ const SCRIPT = {
       say("I try the tests.", "bash", { command: "echo 'FAIL csv.test.ts: expected 3 columns, got 4'; exit 1" }),
       { tool_calls: [{ tool: "fail", input: { reason: "The test database does not answer on port 5432." } }] },
     ],
+    implement: [
+      say("Discounts belong to the cart.", "write", {
+        path: "src/cart.ts",
+        content: CART.replace(
+          "  total(): number {",
+          "  discount(percent: number): void {\n    this.percent = percent;\n  }\n\n  total(): number {",
+        )
+          .replace("private prices: number[] = [];", "private readonly prices: number[] = [];\n  private percent = 0;")
+          .replace("withTax(this.prices", "this.reduced(this.prices"),
+      }),
+      say("A test beside it.", "write", {
+        path: "src/checkout/reductions/with-a-rather-long-folder-name/discount-by-percentage.test.ts",
+        content: "test('ten per cent', () => {\n  expect(reduced(100, 10)).toBe(90);\n});\n",
+      }),
+      say("The lock file follows.", "write", { path: "package-lock.json", content: LOCK }),
+      say("Nobody uses this any more.", "bash", { command: "rm src/main.ts && printf '\\000\\001' > logo.bin" }),
+      done({ summary: "Discounts by percentage, with a test." }, "Done."),
+    ],
+    rival: [
+      say("Prices are cents.", "write", {
+        path: "src/cart.ts",
+        content: CART.replace("number[] = []", "bigint[] = []"),
+      }),
+      done({}, "Done."),
+    ],
     slow: [say("This takes a while: I run all tests.", "bash", { command: "sleep 600" })],
   },
+  // Begins again at its end: the first message is answered by two turns, the second by one, the third takes its time.
+  chat: [
+    {
+      thinking: "The cart is in src/cart.ts. I read it before I answer.",
+      ...say("I look at what is here first.", "ls", { path: "." }),
+    },
+    { text: ANSWER },
+    { text: "`main` in **src/main.ts** calls it, and nothing else does." },
+    { text: `It takes a while: ${"one, two, three, four, five. ".repeat(60)}That was all.`, delay_ms: 9_000, chunk: 6 },
+    { text: "That is all I know of {{ last_user }}" },
+  ],
   default: [done({}, "done")],
 };
 
@@ -82,6 +147,11 @@ const PIPELINES = [
     ],
   },
   {
+    ...{ id: "implement", name: "Implement", description: "Changes the repository." },
+    steps: [step("implement", "engineer", { name: "Write the code" })],
+  },
+  { ...{ id: "rival", name: "Rival", description: "Changes the same." }, steps: [step("rival", "engineer")] },
+  {
     ...{ id: "long", name: "Everything", description: "Takes its time." },
     steps: [step("survey", "researcher"), step("slow", "engineer", { name: "Test everything" })],
   },
@@ -93,6 +163,13 @@ export interface Seeded {
   running: string;
   succeeded: string;
   project: string;
+  /** A task that waits for another. */
+  task: string;
+  /** A talk with some Markdown in it. */
+  talk: string;
+  /** Runs of the project that have ended: one with many kinds of changes, one that is in conflict with it. */
+  changed: string;
+  rival: string;
 }
 
 /** Environment that the server must be started with. @param folder holds the script. */
@@ -143,16 +220,25 @@ async function furnish(server: TestServer, repository: string, token: string | u
     const { finished_at } = await send<{ finished_at: string | null }>("GET", `${graph}/index/${index.id}`);
     return finished_at !== null;
   });
-  const start = async (pipeline_id: string, task_description: string, until: string) => {
-    const { id } = await send("POST", "/v1/runs", { pipeline_id, task_description });
+  const start = async (pipeline_id: string, task_description: string, until: string, more: object = {}) => {
+    const { id } = await send("POST", "/v1/runs", { pipeline_id, task_description, ...more });
     await reached(server, id, until, token);
     return id;
   };
   const succeeded = await start("change", "Quote names in every export the same way", "run_waiting");
   await send("POST", `/v1/runs/${succeeded}/approve`, { step_id: "confirm", approved: true, comment: "Go on." });
   await reached(server, succeeded, "run_complete", token);
+  const here = { project_name: "shop" };
+  const tasks = await furnishBoard(send, project.id);
+  const talk = await send("POST", "/v1/chat/sessions", { agent_id: "scribe", project_id: project.id });
+  await said(server, talk.id, "What does the cart do with a discount?", token);
+  await said(server, talk.id, "And who calls it?", token);
   return {
     project: project.id,
+    talk: talk.id,
+    task: tasks.blocked,
+    changed: await start("implement", "Let a cart have a discount in per cent", "run_complete", here),
+    rival: await start("rival", "Count prices in cents", "run_complete", here),
     succeeded,
     failed: await start("checks", "Nightly checks of the export", "run_failed"),
     running: await start("long", "Run every test against the new writer", "tool_call_start"),
@@ -167,6 +253,51 @@ async function furnish(server: TestServer, repository: string, token: string | u
 /** Asks again until it is so. */
 async function ended(isSo: () => Promise<boolean>): Promise<void> {
   while (!(await isSo())) await Bun.sleep(50);
+}
+
+type Send = <T = { id: string }>(method: string, path: string, body?: unknown) => Promise<T>;
+
+/** Tasks in every column, one of which waits for another, a limit, a vision, and who does the work. */
+async function furnishBoard(send: Send, project: string): Promise<{ blocked: string }> {
+  const path = `/v1/projects/${project}`;
+  const add = async (title: string, status: string, more: object = {}) =>
+    (await send("POST", `${path}/tasks`, { title, status, ...more })).id;
+  const first = await add("Quote names in every export the same way", "ready", {
+    ...{ priority: "p1", tags: ["export", "csv"], assigned_agent: "engineer" },
+    description: "Three places write CSV by hand.\n\n- one **writer** with tests\n- use it everywhere",
+  });
+  const blocked = await add("Export reports as CSV", "ready", {
+    depends_on: [first],
+    priority: "p0",
+    tags: ["export"],
+  });
+  await add("Say in the manual how exports quote", "backlog", { work_type: "docs", parent_id: blocked });
+  await add("A rather long title that says in many words what a person could have said in a few of them", "backlog", {
+    work_type: "feature",
+  });
+  await add("Count prices in cents", "review", { work_type: "refactor", assigned_agent: "reviewer" });
+  await add("Round at the end, not in between", "done", { work_type: "bugfix" });
+  const { columns } = await send<{ columns: { id: string }[] }>("GET", path);
+  const limited = columns.map((column) => ({ ...column, wip_limit: column.id === "review" ? 1 : null }));
+  await send("PUT", path, { columns: limited });
+  await send("PUT", `${path}/vision`, { vision: "One place for prices, one for exports, and nothing by hand." });
+  await send("PUT", `${path}/workflow-policy`, {
+    rules: {
+      feature: [
+        { stage: "implement", disposition: "required", agent_id: "engineer" },
+        { stage: "review", disposition: "optional", agent_id: "reviewer" },
+      ],
+      docs: [{ stage: "write", disposition: "required", agent_id: "scribe" }],
+    },
+  });
+  return { blocked };
+}
+
+/** Says something in a talk and waits for the whole answer. */
+async function said(server: TestServer, talk: string, message: string, token: string | undefined): Promise<void> {
+  const path = `/v1/chat/sessions/${talk}/message?stream=true`;
+  const answer = await server.request("POST", path, { body: { message }, ...(token ? { token } : {}) });
+  if (answer.status >= 400) throw new Error(`${path}: ${answer.status} ${JSON.stringify(answer.body)}`);
 }
 
 /** Waits until the run had an event of that kind. */

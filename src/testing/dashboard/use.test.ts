@@ -1,13 +1,14 @@
 /** The dashboard in use: answered in place, live, by keyboard, with hostile texts, with two editors, over a restart. */
-import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from "bun:test";
-import { mkdtempSync, rmSync } from "node:fs";
+import { beforeAll, describe, expect, setDefaultTimeout, test } from "bun:test";
+import { mkdtempSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { Browser } from "playwright-core";
-import { hasBrowser, openBrowser } from "../browser.ts";
+import { hasBrowser } from "../browser.ts";
 import { startServer, type TestServer } from "../server.ts";
-import { type Seeded, seed, seedEnvironment } from "./seed.ts";
+import type { Seeded } from "./seed.ts";
 import { visit } from "./visitor.ts";
+import { withDashboard } from "./with-dashboard.ts";
 
 setDefaultTimeout(180_000);
 
@@ -23,18 +24,12 @@ const HOSTILE = [
 ];
 
 describe.skipIf(!hasBrowser())("the dashboard in use", () => {
-  const folder = mkdtempSync(join(tmpdir(), "skep-use-"));
+  const dashboard = withDashboard();
   let server: TestServer;
   let browser: Browser;
   let ids: Seeded;
-  beforeAll(async () => {
-    [server, browser] = await Promise.all([startServer({ env: seedEnvironment(folder) }), openBrowser()]);
-    ids = await seed(server);
-  });
-  afterAll(async () => {
-    await browser?.close();
-    await server?.remove();
-    rmSync(folder, { recursive: true, force: true });
+  beforeAll(() => {
+    ({ server, browser, ids } = dashboard());
   });
 
   test("an approval is answered where it stands, and the page follows the run to its end by itself", async () => {
@@ -189,13 +184,13 @@ describe.skipIf(!hasBrowser())("the dashboard in use", () => {
 
   test("a server that goes away is said so, and what happened meanwhile is there when it is back", async () => {
     const data = mkdtempSync(join(tmpdir(), "skep-away-"));
-    const first = await startServer({ env: seedEnvironment(folder), data });
+    const first = await startServer({ env: dashboard().env, data });
     const { page, close, open } = await visit(browser, first.url);
     await open("/runs");
     const port = new URL(first.url).port;
     await first.stop();
     await page.getByText("The server does not answer. What you see may be old").waitFor();
-    const second = await startServer({ env: { ...seedEnvironment(folder), PORT: port }, data });
+    const second = await startServer({ env: { ...dashboard().env, PORT: port }, data });
     await second.request("POST", "/v1/runs", { body: { pipeline_id: "hello", task_description: "Begun meanwhile" } });
     await page.getByText("The server does not answer. What you see may be old").waitFor({ state: "detached" });
     await page.getByText("Begun meanwhile").first().waitFor();

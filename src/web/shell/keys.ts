@@ -1,6 +1,7 @@
 /** Single keys outside of fields. They can be switched off on the account page, for those who speak to their machine. */
 import { useEffect, useRef } from "react";
 import { PAGES } from "../routes.ts";
+import { pageKey } from "./page-keys.ts";
 import { keysOn } from "./single-keys.ts";
 
 export const KEYS: [keys: string, what: string][] = [
@@ -11,6 +12,8 @@ export const KEYS: [keys: string, what: string][] = [
   ["Enter", "Open the row"],
   ["x", "Select the row"],
   ["n", "Start a run"],
+  ["n / p / v / c", "Changes: next, previous file, viewed, comment"],
+  ["m", "Board: move the card"],
   ["Esc", "Close, leave a field"],
 ];
 
@@ -61,7 +64,8 @@ export function useKeys(handlers: Handlers): void {
       if (document.querySelector("dialog[open]")) return;
       const page = Date.now() - leader < SEQUENCE_MS && PAGES.find(({ nav }) => nav?.key === event.key);
       leader = event.key === "g" ? Date.now() : 0;
-      const act = page ? () => go(page.path) : single[event.key];
+      const own = pageKey(event.key);
+      const act = page ? () => go(page.path) : (own ?? single[event.key]);
       if (!act) return;
       event.preventDefault();
       act();

@@ -31,6 +31,8 @@ const LOOKS: Record<string, Look> = {
   skipped: { word: "Skipped", icon: SkipForward, tone: quiet },
   working: { word: "Working", icon: LoaderCircle, tone: "text-run", spins: true },
   idle: { word: "Idle", icon: CircleDot, tone: quiet },
+  ready: { word: "Ready", icon: CircleDot, tone: quiet },
+  ended: { word: "Ended", icon: Ban, tone: quiet },
   ok: { word: "Well", icon: CircleCheck, tone: "text-ok" },
   degraded: { word: "Degraded", icon: CircleAlert, tone: "text-wait" },
 };

@@ -21,6 +21,7 @@ import { latestOf, openStep } from "./steps.ts";
 import { Timeline } from "./timeline.tsx";
 
 const RunGraph = lazy(() => import("./run-graph.tsx"));
+const Changes = lazy(() => import("../changes/changes.tsx"));
 
 type Run = Schemas["Run"];
 const ENDED = new Set(["succeeded", "failed", "cancelled"]);
@@ -44,11 +45,20 @@ function RunView({ run }: { run: Run }) {
         tabs={[
           { id: "steps", title: "Steps" },
           { id: "graph", title: "Graph" },
+          ...(run.project_id ? [{ id: "changes", title: "Changes" }] : []),
           { id: "timeline", title: "Timeline" },
           { id: "result", title: "Result" },
         ]}
       />
-      {tab === "result" ? <Result run={run} /> : <Work run={run} tab={tab} />}
+      {tab === "changes" ? (
+        <Suspense fallback={<Loading rows={6} />}>
+          <Changes run={run} />
+        </Suspense>
+      ) : tab === "result" ? (
+        <Result run={run} />
+      ) : (
+        <Work run={run} tab={tab} />
+      )}
     </>
   );
 }

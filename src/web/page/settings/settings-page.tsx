@@ -95,6 +95,7 @@ const GROUPS: Group[] = [
       { name: "image", label: "Image", hint: "Empty: the one that comes along.", kind: "text" },
       { name: "network", label: "Network", kind: "network" },
       whole("memory_mb", "Memory, MB"),
+      whole("git_depth", "Commits that agents' git can read"),
       { name: "cpus", label: "Processors", kind: "number", step: "0.1" },
     ],
   },
@@ -108,6 +109,7 @@ const GROUPS: Group[] = [
       whole("audit_days", "Audit log"),
       whole("notifications_days", "Notifications"),
       whole("jobs_days", "Background work"),
+      whole("merged_branches_days", "Merged branches of runs"),
     ],
   },
   {

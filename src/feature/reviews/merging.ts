@@ -1,4 +1,5 @@
 /** Runs end merged, or as a report of what is in conflict. */
+import type { Hunk } from "../../adapter/git.ts";
 import { conflict } from "../../core/errors.ts";
 import { isRunEnd } from "../../core/run-states.ts";
 import { actorOf, type Caller } from "../../http/caller.ts";
@@ -6,10 +7,12 @@ import { type Page, pageOfArray } from "../../http/list.ts";
 import type { Audit } from "../../store/audit.ts";
 import type { Store } from "../../store/store.ts";
 import type { RunBranches } from "../projects/branches.ts";
-import { runMerged } from "./events.ts";
+import { runMerged } from "../runs/events.ts";
+import type { RunRow, RunStore } from "../runs/store.ts";
+import type { RunViews } from "../runs/views.ts";
+import type { Tasks } from "../tasks/service.ts";
+import { conflictTask } from "./conflict-task.ts";
 import type { Merge, RunDiff, RunMerge } from "./merge-model.ts";
-import type { RunRow, RunStore } from "./store.ts";
-import type { RunViews } from "./views.ts";
 
 export interface MergingDeps {
   store: Store;
@@ -17,11 +20,14 @@ export interface MergingDeps {
   views: RunViews;
   audit: Audit;
   branches: RunBranches;
+  tasks: Pick<Tasks, "create">;
 }
 
 export interface Merging {
   /** @throws Problem 404, 409 without a project. */
   diff(runId: string, page: Page, caller: Caller): Promise<RunDiff>;
+  /** What it changed in one file; undefined when it did not. @throws Problem 404, 409 without a project. */
+  file(runId: string, path: string, caller: Caller): Promise<{ hunks: Hunk[]; cut: boolean } | undefined>;
   /** A patch that `git apply` takes, at most 10 MB. @throws Problem 409 for a longer one. */
   patch(runId: string, caller: Caller): Promise<string>;
   /** @throws Problem 409 `merge_conflict` with `files`, `run_active`, `nothing_to_merge`. */
@@ -31,12 +37,13 @@ export interface Merging {
 const MAX_PATCH_BYTES = 10 * 1024 * 1024;
 const TITLE_CHARACTERS = 72;
 
-export function createMerging({ store, rows, views, audit, branches }: MergingDeps): Merging {
+export function createMerging({ store, rows, views, audit, branches, tasks }: MergingDeps): Merging {
   const find = (id: string, caller: Caller) => {
     const row = views.rowFor(id, caller);
     if (row.project_id === null)
       throw conflict("The run has no project, so nothing of it is in a repository.", "no_project");
-    return { row, branch: { run_id: row.id, project_id: row.project_id, base_commit: row.base_commit } };
+    const { project_id, base_commit, merged_head } = row;
+    return { row, branch: { run_id: row.id, project_id, base_commit, merged_head } };
   };
   const titleOf = (row: RunRow) => row.task_description.trim().split("\n")[0]!.slice(0, TITLE_CHARACTERS);
   return {
@@ -54,12 +61,17 @@ export function createMerging({ store, rows, views, audit, branches }: MergingDe
         ...{ items: shown, next_cursor },
       };
     },
+    async file(id, path, caller) {
+      const { branch } = find(id, caller);
+      const found = await branches.diff(branch);
+      return found.files.some((file) => file.path === path) ? branches.hunks(branch, found, path) : undefined;
+    },
     async patch(id, caller) {
       const { patch, cut } = await branches.patch(find(id, caller).branch, MAX_PATCH_BYTES);
       if (cut) throw conflict("The patch is longer than 10 MB. Read it by pages, without `format`.", "patch_too_large");
       return patch;
     },
-    async merge(id, { strategy = "merge", into: wanted, message, push = false }, caller) {
+    async merge(id, { strategy = "merge", into: wanted, message, push = false, task = false }, caller) {
       const { row, branch } = find(id, caller);
       if (!isRunEnd(row.status))
         throw conflict(`The run is ${row.status}. Wait until it has ended, or cancel it.`, "run_active");
@@ -71,10 +83,12 @@ export function createMerging({ store, rows, views, audit, branches }: MergingDe
       });
       if (outcome?.conflicts) {
         const named = outcome.conflicts.map(({ path }) => path);
+        const wish = { row, into, conflicts: outcome.conflicts };
+        const task_id = task ? await conflictTask({ store, branches, tasks }, { ...wish, branch }, caller) : undefined;
         throw conflict(
           `The run and ${into} are in conflict in ${named.slice(0, 10).join(", ")}${named.length + outcome.more > 10 ? " and others" : ""}. Start a run that solves it from today's ${into}, or merge by hand.`,
           "merge_conflict",
-          { into, files: outcome.conflicts, more: outcome.more },
+          { into, files: outcome.conflicts, more: outcome.more, ...(task_id === undefined ? {} : { task_id }) },
         );
       }
       const commit = outcome?.commit ?? merged_commit!;

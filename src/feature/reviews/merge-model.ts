@@ -40,6 +40,7 @@ export const RunMerge = t.Object({
   strategy: t.Optional(oneOf(...MERGE_STRATEGIES)),
   into: t.Optional(t.String({ minLength: 1, maxLength: 200, description: "Branch; the project's default if absent." })),
   message: t.Optional(t.String({ minLength: 1, maxLength: LIMITS.nameCharacters * 8 })),
+  task: t.Optional(t.Boolean({ description: "In conflict: make a task for solving it, named in the answer." })),
   push: t.Optional(t.Boolean({ description: "Push the branch to the repository afterwards." })),
 });
 export type RunMerge = Static<typeof RunMerge>;

@@ -6,8 +6,9 @@ import { join } from "node:path";
 import { skep } from "../../testing/command.ts";
 import { startServer, type TestServer } from "../../testing/server.ts";
 import type { Project } from "../projects/model.ts";
+import type { Run } from "../runs/model.ts";
+import type { Task } from "../tasks/model.ts";
 import type { Merge, RunDiff } from "./merge-model.ts";
-import type { Run } from "./model.ts";
 
 const write = (path: string, content: string) => ({ tool: "write", input: { path, content } });
 const DONE = { tool: "complete", input: { outputs: {}, summary: "done" } };
@@ -172,6 +173,41 @@ describe("merging", () => {
     },
   );
 
+  test("a conflict makes one task for solving it when that is wished, which names the places and the change", async () => {
+    const { id, name } = await project("conflict-task");
+    const [left, right] = [await run("left", name), await run("right", name)];
+    await merge(left.id);
+    const wish = () =>
+      server.request<{ task_id: string }>("POST", `/v1/runs/${right.id}/merge`, { body: { task: true } });
+    const [first, second] = [await wish(), await wish()];
+    expect([first.status, second.body.task_id]).toEqual([409, first.body.task_id]);
+    const { items } = (await server.request<{ items: Task[] }>("GET", `/v1/projects/${id}/tasks`)).body;
+    expect(items).toMatchObject([
+      { id: first.body.task_id, tags: ["merge-conflict"], metadata: { merge_run: right.id } },
+    ]);
+    for (const part of ["README.md (contents)", "<<<<<<<", "+right", "Do right"])
+      expect(items[0]?.description).toContain(part);
+  });
+
+  test("asking for a clone again joins one under way and brings one that is there up to date", async () => {
+    const { id, upstream, repository } = await project("again");
+    const theirs = commitTo(upstream, "theirs.txt", "theirs\n");
+    const asked = await server.request<Project>("POST", `/v1/projects/${id}/clone`);
+    expect([asked.status, asked.body.workspace.state]).toEqual([202, "ready"]);
+    await event(
+      "kinds=job_progress",
+      (one) =>
+        /fetch_project/.test(JSON.stringify(one)) &&
+        /succeeded/.test(JSON.stringify(one)) &&
+        JSON.stringify(one).includes(id),
+    );
+    expect(git(repository, "rev-parse", "trunk")).toBe(theirs);
+    const bare = await server.request<Project>("POST", "/v1/projects", { body: { name: "no-repository" } });
+    expect((await server.request("POST", `/v1/projects/${bare.body.id}/clone`)).body).toMatchObject({
+      code: "no_repository",
+    });
+  });
+
   test("refuses what cannot be merged: no change, a run at work, no project, a target that is none", async () => {
     const { name } = await project("refusals");
     const idle = await run("idle", name);
@@ -221,7 +257,7 @@ describe("merging", () => {
     expect([asked.status, asked.headers.get("location")]).toEqual([202, `/v1/jobs/${asked.body.id}`]);
     await event(
       "kinds=job_progress",
-      ({ data }) => JSON.stringify(data).includes("succeeded") && JSON.stringify(data).includes("fetch_project"),
+      ({ data }) => JSON.stringify(data).includes("succeeded") && JSON.stringify(data).includes(asked.body.id),
     );
     expect(git(repository, "ls-tree", "--name-only", "trunk").split("\n")).toEqual([
       ...["README.md", "added.txt", "again.txt", "theirs.txt"],

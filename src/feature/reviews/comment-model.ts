@@ -1,0 +1,44 @@
+/** Comments on the lines of a run's diff, and sending the run back with them. */
+import { type Static, Type as t } from "@sinclair/typebox";
+import { orNull, Time } from "../../core/schema.ts";
+
+export const COMMENT_CHARACTERS = 10_000;
+const Line = t.Integer({ minimum: 1, maximum: 10_000_000, description: "From 1, in the file as it is on that side." });
+const Side = t.Union([t.Literal("new"), t.Literal("old")], {
+  description: "`new`: the file as the run left it (default); `old`: as it was before.",
+});
+
+export const RunComment = t.Object(
+  {
+    id: t.String(),
+    run_id: t.String(),
+    path: t.String(),
+    line: orNull(t.Integer({ description: "Null: the file as a whole." })),
+    side: Side,
+    quote: orNull(t.String({ description: "The line's text when it was commented." })),
+    body: t.String(),
+    created_by: orNull(t.String()),
+    created_at: Time,
+    sent_at: orNull(t.String({ description: "When the run was sent back with it; null: not yet." })),
+  },
+  { title: "RunComment" },
+);
+export type RunComment = Static<typeof RunComment>;
+
+export const RunCommentCreate = t.Object({
+  path: t.String({ minLength: 1, maxLength: 4_096, description: "A file of the run's diff." }),
+  line: t.Optional(orNull(Line)),
+  side: t.Optional(Side),
+  body: t.String({ minLength: 1, maxLength: COMMENT_CHARACTERS, pattern: "\\S" }),
+});
+export type RunCommentCreate = Static<typeof RunCommentCreate>;
+
+export const SendBack = t.Object({
+  from_step: t.Optional(
+    t.String({ maxLength: 64, description: "Step to go on from; the first one not done, or the first, if absent." }),
+  ),
+  message: t.Optional(
+    t.String({ minLength: 1, maxLength: COMMENT_CHARACTERS, description: "Said before the comments." }),
+  ),
+});
+export type SendBack = Static<typeof SendBack>;

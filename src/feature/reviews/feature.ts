@@ -1,0 +1,30 @@
+/** What people do with a run's work: look at it, comment on it, send it back, take it into a branch. */
+import { type Core, defineFeature, type ServiceOf } from "../feature.ts";
+import type { projects } from "../projects/feature.ts";
+import type { RunsService } from "../runs/service.ts";
+import type { Tasks } from "../tasks/service.ts";
+import { commentRoutes } from "./comment-routes.ts";
+import { createComments } from "./comments.ts";
+import { reviewEvents } from "./events.ts";
+import { mergeRoutes } from "./merge-routes.ts";
+import { createMerging } from "./merging.ts";
+
+type Needs = Core & {
+  projects: Pick<ServiceOf<typeof projects>, "branches">;
+  runs: Pick<RunsService, "rows" | "views" | "restart">;
+  tasks: Pick<Tasks, "create">;
+};
+
+export const reviews = defineFeature(
+  "reviews",
+  ({ store, clock, audit, base, masking, projects, runs, tasks }: Needs) => {
+    const { rows, views } = runs;
+    const merging = createMerging({ store, rows, views, audit, branches: projects.branches, tasks });
+    const comments = createComments({ store, clock, views, runs, fileOf: merging.file, mask: masking.text });
+    return {
+      service: merging,
+      routes: mergeRoutes(base, merging).use(commentRoutes(base, comments)),
+    };
+  },
+  reviewEvents,
+);

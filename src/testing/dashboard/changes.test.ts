@@ -1,0 +1,83 @@
+/** A run's changes in a browser: read, commented on, sent back, merged, and in conflict. */
+import { describe, expect, setDefaultTimeout, test } from "bun:test";
+import type { Run } from "../../feature/runs/model.ts";
+import { hasBrowser } from "../browser.ts";
+import { PHONE, visit } from "./visitor.ts";
+import { withDashboard } from "./with-dashboard.ts";
+
+setDefaultTimeout(180_000);
+
+describe.skipIf(!hasBrowser())("a run's changes", () => {
+  const dashboard = withDashboard();
+  const get = async (id: string) => (await dashboard().server.request<Run>("GET", `/v1/runs/${id}`)).body;
+
+  test("files are read and marked, comments at lines outlive a reload and go back to the agents", async () => {
+    const { server, browser, ids } = dashboard();
+    const { page, close, open, faults } = await visit(browser, server.url);
+    await open(`/runs/${ids.changed}?tab=changes`);
+    const cart = page.getByRole("region", { name: "src/cart.ts" });
+    await cart.getByText("private percent = 0;").waitFor();
+    const lock = page.getByRole("region", { name: "package-lock.json" });
+    expect(await lock.getByText("lockfileVersion").count()).toBe(0);
+    await lock.getByRole("button", { name: "Show it" }).click();
+    await lock.getByText("lockfileVersion").waitFor();
+    // By keyboard: the first file, the second, read.
+    await page.keyboard.press("n");
+    await page.keyboard.press("n");
+    await page.keyboard.press("v");
+    await page.getByText("1 viewed").waitFor();
+    await cart.getByRole("button", { name: "Comment on line 6" }).first().click();
+    await page.getByRole("textbox", { name: "Comment" }).fill("Start with a hundredth, not a float.");
+    await page.keyboard.press("Control+Enter");
+    await page.reload();
+    await cart.getByText("Start with a hundredth, not a float.").waitFor();
+    await page.getByText("1 viewed").waitFor();
+    await page.getByRole("button", { name: "Send back (1)" }).click();
+    await page.getByLabel("Remark").fill("Nearly there.");
+    await page.getByRole("dialog").getByRole("button", { name: "Send back" }).click();
+    await page.getByRole("log").waitFor();
+    const { human_context, restarted_from } = await get(ids.changed);
+    expect(restarted_from).toBe("implement");
+    for (const part of ["Nearly there.", "src/cart.ts, line 6", "percent = 0", "Start with a hundredth"])
+      expect(human_context).toContain(part);
+    await page.locator("header").getByText("Succeeded").waitFor();
+    await open(`/runs/${ids.changed}?tab=changes`);
+    await page.getByRole("button", { name: "Send back", exact: true }).waitFor();
+    await close();
+    expect(faults).toEqual([]);
+  });
+
+  test("a run is merged with a strategy; one in conflict with it moves nothing, names the places and leads on", async () => {
+    const { server, browser, ids } = dashboard();
+    const { page, close, open, faults } = await visit(browser, server.url);
+    const merge = async (run: string, strategy: string) => {
+      await open(`/runs/${run}?tab=changes`);
+      await page.getByRole("button", { name: "Merge", exact: true }).click();
+      await page.getByLabel("How").selectOption(strategy);
+      await page.getByRole("dialog").getByRole("button", { name: "Merge" }).click();
+    };
+    await merge(ids.changed, "squash");
+    await page.getByText(/merged into main as/).waitFor();
+    expect((await get(ids.changed)).merged_into).toBe("main");
+    await merge(ids.rival, "merge");
+    const report = page.getByRole("alert");
+    await report.getByText("src/cart.ts").click();
+    await report.getByText(/bigint/).waitFor();
+    expect((await get(ids.rival)).merged_into).toBe(null);
+    await report.getByRole("link", { name: "Start a run that solves it" }).click();
+    await page.getByRole("heading", { name: "Start a run" }).waitFor();
+    expect(await page.getByLabel("Task").inputValue()).toContain("solve the conflicts in src/cart.ts");
+    await close();
+    expect(faults.filter((fault) => !/409/.test(fault))).toEqual([]);
+  });
+
+  test("on a phone the lines stand below each other and nothing scrolls sideways", async () => {
+    const { server, browser, ids } = dashboard();
+    const { page, close, open, overflow } = await visit(browser, server.url, { viewport: PHONE, hasTouch: true });
+    await open(`/runs/${ids.rival}?tab=changes`);
+    await page.getByRole("button", { name: "Side by side" }).waitFor();
+    await page.getByRole("region", { name: "src/cart.ts" }).getByText("bigint").waitFor();
+    expect(await overflow()).toBeLessThanOrEqual(0);
+    await close();
+  });
+});

@@ -1,0 +1,143 @@
+/** Talks in a browser: begun, answered live, resumed by a reload, queued, stopped, taken back, forked, ended. */
+import { describe, expect, setDefaultTimeout, test } from "bun:test";
+import type { Page } from "playwright-core";
+import type { ChatDetail, ChatSession } from "../../feature/chat/model.ts";
+import { hasBrowser } from "../browser.ts";
+import { visit } from "./visitor.ts";
+import { withDashboard } from "./with-dashboard.ts";
+
+setDefaultTimeout(180_000);
+
+describe.skipIf(!hasBrowser())("chat", () => {
+  const dashboard = withDashboard();
+  const detail = async (id: string) =>
+    (await dashboard().server.request<ChatDetail>("GET", `/v1/chat/sessions/${id}`)).body;
+  const say = async (page: Page, text: string) => {
+    await page.getByRole("textbox", { name: "Message", exact: true }).fill(text);
+    await page.keyboard.press("Enter");
+  };
+  /** A talk whose next answer takes its time. */
+  const slowTalk = async () => {
+    const { server } = dashboard();
+    const { id } = (await server.request<ChatSession>("POST", "/v1/chat/sessions", { body: { agent_id: "scribe" } }))
+      .body;
+    for (const message of ["one", "two"])
+      await server.request("POST", `/v1/chat/sessions/${id}/message?stream=true`, { body: { message } });
+    return id;
+  };
+  const answering = (page: Page) => page.getByRole("article", { name: /, answering$/ });
+
+  test("is begun with an agent, and answered with tools as cards and Markdown that can do nothing", async () => {
+    const { server, browser } = dashboard();
+    const { page, close, open, faults } = await visit(browser, server.url);
+    await open("/chat");
+    await page.getByRole("button", { name: "New talk" }).first().click();
+    await page.getByLabel("Agent").last().selectOption("scribe");
+    const hostile =
+      "<img src=x onerror=document.title='owned'> [x](javascript:alert(1)) ![p](https://example.com/p.png)";
+    await page.getByLabel("First message").fill(hostile);
+    await page.getByRole("button", { name: "Begin" }).click();
+    await page.waitForURL(/\/chat\/sess_/);
+    await page.getByRole("table").getByText("10 %").waitFor();
+    await page.locator("summary").filter({ hasText: /^ls/ }).click();
+    await page.getByText("Input", { exact: true }).waitFor();
+    expect(await page.getByRole("article", { name: "You" }).textContent()).toContain("<img src=x");
+    await say(page, "second");
+    await page.getByText("and nothing else does").waitFor();
+    expect(await page.locator('main img, main a[href^="javascript"]').count()).toBe(0);
+    await close();
+    expect(faults).toEqual([]);
+  });
+
+  test("a reload in the middle of a reply goes on with it, nothing lost or doubled; a draft is kept", async () => {
+    const { server, browser } = dashboard();
+    const { page, close, open, faults } = await visit(browser, server.url);
+    const id = await slowTalk();
+    await open(`/chat/${id}`);
+    await say(page, "three");
+    await answering(page).getByText("one, two, three").waitFor();
+    await page.getByRole("textbox", { name: "Message", exact: true }).fill("A draft, half");
+    await page.reload();
+    const text = async () => (await answering(page).locator(".prose").textContent()) ?? "";
+    await answering(page).getByText("It takes a while").waitFor();
+    const whole = `It takes a while: ${"one, two, three, four, five. ".repeat(60)}That was all.`;
+    for (const shown of [await text(), await text()]) expect(whole.startsWith(shown.trim())).toBe(true);
+    expect(await page.getByRole("textbox", { name: "Message", exact: true }).inputValue()).toBe("A draft, half");
+    await page.getByText("That was all.").waitFor();
+    await answering(page).waitFor({ state: "detached" });
+    expect(await page.getByText("It takes a while").count()).toBe(1);
+    await close();
+    expect(faults).toEqual([]);
+  });
+
+  test("messages wait, are changed and withdrawn; Escape stops the reply and keeps what was said", async () => {
+    const { server, browser } = dashboard();
+    const { page, close, open, faults } = await visit(browser, server.url);
+    const id = await slowTalk();
+    await open(`/chat/${id}`);
+    await say(page, "three");
+    await answering(page).waitFor();
+    await say(page, "waits");
+    await say(page, "goes");
+    const queue = page.getByRole("list", { name: "Waiting messages" }).getByRole("listitem");
+    await queue.nth(1).getByRole("button", { name: "Withdraw" }).click();
+    await page.getByText("goes", { exact: true }).waitFor({ state: "detached" });
+    await queue.first().getByRole("button", { name: "Edit" }).click();
+    await page.getByRole("textbox", { name: "Waiting message" }).fill("waited");
+    await queue.getByRole("button", { name: "Save" }).click();
+    await queue.getByText("waited").waitFor();
+    await page.getByRole("textbox", { name: "Message", exact: true }).focus();
+    await page.keyboard.press("Escape");
+    await page.getByText("That is all I know of waited").waitFor();
+    const said = (await detail(id)).messages.map(({ role, content }) => [role, content.slice(0, 16)]);
+    expect(said.slice(-4)).toEqual([
+      ["user", "three"],
+      ["assistant", "It takes a while"],
+      ["user", "waited"],
+      ["assistant", "That is all I kn"],
+    ]);
+    await close();
+    expect(faults).toEqual([]);
+  });
+
+  test("a pasted file goes with the message; a message is taken back and edited, a talk forked, renamed and ended", async () => {
+    const { server, browser, ids } = dashboard();
+    const { page, close, open, faults } = await visit(browser, server.url);
+    const { id } = (
+      await server.request<ChatSession>("POST", `/v1/chat/sessions/${ids.talk}/fork`, {
+        body: { message_id: (await detail(ids.talk)).messages.at(-2)!.id },
+      })
+    ).body;
+    await open(`/chat/${id}`);
+    await page.setInputFiles("input[type=file]", {
+      ...{ name: "notes.txt", mimeType: "text/plain", buffer: Buffer.from("Mind the commas.") },
+    });
+    await page.getByRole("list", { name: "Files to send" }).getByText("notes.txt").waitFor();
+    await page.getByRole("img", { name: "uploading" }).waitFor({ state: "detached" });
+    await say(page, "Read this");
+    await page.getByRole("article", { name: "You" }).getByText("notes.txt").waitFor();
+    await page.getByText("and nothing else does").waitFor();
+    const last = page.getByRole("article", { name: "You" }).last();
+    await last.getByRole("button", { name: "More about this message" }).click();
+    await page.getByRole("menuitem", { name: "Take back to here and edit" }).click();
+    await page.getByText("2 messages taken back").waitFor();
+    expect(await page.getByRole("textbox", { name: "Message", exact: true }).inputValue()).toBe("Read this");
+    const first = page.getByRole("article", { name: "You" }).first();
+    await first.getByRole("button", { name: "More about this message" }).click();
+    await page.getByRole("menuitem", { name: "Fork the talk from here" }).click();
+    await page.waitForURL((url) => url.pathname.startsWith("/chat/") && !url.pathname.endsWith(id));
+    await page.getByRole("button", { name: "More", exact: true }).click();
+    await page.getByRole("menuitem", { name: "Rename" }).click();
+    await page.getByLabel("Title").fill("Discounts");
+    await page.getByRole("button", { name: "Save" }).click();
+    await page.getByRole("heading", { name: "Discounts" }).waitFor();
+    await page.getByRole("button", { name: "More", exact: true }).click();
+    await page.getByRole("menuitem", { name: "End the talk" }).click();
+    await page.getByRole("dialog").getByRole("button", { name: "End the talk" }).click();
+    await page.getByText("This talk has ended").waitFor();
+    await open("/chat?status=ended");
+    await page.getByText("Discounts").waitFor();
+    await close();
+    expect(faults).toEqual([]);
+  });
+});

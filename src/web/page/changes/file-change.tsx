@@ -1,0 +1,256 @@
+/** One changed file: its hunks, below each other or side by side, with comments at their lines. */
+import { ChevronRight, MessageSquarePlus } from "lucide-react";
+import { type ReactNode, useState } from "react";
+import { Button } from "../../ui/button.tsx";
+import { Badge } from "../../ui/facts.tsx";
+import { TextArea } from "../../ui/field.tsx";
+import { plural } from "../../ui/format.ts";
+import { CopyButton } from "../../ui/page.tsx";
+import { Amount } from "./file-tree.tsx";
+import { type FileChange, foldedBecause, type Line, lineKey, numbered, sideBySide } from "./lines.ts";
+import type { Review } from "./review.ts";
+
+const STATUS = { added: "new", deleted: "deleted", type_changed: "type changed", modified: null };
+
+interface Props {
+  file: FileChange;
+  split: boolean;
+  review: Review;
+}
+
+export function FileSection({ file, split, review }: Props) {
+  const viewed = review.viewed.has(file.path);
+  const because = foldedBecause(file);
+  const [open, setOpen] = useState(because === null && !viewed);
+  const slash = file.path.lastIndexOf("/") + 1;
+  return (
+    <section
+      aria-label={file.path}
+      data-file={file.path}
+      tabIndex={-1}
+      className="scroll-mt-14 overflow-clip rounded-lg border border-line bg-panel outline-offset-0"
+    >
+      <div className="sticky top-0 z-10 flex flex-wrap items-center gap-x-2 border-b border-line bg-panel px-2 py-1 max-md:top-12">
+        <button
+          type="button"
+          aria-expanded={open}
+          onClick={() => setOpen(!open)}
+          data-row
+          className="flex min-h-8 min-w-0 flex-1 items-center gap-1.5 text-left max-sm:min-h-11"
+        >
+          <ChevronRight aria-hidden size={14} className={`shrink-0 text-faint ${open ? "rotate-90" : ""}`} />
+          <span className="min-w-0 font-mono text-xs">
+            <span className="text-dim">{file.path.slice(0, slash)}</span>
+            <b className="font-semibold">{file.path.slice(slash)}</b>
+          </span>
+        </button>
+        <CopyButton text={file.path} label="Copy the path" />
+        {STATUS[file.status] && <Badge>{STATUS[file.status]}</Badge>}
+        <Amount file={file} />
+        <label className="inline-flex min-h-8 items-center gap-1.5 text-sm text-dim max-sm:min-h-11">
+          <input
+            type="checkbox"
+            checked={viewed}
+            onChange={() => {
+              setOpen(viewed);
+              review.toggleViewed(file.path);
+            }}
+            className="size-4 accent-accent"
+          />
+          Viewed
+        </label>
+      </div>
+      {open && <Hunks file={file} split={split} review={review} />}
+      {!open && because && !viewed && (
+        <p className="px-3 py-2 text-sm text-dim">
+          {because}{" "}
+          {file.hunks.length > 0 && (
+            <button type="button" className="underline" onClick={() => setOpen(true)}>
+              Show it
+            </button>
+          )}
+        </p>
+      )}
+    </section>
+  );
+}
+
+function Hunks({ file, split, review }: Props) {
+  const [at, setAt] = useState<string | null>(null);
+  if (file.hunks.length === 0)
+    return (
+      <p className="px-3 py-2 text-sm text-dim">
+        {file.insertions === null ? "A binary file: its content is not shown." : "No line differs."}
+      </p>
+    );
+  const noteAt = (line: Line): ReactNode => {
+    if (line.kind === "note") return null;
+    const key = lineKey(line);
+    const kept = review.comments.find((one) => one.path === file.path && one.line === key);
+    if (!kept && at !== key) return null;
+    return (
+      <CommentBox
+        text={kept?.text ?? ""}
+        editing={at === key}
+        edit={() => setAt(key)}
+        done={(text) => {
+          if (text !== undefined) review.comment({ path: file.path, line: key, quote: line.text.slice(0, 300), text });
+          setAt(null);
+        }}
+      />
+    );
+  };
+  const shared = { noteAt, comment: (line: Line) => setAt(lineKey(line)) };
+  return (
+    <div className="font-mono text-xs leading-5">
+      {file.hunks.map(numbered).map(({ header, lines }, index) => (
+        <div key={`${header}${index.toString()}`}>
+          <div className="row-block border-y border-line bg-sunken px-3 py-0.5 text-faint first:border-t-0">
+            {header}
+          </div>
+          {split ? <SplitLines lines={lines} {...shared} /> : <UnifiedLines lines={lines} {...shared} />}
+        </div>
+      ))}
+      {file.cut && (
+        <p className="border-t border-line px-3 py-2 font-sans text-sm text-dim">
+          The rest of this file's change is not shown ({plural((file.insertions ?? 0) + (file.deletions ?? 0), "line")}{" "}
+          in all). The patch has all of it.
+        </p>
+      )}
+    </div>
+  );
+}
+
+interface LinesProps {
+  lines: Line[];
+  noteAt(line: Line): ReactNode;
+  comment(line: Line): void;
+}
+
+const TONE = { same: "", gone: "bg-bad-soft", new: "bg-ok-soft", note: "text-faint" };
+const MARK = { same: " ", gone: "−", new: "+", note: " " };
+
+function UnifiedLines({ lines, noteAt, comment }: LinesProps) {
+  return lines.map((line, at) => (
+    <div key={`${line.before}/${line.after}/${at.toString()}`}>
+      <div className={`group grid grid-cols-[2.75rem_2.75rem_minmax(0,1fr)] ${TONE[line.kind]}`}>
+        <Counted of={line.before} />
+        <LineNumber of={line.after} line={line} comment={comment} />
+        <Code line={line} />
+      </div>
+      {noteAt(line)}
+    </div>
+  ));
+}
+
+function SplitLines({ lines, noteAt, comment }: LinesProps) {
+  return sideBySide(lines).map(([left, right], at) => (
+    <div key={`${left?.before}/${right?.after}/${at.toString()}`}>
+      <div className="grid grid-cols-[2.75rem_minmax(0,1fr)_2.75rem_minmax(0,1fr)]">
+        {[left, right].map((line, side) =>
+          line ? (
+            <div
+              key={side.toString()}
+              className={`group col-span-2 grid grid-cols-subgrid ${TONE[line.kind]} ${side === 1 ? "border-l border-line" : ""}`}
+            >
+              <LineNumber of={side === 0 ? line.before : line.after} line={line} comment={comment} />
+              <Code line={line} />
+            </div>
+          ) : (
+            <div key={side.toString()} className={`col-span-2 bg-sunken ${side === 1 ? "border-l border-line" : ""}`} />
+          ),
+        )}
+      </div>
+      {left && left.kind === "gone" && noteAt(left)}
+      {right && noteAt(right)}
+    </div>
+  ));
+}
+
+const Counted = ({ of }: { of: number | null }) => (
+  <span className="pr-2 text-right text-faint tabular-nums select-none">{of}</span>
+);
+
+/** The number; with a pointer or the keyboard on it, a comment. */
+function LineNumber({ of, line, comment }: { of: number | null; line: Line; comment(line: Line): void }) {
+  if (line.kind === "note") return <span />;
+  return (
+    <button
+      type="button"
+      tabIndex={-1}
+      data-comment
+      aria-label={`Comment on line ${of}`}
+      onClick={() => comment(line)}
+      className="relative flex justify-end pr-2 text-faint tabular-nums select-none hover:text-accent"
+    >
+      {of}
+      <MessageSquarePlus
+        aria-hidden
+        size={14}
+        className="absolute top-0.5 left-1 hidden text-accent group-hover:block group-focus-within:block"
+      />
+    </button>
+  );
+}
+
+const Code = ({ line }: { line: Line }) => (
+  <span className="flex min-w-0">
+    <span aria-hidden className="w-4 shrink-0 text-faint select-none">
+      {MARK[line.kind]}
+    </span>
+    {line.kind !== "same" && (
+      <span className="sr-only">{line.kind === "gone" ? "removed" : line.kind === "new" ? "added" : ""}</span>
+    )}
+    <span className="min-w-0 break-words whitespace-pre-wrap">{line.text || " "}</span>
+  </span>
+);
+
+function CommentBox({
+  text,
+  editing,
+  edit,
+  done,
+}: {
+  text: string;
+  editing: boolean;
+  edit(): void;
+  /** Undefined leaves it as it was. */
+  done(text?: string): void;
+}) {
+  const [draft, setDraft] = useState(text);
+  if (!editing)
+    return (
+      <div className="flex items-start gap-2 border-y border-wait/40 bg-wait-soft px-3 py-1.5 font-sans text-sm">
+        <p className="min-w-0 flex-1 whitespace-pre-wrap">{text}</p>
+        <button type="button" className="underline" onClick={edit}>
+          Edit
+        </button>
+      </div>
+    );
+  return (
+    <div className="border-y border-line bg-sunken p-2 font-sans">
+      <TextArea
+        rows={2}
+        autoFocus
+        aria-label="Comment"
+        value={draft}
+        onChange={(event) => setDraft(event.target.value)}
+        onKeyDown={(event) => {
+          if (event.key === "Enter" && (event.metaKey || event.ctrlKey)) done(draft);
+        }}
+        placeholder="What should be different here?"
+      />
+      <div className="mt-1 flex justify-end gap-2">
+        {text && (
+          <Button kind="danger" onClick={() => done("")}>
+            Remove
+          </Button>
+        )}
+        <Button onClick={() => done()}>Cancel</Button>
+        <Button kind="primary" onClick={() => done(draft)}>
+          Keep the comment
+        </Button>
+      </div>
+    </div>
+  );
+}

@@ -1,0 +1,71 @@
+/** A file's change as numbered lines, below each other or side by side. */
+import type { Schemas } from "../../api/client.ts";
+
+export type FileChange = Schemas["RunDiffItem"];
+
+export interface Line {
+  kind: "same" | "gone" | "new" | "note";
+  text: string;
+  /** Line numbers before and after, from 1; null where the line is not. */
+  before: number | null;
+  after: number | null;
+}
+
+export interface HunkLines {
+  header: string;
+  lines: Line[];
+}
+
+export function numbered({ header, lines }: FileChange["hunks"][number]): HunkLines {
+  const [, from = "1", to = "1"] = /^@@ -(\d+)(?:,\d+)? \+(\d+)/.exec(header) ?? [];
+  let [before, after] = [Number(from), Number(to)];
+  return {
+    header,
+    lines: lines.map((line): Line => {
+      const text = line.slice(1);
+      if (line.startsWith("+")) return { kind: "new", text, before: null, after: after++ };
+      if (line.startsWith("-")) return { kind: "gone", text, before: before++, after: null };
+      if (line.startsWith("\\")) return { kind: "note", text: text.trim(), before: null, after: null };
+      return { kind: "same", text, before: before++, after: after++ };
+    }),
+  };
+}
+
+/** Pairs for two columns: lines that went beside those that came in their place. */
+export function sideBySide(lines: Line[]): [Line | null, Line | null][] {
+  const pairs: [Line | null, Line | null][] = [];
+  let gone: Line[] = [];
+  let fresh: Line[] = [];
+  const flush = () => {
+    for (let at = 0; at < Math.max(gone.length, fresh.length); at++) pairs.push([gone[at] ?? null, fresh[at] ?? null]);
+    [gone, fresh] = [[], []];
+  };
+  for (const line of lines) {
+    if (line.kind === "gone") {
+      if (fresh.length > 0) flush();
+      gone.push(line);
+    } else if (line.kind === "new") fresh.push(line);
+    else {
+      flush();
+      pairs.push([line, line]);
+    }
+  }
+  flush();
+  return pairs;
+}
+
+/** Lines above which a file is folded at first. */
+const HUGE_LINES = 400;
+const GENERATED =
+  /(^|\/)(dist|build|vendor|node_modules|__snapshots__)\/|\.(min\.(js|css)|map|snap|lock)$|(^|\/)(package-lock\.json|pnpm-lock\.yaml|go\.sum|bun\.lockb?)$|\.gen\.\w+$/;
+
+/** Why a file's change is folded at first; null when it is not. */
+export function foldedBecause({ path, insertions, deletions, hunks }: FileChange): string | null {
+  if (insertions === null) return "A binary file.";
+  const lines = hunks.reduce((sum, hunk) => sum + hunk.lines.length, 0);
+  if (GENERATED.test(path)) return "Looks generated.";
+  return lines > HUGE_LINES || (insertions ?? 0) + (deletions ?? 0) > HUGE_LINES ? "A large change." : null;
+}
+
+/** Marks a line of a file: `new 12`, `old 7`. */
+export const lineKey = (line: Line): string => (line.after === null ? `old ${line.before}` : `new ${line.after}`);

@@ -1,0 +1,136 @@
+/** Takes a run's work into a branch. What stands against it is shown with its places. */
+import { useState } from "react";
+import { Link } from "wouter";
+import { api, client, fieldError, must, problemOf, type Schemas } from "../../api/client.ts";
+import { refresh } from "../../api/queries.ts";
+import { useAction } from "../../ui/action.ts";
+import { Dialog } from "../../ui/dialog.tsx";
+import { Check, Field, Input, Select, TextArea } from "../../ui/field.tsx";
+import { Form } from "../../ui/form.tsx";
+import { Warning } from "../../ui/note.tsx";
+import { notify } from "../../ui/notice.tsx";
+
+type Strategy = Schemas["Merge"]["strategy"];
+const STRATEGIES: [Strategy, string, string][] = [
+  ["merge", "Merge commit", "Keeps the run's commits and joins them with one more."],
+  ["squash", "One commit", "All of the run's work as a single commit."],
+  ["rebase", "Rebase", "The run's commits, one after another, on top of the branch."],
+];
+
+export function MergeDialog({ run, onClose }: { run: Schemas["Run"]; onClose(): void }) {
+  const action = useAction();
+  const [strategy, setStrategy] = useState<Strategy>("merge");
+  const project = api.useQuery(
+    "get",
+    "/v1/projects/{id}",
+    { params: { path: { id: run.project_id ?? "" } } },
+    { enabled: run.project_id !== null },
+  );
+  const conflicts = conflictsOf(action.error);
+  return (
+    <Dialog title="Merge the run's work" onClose={onClose} wide={conflicts !== null}>
+      <Form
+        action={conflicts ? { ...action, error: undefined } : action}
+        word="Merge"
+        onCancel={onClose}
+        submit={async ({ text, checked }) => {
+          const body = {
+            strategy,
+            push: checked("push"),
+            ...(text("into") ? { into: text("into") } : {}),
+            ...(text("message") ? { message: text("message") } : {}),
+          };
+          const done = await must(client.POST("/v1/runs/{id}/merge", { params: { path: { id: run.id } }, body }));
+          notify(`Merged into ${done.into}${done.pushed ? " and pushed" : ""}.`);
+          await refresh("/v1/runs", "/v1/projects");
+          onClose();
+        }}
+      >
+        <Field label="How" hint={STRATEGIES.find(([id]) => id === strategy)?.[2]}>
+          <Select value={strategy} onChange={(event) => setStrategy(event.target.value as Strategy)}>
+            {STRATEGIES.map(([id, name]) => (
+              <option key={id} value={id}>
+                {name}
+              </option>
+            ))}
+          </Select>
+        </Field>
+        <Field label="Into" error={fieldError(action.error, "into")}>
+          <Input
+            name="into"
+            spellCheck={false}
+            placeholder={project.data?.default_branch ?? "the repository's default branch"}
+          />
+        </Field>
+        <Field
+          label="Message"
+          hint="Leave it empty for one made from the task."
+          error={fieldError(action.error, "message")}
+        >
+          <TextArea name="message" rows={2} />
+        </Field>
+        {project.data?.repository && (
+          <Check name="push" label="Push the branch afterwards" hint={project.data.repository} />
+        )}
+        {conflicts && <Conflicts run={run} {...conflicts} />}
+      </Form>
+    </Dialog>
+  );
+}
+
+interface ConflictReport {
+  into: string;
+  files: { path: string; kind: string; hunks: string[] }[];
+  more: number;
+}
+
+function conflictsOf(error: unknown): ConflictReport | null {
+  if (!error || problemOf(error).code !== "merge_conflict") return null;
+  const { into, files, more } = error as ConflictReport;
+  return { into, files, more };
+}
+
+/** Nothing was merged: where both changed the same, and a run that solves it. */
+function Conflicts({ run, into, files, more }: ConflictReport & { run: Schemas["Run"] }) {
+  const task = `Take the work of branch ${run.branch} into ${into} and solve the conflicts in ${files
+    .slice(0, 20)
+    .map(({ path }) => path)
+    .join(", ")}.\n\nWhat the run was asked to do:\n${run.task_description}`;
+  const query = new URLSearchParams({ pipeline: run.pipeline_id, task, project: run.project_name ?? "" });
+  return (
+    <div role="alert">
+      <Warning>
+        <p className="font-medium">
+          Nothing was merged: the run and {into} changed the same places in{" "}
+          {files.length === 1 && more === 0 ? "one file" : `${files.length + more} files`}.
+        </p>
+        <ul className="mt-2 flex flex-col gap-2">
+          {files.map(({ path, kind, hunks }) => (
+            <li key={path}>
+              <details>
+                <summary className="font-mono text-xs">
+                  {path} <span className="text-dim">({kind})</span>
+                </summary>
+                {hunks.map((hunk, at) => (
+                  <pre
+                    key={at.toString()}
+                    tabIndex={0}
+                    className="mt-1 max-h-60 overflow-auto rounded border border-line bg-panel p-2 text-xs whitespace-pre-wrap"
+                  >
+                    {hunk}
+                  </pre>
+                ))}
+              </details>
+            </li>
+          ))}
+          {more > 0 && <li className="text-dim">and {more} more</li>}
+        </ul>
+        <p className="mt-2">
+          <Link href={`/runs/new?${query}`} className="font-medium underline">
+            Start a run that solves it
+          </Link>
+        </p>
+      </Warning>
+    </div>
+  );
+}

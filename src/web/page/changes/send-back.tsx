@@ -1,0 +1,74 @@
+/** Sends a run back to its agents with the comments on its changes: it restarts from a step, and they read them. */
+import { useLocation } from "wouter";
+import { api, client, fieldError, must, type Schemas } from "../../api/client.ts";
+import { refresh } from "../../api/queries.ts";
+import { useAction } from "../../ui/action.ts";
+import { Dialog } from "../../ui/dialog.tsx";
+import { Field, Select, TextArea } from "../../ui/field.tsx";
+import { Form } from "../../ui/form.tsx";
+import { plural } from "../../ui/format.ts";
+import { Await } from "../../ui/note.tsx";
+import { notify } from "../../ui/notice.tsx";
+import { guidanceOf, type Review } from "./review.ts";
+
+export function SendBack({ run, review, onClose }: { run: Schemas["Run"]; review: Review; onClose(): void }) {
+  const plan = api.useQuery("get", "/v1/runs/{id}/plan", { params: { path: { id: run.id } } });
+  const action = useAction();
+  const [, navigate] = useLocation();
+  const { comments } = review;
+  return (
+    <Dialog title="Send the run back" onClose={onClose}>
+      <Await query={plan} rows={3}>
+        {({ steps }) => (
+          <Form
+            action={action}
+            word="Send back"
+            onCancel={onClose}
+            submit={async ({ text }) => {
+              const human_context = guidanceOf(comments, text("remark"));
+              const body = { from_step: text("from_step"), ...(human_context ? { human_context } : {}) };
+              await must(client.POST("/v1/runs/{id}/restart", { params: { path: { id: run.id } }, body }));
+              review.clear();
+              notify("Sent back. The agents go on with your comments.");
+              navigate(`/runs/${run.id}`);
+              await refresh("/v1/runs", "/v1/steps");
+            }}
+          >
+            <p className="mb-3 text-dim">
+              {comments.length > 0
+                ? `${plural(comments.length, "comment")} go with it. The branch stays as it is: the agents continue on it.`
+                : "The branch stays as it is: the agents continue on it."}
+            </p>
+            <Field
+              label="From"
+              hint="The results of this step and of those after it are made again."
+              error={fieldError(action.error, "from_step")}
+            >
+              <Select name="from_step" defaultValue={likelyStep(steps)}>
+                {steps.map(({ id, name }) => (
+                  <option key={id} value={id}>
+                    {name}
+                  </option>
+                ))}
+              </Select>
+            </Field>
+            <Field label="Remark" error={fieldError(action.error, "human_context")}>
+              <TextArea
+                name="remark"
+                rows={3}
+                required={comments.length === 0}
+                placeholder="What all of them should know."
+              />
+            </Field>
+          </Form>
+        )}
+      </Await>
+    </Dialog>
+  );
+}
+
+/** The first step of an agent that most likely wrote the code: the last that is not a review. */
+function likelyStep(steps: Schemas["StepPlan"][]): string {
+  const builds = steps.find(({ id, agent_id }) => /build|implement|code|fix|write/i.test(`${id} ${agent_id ?? ""}`));
+  return (builds ?? steps.find(({ kind }) => kind !== "approval"))?.id ?? "";
+}

@@ -1,0 +1,299 @@
+/** One talk with an agent. */
+import { Download, MessageSquareX, MoreHorizontal, Pencil, Trash2 } from "lucide-react";
+import { useEffect, useRef, useState } from "react";
+import { Link, useLocation, useParams } from "wouter";
+import { api, client, must, siteUrl } from "../../api/client.ts";
+import { useAction } from "../../ui/action.ts";
+import { Button } from "../../ui/button.tsx";
+import { Confirm, Dialog } from "../../ui/dialog.tsx";
+import { Field, Input } from "../../ui/field.tsx";
+import { Form } from "../../ui/form.tsx";
+import { count, usd } from "../../ui/format.ts";
+import { Menu } from "../../ui/menu.tsx";
+import { Await, Empty, ProblemNote } from "../../ui/note.tsx";
+import { notify } from "../../ui/notice.tsx";
+import { PageHeader } from "../../ui/page.tsx";
+import { Composer } from "./composer.tsx";
+import { useDraft } from "./draft.ts";
+import { type MessageActions, Messages, RunningReply } from "./messages.tsx";
+import { Queue } from "./queue.tsx";
+import { refreshTalk, type Talk, useReply, useTalk } from "./talk.ts";
+
+export default function ChatPage() {
+  const { id = "" } = useParams<{ id: string }>();
+  return <TalkView key={id} id={id} />;
+}
+
+const NEAR_PX = 200;
+const toEnd = () => scrollTo({ top: document.documentElement.scrollHeight });
+const nearEnd = () => document.documentElement.scrollHeight - innerHeight - scrollY < NEAR_PX;
+
+function TalkView({ id }: { id: string }) {
+  const query = useTalk(id);
+  const { talk, messages } = query;
+  const reply = useReply(id, talk);
+  const [draft, setDraft] = useDraft(id);
+  const action = useAction();
+  const [, navigate] = useLocation();
+  const agents = api.useQuery("get", "/v1/agents", { params: { query: { limit: 200 } } });
+  const near = useRef(true);
+  useEffect(() => {
+    const look = () => {
+      near.current = nearEnd();
+    };
+    addEventListener("scroll", look, { passive: true });
+    return () => removeEventListener("scroll", look);
+  }, []);
+  const log = useRef<HTMLDivElement>(null);
+  const loaded = talk !== undefined;
+  // What is said grows the page, also when its Markdown is drawn later: who is at the end stays there.
+  useEffect(() => {
+    if (!loaded || !log.current) return;
+    const grown = new ResizeObserver(() => near.current && toEnd());
+    grown.observe(log.current);
+    return () => grown.disconnect();
+  }, [loaded]);
+  const body = (message_id: string) => ({ params: { path: { id } }, body: { message_id } });
+  const actions: MessageActions = {
+    rewind: (message) =>
+      void action.run(async () => {
+        await must(client.POST("/v1/chat/sessions/{id}/rewind", body(message.id)));
+        setDraft(message.content);
+        await refreshTalk();
+        document.querySelector<HTMLElement>("main textarea")?.focus();
+      }),
+    fork: (message) =>
+      void action.run(async () => {
+        const fork = await must(client.POST("/v1/chat/sessions/{id}/fork", body(message.id)));
+        await refreshTalk();
+        navigate(`/chat/${fork.id}`);
+        notify("Forked. What you say here does not reach the other talk.");
+      }),
+  };
+  const agent = agents.data?.items.find((one) => one.id === talk?.agent_id)?.name ?? talk?.agent_id ?? "";
+  const busy = talk?.status === "busy";
+  const open = talk?.status === "ready" || busy;
+  return (
+    <Await query={{ ...query, data: talk }} rows={6}>
+      {(talk) => (
+        <div className="mx-auto max-w-3xl">
+          <TalkHeader talk={talk} agent={agent} />
+          {query.hasNextPage && (
+            <div className="mb-3 text-center">
+              <Button kind="quiet" busy={query.isFetchingNextPage} onClick={() => query.fetchNextPage()}>
+                Earlier messages
+              </Button>
+            </div>
+          )}
+          <div ref={log} role="log" aria-live="off" aria-label="Talk" className="flex flex-col gap-4">
+            <Messages messages={messages} agent={agent} busy={busy} actions={open ? actions : null} />
+            {busy && <RunningReply agent={agent} reply={reply} />}
+            {messages.length === 0 && !busy && <Empty>Nothing was said yet. Write the first message below.</Empty>}
+          </div>
+          <Announce agent={agent} busy={busy} />
+          <ProblemNote error={action.error} />
+          <div className="sticky bottom-0 z-10 mt-4 -mb-16 bg-bg pt-2 pb-3">
+            <Queue talk={talk} />
+            {open ? (
+              <Composer
+                talk={talk}
+                draft={draft}
+                setDraft={setDraft}
+                onSent={() => {
+                  near.current = true;
+                  toEnd();
+                }}
+              />
+            ) : (
+              <p className="rounded-lg border border-line bg-sunken px-3 py-2 text-dim">
+                This talk has ended. Fork it from a message to go on, or{" "}
+                <Link href={`/chat?new=${talk.agent_id}`} className="underline">
+                  begin another
+                </Link>
+                .
+              </p>
+            )}
+            <Meter talk={talk} />
+          </div>
+        </div>
+      )}
+    </Await>
+  );
+}
+
+/** Says to screen readers that a reply is whole. */
+function Announce({ agent, busy }: { agent: string; busy: boolean }) {
+  const before = useRef(busy);
+  const [said, setSaid] = useState("");
+  useEffect(() => {
+    if (before.current && !busy) setSaid(`${agent} has answered.`);
+    if (busy) setSaid("");
+    before.current = busy;
+  }, [busy, agent]);
+  return (
+    <p role="status" className="sr-only">
+      {said}
+    </p>
+  );
+}
+
+/** How full the model's window is, and what the talk has cost. */
+function Meter({ talk: { context, cost_usd, tokens } }: { talk: Talk }) {
+  const { used, window } = context;
+  const part = used !== null && window ? Math.min(1, used / window) : null;
+  return (
+    <p className="mt-1.5 flex flex-wrap items-center gap-x-4 gap-y-1 px-1 text-xs text-faint tabular-nums">
+      {used !== null && (
+        <span className="inline-flex items-center gap-2" title="When it is full, earlier messages become a summary.">
+          {part !== null && (
+            <meter
+              aria-label="Context used"
+              value={part}
+              max={1}
+              className={`meter h-1.5 w-20 ${part > 0.8 ? "text-wait" : "text-run"}`}
+            />
+          )}
+          Context {count(used)}
+          {window && ` of ${count(window)}`}
+        </span>
+      )}
+      <span>{usd(cost_usd)}</span>
+      <span>{count(tokens)} tokens</span>
+      <span className="ml-auto max-sm:hidden">Enter sends, Shift+Enter begins a line</span>
+    </p>
+  );
+}
+
+function TalkHeader({ talk, agent }: { talk: Talk; agent: string }) {
+  const [dialog, setDialog] = useState<"rename" | "end" | "delete" | null>(null);
+  const [, navigate] = useLocation();
+  const action = useAction();
+  const models = api.useQuery("get", "/v1/models", { params: { query: { limit: 200 } } });
+  const path = { params: { path: { id: talk.id } } };
+  const close = () => setDialog(null);
+  const change = async (body: { title?: string; model?: string | null }) => {
+    await must(client.PUT("/v1/chat/sessions/{id}", { ...path, body }));
+    await refreshTalk();
+  };
+  const save = (format: "markdown" | "json") => {
+    const link = document.createElement("a");
+    link.href = siteUrl(`/v1/chat/sessions/${talk.id}/export?format=${format}`);
+    link.download = "";
+    link.click();
+  };
+  const names = (models.data?.items ?? []).map(({ id }) => id);
+  const ended = talk.status === "ended" || talk.status === "failed";
+  return (
+    <>
+      <PageHeader
+        title={talk.title ?? `Talk with ${agent}`}
+        above={
+          <>
+            <Link href="/chat" className="hover:underline">
+              Chat
+            </Link>
+            {" / "}
+            <Link href={`/agents/${talk.agent_id}`} className="hover:underline">
+              {agent}
+            </Link>
+            {talk.project_id && (
+              <>
+                {" / "}
+                <Link href={`/projects/${talk.project_id}`} className="hover:underline">
+                  project
+                </Link>
+              </>
+            )}
+          </>
+        }
+        actions={
+          <>
+            <select
+              aria-label="Model"
+              value={talk.model ?? ""}
+              disabled={ended}
+              onChange={(event) => void action.run(() => change({ model: event.target.value }))}
+              className="h-8 max-w-56 rounded-md border border-line-strong bg-panel px-2 text-sm max-sm:h-11"
+            >
+              {!names.includes(talk.model ?? "") && (
+                <option value={talk.model ?? ""}>{talk.model ?? "no model"}</option>
+              )}
+              {names.map((name) => (
+                <option key={name}>{name}</option>
+              ))}
+            </select>
+            <Menu
+              trigger={<Button icon={<MoreHorizontal aria-hidden size={15} />}>More</Button>}
+              items={[
+                { label: "Rename", icon: <Pencil aria-hidden size={14} />, act: () => setDialog("rename") },
+                { label: "Export as Markdown", icon: <Download aria-hidden size={14} />, act: () => save("markdown") },
+                { label: "Export as JSON", icon: <Download aria-hidden size={14} />, act: () => save("json") },
+                null,
+                ...(ended
+                  ? []
+                  : [
+                      {
+                        label: "End the talk",
+                        icon: <MessageSquareX aria-hidden size={14} />,
+                        act: () => setDialog("end"),
+                      },
+                    ]),
+                {
+                  label: "Delete it",
+                  icon: <Trash2 aria-hidden size={14} />,
+                  danger: true,
+                  act: () => setDialog("delete"),
+                },
+              ]}
+            />
+          </>
+        }
+      />
+      <ProblemNote error={action.error} />
+      {dialog === "rename" && (
+        <Dialog title="Rename the talk" onClose={close}>
+          <Form
+            action={action}
+            word="Save"
+            onCancel={close}
+            submit={async ({ text }) => {
+              await change({ title: text("title") });
+              close();
+            }}
+          >
+            <Field label="Title">
+              <Input name="title" required maxLength={200} defaultValue={talk.title ?? ""} />
+            </Field>
+          </Form>
+        </Dialog>
+      )}
+      {dialog === "end" && (
+        <Confirm
+          title="End the talk?"
+          word="End the talk"
+          onClose={close}
+          act={async () => {
+            await must(client.DELETE("/v1/chat/sessions/{id}", path));
+            await refreshTalk();
+          }}
+        >
+          A running reply stops. What was said stays readable, but nothing more can be said here.
+        </Confirm>
+      )}
+      {dialog === "delete" && (
+        <Confirm
+          title="Delete the talk?"
+          word="Delete it"
+          onClose={close}
+          act={async () => {
+            await must(client.DELETE("/v1/chat/sessions/{id}", { params: { ...path.params, query: { purge: true } } }));
+            navigate("/chat");
+            await refreshTalk();
+          }}
+        >
+          Everything that was said in it is removed. This cannot be undone.
+        </Confirm>
+      )}
+    </>
+  );
+}

@@ -1,0 +1,158 @@
+/** Where a message is written: Enter sends, Shift+Enter begins a line, Escape stops the reply. Files by button, paste or drop. */
+import { ArrowUp, Paperclip, Square } from "lucide-react";
+import { type DragEvent, useEffect, useRef, useState } from "react";
+import { client, must } from "../../api/client.ts";
+import { useAction } from "../../ui/action.ts";
+import { Button, IconButton } from "../../ui/button.tsx";
+import { ProblemNote } from "../../ui/note.tsx";
+import { refreshTalk, type Talk } from "./talk.ts";
+import { UploadList, useUploads } from "./uploads.tsx";
+
+type Mode = "queue" | "steer" | "interrupt";
+const MODES: [Mode, string, string][] = [
+  ["queue", "After this reply", "It waits for its turn."],
+  ["steer", "Into this reply", "The agent reads it before its next step; a running tool is not disturbed."],
+  ["interrupt", "Instead of it", "The reply ends, what was said of it is kept."],
+];
+
+interface Props {
+  talk: Talk;
+  draft: string;
+  setDraft(text: string): void;
+  onSent(): void;
+}
+
+export function Composer({ talk, draft, setDraft, onSent }: Props) {
+  const busy = talk.status === "busy";
+  const [mode, setMode] = useState<Mode>("queue");
+  const [over, setOver] = useState(false);
+  const action = useAction();
+  const uploads = useUploads();
+  const box = useRef<HTMLTextAreaElement>(null);
+  const picker = useRef<HTMLInputElement>(null);
+  // biome-ignore lint/correctness/useExhaustiveDependencies: its height follows its text.
+  useEffect(() => {
+    const area = box.current;
+    if (!area) return;
+    area.style.height = "auto";
+    area.style.height = `${Math.min(area.scrollHeight, innerHeight * 0.4)}px`;
+  }, [draft]);
+  const path = { params: { path: { id: talk.id } } };
+  const uploading = uploads.list.some(({ id, error }) => !id && !error);
+  const ready = draft.trim() !== "" && !uploading;
+  const sent = useRef<Promise<unknown>>(Promise.resolve());
+  const now = useRef(draft);
+  now.current = draft;
+  const send = () => {
+    if (!ready) return;
+    const attachment_ids = uploads.list.flatMap(({ id }) => (id ? [id] : []));
+    const body = {
+      message: draft,
+      ...(busy ? { mode } : {}),
+      ...(attachment_ids.length > 0 ? { attachment_ids } : {}),
+    };
+    setDraft("");
+    uploads.clear();
+    setMode("queue");
+    // One after another, in the order they were written.
+    sent.current = sent.current.then(async () => {
+      const done = await action.run(() => must(client.POST("/v1/chat/sessions/{id}/message", { ...path, body })));
+      // What was refused can be changed and sent again, unless something else is being written already.
+      if (!done && now.current === "") setDraft(draft);
+      await refreshTalk();
+      if (done) onSent();
+    });
+    box.current?.focus();
+  };
+  const stop = () =>
+    action.run(async () => {
+      await must(client.POST("/v1/chat/sessions/{id}/stop", path));
+      await refreshTalk();
+    });
+  const drop = (event: DragEvent) => {
+    event.preventDefault();
+    setOver(false);
+    uploads.add(event.dataTransfer.files);
+  };
+  return (
+    // biome-ignore lint/a11y/noStaticElementInteractions: files may be dropped; the button beside does the same.
+    <div
+      onDragOver={(event) => {
+        event.preventDefault();
+        setOver(true);
+      }}
+      onDragLeave={() => setOver(false)}
+      onDrop={drop}
+    >
+      <ProblemNote error={action.error} />
+      <div
+        className={`rounded-xl border bg-panel shadow-sm focus-within:border-focus ${over ? "border-accent" : "border-line-strong"}`}
+      >
+        <UploadList uploads={uploads} />
+        <textarea
+          ref={box}
+          rows={1}
+          aria-label="Message"
+          placeholder={busy ? "Say something while it answers" : "Say something"}
+          value={draft}
+          onChange={(event) => setDraft(event.target.value)}
+          onPaste={(event) => {
+            if (event.clipboardData.files.length === 0) return;
+            event.preventDefault();
+            uploads.add(event.clipboardData.files);
+          }}
+          onKeyDown={(event) => {
+            if (event.key === "Escape" && busy) {
+              event.stopPropagation();
+              void stop();
+            }
+            if (event.key !== "Enter" || event.shiftKey || event.nativeEvent.isComposing) return;
+            event.preventDefault();
+            void send();
+          }}
+          className="block w-full resize-none bg-transparent px-3 pt-2.5 pb-1 text-base outline-none placeholder:text-faint max-sm:text-lg"
+        />
+        <div className="flex items-center gap-1 px-1.5 pb-1.5">
+          <IconButton label="Add files" onClick={() => picker.current?.click()}>
+            <Paperclip aria-hidden size={16} />
+          </IconButton>
+          <input
+            ref={picker}
+            type="file"
+            multiple
+            hidden
+            aria-label="Files"
+            onChange={(event) => {
+              uploads.add(event.target.files ?? []);
+              event.target.value = "";
+            }}
+          />
+          {busy && (
+            <select
+              aria-label="When it is read"
+              title={MODES.find(([id]) => id === mode)?.[2]}
+              value={mode}
+              onChange={(event) => setMode(event.target.value as Mode)}
+              className="h-8 rounded-md border border-line bg-panel px-1.5 text-sm text-dim max-sm:h-11"
+            >
+              {MODES.map(([id, name]) => (
+                <option key={id} value={id}>
+                  {name}
+                </option>
+              ))}
+            </select>
+          )}
+          <span className="ml-auto" />
+          {busy && (
+            <Button icon={<Square aria-hidden size={12} />} onClick={stop} title="Stop the reply (Esc)">
+              Stop
+            </Button>
+          )}
+          <Button kind="primary" disabled={!ready} icon={<ArrowUp aria-hidden size={15} />} onClick={send}>
+            Send
+          </Button>
+        </div>
+      </div>
+    </div>
+  );
+}

@@ -1,0 +1,80 @@
+/** Messages that wait for their turn: changed or withdrawn until they are read. */
+import { Clock, Pencil, X } from "lucide-react";
+import { useState } from "react";
+import { api, client, must, type Schemas } from "../../api/client.ts";
+import { useAction } from "../../ui/action.ts";
+import { Button, IconButton } from "../../ui/button.tsx";
+import { TextArea } from "../../ui/field.tsx";
+import { ProblemNote } from "../../ui/note.tsx";
+import { refreshTalk, type Talk } from "./talk.ts";
+
+type Waiting = Schemas["ChatSessionQueue"];
+
+export function Queue({ talk }: { talk: Talk }) {
+  const query = api.useQuery(
+    "get",
+    "/v1/chat/sessions/{id}/queue",
+    { params: { path: { id: talk.id } } },
+    { enabled: talk.queued > 0 },
+  );
+  if (talk.queued === 0 || !query.data || query.data.items.length === 0) return null;
+  return (
+    <ul aria-label="Waiting messages" className="mb-2 flex flex-col gap-1">
+      {query.data.items.map((waiting) => (
+        <Item key={waiting.message_id} talk={talk.id} waiting={waiting} />
+      ))}
+    </ul>
+  );
+}
+
+function Item({ talk, waiting: { message_id, content } }: { talk: string; waiting: Waiting }) {
+  const [editing, setEditing] = useState(false);
+  const [text, setText] = useState(content);
+  const action = useAction();
+  const path = { params: { path: { id: talk, message_id } } };
+  const save = async () => {
+    const done = await action.run(async () => {
+      await must(client.PUT("/v1/chat/sessions/{id}/queue/{message_id}", { ...path, body: { message: text } }));
+      await refreshTalk();
+    });
+    if (done) setEditing(false);
+  };
+  const withdraw = () =>
+    action.run(async () => {
+      await must(client.DELETE("/v1/chat/sessions/{id}/queue/{message_id}", path));
+      await refreshTalk();
+    });
+  return (
+    <li className="rounded-lg border border-dashed border-line-strong px-3 py-1.5">
+      {editing ? (
+        <>
+          <TextArea
+            aria-label="Waiting message"
+            rows={2}
+            value={text}
+            onChange={(event) => setText(event.target.value)}
+            autoFocus
+          />
+          <div className="mt-1 flex justify-end gap-2">
+            <Button onClick={() => setEditing(false)}>Cancel</Button>
+            <Button kind="primary" busy={action.busy} disabled={text.trim() === ""} onClick={save}>
+              Save
+            </Button>
+          </div>
+        </>
+      ) : (
+        <div className="flex items-center gap-2">
+          <Clock role="img" aria-label="waits" size={14} className="shrink-0 text-faint" />
+          <p className="line-clamp-2 min-w-0 flex-1 text-sm">{content}</p>
+          <IconButton label="Edit" onClick={() => setEditing(true)}>
+            <Pencil aria-hidden size={14} />
+          </IconButton>
+          <IconButton label="Withdraw" disabled={action.busy} onClick={withdraw}>
+            <X aria-hidden size={14} />
+          </IconButton>
+        </div>
+      )}
+      <ProblemNote error={action.error} />
+    </li>
+  );
+}

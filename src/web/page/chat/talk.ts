@@ -1,0 +1,100 @@
+/** A talk as it is shown: its messages page by page, and the words of the reply that is being given. */
+import { useInfiniteQuery } from "@tanstack/react-query";
+import { useEffect, useRef, useState } from "react";
+import { client, must, type Schemas } from "../../api/client.ts";
+import { refresh } from "../../api/queries.ts";
+import type { LiveEvent } from "../../live/connection.ts";
+import { onLive } from "../../live/stream.ts";
+
+export type Talk = Schemas["ChatSession"];
+export type Message = Talk["messages"][number];
+
+const PAGE = 60;
+
+export function useTalk(id: string) {
+  const query = useInfiniteQuery({
+    queryKey: ["get", "/v1/chat/sessions/{id}", { params: { path: { id } }, pages: true }],
+    initialPageParam: undefined as number | undefined,
+    getNextPageParam: (page: Talk) => (page.earlier ? page.messages[0]?.seq : undefined),
+    queryFn: ({ pageParam: before, signal }) => {
+      const query = { limit: PAGE, ...(before === undefined ? {} : { before }) };
+      return must(client.GET("/v1/chat/sessions/{id}", { params: { path: { id }, query }, signal }));
+    },
+  });
+  const pages = query.data?.pages ?? [];
+  return { ...query, talk: pages[0], messages: pages.toReversed().flatMap(({ messages }) => messages) };
+}
+
+const CHAT_PATHS = ["/v1/chat/sessions"];
+export const refreshTalk = () => refresh(...CHAT_PATHS);
+
+export interface Reply {
+  text: string;
+  thinking: string;
+}
+
+const ASK_AGAIN_MS = 120;
+/** Words are drawn at most so often, ms. */
+const PAINT_MS = 60;
+
+/**
+ * The words of the running reply: those that the server gave with the talk, and those of the events after them. What
+ * ends a stretch of words (a tool call, the end) asks for the talk again, in which they then are a message.
+ */
+export function useReply(id: string, talk: Talk | undefined): Reply {
+  const [shown, setShown] = useState<Reply>({ text: "", thinking: "" });
+  const state = useRef<{ base: Reply; last: number; later: LiveEvent[] }>({
+    base: { text: "", thinking: "" },
+    last: -1,
+    later: [],
+  });
+  const paint = useRef<() => void>(() => {});
+  paint.current = () => {
+    const { base, last, later } = state.current;
+    const next = { ...base };
+    for (const { id: at, kind, data } of later) {
+      if (at <= last || data["call_id"] !== undefined) continue;
+      next[kind === "agent_output" ? "text" : "thinking"] += String(data["text"] ?? "");
+    }
+    setShown((old) => (old.text === next.text && old.thinking === next.thinking ? old : next));
+  };
+  const given = talk?.reply;
+  useEffect(() => {
+    if (!given || given.last_event_id < state.current.last) return;
+    const { text, thinking, last_event_id } = given;
+    const later = state.current.later.filter(({ id: at }) => at > last_event_id);
+    state.current = { base: { text, thinking }, last: last_event_id, later };
+    paint.current();
+  }, [given]);
+  useEffect(() => {
+    let asking: ReturnType<typeof setTimeout> | undefined;
+    let painting: ReturnType<typeof setTimeout> | undefined;
+    const stop = onLive((event) => {
+      const { kind, session_id } = event;
+      if (kind !== "gap" && session_id !== id) return;
+      if (kind === "agent_output" || kind === "agent_thinking") {
+        state.current.later.push(event);
+        painting ??= setTimeout(() => {
+          painting = undefined;
+          paint.current();
+        }, PAINT_MS);
+        return;
+      }
+      if (kind === "output_withdrawn") {
+        state.current = { base: { text: "", thinking: "" }, last: event.id, later: [] };
+        paint.current();
+        return;
+      }
+      asking ??= setTimeout(() => {
+        asking = undefined;
+        void refreshTalk();
+      }, ASK_AGAIN_MS);
+    });
+    return () => {
+      stop();
+      clearTimeout(asking);
+      clearTimeout(painting);
+    };
+  }, [id]);
+  return shown;
+}

@@ -1,0 +1,86 @@
+/**
+ * Markdown of agents and people as safe elements: no markup of their own, pictures as links, headings as strong lines
+ * so that a text cannot disturb the page's outline. A text that grows is drawn again only in its last block.
+ */
+import { memo } from "react";
+import ReactMarkdown, { type Components } from "react-markdown";
+import rehypeSanitize from "rehype-sanitize";
+import remarkGfm from "remark-gfm";
+import { CopyButton } from "./page.tsx";
+
+const heading: Components["h1"] = ({ children }) => (
+  <p>
+    <strong>{children}</strong>
+  </p>
+);
+
+const COMPONENTS: Components = {
+  a: ({ href, children }) => (
+    <a href={href} target="_blank" rel="noopener noreferrer nofollow">
+      {children}
+    </a>
+  ),
+  // A picture from elsewhere would tell its server who reads, and the page's policy refuses it.
+  img: ({ src, alt }) => (
+    <a href={typeof src === "string" ? src : undefined} target="_blank" rel="noopener noreferrer nofollow">
+      {alt || "picture"}
+    </a>
+  ),
+  input: ({ checked }) => <span>{checked ? "☑ " : "☐ "}</span>,
+  ...{ h1: heading, h2: heading, h3: heading, h4: heading, h5: heading, h6: heading },
+  table: ({ children }) => <table tabIndex={0}>{children}</table>,
+  pre: ({ children, node }) => (
+    <div className="group/code relative">
+      <pre tabIndex={0}>{children}</pre>
+      <span className="absolute top-1 right-1 rounded bg-panel opacity-0 group-hover/code:opacity-100 focus-within:opacity-100">
+        <CopyButton text={textOf(node)} label="Copy the code" />
+      </span>
+    </div>
+  ),
+};
+
+interface TextNode {
+  value?: unknown;
+  children?: readonly unknown[];
+}
+function textOf(node: unknown): string {
+  const { value, children = [] } = (node ?? {}) as TextNode;
+  return typeof value === "string" ? value : children.map(textOf).join("");
+}
+
+/** Parts of a text that are drawn on their own: split at blank lines outside of fences, lists and tables kept whole. */
+export function blocksOf(text: string): string[] {
+  const blocks: string[] = [];
+  let block: string[] = [];
+  let fence = "";
+  for (const line of text.split("\n")) {
+    const mark = /^ {0,3}(`{3,}|~{3,})/.exec(line)?.[1] ?? "";
+    if (fence === "" && mark !== "") fence = mark;
+    else if (fence !== "" && mark.startsWith(fence) && line.trim() === mark) fence = "";
+    const goesOn = /^( {2,}|\t|[-*+] |\d+[.)] |\[[^\]]+\]:)/.test(line);
+    if (block.at(-1) === "" && fence === "" && line !== "" && !goesOn) {
+      blocks.push(block.join("\n"));
+      block = [];
+    }
+    block.push(line);
+  }
+  return [...blocks, block.join("\n")];
+}
+
+const Block = memo(function Block({ text }: { text: string }) {
+  return (
+    <ReactMarkdown remarkPlugins={[remarkGfm]} rehypePlugins={[rehypeSanitize]} components={COMPONENTS}>
+      {text}
+    </ReactMarkdown>
+  );
+});
+
+export default function Markdown({ text }: { text: string }) {
+  return (
+    <div className="prose min-w-0">
+      {blocksOf(text).map((block, at) => (
+        <Block key={at.toString()} text={block} />
+      ))}
+    </div>
+  );
+}
