@@ -50,7 +50,7 @@ export function createInnerCall({ app, table, facts, store }: InnerCallDeps): In
       body: bytes,
       signal: signal ?? null,
     });
-    facts.set(request, { caller, requestId: newId("request"), pending: null, rawBody: bytes });
+    facts.set(request, { caller, requestId: newId("request"), pending: null, rawBody: bytes, form: null });
     const standing = standingOf(caller);
     try {
       standing.assertHolds();
