@@ -23,6 +23,7 @@ const PICTURES: Picture[] = [
   { name: "run-graph", path: ({ succeeded }) => `/runs/${succeeded}?tab=graph` },
   { name: "changes", path: ({ changed }) => `/runs/${changed}?tab=changes` },
   { name: "chat", path: ({ talk }) => `/chat/${talk}` },
+  { name: "board", path: () => "/board" },
   { name: "pipeline", path: () => "/pipelines/change" },
   { name: "agent", path: () => "/agents/engineer" },
   { name: "provider", path: () => "/providers?provider=anthropic" },

@@ -6,6 +6,7 @@ import type { Auth } from "../feature/auth/service.ts";
 import type { EngineService } from "../feature/engine/feature.ts";
 import { createAuthenticate } from "../http/authenticate.ts";
 import { createBodies } from "../http/body.ts";
+import { clearSpooled } from "../http/form.ts";
 import { createGate, type GateDeps } from "../http/gate.ts";
 import { problemErrors } from "../http/problem-errors.ts";
 import { createRateLimits } from "../http/rate-limit.ts";
@@ -35,7 +36,7 @@ export interface HttpNeeds {
 
 /** Listens. @throws Problem when it cannot. */
 export function openHttp(core: CoreParts, { app }: Api, { accounts, engine, admin }: HttpNeeds) {
-  const { config, clock, log, store, facts, idempotency, metrics, site, streams } = core;
+  const { config, clock, folder, log, store, facts, idempotency, metrics, site, streams } = core;
   const table = createRouteTable(app);
   const authenticate = createAuthenticate({
     authRequired: config.authRequired,
@@ -44,7 +45,8 @@ export function openHttp(core: CoreParts, { app }: Api, { accounts, engine, admi
     accounts: accounts.accounts,
     redeemTicket: core.tickets.redeem,
   });
-  const bodies = createBodies(clock);
+  clearSpooled(folder.uploads);
+  const bodies = createBodies(clock, folder.uploads);
   const gate = createGate({
     ...{ app, table, config, log, store, facts, bodies, idempotency, metrics, authenticate, site },
     limits: createRateLimits(clock, config.rateLimit),

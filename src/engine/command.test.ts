@@ -151,6 +151,21 @@ describe("a command step", () => {
     expect(borrowed?.output).toContain("SKEP_AGENT_ID=worker");
   });
 
+  test("no command runs in the sandbox of an agent that may not use bash itself", async () => {
+    const text = "id: p\nname: P\nsteps:\n  - { id: c, agent: quiet, run: env }\n";
+    const quiet = "---\nname: Quiet\ntools: [read]\n---\nYou read.";
+    const rig = await started({ pipelines: { p: text }, agents: { quiet }, script: SCRIPT, env: HOST_SHELL });
+    expect(await rig.ended(rig.create("p").id)).toMatchObject({ status: "failed", error: { code: "shell_denied" } });
+  });
+
+  test("values that no system takes into an environment fail the step with the reason", async () => {
+    const { rig } = await running([`{ id: c, run: echo hi, env: { T: "{{ task_description }}" } }`]);
+    const long = await rig.ended(rig.create("p", "x".repeat(150_000)).id);
+    expect(long.error).toMatchObject({ code: "bad_command", message: expect.stringContaining("T has 150000 bytes") });
+    expect((await rig.ended(rig.create("p", "a\0b").id)).error).toMatchObject({ code: "bad_command" });
+    expect(await rig.ended(rig.create("p", "x".repeat(99_000)).id)).toMatchObject({ status: "succeeded" });
+  });
+
   test("where agents have no shell, the step fails and says so", async () => {
     const { rig, run } = await running([command("true")], { env: {} });
     expect(await rig.ended(run.id)).toMatchObject({ status: "failed", error: { code: "shell_disabled" } });

@@ -25,6 +25,8 @@ export async function runCommand(turn: Turn, line: CommandLine, leftMs: number):
   const said = calls.find(({ ending }) => ending)?.ending;
   if (said) return endingOf(said);
   for (const call of calls) if (call.status === "running") ports.rows.interruptCall(execution, call);
+  const fault = lineFault(line);
+  if (fault) return { status: "failed", error: { code: "bad_command", message: fault }, text: fault };
   const shown = masker.json(line);
   const call = calls.find(({ status }) => status === "requested") ?? ports.rows.addCall(execution, TOOL, shown);
   ports.rows.startCall(execution, call, shown);
@@ -35,6 +37,15 @@ export async function runCommand(turn: Turn, line: CommandLine, leftMs: number):
   const end = masker.json(endOf(result, output.replace(/\n+$/, ""), execution.timeoutSeconds));
   ports.rows.endCall(execution, call, { ok: end.status === "succeeded", output, end }, result.durationMs);
   return endingOf(end);
+}
+
+/** Why no system would start it. */
+function lineFault({ command, working_directory = "", env = {} }: CommandLine): string | undefined {
+  const long = Object.entries(env).find(([, value]) => Buffer.byteLength(value) > LIMITS.variableBytes);
+  if (long)
+    return `The variable ${long[0]} has ${Buffer.byteLength(long[1])} bytes; at most ${LIMITS.variableBytes} fit. Have the step before write it to a file.`;
+  const odd = [command, working_directory, ...Object.values(env)].some((text) => text.includes("\0"));
+  return odd ? "A command line, its folder and its variables cannot hold a NUL character." : undefined;
 }
 
 async function made(turn: Turn, line: CommandLine, call: StoredCall, leftMs: number): Promise<ExecResult> {

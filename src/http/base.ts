@@ -6,6 +6,7 @@ import { Elysia, status } from "elysia";
 import type { Store } from "../store/store.ts";
 import { type Access, ANONYMOUS, type Caller } from "./caller.ts";
 import { etagOf } from "./etag.ts";
+import type { Form } from "./form.ts";
 import type { Idempotency, PendingKey } from "./idempotency.ts";
 import { parseJson } from "./json-body.ts";
 import type { RateLimitName } from "./rate-limit.ts";
@@ -17,6 +18,8 @@ export interface RequestFacts {
   pending: PendingKey | null;
   /** As it came, for signatures over the body. */
   rawBody: Uint8Array | null;
+  /** A multipart form, its file on the disk. */
+  form: Form | null;
 }
 
 export interface HttpDeps {
@@ -51,7 +54,8 @@ export function base({ store, idempotency, facts }: HttpDeps) {
     })
     .onParse({ as: "global" }, ({ request, contentType }) => {
       // From the gate's copy: routes with `parse: "none"` read the request themselves.
-      const raw = facts.get(request)?.rawBody;
+      const { rawBody: raw, form } = facts.get(request) ?? {};
+      if (form) return { ...form.fields, ...(form.file ? { file: Bun.file(form.file.path) } : {}) };
       const isJson = /^application\/([\w.+-]+\+)?json$/i.test(contentType.trim());
       return raw && isJson ? parseJson(new TextDecoder().decode(raw)) : undefined;
     })
@@ -79,7 +83,7 @@ export function base({ store, idempotency, facts }: HttpDeps) {
           return object;
         },
       };
-      return { caller: known?.caller ?? ANONYMOUS, answer };
+      return { caller: known?.caller ?? ANONYMOUS, answer, upload: known?.form?.file };
     });
 }
 

@@ -1,19 +1,22 @@
 /**
- * Reading a request's body: whole, of a type that the route takes, bounded in size, in time, and in what all bodies
+ * Reading a request's body: a form's file onto the disk, all else whole, of a type that the route takes, bounded in size, in time, and in what all bodies
  * under way hold together. A body that is refused is not waited for: the runtime drops what still comes of it, and
  * the server closes the connection when that takes long (server.ts).
  */
 import type { Clock } from "../core/clock.ts";
 import { badRequest, Problem } from "../core/errors.ts";
 import { LIMITS } from "../core/limits.ts";
+import { takeTurns } from "../core/turns.ts";
 import type { Caller } from "./caller.ts";
+import { type Form, readForm } from "./form.ts";
 import { addressKey } from "./rate-limit.ts";
 import type { RouteEntry } from "./route-table.ts";
 
 export interface Body {
-  /** Null when there is none. */
+  /** Null when there is none. Of a form: what tells it from others. */
   bytes: Uint8Array | null;
-  /** Gives back its share of what all bodies may hold. Called once the request is answered. */
+  form?: Form;
+  /** Gives back its share of what all bodies may hold, and removes a form's file. Called once the request is answered. */
   release(): void;
 }
 
@@ -27,38 +30,79 @@ export interface Bodies {
 /** What a body costs beside its bytes: so that many empty ones are bounded too. */
 const OVERHEAD_BYTES = 4_096;
 
-export function createBodies(clock: Pick<Clock, "monotonic">): Bodies {
-  const holds = createHolds();
+/** @param folder where files of forms lie while their requests are answered. */
+export function createBodies(clock: Pick<Clock, "monotonic">, folder: string): Bodies {
+  const inMemory = createHolds(LIMITS.bodiesBytes, LIMITS.bodiesOfAddressBytes);
+  const onDisk = createHolds(LIMITS.uploadsBytes, LIMITS.uploadsOfAddressBytes);
   const read = new WeakSet<Request>();
 
-  async function collected(
-    request: Request,
-    { limit, ms, hold }: { limit: number; ms: number; hold: Hold },
-  ): Promise<Uint8Array | null> {
-    if (request.body === null) return null;
-    const announced = Number(request.headers.get("content-length") ?? 0);
-    const body = growing({ limit, announced, hold });
-    const reader = request.body.getReader();
+  /** Takes the pieces of a body as they come. @throws Problem 408 too slow, 400 when it broke off. */
+  async function eachPiece(request: Request, ms: number, take: (piece: Uint8Array) => unknown): Promise<void> {
+    const reader = request.body!.getReader();
+    // What has come while others were served is read without a pause otherwise.
+    const turn = takeTurns();
     const end = clock.monotonic() + ms;
     for (;;) {
       const { done, value } = await inTime(reader.read(), Math.min(LIMITS.bodySilenceMs, end - clock.monotonic()));
-      if (done) return body.bytes();
-      body.add(value);
+      if (done) return;
+      await take(value);
+      await turn();
+    }
+  }
+  async function collected(request: Request, limit: number, hold: Hold): Promise<Uint8Array | null> {
+    if (request.body === null) return null;
+    const announced = Number(request.headers.get("content-length") ?? 0);
+    const body = growing({ limit, announced, hold });
+    await eachPiece(request, LIMITS.bodyMs, body.add);
+    return body.bytes();
+  }
+  async function formOf(request: Request, type: string, hold: Hold): Promise<Body> {
+    const reader = await readForm(type, folder);
+    const release = () => {
+      reader.remove();
+      hold.release();
+    };
+    try {
+      let size = 0;
+      await eachPiece(request, LIMITS.uploadMs, (piece) => {
+        size += piece.byteLength;
+        if (size > LIMITS.uploadBytes) throw tooLarge(LIMITS.uploadBytes);
+        hold.add(piece.byteLength);
+        return reader.add(piece);
+      });
+      const form = await reader.end();
+      // The line between the parts is another one in each try of the same request.
+      const { name, sha256 } = form.file ?? {};
+      return { bytes: new TextEncoder().encode(JSON.stringify([form.fields, name, sha256])), form, release };
+    } catch (error) {
+      release();
+      throw error;
     }
   }
   return {
     isUnread: (request) => request.body !== null && !read.has(request),
     async read(request, route, caller) {
-      const limit = limitOf(route);
+      const type = request.headers.get("content-type") ?? "";
+      const isForm = route.uploads && mediaOf(type) === "multipart/form-data" && request.body !== null;
+      const limit = isForm ? LIMITS.uploadBytes : limitOf(route);
       if (Number(request.headers.get("content-length") ?? 0) > limit) throw tooLarge(limit);
       const group = route.webhook ? "webhooks" : caller.kind === "anonymous" ? "strangers" : undefined;
-      const hold = holds.open(addressKey(caller.address ?? ""), group);
-      const ms = route.uploads ? LIMITS.uploadMs : LIMITS.bodyMs;
+      const address = addressKey(caller.address ?? "");
+      const hold = inMemory.open(address, group);
       try {
         hold.add(OVERHEAD_BYTES);
-        const bytes = await collected(request, { limit, ms, hold });
+        if (isForm) {
+          const form = await formOf(request, type, onDisk.open(address, undefined));
+          read.add(request);
+          const release = () => {
+            form.release();
+            hold.release();
+          };
+          return { ...form, release };
+        }
+        const bytes = await collected(request, limit, hold);
         read.add(request);
-        if (bytes !== null) assertType(request.headers.get("content-type") ?? "", route);
+        if (bytes !== null) assertType(type, route);
         return { bytes, release: hold.release };
       } catch (error) {
         hold.release();
@@ -68,9 +112,10 @@ export function createBodies(clock: Pick<Clock, "monotonic">): Bodies {
   };
 }
 
-function limitOf({ uploads, webhook, access }: RouteEntry): number {
+const mediaOf = (type: string): string => type.split(";")[0]?.trim().toLowerCase() ?? "";
+
+function limitOf({ webhook, access }: RouteEntry): number {
   if (webhook) return LIMITS.webhookBytes;
-  if (uploads) return LIMITS.uploadBytes;
   return access === "public" ? LIMITS.publicBodyBytes : LIMITS.bodyBytes;
 }
 
@@ -106,7 +151,7 @@ interface Hold {
 }
 
 /** What bodies hold at this moment: all of them, those of each address, of the two what strangers hold, and webhooks. */
-function createHolds() {
+function createHolds(all: number, ofAddress: number) {
   const held = new Map<string, number>();
   const assertRoom = (group: string, limit: number) => {
     if ((held.get(group) ?? 0) > limit)
@@ -117,8 +162,8 @@ function createHolds() {
   return {
     open(address: string, group: "strangers" | "webhooks" | undefined): Hold {
       const limits: [group: string, limit: number][] = [
-        ["all", LIMITS.bodiesBytes],
-        [`of ${address}`, LIMITS.bodiesOfAddressBytes],
+        ["all", all],
+        [`of ${address}`, ofAddress],
       ];
       if (group === "webhooks")
         limits.push(["webhooks", LIMITS.webhooksBytes], [`webhooks ${address}`, LIMITS.webhooksOfAddressBytes]);
@@ -161,9 +206,8 @@ async function inTime<T>(reading: Promise<T>, ms: number): Promise<T> {
 }
 
 function assertType(type: string, route: RouteEntry): void {
-  const media = type.split(";")[0]?.trim().toLowerCase() ?? "";
+  const media = mediaOf(type);
   if (media === "application/json" || media.endsWith("+json")) return;
-  if (route.uploads && media === "multipart/form-data") return;
   const takes = route.uploads ? "application/json or multipart/form-data" : "application/json";
   throw new Problem(415, "unsupported_media_type", `This operation takes ${takes}.`, { headers: { Accept: takes } });
 }

@@ -14,6 +14,7 @@ import { clientAddress, hostAllowed, isHost, originAllowed } from "./address.ts"
 import type { RequestFacts } from "./base.ts";
 import type { Bodies } from "./body.ts";
 import { ANONYMOUS, type Caller, denial } from "./caller.ts";
+import type { Form } from "./form.ts";
 import type { Idempotency } from "./idempotency.ts";
 import type { Metrics } from "./metrics.ts";
 import { problemResponse, toProblem } from "./problem.ts";
@@ -139,7 +140,9 @@ async function pass(
   const standing = standingOf(caller);
   try {
     standing.assertHolds();
-    return await deps.store.runAs(standing, () => handled(deps, request, { ...inner, method, bytes: body.bytes }));
+    return await deps.store.runAs(standing, () =>
+      handled(deps, request, { ...inner, method, bytes: body.bytes, form: body.form }),
+    );
   } finally {
     standing.end();
     body.release();
@@ -153,13 +156,14 @@ interface Inner {
   requestId: string;
   caller: Caller;
   bytes: Uint8Array | null;
+  form?: Form | undefined;
 }
 
 /** Hands the request to the framework, unless its Idempotency-Key has an answer already. */
 async function handled(
   { app, facts, idempotency }: GateDeps,
   request: Request,
-  { method, path, search, requestId, caller, bytes }: Inner,
+  { method, path, search, requestId, caller, bytes, form }: Inner,
 ): Promise<Response> {
   const pending = idempotency.begin(request, path, bytes, caller);
   if (pending instanceof Response) return pending;
@@ -169,7 +173,7 @@ async function handled(
     body: bytes as Uint8Array<ArrayBuffer> | null,
     signal: request.signal,
   });
-  facts.set(inner, { caller, requestId, pending, rawBody: bytes });
+  facts.set(inner, { caller, requestId, pending, rawBody: bytes, form: form ?? null });
   try {
     return await app.handle(inner);
   } finally {

@@ -35,7 +35,14 @@ export function plainSchema(schema: Schema): Schema {
     plain["additionalProperties"] = pattern["^(.*)$"];
   }
   if (isSchema(plain["properties"]) && Object.keys(plain["properties"]).length === 0) delete plain["properties"];
-  return plainUnion(plain);
+  return plainUnion(withNull(plain));
+}
+
+/** An `enum` that may be null names null: by JSON Schema the type alone does not allow it. */
+function withNull(schema: Schema): Schema {
+  const { type, enum: words } = schema;
+  const may = Array.isArray(type) && type.includes("null") && Array.isArray(words) && !words.includes(null);
+  return may ? { ...schema, enum: [...words, null] } : schema;
 }
 
 /** Unions of constants are an `enum`; numbers that a query may write as text are numbers. */

@@ -101,6 +101,19 @@ describe("the OpenAPI document", () => {
     expect(schemas.filter(([, schema]) => schema && !ajv.validateSchema(schema)).map(([name]) => name)).toEqual([]);
   });
 
+  test("what may be null says so, also among a few words", () => {
+    const lacking: string[] = [];
+    const look = (name: string, schema: unknown): void => {
+      if (typeof schema !== "object" || schema === null) return;
+      const { type, enum: words } = schema as Record<string, unknown>;
+      if (Array.isArray(type) && type.includes("null") && Array.isArray(words) && !words.includes(null))
+        lacking.push(name);
+      for (const inner of Object.values(schema)) look(name, inner);
+    };
+    for (const [name, schema] of Object.entries(document.components.schemas)) look(name, schema);
+    expect(lacking).toEqual([]);
+  });
+
   test("every operation has a name of its own that a generator can make a function of", () => {
     const names = operations.map(([, , { operationId }]) => operationId);
     expect(names.filter((name, at) => names.indexOf(name) !== at)).toEqual([]);

@@ -1,5 +1,6 @@
 import { afterAll, expect, test } from "bun:test";
 import { Socket } from "node:net";
+import { tmpdir } from "node:os";
 import { systemClock } from "../core/clock.ts";
 import { rawConnection } from "../testing/raw-connection.ts";
 import { createBodies } from "./body.ts";
@@ -20,7 +21,7 @@ const server = listen({
     });
     return new Response(body, { headers: STREAM_HEADERS });
   },
-  bodies: createBodies(systemClock),
+  bodies: createBodies(systemClock, tmpdir()),
   host: "127.0.0.1",
   port: 0,
   endStreams() {},

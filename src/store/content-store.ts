@@ -7,6 +7,8 @@ import { setImmediate } from "node:timers/promises";
 export interface ContentStore {
   /** Keeps the bytes. @returns their digest. */
   put(bytes: Uint8Array): Promise<string>;
+  /** Keeps a file that is on the disk of the store already, whole and flushed, with that digest; its old name stays. */
+  adopt(path: string, sha256: string): Promise<void>;
   pathOf(sha256: string): string;
   exists(sha256: string): Promise<boolean>;
   remove(sha256: string): Promise<void>;
@@ -52,6 +54,13 @@ export function createContentStore(folder: string): ContentStore {
         await rm(aside, { force: true });
       }
       return sha256;
+    },
+    async adopt(path, sha256) {
+      const target = pathOf(sha256);
+      await mkdir(dirname(target), { recursive: true, mode: 0o700 });
+      await link(path, target).catch((error: NodeJS.ErrnoException) => {
+        if (error.code !== "EEXIST") throw error;
+      });
     },
     remove: (sha256) => rm(pathOf(sha256), { force: true }),
     async olderThan(time) {

@@ -25,8 +25,8 @@ migrate(sqlite, null);
 const made = (sqlite.prepare("SELECT name FROM sqlite_master WHERE type = 'table'").pluck().all() as string[]).filter(
   (name) => !name.startsWith("sqlite_"),
 );
-/** What knows about migrations is not itself made by one; the index of memories is asked in SQL, for its full text. */
-const BY_HAND = ["migrations", ...made.filter((name) => name.startsWith("memory_"))];
+/** What knows about migrations is not itself made by one; the indexes of memories and documents are asked in SQL, for their full text. */
+const BY_HAND = ["migrations", ...made.filter((name) => /^(memory|document)_/.test(name))];
 
 function inDatabase(table: string): Column[] {
   const rows = sqlite.prepare(`SELECT name, type, "notnull", pk FROM pragma_table_info(?)`).all(table);

@@ -21,6 +21,8 @@ export function mainThreadMs(pid: number): number {
 export interface LoopWatch {
   /** The most that the main thread worked before it answered one of our requests, in ms, since this was last asked. */
   longestMs(): number;
+  /** Resolves when the request that is under way has been answered: what was asked of the server before is counted then. */
+  settled(): Promise<void>;
   stop(): void;
 }
 
@@ -37,6 +39,7 @@ export async function watchLoop({ url, pid }: { url: string; pid: number }): Pro
   const request = `GET /metrics HTTP/1.1\r\nHost: ${hostname}:${port}\r\n\r\n`;
   let [sentAt, answer, longest] = [0, "", 0];
   let isStopped = false;
+  let answered = Promise.withResolvers<void>();
   const ask = () => {
     if (isStopped) return;
     answer = "";
@@ -52,6 +55,8 @@ export async function watchLoop({ url, pid }: { url: string; pid: number }): Pro
     if (seconds === undefined || !answer.endsWith("\n")) return;
     longest = Math.max(longest, Number(seconds) * 1_000 - sentAt);
     resolve();
+    answered.resolve();
+    answered = Promise.withResolvers();
     setTimeout(ask, 1);
   });
   await began;
@@ -62,6 +67,7 @@ export async function watchLoop({ url, pid }: { url: string; pid: number }): Pro
       longest = 0;
       return ms;
     },
+    settled: () => answered.promise,
     stop() {
       isStopped = true;
       socket.destroy();

@@ -16,6 +16,7 @@ import {
   Server,
   Settings,
   Sparkles,
+  SquareKanban,
   Users,
   Workflow,
 } from "lucide-react";
@@ -47,6 +48,11 @@ export const PAGES: Page[] = [
     nav: { group: "Work", icon: MessagesSquare, key: "c" },
   }),
   page("/chat/:id", "Talk", () => import("./page/chat/chat-page.tsx")),
+  page("/board", "Board", () => import("./page/board/board-page.tsx"), {
+    nav: { group: "Work", icon: SquareKanban, key: "b" },
+  }),
+  page("/projects/:id/tasks/:tid", "Task", () => import("./page/task/task-page.tsx")),
+  page("/projects/:id/policy", "Vision and policy", () => import("./page/policy/policy-page.tsx")),
   page("/projects", "Projects", () => import("./page/projects/projects-page.tsx"), {
     nav: { group: "Work", icon: FolderGit2, key: "p" },
   }),

@@ -134,7 +134,7 @@ function candidatesOf({ folder, path: at, entries }: WalkedPart, state: State): 
 
 function lookAt(folder: Folder, name: string): FileStat | "gone" | "not readable" {
   try {
-    return folder.find(name) ?? "gone";
+    return folder.findListed(name) ?? "gone";
   } catch (error) {
     return whyNot(error);
   }

@@ -129,6 +129,11 @@ export class Folder {
     return this.#at(path, (folder, name) => this.system.find(folder, name, this.names));
   }
 
+  /** The same of what `batches` or `list` has just named; only for such names, which are not looked at again. */
+  findListed(name: string): FileStat | undefined {
+    return this.system.find(this.descriptor, name, this.names);
+  }
+
   /** A regular file, to be read. @throws FileError `EISDIR`, and `ENXIO` for what is neither file nor folder. */
   openFile(path: string): OpenFile {
     const descriptor = this.system.open(this.descriptor, beneath(path), this.names, READ);

@@ -1,7 +1,7 @@
 /** /v1/attachments. What is downloaded is never shown in the page of this server. */
 import { Type as t } from "@sinclair/typebox";
 import { Elysia, t as elysia } from "elysia";
-import { Problem } from "../../core/errors.ts";
+import { invalidField, Problem } from "../../core/errors.ts";
 import type { Base } from "../../http/base.ts";
 import { Attachment } from "./model.ts";
 import type { AttachmentService } from "./service.ts";
@@ -27,9 +27,9 @@ export function attachmentRoutes(base: Base, attachments: AttachmentService) {
     .use(base)
     .post(
       "/v1/attachments/upload",
-      async ({ body, caller, answer }) => {
-        const { file } = body;
-        const kept = await attachments.keep(file.name, await file.bytes(), caller);
+      async ({ upload, caller, answer }) => {
+        if (!upload) throw invalidField("/file", "A form with a file is needed");
+        const kept = await attachments.keep(upload, caller);
         return answer.created(
           ({ id }) => `/v1/attachments/${id}`,
           () => attachments.create(kept, caller),

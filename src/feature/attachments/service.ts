@@ -7,6 +7,7 @@ import { LIMITS } from "../../core/limits.ts";
 import { mediaTypeOf } from "../../core/media-type.ts";
 import type { AttachedPart } from "../../engine/parts.ts";
 import type { Caller } from "../../http/caller.ts";
+import type { SpooledFile } from "../../http/form.ts";
 import type { ContentStore } from "../../store/content-store.ts";
 import type { Store } from "../../store/store.ts";
 import { attachmentHolds, attachments as table } from "../../store/tables/attachments.ts";
@@ -23,9 +24,12 @@ export interface KeptFile {
   media_type: string;
 }
 
+/** What is to be kept: the file of a form, or a text. */
+export type Incoming = SpooledFile | { name: string; text: string };
+
 export interface AttachmentService {
-  /** Keeps the bytes for the caller. @throws Problem 413 `quota_exceeded`, 422 an empty file. */
-  keep(name: string, bytes: Uint8Array, caller: Caller): Promise<KeptFile>;
+  /** Keeps text, or the file of a form, for the caller. @throws Problem 413 `quota_exceeded`, 422 an empty file. */
+  keep(file: Incoming, caller: Caller): Promise<KeptFile>;
   /** Makes an attachment of a kept file; its text is read in the background. Call inside the transaction that answers. */
   create(file: KeptFile, caller: Caller): Attachment;
   /** @throws Problem 404 unknown or another user's. */
@@ -59,6 +63,9 @@ type Row = typeof table.$inferSelect;
 
 const present = ({ user_id: _u, text_sha256: _t, ...row }: Row): Attachment => row;
 const NAME_CHARACTERS = 255;
+/** Of a file: what its type is read from. */
+const HEAD_BYTES = 1024 * 1024;
+const TAIL_BYTES = 65_536;
 
 export function createAttachments(deps: AttachmentsDeps): AttachmentService {
   const { store, clock, content, jobs, readText, settling } = deps;
@@ -93,11 +100,21 @@ export function createAttachments(deps: AttachmentsDeps): AttachmentService {
 
   return {
     pathOf: content.pathOf,
-    async keep(name, bytes, caller) {
-      if (bytes.byteLength === 0) throw invalidField("/file", "The file is empty");
-      assertRoom(bytes.byteLength, caller);
-      const media_type = await mediaTypeOf(bytes, bytes);
-      return { name: plainName(name), sha256: await content.put(bytes), size: bytes.byteLength, media_type };
+    async keep(incoming, caller) {
+      const name = plainName(incoming.name);
+      if ("text" in incoming) {
+        const bytes = new TextEncoder().encode(incoming.text);
+        assertRoom(bytes.byteLength, caller);
+        return { name, sha256: await content.put(bytes), size: bytes.byteLength, media_type: "text/plain" };
+      }
+      const { path, size, sha256 } = incoming;
+      if (size === 0) throw invalidField("/file", "The file is empty");
+      assertRoom(size, caller);
+      const file = Bun.file(path);
+      const head = await file.slice(0, HEAD_BYTES).bytes();
+      const tail = await file.slice(Math.max(0, size - TAIL_BYTES)).bytes();
+      await content.adopt(path, sha256);
+      return { name, sha256, size, media_type: await mediaTypeOf(head, tail) };
     },
     create({ name, sha256, size, media_type }, caller) {
       const isReadable = READABLE.has(media_type);

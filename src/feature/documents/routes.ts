@@ -95,9 +95,9 @@ function ingestRoutes(base: Base, documents: Documents, transcripts: Transcripts
     .use(base)
     .post(
       "/v1/ingest/document",
-      async ({ body, caller, answer }) => {
-        const { file, ...fields } = body;
-        const make = await documents.receive({ ...fields, ...(file ? { file } : {}) }, caller);
+      async ({ body, upload, caller, answer }) => {
+        const { file: _, ...fields } = body;
+        const make = await documents.receive(fields, upload, caller);
         return answer.accepted(({ job_id }) => `/v1/jobs/${job_id}`, make);
       },
       {

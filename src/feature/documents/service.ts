@@ -5,9 +5,10 @@ import { conflict, forbidden, invalid, invalidField, notFound } from "../../core
 import { newId } from "../../core/ids.ts";
 import type { JobDefinition } from "../../core/jobs.ts";
 import type { Caller } from "../../http/caller.ts";
+import type { SpooledFile } from "../../http/form.ts";
 import { type ListAnswer, listAnswer, type Page } from "../../http/list.ts";
 import type { Store } from "../../store/store.ts";
-import type { KeptFile } from "../attachments/service.ts";
+import type { Incoming, KeptFile } from "../attachments/service.ts";
 import type { Jobs } from "../jobs/service.ts";
 import { documentChanged } from "./events.ts";
 import type { IngestPayload } from "./ingest.ts";
@@ -35,7 +36,7 @@ export interface DocumentsDeps {
   /** Of the caller's own attachments. @throws Problem 404. */
   attachment(id: string, caller: Caller): KeptFile;
   /** Keeps bytes. @throws Problem 413 when the caller's quota is used up. */
-  keep(name: string, bytes: Uint8Array, caller: Caller): Promise<KeptFile>;
+  keep(file: Incoming, caller: Caller): Promise<KeptFile>;
   masked(text: string): string;
 }
 
@@ -104,11 +105,8 @@ export function createDocuments(deps: DocumentsDeps) {
      * Takes a document that came as a file, as text or as an attachment. @returns writes its rows: call it inside the
      * transaction that answers. @throws Problem 422 unless exactly one of them is there.
      */
-    async receive(
-      fields: DocumentFields & { file?: { name: string; bytes(): Promise<Uint8Array> } },
-      caller: Caller,
-    ): Promise<() => Document> {
-      const { file, content, attachment_id, title, media_type } = fields;
+    async receive(fields: DocumentFields, file: SpooledFile | undefined, caller: Caller): Promise<() => Document> {
+      const { content, attachment_id, title, media_type } = fields;
       const projectId = assertProject(fields.project_id);
       if ([file, content, attachment_id].filter((one) => one !== undefined).length !== 1)
         throw invalid("Give one of file (as a form), content or attachment_id.", [
@@ -119,10 +117,10 @@ export function createDocuments(deps: DocumentsDeps) {
         return () => add({ file: kept, title, projectId, hint: media_type }, caller);
       }
       if (file) {
-        const kept = await deps.keep(file.name, await file.bytes(), caller);
+        const kept = await deps.keep(file, caller);
         return () => add({ file: kept, title, projectId, hint: media_type }, caller);
       }
-      const kept = await deps.keep("text", new TextEncoder().encode(content), caller);
+      const kept = await deps.keep({ name: "text", text: content! }, caller);
       return () => add({ file: kept, title, projectId, source: "text", hint: media_type ?? "text/plain" }, caller);
     },
     get: (id: string, caller: Caller): Document => present(find(id, readerOf(caller))),

@@ -2,7 +2,7 @@
 import { invalid } from "../../core/errors.ts";
 import type { Caller } from "../../http/caller.ts";
 import type { Store } from "../../store/store.ts";
-import type { KeptFile } from "../attachments/service.ts";
+import type { Incoming, KeptFile } from "../attachments/service.ts";
 import type { Sessions } from "../sessions/service.ts";
 import { TRANSCRIPT_AGENT, type TranscriptAccepted, type TranscriptRequest } from "./model.ts";
 import type { Documents } from "./service.ts";
@@ -11,7 +11,7 @@ export interface TranscriptsDeps {
   store: Store;
   documents: Pick<Documents, "add" | "assertProject">;
   sessions: Pick<Sessions, "open" | "queue">;
-  keep(name: string, bytes: Uint8Array, caller: Caller): Promise<KeptFile>;
+  keep(file: Incoming, caller: Caller): Promise<KeptFile>;
   masked(text: string): string;
   /** @throws Problem 404 or 409 when there is no such agent to work. */
   assertAgent(id: string): void;
@@ -34,7 +34,7 @@ export function createTranscripts(deps: TranscriptsDeps): Transcripts {
       const projectId = documents.assertProject(input.project_id);
       deps.assertAgent(TRANSCRIPT_AGENT);
       const title = input.title ?? titleOf(input);
-      const file = await deps.keep("transcript", new TextEncoder().encode(text), caller);
+      const file = await deps.keep({ name: "transcript", text }, caller);
       return () =>
         store.write(() => {
           const session = sessions.open({

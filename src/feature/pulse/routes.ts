@@ -21,7 +21,7 @@ export function pulseRoutes(base: Base, pulses: Pulses) {
       access: "user",
       query: t.Object({ ...PageQuery, agent_id: t.Optional(AgentId) }),
       response: { 200: listOf(PulseRoutine) },
-      detail: { tags, summary: "Your routines, of every agent" },
+      detail: { tags, summary: "Your routines, of every agent", operationId: "listAllPulseRoutines" },
     })
     .get(
       "/v1/pulse-routines/:agent_id",

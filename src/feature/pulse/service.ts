@@ -108,7 +108,7 @@ export function createPulses(deps: PulsesDeps): Pulses {
   function assertGood({ project_id, model, tools }: RoutineUpdate): void {
     if (project_id && !deps.projectExists(project_id)) throw invalidField("/project_id", "There is no such project");
     if (model && !deps.isModel(model))
-      throw invalidField("/model", "No provider is named so; write provider/model, e.g. ollama/qwen3");
+      throw invalidField("/model", "There is no such provider. Write provider/model, e.g. ollama/qwen3");
     const known = deps.toolNames();
     const at = tools?.findIndex((tool) => !known.includes(tool)) ?? -1;
     if (at >= 0) {

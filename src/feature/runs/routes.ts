@@ -34,6 +34,7 @@ export function runRoutes(base: Base, { runs, views, agents }: RunRoutesDeps) {
         pipeline_id: t.Optional(t.String()),
         status: t.Optional(t.String({ maxLength: 100, description: "One state, or several separated by commas." })),
         project_id: t.Optional(t.String()),
+        task_id: t.Optional(t.String({ description: "Runs that work on this task." })),
         agent_id: t.Optional(t.String({ description: "Runs in which this agent took a step." })),
         since: t.Optional(Since),
         q: t.Optional(t.String({ maxLength: 200, description: "Words of the task, the pipeline or the project." })),

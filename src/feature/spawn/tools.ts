@@ -22,8 +22,8 @@ export function spawnTools({ spawns, bus }: SpawnToolDeps): ToolSource {
     parameters: HandedOn,
     timeoutMs: DAY_MS,
     resumes: true,
-    async run(work, { execution, callId, signal, aside, onOutput }) {
-      const { id, session_id } = spawns.executeFor(execution, callId, work);
+    async run(work, { execution, callId, signal, aside, masker, onOutput }) {
+      const { id, session_id } = spawns.executeFor(execution, callId, masker.json(work));
       const wait = bus.until(
         [sessionStarted, toolCallStart, sessionEnded],
         (event) => {

@@ -31,7 +31,7 @@ const until = async (id: string, kind = "swarm_complete") =>
   framesUntil(framesOf(server, `/v1/events/stream?swarm_id=${id}`, a.token), ({ data }) => data["kind"] === kind);
 
 describe("POST /v1/swarm/execute", () => {
-  test("answers 202 with the swarm; its tasks run in order, each told of, and stay readable", async () => {
+  test("answers 202 with the swarm; its tasks run in order, each with its events, and stay readable", async () => {
     const made = await call("POST", "/execute", {
       agent_id: "scribe",
       tasks: [task("write", "read"), { ...task("read"), title: "Reading", agent_id: "researcher" }],

@@ -173,8 +173,8 @@ describe("a swarm", () => {
     await ended(id);
     expect(statuses(id)).toEqual({ a: "succeeded", b: "succeeded", c: "succeeded" });
     expect(model.calls).toHaveLength(4);
-    const told = rig.events().filter(({ kind }) => kind === "swarm_task_started");
-    expect(told.map(({ data }) => data["key"]).sort()).toEqual(["a", "b", "c"]);
+    const begun = rig.events().filter(({ kind }) => kind === "swarm_task_started");
+    expect(begun.map(({ data }) => data["key"]).sort()).toEqual(["a", "b", "c"]);
   });
 });
 
@@ -222,6 +222,22 @@ describe("an agent that starts others", () => {
     expect(JSON.stringify(after.request.messages.at(-1))).toContain("worker has succeeded.");
   });
 
+  test("does not wait beside more than four others for each place: then what they wait for comes first", async () => {
+    const { rig, model } = await started({ env: { MAX_EXECUTIONS: "1" } });
+    const { sessions } = rig.services;
+    const talks = Array.from({ length: 6 }, () => sessions.open({ kind: "chat", agent_id: "worker" }).id);
+    for (const id of talks) sessions.queue(id, { input: "Do talk", timeout_seconds: 60 });
+    const first: HandCall[] = [];
+    for (const _ of [1, 2, 3, 4]) {
+      const call = await model.next();
+      first.push(call);
+      call.reply([{ tool: "spawn_executor", input: { agent_id: "worker", prompt: "Do below" } }]);
+    }
+    expect(first.map(({ request }) => request.scope.sessionId)).toEqual(talks.slice(0, 4));
+    const below = await model.next();
+    expect(sessions.find(below.request.scope.sessionId)?.kind).toBe("spawn");
+  });
+
   test("finds what it had started when the server comes back, and starts nothing twice", async () => {
     const { asked, rig, model, session } = await talk();
     (await asked("talk")).reply([
@@ -257,7 +273,7 @@ describe("an agent that starts others", () => {
     expect(rig.services.sessions.live().map(({ id, status }) => [id, status])).toEqual([[session, "open"]]);
   });
 
-  test("is told what does not fit, and spends no more than its own budget", async () => {
+  test("is begun what does not fit, and spends no more than its own budget", async () => {
     const { asked, model, rig, session } = await talk();
     const tooMany = Array.from({ length: 51 }, (_, at) => task(`t${at}`));
     (await asked("talk")).reply([
@@ -297,8 +313,8 @@ describe("a step of a run that starts a swarm", () => {
     (await model.next(work.request.scope.sessionId)).reply(complete("all"));
     const over = await rig.ended(run.id);
     expect([over.status, over.cost_usd]).toEqual(["succeeded", 0.6]);
-    const told = rig.events().filter(({ kind }) => kind.startsWith("swarm_"));
-    expect(new Set(told.map(({ run_id }) => run_id))).toEqual(new Set([run.id]));
+    const begun = rig.events().filter(({ kind }) => kind.startsWith("swarm_"));
+    expect(new Set(begun.map(({ run_id }) => run_id))).toEqual(new Set([run.id]));
   });
 
   test("takes its swarm with it when the run is cancelled", async () => {

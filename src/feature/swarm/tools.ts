@@ -23,8 +23,8 @@ export function swarmTools({ swarms, bus }: SwarmToolDeps): ToolSource {
     parameters: SwarmPlan,
     timeoutMs: DAY_MS,
     resumes: true,
-    async run(plan, { execution, callId, signal, aside, onOutput }) {
-      const { id, task_count } = swarms.executeFor(execution, callId, plan);
+    async run(plan, { execution, callId, signal, aside, masker, onOutput }) {
+      const { id, task_count } = swarms.executeFor(execution, callId, masker.json(plan));
       const running = () => swarms.report(id).swarm.status === "running";
       let ended = 0;
       const wait = bus.until(

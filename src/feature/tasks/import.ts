@@ -3,6 +3,7 @@ import { type Static, Type as t } from "@sinclair/typebox";
 import { invalidField, isProblem } from "../../core/errors.ts";
 import { newId } from "../../core/ids.ts";
 import { defineJob } from "../../core/jobs.ts";
+import { takeTurns } from "../../core/turns.ts";
 import { type Caller, LOCAL_ADMIN } from "../../http/caller.ts";
 import { ImportedTask, type TaskImport } from "./model.ts";
 import type { Tasks } from "./service.ts";
@@ -14,7 +15,8 @@ const Payload = t.Object({
 });
 export type ImportPayload = Static<typeof Payload>;
 
-const BATCH = 50;
+/** Tasks between two reports of progress. */
+const REPORTED = 50;
 
 export interface ImportDeps {
   tasks: Pick<Tasks, "create">;
@@ -85,6 +87,7 @@ export function defineImport({ tasks, rows }: ImportDeps) {
     const caller: Caller = job.userId === null ? LOCAL_ADMIN : { kind: "user", admin: false, userId: job.userId };
     const refused: { title: string; message: string }[] = [];
     let made = 0;
+    const turn = takeTurns();
     for (const [index, { id, key: _, ...input }] of wanted.entries()) {
       job.signal.throwIfAborted();
       if (rows.find(id)) made++;
@@ -96,10 +99,9 @@ export function defineImport({ tasks, rows }: ImportDeps) {
           if (!isProblem(error)) throw error;
           refused.push({ title: input.title.slice(0, 100), message: error.detail });
         }
-      if (index % BATCH === BATCH - 1) {
+      if (index % REPORTED === REPORTED - 1)
         job.report({ percent: (100 * (index + 1)) / wanted.length, detail: `${index + 1} of ${wanted.length}` });
-        await Bun.sleep(0);
-      }
+      await turn();
     }
     return { created: made, refused: refused.slice(0, 50), refused_count: refused.length };
   });

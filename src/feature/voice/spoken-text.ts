@@ -36,7 +36,7 @@ export function spokenText(markdown: string): string {
 
 function spokenLine(line: string): string {
   let text = line.trim();
-  if (/^([-*_] ?){3,}$/.test(text) || /^\|?[\s:|-]+\|[\s:|-]*$/.test(text)) return "";
+  if (text === "" || /^([-*_] ?){3,}$/.test(text) || isTableRule(text)) return "";
   if (text.startsWith("|"))
     text = text
       .split("|")
@@ -47,6 +47,8 @@ function spokenLine(line: string): string {
   for (const [pattern, replacement] of INLINE) text = text.replace(pattern, replacement);
   return text.replace(/\s+/g, " ").trim();
 }
+
+const isTableRule = (line: string): boolean => line.indexOf("|", 1) > 0 && /^[\s:|-]+$/.test(line);
 
 const sentences = new Intl.Segmenter("en", { granularity: "sentence" });
 

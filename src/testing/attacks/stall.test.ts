@@ -1,39 +1,13 @@
 /**
- * A31 and A39: whatever a model, a page or a schema hands to the server, its event loop answers others. Every tool and
- * every keyword of JSON Schema is driven with input made to be slow; while it is worked on, the server says itself how
- * much its main thread worked before it answered a neighbour. Told in the processor's time, it holds on a busy machine.
+ * A31 and A39: whatever a model, a page or a schema hands to the server, its event loop answers others. Every tool of the
+ * engine and every keyword of JSON Schema is driven with input made to be slow; features' own are in
+ * stall-features.test.ts.
  */
-import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from "bun:test";
-import { existsSync, mkdirSync, writeFileSync } from "node:fs";
-import { dirname, join } from "node:path";
-import { type LoopWatch, watchLoop } from "../main-thread.ts";
-import { createModelServer, type ModelServer, reply } from "../model-server.ts";
-import type { FakeToolCall } from "../model-wire.ts";
-import { startServer, type TestServer } from "../server.ts";
-import { waitFor } from "./waiting.ts";
+import { afterAll, beforeAll, describe, setDefaultTimeout, test } from "bun:test";
+import { type Case, lines, MiB, one, type StallRig, stallRig } from "./stall-rig.ts";
 
 setDefaultTimeout(120_000);
 
-/** Longest that a request may wait for another's work. */
-const STALL_MS = 50;
-/** What input does to the server it does each time; a pause of the collector, or a neighbour's load, does not come back. */
-const TRIES = 3;
-/** The processor's time is told in steps of the system's clock. */
-const STEP_MS = 10;
-
-interface Case {
-  name: string;
-  calls: FakeToolCall[];
-  /** Files of the workspace before the calls. */
-  files?: Record<string, string>;
-  /** Said to the model after them. */
-  says: RegExp;
-  schema?: Record<string, unknown>;
-}
-
-const MiB = 1024 ** 2;
-const lines = (count: number, line: string) => `${line}\n`.repeat(count);
-const one = (tool: string, input: FakeToolCall["input"]): FakeToolCall[] => [{ name: tool, input }];
 const edit = (old_text: string, new_text: string, more: Record<string, unknown> = {}) =>
   one("edit", { path: "f", edits: [{ old_text, new_text, ...more }] });
 
@@ -198,6 +172,7 @@ const TOOLS: Case[] = [
     calls: one("code_graph_impact", { target: ".:#/".repeat(100_000) }),
     says: /./,
   },
+  { name: "code_graph_changes", calls: one("code_graph_changes", {}), says: /./ },
   {
     name: "fetch_url: an address of dots",
     calls: one("fetch_url", { url: `http://127.0.0.1/${"../".repeat(1_000)}` }),
@@ -324,10 +299,7 @@ const SCHEMAS: Case[] = Object.entries(KEYWORDS).map(([keyword, { schema, value 
 }));
 
 describe("the event loop answers others while it works on", () => {
-  let server: TestServer;
-  let models: ModelServer;
-  let watch: LoopWatch;
-  let made = 0;
+  let rig: StallRig;
   const pages = Bun.serve({
     hostname: "127.0.0.1",
     port: 0,
@@ -337,81 +309,19 @@ describe("the event loop answers others while it works on", () => {
       }),
   });
 
-  const must = async (method: string, path: string, body?: unknown) => {
-    const answer = await server.request(method, path, { body });
-    if (answer.status >= 300) throw new Error(`${method} ${path}: ${answer.status} ${JSON.stringify(answer.body)}`);
-    return answer.body;
-  };
-
   beforeAll(async () => {
-    models = await createModelServer();
-    server = await startServer({ env: { RATE_LIMIT: "0", FETCH_ALLOW: "127.0.0.1" } });
-    await must("PUT", "/v1/settings/providers/custom-lab", {
-      base_url: `${models.origin}/v1`,
-      models: [{ id: "m", input_usd_per_mtok: 0, output_usd_per_mtok: 0, context_window: 1_000_000 }],
-    });
-    await must("POST", "/v1/agents", { id: "stranger", prompt: "You work.", model: "custom-lab/m", max_turns: 3 });
-    watch = await watchLoop(server);
+    rig = await stallRig();
     // What is loaded at its first use has been used.
-    await play({ name: "warm up", calls: [...one("ls", {}), ...one("read", { path: "x" })], says: /./ });
-    await play({ ...SCHEMAS[0]!, name: "warm up" });
+    await rig.play({ name: "warm up", calls: [...one("ls", {}), ...one("read", { path: "x" })], says: /./ });
+    await rig.play({ ...SCHEMAS[0]!, name: "warm up" });
   });
   afterAll(async () => {
-    watch?.stop();
-    await server?.remove();
-    await models?.stop();
+    await rig?.stop();
     await pages.stop(true);
   });
 
-  /** @returns what the model was told of its calls, and the longest stall meanwhile. */
-  async function play({ calls, files = {}, schema }: Case): Promise<{ told: string; stallMs: number }> {
-    const id = `stall-${++made}`;
-    const steps = [{ id: "work", agent: "stranger", input: "Do it.", ...(schema ? { output_schema: schema } : {}) }];
-    await must("POST", "/v1/pipelines", { id, name: id, steps });
-    let run = "";
-    const asked = models.requests.length;
-    models.next(
-      {
-        kind: "reply",
-        reply: { toolCalls: calls, pieceCharacters: 16_384 },
-        async until() {
-          await waitFor(() => run !== "", "the run's id");
-          for (const [path, text] of Object.entries(files)) {
-            const file = join(server.data, "workspaces", run, path);
-            if (!existsSync(dirname(file))) mkdirSync(dirname(file), { recursive: true });
-            writeFileSync(file, text);
-          }
-          watch.longestMs();
-        },
-      },
-      reply({ toolCalls: [{ name: "fail", input: { reason: "enough" } }] }),
-    );
-    run = (await must("POST", "/v1/runs", { pipeline_id: id, task_description: "go" }))["id"] as string;
-    const stream = await fetch(`${server.url}/v1/events/stream?run_id=${run}&after=0`);
-    const events = await stream.text();
-    const stallMs = watch.longestMs();
-    const [, second] = models.requests.slice(asked);
-    const results = ((second?.body as { messages?: { role: string; content: unknown }[] })?.messages ?? []).filter(
-      ({ role }) => role === "tool",
-    );
-    return { told: results.length > 0 ? JSON.stringify(results) : callsIn(events), stallMs };
-  }
-
-  const callsIn = (events: string) =>
-    events
-      .split("\n")
-      .filter((line) => line.includes('"kind":"tool_call_end"'))
-      .join("\n");
-
-  const expectNoStall = async (one: Case) => {
-    let { told, stallMs } = await play(one);
-    for (let tries = 1; tries < TRIES && stallMs >= STALL_MS + STEP_MS; tries++) ({ told, stallMs } = await play(one));
-    expect([one.name, told.slice(0, 20_000)]).toEqual([one.name, expect.stringMatching(one.says)]);
-    expect([one.name, stallMs, stallMs < STALL_MS + STEP_MS]).toEqual([one.name, stallMs, true]);
-  };
-
   describe("hostile input of a tool:", () => {
-    test.each(TOOLS.map((one) => [one.name, one] as const))("%s", (_name, one) => expectNoStall(one));
+    test.each(TOOLS.map((one) => [one.name, one] as const))("%s", (_name, one) => rig.expectNoStall(one));
   });
   test.each(
     [
@@ -437,7 +347,6 @@ describe("the event loop answers others while it works on", () => {
   )("a file of %j: pipeline, agent, skill", async (piece) => {
     const text = piece.repeat(Math.floor(240_000 / piece.length));
     const step = (input: string) => ({ id: "p", name: "P", steps: [{ id: "a", agent: "stranger", input }] });
-    watch.longestMs();
     for (const [path, body] of [
       ["/v1/pipelines", { source: text }],
       ["/v1/pipelines", { source: `id: p\nname: P\nsteps:\n  - ${text}` }],
@@ -447,21 +356,14 @@ describe("the event loop answers others while it works on", () => {
       ["/v1/skills", { name: "x", description: text.slice(0, 500), content: text.slice(0, 100_000) }],
       ["/v1/skills", { source: `---\n${text}\n---\nx` }],
     ] as const) {
-      let stallMs = Number.POSITIVE_INFINITY;
-      for (let tries = 0; tries < TRIES && stallMs >= STALL_MS + STEP_MS; tries++) {
-        const { status } = await server.request("POST", path, { body });
-        expect(status).toBeLessThan(500);
-        stallMs = Math.min(stallMs, watch.longestMs());
-      }
-      expect([path, JSON.stringify(body).slice(0, 60), stallMs, stallMs < STALL_MS + STEP_MS]).toEqual([
-        ...[path, JSON.stringify(body).slice(0, 60), stallMs, true],
-      ]);
+      const name = `${path} ${JSON.stringify(body)}`;
+      await rig.requestWithoutStall(name, () => rig.server.request("POST", path, { body }));
     }
   });
 
   describe("a page of", () => {
     test.each(Object.keys(PAGES))("%s", (name) =>
-      expectNoStall({
+      rig.expectNoStall({
         name,
         calls: one("fetch_url", { url: `http://127.0.0.1:${pages.port}/?${encodeURIComponent(name)}` }),
         says: /Status 200|takes too long|too much memory|cannot be worked on/,
@@ -470,6 +372,6 @@ describe("the event loop answers others while it works on", () => {
   });
 
   describe("a schema's", () => {
-    test.each(SCHEMAS.map((one) => [one.name, one] as const))("%s", (_name, one) => expectNoStall(one));
+    test.each(SCHEMAS.map((one) => [one.name, one] as const))("%s", (_name, one) => rig.expectNoStall(one));
   });
 });

@@ -25,6 +25,7 @@ const PATHS = (ids: Seeded): string[] => [
   ...["models", "budgets", "limits", "sandbox", "retention", "updates"].map((tab) => `/settings?tab=${tab}`),
   ...["health", "notifications", "containers", "audit", "requests"].map((tab) => `/system?tab=${tab}`),
   ...["/chat", "/chat?status=ended", "/chat?new=scribe", `/chat/${ids.talk}`],
+  ...["/board", `/projects/${ids.project}/tasks/${ids.task}`, `/projects/${ids.project}/policy`],
   ...["/jobs", "/account", "/setup", "/no-such-page"],
 ];
 

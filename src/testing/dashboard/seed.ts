@@ -163,6 +163,8 @@ export interface Seeded {
   running: string;
   succeeded: string;
   project: string;
+  /** A task that waits for another. */
+  task: string;
   /** A talk with some Markdown in it. */
   talk: string;
   /** Runs of the project that have ended: one with many kinds of changes, one that is in conflict with it. */
@@ -227,12 +229,14 @@ async function furnish(server: TestServer, repository: string, token: string | u
   await send("POST", `/v1/runs/${succeeded}/approve`, { step_id: "confirm", approved: true, comment: "Go on." });
   await reached(server, succeeded, "run_complete", token);
   const here = { project_name: "shop" };
+  const tasks = await furnishBoard(send, project.id);
   const talk = await send("POST", "/v1/chat/sessions", { agent_id: "scribe", project_id: project.id });
   await said(server, talk.id, "What does the cart do with a discount?", token);
   await said(server, talk.id, "And who calls it?", token);
   return {
     project: project.id,
     talk: talk.id,
+    task: tasks.blocked,
     changed: await start("implement", "Let a cart have a discount in per cent", "run_complete", here),
     rival: await start("rival", "Count prices in cents", "run_complete", here),
     succeeded,
@@ -249,6 +253,44 @@ async function furnish(server: TestServer, repository: string, token: string | u
 /** Asks again until it is so. */
 async function ended(isSo: () => Promise<boolean>): Promise<void> {
   while (!(await isSo())) await Bun.sleep(50);
+}
+
+type Send = <T = { id: string }>(method: string, path: string, body?: unknown) => Promise<T>;
+
+/** Tasks in every column, one of which waits for another, a limit, a vision, and who does the work. */
+async function furnishBoard(send: Send, project: string): Promise<{ blocked: string }> {
+  const path = `/v1/projects/${project}`;
+  const add = async (title: string, status: string, more: object = {}) =>
+    (await send("POST", `${path}/tasks`, { title, status, ...more })).id;
+  const first = await add("Quote names in every export the same way", "ready", {
+    ...{ priority: "p1", tags: ["export", "csv"], assigned_agent: "engineer" },
+    description: "Three places write CSV by hand.\n\n- one **writer** with tests\n- use it everywhere",
+  });
+  const blocked = await add("Export reports as CSV", "ready", {
+    depends_on: [first],
+    priority: "p0",
+    tags: ["export"],
+  });
+  await add("Say in the manual how exports quote", "backlog", { work_type: "docs", parent_id: blocked });
+  await add("A rather long title that says in many words what a person could have said in a few of them", "backlog", {
+    work_type: "feature",
+  });
+  await add("Count prices in cents", "review", { work_type: "refactor", assigned_agent: "reviewer" });
+  await add("Round at the end, not in between", "done", { work_type: "bugfix" });
+  const { columns } = await send<{ columns: { id: string }[] }>("GET", path);
+  const limited = columns.map((column) => ({ ...column, wip_limit: column.id === "review" ? 1 : null }));
+  await send("PUT", path, { columns: limited });
+  await send("PUT", `${path}/vision`, { vision: "One place for prices, one for exports, and nothing by hand." });
+  await send("PUT", `${path}/workflow-policy`, {
+    rules: {
+      feature: [
+        { stage: "implement", disposition: "required", agent_id: "engineer" },
+        { stage: "review", disposition: "optional", agent_id: "reviewer" },
+      ],
+      docs: [{ stage: "write", disposition: "required", agent_id: "scribe" }],
+    },
+  });
+  return { blocked };
 }
 
 /** Says something in a talk and waits for the whole answer. */

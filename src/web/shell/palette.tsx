@@ -21,7 +21,7 @@ type Found = Schemas["Found"];
 
 const WHERE: Record<Found["kind"], { group: string; href(one: Found): string }> = {
   run: { group: "Runs", href: ({ id }) => `/runs/${id}` },
-  task: { group: "Tasks", href: ({ project_id }) => `/projects/${project_id}` },
+  task: { group: "Tasks", href: ({ id, project_id }) => `/projects/${project_id}/tasks/${id}` },
   agent: { group: "Agents", href: ({ id }) => `/agents/${id}` },
   pipeline: { group: "Pipelines", href: ({ id }) => `/pipelines/${id}` },
   skill: {

@@ -1,5 +1,6 @@
 /** A menu behind a button, over the browser's own popover: it closes with Escape and by a click elsewhere. */
-import { cloneElement, type KeyboardEvent, type ReactElement, type ReactNode, useId, useRef } from "react";
+import { cloneElement, type KeyboardEvent, type ReactElement, type ReactNode, useId, useRef, useState } from "react";
+import { flushSync } from "react-dom";
 
 export interface MenuItem {
   label: string;
@@ -17,11 +18,14 @@ const GAP_PX = 4;
 export function Menu({ trigger, items }: { trigger: ReactElement<TriggerProps>; items: (MenuItem | null)[] }) {
   const id = useId();
   const menu = useRef<HTMLDivElement>(null);
+  // A list of a thousand rows has a thousand menus: their items are made when they are opened.
+  const [shown, setShown] = useState(false);
   const button = () => document.getElementById(`${id}-button`);
   const open = () => {
     const at = button()?.getBoundingClientRect();
     const box = menu.current;
     if (!at || !box) return;
+    flushSync(() => setShown(true));
     box.showPopover();
     const below = innerHeight - at.bottom > box.offsetHeight + GAP_PX;
     box.style.top = `${below ? at.bottom + GAP_PX : Math.max(GAP_PX, at.top - box.offsetHeight - GAP_PX)}px`;
@@ -51,9 +55,10 @@ export function Menu({ trigger, items }: { trigger: ReactElement<TriggerProps>; 
         tabIndex={-1}
         aria-labelledby={`${id}-button`}
         onKeyDown={move}
+        onToggle={(event) => event.newState === "closed" && setShown(false)}
         className="m-0 min-w-48 rounded-lg border border-line bg-panel p-1 text-ink shadow-xl"
       >
-        {items.map((item, at) =>
+        {(shown ? items : []).map((item, at) =>
           item === null ? (
             // biome-ignore lint/a11y/useSemanticElements: within a menu only a separator may stand.
             <div key={`line-${at.toString()}`} role="separator" className="my-1 h-px bg-line" />

@@ -1,0 +1,132 @@
+/**
+ * Multipart forms, read while they come: their file goes to the disk in pieces, so that an upload costs no memory, and their
+ * fields are kept, which are few and short.
+ */
+import { createHash } from "node:crypto";
+import { once } from "node:events";
+import { createWriteStream, openSync, readdirSync, rmSync, type WriteStream } from "node:fs";
+import { join } from "node:path";
+import { badRequest, invalid, messageOf, Problem } from "../core/errors.ts";
+import { LIMITS } from "../core/limits.ts";
+
+/** A file of a form, for as long as its request is answered. */
+export interface SpooledFile {
+  /** As the client named it. */
+  name: string;
+  path: string;
+  size: number;
+  /** Hexadecimal. */
+  sha256: string;
+}
+
+export interface Form {
+  fields: Readonly<Record<string, string>>;
+  file: SpooledFile | undefined;
+}
+
+/** A form that is being read. */
+export interface FormReader {
+  /** Resolves when there is room for more. @throws Problem 400 or 422 for what is no form that is taken here. */
+  add(piece: Uint8Array): Promise<void>;
+  /** No more comes. @throws the same. */
+  end(): Promise<Form>;
+  /** Removes the file. */
+  remove(): void;
+}
+
+const NAME = "incoming-";
+const FIELDS = 20;
+const badForm = (detail: string) => badRequest(detail, "bad_form");
+
+/** Removes what a server that died left in the folder. */
+export function clearSpooled(folder: string): void {
+  for (const name of readdirSync(folder)) if (name.startsWith(NAME)) rmSync(join(folder, name), { force: true });
+}
+
+/** @param folder of the server's own, on the file system where files are kept. */
+export async function readForm(contentType: string, folder: string): Promise<FormReader> {
+  const { Busboy } = await import("@fastify/busboy");
+  const path = join(folder, `${NAME}${crypto.randomUUID()}`);
+  const fields: Record<string, string> = Object.create(null);
+  const hash = createHash("sha256");
+  let file: { name: string; size: number; out: WriteStream } | undefined;
+  let fault: Error | undefined;
+  let characters = 0;
+  const fail = (error: Error) => {
+    fault ??= error;
+    parser.emit("drain");
+  };
+  const parser = busboy(Busboy, contentType);
+  parser.on("file", (field, stream, name) => {
+    if (field !== "file" || file) {
+      stream.resume();
+      return fail(invalid("The form takes one file, named file.", [{ pointer: "/file", message: "takes one file" }]));
+    }
+    // At once: a file that is opened later could come about after it was removed.
+    const out = createWriteStream(path, { fd: openSync(path, "wx", 0o600), flush: true });
+    const known = { name: name ?? "", size: 0, out };
+    file = known;
+    out.on("error", fail);
+    stream.on("data", (piece: Buffer) => {
+      known.size += piece.byteLength;
+      hash.update(piece);
+    });
+    stream.pipe(out);
+  });
+  parser.on("field", (field, value, isCut, isNameCut) => {
+    characters += value.length;
+    if (isCut || isNameCut || characters > LIMITS.bodyBytes)
+      return fail(new Problem(413, "too_large", `The fields of a form may hold ${LIMITS.bodyBytes} bytes.`));
+    if (field in fields) return fail(invalid("A field of the form is there twice."));
+    fields[field] = value;
+  });
+  for (const limit of ["partsLimit", "filesLimit", "fieldsLimit"] as const)
+    parser.on(limit, () => fail(badForm("The form has too many parts.")));
+  parser.on("error", (error) => fail(badForm(`The form cannot be read: ${messageOf(error).slice(0, 100)}.`)));
+  const assertFine = () => {
+    if (fault) throw fault;
+  };
+  return {
+    async add(piece) {
+      assertFine();
+      if (!parser.write(Buffer.from(piece))) await once(parser, "drain");
+      assertFine();
+    },
+    async end() {
+      assertFine();
+      const finished = Promise.race([once(parser, "finish"), once(parser, "drain")]);
+      parser.end();
+      await finished.catch(() => {});
+      assertFine();
+      if (!file) return { fields, file: undefined };
+      const { name, out } = file;
+      if (!out.closed) await once(out, "close").catch(() => {});
+      assertFine();
+      return { fields, file: { name, path, size: file.size, sha256: hash.digest("hex") } };
+    },
+    remove() {
+      file?.out.destroy();
+      rmSync(path, { force: true });
+    },
+  };
+}
+
+function busboy(make: typeof import("@fastify/busboy").Busboy, contentType: string) {
+  try {
+    return new make({
+      headers: { "content-type": contentType },
+      // A name is what the client says; whoever uses it takes its last part.
+      preservePath: true,
+      limits: {
+        files: 2,
+        fields: FIELDS,
+        parts: FIELDS + 2,
+        fieldSize: LIMITS.bodyBytes,
+        fieldNameSize: 100,
+        headerPairs: 50,
+      },
+    });
+  } catch (error) {
+    throw badForm(`The form cannot be read: ${messageOf(error).slice(0, 100)}.`);
+  }
+}

@@ -1,0 +1,141 @@
+/**
+ * A server whose event loop is watched while an agent's tools, or a request, work on input made to be slow. The server
+ * says itself how much its main thread worked before it answered a neighbour: told in the processor's time, it holds on
+ * a busy machine.
+ */
+import { expect } from "bun:test";
+import { existsSync, mkdirSync, writeFileSync } from "node:fs";
+import { dirname, join } from "node:path";
+import { watchLoop } from "../main-thread.ts";
+import { createModelServer, reply } from "../model-server.ts";
+import type { FakeToolCall } from "../model-wire.ts";
+import { startServer } from "../server.ts";
+import { waitFor } from "./waiting.ts";
+
+/** Longest that a request may wait for another's work. */
+const STALL_MS = 50;
+/** What input does to the server it does each time; a pause of the collector, or a neighbour's load, does not come back. */
+const TRIES = 3;
+/** The processor's time is told in steps of the system's clock. */
+const STEP_MS = 10;
+
+export interface Case {
+  name: string;
+  calls: FakeToolCall[];
+  /** Files of the workspace before the calls. */
+  files?: Record<string, string>;
+  /** Said to the model after them. */
+  says: RegExp;
+  schema?: Record<string, unknown>;
+}
+
+export const MiB = 1024 ** 2;
+export const lines = (count: number, line: string) => `${line}\n`.repeat(count);
+export const one = (tool: string, input: FakeToolCall["input"]): FakeToolCall[] => [{ name: tool, input }];
+
+export type StallRig = Awaited<ReturnType<typeof stallRig>>;
+
+/** @param inProject runs work in a project, which tools for its tasks need. */
+export async function stallRig({ inProject = false } = {}) {
+  const models = await createModelServer();
+  const server = await startServer({ env: { RATE_LIMIT: "0", FETCH_ALLOW: "127.0.0.1" } });
+  let made = 0;
+
+  async function must(method: string, path: string, body?: unknown) {
+    const answer = await server.request(method, path, { body });
+    if (answer.status >= 300) throw new Error(`${method} ${path}: ${answer.status} ${JSON.stringify(answer.body)}`);
+    return answer.body;
+  }
+
+  await must("PUT", "/v1/settings/providers/custom-lab", {
+    base_url: `${models.origin}/v1`,
+    models: [{ id: "m", input_usd_per_mtok: 0, output_usd_per_mtok: 0, context_window: 1_000_000 }],
+  });
+  await must("POST", "/v1/agents", { id: "stranger", prompt: "You work.", model: "custom-lab/m", max_turns: 3 });
+  const project = inProject ? ((await must("POST", "/v1/projects", { name: "P" }))["id"] as string) : undefined;
+  const watch = await watchLoop(server);
+
+  /** @returns what the model was told of its calls, and the longest stall meanwhile. */
+  async function play({ calls, files = {}, schema }: Case): Promise<{ told: string; stallMs: number }> {
+    const id = `stall-${++made}`;
+    const steps = [{ id: "work", agent: "stranger", input: "Do it.", ...(schema ? { output_schema: schema } : {}) }];
+    await must("POST", "/v1/pipelines", { id, name: id, steps });
+    let run = "";
+    const asked = models.requests.length;
+    models.next(
+      {
+        kind: "reply",
+        reply: { toolCalls: calls, pieceCharacters: 16_384 },
+        async until() {
+          await waitFor(() => run !== "", "the run's id");
+          for (const [path, text] of Object.entries(files)) {
+            const file = join(server.data, "workspaces", run, path);
+            if (!existsSync(dirname(file))) mkdirSync(dirname(file), { recursive: true });
+            writeFileSync(file, text);
+          }
+          watch.longestMs();
+        },
+      },
+      reply({ toolCalls: [{ name: "fail", input: { reason: "enough" } }] }),
+    );
+    const wish = { pipeline_id: id, task_description: "go", ...(project ? { project_name: "P" } : {}) };
+    run = (await must("POST", "/v1/runs", wish))["id"] as string;
+    const stream = await fetch(`${server.url}/v1/events/stream?run_id=${run}&after=0`);
+    const events = await stream.text();
+    await watch.settled();
+    const stallMs = watch.longestMs();
+    const [, second] = models.requests.slice(asked);
+    const results = ((second?.body as { messages?: { role: string; content: unknown }[] })?.messages ?? []).filter(
+      ({ role }) => role === "tool",
+    );
+    return { told: results.length > 0 ? JSON.stringify(results) : callsIn(events), stallMs };
+  }
+
+  return {
+    server,
+    watch,
+    project,
+    must,
+    play,
+    async expectNoStall(one: Case) {
+      let { told, stallMs } = await play(one);
+      for (let tries = 1; tries < TRIES && isLong(stallMs); tries++) ({ told, stallMs } = await play(one));
+      expect([one.name, told.slice(0, 20_000)]).toEqual([one.name, expect.stringMatching(one.says)]);
+      expect([one.name, stallMs, isLong(stallMs)]).toEqual([one.name, stallMs, false]);
+    },
+    /** The same of a request, which is made again. @returns its last answer's status. */
+    async requestWithoutStall(name: string, request: () => Promise<{ status: number }>): Promise<number> {
+      let [stallMs, status] = [Number.POSITIVE_INFINITY, 0];
+      for (let tries = 0; tries < TRIES && isLong(stallMs); tries++) {
+        watch.longestMs();
+        ({ status } = await request());
+        await watch.settled();
+        stallMs = watch.longestMs();
+      }
+      expect([name.slice(0, 200), status]).not.toContain(500);
+      expect([name.slice(0, 200), stallMs, isLong(stallMs)]).toEqual([name.slice(0, 200), stallMs, false]);
+      return status;
+    },
+    /** Names of the tools that the model was offered so far. */
+    toolsOffered: () =>
+      new Set(
+        models.requests.flatMap(({ body }) =>
+          ((body as { tools?: { function: { name: string } }[] }).tools ?? []).map((tool) => tool.function.name),
+        ),
+      ),
+    async stop() {
+      watch.stop();
+      await server.remove();
+      await models.stop();
+    },
+  };
+}
+
+const isLong = (stallMs: number): boolean => stallMs >= STALL_MS + STEP_MS;
+
+function callsIn(events: string): string {
+  return events
+    .split("\n")
+    .filter((line) => line.includes('"kind":"tool_call_end"'))
+    .join("\n");
+}

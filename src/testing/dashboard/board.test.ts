@@ -1,0 +1,128 @@
+/** A board in a browser: cards moved by mouse, menu and touch, limits, agents that are started only when asked, policy. */
+import { describe, expect, setDefaultTimeout, test } from "bun:test";
+import type { Page } from "playwright-core";
+import type { Task } from "../../feature/tasks/model.ts";
+import { hasBrowser } from "../browser.ts";
+import { PHONE, visit } from "./visitor.ts";
+import { withDashboard } from "./with-dashboard.ts";
+
+setDefaultTimeout(180_000);
+
+describe.skipIf(!hasBrowser())("a board", () => {
+  const dashboard = withDashboard();
+  const tasks = async () => {
+    const { server, ids } = dashboard();
+    return (await server.request<{ items: Task[] }>("GET", `/v1/projects/${ids.project}/tasks?limit=200`)).body.items;
+  };
+  const statusOf = async (title: string) => (await tasks()).find((one) => one.title === title)?.status;
+  const column = (page: Page, name: string) => page.getByRole("region", { name, exact: true });
+  const LONG = /^A rather long title/;
+
+  test("a card is dragged to another column and by its menu to a third; a full column refuses, and is overruled", async () => {
+    const { server, browser } = dashboard();
+    const { page, close, open, faults } = await visit(browser, server.url);
+    await open("/board");
+    const docs = "Say in the manual how exports quote";
+    const [from, to] = await Promise.all([
+      column(page, "Backlog").getByRole("article", { name: docs }).boundingBox(),
+      column(page, "Ready").boundingBox(),
+    ]);
+    await page.mouse.move(from!.x + 20, from!.y + 10);
+    await page.mouse.down();
+    await page.mouse.move(from!.x + 60, from!.y + 20, { steps: 4 });
+    await page.mouse.move(to!.x + 80, to!.y + to!.height - 12, { steps: 12 });
+    await page.mouse.up();
+    await column(page, "Ready").getByRole("article", { name: docs }).waitFor();
+    await page.waitForResponse((answer) => answer.url().includes("/tasks?"));
+    expect(await statusOf(docs)).toBe("ready");
+    // By keyboard: the card's menu.
+    await column(page, "Ready").getByRole("link", { name: docs }).focus();
+    await page.keyboard.press("m");
+    await page.getByRole("menuitem", { name: "To Review" }).click();
+    await page.getByRole("alert").getByText("holds 1 tasks, its limit").waitFor();
+    await column(page, "Ready").getByRole("article", { name: docs }).waitFor();
+    await page.getByRole("button", { name: "Move it anyway" }).click();
+    await column(page, "Review").getByRole("article", { name: docs }).waitFor();
+    await column(page, "Review").getByText("2 of 1").waitFor();
+    await close();
+    expect(faults.filter((fault) => !/409/.test(fault))).toEqual([]);
+  });
+
+  test("putting a card into progress asks; agents start only on yes, and the card follows their run", async () => {
+    const { server, browser } = dashboard();
+    const { page, close, open, faults } = await visit(browser, server.url);
+    await open("/board");
+    const card = column(page, "Backlog").getByRole("article", { name: LONG });
+    await card.getByRole("button", { name: /^Move/ }).click();
+    await page.getByRole("menuitem", { name: "To In progress" }).click();
+    await page.getByRole("dialog").getByText("implement: engineer").waitFor();
+    await page.getByRole("button", { name: "Only move it" }).click();
+    await column(page, "In progress").getByRole("article", { name: LONG }).waitFor();
+    expect((await tasks()).filter(({ run_id }) => run_id !== null)).toEqual([]);
+    await page.getByRole("button", { name: "New task" }).click();
+    await page.getByRole("textbox", { name: "Title" }).fill("Tell customers about discounts");
+    await page.getByLabel("Kind of work").selectOption("docs");
+    await page.getByRole("button", { name: "Add", exact: true }).click();
+    const fresh = page.getByRole("article", { name: "Tell customers about discounts" });
+    await fresh.getByRole("button", { name: /^Move/ }).click();
+    await page.getByRole("menuitem", { name: "Start agents on it" }).click();
+    await page.getByRole("button", { name: "Start a run" }).click();
+    await page.waitForURL(/\/runs\/run_/);
+    await page.locator("header").getByText("Succeeded").waitFor();
+    await open("/board");
+    await column(page, "Done").getByRole("link", { name: "Tell customers about discounts" }).click();
+    await page.getByRole("table", { name: "Runs" }).getByText("Tell customers").waitFor();
+    await page
+      .getByText(/Ready → |In progress → /)
+      .first()
+      .waitFor();
+    await close();
+    expect(faults).toEqual([]);
+  });
+
+  test("a task says what it waits for, is edited and moved from its page; the policy is changed and kept", async () => {
+    const { server, browser, ids } = dashboard();
+    const { page, close, open, faults } = await visit(browser, server.url);
+    await open(`/projects/${ids.project}/tasks/${ids.task}`);
+    await page.getByRole("region", { name: "Depends on" }).getByText("Quote names in every export").waitFor();
+    await page.getByRole("button", { name: "Edit" }).click();
+    await page.getByLabel("Title").fill("Export reports as CSV, quoted");
+    await page.getByRole("button", { name: "Save" }).click();
+    await page.getByRole("heading", { name: "Export reports as CSV, quoted" }).waitFor();
+    await page.getByRole("button", { name: "Backlog" }).click();
+    await page.getByText("Ready → ").waitFor();
+    await open(`/projects/${ids.project}/policy`);
+    await page.getByRole("button", { name: /^Bugfix/ }).click();
+    await page.getByRole("button", { name: "Add a stage" }).click();
+    await page.getByLabel("Name of the stage").fill("mend");
+    await page.getByLabel("Who does mend").selectOption("agent:engineer");
+    await page.getByRole("button", { name: "Save the policy" }).click();
+    await page.getByText("Saved.").waitFor();
+    const path = `/v1/projects/${ids.project}/workflow-policy`;
+    const { body } = await server.request<{ rules: Record<string, unknown> }>("GET", path);
+    expect(body.rules["bugfix"]).toEqual([{ stage: "mend", disposition: "required", agent_id: "engineer" }]);
+    expect(body.rules["docs"]).toBeDefined();
+    await close();
+    expect(faults).toEqual([]);
+  });
+
+  test("on a phone one column fills the screen; a thousand tasks are shown", async () => {
+    const { server, browser, ids } = dashboard();
+    const many = Array.from({ length: 1_000 }, (_, at) => ({ title: `Imported ${at}`, status: "backlog" }));
+    const job = await server.request<{ id: string }>("POST", `/v1/projects/${ids.project}/tasks/import`, {
+      body: { tasks: many },
+    });
+    expect(job.status).toBe(202);
+    const { page, close, open, overflow, faults } = await visit(browser, server.url, {
+      ...{ viewport: PHONE, hasTouch: true },
+    });
+    await open("/board");
+    const backlog = column(page, "Backlog");
+    await backlog.getByText("Imported 900").waitFor({ state: "attached" });
+    const box = await backlog.boundingBox();
+    expect(box!.width).toBeGreaterThan(PHONE.width * 0.85);
+    expect(await overflow()).toBeLessThanOrEqual(0);
+    await close();
+    expect(faults).toEqual([]);
+  });
+});

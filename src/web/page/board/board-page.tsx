@@ -1,0 +1,215 @@
+/** The board of a project: columns with their limits, cards that are dragged or moved by their menu. */
+import { Columns3, Plus, ScrollText } from "lucide-react";
+import { useEffect, useMemo, useState } from "react";
+import { api } from "../../api/client.ts";
+import { usePageKeys } from "../../shell/page-keys.ts";
+import { Button, ButtonLink, IconButton } from "../../ui/button.tsx";
+import { FilterBar, FilterSelect, SearchInput } from "../../ui/filter.tsx";
+import { Await, Empty, ProblemNote } from "../../ui/note.tsx";
+import { PageHeader } from "../../ui/page.tsx";
+import { useParam } from "../../ui/tabs.tsx";
+import { type Column, type Move, type Project, type Task, useBoard } from "./board.ts";
+import { Card, type CardActions } from "./card.tsx";
+import { ColumnsDialog } from "./columns-dialog.tsx";
+import { DragArea, Draggable, type Drop, DropZone } from "./drag.tsx";
+import { StartDialog } from "./start-dialog.tsx";
+import { TaskDialog } from "./task-form.tsx";
+
+const LAST = "skep-board-project";
+
+export default function BoardPage() {
+  const [chosen, choose] = useParam("project");
+  const projects = api.useQuery("get", "/v1/projects", { params: { query: { limit: 200 } } });
+  const items = projects.data?.items ?? [];
+  const project = items.find(({ id }) => id === (chosen || localStorage.getItem(LAST))) ?? items[0];
+  useEffect(() => {
+    if (project) localStorage.setItem(LAST, project.id);
+  }, [project]);
+  return (
+    <Await query={projects} rows={6}>
+      {() =>
+        project ? (
+          <BoardView key={project.id} project={project} projects={items} choose={choose} />
+        ) : (
+          <>
+            <PageHeader title="Board" />
+            <Empty
+              action={<ButtonLink href="/projects">Add a project</ButtonLink>}
+              cli="skep projects add shop --repository URL"
+            >
+              A board belongs to a project, and there is none yet.
+            </Empty>
+          </>
+        )
+      }
+    </Await>
+  );
+}
+
+type Open = { dialog: "new"; status: string } | { dialog: "start"; task: Task; move?: Move } | { dialog: "columns" };
+
+function BoardView({ project, projects, choose }: { project: Project; projects: Project[]; choose(id: string): void }) {
+  const [text, setText] = useParam("q");
+  const board = useBoard(project, text);
+  const [open, setOpen] = useState<Open | null>(null);
+  const close = () => setOpen(null);
+  usePageKeys(CARD_KEYS);
+  const { rows } = board.query;
+  const tasks = useMemo(() => new Map(rows.map((task) => [task.id, task])), [rows]);
+  const columnOf = (status: string) => board.columns.find(({ statuses }) => statuses.includes(status));
+  /** Moves it; into work only after asking whether agents are to begin. */
+  const move = (wish: Move) => {
+    const task = tasks.get(wish.id);
+    if (!task || (task.status === wish.status && !wish.before && !wish.after)) return;
+    if (wish.status === "in_progress" && task.status !== "in_progress")
+      return setOpen({ dialog: "start", task, move: wish });
+    void board.move(wish);
+  };
+  const actions: CardActions = {
+    statuses: project.columns.flatMap(({ statuses }) => statuses),
+    moveTo: ({ id }, status) => move({ id, status }),
+    shift(task, by) {
+      const list = columnOf(task.status)?.tasks ?? [];
+      const next = list[list.findIndex(({ id }) => id === task.id) + by];
+      if (next) move({ id: task.id, status: task.status, ...(by < 0 ? { before: next.id } : { after: next.id }) });
+    },
+    start: (task) => setOpen({ dialog: "start", task }),
+  };
+  const drop = ({ moved, onto }: Drop) => {
+    const column = board.columns.find(
+      ({ id, tasks: inside }) => `column:${id}` === onto || inside.some((one) => one.id === onto),
+    );
+    const task = tasks.get(moved);
+    if (!column || !task) return;
+    const status = column.statuses.includes(task.status) ? task.status : column.statuses[0]!;
+    const order = column.tasks.map(({ id }) => id);
+    const [from, to] = [order.indexOf(moved), order.indexOf(onto)];
+    if (to < 0) return move({ id: moved, status });
+    move({ id: moved, status, ...(from >= 0 && from < to ? { after: onto } : { before: onto }) });
+  };
+  return (
+    <>
+      <PageHeader
+        title="Board"
+        beside={projects.length === 1 ? <span className="text-lg text-dim">{project.name}</span> : undefined}
+        actions={
+          <>
+            <ButtonLink href={`/projects/${project.id}/policy`} icon={<ScrollText aria-hidden size={14} />}>
+              Vision and policy
+            </ButtonLink>
+            <Button icon={<Columns3 aria-hidden size={14} />} onClick={() => setOpen({ dialog: "columns" })}>
+              Columns
+            </Button>
+            <Button
+              kind="primary"
+              icon={<Plus aria-hidden size={14} />}
+              onClick={() => setOpen({ dialog: "new", status: "backlog" })}
+            >
+              New task
+            </Button>
+          </>
+        }
+      />
+      <FilterBar>
+        {projects.length > 1 && (
+          <FilterSelect
+            label="Project"
+            value={project.id}
+            onChange={choose}
+            options={projects.map(({ id, name }) => ({ value: id, label: name }))}
+          />
+        )}
+        <SearchInput value={text} onChange={setText} label="Search tasks" />
+      </FilterBar>
+      {board.refused && (
+        <div className="mb-2">
+          <ProblemNote error={board.refused.error} />
+          <div className="flex gap-2">
+            {board.refused.overruled && (
+              <Button onClick={() => void board.force(board.refused!.move)}>Move it anyway</Button>
+            )}
+            <Button kind="quiet" onClick={board.dismiss}>
+              Leave it
+            </Button>
+          </div>
+        </div>
+      )}
+      <Await query={board.query} rows={6}>
+        {() => (
+          <DragArea onDrop={drop} overlay={(id) => tasks.get(id) && <Card task={tasks.get(id)!} tasks={tasks} />}>
+            <section
+              aria-label="Columns"
+              tabIndex={0}
+              className="flex snap-x snap-mandatory items-start gap-3 overflow-x-auto pb-3 max-sm:-mx-4 max-sm:scroll-px-4 max-sm:px-4"
+            >
+              {board.columns.map((column) => (
+                <BoardColumn
+                  key={column.id}
+                  column={column}
+                  actions={actions}
+                  all={tasks}
+                  add={() => setOpen({ dialog: "new", status: column.statuses[0]! })}
+                />
+              ))}
+            </section>
+          </DragArea>
+        )}
+      </Await>
+      {board.query.hasNextPage && !board.query.isFetchingNextPage && (
+        <p className="text-sm text-dim">The first {rows.length} tasks are shown. Search finds the others.</p>
+      )}
+      {open?.dialog === "new" && <TaskDialog project={project} status={open.status} onClose={close} />}
+      {open?.dialog === "columns" && <ColumnsDialog project={project} onClose={close} />}
+      {open?.dialog === "start" && (
+        <StartDialog
+          task={open.task}
+          onClose={close}
+          {...(open.move ? { onlyMove: () => void board.move(open.move!) } : {})}
+        />
+      )}
+    </>
+  );
+}
+
+interface ColumnProps {
+  column: Column & { tasks: Task[] };
+  all: ReadonlyMap<string, Task>;
+  actions: CardActions;
+  add(): void;
+}
+
+function BoardColumn({ column: { id, name, wip_limit, tasks }, all, actions, add }: ColumnProps) {
+  const heading = `column-${id}`;
+  const full = wip_limit !== null && tasks.length >= wip_limit;
+  return (
+    <section
+      aria-labelledby={heading}
+      className="min-w-56 flex-1 shrink-0 snap-start rounded-lg bg-sunken p-2 max-sm:w-[calc(100vw-2rem)] max-sm:flex-none"
+    >
+      <div className="flex items-center gap-2 pb-2 pl-1">
+        <h2 id={heading} className="text-sm font-semibold">
+          {name}
+        </h2>
+        <span className={`text-xs tabular-nums ${full ? "font-semibold text-wait" : "text-faint"}`}>
+          {tasks.length}
+          {wip_limit !== null && ` of ${wip_limit}`}
+        </span>
+        <IconButton label={`Add to ${name}`} className="ml-auto size-7" onClick={add}>
+          <Plus aria-hidden size={15} />
+        </IconButton>
+      </div>
+      <DropZone id={`column:${id}`} className="flex min-h-24 flex-col gap-2 rounded-md">
+        {tasks.map((task) => (
+          <Draggable key={task.id} id={task.id}>
+            <Card task={task} tasks={all} actions={actions} />
+          </Draggable>
+        ))}
+        {tasks.length === 0 && <p className="px-1 py-6 text-center text-sm text-faint">Nothing here</p>}
+      </DropZone>
+    </section>
+  );
+}
+
+const CARD_KEYS = {
+  m: () => document.activeElement?.closest("article")?.querySelector<HTMLElement>("[aria-haspopup=menu]")?.click(),
+};

@@ -1,0 +1,132 @@
+/** A task's fields, for a new one and for one that is changed. */
+import { api, client, fieldError, must, type Schemas } from "../../api/client.ts";
+import { useAction } from "../../ui/action.ts";
+import { Dialog } from "../../ui/dialog.tsx";
+import { Field, Input, Select, TextArea } from "../../ui/field.tsx";
+import { Form } from "../../ui/form.tsx";
+import { PRIORITY, type Project, refreshTasks, type Task, WORK_TYPES, wordOf } from "./board.ts";
+
+type Body = Schemas["UpdateProjectTaskBody"];
+
+const wordsOf = (text: string): string[] => text.split(/[\s,]+/).filter(Boolean);
+
+interface Props {
+  project: Project;
+  /** The task to change; a new one without. */
+  task?: Task;
+  status?: string;
+  onClose(): void;
+}
+
+export function TaskDialog({ project, task, status, onClose }: Props) {
+  const action = useAction();
+  const agents = api.useQuery("get", "/v1/agents", { params: { query: { limit: 200 } } });
+  const path = { id: project.id };
+  return (
+    <Dialog title={task ? "Edit the task" : "New task"} onClose={onClose}>
+      <Form
+        action={action}
+        word={task ? "Save" : "Add"}
+        onCancel={onClose}
+        submit={async ({ text, raw, number }) => {
+          const body = {
+            ...{ title: text("title"), description: raw("description").trim() },
+            ...{ priority: text("priority") as Task["priority"], work_type: text("work_type") as Task["work_type"] },
+            ...{ assigned_agent: text("assigned_agent") || null, estimate_hours: number("estimate_hours") ?? null },
+            ...{ tags: wordsOf(text("tags")), depends_on: wordsOf(text("depends_on")) },
+          } satisfies Body;
+          if (task)
+            await must(
+              client.PUT("/v1/projects/{id}/tasks/{tid}", { params: { path: { ...path, tid: task.id } }, body }),
+            );
+          else
+            await must(
+              client.POST("/v1/projects/{id}/tasks", {
+                params: { path },
+                body: { ...body, ...(text("status") ? { status: text("status") } : {}) },
+              }),
+            );
+          await refreshTasks();
+          onClose();
+        }}
+      >
+        <Field label="Title" error={fieldError(action.error, "title")}>
+          <Input name="title" required maxLength={300} defaultValue={task?.title} />
+        </Field>
+        <Field
+          label="Description"
+          hint="What the agents are asked to do. Markdown."
+          error={fieldError(action.error, "description")}
+        >
+          <TextArea name="description" rows={5} defaultValue={task?.description} />
+        </Field>
+        <div className="grid gap-x-3 sm:grid-cols-2">
+          {!task && (
+            <Field label="Status">
+              <Select name="status" defaultValue={status ?? "backlog"}>
+                {project.columns
+                  .flatMap(({ statuses }) => statuses)
+                  .map((one) => (
+                    <option key={one} value={one}>
+                      {wordOf(one)}
+                    </option>
+                  ))}
+              </Select>
+            </Field>
+          )}
+          <Field label="Priority">
+            <Select name="priority" defaultValue={task?.priority ?? "p2"}>
+              {Object.entries(PRIORITY).map(([id, name]) => (
+                <option key={id} value={id}>
+                  {name}
+                </option>
+              ))}
+            </Select>
+          </Field>
+          <Field label="Kind of work">
+            <Select name="work_type" defaultValue={task?.work_type ?? "feature"}>
+              {WORK_TYPES.map((one) => (
+                <option key={one} value={one}>
+                  {wordOf(one)}
+                </option>
+              ))}
+            </Select>
+          </Field>
+          <Field label="Agent" error={fieldError(action.error, "assigned_agent")}>
+            <Select
+              key={agents.data ? "ready" : "asking"}
+              name="assigned_agent"
+              defaultValue={task?.assigned_agent ?? ""}
+            >
+              <option value="">Nobody</option>
+              {agents.data?.items.map(({ id, name }) => (
+                <option key={id} value={id}>
+                  {name}
+                </option>
+              ))}
+            </Select>
+          </Field>
+          <Field label="Estimate, hours" error={fieldError(action.error, "estimate_hours")}>
+            <Input
+              name="estimate_hours"
+              type="number"
+              min="0"
+              step="0.25"
+              defaultValue={task?.estimate_hours ?? undefined}
+            />
+          </Field>
+          <Field label="Tags" error={fieldError(action.error, "tags")}>
+            <Input name="tags" defaultValue={task?.tags.join(" ")} />
+          </Field>
+        </div>
+        <Field
+          label="Depends on"
+          hint="Ids of tasks that must be done before."
+          error={fieldError(action.error, "depends_on")}
+        >
+          <Input name="depends_on" spellCheck={false} defaultValue={task?.depends_on.join(" ")} />
+        </Field>
+      </Form>
+    </Dialog>
+  );
+}

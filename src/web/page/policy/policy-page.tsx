@@ -1,0 +1,244 @@
+/** Where a project is going, and who does what kind of work in it. */
+import { ArrowDown, ArrowUp, Plus, X } from "lucide-react";
+import { useState } from "react";
+import { Link, useParams } from "wouter";
+import { api, client, must, type Schemas } from "../../api/client.ts";
+import { refresh } from "../../api/queries.ts";
+import { ifMatch, type Tagged, useTagged } from "../../api/tagged.ts";
+import { useAction } from "../../ui/action.ts";
+import { Button, IconButton } from "../../ui/button.tsx";
+import { isConflict } from "../../ui/conflict.tsx";
+import { Check, Field, Input, Select, TextArea } from "../../ui/field.tsx";
+import { Form } from "../../ui/form.tsx";
+import { Await, ProblemNote } from "../../ui/note.tsx";
+import { notify } from "../../ui/notice.tsx";
+import { PageHeader, Panel, Section } from "../../ui/page.tsx";
+import { useParam } from "../../ui/tabs.tsx";
+import { type Project, WORK_TYPES, wordOf } from "../board/board.ts";
+
+type Policy = Schemas["ProjectWorkflowPolicy"];
+type WorkType = (typeof WORK_TYPES)[number];
+type Stage = NonNullable<Policy["rules"][WorkType]>[number];
+
+export default function PolicyPage() {
+  const { id = "" } = useParams<{ id: string }>();
+  const params = { path: { id } };
+  const project = api.useQuery("get", "/v1/projects/{id}", { params });
+  const policy = useTagged("/v1/projects/{id}/workflow-policy", params, () =>
+    client.GET("/v1/projects/{id}/workflow-policy", { params }),
+  );
+  return (
+    <Await query={project}>
+      {(project) => (
+        <>
+          <PageHeader
+            title="Vision and policy"
+            above={
+              <>
+                <Link href={`/board?project=${id}`} className="hover:underline">
+                  Board
+                </Link>
+                {" / "}
+                <Link href={`/projects/${id}`} className="hover:underline">
+                  {project.name}
+                </Link>
+              </>
+            }
+          />
+          <Vision project={project} />
+          <Section title="Who does what">
+            <Await query={policy}>
+              {(tagged) => <PolicyEditor key={tagged.etag} project={project} tagged={tagged} />}
+            </Await>
+          </Section>
+        </>
+      )}
+    </Await>
+  );
+}
+
+function Vision({ project }: { project: Project }) {
+  const action = useAction();
+  return (
+    <Section title="Vision">
+      <Form
+        action={action}
+        word="Save the vision"
+        submit={async ({ raw }) => {
+          const body = { vision: raw("vision").trim() || null };
+          await must(client.PUT("/v1/projects/{id}/vision", { params: { path: { id: project.id } }, body }));
+          await refresh("/v1/projects");
+          notify("Saved.");
+        }}
+      >
+        <Field
+          label="Where the project is going"
+          hint="Agents read it when they plan and when they add tasks. Markdown."
+        >
+          <TextArea name="vision" rows={6} defaultValue={project.vision ?? ""} />
+        </Field>
+      </Form>
+    </Section>
+  );
+}
+
+function PolicyEditor({ project, tagged: { value, etag } }: { project: Project; tagged: Tagged<Policy> }) {
+  const [kind, setKind] = useParam("work", "feature");
+  const work = (WORK_TYPES as readonly string[]).includes(kind) ? (kind as WorkType) : "feature";
+  const [rules, setRules] = useState<Policy["rules"]>(value.rules);
+  const [waits, setWaits] = useState(value.wait_for_merge);
+  const action = useAction();
+  const stages = rules[work] ?? [];
+  const set = (next: Stage[]) => setRules({ ...rules, [work]: next });
+  const changed = JSON.stringify([rules, waits]) !== JSON.stringify([value.rules, value.wait_for_merge]);
+  const save = () =>
+    action.run(async () => {
+      const kept = Object.fromEntries(Object.entries(rules).filter(([, list]) => list && list.length > 0));
+      const call = client.PUT("/v1/projects/{id}/workflow-policy", {
+        params: { path: { id: project.id } },
+        body: { rules: kept, wait_for_merge: waits },
+        ...ifMatch(etag),
+      });
+      await must(call);
+      await refresh("/v1/projects/{id}/workflow-policy", "/v1/projects/{id}/tasks");
+      notify("Saved.");
+    });
+  return (
+    <Panel className="p-4">
+      <p className="mb-3 text-dim">
+        A task goes through the stages of its kind of work, one after another. Without stages{" "}
+        {project.default_pipeline_id ? `the pipeline ${project.default_pipeline_id}` : "the project's default pipeline"}{" "}
+        does it.
+      </p>
+      <fieldset aria-label="Kinds of work" className="mb-3 flex flex-wrap gap-1">
+        {WORK_TYPES.map((one) => (
+          <button
+            key={one}
+            type="button"
+            aria-pressed={one === work}
+            onClick={() => setKind(one)}
+            className="h-8 rounded-md border border-line px-2.5 text-sm hover:bg-hover max-sm:h-11 aria-pressed:border-accent aria-pressed:bg-accent-soft"
+          >
+            {wordOf(one)}
+            {(rules[one]?.length ?? 0) > 0 && <span className="ml-1 text-dim tabular-nums">{rules[one]?.length}</span>}
+          </button>
+        ))}
+      </fieldset>
+      <ol className="flex flex-col gap-2">
+        {stages.map((stage, at) => (
+          <StageRow
+            key={at.toString()}
+            stage={stage}
+            change={(next) => set(stages.with(at, next))}
+            remove={() => set(stages.toSpliced(at, 1))}
+            shift={(by) => set(stages.toSpliced(at, 1).toSpliced(at + by, 0, stage))}
+            first={at === 0}
+            last={at === stages.length - 1}
+          />
+        ))}
+      </ol>
+      <Button
+        className="mt-2"
+        icon={<Plus aria-hidden size={14} />}
+        onClick={() => set([...stages, { stage: `stage_${stages.length + 1}`, disposition: "required" }])}
+      >
+        Add a stage
+      </Button>
+      <div className="mt-4">
+        <Check
+          label="A task is done when its work is merged"
+          hint="Otherwise it is done when its run has succeeded."
+          checked={waits}
+          onChange={(event) => setWaits(event.target.checked)}
+        />
+      </div>
+      <ProblemNote error={action.error} />
+      {isConflict(action.error) && (
+        <Button onClick={() => refresh("/v1/projects/{id}/workflow-policy")}>Take the newer version</Button>
+      )}
+      <div className="mt-2 flex justify-end">
+        <Button kind="primary" disabled={!changed} busy={action.busy} onClick={save}>
+          Save the policy
+        </Button>
+      </div>
+    </Panel>
+  );
+}
+
+interface RowProps {
+  stage: Stage;
+  change(stage: Stage): void;
+  remove(): void;
+  shift(by: -1 | 1): void;
+  first: boolean;
+  last: boolean;
+}
+
+function StageRow({ stage, change, remove, shift, first, last }: RowProps) {
+  const many = { params: { query: { limit: 200 } } };
+  const agents = api.useQuery("get", "/v1/agents", many);
+  const pipelines = api.useQuery("get", "/v1/pipelines", many);
+  const { stage: name, disposition, agent_id, pipeline_id } = stage;
+  const who = agent_id ? `agent:${agent_id}` : pipeline_id ? `pipeline:${pipeline_id}` : "";
+  const assign = (value: string) => {
+    const [kind, id = ""] = value.split(":");
+    change({
+      stage: name,
+      disposition,
+      ...(kind === "agent" ? { agent_id: id } : kind === "pipeline" ? { pipeline_id: id } : {}),
+    });
+  };
+  return (
+    <li className="flex flex-wrap items-center gap-2 rounded-lg border border-line px-2 py-2">
+      <Input
+        aria-label="Name of the stage"
+        value={name}
+        onChange={(event) => change({ ...stage, stage: event.target.value })}
+        className="w-40! max-sm:w-full!"
+      />
+      <Select
+        aria-label={`Who does ${name}`}
+        value={who}
+        onChange={(event) => assign(event.target.value)}
+        className="w-56! max-sm:w-full!"
+      >
+        <option value="">By hand</option>
+        <optgroup label="Agents">
+          {agents.data?.items.map(({ id, name: title }) => (
+            <option key={id} value={`agent:${id}`}>
+              {title}
+            </option>
+          ))}
+        </optgroup>
+        <optgroup label="Pipelines">
+          {pipelines.data?.items.map(({ id, name: title }) => (
+            <option key={id} value={`pipeline:${id}`}>
+              {title || id}
+            </option>
+          ))}
+        </optgroup>
+      </Select>
+      <Select
+        aria-label={`Whether ${name} is required`}
+        value={disposition}
+        onChange={(event) => change({ ...stage, disposition: event.target.value as Stage["disposition"] })}
+        className="w-32!"
+      >
+        <option value="required">Required</option>
+        <option value="optional">Optional</option>
+        <option value="skip">Skipped</option>
+      </Select>
+      <span className="ml-auto flex">
+        <IconButton label={`Move ${name} up`} disabled={first} onClick={() => shift(-1)}>
+          <ArrowUp aria-hidden size={14} />
+        </IconButton>
+        <IconButton label={`Move ${name} down`} disabled={last} onClick={() => shift(1)}>
+          <ArrowDown aria-hidden size={14} />
+        </IconButton>
+        <IconButton label={`Remove ${name}`} onClick={remove}>
+          <X aria-hidden size={14} />
+        </IconButton>
+      </span>
+    </li>
+  );
+}

@@ -1,0 +1,281 @@
+/** One task: what is asked, what it depends on, who works on it, its runs and its history. */
+import { Pencil, Play, Trash2 } from "lucide-react";
+import { lazy, Suspense, useState } from "react";
+import { Link, useLocation, useParams } from "wouter";
+import { api, client, must, problemOf } from "../../api/client.ts";
+import { usePages } from "../../api/queries.ts";
+import { useAction } from "../../ui/action.ts";
+import { Button } from "../../ui/button.tsx";
+import { Confirm } from "../../ui/dialog.tsx";
+import { Badge, FactRow } from "../../ui/facts.tsx";
+import { Await, Empty, ProblemNote } from "../../ui/note.tsx";
+import { PageHeader, Panel, Section } from "../../ui/page.tsx";
+import { Table } from "../../ui/table.tsx";
+import { Ago } from "../../ui/time.tsx";
+import { OVERRULED, PRIORITY, type Project, refreshTasks, type Task, wordOf } from "../board/board.ts";
+import { StartDialog } from "../board/start-dialog.tsx";
+import { TaskDialog } from "../board/task-form.tsx";
+import { RUN_COLUMNS } from "../runs/run-columns.tsx";
+
+const Markdown = lazy(() => import("../../ui/markdown.tsx"));
+
+export default function TaskPage() {
+  const { id = "", tid = "" } = useParams<{ id: string; tid: string }>();
+  const project = api.useQuery("get", "/v1/projects/{id}", { params: { path: { id } } });
+  const task = api.useQuery("get", "/v1/projects/{id}/tasks/{tid}", { params: { path: { id, tid } } });
+  return (
+    <Await query={task} rows={6}>
+      {(task) => <Await query={project}>{(project) => <TaskView task={task} project={project} />}</Await>}
+    </Await>
+  );
+}
+
+const pathOf = (task: Task) => ({ params: { path: { id: task.project_id, tid: task.id } } });
+
+function TaskView({ task, project }: { task: Task; project: Project }) {
+  const [dialog, setDialog] = useState<"edit" | "start" | "delete" | null>(null);
+  const [, navigate] = useLocation();
+  const close = () => setDialog(null);
+  return (
+    <>
+      <PageHeader
+        title={task.title}
+        above={
+          <>
+            <Link href={`/board?project=${project.id}`} className="hover:underline">
+              Board
+            </Link>
+            {" / "}
+            <Link href={`/projects/${project.id}`} className="hover:underline">
+              {project.name}
+            </Link>
+          </>
+        }
+        beside={<Badge tone={TONES[task.status] ?? "plain"}>{wordOf(task.status)}</Badge>}
+        actions={
+          <>
+            <Button icon={<Pencil aria-hidden size={14} />} onClick={() => setDialog("edit")}>
+              Edit
+            </Button>
+            <Button kind="danger" icon={<Trash2 aria-hidden size={14} />} onClick={() => setDialog("delete")}>
+              Delete
+            </Button>
+            {task.status !== "done" && (
+              <Button kind="primary" icon={<Play aria-hidden size={14} />} onClick={() => setDialog("start")}>
+                Start agents
+              </Button>
+            )}
+          </>
+        }
+      />
+      <FactRow
+        facts={[
+          ["Priority", PRIORITY[task.priority]],
+          ["Kind", task.work_type ? wordOf(task.work_type) : "–"],
+          ["Agent", <Claim key="agent" task={task} />],
+          ["Estimate", task.estimate_hours === null ? "–" : `${task.estimate_hours} h`],
+          ["Added", <Ago key="added" at={task.created_at} />],
+          ...(task.branch
+            ? ([["Branch", <code key="branch">{task.branch}</code>]] as [string, React.ReactNode][])
+            : []),
+          ...(task.tags.length > 0 ? ([["Tags", task.tags.join(", ")]] as [string, React.ReactNode][]) : []),
+        ]}
+      />
+      <MoveTo task={task} />
+      {task.description && (
+        <Panel className="mb-6 p-4">
+          <Suspense fallback={<p className="whitespace-pre-wrap">{task.description}</p>}>
+            <Markdown text={task.description} />
+          </Suspense>
+        </Panel>
+      )}
+      <Related task={task} />
+      <Runs task={task} />
+      <History task={task} />
+      {dialog === "edit" && <TaskDialog project={project} task={task} onClose={close} />}
+      {dialog === "start" && <StartDialog task={task} onClose={close} />}
+      {dialog === "delete" && (
+        <Confirm
+          title="Delete the task?"
+          word="Delete the task"
+          onClose={close}
+          act={async () => {
+            await must(client.DELETE("/v1/projects/{id}/tasks/{tid}", pathOf(task)));
+            navigate(`/board?project=${project.id}`);
+            await refreshTasks();
+          }}
+        >
+          Its history goes with it; its runs stay. This cannot be undone.
+        </Confirm>
+      )}
+    </>
+  );
+}
+
+const TONES: Record<string, "ok" | "bad" | "wait" | "run"> = {
+  ...{ done: "ok", failed: "bad", blocked: "wait", review: "wait", in_progress: "run" },
+};
+
+/** Buttons to the statuses it may have next; a rule that refuses says why and can be overruled. */
+function MoveTo({ task }: { task: Task }) {
+  const action = useAction();
+  const [wish, setWish] = useState("");
+  const plan = api.useQuery("post", "/v1/projects/{id}/tasks/{tid}/resolve-workflow", { ...pathOf(task), body: {} });
+  const move = (status: string, force: boolean) => {
+    setWish(status);
+    return action.run(async () => {
+      await must(client.POST("/v1/projects/{id}/tasks/{tid}/transition", { ...pathOf(task), body: { status, force } }));
+      await refreshTasks();
+    });
+  };
+  const next = plan.data?.next_statuses ?? [];
+  if (next.length === 0) return null;
+  return (
+    <div className="mb-6">
+      <div className="flex flex-wrap items-center gap-1.5">
+        <span className="mr-1 text-sm text-dim">Move to</span>
+        {next.map((status) => (
+          <Button key={status} busy={action.busy} onClick={() => move(status, false)}>
+            {wordOf(status)}
+          </Button>
+        ))}
+      </div>
+      <ProblemNote error={action.error} />
+      {action.error !== undefined && OVERRULED.has(problemOf(action.error).code) && (
+        <Button onClick={() => move(wish, true)}>Move it anyway</Button>
+      )}
+    </div>
+  );
+}
+
+function Claim({ task }: { task: Task }) {
+  const action = useAction();
+  if (!task.assigned_agent) return "nobody";
+  const release = () =>
+    action.run(async () => {
+      const body = { agent_id: task.assigned_agent!, release: true };
+      await must(client.POST("/v1/projects/{id}/tasks/{tid}/claim", { ...pathOf(task), body }));
+      await refreshTasks();
+    });
+  return (
+    <span className="inline-flex flex-wrap items-center gap-2">
+      <Link href={`/agents/${task.assigned_agent}`} className="underline">
+        {task.assigned_agent}
+      </Link>
+      {task.lease_until && (
+        <>
+          <span className="text-sm text-dim">
+            until <Ago at={task.lease_until} />
+          </span>
+          <button type="button" className="text-sm underline" disabled={action.busy} onClick={release}>
+            Give back
+          </button>
+        </>
+      )}
+    </span>
+  );
+}
+
+function TaskLink({ project, id }: { project: string; id: string }) {
+  const task = api.useQuery("get", "/v1/projects/{id}/tasks/{tid}", { params: { path: { id: project, tid: id } } });
+  return (
+    <Link
+      href={`/projects/${project}/tasks/${id}`}
+      data-row
+      className="flex items-center gap-2 px-3 py-2 hover:bg-hover"
+    >
+      <span className="min-w-0 flex-1 truncate">{task.data?.title ?? id}</span>
+      {task.data && <Badge tone={TONES[task.data.status] ?? "plain"}>{wordOf(task.data.status)}</Badge>}
+    </Link>
+  );
+}
+
+function Related({ task }: { task: Task }) {
+  const below = usePages("/v1/projects/{id}/tasks", {
+    path: { id: task.project_id },
+    query: { parent_id: task.id, limit: 50 },
+  });
+  const lists: [string, string[]][] = [
+    ["Depends on", task.depends_on],
+    ["Part of", task.parent_id ? [task.parent_id] : []],
+    ["Found while working on", task.discovered_from ? [task.discovered_from] : []],
+    ["Subtasks", below.rows.map(({ id }) => id)],
+  ];
+  return lists
+    .filter(([, ids]) => ids.length > 0)
+    .map(([title, ids]) => (
+      <Section key={title} title={title}>
+        <Panel>
+          {ids.map((id) => (
+            <div key={id} className="border-b border-line last:border-0">
+              <TaskLink project={task.project_id} id={id} />
+            </div>
+          ))}
+        </Panel>
+      </Section>
+    ));
+}
+
+function Runs({ task }: { task: Task }) {
+  const query = usePages("/v1/runs", { query: { task_id: task.id, limit: 20 } });
+  return (
+    <Section title="Runs">
+      <Await query={query}>
+        {() =>
+          query.rows.length === 0 ? (
+            <Empty>No run has worked on it yet.</Empty>
+          ) : (
+            <Table
+              label="Runs"
+              rows={query.rows}
+              columns={RUN_COLUMNS}
+              keyOf={({ id }) => id}
+              hrefOf={({ id }) => `/runs/${id}`}
+              more={query}
+            />
+          )
+        }
+      </Await>
+    </Section>
+  );
+}
+
+function History({ task }: { task: Task }) {
+  const query = usePages("/v1/projects/{id}/tasks/{tid}/history", {
+    path: { id: task.project_id, tid: task.id },
+    query: { limit: 30 },
+  });
+  return (
+    <Section title="History">
+      <Await query={query}>
+        {() => (
+          <ol className="border-l border-line pl-4">
+            {query.rows.map(({ id, at, actor, change, from_status, to_status, note }) => (
+              <li key={id} className="mb-2 text-sm">
+                <span className="text-faint">
+                  <Ago at={at} />
+                </span>{" "}
+                {to_status && from_status !== to_status ? (
+                  <>
+                    {from_status ? `${wordOf(from_status)} → ` : ""}
+                    <b className="font-medium">{wordOf(to_status)}</b>
+                  </>
+                ) : (
+                  wordOf(change)
+                )}{" "}
+                <span className="text-dim">
+                  {note} <span className="text-faint">by {actor}</span>
+                </span>
+              </li>
+            ))}
+          </ol>
+        )}
+      </Await>
+      {query.hasNextPage && (
+        <Button kind="quiet" busy={query.isFetchingNextPage} onClick={() => query.fetchNextPage()}>
+          Earlier
+        </Button>
+      )}
+    </Section>
+  );
+}
