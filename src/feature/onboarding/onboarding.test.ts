@@ -72,7 +72,7 @@ describe("onboarding", () => {
       busy: false,
       title: "Bird feeder",
     });
-    expect(after.messages.map(({ role }) => role).filter((role) => role !== "assistant")).toEqual([
+    expect(after.messages.map(({ role }) => role as string).filter((role) => role !== "assistant")).toEqual([
       ...["system", "user", "system"],
     ]);
     expect(after.messages.at(-1)!.content).toContain("What is it to reach?");
