@@ -20,6 +20,7 @@ import { jobs } from "../feature/jobs/feature.ts";
 import { knowledgeGraph } from "../feature/knowledge-graph/feature.ts";
 import { lifecycle } from "../feature/lifecycle/feature.ts";
 import { mcp } from "../feature/mcp/feature.ts";
+import { mcpServer } from "../feature/mcp-server/feature.ts";
 import { memory } from "../feature/memory/feature.ts";
 import { notifications } from "../feature/notifications/feature.ts";
 import { oidc } from "../feature/oidc/feature.ts";
@@ -88,6 +89,7 @@ export const FEATURES = noFeatures()
   .with(inbox)
   .with(swarm)
   .with(mcp)
+  .with(mcpServer)
   .with(engine)
   .with(events)
   .with(admin)

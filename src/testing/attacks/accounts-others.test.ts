@@ -126,6 +126,7 @@ const BODIES: Record<string, unknown> = {
   "/v1/runs/{id}/approve": { step_id: "look", approved: true },
   "/v1/runs/{id}/comments": { path: "a.txt", body: "Taken" },
   "/v1/runs/{id}/restart": {},
+  "/v1/runs/{id}/review-comments": { body: "Taken" },
   "/v1/chat/sessions/{id}": { title: "Taken" },
   "/v1/chat/sessions/{id}/message": { message: "Taken" },
   "/v1/onboarding/sessions/{id}/message": { message: "Taken" },
@@ -307,6 +308,7 @@ const LEFT: Record<string, "goes" | "handed over" | "kept"> = {
   jobs: "handed over",
   // Switched off, so that nobody's words act for the heir unread.
   pulse_routines: "handed over",
+  codehost_rules: "handed over",
   // Records: who started what, and what it cost. Others than administrators do not read them.
   runs: "kept",
   run_comments: "kept",
