@@ -1,6 +1,6 @@
 /** The engine put together: its ports from what app.ts hands in, its scheduler, and what others may ask of it. */
 import type { Clock } from "../core/clock.ts";
-import { unavailable } from "../core/errors.ts";
+import { forbidden, unavailable } from "../core/errors.ts";
 import type { DraftOf, EventDefinition } from "../core/events.ts";
 import type { Logger } from "../core/log.ts";
 import type { Masking } from "../core/masking.ts";
@@ -135,6 +135,13 @@ function portsOf(deps: EngineDeps, tokens: ExecutionTokens): EnginePorts {
     masking,
     text,
     agentOf: ({ agentId }) => settingsOf(agentId === "" ? NO_AGENT : deps.agentOf(agentId), deps.defaults()),
+    assertShell({ agentId }) {
+      if (agentId === "" || deps.allowsTool(agentId)("bash", false)) return;
+      throw forbidden(
+        `The agent ${agentId} may not use bash, so no command runs in its sandbox. Name another agent, or none.`,
+        "shell_denied",
+      );
+    },
     modelOf({ wantedModel, agentId, kind }) {
       const { purpose } = kindOf(kind);
       const fallback = () => (purpose === null ? null : deps.defaults().model(purpose));

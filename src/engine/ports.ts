@@ -41,6 +41,8 @@ export interface EnginePorts {
   text: Pick<TextWork, "schemaFaults">;
   /** @throws Problem when there is no such agent, or its file is broken. */
   agentOf(execution: Execution): EngineAgent;
+  /** @throws Problem 403 `shell_denied` for a command in the sandbox of an agent that has no shell itself. */
+  assertShell(execution: Execution): void;
   /** The model to use: run > step > pipeline > agent > settings. @throws Problem when none is set. */
   modelOf(execution: Execution): string;
   /** Model that writes summaries; undefined: the execution's own. */

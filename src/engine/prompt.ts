@@ -59,7 +59,7 @@ function workplace({ sandbox, toolNames, branch }: PromptParts): string {
     : "There is no shell here; work with the file tools.";
   const git =
     branch && toolNames.includes("bash")
-      ? ` They are a git repository of the branch ${branch} alone, with the tag \`base\` where it began; there are no remotes. What you leave in the files is committed for you, and your own commits are replaced by that.`
+      ? ` Where git is installed, they are a repository of the branch ${branch} alone, with the tag \`base\` where it began; there are no remotes. What you leave in the files is committed for you, and your own commits are replaced by that.`
       : "";
   const cookies =
     sandbox.cookies && toolNames.includes("bash")

@@ -70,10 +70,13 @@ export async function workOn(
   }
 }
 
-/** What it does once it has a sandbox. @throws Problem 503 `no_model` for one that needs a model and has none. */
+/** What it does once it has a sandbox. @throws Problem 503 `no_model`, 403 `shell_denied` for what cannot begin. */
 function workOf(execution: Execution, ports: EnginePorts, agent: EngineAgent): (turn: Turn) => Promise<Ending> {
   const { command } = execution;
-  if (command) return (turn) => runCommand(turn, command, leftMs(execution, ports));
+  if (command) {
+    ports.assertShell(execution);
+    return (turn) => runCommand(turn, command, leftMs(execution, ports));
+  }
   const model = ports.modelOf(execution);
   return async (turn) => runLoop({ ...turn, agent, model, system: await begin(execution, ports, model, turn.sandbox) });
 }

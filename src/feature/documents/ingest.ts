@@ -39,7 +39,10 @@ export function defineIngest(deps: IngestDeps) {
   function finish(id: string, change: Partial<DocumentRow>): void {
     store.write(({ emit }) => {
       rows.update(id, change);
-      const { title, status, user_id, project_id } = rows.find(id)!;
+      const row = rows.find(id);
+      // It goes with its project, also while it is read.
+      if (!row) return;
+      const { title, status, user_id, project_id } = row;
       emit(documentChanged, {
         ...(user_id === null ? {} : { user_id }),
         ...(project_id === null ? {} : { project_id }),

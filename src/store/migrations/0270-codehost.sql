@@ -59,6 +59,10 @@ CREATE TABLE codehost_runs (
   read_only INTEGER NOT NULL,
   -- A pull request is wanted when it succeeds.
   wants_pull INTEGER NOT NULL,
+  -- How the pull request is opened; NULL: from the run and its issue.
+  pull_title TEXT,
+  pull_body TEXT,
+  pull_base TEXT,
   pull_number INTEGER,
   pull_url TEXT,
   pull_state TEXT,

@@ -63,6 +63,10 @@ export const codehostRuns = sqliteTable("codehost_runs", {
   /** Started from a pull request of another repository: nothing of it is pushed. */
   read_only: integer({ mode: "boolean" }).notNull(),
   wants_pull: integer({ mode: "boolean" }).notNull(),
+  /** How the pull request is opened; null: from the run and its issue. */
+  pull_title: text(),
+  pull_body: text(),
+  pull_base: text(),
   pull_number: integer(),
   pull_url: text(),
   pull_state: text({ enum: ["open", "merged", "closed"] }),
