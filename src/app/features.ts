@@ -24,6 +24,7 @@ import { mcpServer } from "../feature/mcp-server/feature.ts";
 import { memory } from "../feature/memory/feature.ts";
 import { notifications } from "../feature/notifications/feature.ts";
 import { oidc } from "../feature/oidc/feature.ts";
+import { onboarding } from "../feature/onboarding/feature.ts";
 import { pipelines } from "../feature/pipelines/feature.ts";
 import { projects } from "../feature/projects/feature.ts";
 import { providers } from "../feature/providers/feature.ts";
@@ -79,6 +80,7 @@ export const FEATURES = noFeatures()
   .with(runs)
   .with(transcripts)
   .with(tasks)
+  .with(onboarding)
   .with(reviews)
   .with(codehost)
   .with(spawn)

@@ -16,6 +16,7 @@ import { imageCommand } from "./image.ts";
 import { initCommand } from "./init/init.ts";
 import { loginCommands } from "./login.ts";
 import { mcpCommands } from "./mcp/commands.ts";
+import { onboardCommand } from "./onboard/onboard.ts";
 import { openCommand } from "./open.ts";
 import { overview } from "./overview.ts";
 import { resourceCommands, verbCommand } from "./resource/command.ts";
@@ -40,6 +41,7 @@ export function createProgram(exit: (code: number) => void): Command {
   serveCommand(program, exit);
   demoCommand(program, exit);
   doctorCommand(program, exit);
+  onboardCommand(program, exit);
 
   program.commandsGroup("Runs:");
   runCommand(program, exit);
