@@ -30,6 +30,7 @@ describe.skipIf(!hasBrowser())("a run's changes", () => {
     await cart.getByRole("button", { name: "Comment on line 6" }).first().click();
     await page.getByRole("textbox", { name: "Comment" }).fill("Start with a hundredth, not a float.");
     await page.keyboard.press("Control+Enter");
+    await page.getByRole("textbox", { name: "Comment" }).waitFor({ state: "detached" });
     await cart.getByText("Start with a hundredth, not a float.").waitFor();
     // Another who sees the run reads it, and a comment of theirs shows here without a reload.
     const path = `/v1/runs/${ids.changed}/comments`;
