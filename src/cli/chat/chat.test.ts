@@ -14,8 +14,9 @@ agents:
     - { text: "## Bells\\n\\nThey **ring**, see \`bell.txt\`.\\n", tool_calls: [{ tool: ls, input: { path: "." } }] }
     - { text: "- one\\n- two\\n" }
   engineer:
-    - { text: "${"All of it. ".repeat(400)}", delay_ms: 60000 }
+    - { text: "${"All of it. ".repeat(400)}", chunk: 20, delay_ms: 60000 }
 default:
+  - { text: "Here.\\n" }
   - { text: "Here.\\n" }
 `;
 
@@ -113,7 +114,7 @@ describe("a talk at a terminal", () => {
     await command("/fork", /go on in a copy/);
     await command("/export talk.md", /Written to talk\.md/);
     await command("/export talk.md", /talk\.md is there already/);
-    await command("/cost", /context +\d/);
+    await command("/cost", /context +empty/);
     await command("/agent scribe", /A new talk with scribe[\s\S]*scribe \$0/);
     terminal.type("\x04");
     expect(await terminal.exited).toBe(0);

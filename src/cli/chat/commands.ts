@@ -27,18 +27,18 @@ export const COMMANDS: Readonly<Record<string, SlashCommand>> = {
   model: { takes: "[provider/model]", about: "list models, or change the one that answers", run: model },
   agent: { takes: "[agent]", about: "list agents, or start a talk with another one", run: agent },
   attach: { takes: "FILE…", about: "files for the next message", run: attach },
-  rewind: { takes: "[N]", about: "list your messages, or take back the Nth last and all after it", run: rewind },
+  rewind: { takes: "[N]", about: "list your messages, or take back from the Nth last on", run: rewind },
   fork: {
     takes: "[N]",
-    about: "go on in a copy of the talk; with N, one that ends before your Nth last message",
+    about: "go on in a copy, or one up to your Nth last message",
     run: fork,
   },
-  compact: { takes: "", about: "replace what was said by a summary, for the model; you keep all of it", run: compact },
-  export: { takes: "[FILE]", about: "write the whole talk as Markdown, or as JSON to FILE.json", run: exportTalk },
-  cost: { takes: "", about: "what the talk has cost, and how full the model's window is", run: cost },
+  compact: { takes: "", about: "let the model read a summary; you keep every word", run: compact },
+  export: { takes: "[FILE]", about: "write the talk as Markdown, or as JSON to X.json", run: exportTalk },
+  cost: { takes: "", about: "what the talk has cost, how full the window is", run: cost },
   quit: {
     takes: "",
-    about: "leave; the talk can be gone on with: skep chat -c",
+    about: "leave; skep chat -c goes on",
     async run(state) {
       state.leaving = true;
       return [];

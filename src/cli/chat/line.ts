@@ -64,6 +64,7 @@ export function createInputLine(words: readonly string[]): InputLine {
   });
   terminal.on("close", () => {
     closed = true;
+    if (waiting) out.write("\n");
     give(undefined);
   });
   terminal.on("SIGINT", () => {

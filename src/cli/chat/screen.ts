@@ -24,6 +24,7 @@ export function createScreen(bare = false): Screen {
   /** Calls at work, in the order in which they began. */
   const calls = new Map<string, string>();
   let hasStatus = false;
+  let endsLine = false;
 
   /** A line that is there until something else is written. */
   const status = (text: string): void => {
@@ -38,7 +39,7 @@ export function createScreen(bare = false): Screen {
   };
   const close = (): void => {
     if (open === "text") markdown?.end();
-    if (open === "thinking" || (open === "text" && !live)) out.write("\n");
+    if (open === "thinking" || (open === "text" && !live && !endsLine)) out.write("\n");
     [open, markdown] = [undefined, undefined];
   };
   const line = (text: string): void => {
@@ -57,6 +58,7 @@ export function createScreen(bare = false): Screen {
     open = "text";
     markdown ??= createMarkdown((piece) => void out.write(piece));
     markdown.push(text);
+    endsLine = text.endsWith("\n");
   };
   const think = (text: string): void => {
     if (bare) return;

@@ -86,7 +86,9 @@ async function begin({ client, session }: TalkState): Promise<void> {
   const last = messages.findLastIndex(({ role, withdrawn }) => role === "user" && !withdrawn);
   for (const { role, content, withdrawn } of messages.slice(Math.max(last, 0)))
     if (!withdrawn && content !== "" && role !== "system")
-      console.log(role === "user" ? `${paint("dim", "›")} ${oneLine(content)}` : markdownLines(content.trimEnd()).join("\n"));
+      console.log(
+        role === "user" ? `${paint("dim", "›")} ${oneLine(content)}` : markdownLines(content.trimEnd()).join("\n"),
+      );
   if (status !== "busy") return;
   const screen = createScreen();
   if (reply.text !== "") screen.say(reply.text);
