@@ -24,6 +24,7 @@ const PICTURES: Picture[] = [
   { name: "changes", path: ({ changed }) => `/runs/${changed}?tab=changes` },
   { name: "chat", path: ({ talk }) => `/chat/${talk}` },
   { name: "board", path: () => "/board" },
+  { name: "memory", path: () => "/memory/engineer?entry=lesson%2Fcommas-are-forbidden" },
   { name: "pipeline", path: () => "/pipelines/change" },
   { name: "agent", path: () => "/agents/engineer" },
   { name: "provider", path: () => "/providers?provider=anthropic" },

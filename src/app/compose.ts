@@ -4,6 +4,7 @@ import type { AnyElysia } from "elysia";
 import { createEventCatalogue, type EventCatalogue, type EventDefinition } from "../core/events.ts";
 import { firstOf } from "../engine/attachments.ts";
 import type { Contributions, Core, Duty, Feature, FeatureDefinition } from "../feature/feature.ts";
+import type { InnerCall } from "../http/inner-call.ts";
 import { createHousekeeping } from "./housekeeping.ts";
 
 type AnyDefinition = FeatureDefinition<string, never, unknown>;
@@ -25,6 +26,8 @@ export interface Api {
   app: AnyElysia;
   /** Makes the OpenAPI document of all routes. */
   document(events: EventCatalogue): Record<string, unknown>;
+  /** Asks one of the routes as somebody. */
+  call: InnerCall;
 }
 
 export interface Patience {
@@ -72,7 +75,7 @@ async function createHouse<Services>(
   const { log } = core;
   const inReverse = (what: "stop" | "close") => inTurn({ log, slowMs, what }, [...features].reverse());
   const close = () => inReverse("close");
-  const contributions = sumOf(features, definitions, api.document);
+  const contributions = sumOf(features, definitions, api);
   try {
     for (const { name, create } of definitions) {
       if (name in core) throw new Error(`A feature cannot be called ${name}: so is a part under the features.`);
@@ -107,7 +110,7 @@ async function createHouse<Services>(
 function sumOf(
   features: ReadonlyMap<string, Feature>,
   definitions: readonly AnyDefinition[],
-  documentOf: Api["document"],
+  api: Pick<Api, "document" | "call">,
 ): Contributions {
   const all = (): Feature[] => {
     if (features.size < definitions.length)
@@ -137,8 +140,12 @@ function sumOf(
     },
     apiDocument() {
       all();
-      document ??= documentOf(events);
+      document ??= api.document(events);
       return document;
+    },
+    call(caller, request) {
+      all();
+      return api.call(caller, request);
     },
   };
 }

@@ -20,9 +20,11 @@ import { jobs } from "../feature/jobs/feature.ts";
 import { knowledgeGraph } from "../feature/knowledge-graph/feature.ts";
 import { lifecycle } from "../feature/lifecycle/feature.ts";
 import { mcp } from "../feature/mcp/feature.ts";
+import { mcpServer } from "../feature/mcp-server/feature.ts";
 import { memory } from "../feature/memory/feature.ts";
 import { notifications } from "../feature/notifications/feature.ts";
 import { oidc } from "../feature/oidc/feature.ts";
+import { onboarding } from "../feature/onboarding/feature.ts";
 import { pipelines } from "../feature/pipelines/feature.ts";
 import { projects } from "../feature/projects/feature.ts";
 import { providers } from "../feature/providers/feature.ts";
@@ -78,6 +80,7 @@ export const FEATURES = noFeatures()
   .with(runs)
   .with(transcripts)
   .with(tasks)
+  .with(onboarding)
   .with(reviews)
   .with(codehost)
   .with(spawn)
@@ -86,6 +89,7 @@ export const FEATURES = noFeatures()
   .with(inbox)
   .with(swarm)
   .with(mcp)
+  .with(mcpServer)
   .with(engine)
   .with(events)
   .with(admin)

@@ -8,6 +8,7 @@ import { createAuthenticate } from "../http/authenticate.ts";
 import { createBodies } from "../http/body.ts";
 import { clearSpooled } from "../http/form.ts";
 import { createGate, type GateDeps } from "../http/gate.ts";
+import { createInnerCall } from "../http/inner-call.ts";
 import { problemErrors } from "../http/problem-errors.ts";
 import { createRateLimits } from "../http/rate-limit.ts";
 import { createRouteTable } from "../http/route-table.ts";
@@ -18,10 +19,12 @@ import type { CoreParts } from "./core.ts";
 const openApi = lazy(() => require("../http/openapi.ts") as typeof import("../http/openapi.ts"));
 
 /** What features' routes are added to. */
-export const apiOf = ({ facts, log, masking, site }: CoreParts): Api => {
+export const apiOf = ({ facts, log, masking, site, store }: CoreParts): Api => {
   const app = new Elysia().use(problemErrors(facts, { log, masking }));
+  const table = lazy(() => createRouteTable(app));
   return {
     app,
+    call: createInnerCall({ app, table, facts, store }),
     document: (events) =>
       openApi().openApiDocument(app, createRouteTable(app), { version: BUILD.version, prefix: site.prefix, events }),
   };

@@ -16,6 +16,8 @@ import { healthCommands } from "./health.ts";
 import { imageCommand } from "./image.ts";
 import { initCommand } from "./init/init.ts";
 import { loginCommands } from "./login.ts";
+import { mcpCommands } from "./mcp/commands.ts";
+import { onboardCommand } from "./onboard/onboard.ts";
 import { openCommand } from "./open.ts";
 import { overview } from "./overview.ts";
 import { resourceCommands, verbCommand } from "./resource/command.ts";
@@ -41,6 +43,7 @@ export function createProgram(exit: (code: number) => void): Command {
   demoCommand(program, exit);
   doctorCommand(program, exit);
   chatCommand(program, exit);
+  onboardCommand(program, exit);
 
   program.commandsGroup("Runs:");
   runCommand(program, exit);
@@ -53,6 +56,7 @@ export function createProgram(exit: (code: number) => void): Command {
   program.commandsGroup("What the server keeps:");
   for (const resource of RESOURCES) resourceCommands(program, resource, exit);
   settingsCommands(program, exit);
+  mcpCommands(program, exit);
   program.commandsGroup("Accounts:");
   loginCommands(program);
   twoFactorCommands(program, exit);

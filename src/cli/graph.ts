@@ -1,4 +1,4 @@
-/** `skep graph …` and `skep mcp`: the code graph of any folder, without a server. */
+/** `skep graph …` and `skep mcp PATH`: the code graph of any folder, without a server. */
 import { createHash } from "node:crypto";
 import { existsSync, statSync } from "node:fs";
 import { homedir } from "node:os";
@@ -7,13 +7,12 @@ import { type Command, InvalidArgumentError, Option } from "commander";
 import { unpackAddonsTo } from "../core/addons.ts";
 import { isProblem, Problem } from "../core/errors.ts";
 import { selfCommand } from "../core/self-command.ts";
-import { BUILD } from "../core/version.ts";
 import { createGraphClient, type GraphClient } from "../graph/client.ts";
 import { type ExportFormat, exportLines } from "../graph/export.ts";
 import type { PhaseReport } from "../graph/indexer.ts";
-import { serveMcp } from "../graph/mcp.ts";
 import { createGraphSession, type GraphPlace, type GraphSession } from "../graph/session.ts";
 import { changesText, contextText, impactText, queryText } from "../graph/tools.ts";
+import { serveGraph } from "./mcp/serve.ts";
 
 interface Common {
   store?: string;
@@ -24,25 +23,19 @@ interface Common {
 const TERMINAL_BYTES = 64_000;
 const MAX_NAMED_FAILURES = 20;
 
-/** Adds the `graph` commands and `mcp` to a program. */
+/** Adds the `graph` commands to a program. */
 export function graphCommands(program: Command): void {
   const graph = program.command("graph").description("the code graph of a folder: index it, ask it");
   indexCommand(graph);
   questionCommands(graph);
   exportCommand(graph);
-  program
-    .command("mcp")
-    .description("serve the code graph of a folder to an editor's assistant (MCP on standard input and output)")
-    .argument("[path]", "repository or folder", ".")
-    .option("--store <dir>", "where the graph is kept")
-    .action(serveFolder);
 }
 
 /** How long a look at the files counts as fresh. */
 const FRESH_MS = 2_000;
 
-/** Answers at once; the first tool call waits for the index, later ones for what changed since. */
-async function serveFolder(path: string, options: Common): Promise<void> {
+/** `skep mcp PATH`. Answers at once; the first tool call waits for the index, later ones for what changed since. */
+export async function serveFolder(path: string, options: Pick<Common, "store">): Promise<void> {
   const place = placeOf(path, options);
   const client = clientOf(options);
   const graph = client.project(place);
@@ -58,14 +51,9 @@ async function serveFolder(path: string, options: Common): Promise<void> {
   };
   // Started before the first question; a failure is the answer to that question.
   void refresh().catch(() => undefined);
-  await serveMcp({
-    version: BUILD.version,
-    input: process.stdin,
-    write: (line) => process.stdout.write(`${line}\n`),
-    async tool(name, args) {
-      await refresh();
-      return graph.tool(name, args);
-    },
+  await serveGraph(async (name, args) => {
+    await refresh();
+    return graph.tool(name, args);
   });
   await client.close();
   leave(0);

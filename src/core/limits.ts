@@ -88,6 +88,7 @@ export const LIMITS = {
   replyCharacters: 1_000_000,
   toolOutputBytes: 32 * 1024,
   toolWholeOutputBytes: 16 * 1024 * 1024,
+  variableBytes: 100_000,
   toolTimeoutMs: 120_000,
   bashTimeoutMs: 600_000,
   modelIdleTimeoutMs: 120_000,

@@ -2,10 +2,12 @@ import { afterEach, describe, expect, test } from "bun:test";
 import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { LOCAL_ADMIN } from "../http/caller.ts";
+import { dockerForTests, testImage } from "../testing/docker-image.ts";
 import { createRigs, type Rig } from "../testing/engine-rig.ts";
 
 const { started, close } = createRigs();
 afterEach(close);
+const docker = await dockerForTests(process.env);
 
 const HOST_SHELL = { ALLOW_HOST_SHELL: "true" };
 const SCRIPT = `
@@ -105,6 +107,12 @@ describe("a command step", () => {
     expect(whole).toBe(`${Array.from({ length: 20_000 }, (_, at) => at + 1).join("\n")}\n`);
   });
 
+  test("a long output that fails is named by its own last line", async () => {
+    const { rig, run } = await running([command("seq 1 20000; echo 3 of 9 red; exit 1")]);
+    const { error } = await rig.ended(run.id);
+    expect(error?.message).toBe("The command ended with exit code 1: 3 of 9 red");
+  });
+
   test("cancelled, it ends within a second, and its processes with it", async () => {
     const { rig, run } = await running([command("echo $$ > pid; sleep 600")]);
     await rig.event(({ kind, run_id }) => kind === "tool_call_start" && run_id === run.id);
@@ -151,8 +159,43 @@ describe("a command step", () => {
     expect(borrowed?.output).toContain("SKEP_AGENT_ID=worker");
   });
 
+  test("no command runs in the sandbox of an agent that may not use bash itself", async () => {
+    const text = "id: p\nname: P\nsteps:\n  - { id: c, agent: quiet, run: env }\n";
+    const quiet = "---\nname: Quiet\ntools: [read]\n---\nYou read.";
+    const rig = await started({ pipelines: { p: text }, agents: { quiet }, script: SCRIPT, env: HOST_SHELL });
+    expect(await rig.ended(rig.create("p").id)).toMatchObject({ status: "failed", error: { code: "shell_denied" } });
+  });
+
+  test("values that no system takes into an environment fail the step with the reason", async () => {
+    const { rig } = await running([`{ id: c, run: echo hi, env: { T: "{{ task_description }}" } }`]);
+    const long = await rig.ended(rig.create("p", "x".repeat(150_000)).id);
+    expect(long.error).toMatchObject({ code: "bad_command", message: expect.stringContaining("T has 150000 bytes") });
+    expect((await rig.ended(rig.create("p", "a\0b").id)).error).toMatchObject({ code: "bad_command" });
+    expect(await rig.ended(rig.create("p", "x".repeat(99_000)).id)).toMatchObject({ status: "succeeded" });
+  });
+
   test("where agents have no shell, the step fails and says so", async () => {
     const { rig, run } = await running([command("true")], { env: {} });
     expect(await rig.ended(run.id)).toMatchObject({ status: "failed", error: { code: "shell_disabled" } });
   });
+});
+
+describe.skipIf(!docker)("a command step in a container", () => {
+  test("sees its workspace and nothing of the machine, ends when cancelled, and leaves no container", async () => {
+    const env = { SANDBOX: "docker", AGENT_IMAGE: await testImage(docker!), IMAGE_PULL: "false" };
+    const { rig, run } = await running(
+      ["{ id: c, run: 'pwd; id -u; echo made > made.txt' }", "{ id: d, run: 'cat made.txt; echo waiting; sleep 600' }"],
+      { env },
+    );
+    await rig.event(({ kind, data }) => kind === "agent_output" && JSON.stringify(data).includes("waiting"));
+    const begun = performance.now();
+    rig.services.runs.cancel(run.id, LOCAL_ADMIN);
+    await rig.event(({ kind, step_id }) => kind === "session_ended" && step_id === "d");
+    expect(performance.now() - begun).toBeLessThan(3_000);
+    const [first] = rig.steps(run.id);
+    expect(first?.outputs["output"]).toMatch(/^\/workspace\n[1-9]\d*$/);
+    await rig.stop();
+    const left = await docker!.containers.list([`skep.run=${run.id}`]);
+    expect(left).toEqual([]);
+  }, 60_000);
 });

@@ -25,16 +25,27 @@ export async function runCommand(turn: Turn, line: CommandLine, leftMs: number):
   const said = calls.find(({ ending }) => ending)?.ending;
   if (said) return endingOf(said);
   for (const call of calls) if (call.status === "running") ports.rows.interruptCall(execution, call);
+  const fault = lineFault(line);
+  if (fault) return { status: "failed", error: { code: "bad_command", message: fault }, text: fault };
   const shown = masker.json(line);
   const call = calls.find(({ status }) => status === "requested") ?? ports.rows.addCall(execution, TOOL, shown);
   ports.rows.startCall(execution, call, shown);
   const result = await made(turn, line, call, leftMs);
   turn.signal.throwIfAborted();
-  const output =
-    keepMaskedEnds(result.output, LIMITS.toolOutputBytes, masker) + (await keptWhole(turn, call, result.output));
-  const end = masker.json(endOf(result, output.replace(/\n+$/, ""), execution.timeoutSeconds));
+  const ends = keepMaskedEnds(result.output, LIMITS.toolOutputBytes, masker);
+  const output = `${ends}${await keptWhole(turn, call, result.output)}`;
+  const end = masker.json(endOf(result, ends, output.replace(/\n+$/, ""), execution.timeoutSeconds));
   ports.rows.endCall(execution, call, { ok: end.status === "succeeded", output, end }, result.durationMs);
   return endingOf(end);
+}
+
+/** Why no system would start it. */
+function lineFault({ command, working_directory = "", env = {} }: CommandLine): string | undefined {
+  const long = Object.entries(env).find(([, value]) => Buffer.byteLength(value) > LIMITS.variableBytes);
+  if (long)
+    return `The variable ${long[0]} has ${Buffer.byteLength(long[1])} bytes; at most ${LIMITS.variableBytes} fit. Have the step before write it to a file.`;
+  const odd = [command, working_directory, ...Object.values(env)].some((text) => text.includes("\0"));
+  return odd ? "A command line, its folder and its variables cannot hold a NUL character." : undefined;
 }
 
 async function made(turn: Turn, line: CommandLine, call: StoredCall, leftMs: number): Promise<ExecResult> {
@@ -54,16 +65,13 @@ async function made(turn: Turn, line: CommandLine, call: StoredCall, leftMs: num
   }
 }
 
-function endOf({ exitCode, timedOut }: ExecResult, output: string, timeoutSeconds: number): End {
+/** @param ends what it wrote, cut in the middle. @param output the same, with where the whole of it is. */
+function endOf({ exitCode, timedOut }: ExecResult, ends: string, output: string, timeoutSeconds: number): End {
   const outputs = { output, exit_code: exitCode };
   if (timedOut)
     return { status: "failed", code: "timeout", reason: `It took longer than its ${timeoutSeconds} s.`, outputs };
   if (exitCode === 0) return { status: "succeeded", outputs, summary: "exit code 0" };
-  const last = output
-    .slice(-4 * LAST_LINE_CHARACTERS)
-    .split("\n")
-    .at(-1)
-    ?.slice(-LAST_LINE_CHARACTERS);
+  const last = ends.trimEnd().split("\n").at(-1)?.slice(-LAST_LINE_CHARACTERS);
   const hint = exitCode === 137 ? " (killed: perhaps out of memory)" : "";
   const reason = `The command ended with exit code ${exitCode}${hint}${last ? `: ${last}` : "."}`;
   return { status: "failed", code: "command_failed", reason, outputs };

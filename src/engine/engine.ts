@@ -1,6 +1,6 @@
 /** The engine put together: its ports from what app.ts hands in, its scheduler, and what others may ask of it. */
 import type { Clock } from "../core/clock.ts";
-import { unavailable } from "../core/errors.ts";
+import { forbidden, unavailable } from "../core/errors.ts";
 import type { DraftOf, EventDefinition } from "../core/events.ts";
 import type { Logger } from "../core/log.ts";
 import type { Masking } from "../core/masking.ts";
@@ -51,6 +51,7 @@ export interface EngineDeps {
   skills: SkillSource;
   toolbox: Toolbox;
   secretsOf(execution: Execution): Record<string, string>;
+  cookiesOf(execution: Execution): string | undefined;
   projectOf(projectId: string): { name: string; description?: string | null; vision?: string | null } | undefined;
   /** What its agent remembers and may need for this input; words for the prompt. */
   memoryOf(execution: Execution): string | undefined;
@@ -134,6 +135,13 @@ function portsOf(deps: EngineDeps, tokens: ExecutionTokens): EnginePorts {
     masking,
     text,
     agentOf: ({ agentId }) => settingsOf(agentId === "" ? NO_AGENT : deps.agentOf(agentId), deps.defaults()),
+    assertShell({ agentId }) {
+      if (agentId === "" || deps.allowsTool(agentId)("bash", false)) return;
+      throw forbidden(
+        `The agent ${agentId} may not use bash, so no command runs in its sandbox. Name another agent, or none.`,
+        "shell_denied",
+      );
+    },
     modelOf({ wantedModel, agentId, kind }) {
       const { purpose } = kindOf(kind);
       const fallback = () => (purpose === null ? null : deps.defaults().model(purpose));
@@ -180,6 +188,7 @@ function portsOf(deps: EngineDeps, tokens: ExecutionTokens): EnginePorts {
     },
     deliver: deps.deliver,
     secretsOf: deps.secretsOf,
+    cookiesOf: deps.cookiesOf,
     variablesOf({ id, sessionId, agentId, runId }, token) {
       const apiUrl = deps.apiUrl();
       return {

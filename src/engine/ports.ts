@@ -41,6 +41,8 @@ export interface EnginePorts {
   text: Pick<TextWork, "schemaFaults">;
   /** @throws Problem when there is no such agent, or its file is broken. */
   agentOf(execution: Execution): EngineAgent;
+  /** @throws Problem 403 `shell_denied` for a command in the sandbox of an agent that has no shell itself. */
+  assertShell(execution: Execution): void;
   /** The model to use: run > step > pipeline > agent > settings. @throws Problem when none is set. */
   modelOf(execution: Execution): string;
   /** Model that writes summaries; undefined: the execution's own. */
@@ -56,6 +58,8 @@ export interface EnginePorts {
   deliver(execution: Execution): void;
   /** Granted secrets in plaintext, by variable name. */
   secretsOf(execution: Execution): Record<string, string>;
+  /** The browser cookies that its agent was granted, as a file; asked for each sandbox. */
+  cookiesOf(execution: Execution): string | undefined;
   /** Variables of the execution itself, its token among them unless it has none. */
   variablesOf(execution: Execution, token: string | null): Record<string, string>;
   tokens: { issue(execution: Execution): string; revoke(executionId: string): void };

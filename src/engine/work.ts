@@ -46,8 +46,9 @@ export async function workOn(
     const { image, network, memoryMb, cpus } = agent;
     const env = { ...ports.variablesOf(execution, token), ...secrets };
     unmask = maskAll(masking, { ...secrets, ...(token === null ? {} : { ENGINE_INTERNAL_TOKEN: token }) });
+    const cookies = ports.cookiesOf(execution);
     sandbox = await ports.sandboxes.start(
-      { executionId, sessionId, agentId, runId, image, home, network, memoryMb, cpus, env },
+      { executionId, sessionId, agentId, runId, image, home, network, memoryMb, cpus, env, cookies },
       signal,
     );
     rows.resumed(execution);
@@ -69,10 +70,13 @@ export async function workOn(
   }
 }
 
-/** What it does once it has a sandbox. @throws Problem 503 `no_model` for one that needs a model and has none. */
+/** What it does once it has a sandbox. @throws Problem 503 `no_model`, 403 `shell_denied` for what cannot begin. */
 function workOf(execution: Execution, ports: EnginePorts, agent: EngineAgent): (turn: Turn) => Promise<Ending> {
   const { command } = execution;
-  if (command) return (turn) => runCommand(turn, command, leftMs(execution, ports));
+  if (command) {
+    ports.assertShell(execution);
+    return (turn) => runCommand(turn, command, leftMs(execution, ports));
+  }
   const model = ports.modelOf(execution);
   return async (turn) => runLoop({ ...turn, agent, model, system: await begin(execution, ports, model, turn.sandbox) });
 }

@@ -21,6 +21,7 @@ import type { ToolSource } from "../engine/tool.ts";
 import type { Base } from "../http/base.ts";
 import type { EventStreams } from "../http/event-stream.ts";
 import type { Idempotency } from "../http/idempotency.ts";
+import type { InnerCall } from "../http/inner-call.ts";
 import type { Metrics } from "../http/metrics.ts";
 import type { Site } from "../http/site.ts";
 import type { Tickets } from "../http/tickets.ts";
@@ -90,6 +91,8 @@ export interface Contributions {
   handOver: HandOver;
   /** The OpenAPI document of all routes, made when it is first asked for. */
   apiDocument(): Record<string, unknown>;
+  /** Asks an operation of the API as somebody: with that caller's rights, through the checks that every request passes. */
+  call: InnerCall;
 }
 
 /** Gives what one user owns to another (null: nobody is left); called in the deleting transaction. */

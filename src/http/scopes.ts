@@ -16,8 +16,12 @@ export const SCOPES = {
 export type Scope = keyof typeof SCOPES;
 export const isScope = (text: string): text is Scope => Object.hasOwn(SCOPES, text);
 
-/** Sent by POST for the size of their questions; they change nothing. */
-const READING = [/^\/v1\/events\/ticket$/, /^\/v1\/projects\/[^/]+\/knowledge-graph\/(query|impact|cypher)$/];
+/** Sent by POST for the size of their questions; they change nothing. What /mcp is asked to do is checked by itself. */
+const READING = [
+  /^\/mcp$/,
+  /^\/v1\/events\/ticket$/,
+  /^\/v1\/projects\/[^/]+\/knowledge-graph\/(query|impact|cypher)$/,
+];
 const WORK = /^\/v1\/(runs|chat|swarm|spawn-executor|onboarding|attachments|ingest)(\/|$)/;
 /** What decides who gets in: a key that is held to scopes never makes or changes it, or it would outgrow them. */
 const CREDENTIALS = /^\/v1\/(auth|users)(\/|$)/;

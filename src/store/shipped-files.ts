@@ -18,6 +18,10 @@ import securityReviewSkill from "../../agents/_skills/security-review.md" with {
 import writingTestsSkill from "../../agents/_skills/writing-tests.md" with { type: "text" };
 import architect from "../../agents/architect/AGENT.md" with { type: "text" };
 import engineer from "../../agents/engineer/AGENT.md" with { type: "text" };
+import interviewerArchitecture from "../../agents/interviewer-architecture/AGENT.md" with { type: "text" };
+import interviewerIntake from "../../agents/interviewer-intake/AGENT.md" with { type: "text" };
+import interviewerProduct from "../../agents/interviewer-product/AGENT.md" with { type: "text" };
+import interviewerStrategy from "../../agents/interviewer-strategy/AGENT.md" with { type: "text" };
 import lead from "../../agents/lead/AGENT.md" with { type: "text" };
 import researcher from "../../agents/researcher/AGENT.md" with { type: "text" };
 import reviewer from "../../agents/reviewer/AGENT.md" with { type: "text" };
@@ -41,6 +45,10 @@ export const SHIPPED_FILES: ShippedFiles = {
   "_skills/writing-tests.md": writingTestsSkill,
   "architect/AGENT.md": architect,
   "engineer/AGENT.md": engineer,
+  "interviewer-architecture/AGENT.md": interviewerArchitecture,
+  "interviewer-intake/AGENT.md": interviewerIntake,
+  "interviewer-product/AGENT.md": interviewerProduct,
+  "interviewer-strategy/AGENT.md": interviewerStrategy,
   "lead/AGENT.md": lead,
   "researcher/AGENT.md": researcher,
   "reviewer/AGENT.md": reviewer,

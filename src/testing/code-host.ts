@@ -228,7 +228,7 @@ export async function startCodeHost({ repository = "octo/shop", kind = "github" 
       if (failure !== undefined) return Response.json({ message: "told to fail" }, { status: failure });
       if (!allowed(authorization))
         return new Response("{}", { status: 401, headers: { "WWW-Authenticate": 'Basic realm="fake"' } });
-      if (url.pathname.startsWith(`/${repository}.git/`)) return gitBackend(root, request, url);
+      if (url.pathname.startsWith(`/${repository}.git/`)) return gitBackend(root, request, url).finally(changed);
       const path = url.pathname.replace(/^\/api\/v1/, "");
       if (
         /^\/repos\/.*\/pulls\/\d+(\.diff)?$/.test(path) &&

@@ -7,6 +7,7 @@ import {
   BarChart3,
   Bot,
   Boxes,
+  Brain,
   FolderGit2,
   House,
   KeyRound,
@@ -70,6 +71,10 @@ export const PAGES: Page[] = [
     nav: { group: "Team", icon: Sparkles, key: "k" },
   }),
   page("/skills/:name", "Skill", () => import("./page/skills/skill-page.tsx")),
+  page("/memory", "Memory", () => import("./page/memory/memory-page.tsx"), {
+    nav: { group: "Team", icon: Brain, key: "o" },
+  }),
+  page("/memory/:agent", "Memory", () => import("./page/memory/vault-page.tsx")),
   page("/usage", "Usage", () => import("./page/usage/usage-page.tsx"), {
     nav: { group: "System", icon: BarChart3, key: "u" },
   }),

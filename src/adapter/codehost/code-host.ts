@@ -99,7 +99,8 @@ export interface CodeHost {
   gitAuthorization(name: string, fresh: boolean): Promise<string>;
   /** What this user may do in the repository. */
   permission(repository: string, login: string): Promise<Permission>;
-  isBot(login: string): Promise<boolean>;
+  /** Whether this account is a bot; asked with the rights that we have in the repository. */
+  isBot(repository: string, login: string): Promise<boolean>;
   issue(repository: string, number: number): Promise<HostIssue>;
   comment(repository: string, id: string): Promise<HostComment>;
   /** The first hundreds of an issue's or pull request's talk, oldest first. */

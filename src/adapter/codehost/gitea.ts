@@ -36,7 +36,8 @@ export function createGitea(access: CodeHostAccess, fetch: HostFetch): CodeHost 
         return (["admin", "write", "read"].find((one) => one === permission) ?? "none") as Permission;
       }),
     // Bots are users like others there; the rule names each.
-    isBot: (login) => told(async () => (await users.userGet(login)).data.login?.toLowerCase() === login.toLowerCase()),
+    isBot: (_name, login) =>
+      told(async () => (await users.userGet(login)).data.login?.toLowerCase() === login.toLowerCase()),
     issue: (name, number) =>
       at(name, async (owner, repo) => {
         const { data } = await repos.issueGetIssue(owner, repo, number);

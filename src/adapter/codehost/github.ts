@@ -42,8 +42,8 @@ export function createGitHub(access: CodeHostAccess, fetch: HostFetch, onToken: 
         const { permission } = (await octokit.request(route, { ...place, username })).data;
         return (["admin", "write", "read"].find((one) => one === permission) ?? "none") as Permission;
       }),
-    isBot: (username) =>
-      told(async () => (await door.own.request("GET /users/{username}", { username })).data.type === "Bot"),
+    isBot: (name, username) =>
+      at(name, async (octokit) => (await octokit.request("GET /users/{username}", { username })).data.type === "Bot"),
     issue: (name, issue_number) =>
       at(name, async (octokit, place) => {
         const { data } = await octokit.request("GET /repos/{owner}/{repo}/issues/{issue_number}", {

@@ -1,5 +1,5 @@
 /** What `demo/scripted` plays when no transcript is given: enough for the `hello` pipeline and for a dry run of any other. */
-import type { ScriptFile } from "./script-file.ts";
+import type { ScriptFile, ScriptTurn } from "./script-file.ts";
 
 const HELLO = `# Hello from Skep
 
@@ -12,6 +12,18 @@ The step was asked:
 
 To have a real model do the work, add a key for a provider, or run Ollama beside Skep, and choose its model.
 `;
+
+/** One phase of an onboarding talk: it asks, writes the answer down, ends its phase, and says what came of that. */
+const interview = (question: string, answer: Record<string, unknown>): ScriptTurn[] => [
+  {
+    text: `I am demo/scripted, not an AI: whatever you say, I play my transcript. ${question}`,
+    delay_ms: 200,
+    chunk: 12,
+  },
+  { text: "I write that down.", tool_calls: [{ tool: "update_context", input: answer }] },
+  { tool_calls: [{ tool: "finish_phase" }] },
+  { text: 'The server answered: "{{ last_tool_output }}"', delay_ms: 200, chunk: 12 },
+];
 
 export const BUILTIN_SCRIPT: ScriptFile = {
   version: 1,
@@ -45,6 +57,27 @@ export const BUILTIN_SCRIPT: ScriptFile = {
       chunk: 12,
     },
   ],
+  talks: {
+    "interviewer-intake": interview("What shall the project be called? I take your next line as its name.", {
+      intake: { name: "{{ last_user }}", summary: "{{ last_user }}" },
+    }),
+    "interviewer-strategy": interview("What is it to reach?", {
+      strategy: { problem: "{{ last_user }}", goals: ["{{ last_user }}"] },
+    }),
+    "interviewer-product": interview("What can somebody do with it?", {
+      product: { features: [{ title: "First feature", description: "{{ last_user }}" }] },
+    }),
+    "interviewer-architecture": interview("How is it built? After your answer I make the project with two tasks.", {
+      architecture: {
+        approach: "{{ last_user }}",
+        pipeline_id: "feature",
+        tasks: [
+          { key: "skeleton", title: "Make the skeleton", description: "{{ last_user }}", work_type: "infrastructure" },
+          { key: "first", title: "Build the first feature", description: "{{ last_user }}", depends_on: ["skeleton"] },
+        ],
+      },
+    }),
+  },
   chat: [
     {
       text: 'I am demo/scripted: a model that plays a fixed transcript, not an AI. You wrote: "{{ last_user }}". Add a provider key, or run Ollama, to talk to a real model.',

@@ -4,7 +4,8 @@
  *     version: 1
  *     steps:   { design: [ …turns ] }      # by the step's name in the pipeline
  *     agents:  { reviewer: [ …turns ] }    # else by agent
- *     chat:    [ …turns ]                  # else, where there is no tool `complete`; begins again at its end
+ *     talks:   { scribe: [ …turns ] }      # else by agent, where there is no tool `complete`; begins again at its end
+ *     chat:    [ …turns ]                  # else the same for any agent
  *     default: [ …turns ]                  # else
  *
  * A turn is one reply of the model:
@@ -58,6 +59,7 @@ export const ScriptFile = Type.Object(
     name: Type.Optional(Type.String()),
     steps: Type.Optional(Type.Record(Type.String(), Turns)),
     agents: Type.Optional(Type.Record(Type.String(), Turns)),
+    talks: Type.Optional(Type.Record(Type.String(), Turns)),
     chat: Type.Optional(Turns),
     default: Type.Optional(Turns),
   },

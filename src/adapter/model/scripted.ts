@@ -55,12 +55,17 @@ async function findScript(path: string, scriptsDir: string | undefined): Promise
 const own = <T>(record: Record<string, T> | undefined, key: string | undefined): T | undefined =>
   record && key !== undefined && Object.hasOwn(record, key) ? record[key] : undefined;
 
+/** Interviewers play their built-in part in transcripts that have none for them. */
+const talkOf = (script: ScriptFile, agentId: string): ScriptTurn[] | undefined =>
+  own(script.talks, agentId) ?? own(BUILTIN_SCRIPT.talks, agentId) ?? script.chat;
+
 /** The turns for that request, without calls of optional tools that the agent lacks. */
 function turnsFor(script: ScriptFile, request: ModelRequest): { turns: ScriptTurn[]; again: boolean } {
   const names = new Set(request.tools.map((tool) => tool.name));
   const named = own(script.steps, request.scope.stepId) ?? own(script.agents, request.scope.agentId);
-  const again = named === undefined && script.chat !== undefined && !names.has("complete");
-  const chosen = named ?? (again ? script.chat : script.default) ?? [];
+  const talk = named || names.has("complete") ? undefined : talkOf(script, request.scope.agentId);
+  const again = talk !== undefined;
+  const chosen = named ?? talk ?? script.default ?? [];
   const turns = chosen.flatMap((turn) => {
     if (!turn.tool_calls?.length) return [turn];
     const tool_calls = turn.tool_calls.filter((call) => !call.optional || names.has(call.tool));

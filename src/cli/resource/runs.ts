@@ -62,7 +62,7 @@ async function show(run: RunView, client: Client): Promise<Answer> {
       },
       { head: "STATUS", of: ({ status }) => status, style: ({ status }) => statusStyle(status) },
       { head: "TRY", of: ({ attempt }) => attempt, right: true },
-      { head: "AGENT", of: ({ agent_id }) => agent_id },
+      { head: "BY", of: ({ agent_id, kind }) => (kind === "command" ? "a command" : agent_id) },
       { head: "MODEL", of: ({ model }) => model },
       { head: "TOOK", of: tookOf, right: true },
       { head: "COST", of: ({ cost_usd }) => costText(cost_usd), right: true },

@@ -60,6 +60,15 @@ export function planRestart(
   return [...dropped, { kind: "move_run", to: "queued" }];
 }
 
+/** Another attempt of a run that has ended, whatever its end: every step again. Empty while the run is at work. */
+export function planAgain(definition: PipelineDefinition, run: RunRow, rows: readonly StepRow[]): Decision[] {
+  if (!isRunEnd(run.status)) return [];
+  const dropped: Decision[] = rows
+    .filter(({ superseded }) => !superseded)
+    .map(({ step_id, index, attempt }) => ({ kind: "supersede_step", step_id, index, attempt }));
+  return definition.steps.length === 0 ? [] : [...dropped, { kind: "move_run", to: "queued" }];
+}
+
 const isCancelled = (id: string, state: RunState): boolean => state.latest(id)?.status === "cancelled";
 
 /** Where the step that went back too often would have sent the run. */

@@ -39,6 +39,11 @@ export interface Chats {
   rewind(id: string, messageId: string, caller: Caller): ChatSession;
   /** A talk of its own that begins with all up to that message. */
   fork(id: string, messageId: string, caller: Caller): ChatSession;
+  /** The messages of a session that its owner asks for, whatever its kind. */
+  talkOf(
+    row: SessionRow,
+    page: { limit: number; before?: number | undefined },
+  ): Pick<ChatDetail, "messages" | "earlier" | "reply">;
   /** The whole talk. */
   all(id: string, caller: Caller): { chat: ChatSession; messages: ChatMessage[] };
 }
@@ -104,7 +109,15 @@ export function createChats(deps: ChatsDeps): Chats {
     return isKept ? { ...reply, text: "", thinking: "" } : reply;
   };
 
+  const talkOf: Chats["talkOf"] = (row, { limit, before }) => {
+    const end = Math.min(before ?? row.message_count, row.message_count);
+    const from = Math.max(0, end - limit);
+    const messages = sessions.transcript(row.id, from, end - from).map(presentMessage);
+    return { messages, earlier: from > 0, reply: replySoFar(row, messages.at(-1)) };
+  };
+
   return {
+    talkOf,
     list({ status = "active", agent_id }, page, caller) {
       const [, at, id] = page.after === null ? [] : (/^([\d:.TZ-]+)\|(sess_\w+)$/.exec(page.after) ?? [""]);
       if (page.after !== null && id === undefined) throw badCursor();
@@ -128,13 +141,9 @@ export function createChats(deps: ChatsDeps): Chats {
       return listAnswer(rows, page, (row) => `${row.last_activity_at}|${row.id}`, present);
     },
     get: (id, caller) => present(find(id, caller)),
-    detail(id, { limit, before }, caller) {
+    detail(id, page, caller) {
       const row = find(id, caller);
-      const end = Math.min(before ?? row.message_count, row.message_count);
-      const from = Math.max(0, end - limit);
-      const found = sessions.transcript(id, from, end - from);
-      const messages = found.map(presentMessage);
-      return { ...present(row), messages, earlier: from > 0, reply: replySoFar(row, messages.at(-1)) };
+      return { ...present(row), ...talkOf(row, page) };
     },
     create({ agent_id, model, project_id, title }, caller) {
       assertAgent(agent_id);

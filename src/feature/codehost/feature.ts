@@ -3,11 +3,15 @@ import { gitOrigin, repositoryName } from "../../adapter/codehost/code-host.ts";
 import { openCodeHost } from "../../adapter/codehost/open.ts";
 import { bodyHash, deliveryOf, isSigned } from "../../adapter/codehost/signature.ts";
 import { type Notice, readNotice } from "../../adapter/codehost/webhook.ts";
+import { isProblem } from "../../core/errors.ts";
 import { defineJob, type JobDefinition } from "../../core/jobs.ts";
 import { type Core, defineFeature, type ServiceOf } from "../feature.ts";
 import type { Jobs } from "../jobs/service.ts";
+import type { Pipelines } from "../pipelines/service.ts";
 import type { projects } from "../projects/feature.ts";
+import { RUN_ENDS, runRestarted, runWaiting } from "../runs/events.ts";
 import type { runs } from "../runs/feature.ts";
+import type { RunRow } from "../runs/store.ts";
 import type { SettingsService } from "../settings/service.ts";
 import type { tasks } from "../tasks/feature.ts";
 import { type CodeHostConnection, createConnection } from "./connection.ts";
@@ -15,7 +19,15 @@ import { createDeliveries, type Deliveries } from "./deliveries.ts";
 import { codehostEvents } from "./events.ts";
 import { createLinks } from "./links.ts";
 import { createReact, projectsOf, type React } from "./react.ts";
+import { createRemarks } from "./remarks.ts";
+import { createReview } from "./review.ts";
 import { codeHostRoutes } from "./routes.ts";
+import { ruleRoutes } from "./rule-routes.ts";
+import { createRules } from "./rules.ts";
+import { runWorkRoutes } from "./run-routes.ts";
+import { createRunWork } from "./run-work.ts";
+import { createStart, type Work } from "./start.ts";
+import { defineSync } from "./sync.ts";
 
 /** With a growing wait between them they reach over a day. */
 const ATTEMPTS = 12;
@@ -31,16 +43,36 @@ export const codehostConnection = defineFeature("codehostConnection", (deps: Cor
 type Needs = Core & {
   codehostConnection: CodeHostConnection;
   jobs: Pick<Jobs, "enqueue">;
-  projects: Pick<ServiceOf<typeof projects>, "fetch">;
-  runs: Pick<ServiceOf<typeof runs>, "mergedOnHost">;
-  tasks: Pick<ServiceOf<typeof tasks>, "execution">;
+  pipelines: Pick<Pipelines, "exists">;
+  projects: Pick<ServiceOf<typeof projects>, "fetch" | "get" | "branches">;
+  runs: Pick<ServiceOf<typeof runs>, "mergedOnHost" | "create" | "again" | "rows" | "views">;
+  tasks: Pick<ServiceOf<typeof tasks>, "create" | "execution">;
 };
 
 export const codehost = defineFeature(
   "codehost",
   (deps: Needs) => {
-    const { store, clock, masking, base, jobs, projects, runs, tasks, codehostConnection: connection } = deps;
+    const { store, clock, masking, audit, bus, base, jobs, projects, runs, tasks, config } = deps;
+    const connection = deps.codehostConnection;
     const links = createLinks(store, clock);
+    const remarks = createRemarks({ store, clock, masking });
+    const pipelineExists = deps.pipelines.exists;
+    const rules = createRules({
+      ...{ store, clock, audit, pipelineExists, projectOf: projects.get, repositoryOf: connection.repositoryOf },
+    });
+    const changedTo = changedToOf(projects.branches);
+    const { push } = projects.branches;
+    const syncJob = defineSync({
+      ...{ store, masking, connection, links, remarks, changedTo, push, again: runs.again, runOf: runs.rows.run },
+      defaultBranch: (projectId) => projects.get(projectId).default_branch,
+      pageOf: (runId) => `${config.publicUrl ?? deps.url() ?? ""}/runs/${runId}`,
+    });
+    const follow = (run_id: string): void =>
+      store.write(() => {
+        if (!links.find(run_id)) return;
+        links.update(run_id, { state: "pending", error: null });
+        jobs.enqueue(syncJob, { run_id }, { subject: run_id, userId: runs.rows.run(run_id)?.created_by ?? undefined });
+      });
     const react = createReact({
       ...{ store, connection, links },
       fetchProject: (id) => projects.fetch(id, undefined),
@@ -48,8 +80,8 @@ export const codehost = defineFeature(
         runs.mergedOnHost(runId, merge);
         tasks.execution.merged(runId);
       },
-      start: async () => ({ state: "ignored", detail: "No rule starts a run at it." }),
-      review: async () => ({ state: "ignored", detail: "Reviews lead to nothing." }),
+      start: createStart({ store, masking, connection, rules, links, begin: (work) => begin(deps, work), follow }),
+      review: createReview({ store, connection, links, remarks, rules, follow }),
     });
     const deliveryJob: JobDefinition = defineDelivery(() => deliveries, react) as JobDefinition;
     const deliveries: Deliveries = createDeliveries({
@@ -57,15 +89,57 @@ export const codehost = defineFeature(
       reader: { isSigned, bodyHash, deliveryOf, readNotice },
       definition: () => deliveryJob as JobDefinition<never>,
     });
+    const work = createRunWork({
+      ...{ store, audit, links, remarks, connection, changedTo, push, follow },
+      rowFor: runs.views.rowFor,
+      repositoryOf: (projectId) => projects.get(projectId).repository,
+    });
+    const unsubscribe = bus.subscribe(
+      [...RUN_ENDS, runWaiting, runRestarted],
+      ({ run_id }) => run_id !== undefined && links.find(run_id) && follow(run_id),
+    );
     const projectOf = (repository: string) => projectsOf(store, connection, repository)[0];
     return {
-      routes: codeHostRoutes(base, { connection, deliveries, projectOf }),
-      jobs: [deliveryJob],
+      routes: codeHostRoutes(base, { connection, deliveries, projectOf })
+        .use(ruleRoutes(base, rules))
+        .use(runWorkRoutes(base, work)),
+      jobs: [deliveryJob, syncJob as JobDefinition],
       prunes: [{ keep: KEPT_DAYS, run: deliveries.prune }],
+      handOver: rules.handOver,
+      start() {
+        for (const id of links.behind()) follow(id);
+      },
+      stop: unsubscribe,
     };
   },
   codehostEvents,
 );
+
+/** A task with a run on the board, or a run alone. */
+function begin({ tasks, runs, projects }: Needs, work: Work): string {
+  const { projectId, pipelineId: pipeline_id, title, description, caller } = work;
+  if (!work.asTask) {
+    const project_name = projects.get(projectId).name;
+    return runs.create({ pipeline_id, task_description: description, project_name }, caller).id;
+  }
+  const task = tasks.create(projectId, { title: title.slice(0, 500), description }, caller);
+  return tasks.execution.execute(projectId, task.id, { pipeline_id, task_description: description }, caller).id;
+}
+
+/** Last commit of a run's branch; null when it is where it began. */
+function changedToOf(branches: Needs["projects"]["branches"]) {
+  return async ({ id: run_id, project_id, base_commit, merged_head }: RunRow): Promise<string | null> => {
+    if (project_id === null) return null;
+    try {
+      const { base, head } = await branches.diff({ run_id, project_id, base_commit, merged_head });
+      return base === head ? null : head;
+    } catch (error) {
+      // Nothing was ever written to it.
+      if (isProblem(error) && error.status === 404) return null;
+      throw error;
+    }
+  };
+}
 
 /** Acts on what the host sent. A host that is down, or refuses our token, is asked again later. */
 function defineDelivery(deliveries: () => Deliveries, react: React) {

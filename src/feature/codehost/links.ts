@@ -1,5 +1,5 @@
 /** What runs are on the code host: rows, and what the API shows of them. */
-import { and, eq, ne, or, sql } from "drizzle-orm";
+import { and, eq, isNull, or, sql } from "drizzle-orm";
 import { type Clock, timestamp } from "../../core/clock.ts";
 import { LIMITS } from "../../core/limits.ts";
 import type { Store } from "../../store/store.ts";
@@ -17,12 +17,11 @@ export interface Links {
   ofPull(repository: string, number: number): LinkRow | undefined;
   /** Runs started from this issue or pull request, the newest first. */
   startedFrom(repository: string, number: number): LinkRow[];
-  /** Rows that the host does not know of yet. */
-  pending(): LinkRow[];
+  /** Runs that went on since the host was last told, as far as their pull request is not closed. */
+  behind(): string[];
   insert(draft: Pick<LinkRow, "run_id" | "repository"> & Partial<LinkRow>): LinkRow;
   /** @param change what is told of it; nothing unless given. */
   update(runId: string, fields: Partial<LinkRow>, change?: Change): LinkRow;
-  /** Deletes nothing that a run still needs: rows go with their runs. */
   present(row: LinkRow): RunOnHost;
 }
 
@@ -67,17 +66,34 @@ export function createLinks(store: Store, clock: Clock): Links {
         .orderBy(sql`${table.run_id} DESC`)
         .limit(LIMITS.listMax)
         .all(),
-    pending: () =>
+    behind: () =>
       db
-        .select()
+        .select({ id: table.run_id })
         .from(table)
-        .where(or(eq(table.state, "pending"), and(eq(table.again, true), ne(table.state, "failed"))))
-        .all(),
+        .innerJoin(runs, eq(runs.id, table.run_id))
+        .where(
+          and(
+            sql`max(${runs.created_at}, ifnull(${runs.started_at}, ''), ifnull(${runs.finished_at}, '')) > ${table.updated_at}`,
+            or(isNull(table.pull_state), eq(table.pull_state, "open")),
+          ),
+        )
+        .all()
+        .map(({ id }) => id),
     insert(draft) {
       const at = timestamp(clock.now());
       const row: LinkRow = {
         ...{ rule_id: null, number: null, comment_id: null, comment_text: null, read_only: false, wants_pull: false },
-        ...{ pull_number: null, pull_url: null, pull_state: null, pushed_commit: null, again: false, attempts: 0 },
+        ...{
+          pull_title: null,
+          pull_body: null,
+          pull_base: null,
+          pull_number: null,
+          pull_url: null,
+          pull_state: null,
+          pushed_commit: null,
+          again: false,
+          attempts: 0,
+        },
         ...{ state: "pending", error: null, created_at: at, updated_at: at },
         ...draft,
       };

@@ -30,7 +30,7 @@ export interface KnowledgeGraph {
   graph(projectId: string, caller: Caller): RemoteGraph;
   /** What an agent's tool says: of the run's own working copy as it is now, else of the project's index. */
   toolText(
-    execution: ExecutionInfo,
+    execution: Pick<ExecutionInfo, "projectId" | "runId">,
     projectId: string | undefined,
     tool: string,
     args: Readonly<Record<string, unknown>>,

@@ -21,7 +21,10 @@ const all = async <T>(what: string): Promise<T[]> =>
 describe("a new server", () => {
   test("has the team, with no problem in any file and every tool it names", async () => {
     const agents = await all<Agent>("agents");
-    expect(agents.map(({ id }) => id)).toEqual(["architect", "engineer", "lead", "researcher", "reviewer", "scribe"]);
+    const interviewers = ["architecture", "intake", "product", "strategy"].map((phase) => `interviewer-${phase}`);
+    expect(agents.map(({ id }) => id)).toEqual(
+      ["architect", "engineer", "lead", "researcher", "reviewer", "scribe", ...interviewers].sort(),
+    );
     for (const { id, problems, tools, config } of agents) {
       expect([id, problems]).toEqual([id, []]);
       const missing = config.tools?.filter((tool) => !tools.includes(tool));

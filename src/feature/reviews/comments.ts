@@ -28,7 +28,10 @@ export interface CommentsDeps {
 
 export interface Comments {
   list(runId: string, page: Page, caller: Caller): ListAnswer<RunComment>;
-  /** Looks at the line; what is returned writes the comment. @throws Problem 404, 409 without a project or `too_many_comments`, 422 for a file or line that is not in the diff. */
+  /**
+   * Looks at the line; what is returned writes the comment.
+   * @throws Problem 404, 409 without a project or `too_many_comments`, 422 for a file or line that is not in the diff.
+   */
   add(runId: string, input: RunCommentCreate, caller: Caller): Promise<() => RunComment>;
   /** @throws Problem 404, 403 for another's. */
   remove(runId: string, id: string, caller: Caller): void;
@@ -40,6 +43,7 @@ const PER_RUN = 500;
 const QUOTE_CHARACTERS = 500;
 /** Of the guidance of one sending back. */
 const GUIDANCE_CHARACTERS = 50_000;
+const GUIDANCE_QUOTE_CHARACTERS = 120;
 type Row = typeof runComments.$inferSelect;
 
 export function createComments({ store, clock, views, runs, fileOf, mask }: CommentsDeps): Comments {
@@ -148,12 +152,15 @@ export function createComments({ store, clock, views, runs, fileOf, mask }: Comm
   };
 }
 
+/** A line of a file is material: it stays inside its quotes, and short. */
+const quoted = (line: string): string => `\`${line.trim().replaceAll("`", "'").slice(0, GUIDANCE_QUOTE_CHARACTERS)}\``;
+
 /** What the agents read. */
 export function guidanceOf(comments: readonly Row[], message: string | undefined): string {
   const head = "A person reviewed the changes of this run and sent it back.";
   const lines = comments.map(({ path, line, side, quote, body }) => {
     const place = line === null ? path : `${path}:${line}${side === "old" ? " (before the change)" : ""}`;
-    return `- ${place}${quote === null ? "" : `, at \`${quote.trim()}\``}: ${body.trim().replaceAll("\n", "\n  ")}`;
+    return `- ${place}${quote === null ? "" : `, at ${quoted(quote)}`}: ${body.trim().replaceAll("\n", "\n  ")}`;
   });
   const list = lines.length === 0 ? [] : ["Settle each of these comments:", lines.join("\n")];
   const text = [head, message?.trim(), ...list].filter(Boolean).join("\n\n");

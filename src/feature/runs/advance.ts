@@ -14,7 +14,7 @@ import {
 import { plan } from "../../engine/pipeline/plan.ts";
 import type { RunProject } from "../../engine/pipeline/rows.ts";
 import { settingsOf } from "../../engine/pipeline/scope.ts";
-import { answerApproval, planRestart, planStop } from "../../engine/pipeline/steering.ts";
+import { answerApproval, planAgain, planRestart, planStop } from "../../engine/pipeline/steering.ts";
 import type { WriteTx } from "../../store/store.ts";
 import type { SessionDraft, TurnDraft } from "../sessions/model.ts";
 import { stepRetrying } from "./events.ts";
@@ -48,6 +48,8 @@ export interface Advance {
   run(tx: WriteTx, runId: string): void;
   cancel(tx: WriteTx, runId: string): void;
   restart(tx: WriteTx, runId: string, fromStep: string | undefined): void;
+  /** Every step once more. */
+  again(tx: WriteTx, runId: string): void;
   /** A person's answer to a step that is `waiting`. */
   answer(tx: WriteTx, step: StepRow, answer: { approved: boolean; comment: string }): void;
   /** An agent began to work on a queued step. */
@@ -130,6 +132,11 @@ export function createAdvance(deps: AdvanceDeps): Advance {
     restart(tx, runId, fromStep) {
       const record = open(tx, runId);
       carryAll(tx, record, planRestart(record.definition, record.state.run, record.state.rows, fromStep));
+      goOn(tx, record);
+    },
+    again(tx, runId) {
+      const record = open(tx, runId);
+      carryAll(tx, record, planAgain(record.definition, record.state.run, record.state.rows));
       goOn(tx, record);
     },
     answer(tx, step, answer) {

@@ -2,6 +2,7 @@
 import { type Clock, timestamp } from "../../core/clock.ts";
 import { conflict, invalid, invalidField, notFound } from "../../core/errors.ts";
 import { newId } from "../../core/ids.ts";
+import { LIMITS } from "../../core/limits.ts";
 import { isRunEnd } from "../../core/run-states.ts";
 import type { Ending } from "../../engine/execution.ts";
 import type { PipelineDefinition } from "../../engine/pipeline/definition.ts";
@@ -41,6 +42,11 @@ export interface Runs {
   cancel(id: string, caller: Caller): Run;
   /** @throws Problem 409 unless it failed or was cancelled, 422 unknown step. */
   restart(id: string, input: RunRestart, caller: Caller): Run;
+  /**
+   * Another attempt of a run that has ended, on its own branch, with what reviewers say of the last one.
+   * @throws Problem 409 while it is at work, or when its work was merged.
+   */
+  again(id: string, guidance: string, caller: Caller): Run;
   /** @throws Problem 404 unknown step, 409 when it does not wait. */
   approve(id: string, input: Approval, caller: Caller): Run;
   /** Its work was taken in on the code host. */
@@ -165,6 +171,20 @@ export function createRuns(deps: RunsDeps): Runs {
         return shown(id);
       });
     },
+    again(id, guidance, caller) {
+      return store.write((tx) => {
+        const row = views.rowFor(id, caller);
+        if (!isRunEnd(row.status)) throw conflict(`The run is ${row.status}. Wait until it has ended.`, "run_active");
+        if (row.merged_commit !== null) throw conflict("The run's work was merged. Start another run.", "run_merged");
+        const { steps } = row.definition;
+        // A pipeline that has no place for guidance still gets it.
+        const place = JSON.stringify(steps).includes("human_context") ? "human_context" : "task_description";
+        rows.updateRun(id, { [place]: guided(row[place], guidance), restarted_from: steps[0]?.id ?? null });
+        advance.again(tx, id);
+        audit({ action: "run.again", actor: actorOf(caller), subject: id, address: caller.address });
+        return shown(id);
+      });
+    },
     approve(id, { step_id, approved, comment = "" }, caller) {
       return store.write((tx) => {
         const row = views.rowFor(id, caller);
@@ -222,6 +242,14 @@ export function createRuns(deps: RunsDeps): Runs {
     const taken = rows.stepsOf(id).filter((row) => !row.superseded && row.item_index === null);
     return steps.find((step) => taken.findLast((row) => row.step_id === step.id)?.status !== "succeeded")?.id ?? null;
   }
+}
+
+const ATTEMPT = "--- Another attempt ---";
+
+/** The text with the guidance of this attempt alone: what was said before is done, or is said again. */
+function guided(text: string | null, guidance: string): string {
+  const before = (text ?? "").split(`\n\n${ATTEMPT}`)[0]!;
+  return `${before}\n\n${ATTEMPT}\n${guidance}`.slice(0, LIMITS.textCharacters);
 }
 
 function reportOf(ending: Ending): StepReport {

@@ -68,7 +68,11 @@ export interface Sessions {
   /** Executions that are queued or at work. */
   liveExecutions(): ExecutionRow[];
   children(id: string): SessionRow[];
-  change(id: string, change: Partial<Pick<SessionRow, "title" | "wanted_model" | "project_id" | "task_id">>): void;
+  /** Another agent takes over with the next turn, the queued ones included. */
+  change(
+    id: string,
+    change: Partial<Pick<SessionRow, "title" | "wanted_model" | "project_id" | "task_id" | "agent_id">>,
+  ): void;
   /** Everything that was said in it, what was summarised or taken back too. @param from `seq` of the first. */
   transcript(id: string, from?: number, limit?: number): TranscriptMessage[];
   /**
@@ -163,7 +167,12 @@ export function createSessions({ store, clock, recordCall }: SessionsDeps): Sess
     live: (kinds) => rows.open(kinds),
     liveExecutions: rows.liveExecutions,
     children: rows.children,
-    change: (id, change) => store.write(() => rows.updateSession(known(id).id, change)),
+    change: (id, change) =>
+      store.write(() => {
+        rows.updateSession(known(id).id, change);
+        const { agent_id } = change;
+        if (agent_id !== undefined) for (const queued of rows.queued(id)) rows.updateExecution(queued.id, { agent_id });
+      }),
     transcript: (id, from = 0, limit = TRANSCRIPT_PAGE) => transcript.read(id, from, limit),
     rewind: (sessionId, messageId) =>
       store.write(() => {

@@ -29,9 +29,17 @@ export interface RunState {
   error: string | null;
 }
 
+export interface ExecuteWish {
+  work_type?: WorkType | undefined;
+  /** In the place of what the policy names. */
+  pipeline_id?: string | undefined;
+  /** In the place of the task's title and description. */
+  task_description?: string | undefined;
+}
+
 export interface TaskExecution {
   /** @throws Problem 409 when a run is at work, nothing is left to do, or nobody is named for the next stage. */
-  execute(projectId: string, taskId: string, input: { work_type?: WorkType | undefined }, caller: Caller): Run;
+  execute(projectId: string, taskId: string, input: ExecuteWish, caller: Caller): Run;
   /** Brings the task of this run up to its state. */
   follow(runId: string): void;
   /** The work of the run is on the branch that it was made for. */
@@ -49,6 +57,8 @@ export interface TaskExecutionDeps {
   projectOf(id: string): Project;
   createRun(input: RunCreate, caller: Caller, made?: MadePipeline): Run;
   runState(runId: string): RunState | undefined;
+  /** Whether a pull request of the run is open, or will be: its task is done when that is merged. */
+  awaitsPull(runId: string): boolean;
 }
 
 const AT_WORK: ReadonlySet<Run["status"]> = new Set(["queued", "running", "waiting"]);
@@ -56,21 +66,21 @@ const AT_WORK: ReadonlySet<Run["status"]> = new Set(["queued", "running", "waiti
 export function createTaskExecution(deps: TaskExecutionDeps): TaskExecution {
   const { store, rows, rules, policies, projectOf, createRun, runState } = deps;
 
-  function start(row: TaskRow, workType: WorkType | undefined, caller: Caller): Run {
-    const plan = policies.resolve(row, workType);
+  function start(row: TaskRow, { work_type, pipeline_id, task_description }: ExecuteWish, caller: Caller): Run {
+    const plan = policies.resolve(row, work_type);
     const project = projectOf(row.project_id);
     const request = {
-      task_description: row.description === "" ? row.title : `${row.title}\n\n${row.description}`,
+      task_description: task_description ?? (row.description === "" ? row.title : `${row.title}\n\n${row.description}`),
       project_name: project.name,
       task_id: row.id,
     };
-    const group = stagesToRun(plan.stages, row.completed_stages);
-    if (plan.stages.length > 0 && group.length === 0)
+    const group = pipeline_id === undefined ? stagesToRun(plan.stages, row.completed_stages) : [];
+    if (pipeline_id === undefined && plan.stages.length > 0 && group.length === 0)
       throw conflict("Every stage of the task's work is completed.", "nothing_to_do");
     const [first] = group;
     if (first && !first.agent_id && !first.pipeline_id)
       throw conflict(`The policy names nobody for the stage ${first.stage}. Do it, then complete it.`, "stage_by_hand");
-    const pipeline = first ? first.pipeline_id : (plan.pipeline_id ?? undefined);
+    const pipeline = first ? first.pipeline_id : (pipeline_id ?? plan.pipeline_id ?? undefined);
     if (!first && pipeline === undefined) throw conflict(`${plan.reason} Name one.`, "no_pipeline");
     const made = pipeline === undefined ? pipelineOf(row, group) : undefined;
     const run = createRun({ ...request, pipeline_id: pipeline ?? made!.id }, caller, made);
@@ -125,17 +135,17 @@ export function createTaskExecution(deps: TaskExecutionDeps): TaskExecution {
       const caller: Caller = state.createdBy
         ? { kind: "user", admin: false, userId: state.createdBy }
         : { kind: "local", admin: true };
-      start(rows.find(row.id)!, undefined, caller);
+      start(rows.find(row.id)!, {}, caller);
       return;
     }
-    const waits = next !== undefined || policies.get(row.project_id).wait_for_merge;
+    const waits = next !== undefined || policies.get(row.project_id).wait_for_merge || deps.awaitsPull(state.id);
     const note = by(waits ? "The run succeeded; the task waits." : "The run succeeded.");
     if (waits && row.status === "review" && stages.length === row.completed_stages.length) return;
     rules.move(row, { status: waits ? "review" : "done", note, fields: { completed_stages: stages } });
   }
 
   return {
-    execute(projectId, taskId, { work_type }, caller) {
+    execute(projectId, taskId, wish, caller) {
       return store.write(() => {
         projectOf(projectId);
         const row = rows.find(taskId);
@@ -146,7 +156,7 @@ export function createTaskExecution(deps: TaskExecutionDeps): TaskExecution {
         const unmet = rows.unmet(row.id);
         if (unmet.length > 0)
           throw conflict("Tasks that it depends on are not done.", "dependencies_unmet", { depends_on: unmet });
-        return start(row, work_type, caller);
+        return start(row, wish, caller);
       });
     },
     follow: (runId) => store.write(() => follow(runId)),

@@ -20,7 +20,7 @@ import { createPolicies } from "./policy.ts";
 import { policyRoutes } from "./policy-routes.ts";
 import { taskRoutes } from "./routes.ts";
 import { createTaskRules } from "./rules.ts";
-import { runStates } from "./run-states.ts";
+import { pullsAwaited, runStates } from "./run-states.ts";
 import { createTasks } from "./service.ts";
 import { createTaskStore } from "./store.ts";
 import { taskTools } from "./tools.ts";
@@ -49,6 +49,7 @@ export const tasks = defineFeature(
       ...{ store, rows, rules, policies, projectOf },
       createRun: (input, caller, made) => runs.create(input, caller, made),
       runState: runStates(store),
+      awaitsPull: pullsAwaited(store),
     });
     const importTasks = defineImport({ tasks: service, rows });
     const unsubscribe = bus.subscribe(

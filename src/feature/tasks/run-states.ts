@@ -1,6 +1,7 @@
 /** How the runs of tasks stand, from their rows. */
-import { and, eq } from "drizzle-orm";
+import { and, eq, or } from "drizzle-orm";
 import type { Store } from "../../store/store.ts";
+import { codehostRuns } from "../../store/tables/codehost.ts";
 import { runs, steps } from "../../store/tables/runs.ts";
 import type { RunState } from "./execution.ts";
 
@@ -21,5 +22,18 @@ export function runStates({ db }: Store): (runId: string) => RunState | undefine
       ...{ id: runId, status: run.status as RunState["status"], createdBy: run.createdBy },
       ...{ done: done.map(({ id }) => id), error: run.error?.message ?? null },
     };
+  };
+}
+
+/** Whether a pull request of the run is open, or will be. */
+export function pullsAwaited({ db }: Store): (runId: string) => boolean {
+  return (runId) => {
+    const awaited = or(eq(codehostRuns.wants_pull, true), eq(codehostRuns.pull_state, "open"));
+    const row = db
+      .select({ id: codehostRuns.run_id })
+      .from(codehostRuns)
+      .where(and(eq(codehostRuns.run_id, runId), awaited))
+      .get();
+    return row !== undefined;
   };
 }

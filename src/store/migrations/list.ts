@@ -30,6 +30,7 @@ import attachmentText from "./0151-attachment-text.sql" with { type: "text" };
 import memory from "./0160-memory.sql" with { type: "text" };
 import swarms from "./0180-swarms.sql" with { type: "text" };
 import pulses from "./0185-pulses.sql" with { type: "text" };
+import onboarding from "./0190-onboarding.sql" with { type: "text" };
 import merging from "./0200-merging.sql" with { type: "text" };
 import commands from "./0205-commands.sql" with { type: "text" };
 import runComments from "./0206-run-comments.sql" with { type: "text" };
@@ -88,4 +89,5 @@ export const MIGRATIONS: readonly Migration[] = [
   { name: "0180-swarms", sql: swarms },
   // After the index of the timeline that it makes anew.
   { name: "0185-pulses", sql: pulses },
+  { name: "0190-onboarding", sql: onboarding },
 ];

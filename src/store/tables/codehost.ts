@@ -63,6 +63,10 @@ export const codehostRuns = sqliteTable("codehost_runs", {
   /** Started from a pull request of another repository: nothing of it is pushed. */
   read_only: integer({ mode: "boolean" }).notNull(),
   wants_pull: integer({ mode: "boolean" }).notNull(),
+  /** How the pull request is opened; null: from the run and its issue. */
+  pull_title: text(),
+  pull_body: text(),
+  pull_base: text(),
   pull_number: integer(),
   pull_url: text(),
   pull_state: text({ enum: ["open", "merged", "closed"] }),
@@ -82,8 +86,8 @@ export const runRemarks = sqliteTable("run_remarks", {
   run_id: text()
     .notNull()
     .references(() => runs.id, { onDelete: "cascade" }),
-  /** Of the code host; null for one that was made here. */
-  host_id: text(),
+  /** Of the code host. */
+  host_id: text().notNull(),
   author: text().notNull(),
   body: text().notNull(),
   path: text(),

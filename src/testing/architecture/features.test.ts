@@ -19,7 +19,7 @@ const wirings = filesOf("feature/*/feature.ts");
 describe("features", () => {
   test("every folder has its wiring, which is listed", () => {
     expect(folders.filter((folder) => !order.includes(folder))).toEqual([]);
-    expect([...new Set(order)].sort()).toEqual(wirings.map((file) => file.split("/")[1]!));
+    expect([...new Set(order)].sort()).toEqual(wirings.map((file) => file.split("/")[1]!).sort());
   });
 
   test("the list alone names them: nothing else of the server imports a wiring, and what composes them knows none", () => {

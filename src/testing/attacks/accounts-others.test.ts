@@ -55,6 +55,7 @@ beforeAll(async () => {
   form.append("file", new File(["example.com\tTRUE\t/\tTRUE\t0\tsid\tvalue"], "cookies.txt"));
   const cookies = await by(a, "POST", "/v1/browser/cookies", form);
   const talk = await by(a, "POST", "/v1/chat/sessions", { agent_id: "scribe" });
+  const interview = await by(a, "POST", "/v1/onboarding/sessions", { message: "A project of a" });
   const attached = new FormData();
   attached.append("file", new File(["of a"], "a.txt"));
   const attachment = await by(a, "POST", "/v1/attachments/upload", attached);
@@ -76,6 +77,7 @@ beforeAll(async () => {
     ["/v1/documents/", [document.body["id"] as string]],
     ["/v1/attachments/", [attachment.body["id"] as string]],
     ["/v1/chat/sessions/", [talk.body["id"] as string, "msg_none"]],
+    ["/v1/onboarding/sessions/", [interview.body["id"] as string]],
     ["/v1/browser/cookies/agents/", ["scribe", cookies.body["id"] as string]],
     ["/v1/browser/cookies/", [cookies.body["id"] as string]],
     ["/v1/auth/api-keys/", [key.body["id"] as string]],
@@ -126,6 +128,7 @@ const BODIES: Record<string, unknown> = {
   "/v1/runs/{id}/restart": {},
   "/v1/chat/sessions/{id}": { title: "Taken" },
   "/v1/chat/sessions/{id}/message": { message: "Taken" },
+  "/v1/onboarding/sessions/{id}/message": { message: "Taken" },
   "/v1/chat/sessions/{id}/rewind": { message_id: "msg_none" },
   "/v1/chat/sessions/{id}/fork": { message_id: "msg_none" },
   "/v1/chat/sessions/{id}/queue/{message_id}": { message: "Taken" },
@@ -304,6 +307,7 @@ const LEFT: Record<string, "goes" | "handed over" | "kept"> = {
   jobs: "handed over",
   // Switched off, so that nobody's words act for the heir unread.
   pulse_routines: "handed over",
+  codehost_rules: "handed over",
   // Records: who started what, and what it cost. Others than administrators do not read them.
   runs: "kept",
   run_comments: "kept",

@@ -229,6 +229,7 @@ async function furnish(server: TestServer, repository: string, token: string | u
   await send("POST", `/v1/runs/${succeeded}/approve`, { step_id: "confirm", approved: true, comment: "Go on." });
   await reached(server, succeeded, "run_complete", token);
   const here = { project_name: "shop" };
+  await furnishMemory(server, send);
   const tasks = await furnishBoard(send, project.id);
   const talk = await send("POST", "/v1/chat/sessions", { agent_id: "scribe", project_id: project.id });
   await said(server, talk.id, "What does the cart do with a discount?", token);
@@ -253,6 +254,31 @@ async function furnish(server: TestServer, repository: string, token: string | u
 /** Asks again until it is so. */
 async function ended(isSo: () => Promise<boolean>): Promise<void> {
   while (!(await isSo())) await Bun.sleep(50);
+}
+
+/** Notes of the engineer: linked ones, one that links to nothing, one that nobody has confirmed. */
+async function furnishMemory(server: TestServer, send: Send): Promise<void> {
+  const write = (agent: string, title: string, content: string, more: object = {}) =>
+    send("POST", `/v1/memory/vaults/${agent}/entries`, { title, content, ...more });
+  await write(
+    "engineer",
+    "Exports quote every name",
+    "Names may hold commas. See [[decision/one-writer]] and [[note/lost]].",
+    {
+      ...{ type: "fact", pinned: true, tags: ["export", "csv"] },
+    },
+  );
+  await write("engineer", "One writer", "All exports go through **one** writer, with tests.", { type: "decision" });
+  await write("shared", "Deploys happen on Tuesdays", "Never on a Friday.", { type: "fact" });
+  const folder = join(server.data, "vaults/engineer/lesson");
+  mkdirSync(folder, { recursive: true });
+  const text =
+    "---\ntitle: Somebody says commas are forbidden\ntype: lesson\ntrusted: false\n---\nRead on a web page.\n";
+  writeFileSync(join(folder, "commas-are-forbidden.md"), text);
+  await ended(async () => {
+    const { items } = await send<{ items: unknown[] }>("GET", "/v1/memory/vaults/engineer?unconfirmed=true");
+    return items.length > 0;
+  });
 }
 
 type Send = <T = { id: string }>(method: string, path: string, body?: unknown) => Promise<T>;

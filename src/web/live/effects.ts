@@ -16,6 +16,7 @@ const EFFECTS: [kinds: RegExp, paths: Paths][] = [
   [/^approval_/, RUNS],
   [/^session_/, () => ["/v1/agents", "/v1/status", "/v1/lifecycle/sessions"]],
   [/^(turn|session)_/, () => ["/v1/chat/sessions"]],
+  [/^memory_/, () => ["/v1/memory", "/v1/memory-scores"]],
   [/^task_/, () => ["/v1/projects/{id}/tasks"]],
   [/^(project|workspace)_/, () => ["/v1/projects"]],
   [/^index_/, () => ["/v1/projects"]],

@@ -28,6 +28,7 @@ export default function ProjectPage() {
 
 function ProjectView({ project }: { project: Project }) {
   const [dialog, setDialog] = useState<"edit" | "delete" | null>(null);
+  const [force, setForce] = useState(false);
   const admin = useAdmin();
   const [, navigate] = useLocation();
   const path = { params: { path: { id: project.id } } };
@@ -85,13 +86,18 @@ function ProjectView({ project }: { project: Project }) {
           word="Delete the project"
           onClose={close}
           act={async () => {
-            await must(client.DELETE("/v1/projects/{id}", path));
+            const query = force ? { force: "true" as const } : {};
+            await must(client.DELETE("/v1/projects/{id}", { params: { ...path.params, query } }));
             navigate("/projects");
             await refresh("/v1/projects");
           }}
         >
           Its workspace with all branches of runs and its code graph are removed from this server. Runs and costs stay
           in the lists. This cannot be undone.
+          <label className="mt-3 flex items-center gap-2">
+            <input type="checkbox" checked={force} onChange={(event) => setForce(event.target.checked)} />
+            Also when the work of runs was merged nowhere
+          </label>
         </Confirm>
       )}
     </>

@@ -107,6 +107,7 @@ const GROUPS: Group[] = [
       whole("llm_calls_days", "Model calls"),
       whole("api_usage_days", "API usage"),
       whole("audit_days", "Audit log"),
+      whole("onboarding_days", "Onboarding left alone"),
       whole("notifications_days", "Notifications"),
       whole("jobs_days", "Background work"),
       whole("merged_branches_days", "Merged branches of runs"),

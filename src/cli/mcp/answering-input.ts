@@ -1,0 +1,68 @@
+/**
+ * Standard input whose end is held back until every request that came before it is answered: the library would leave
+ * them unanswered, and `echo … | skep mcp` would say nothing.
+ */
+import { PassThrough, type Readable, Transform, type Writable } from "node:stream";
+
+export interface AnsweringInput {
+  input: Readable;
+  output: Writable;
+  /** The input is at its end, and what it asked is answered. */
+  ended: Promise<void>;
+}
+
+export function answeringInput(stdin: Readable, stdout: Writable): AnsweringInput {
+  const open = new Set<unknown>();
+  const input = new PassThrough();
+  let isOver = false;
+  let done!: () => void;
+  const ended = new Promise<void>((resolve) => {
+    done = resolve;
+  });
+  const look = () => {
+    if (!isOver || open.size > 0) return;
+    input.end();
+    done();
+  };
+  const asked = byLine((id, isAnswer) => !isAnswer && open.add(id));
+  const answered = byLine((id, isAnswer) => {
+    if (isAnswer) open.delete(id);
+    look();
+  });
+  stdin.on("data", (chunk: Uint8Array) => {
+    asked(chunk);
+    input.write(chunk);
+  });
+  stdin.once("end", () => {
+    isOver = true;
+    look();
+  });
+  const output = new Transform({
+    transform(chunk: Uint8Array, _encoding, next) {
+      stdout.write(chunk, () => {
+        answered(chunk);
+        next();
+      });
+    },
+  });
+  output.resume();
+  return { input, output, ended };
+}
+
+/** Tells the id of each message that has one, and whether it is an answer. */
+function byLine(tell: (id: unknown, isAnswer: boolean) => unknown): (chunk: Uint8Array) => void {
+  let rest = "";
+  const decoder = new TextDecoder();
+  return (chunk) => {
+    const lines = (rest + decoder.decode(chunk, { stream: true })).split("\n");
+    rest = lines.pop() ?? "";
+    for (const line of lines) {
+      try {
+        const { id, method } = JSON.parse(line) as { id?: unknown; method?: unknown };
+        if (id !== undefined) tell(id, method === undefined);
+      } catch {
+        // No message: the library says so.
+      }
+    }
+  };
+}

@@ -1,0 +1,260 @@
+/** The tool servers of a server: listed, added, imported, approved, granted, followed. */
+import { Problem } from "../../core/errors.ts";
+import { INTERRUPTED } from "../interrupt.ts";
+import { readText } from "../read-input.ts";
+import { listItems } from "../resource/find.ts";
+import type { Call, Item, Resource, Verb } from "../resource/resource.ts";
+import { deleteVerb, statusStyle } from "../resource/words.ts";
+import { ownColoursOnly, paint } from "../terminal/style.ts";
+import { fieldLines, tableLines } from "../terminal/table.ts";
+
+const AGENTS = { name: "<agent...>", about: "ids of agents; all for every agent" };
+const MOST = 1_000;
+const waiting = ({ tools }: Item): Item[] => tools.filter(({ state }: Item) => state === "new" || state === "changed");
+const ready = ({ tools }: Item): Item[] => tools.filter(({ state }: Item) => state === "ready");
+const agentsOf = ({ agents }: Item): string => (agents.includes("*") ? "all agents" : agents.join(", ") || "nobody");
+
+export const toolServers: Resource = {
+  ...{ name: "mcp", one: "server", about: "tool servers that agents use", path: "/v1/mcp" },
+  idOf: ({ id }) => id,
+  namesOf: ({ name }) => [name],
+  columns: [
+    { head: "SERVER", of: ({ id }) => id },
+    {
+      head: "STATUS",
+      of: ({ status }) => status,
+      style: ({ status }) => statusStyle(status === "error" ? "failed" : status),
+    },
+    { head: "TOOLS", of: (one) => String(ready(one).length), right: true },
+    { head: "WAITING", of: (one) => String(waiting(one).length || ""), right: true },
+    { head: "GRANTED TO", of: agentsOf, shrinks: true },
+    {
+      head: "WHERE",
+      of: ({ url, image, command, args }) => url ?? image ?? [command, ...args].join(" "),
+      shrinks: true,
+    },
+    { head: "ERROR", of: ({ error }) => error ?? "", shrinks: true },
+  ],
+  empty: "No tool servers yet. Add one: skep mcp add NAME URL, or skep mcp add NAME --image IMAGE COMMAND…",
+  verbs: [list(), show(), add(), importVerb(), approve(), ...grants(), ...switches(), authorize(), logs(), remove()],
+};
+
+const answer = (item: Item) => ({ json: item, text: lineOf(item) });
+const lineOf = (one: Item): string => {
+  const tail = one["error"] ? `: ${one["error"]}` : "";
+  const wait = waiting(one).length > 0 ? `, ${waiting(one).length} waiting (skep mcp approve ${one["id"]})` : "";
+  return `${one["id"]} ${one["status"]}${tail}; ${ready(one).length} tools${wait}; granted to ${agentsOf(one)}`;
+};
+
+function list(): Verb {
+  return {
+    ...{ name: "list", about: "list the tool servers", on: "none" },
+    async run({ client, path }) {
+      const found = await listItems(client, path, new URLSearchParams(), MOST);
+      const text = found.items.length === 0 ? toolServers.empty : tableLines(toolServers.columns, found.items);
+      return { json: found, text };
+    },
+  };
+}
+
+function show(): Verb {
+  return {
+    ...{ name: "show", about: "show a tool server and what it says of its tools", on: "one" },
+    async run({ client, path }) {
+      const one = await client.call<Item>("GET", path);
+      const { tools, ...fields } = one;
+      const lines = (tools as Item[]).flatMap((tool) => [
+        `${tool["agent_tool"]}  ${tool["state"]}${tool["problem"] ? `: ${tool["problem"]}` : ""}`,
+        ...(tool["approved"] ? [`    approved: ${short(tool["approved"].description)}`] : []),
+        `    ${short(tool["description"])}`,
+      ]);
+      return { json: one, text: [...fieldLines(Object.entries(fields)), "", ...lines] };
+    },
+  };
+}
+const SHOWN = 300;
+const short = (text: string): string => text.replace(/\s+/g, " ").slice(0, SHOWN);
+
+function pairsOf(given: readonly string[] | undefined, separator: string): Record<string, string> {
+  return Object.fromEntries(
+    (given ?? []).map((pair) => {
+      const at = pair.indexOf(separator);
+      if (at < 1) throw new Problem(422, "bad_usage", `${pair.slice(0, 40)}: give NAME${separator}VALUE.`);
+      return [pair.slice(0, at).trim(), pair.slice(at + 1).trim()];
+    }),
+  );
+}
+
+function add(): Verb {
+  return {
+    ...{ name: "add", about: "register a tool server: an address, or a command in a container", on: "none" },
+    args: [
+      { name: "<name>", about: "its id, which begins the names of its tools" },
+      { name: "[what...]", about: "its address, or the command that starts it (behind -- if that has options)" },
+    ],
+    options: [
+      { flags: "--image <image>", about: "container image that it runs in" },
+      { flags: "--env <pairs...>", about: `NAME=VALUE for its environment; \${secret:NAME} is a stored secret` },
+      { flags: "--header <pairs...>", about: `'NAME: VALUE' for an address; \${secret:NAME} is a stored secret` },
+      { flags: "--sse", about: "the address speaks the older SSE transport" },
+      { flags: "--network <network>", about: "network of its container", choices: ["none", "bridge"] },
+      { flags: "--grant <agents>", about: "agents that may use it, separated by commas; all for every agent" },
+      { flags: "--timeout <ms>", about: "of one call, milliseconds" },
+      { flags: "--disabled", about: "do not start it yet" },
+    ],
+    async run({ client, path, args: [id, ...what], flags }) {
+      const isAddress = /^https?:\/\//.test(what[0] ?? "");
+      const headers = pairsOf(flags["header"], ":");
+      const env = pairsOf(flags["env"], "=");
+      const [command, ...args] = what;
+      const body = {
+        ...{ id, enabled: flags["disabled"] !== true },
+        ...(isAddress
+          ? { transport: flags["sse"] ? "sse" : "http", url: what[0], headers }
+          : { transport: "stdio", command: command ?? null, args, env, image: flags["image"] ?? null }),
+        ...(flags["network"] ? { network: flags["network"] } : {}),
+        ...(flags["grant"] ? { agents: agentIds(String(flags["grant"]).split(",")) } : {}),
+        ...(flags["timeout"] ? { timeout_ms: Number(flags["timeout"]) } : {}),
+      };
+      return answer(await client.call<Item>("POST", path, body));
+    },
+  };
+}
+
+const agentIds = (words: readonly string[]): string[] =>
+  words.map((word) => (word === "all" ? "*" : word)).filter(Boolean);
+
+function importVerb(): Verb {
+  return {
+    ...{
+      name: "import",
+      about: "take tool servers from a file (mcpServers, or a registry's server.json); starts none",
+      on: "none",
+    },
+    args: [{ name: "<file>", about: "the file; - for standard input" }],
+    options: [{ flags: "--image <image>", about: "container image of those that run a command" }],
+    async run({ client, path, args: [file], flags }) {
+      let config: unknown;
+      try {
+        config = JSON.parse(await readText(file!));
+      } catch (error) {
+        if (error instanceof Problem) throw error;
+        throw new Problem(422, "bad_usage", `${file} is no JSON.`);
+      }
+      const image = flags["image"] ? { image: flags["image"] } : {};
+      const read = await client.call<Item>("POST", `${path}/import`, { config, ...image });
+      const text = [
+        ...read["created"].map(({ id }: Item) => `${id}: taken, switched off (skep mcp enable ${id})`),
+        ...read["left_out"].map(({ name, reason }: Item) => `${name}: left out. ${reason}`),
+      ];
+      return { json: read, text: text.length > 0 ? text : "There are no servers in it." };
+    },
+  };
+}
+
+function approve(): Verb {
+  return {
+    ...{ name: "approve", about: "approve tools that are new or changed; all that wait if none is named", on: "one" },
+    args: [{ name: "[tool...]", about: "names as the server has them" }],
+    async run({ client, path, args }) {
+      const now = await client.call<Item>("GET", path);
+      const named = args.length > 0 ? args : waiting(now).map(({ name }) => name);
+      if (named.length === 0) return { json: now, text: `${now["id"]}: no tool waits for approval` };
+      // As they are at this moment: one that changes in between is refused.
+      const tools = named.map((name) => ({
+        name,
+        hash: now["tools"].find((tool: Item) => tool["name"] === name)?.hash,
+      }));
+      return answer(await client.call<Item>("POST", `${path}/approve`, { tools }));
+    },
+  };
+}
+
+function grants(): Verb[] {
+  const change = async ({ client, path }: Call, next: (now: string[]) => string[]) => {
+    const { agents } = await client.call<Item>("GET", path);
+    return answer(await client.call<Item>("PUT", path, { agents: next(agents) }));
+  };
+  return [
+    {
+      ...{ name: "grant", about: "let agents use its tools", on: "one", args: [AGENTS] },
+      run: (call) => change(call, (now) => [...new Set([...now, ...agentIds(call.args)])]),
+    },
+    {
+      ...{ name: "revoke", about: "take its tools from agents", on: "one", args: [AGENTS] },
+      run: (call) => change(call, (now) => now.filter((agent) => !agentIds(call.args).includes(agent))),
+    },
+  ];
+}
+
+function switches(): Verb[] {
+  const put =
+    (enabled: boolean) =>
+    async ({ client, path }: Call) =>
+      answer(await client.call<Item>("PUT", path, { enabled }));
+  return [
+    { name: "enable", about: "switch a tool server on", on: "one", run: put(true) },
+    { name: "disable", about: "switch a tool server off", on: "one", run: put(false) },
+    {
+      ...{ name: "restart", about: "start a tool server again", on: "one" },
+      run: async ({ client, path }) =>
+        answer(await client.call<Item>("PATCH", `${path}/status`, { status: "running" })),
+    },
+  ];
+}
+
+function authorize(): Verb {
+  return {
+    ...{
+      name: "authorize",
+      about: "log in to a tool server that asks for it: prints an address to open in a browser",
+      on: "one",
+    },
+    options: [{ flags: "--forget", about: "forget what was given by its authorization server" }],
+    async run({ client, path, flags }) {
+      if (flags["forget"]) {
+        await client.call("DELETE", `${path}/authorization`);
+        return { json: { forgotten: true }, text: "forgotten" };
+      }
+      const begun = await client.call<Item>("POST", `${path}/authorize`);
+      return { json: begun, text: ["Open this address in a browser:", begun["authorization_url"]] };
+    },
+  };
+}
+
+function logs(): Verb {
+  return {
+    ...{ name: "logs", about: "what a tool server prints, and what is said of it", on: "one" },
+    options: [
+      { flags: "--tail <n>", about: "last lines to begin with", default: "100" },
+      { flags: "--follow", about: "go on until Ctrl-C" },
+    ],
+    async run({ client, item, flags }) {
+      const stop = new AbortController();
+      for (const name of ["SIGINT", "SIGTERM"] as const) process.once(name, () => stop.abort());
+      const query = new URLSearchParams({
+        server_id: item["id"],
+        tail: String(flags["tail"]),
+        follow: String(!!flags["follow"]),
+      });
+      const lines: Item[] = [];
+      for await (const frame of client.events(`/v1/mcp/logs?${query}`, stop.signal)) {
+        const line = frame as unknown as Item;
+        if (typeof line["text"] !== "string") break;
+        if (!flags["follow"]) lines.push(line);
+        else console.log(flags["json"] ? JSON.stringify(line) : ownColoursOnly(logText(line)));
+      }
+      return { json: lines, text: lines.map(logText), ...(stop.signal.aborted ? { code: INTERRUPTED } : {}) };
+    },
+  };
+}
+
+const logText = ({ at, stream, text }: Item): string =>
+  `${paint("dim", new Date(at).toTimeString().slice(0, 8))} ${paint("cyan", stream)} ${text}`;
+
+function remove(): Verb {
+  return deleteVerb(
+    "delete a tool server and what it kept",
+    ({ item }) => `tool server ${item["id"]}, with what it kept`,
+  );
+}

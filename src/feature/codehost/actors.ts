@@ -1,0 +1,28 @@
+/** Who may start something: what the host says of them, never what a payload says. */
+import type { CodeHost } from "../../adapter/codehost/code-host.ts";
+
+const RANKS = ["none", "read", "write", "admin"];
+
+export interface ActorRule {
+  permission: "read" | "write" | "admin";
+  /** Logins of bots, each by itself. */
+  bots: readonly string[];
+}
+export const WRITERS: ActorRule = { permission: "write", bots: [] };
+
+/** @returns why not, or undefined when the actor may. */
+export async function obstacleOf(
+  host: Pick<CodeHost, "isBot" | "permission">,
+  repository: string,
+  actor: string,
+  { permission, bots }: ActorRule,
+): Promise<string | undefined> {
+  const same = (login: string) => login.toLowerCase() === actor.toLowerCase();
+  if (actor === "") return "Nobody is named who did it.";
+  if (bots.some(same)) return (await host.isBot(repository, actor)) ? undefined : `${actor} is no bot.`;
+  // A bot has what its App was given, not what people gave it: it is named, or does nothing.
+  if (actor.toLowerCase().endsWith("[bot]")) return `The bot ${actor} is not named by the rule.`;
+  const has = await host.permission(repository, actor);
+  if (RANKS.indexOf(has) >= RANKS.indexOf(permission)) return undefined;
+  return `${actor} has the permission ${has} in ${repository}; ${permission} is needed.`;
+}

@@ -1,0 +1,63 @@
+/** Reviews of a run's pull request: what permitted people say is kept, and leads to another attempt. */
+import { eq } from "drizzle-orm";
+import type { Notice } from "../../adapter/codehost/webhook.ts";
+import { LIMITS } from "../../core/limits.ts";
+import type { Store } from "../../store/store.ts";
+import { runs } from "../../store/tables/runs.ts";
+import { type ActorRule, obstacleOf, WRITERS } from "./actors.ts";
+import type { CodeHostConnection } from "./connection.ts";
+import type { Links } from "./links.ts";
+import type { Reaction } from "./react.ts";
+import type { Remarks } from "./remarks.ts";
+import type { Rules } from "./rules.ts";
+
+export interface ReviewDeps {
+  store: Store;
+  connection: Pick<CodeHostConnection, "host" | "self">;
+  links: Links;
+  remarks: Remarks;
+  rules: Pick<Rules, "find">;
+  /** The run or its pull request has changed: the host and the run follow. Inside a transaction. */
+  follow(runId: string): void;
+}
+
+/** A comment in the talk leads to another attempt when it begins with this word. */
+export const AGAIN = "/again";
+
+export function createReview({ store, connection, links, remarks, rules, follow }: ReviewDeps) {
+  return async (notice: Notice, runId: string): Promise<Reaction> => {
+    const { kind, action, repository, number = 0 } = notice;
+    const link = links.find(runId);
+    const run = store.db.select().from(runs).where(eq(runs.id, runId)).get();
+    if (!link || !run) return { state: "ignored", detail: "The run is gone." };
+    const rule: ActorRule = (link.rule_id === null ? undefined : rules.find(link.rule_id)) ?? WRITERS;
+    const host = await connection.host();
+    const own = (await connection.self()).login.toLowerCase();
+    const obstacles = new Map<string, string | undefined>();
+    const obstacle = async (author: string): Promise<string | undefined> => {
+      if (!obstacles.has(author)) obstacles.set(author, await obstacleOf(host, repository, author, rule));
+      return obstacles.get(author);
+    };
+    const talk = kind === "comment" && notice.comment_id ? [await host.comment(repository, notice.comment_id)] : [];
+    const said = [
+      ...talk.map((one) => ({ ...one, id: `talk-${one.id}`, path: null, line: null })),
+      ...(kind === "comment" ? [] : await host.remarks(repository, number)),
+    ].filter(({ id, author }) => author.toLowerCase() !== own && !remarks.knows(runId, id));
+    const kept: typeof said = [];
+    for (const one of said) if ((await obstacle(one.author)) === undefined) kept.push(one);
+    const refused = await obstacle(notice.actor);
+    const asked =
+      kind === "review" ? action === "remarks" : kept.some(({ body }) => body.trimStart().startsWith(AGAIN));
+    return store.write((): Reaction => {
+      for (const { id, created_at: _, ...one } of kept) remarks.add(run, { ...one, host_id: id });
+      const detail = `${kept.length} remarks were kept.`;
+      if (!asked || kept.length === 0) return { state: "done", detail, run_id: runId };
+      if (refused !== undefined) return { state: "done", detail: `${detail} ${refused}`, run_id: runId };
+      if (link.attempts >= LIMITS.codehostAttempts)
+        return { state: "done", detail: `${detail} The run was started again often enough.`, run_id: runId };
+      links.update(runId, { again: true });
+      follow(runId);
+      return { state: "done", detail: `${detail} Another attempt follows.`, run_id: runId };
+    });
+  };
+}

@@ -1,0 +1,126 @@
+/** Rules: what on the code host starts a run, for whom, and by whose hand. Written by administrators. */
+import { and, asc, desc, eq, lt, sql } from "drizzle-orm";
+import { type Clock, timestamp } from "../../core/clock.ts";
+import { conflict, invalidField, notFound } from "../../core/errors.ts";
+import { newId } from "../../core/ids.ts";
+import { LIMITS } from "../../core/limits.ts";
+import { actorOf, type Caller } from "../../http/caller.ts";
+import { type ListAnswer, listAnswer, type Page } from "../../http/list.ts";
+import type { Audit } from "../../store/audit.ts";
+import type { Store } from "../../store/store.ts";
+import { codehostRules as table } from "../../store/tables/codehost.ts";
+import type { Rule, RuleCreate, RuleUpdate } from "./model.ts";
+
+export type RuleRow = typeof table.$inferSelect;
+
+export interface RulesDeps {
+  store: Store;
+  clock: Clock;
+  audit: Audit;
+  /** @throws Problem 404. */
+  projectOf(id: string): { id: string; repository: string | null };
+  pipelineExists(id: string): boolean;
+  repositoryOf(address: string | null): string | undefined;
+}
+
+export interface Rules {
+  list(filter: { project_id?: string | undefined }, page: Page): ListAnswer<Rule>;
+  /** @throws Problem 404. */
+  get(id: string): Rule;
+  /** @throws Problem 422 unknown project or pipeline, a project of another host, a label or command that is missing. */
+  create(input: RuleCreate, caller: Caller): Rule;
+  update(id: string, input: RuleUpdate, caller: Caller): Rule;
+  remove(id: string, caller: Caller): void;
+  find(id: string): RuleRow | undefined;
+  /** Those in force for that event in that repository, oldest first. */
+  matching(repository: string, event: RuleRow["event"]): RuleRow[];
+  handOver(from: string, to: string | null): void;
+}
+
+const present = (row: RuleRow): Rule => row;
+
+export function createRules(deps: RulesDeps): Rules {
+  const { store, clock, audit, projectOf, pipelineExists } = deps;
+  const { db } = store;
+  const find = (id: string) => db.select().from(table).where(eq(table.id, id)).get();
+  const rowOf = (id: string): RuleRow => {
+    const row = find(id);
+    if (!row) throw notFound("rule");
+    return row;
+  };
+  const record = (action: string, caller: Caller, { id, name, repository }: RuleRow) =>
+    audit({ action, actor: actorOf(caller), subject: id, address: caller.address, data: { name, repository } });
+  const assertFields = ({ event, label, command, pipeline_id }: RuleRow): void => {
+    if (!pipelineExists(pipeline_id)) throw invalidField("/pipeline_id", "There is no such pipeline");
+    if (event.endsWith("_labeled") && label === null)
+      throw invalidField("/label", "Name the label at which a run starts");
+    if (event === "issue_comment" && command === null)
+      throw invalidField("/command", "Name the word that the comment begins with, e.g. /skep");
+  };
+  return {
+    list({ project_id }, page) {
+      const where = and(
+        project_id === undefined ? undefined : eq(table.project_id, project_id),
+        page.after === null ? undefined : lt(table.id, page.after),
+      );
+      const rows = db.select().from(table).where(where).orderBy(desc(table.id));
+      return listAnswer(rows.limit(page.limit + 1).all(), page, ({ id }) => id, present);
+    },
+    get: (id) => present(rowOf(id)),
+    find,
+    create(input, caller) {
+      const repository = deps.repositoryOf(projectOf(input.project_id).repository);
+      if (repository === undefined)
+        throw invalidField("/project_id", "The project's repository is not on the connected code host");
+      const at = timestamp(clock.now());
+      const row: RuleRow = {
+        ...{ id: newId("codehostRule"), name: input.name, enabled: input.enabled ?? true },
+        ...{ project_id: input.project_id, repository, event: input.event, label: input.label ?? null },
+        ...{ command: input.command ?? null, permission: input.permission ?? "write", bots: input.bots ?? [] },
+        ...{ pipeline_id: input.pipeline_id, pull_request: input.pull_request ?? input.event.startsWith("issue_") },
+        ...{ user_id: caller.userId ?? null, created_at: at, updated_at: at },
+      };
+      assertFields(row);
+      return store.write(() => {
+        const [{ rows } = { rows: 0 }] = db.select({ rows: sql<number>`count(*)` }).from(table).all();
+        if (rows >= LIMITS.codehostRules)
+          throw conflict(`There are ${LIMITS.codehostRules} rules. Delete one first.`, "too_many_rules");
+        db.insert(table).values(row).run();
+        record("codehost_rule.created", caller, row);
+        return present(row);
+      });
+    },
+    update: (id, input, caller) =>
+      store.write(() => {
+        const row: RuleRow = { ...rowOf(id), ...input, updated_at: timestamp(clock.now()) };
+        assertFields(row);
+        db.update(table).set(row).where(eq(table.id, id)).run();
+        record("codehost_rule.updated", caller, row);
+        return present(row);
+      }),
+    remove(id, caller) {
+      store.write(() => {
+        const row = rowOf(id);
+        db.delete(table).where(eq(table.id, id)).run();
+        record("codehost_rule.deleted", caller, row);
+      });
+    },
+    matching: (repository, event) =>
+      db
+        .select()
+        .from(table)
+        .where(
+          and(
+            ...[eq(table.enabled, true), eq(table.event, event)],
+            sql`${table.repository} = ${repository} COLLATE NOCASE`,
+          ),
+        )
+        .orderBy(asc(table.id))
+        .all(),
+    handOver(from, to) {
+      // Switched off: what another set up does not act for the heir unread.
+      const heir = { user_id: to, enabled: false };
+      store.write(() => db.update(table).set(heir).where(eq(table.user_id, from)).run());
+    },
+  };
+}

@@ -1,0 +1,109 @@
+/** What users do with a run's work: push it, open a pull request, read what reviewers say. */
+import { conflict, invalidField } from "../../core/errors.ts";
+import { isRefName } from "../../core/ref-name.ts";
+import { isRunEnd } from "../../core/run-states.ts";
+import { actorOf, type Caller } from "../../http/caller.ts";
+import type { ListAnswer, Page } from "../../http/list.ts";
+import type { Audit } from "../../store/audit.ts";
+import type { Store } from "../../store/store.ts";
+import type { RunRow } from "../runs/store.ts";
+import type { CodeHostConnection } from "./connection.ts";
+import type { Links } from "./links.ts";
+import type { PullCreate, Pushed, Remark, RunOnHost } from "./model.ts";
+import type { Remarks } from "./remarks.ts";
+
+export interface RunWorkDeps {
+  store: Store;
+  audit: Audit;
+  links: Links;
+  remarks: Remarks;
+  connection: Pick<CodeHostConnection, "host" | "repositoryOf">;
+  /** @throws Problem 404, also for another user's. */
+  rowFor(runId: string, caller: Caller): RunRow;
+  changedTo(run: RunRow): Promise<string | null>;
+  push(projectId: string, branch: string): Promise<void>;
+  repositoryOf(projectId: string): string | null;
+  /** Tells the host. Inside a transaction. */
+  follow(runId: string): void;
+}
+
+export interface RunWork {
+  /** @throws Problem 409 `run_active`, `no_project`, `read_only`, `nothing_to_push`, `push_rejected`; 502. */
+  push(runId: string, caller: Caller): Promise<Pushed>;
+  /** @throws Problem 409 `no_pull_request`. */
+  get(runId: string, caller: Caller): RunOnHost;
+  /** Before `open`: whether there is something to open. @throws as `push`, and 503 `codehost_not_configured`. */
+  prepared(runId: string, caller: Caller): Promise<void>;
+  /** Asks for a pull request; its row says how far that is. */
+  open(runId: string, input: PullCreate, caller: Caller): RunOnHost;
+  remarks(runId: string, page: Page, caller: Caller): ListAnswer<Remark>;
+}
+
+export function createRunWork(deps: RunWorkDeps): RunWork {
+  const { store, audit, links, remarks, connection, rowFor, follow } = deps;
+  /** The run with its branch, when it may be pushed. */
+  async function pushable(runId: string, caller: Caller) {
+    const run = rowFor(runId, caller);
+    const { project_id, branch } = run;
+    if (project_id === null || branch === null)
+      throw conflict("The run has no project, so nothing of it is in a repository.", "no_project");
+    if (!isRunEnd(run.status)) throw conflict(`The run is ${run.status}. Wait until it has ended.`, "run_active");
+    if (links.find(runId)?.read_only)
+      throw conflict(
+        "The run was started from another repository's pull request: nothing of it is pushed.",
+        "read_only",
+      );
+    const commit = await deps.changedTo(run);
+    if (commit === null) throw conflict("The run changed no file: there is nothing to push.", "nothing_to_push");
+    return { run, project_id, branch, commit };
+  }
+  /** @throws Problem 409. */
+  const repositoryOf = (projectId: string): string => {
+    const name = connection.repositoryOf(deps.repositoryOf(projectId));
+    if (name === undefined)
+      throw conflict("The project's repository is not on the connected code host.", "not_on_codehost");
+    return name;
+  };
+  const record = (action: string, runId: string, caller: Caller) =>
+    audit({ action, actor: actorOf(caller), subject: runId, address: caller.address });
+  return {
+    async push(runId, caller) {
+      const { project_id, branch, commit } = await pushable(runId, caller);
+      await deps.push(project_id, branch);
+      store.write(() => {
+        record("run.pushed", runId, caller);
+        if (links.find(runId)) links.update(runId, { pushed_commit: commit }, "pushed");
+      });
+      return { run_id: runId, branch, commit };
+    },
+    get(runId, caller) {
+      const row = links.find(rowFor(runId, caller).id);
+      if (!row) throw conflict("The run has no pull request. Open one: POST to this path.", "no_pull_request");
+      return links.present(row);
+    },
+    async prepared(runId, caller) {
+      const { project_id } = await pushable(runId, caller);
+      repositoryOf(project_id);
+      await connection.host();
+    },
+    open(runId, { title, body, base }, caller) {
+      if (base !== undefined && !isRefName(base)) throw invalidField("/base", "This is no usable branch name");
+      return store.write(() => {
+        const run = rowFor(runId, caller);
+        const repository = repositoryOf(run.project_id!);
+        const given = {
+          ...(title === undefined ? {} : { pull_title: title }),
+          ...(body === undefined ? {} : { pull_body: body }),
+          ...(base === undefined ? {} : { pull_base: base }),
+        };
+        if (!links.find(runId)) links.insert({ run_id: runId, repository });
+        const wants_pull = links.find(runId)!.pull_state !== "open";
+        const row = links.update(runId, { ...given, wants_pull, state: "pending", error: null });
+        follow(runId);
+        record("run.pull_request", runId, caller);
+        return links.present(row);
+      });
+    },
+    remarks: (runId, page, caller) => remarks.list(rowFor(runId, caller).id, page),
+  };
+}

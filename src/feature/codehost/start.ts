@@ -1,0 +1,180 @@
+/** Starting a run at an issue, a comment or a pull request, where a rule says so and the host confirms it. */
+import { eq } from "drizzle-orm";
+import type { CodeHost } from "../../adapter/codehost/code-host.ts";
+import type { Notice } from "../../adapter/codehost/webhook.ts";
+import { conflict } from "../../core/errors.ts";
+import { LIMITS } from "../../core/limits.ts";
+import type { Masking } from "../../core/masking.ts";
+import { isRunEnd, type RunStatus } from "../../core/run-states.ts";
+import type { Caller } from "../../http/caller.ts";
+import type { Store } from "../../store/store.ts";
+import { users } from "../../store/tables/accounts.ts";
+import { runs } from "../../store/tables/runs.ts";
+import { obstacleOf } from "./actors.ts";
+import type { CodeHostConnection } from "./connection.ts";
+import type { LinkRow, Links } from "./links.ts";
+import { ABOUT_QUOTES, oneLine, quoted } from "./outside-text.ts";
+import type { Reaction } from "./react.ts";
+import type { RuleRow, Rules } from "./rules.ts";
+
+/** What a run is to do. */
+export interface Work {
+  projectId: string;
+  pipelineId: string;
+  /** Of the task. */
+  title: string;
+  /** For the model. */
+  description: string;
+  /** On the board, or a run alone. */
+  asTask: boolean;
+  caller: Caller;
+}
+
+export interface StartDeps {
+  store: Store;
+  masking: Masking;
+  connection: Pick<CodeHostConnection, "host" | "self">;
+  rules: Rules;
+  links: Links;
+  /** Inside a transaction. @returns the run's id. */
+  begin(work: Work): string;
+  /** The host is to know of the run. Inside a transaction. */
+  follow(runId: string): void;
+}
+
+/** The issue or pull request, as the host has it now. */
+interface Subject {
+  title: string;
+  body: string;
+  author: string;
+  open: boolean;
+  labels: string[];
+  isPull: boolean;
+  fork: boolean;
+  url: string;
+}
+
+interface Found {
+  host: CodeHost;
+  notice: Notice;
+  subject: Subject;
+  /** The comment that asks for it. */
+  request: { author: string; body: string } | undefined;
+}
+
+const nothing = (detail: string): Reaction => ({ state: "ignored", detail });
+
+function eventOf({ kind, action }: Notice): RuleRow["event"] | undefined {
+  const labeled = action === "labeled" || action === "label_updated";
+  if (kind === "comment") return action === "created" ? "issue_comment" : undefined;
+  if (kind === "issue") return labeled ? "issue_labeled" : action === "opened" ? "issue_opened" : undefined;
+  if (kind !== "pull_request") return undefined;
+  return labeled ? "pull_request_labeled" : action === "opened" ? "pull_request_opened" : undefined;
+}
+
+const sameWord = (one: string, other: string): boolean => one.toLowerCase() === other.toLowerCase();
+
+export function createStart(deps: StartDeps) {
+  const { store, masking, connection, rules, links } = deps;
+  const statusOf = (runId: string): RunStatus | undefined =>
+    store.db.select({ status: runs.status }).from(runs).where(eq(runs.id, runId)).get()?.status;
+  /** The run that this rule has at work there, or whose pull request is open. */
+  const atWork = (rule: RuleRow, repository: string, number: number): LinkRow | undefined =>
+    links.startedFrom(repository, number).find((row) => {
+      if (row.rule_id !== rule.id || row.pull_state === "merged" || row.pull_state === "closed") return false;
+      const status = statusOf(row.run_id);
+      return status !== undefined && (!isRunEnd(status) || (status === "succeeded" && row.pull_state === "open"));
+    });
+  /** @throws Problem 409 when the rule's user may not work any more. */
+  const callerOf = ({ user_id }: RuleRow): Caller => {
+    if (user_id === null) return { kind: "local", admin: true };
+    const user = store.db.select({ active: users.active }).from(users).where(eq(users.id, user_id)).get();
+    if (!user?.active) throw conflict("The user for whom the rule's runs are is switched off. Make the rule anew.");
+    return { kind: "user", admin: false, userId: user_id };
+  };
+  async function subjectOf(host: CodeHost, { repository, number = 0, kind }: Notice): Promise<Subject> {
+    const issue = kind === "pull_request" ? undefined : await host.issue(repository, number);
+    if (issue && !issue.isPull) return { ...issue, fork: false };
+    return { ...(await host.pull(repository, number)), isPull: true };
+  }
+
+  async function begin(rule: RuleRow, { host, notice, subject, request }: Found): Promise<Reaction> {
+    const { repository, number = 0 } = notice;
+    const diff = subject.isPull ? await host.pullDiff(repository, number, LIMITS.pullDiffCharacters) : undefined;
+    const what = subject.isPull ? "pull request" : "issue";
+    const source = `${what} #${number} of ${repository}`;
+    const quote = (author: string, text: string, from = source) =>
+      quoted({ source: from, author, text }, masking.text, LIMITS.outsideTextCharacters);
+    const description = [
+      `${subject.isPull ? "Look at" : "Resolve"} ${source} (${subject.url}).`,
+      ABOUT_QUOTES,
+      quote(subject.author, `${subject.title}\n\n${subject.body}`),
+      ...(request ? [quote(request.author, request.body, `comment on ${source}`)] : []),
+      ...(diff === undefined ? [] : [diffOf(source, subject.author, diff)]),
+    ].join("\n\n");
+    const title = `${subject.isPull ? "Pull request" : "Issue"} #${number} of ${repository}: “${oneLine(masking.text(subject.title), 200)}”`;
+    return store.write((): Reaction => {
+      const known = atWork(rule, repository, number);
+      if (known) return { state: "done", detail: "A run is at work on it already.", run_id: known.run_id };
+      const run_id = deps.begin({
+        ...{ projectId: rule.project_id, pipelineId: rule.pipeline_id, title, description },
+        ...{ asTask: !subject.isPull, caller: callerOf(rule) },
+      });
+      const wants_pull = rule.pull_request && !subject.isPull;
+      // Work of others' pull requests is looked at; nothing that came of it is pushed.
+      const row = {
+        run_id,
+        repository,
+        rule_id: rule.id,
+        number,
+        wants_pull,
+        read_only: subject.isPull && subject.fork,
+      };
+      links.insert({ ...row, pull_title: `${oneLine(masking.text(subject.title), 180)} (#${number})` });
+      deps.follow(run_id);
+      return { state: "done", detail: `The rule ${rule.name} started a run.`, run_id };
+    });
+  }
+  /** A change is text of its author's, too; nothing in it is hidden by a page. */
+  const diffOf = (source: string, author: string, diff: string): string =>
+    quoted(
+      { source: `changes of ${source}`, author, text: `\`\`\`diff\n${diff.replaceAll("```", "` ` `")}\n\`\`\`` },
+      masking.text,
+      LIMITS.pullDiffCharacters,
+    );
+
+  return async (notice: Notice, projectIds: readonly string[]): Promise<Reaction> => {
+    const { repository, number } = notice;
+    const event = eventOf(notice);
+    if (event === undefined || number === undefined) return nothing("No rule is about this.");
+    const found = rules
+      .matching(repository, event)
+      .filter((rule) => projectIds.includes(rule.project_id))
+      .filter(({ label }) => !label || notice.label === undefined || sameWord(label, notice.label));
+    if (found.length === 0) return nothing("No rule is about this.");
+    const host = await connection.host();
+    const subject = await subjectOf(host, notice);
+    if (!subject.open) return nothing("It is closed.");
+    const comment = event === "issue_comment" ? await host.comment(repository, notice.comment_id ?? "0") : undefined;
+    const actor = comment?.author ?? (event.endsWith("_opened") ? subject.author : notice.actor);
+    if (sameWord(actor, (await connection.self()).login)) return nothing("We did it ourselves.");
+    let why = "No rule is about this.";
+    for (const rule of found) {
+      const { label, command } = rule;
+      if (label && !subject.labels.some((one) => sameWord(one, label))) why = `It has no label ${label}.`;
+      else if (command && !startsWith(comment?.body ?? "", command))
+        why = `The comment does not begin with ${command}.`;
+      else {
+        const obstacle = await obstacleOf(host, repository, actor, rule);
+        if (obstacle === undefined) return begin(rule, { host, notice, subject, request: comment });
+        why = obstacle;
+      }
+    }
+    return nothing(why);
+  };
+}
+
+const startsWith = (body: string, command: string): boolean => {
+  const [first = ""] = body.trimStart().split(/\s/, 1);
+  return sameWord(first, command);
+};

@@ -1,0 +1,101 @@
+/** Tools out of the API's own document: what a tool takes, and the request that its arguments make. */
+import { invalid } from "../../core/errors.ts";
+import type { InnerRequest } from "../../http/inner-call.ts";
+import type { Operation } from "./operations.ts";
+
+type Json = Record<string, unknown>;
+
+export interface ApiTool {
+  operation: Operation;
+  isReading: boolean;
+  inputSchema: { type: "object"; properties: Json; required: string[]; additionalProperties: false };
+  /** @throws Problem 422 for arguments that it does not have, or lacks. */
+  request(args: Json): InnerRequest;
+}
+
+interface Found {
+  method: string;
+  path: string;
+  parameters: { name: string; in: "path" | "query"; required?: boolean; schema: Json; description?: string }[];
+  body: Json | undefined;
+}
+
+/** @throws Error when the document has no such operation: a table that is out of date. */
+export function apiTools(document: Json, operations: readonly Operation[]): ApiTool[] {
+  const schemas = ((document["components"] as Json | undefined)?.["schemas"] ?? {}) as Json;
+  const found = operationsOf(document, schemas);
+  return operations.map((operation) => {
+    const one = found.get(operation.operationId);
+    if (!one) throw new Error(`The API has no operation ${operation.operationId}.`);
+    return toolOf(operation, one, schemas);
+  });
+}
+
+function operationsOf(document: Json, schemas: Json): Map<string, Found> {
+  const found = new Map<string, Found>();
+  for (const [path, methods] of Object.entries(document["paths"] as Record<string, Json>))
+    for (const [method, given] of Object.entries(methods)) {
+      const one = given as { operationId?: string; parameters?: Found["parameters"]; requestBody?: { content?: Json } };
+      if (!one.operationId) continue;
+      const content = one.requestBody?.content?.["application/json"] as { schema?: Json } | undefined;
+      const body = content?.schema && (inlined(content.schema, schemas) as Json);
+      found.set(one.operationId, { method: method.toUpperCase(), path, parameters: one.parameters ?? [], body });
+    }
+  return found;
+}
+
+const DEPTH = 12;
+
+/** With every reference into the document's schemas filled in: a tool's schema stands alone. */
+function inlined(value: unknown, schemas: Json, depth = 0): unknown {
+  if (typeof value !== "object" || value === null || depth > DEPTH) return value;
+  if (Array.isArray(value)) return value.map((one) => inlined(one, schemas, depth + 1));
+  const { $ref } = value as { $ref?: string };
+  const name = $ref?.replace("#/components/schemas/", "");
+  if (name !== undefined) return inlined(schemas[name] ?? {}, schemas, depth + 1);
+  return Object.fromEntries(Object.entries(value).map(([key, one]) => [key, inlined(one, schemas, depth + 1)]));
+}
+
+function toolOf(operation: Operation, { method, path, parameters, body }: Found, schemas: Json): ApiTool {
+  const { names = {}, without = [] } = operation;
+  const nameOf = (parameter: string) => names[parameter] ?? parameter;
+  const kept = parameters.filter(
+    ({ in: where, name }) => where === "path" || (where === "query" && !without.includes(name)),
+  );
+  const members = Object.entries((body?.["properties"] ?? {}) as Json).filter(([name]) => !without.includes(name));
+  const properties = Object.fromEntries([
+    ...kept.map(({ name, schema, description }) => [
+      nameOf(name),
+      { ...(description === undefined ? {} : { description }), ...(inlined(schema, schemas) as Json) },
+    ]),
+    ...members,
+  ]) as Json;
+  const required = [
+    ...kept.filter((one) => one.required).map(({ name }) => nameOf(name)),
+    ...((body?.["required"] ?? []) as string[]),
+  ];
+  return {
+    operation,
+    isReading: method === "GET",
+    inputSchema: { type: "object", properties, required, additionalProperties: false },
+    request(args) {
+      const unknown = Object.keys(args).find((name) => !Object.hasOwn(properties, name));
+      if (unknown !== undefined) throw invalid(`There is no argument ${unknown.slice(0, 64)}.`);
+      const missing = required.find((name) => args[name] === undefined);
+      if (missing !== undefined) throw invalid(`The argument ${missing} is missing.`);
+      let filled = path;
+      const query = new URLSearchParams();
+      for (const { name, in: where } of kept) {
+        const value = args[nameOf(name)];
+        if (value === undefined || value === null) continue;
+        if (typeof value === "object") throw invalid(`The argument ${nameOf(name)} is no text and no number.`);
+        if (where === "query") query.set(name, String(value));
+        else filled = filled.replace(`{${name}}`, encodeURIComponent(String(value)));
+      }
+      const content = Object.fromEntries(
+        members.flatMap(([name]) => (args[name] === undefined ? [] : [[name, args[name]]])),
+      );
+      return { method, path: filled, query, ...(body === undefined ? {} : { body: content }) };
+    },
+  };
+}

@@ -1,0 +1,70 @@
+/**
+ * A pipeline wants inputs that the model did not give: a person is asked for them, if the client can ask. What goes to
+ * the client and comes back is signed, bound to the user and the tool, and worth ten minutes.
+ */
+import { createHash, hkdfSync } from "node:crypto";
+import type * as Library from "@modelcontextprotocol/server";
+import type { Caller } from "../../http/caller.ts";
+import type { ToolAnswer } from "./server.ts";
+
+export type Missing = { name: string; message: string }[];
+
+interface State {
+  tool: "start_run";
+  /** SHA-256 of the arguments that the question was about. */
+  args: string;
+}
+
+const TTL_SECONDS = 600;
+const QUESTION = "inputs";
+
+export type MissingInputs = ReturnType<typeof createMissingInputs>;
+
+/** @param secret the key is derived from it. */
+export function createMissingInputs(secret: () => Uint8Array) {
+  const key = () => new Uint8Array(hkdfSync("sha256", secret(), "", "skep/mcp-request-state", 32));
+  return {
+    stateFor(library: typeof Library, { kind, userId, apiKeyId, sessionId }: Caller) {
+      const bind = () => [kind, userId, apiKeyId, sessionId].join("\0");
+      const codec = library.createRequestStateCodec<State>({ key: key(), ttlSeconds: TTL_SECONDS, bind });
+      return {
+        verify: codec.verify,
+        /** The arguments with what a person answered, if this is the answer to our own question about them. */
+        filled(args: Record<string, unknown>, ctx: Library.ServerContext): Record<string, unknown> {
+          const given = library.acceptedContent(ctx.mcpReq.inputResponses, QUESTION);
+          if (given === undefined) return args;
+          const state = ctx.mcpReq.requestState<State>();
+          if (state?.tool !== "start_run" || state.args !== digestOf(args))
+            throw new library.ProtocolError(library.INVALID_PARAMS, "These inputs answer another question.");
+          const texts = Object.entries(given).map(([name, value]) => [name, String(value)]);
+          return { ...args, inputs: { ...((args["inputs"] as object) ?? {}), ...Object.fromEntries(texts) } };
+        },
+        /** What to ask a person; undefined where nothing is missing, or the client cannot ask. */
+        async question({ missing }: ToolAnswer, args: Record<string, unknown>, ctx: Library.ServerContext) {
+          if (!missing || ctx.mcpReq.inputResponses !== undefined || !canAsk(library, ctx)) return undefined;
+          const properties = Object.fromEntries(
+            missing.map(({ name, message }) => [name, { type: "string" as const, title: name, description: message }]),
+          );
+          return library.inputRequired({
+            inputRequests: {
+              [QUESTION]: library.inputRequired.elicit({
+                message: `The pipeline ${String(args["pipeline_id"])} needs: ${missing.map(({ name }) => name).join(", ")}.`,
+                requestedSchema: { type: "object", properties, required: missing.map(({ name }) => name) },
+              }),
+            },
+            requestState: await codec.mint({ tool: "start_run", args: digestOf(args) }, ctx),
+          });
+        },
+      };
+    },
+  };
+}
+
+const digestOf = (args: object): string => createHash("sha256").update(JSON.stringify(args)).digest("hex");
+
+/** Only the newer revision carries questions in answers; a client of it says whether it can ask its person. */
+function canAsk(library: typeof Library, { mcpReq }: Library.ServerContext): boolean {
+  const envelope = mcpReq.envelope as Record<string, unknown> | undefined;
+  const capabilities = envelope?.[library.CLIENT_CAPABILITIES_META_KEY] as { elicitation?: object } | undefined;
+  return capabilities?.elicitation !== undefined;
+}

@@ -1,0 +1,52 @@
+/** Each pipeline as a prompt: what a person picks in a client's menu to have it run. */
+import type * as Library from "@modelcontextprotocol/server";
+import type { Ask } from "./server.ts";
+
+interface PipelineItem {
+  id: string;
+  name: string;
+  description: string;
+  valid: boolean;
+  inputs: Record<string, { description?: string; required?: boolean; default?: unknown }>;
+}
+const TASK = "task";
+const PAGE = 200;
+
+export function createPrompts(library: typeof Library, server: Library.Server, ask: Ask): void {
+  const refused = (text: string) => new library.ProtocolError(library.INVALID_PARAMS, text);
+  const argumentsOf = ({ inputs }: PipelineItem) => [
+    { name: TASK, description: "What the agents shall do.", required: true },
+    ...Object.entries(inputs)
+      .filter(([name]) => name !== TASK)
+      .map(([name, input]) => ({
+        name,
+        ...(input?.description ? { description: input.description } : {}),
+        required: input?.default === undefined && input?.required !== false,
+      })),
+  ];
+  server.setRequestHandler("prompts/list", async ({ params }) => {
+    const query = new URLSearchParams({ limit: String(PAGE), ...(params?.cursor ? { cursor: params.cursor } : {}) });
+    const { text, isError } = await ask(() => ({ method: "GET", path: "/v1/pipelines", query }));
+    if (isError) throw refused(text);
+    const { items, next_cursor } = JSON.parse(text) as { items: PipelineItem[]; next_cursor: string | null };
+    const prompts = items
+      .filter(({ valid }) => valid)
+      .map((one) => ({ name: one.id, title: one.name, description: one.description, arguments: argumentsOf(one) }));
+    return { prompts, ...(next_cursor === null ? {} : { nextCursor: next_cursor }) };
+  });
+  server.setRequestHandler("prompts/get", async ({ params: { name, arguments: given = {} } }) => {
+    const { text, isError } = await ask(() => ({ method: "GET", path: `/v1/pipelines/${encodeURIComponent(name)}` }));
+    if (isError) throw refused(text);
+    const pipeline = JSON.parse(text) as PipelineItem;
+    const missing = argumentsOf(pipeline).find((one) => one.required && !given[one.name]);
+    if (missing) throw refused(`The argument ${missing.name} is missing.`);
+    const { [TASK]: task, ...inputs } = given;
+    const call = {
+      pipeline_id: pipeline.id,
+      task_description: task,
+      ...(Object.keys(inputs).length > 0 ? { inputs } : {}),
+    };
+    const words = `Start this run with the tool start_run, then follow it with get_run until it has ended or waits for me, and tell me what came of it.\n\n${JSON.stringify(call, null, 2)}`;
+    return { description: pipeline.description, messages: [{ role: "user", content: { type: "text", text: words } }] };
+  });
+}

@@ -1,0 +1,89 @@
+/** Outputs of runs and documents, by addresses that nothing but plain words are matched against. */
+import type * as Library from "@modelcontextprotocol/server";
+import type { Ask } from "./server.ts";
+
+interface Kind {
+  pattern: RegExp;
+  template: string;
+  name: string;
+  description: string;
+  path(ids: string[]): string;
+}
+
+const ID = "([A-Za-z0-9_-]{1,64})";
+const KINDS: readonly Kind[] = [
+  {
+    ...{ pattern: new RegExp(`^skep://runs/${ID}$`), template: "skep://runs/{run_id}" },
+    ...{ name: "run", description: "A run with its outputs." },
+    path: ([run]) => `/v1/runs/${run}`,
+  },
+  {
+    ...{ pattern: new RegExp(`^skep://runs/${ID}/steps/${ID}$`), template: "skep://runs/{run_id}/steps/{step_id}" },
+    ...{ name: "step", description: "The output of a step of a run." },
+    path: ([run, step]) => `/v1/steps/${run}/${step}/output`,
+  },
+  {
+    ...{ pattern: new RegExp(`^skep://documents/${ID}$`), template: "skep://documents/{document_id}" },
+    ...{ name: "document", description: "A document's table of contents." },
+    path: ([document]) => `/v1/documents/${document}/toc`,
+  },
+];
+const PAGE = 50;
+
+interface RunItem {
+  id: string;
+  pipeline_id: string;
+  status: string;
+  task_description: string;
+}
+interface DocumentItem {
+  id: string;
+  title: string;
+}
+interface ListBody<T> {
+  items: T[];
+  next_cursor: string | null;
+}
+
+export function createResources(library: typeof Library, server: Library.Server, ask: Ask): void {
+  server.setRequestHandler("resources/templates/list", () => ({
+    resourceTemplates: KINDS.map(({ template, name, description }) => ({
+      ...{ uriTemplate: template, name, description, mimeType: "application/json" },
+    })),
+  }));
+  server.setRequestHandler("resources/list", async ({ params }) => {
+    const [kind = "runs", cursor] = params?.cursor === undefined ? [] : params.cursor.split(/:(.*)/s);
+    const page = async <T>(path: string): Promise<ListBody<T>> => {
+      const query = new URLSearchParams({ limit: String(PAGE), ...(cursor ? { cursor } : {}) });
+      const { text, isError } = await ask(() => ({ method: "GET", path, query }));
+      if (isError) throw new library.ProtocolError(library.INVALID_PARAMS, text);
+      return JSON.parse(text) as ListBody<T>;
+    };
+    if (kind === "documents") {
+      const { items, next_cursor } = await page<DocumentItem>("/v1/documents");
+      const resources = items.map(({ id, title }) => ({
+        uri: `skep://documents/${id}`,
+        name: title,
+        mimeType: "application/json",
+      }));
+      return { resources, ...(next_cursor === null ? {} : { nextCursor: `documents:${next_cursor}` }) };
+    }
+    if (kind !== "runs") throw new library.ProtocolError(library.INVALID_PARAMS, "This is no cursor of this list.");
+    const { items, next_cursor } = await page<RunItem>("/v1/runs");
+    const resources = items.map(({ id, pipeline_id, status, task_description }) => ({
+      ...{ uri: `skep://runs/${id}`, name: `${pipeline_id}: ${task_description.slice(0, 80)}` },
+      ...{ description: `${status}, ${id}`, mimeType: "application/json" },
+    }));
+    return { resources, nextCursor: next_cursor === null ? "documents:" : `runs:${next_cursor}` };
+  });
+  server.setRequestHandler("resources/read", async ({ params: { uri } }) => {
+    for (const { pattern, path } of KINDS) {
+      const ids = pattern.exec(uri)?.slice(1);
+      if (!ids) continue;
+      const { text, isError } = await ask(() => ({ method: "GET", path: path(ids) }));
+      if (isError) throw new library.ResourceNotFoundError(uri, text);
+      return { contents: [{ uri, mimeType: "application/json", text }] };
+    }
+    throw new library.ResourceNotFoundError(uri);
+  });
+}

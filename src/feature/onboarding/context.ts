@@ -1,0 +1,156 @@
+/** What the interviewers find out: one section for each, with the shape that it must have when its part ends. Pure. */
+import { type Static, type TObject, Type as t } from "@sinclair/typebox";
+import { oneOf, orNull } from "../../core/schema.ts";
+import { ProjectCreate } from "../projects/model.ts";
+import { Priority, WorkType } from "../tasks/model.ts";
+
+export const PHASES = ["intake", "strategy", "product", "architecture"] as const;
+export type Phase = (typeof PHASES)[number];
+export const PhaseOrDone = oneOf(...PHASES, "done");
+
+const strict = { additionalProperties: false } as const;
+const SOLID = "\\S";
+const Line = (description: string) => t.String({ minLength: 1, maxLength: 500, pattern: SOLID, description });
+const Text = (description: string) => t.String({ minLength: 1, maxLength: 4_000, pattern: SOLID, description });
+const Lines = (minItems: number, description: string) =>
+  t.Array(t.String({ minLength: 1, maxLength: 500, pattern: SOLID }), { minItems, maxItems: 20, description });
+
+const Intake = t.Object(
+  {
+    name: { ...ProjectCreate.properties.name, description: "Of the project: short, on one line." },
+    summary: Text("What is to be built or changed, in a paragraph."),
+    audience: t.Optional(Line("For whom.")),
+    repository: t.Optional({
+      ...ProjectCreate.properties.repository,
+      description: "Address of the code where there is some; it is cloned when the project is made.",
+    }),
+  },
+  strict,
+);
+
+const Strategy = t.Object(
+  {
+    problem: Text("What is wrong or missing today, and for whom."),
+    goals: Lines(1, "What holds when it is done; each can be checked."),
+    non_goals: t.Optional(Lines(0, "What it is not to do.")),
+    success: t.Optional(Lines(0, "By what one sees that it was worth it.")),
+  },
+  strict,
+);
+
+const Product = t.Object(
+  {
+    features: t.Array(
+      t.Object({ title: Line("A few words."), description: Text("What a user can do with it.") }, strict),
+      {
+        minItems: 1,
+        maxItems: 20,
+        description: "The most important first.",
+      },
+    ),
+    first_release: t.Optional(Text("The least that is of use.")),
+    constraints: t.Optional(Lines(0, "What it must keep to: laws, deadlines, costs, systems beside it.")),
+  },
+  strict,
+);
+
+const Key = t.String({ minLength: 1, maxLength: 60, pattern: "^[a-z0-9][a-z0-9_-]*$" });
+const FirstTask = t.Object(
+  {
+    key: { ...Key, description: "What later tasks of the list name it by." },
+    title: Line("What is done when it is done."),
+    description: Text("What to do, where, and how one checks it; it stands alone."),
+    priority: t.Optional(Priority),
+    work_type: t.Optional(WorkType),
+    depends_on: t.Optional(t.Array(Key, { maxItems: 20, uniqueItems: true, description: "Keys of tasks above it." })),
+  },
+  strict,
+);
+
+const Architecture = t.Object(
+  {
+    approach: Text("Parts, languages, how they fit together."),
+    decisions: t.Optional(
+      t.Array(t.Object({ decision: Line("What was decided."), reason: Line("Why.") }, strict), { maxItems: 20 }),
+    ),
+    risks: t.Optional(Lines(0, "What may go wrong.")),
+    check: t.Optional({
+      ...ProjectCreate.properties.check,
+      description: "Command line whose exit code says whether the code works, where one is known.",
+    }),
+    pipeline_id: orNull(
+      t.String({ minLength: 1, maxLength: 64, description: "Pipeline for its tasks; null where none fits." }),
+    ),
+    tasks: t.Array(FirstTask, { minItems: 1, maxItems: 30, description: "The first ones, in the order of the work." }),
+  },
+  strict,
+);
+
+/** What a section must be when its part of the talk ends. */
+export const SECTIONS = { intake: Intake, strategy: Strategy, product: Product, architecture: Architecture } as const;
+
+const part = <T extends TObject>(section: T) => t.Optional(t.Partial(section, strict));
+
+/** What is known so far: any section, any of its fields. */
+export const OnboardingContext = t.Object(
+  { intake: part(Intake), strategy: part(Strategy), product: part(Product), architecture: part(Architecture) },
+  strict,
+);
+export type OnboardingContext = Static<typeof OnboardingContext>;
+
+export interface WholeContext {
+  intake: Static<typeof Intake>;
+  strategy: Static<typeof Strategy>;
+  product: Static<typeof Product>;
+  architecture: Static<typeof Architecture>;
+}
+
+/** Fields that were given take the place of those that were there; lists are given whole. */
+export function joined(context: OnboardingContext, more: OnboardingContext): OnboardingContext {
+  const sections = PHASES.flatMap((phase) => {
+    const section = { ...context[phase], ...more[phase] };
+    return Object.keys(section).length > 0 ? [[phase, section]] : [];
+  });
+  return Object.fromEntries(sections) as OnboardingContext;
+}
+
+/** Tasks may depend on those above them in the list, which keeps them free of circles. @returns what is wrong, or nothing. */
+export function taskFaults(tasks: WholeContext["architecture"]["tasks"]): string[] {
+  const above = new Set<string>();
+  return tasks.flatMap(({ key, depends_on = [] }, index) => {
+    const faults = depends_on
+      .filter((other) => !above.has(other))
+      .map((other) => `/architecture/tasks/${index}/depends_on: no task above it has the key ${other}`);
+    if (above.has(key)) faults.push(`/architecture/tasks/${index}/key: a task above it has this key`);
+    above.add(key);
+    return faults;
+  });
+}
+
+const list = (title: string, items: readonly string[] | undefined): string[] =>
+  items?.length ? [`## ${title}\n\n${items.map((item) => `- ${item}`).join("\n")}`] : [];
+const paragraph = (title: string, text: string | undefined): string[] => (text ? [`## ${title}\n\n${text}`] : []);
+
+/** The project's vision as Markdown. */
+export function visionOf({ intake, strategy, product, architecture }: WholeContext): string {
+  return [
+    intake.summary,
+    ...paragraph("For whom", intake.audience),
+    ...paragraph("Problem", strategy.problem),
+    ...list("Goals", strategy.goals),
+    ...list("Not goals", strategy.non_goals),
+    ...list("Success", strategy.success),
+    ...list(
+      "Features",
+      product.features.map(({ title, description }) => `**${title}**: ${description}`),
+    ),
+    ...paragraph("First release", product.first_release),
+    ...list("Constraints", product.constraints),
+    ...paragraph("Approach", architecture.approach),
+    ...list(
+      "Decisions",
+      architecture.decisions?.map(({ decision, reason }) => `${decision} (${reason})`),
+    ),
+    ...list("Risks", architecture.risks),
+  ].join("\n\n");
+}

@@ -1,0 +1,159 @@
+/**
+ * How an onboarding session gets on: interviewers fill the context and end their phases, the next one takes over when
+ * the turn ends, and the last phase ends in the project. Each step is one transaction and is taken once: after a crash
+ * the rows say how far it was.
+ */
+import { Value } from "@sinclair/typebox/value";
+import { conflict, invalidField } from "../../core/errors.ts";
+import type { Masker } from "../../core/masking.ts";
+import type { ExecutionInfo } from "../../engine/tool.ts";
+import type { Caller } from "../../http/caller.ts";
+import type { Store, WriteTx } from "../../store/store.ts";
+import type { SessionOwner, Sessions } from "../sessions/service.ts";
+import { joined, type OnboardingContext, type Phase, SECTIONS, taskFaults, type WholeContext } from "./context.ts";
+import { onboardingChanged } from "./events.ts";
+import { type Making, makeProject } from "./making.ts";
+import { cueFor, fieldsOf, interviewerOf, nextPhase, type Suggestion } from "./relay.ts";
+import type { OnboardingRow, OnboardingStore } from "./store.ts";
+
+type Change = "created" | "context" | "phase" | "completed" | "abandoned";
+
+export interface Progress {
+  /** The events of the change, with the row as it is now. */
+  say(tx: WriteTx, sessionId: string, change: Change): void;
+  /** Has the phase's interviewer begin. */
+  cue(sessionId: string, phase: Phase): void;
+  /** Adds to the context. @returns all that is known, and which fields the phase still needs. */
+  update(execution: ExecutionInfo, more: OnboardingContext): { context: OnboardingContext; missing: string[] };
+  /**
+   * Ends the phase of this interviewer; the last one makes the project. Asked again, it only says what came of it.
+   * @throws Problem 422 `phase_incomplete` with what is missing, 409 a project's name that is taken.
+   */
+  finish(execution: ExecutionInfo): string;
+  /** Follows the sessions. */
+  owner: SessionOwner;
+}
+
+export interface ProgressDeps {
+  store: Store;
+  sessions: Sessions;
+  rows: OnboardingStore;
+  masker: Pick<Masker, "json">;
+  making: Making;
+  nameTaken(name: string): boolean;
+  pipelineExists(id: string): boolean;
+  pipelines(): Suggestion[];
+  timeoutSeconds(): number;
+}
+
+/** An execution speaks for its user, not for an administrator. */
+const callerOf = ({ id, sessionId, agentId, userId }: ExecutionInfo): Caller => ({
+  ...{ kind: "execution", admin: false, userId },
+  execution: { id, sessionId, agentId, runId: undefined, projectId: undefined },
+});
+
+export function createProgress(deps: ProgressDeps): Progress {
+  const { store, sessions, rows } = deps;
+  const rowOf = (sessionId: string): OnboardingRow => rows.find(sessionId)!;
+  const say = (tx: WriteTx, sessionId: string, change: Change): void => {
+    const { status, phase, project_id } = rowOf(sessionId);
+    const { agent_id, user_id } = sessions.find(sessionId)!;
+    tx.emit(onboardingChanged, {
+      ...{ session_id: sessionId, agent_id, user_id: user_id ?? undefined },
+      data: { onboarding_id: sessionId.replace(/^sess_/, "onb_"), change, status, phase, project_id },
+    });
+  };
+  const cue = (sessionId: string, phase: Phase): void => {
+    const { context, cues } = rowOf(sessionId);
+    const input = cueFor(phase, context, phase === "architecture" ? deps.pipelines() : []);
+    // Before what the person has said meanwhile: it is answered by somebody who knows the context.
+    const turn = sessions.queue(sessionId, { input, mode: "interrupt", timeout_seconds: deps.timeoutSeconds() });
+    rows.update(sessionId, { cues: [...cues, turn.message_id] });
+  };
+  /** The phase that this interviewer leads, while it leads it. */
+  const ledBy = ({ sessionId, agentId }: ExecutionInfo): { row: OnboardingRow; phase: Phase | undefined } => {
+    const row = rowOf(sessionId);
+    const phase = row.phase === "done" || row.status !== "active" ? undefined : row.phase;
+    return { row, phase: phase && interviewerOf(phase) === agentId ? phase : undefined };
+  };
+  const over = (row: OnboardingRow): string =>
+    row.status === "completed"
+      ? `The project ${row.project_id} is made. Say goodbye in a sentence; there is nothing left to ask.`
+      : `Your part is over. Say so in a sentence and ask nothing: the interviewer for "${row.phase}" speaks next.`;
+
+  return {
+    say,
+    cue,
+    update: (execution, more) =>
+      store.write((tx) => {
+        const { row, phase } = ledBy(execution);
+        if (!phase) throw conflict(over(row), "phase_over");
+        const given = deps.masker.json(more);
+        if (Object.keys(given).length === 0) return { context: row.context, missing: missingOf(phase, row.context) };
+        const { name } = given.intake ?? {};
+        if (name !== undefined && deps.nameTaken(name))
+          throw conflict("A project of this name exists. Ask the person for another name.", "name_taken");
+        const pipeline = given.architecture?.pipeline_id;
+        if (pipeline && !deps.pipelineExists(pipeline))
+          throw invalidField("/architecture/pipeline_id", "There is no such pipeline");
+        const [fault] = taskFaults((given.architecture?.tasks ?? []) as WholeContext["architecture"]["tasks"]);
+        if (fault) throw invalidField("/architecture/tasks", fault);
+        const context = joined(row.context, given);
+        rows.update(row.session_id, { context });
+        say(tx, row.session_id, "context");
+        return { context, missing: missingOf(phase, context) };
+      }),
+    finish: (execution) =>
+      store.write((tx) => {
+        const { row, phase } = ledBy(execution);
+        if (!phase) return over(row);
+        const missing = missingOf(phase, row.context);
+        if (missing.length > 0)
+          throw conflict(
+            `The phase cannot end yet. Find out, and put in with update_context: ${missing.join("; ")}.`,
+            "phase_incomplete",
+          );
+        const next = nextPhase(phase);
+        if (next) {
+          rows.update(row.session_id, { phase: next });
+          say(tx, row.session_id, "phase");
+          return over(rowOf(row.session_id));
+        }
+        const { project, tasks } = makeProject(
+          deps.making,
+          row.context as unknown as WholeContext,
+          callerOf(execution),
+        );
+        rows.update(row.session_id, { phase: "done", status: "completed", project_id: project.id });
+        say(tx, row.session_id, "completed");
+        return `The project "${project.name}" is made with its vision and ${tasks.length} task${tasks.length === 1 ? "" : "s"}. Say goodbye in a sentence; there is nothing left to ask.`;
+      }),
+    owner: {
+      finished({ session_id }) {
+        const row = rows.find(session_id);
+        const session = sessions.find(session_id);
+        if (!row || !session || session.ended_at !== null || session.stopping) return;
+        if (row.phase === "done" || row.status !== "active") return sessions.end(session_id);
+        const next = interviewerOf(row.phase);
+        if (session.agent_id === next) return;
+        sessions.change(session_id, { agent_id: next });
+        cue(session_id, row.phase);
+      },
+      ended({ id }, tx) {
+        if (rows.find(id)?.status !== "active") return;
+        rows.update(id, { status: "abandoned" });
+        say(tx, id, "abandoned");
+      },
+    },
+  };
+}
+
+/** Fields that the phase needs and the context lacks, in words. */
+function missingOf(phase: Phase, context: OnboardingContext): string[] {
+  const section = (context[phase] ?? {}) as Record<string, unknown>;
+  const absent = fieldsOf(phase).required.filter((name) => section[name] === undefined);
+  if (absent.length > 0) return absent.map((name) => `${phase}.${name}`);
+  return [...Value.Errors(SECTIONS[phase], section)]
+    .slice(0, 5)
+    .map(({ path, message }) => `${phase}${path}: ${message}`);
+}

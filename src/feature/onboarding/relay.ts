@@ -1,0 +1,36 @@
+/** The interviewers, who each lead one phase, and the words with which the server hands the talk to the next. */
+import type { OnboardingContext, Phase } from "./context.ts";
+import { PHASES, SECTIONS } from "./context.ts";
+
+/** The shipped agent that leads the phase. */
+export const interviewerOf = (phase: Phase): string => `interviewer-${phase}`;
+
+export const nextPhase = (phase: Phase): Phase | undefined => PHASES[PHASES.indexOf(phase) + 1];
+
+/** Names of the fields that a phase is about; those that it cannot end without. */
+export function fieldsOf(phase: Phase): { all: string[]; required: string[] } {
+  const { properties, required = [] } = SECTIONS[phase];
+  return { all: Object.keys(properties), required: [...required] };
+}
+
+/** A pipeline to choose from. */
+export interface Suggestion {
+  id: string;
+  description: string;
+}
+
+/** What an interviewer reads when the talk comes to it. */
+export function cueFor(phase: Phase, context: OnboardingContext, pipelines: readonly Suggestion[]): string {
+  const { all, required } = fieldsOf(phase);
+  return [
+    `[From the server, not from the person: the phase "${phase}" begins, and you lead it.]`,
+    `Its fields: ${all.map((name) => (required.includes(name) ? name : `${name} (optional)`)).join(", ")}.`,
+    `Known so far, as the person said it:\n\n\`\`\`json\n${JSON.stringify(context, null, 1)}\n\`\`\``,
+    ...(phase === "architecture"
+      ? [`Pipelines:\n${pipelines.map(({ id, description }) => `- ${id}: ${description}`).join("\n")}`]
+      : []),
+    phase === "intake"
+      ? "Greet the person in one sentence and ask your first question."
+      : "Say in one sentence what you will talk about, and ask your first question.",
+  ].join("\n\n");
+}

@@ -1,0 +1,157 @@
+/** Onboarding: a talk with one interviewer after the other, each its owner's alone, that ends in a project. */
+import { timestamp } from "../../core/clock.ts";
+import { conflict, notFound } from "../../core/errors.ts";
+import type { InputPart } from "../../engine/parts.ts";
+import { textPart } from "../../engine/parts.ts";
+import type { Caller } from "../../http/caller.ts";
+import { type ListAnswer, listAnswer, type Page } from "../../http/list.ts";
+import type { Store } from "../../store/store.ts";
+import type { ChatDetail } from "../chat/model.ts";
+import type { SessionRow, Sessions } from "../sessions/service.ts";
+import type {
+  OnboardingCreate,
+  OnboardingDetail,
+  OnboardingSend,
+  OnboardingSent,
+  OnboardingSession,
+  OnboardingStatus,
+} from "./model.ts";
+import type { Progress } from "./progress.ts";
+import { interviewerOf } from "./relay.ts";
+import { cursorOf, type Found, type OnboardingStore } from "./store.ts";
+
+export interface Onboardings {
+  /** The caller's own, the latest first. */
+  list(status: OnboardingStatus | undefined, page: Page, caller: Caller): ListAnswer<OnboardingSession>;
+  /**
+   * @param page of messages: `before` is the `seq` of the message before which they end.
+   * @throws Problem 404 unknown or another user's.
+   */
+  detail(id: string, page: { limit: number; before?: number | undefined }, caller: Caller): OnboardingDetail;
+  /** @throws Problem 404 or 409 without its interviewer, 422 a model of no provider. */
+  create(input: OnboardingCreate, caller: Caller): OnboardingSession;
+  /** @throws Problem 404, 409 `session_ended`, 422 an attachment that is not the caller's. */
+  send(id: string, input: OnboardingSend, caller: Caller): OnboardingSent;
+  /** Ends the running reply and keeps what was said. */
+  stop(id: string, caller: Caller): OnboardingSession;
+  /** Gives it up, if it has not ended. @param purge removes what was said as well. @throws Problem 409 `session_busy`. */
+  abandon(id: string, purge: boolean, caller: Caller): void;
+  /** Whether an interviewer has anything to say before the person does. */
+  isBusy(sessionId: string): boolean;
+  /** Gives up those in which nothing happened for too long. @param before ms since the epoch. */
+  prune(before: number): void;
+}
+
+export interface OnboardingsDeps {
+  store: Store;
+  sessions: Sessions;
+  rows: OnboardingStore;
+  progress: Progress;
+  /** @throws Problem 404 unknown, 409 switched off. */
+  assertAgent(id: string): void;
+  /** @throws Problem 422. */
+  assertModel(id: string | undefined): void;
+  /** Messages of a session, and what its running reply has said so far. */
+  talkOf(
+    session: SessionRow,
+    page: { limit: number; before?: number | undefined },
+  ): Pick<ChatDetail, "messages" | "earlier" | "reply">;
+  /** The parts for attachments of that user. @throws Problem 422. */
+  attach(ids: readonly string[], sessionId: string, caller: Caller): InputPart[];
+  timeoutSeconds(): number;
+}
+
+const TITLE_CHARACTERS = 80;
+const PRUNED_AT_ONCE = 200;
+
+export const onboardingId = (sessionId: string): string => sessionId.replace(/^sess_/, "onb_");
+const sessionIdOf = (id: string): string => id.replace(/^onb_/, "sess_");
+
+export function createOnboardings(deps: OnboardingsDeps): Onboardings {
+  const { store, sessions, rows, progress, assertAgent } = deps;
+  const find = (id: string, caller: Caller): Found => {
+    const session = id.startsWith("onb_") ? sessions.find(sessionIdOf(id)) : undefined;
+    const row = session && rows.find(session.id);
+    if (!row || session.user_id !== (caller.userId ?? null)) throw notFound("onboarding session");
+    return { row, session };
+  };
+  const isBusy = (sessionId: string): boolean => {
+    const status = sessions.find(sessionId)?.status;
+    return status === "queued" || status === "running";
+  };
+  const shown = (id: string, caller: Caller) => present(find(id, caller));
+  return {
+    isBusy,
+    list: (status, page, caller) => listAnswer(rows.page(caller.userId ?? null, status, page), page, cursorOf, present),
+    detail(id, page, caller) {
+      const found = find(id, caller);
+      const talk = deps.talkOf(found.session, page);
+      const cues = new Set(found.row.cues);
+      const messages = talk.messages.map((message) =>
+        cues.has(message.id) ? { ...message, role: "system" as const } : message,
+      );
+      return { ...present(found), ...talk, messages };
+    },
+    create({ message, model }, caller) {
+      const agent_id = interviewerOf("intake");
+      assertAgent(agent_id);
+      deps.assertModel(model);
+      return store.write((tx) => {
+        const { id } = sessions.open({ kind: "onboarding", agent_id, user_id: caller.userId, model });
+        rows.insert({ session_id: id, status: "active", phase: "intake", context: {}, cues: [], project_id: null });
+        progress.say(tx, id, "created");
+        if (message === undefined) progress.cue(id, "intake");
+        else {
+          sessions.queue(id, { input: message, timeout_seconds: deps.timeoutSeconds() });
+          sessions.change(id, { title: titleOf(message) });
+        }
+        return shown(onboardingId(id), caller);
+      });
+    },
+    send(id, { message, attachment_ids = [], mode }, caller) {
+      return store.write(() => {
+        const { row, session } = find(id, caller);
+        if (row.status !== "active")
+          throw conflict(`The onboarding session is ${row.status}. Begin another one.`, "session_ended");
+        assertAgent(session.agent_id);
+        const input = [...deps.attach(attachment_ids, session.id, caller), textPart(message)];
+        const { message_id } = sessions.queue(session.id, { input, mode, timeout_seconds: deps.timeoutSeconds() });
+        if (session.title === null) sessions.change(session.id, { title: titleOf(message) });
+        return { id, message_id, session_id: session.id, status: "queued" as const };
+      });
+    },
+    stop: (id, caller) =>
+      store.write(() => {
+        sessions.interrupt(find(id, caller).session.id);
+        return shown(id, caller);
+      }),
+    abandon: (id, purge, caller) =>
+      store.write(() => {
+        const { session } = find(id, caller);
+        if (session.ended_at === null) sessions.end(session.id);
+        if (!purge) return;
+        if (sessions.find(session.id)?.ended_at === null)
+          throw conflict("The reply is being stopped. Delete it again in a moment.", "session_busy");
+        sessions.purge(session.id);
+      }),
+    prune(before) {
+      for (const sessionId of rows.left(timestamp(before), PRUNED_AT_ONCE)) sessions.end(sessionId);
+    },
+  };
+}
+
+function present({ row, session }: Found): OnboardingSession {
+  const { id, agent_id, title, message_count, tokens, created_at, last_activity_at, status } = session;
+  return {
+    ...{ id: onboardingId(id), session_id: id, agent_id, title, message_count, tokens, created_at, last_activity_at },
+    ...{ status: row.status, phase: row.phase, context: row.context, project_id: row.project_id },
+    busy: status === "queued" || status === "running",
+    cost_usd: session.spent_nano / 1e9,
+  };
+}
+
+/** The beginning of the first line. */
+function titleOf(message: string): string {
+  const [line = ""] = message.trim().split("\n");
+  return line.length <= TITLE_CHARACTERS ? line || "Onboarding" : `${line.slice(0, TITLE_CHARACTERS)}…`;
+}

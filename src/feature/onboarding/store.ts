@@ -1,0 +1,62 @@
+/** Rows of onboarding sessions, each beside its session. */
+import { and, desc, eq, isNull, lt, sql } from "drizzle-orm";
+import type { Page } from "../../http/list.ts";
+import { badCursor } from "../../http/list.ts";
+import type { Store } from "../../store/store.ts";
+import { onboardings } from "../../store/tables/onboarding.ts";
+import { sessions } from "../../store/tables/sessions.ts";
+import type { SessionRow } from "../sessions/service.ts";
+import type { OnboardingStatus } from "./model.ts";
+
+export type OnboardingRow = typeof onboardings.$inferSelect;
+export interface Found {
+  row: OnboardingRow;
+  session: SessionRow;
+}
+
+export interface OnboardingStore {
+  find(sessionId: string): OnboardingRow | undefined;
+  insert(row: OnboardingRow): void;
+  update(sessionId: string, change: Partial<OnboardingRow>): void;
+  /** Of one owner, the latest first; one more than the page holds when there is another page. */
+  page(owner: string | null, status: OnboardingStatus | undefined, page: Page): Found[];
+  /** Active ones in which nothing happened since. @param before RFC 3339. */
+  left(before: string, limit: number): string[];
+}
+
+export const cursorOf = ({ session }: Found): string => `${session.last_activity_at}|${session.id}`;
+
+export function createOnboardingStore({ db }: Store): OnboardingStore {
+  const joined = () =>
+    db
+      .select({ row: onboardings, session: sessions })
+      .from(onboardings)
+      .innerJoin(sessions, eq(sessions.id, onboardings.session_id));
+  return {
+    find: (sessionId) => db.select().from(onboardings).where(eq(onboardings.session_id, sessionId)).get(),
+    insert: (row) => void db.insert(onboardings).values(row).run(),
+    update: (sessionId, change) =>
+      void db.update(onboardings).set(change).where(eq(onboardings.session_id, sessionId)).run(),
+    page(owner, status, page) {
+      const [, at, id] = page.after === null ? [] : (/^([\d:.TZ-]+)\|(sess_\w+)$/.exec(page.after) ?? [""]);
+      if (page.after !== null && id === undefined) throw badCursor();
+      return joined()
+        .where(
+          and(
+            owner === null ? isNull(sessions.user_id) : eq(sessions.user_id, owner),
+            status && eq(onboardings.status, status),
+            id === undefined ? undefined : sql`(${sessions.last_activity_at}, ${sessions.id}) < (${at}, ${id})`,
+          ),
+        )
+        .orderBy(desc(sessions.last_activity_at), desc(sessions.id))
+        .limit(page.limit + 1)
+        .all();
+    },
+    left: (before, limit) =>
+      joined()
+        .where(and(eq(onboardings.status, "active"), lt(sessions.last_activity_at, before)))
+        .limit(limit)
+        .all()
+        .map(({ row }) => row.session_id),
+  };
+}

@@ -1,0 +1,62 @@
+/**
+ * An operation of this API, asked from within for somebody: the same rights, scopes, checks and answers as over the
+ * socket, without one.
+ */
+import type { AnyElysia } from "elysia";
+import { notFound, Problem } from "../core/errors.ts";
+import { newId } from "../core/ids.ts";
+import { LIMITS } from "../core/limits.ts";
+import type { Store } from "../store/store.ts";
+import type { RequestFacts } from "./base.ts";
+import { type Caller, denial } from "./caller.ts";
+import type { RouteTable } from "./route-table.ts";
+import { scopeDenial } from "./scopes.ts";
+import { standingOf } from "./standing.ts";
+
+export interface InnerRequest {
+  method: string;
+  /** With its parameters filled in, percent-encoded. */
+  path: string;
+  query?: URLSearchParams;
+  /** JSON. */
+  body?: unknown;
+  signal?: AbortSignal;
+}
+
+/** @returns the answer, problems too, but for those that keep the caller out. @throws Problem 401, 403, 404, 413. */
+export type InnerCall = (caller: Caller, request: InnerRequest) => Promise<Response>;
+
+export interface InnerCallDeps {
+  app: AnyElysia;
+  /** Complete once every feature has been created. */
+  table(): RouteTable;
+  facts: WeakMap<Request, RequestFacts>;
+  store: Pick<Store, "runAs">;
+}
+
+export function createInnerCall({ app, table, facts, store }: InnerCallDeps): InnerCall {
+  return async (caller, { method, path, query, body, signal }) => {
+    const route = table().find(method, path);
+    if (!route) throw notFound("operation");
+    const refused = denial(caller, route) ?? scopeDenial(caller, route);
+    if (refused) throw refused;
+    const bytes = body === undefined ? null : new TextEncoder().encode(JSON.stringify(body));
+    if (bytes && bytes.byteLength > LIMITS.bodyBytes)
+      throw new Problem(413, "too_large", `A body holds at most ${LIMITS.bodyBytes} bytes.`);
+    const search = query && query.size > 0 ? `?${query}` : "";
+    const request = new Request(`http://skep.internal${path}${search}`, {
+      method,
+      headers: { Accept: "application/json", ...(bytes ? { "Content-Type": "application/json" } : {}) },
+      body: bytes,
+      signal: signal ?? null,
+    });
+    facts.set(request, { caller, requestId: newId("request"), pending: null, rawBody: bytes, form: null });
+    const standing = standingOf(caller);
+    try {
+      standing.assertHolds();
+      return await store.runAs(standing, () => app.handle(request));
+    } finally {
+      standing.end();
+    }
+  };
+}
