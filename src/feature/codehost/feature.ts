@@ -90,7 +90,7 @@ export const codehost = defineFeature(
       definition: () => deliveryJob as JobDefinition<never>,
     });
     const work = createRunWork({
-      ...{ store, audit, links, remarks, connection, changedTo, push, follow, again: runs.again },
+      ...{ store, audit, links, remarks, connection, changedTo, push, follow },
       rowFor: runs.views.rowFor,
       repositoryOf: (projectId) => projects.get(projectId).repository,
     });
