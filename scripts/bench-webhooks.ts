@@ -10,7 +10,7 @@ import { startServer } from "../src/testing/server.ts";
 import { quantile } from "./bench-figures.ts";
 
 const SECONDS = Number(process.argv[2] ?? 20);
-const PER_SECOND = Number(process.argv[3] ?? 50);
+const PER_SECOND = Number(process.argv[3] ?? 10);
 const BOUND_MS = 50;
 
 const host = await startCodeHost();

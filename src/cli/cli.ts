@@ -4,6 +4,7 @@ import { isProblem } from "../core/errors.ts";
 import { didYouMean } from "../core/near.ts";
 import { BUILD } from "../core/version.ts";
 import { adminCommand } from "./admin.ts";
+import { chatCommand } from "./chat/chat.ts";
 import { checkCommand } from "./check.ts";
 import { completionCommand } from "./completion.ts";
 import { demoCommand } from "./demo.ts";
@@ -41,6 +42,7 @@ export function createProgram(exit: (code: number) => void): Command {
   serveCommand(program, exit);
   demoCommand(program, exit);
   doctorCommand(program, exit);
+  chatCommand(program, exit);
   onboardCommand(program, exit);
 
   program.commandsGroup("Runs:");

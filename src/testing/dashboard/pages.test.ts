@@ -30,6 +30,8 @@ const PATHS = (ids: Seeded): string[] => [
   ...["fact/exports-quote-every-name", "lesson/commas-are-forbidden"].map(
     (entry) => `/memory/engineer?entry=${encodeURIComponent(entry)}`,
   ),
+  ...["/activity", "/activity?tab=now", "/activity?tab=handed", `/activity?tab=handed&work=${ids.handed}`],
+  ...["/cookies", `/cookies?set=${ids.cookies}`, "/voice"],
   ...["/jobs", "/account", "/setup", "/no-such-page"],
 ];
 

@@ -163,6 +163,9 @@ export interface Seeded {
   running: string;
   succeeded: string;
   project: string;
+  /** A piece of work handed to one agent; a set of cookies. */
+  handed: string;
+  cookies: string;
   /** A task that waits for another. */
   task: string;
   /** A talk with some Markdown in it. */
@@ -229,6 +232,11 @@ async function furnish(server: TestServer, repository: string, token: string | u
   await send("POST", `/v1/runs/${succeeded}/approve`, { step_id: "confirm", approved: true, comment: "Go on." });
   await reached(server, succeeded, "run_complete", token);
   const here = { project_name: "shop" };
+  const handed = await send("POST", "/v1/spawn-executor/execute", {
+    agent_id: "researcher",
+    prompt: "List what is left to do in the shop.",
+  });
+  const cookies = await addCookies(server, token);
   await furnishMemory(server, send);
   const tasks = await furnishBoard(send, project.id);
   const talk = await send("POST", "/v1/chat/sessions", { agent_id: "scribe", project_id: project.id });
@@ -238,6 +246,8 @@ async function furnish(server: TestServer, repository: string, token: string | u
     project: project.id,
     talk: talk.id,
     task: tasks.blocked,
+    handed: handed.id,
+    cookies,
     changed: await start("implement", "Let a cart have a discount in per cent", "run_complete", here),
     rival: await start("rival", "Count prices in cents", "run_complete", here),
     succeeded,
@@ -254,6 +264,18 @@ async function furnish(server: TestServer, repository: string, token: string | u
 /** Asks again until it is so. */
 async function ended(isSo: () => Promise<boolean>): Promise<void> {
   while (!(await isSo())) await Bun.sleep(50);
+}
+
+async function addCookies(server: TestServer, token: string | undefined): Promise<string> {
+  const form = new FormData();
+  form.set("name", "Suppliers' shop");
+  const line = ["shop.example.test", "FALSE", "/", "TRUE", "4102444800", "session", "abc"].join("\t");
+  form.set("file", new File([`# Netscape HTTP Cookie File\n${line}\n`], "cookies.txt"));
+  const { status, body } = await server.request<{ id: string }>("POST", "/v1/browser/cookies", {
+    ...{ body: form, ...(token ? { token } : {}) },
+  });
+  if (status >= 400) throw new Error(`cookies: ${status} ${JSON.stringify(body)}`);
+  return body.id;
 }
 
 /** Notes of the engineer: linked ones, one that links to nothing, one that nobody has confirmed. */
