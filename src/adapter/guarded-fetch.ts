@@ -62,7 +62,7 @@ export function createGuardedFetch({
 }
 
 /** @throws Problem 400 when it is no plain http or https address. */
-function webAddress(text: string, base?: URL): URL {
+export function webAddress(text: string, base?: URL): URL {
   const from = base?.href;
   if (!URL.canParse(text, from)) throw badRequest("This is not a usable address.", "bad_address");
   const url = new URL(text, from);
@@ -124,7 +124,7 @@ async function get(
   });
 }
 
-function abortable<T>(work: Promise<T>, signal: AbortSignal): Promise<T> {
+export function abortable<T>(work: Promise<T>, signal: AbortSignal): Promise<T> {
   return new Promise<T>((done, fail) => {
     const stop = () => fail(signal.reason);
     if (signal.aborted) return stop();

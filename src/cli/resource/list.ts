@@ -4,6 +4,7 @@ import { documents } from "./documents.ts";
 import { executions } from "./executions.ts";
 import { jobs } from "./jobs.ts";
 import { keys } from "./keys.ts";
+import { notifications } from "./notifications.ts";
 import { pipelines } from "./pipelines.ts";
 import { projects } from "./projects.ts";
 import { providers } from "./providers.ts";
@@ -27,6 +28,7 @@ export const RESOURCES: readonly Resource[] = [
   documents,
   swarm,
   routines,
+  notifications,
   keys,
   users,
   sso,
