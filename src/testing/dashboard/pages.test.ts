@@ -26,6 +26,8 @@ const PATHS = (ids: Seeded): string[] => [
   ...["health", "notifications", "containers", "audit", "requests"].map((tab) => `/system?tab=${tab}`),
   ...["/chat", "/chat?status=ended", "/chat?new=scribe", `/chat/${ids.talk}`],
   ...["/board", `/projects/${ids.project}/tasks/${ids.task}`, `/projects/${ids.project}/policy`],
+  ...["/routines", "/routines?tab=calendar", "/routines?new=lead"],
+  ...[`/routines/lead/${ids.routine}`, "/swarms", "/swarms?new=1", `/swarms/${ids.swarm}`],
   ...["/jobs", "/account", "/setup", "/no-such-page"],
 ];
 

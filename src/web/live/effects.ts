@@ -16,6 +16,8 @@ const EFFECTS: [kinds: RegExp, paths: Paths][] = [
   [/^approval_/, RUNS],
   [/^session_/, () => ["/v1/agents", "/v1/status", "/v1/lifecycle/sessions"]],
   [/^(turn|session)_/, () => ["/v1/chat/sessions"]],
+  [/^pulse_/, () => ["/v1/pulse-routines"]],
+  [/^swarm_/, () => ["/v1/swarm"]],
   [/^task_/, () => ["/v1/projects/{id}/tasks"]],
   [/^(project|workspace)_/, () => ["/v1/projects"]],
   [/^index_/, () => ["/v1/projects"]],
