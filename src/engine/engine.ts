@@ -51,6 +51,7 @@ export interface EngineDeps {
   skills: SkillSource;
   toolbox: Toolbox;
   secretsOf(execution: Execution): Record<string, string>;
+  cookiesOf(execution: Execution): string | undefined;
   projectOf(projectId: string): { name: string; description?: string | null; vision?: string | null } | undefined;
   /** What its agent remembers and may need for this input; words for the prompt. */
   memoryOf(execution: Execution): string | undefined;
@@ -187,6 +188,7 @@ function portsOf(deps: EngineDeps, tokens: ExecutionTokens): EnginePorts {
     },
     deliver: deps.deliver,
     secretsOf: deps.secretsOf,
+    cookiesOf: deps.cookiesOf,
     variablesOf({ id, sessionId, agentId, runId }, token) {
       const apiUrl = deps.apiUrl();
       return {

@@ -58,6 +58,8 @@ export interface EnginePorts {
   deliver(execution: Execution): void;
   /** Granted secrets in plaintext, by variable name. */
   secretsOf(execution: Execution): Record<string, string>;
+  /** The browser cookies that its agent was granted, as a file; asked for each sandbox. */
+  cookiesOf(execution: Execution): string | undefined;
   /** Variables of the execution itself, its token among them unless it has none. */
   variablesOf(execution: Execution, token: string | null): Record<string, string>;
   tokens: { issue(execution: Execution): string; revoke(executionId: string): void };

@@ -24,6 +24,8 @@ export interface SandboxAbout {
   /** As whom commands run, and what they may; for agents that have a shell. */
   commands: string;
   network: string;
+  /** Absolute path of the cookie file that its commands can read; absent when it was given none. */
+  cookies?: string | undefined;
 }
 
 export interface SandboxSpec {
@@ -41,6 +43,11 @@ export interface SandboxSpec {
   cpus: number;
   /** Granted secrets and the execution's own variables: present from spawn, never on the container's disk. */
   env: Readonly<Record<string, string>>;
+  /**
+   * Text of a cookie file. A driver with isolation holds it in memory where commands can read and not change it, as long
+   * as the sandbox is there; others leave it out.
+   */
+  cookies?: string | undefined;
 }
 
 export interface ExecOptions {

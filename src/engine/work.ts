@@ -46,8 +46,9 @@ export async function workOn(
     const { image, network, memoryMb, cpus } = agent;
     const env = { ...ports.variablesOf(execution, token), ...secrets };
     unmask = maskAll(masking, { ...secrets, ...(token === null ? {} : { ENGINE_INTERNAL_TOKEN: token }) });
+    const cookies = ports.cookiesOf(execution);
     sandbox = await ports.sandboxes.start(
-      { executionId, sessionId, agentId, runId, image, home, network, memoryMb, cpus, env },
+      { executionId, sessionId, agentId, runId, image, home, network, memoryMb, cpus, env, cookies },
       signal,
     );
     rows.resumed(execution);

@@ -7,8 +7,11 @@ import {
   BarChart3,
   Bot,
   Boxes,
+  Brain,
   CalendarClock,
+  Cookie,
   FolderGit2,
+  History,
   House,
   KeyRound,
   type LucideIcon,
@@ -20,6 +23,7 @@ import {
   Sparkles,
   SquareKanban,
   Users,
+  Volume2,
   Workflow,
 } from "lucide-react";
 import { type ComponentType, lazy } from "react";
@@ -80,6 +84,13 @@ export const PAGES: Page[] = [
     nav: { group: "Team", icon: Sparkles, key: "k" },
   }),
   page("/skills/:name", "Skill", () => import("./page/skills/skill-page.tsx")),
+  page("/memory", "Memory", () => import("./page/memory/memory-page.tsx"), {
+    nav: { group: "Team", icon: Brain, key: "o" },
+  }),
+  page("/memory/:agent", "Memory", () => import("./page/memory/vault-page.tsx")),
+  page("/activity", "Activity", () => import("./page/activity/activity-page.tsx"), {
+    nav: { group: "Team", icon: History, key: "t" },
+  }),
   page("/usage", "Usage", () => import("./page/usage/usage-page.tsx"), {
     nav: { group: "System", icon: BarChart3, key: "u" },
   }),
@@ -88,6 +99,13 @@ export const PAGES: Page[] = [
   }),
   page("/secrets", "Secrets", () => import("./page/secrets/secrets-page.tsx"), {
     nav: { group: "System", icon: KeyRound, key: "s" },
+  }),
+  page("/cookies", "Cookies", () => import("./page/cookies/cookies-page.tsx"), {
+    nav: { group: "System", icon: Cookie, key: "i" },
+  }),
+  page("/voice", "Voice", () => import("./page/voice/voice-page.tsx"), {
+    admin: true,
+    nav: { group: "System", icon: Volume2, key: "v" },
   }),
   page("/users", "Users", () => import("./page/users/users-page.tsx"), {
     admin: true,

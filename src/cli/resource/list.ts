@@ -1,5 +1,6 @@
 /** Everything that `resourceCommands` makes commands of. */
 import { agents } from "./agents.ts";
+import { codehost } from "./codehost.ts";
 import { documents } from "./documents.ts";
 import { executions } from "./executions.ts";
 import { jobs } from "./jobs.ts";
@@ -22,6 +23,7 @@ export const RESOURCES: readonly Resource[] = [
   skills,
   secrets,
   providers,
+  codehost,
   jobs,
   executions,
   documents,

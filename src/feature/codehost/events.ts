@@ -23,8 +23,8 @@ export const runPullRequest = defineEvent(
 export const runRemark = defineEvent(
   "run_remark",
   t.Object(
-    { remark_id: t.String(), author: t.String(), path: orNull(t.String()), from_host: t.Boolean() },
-    { description: "Somebody said something about a run's work." },
+    { remark_id: t.String(), author: t.String(), path: orNull(t.String()) },
+    { description: "A reviewer said something about a run's work on the code host." },
   ),
 );
 

@@ -18,7 +18,7 @@ import { type CodeHostConnection, createConnection } from "./connection.ts";
 import { createDeliveries, type Deliveries } from "./deliveries.ts";
 import { codehostEvents } from "./events.ts";
 import { createLinks } from "./links.ts";
-import { createReact, projectsOf, type React } from "./react.ts";
+import { createReact, projectsOf, type React, type Reaction } from "./react.ts";
 import { createRemarks } from "./remarks.ts";
 import { createReview } from "./review.ts";
 import { codeHostRoutes } from "./routes.ts";
@@ -90,7 +90,7 @@ export const codehost = defineFeature(
       definition: () => deliveryJob as JobDefinition<never>,
     });
     const work = createRunWork({
-      ...{ store, audit, links, remarks, connection, changedTo, push, follow, again: runs.again },
+      ...{ store, audit, links, remarks, connection, changedTo, push, follow },
       rowFor: runs.views.rowFor,
       repositoryOf: (projectId) => projects.get(projectId).repository,
     });
@@ -149,20 +149,17 @@ function defineDelivery(deliveries: () => Deliveries, react: React) {
     async ({ delivery_id }) => {
       const row = deliveries().find(delivery_id);
       if (row?.state !== "queued" || row.notice === null) return undefined;
-      const { state, detail, run_id = null } = await react(row.notice as Notice);
-      deliveries().end(delivery_id, { state, detail, run_id });
-      return { detail };
+      return { ...(await react(row.notice as Notice)) };
     },
     {
       ...{ parallel: PARALLEL, attempts: ATTEMPTS },
       exclusive: ({ delivery_id }) => deliveries().find(delivery_id)?.repository ?? delivery_id,
-      ended({ payload, state, error }) {
-        if (state === "succeeded") return;
-        deliveries().end(payload.delivery_id, {
-          state: "failed",
-          error,
-          detail: error?.message ?? "It was cancelled.",
-        });
+      // In the transaction of the job's end: one write to the disk for both.
+      ended({ payload: { delivery_id }, state, result, error }) {
+        const reaction = result as Reaction | null;
+        if (state !== "succeeded")
+          deliveries().end(delivery_id, { state: "failed", error, detail: error?.message ?? "It was cancelled." });
+        else if (reaction) deliveries().end(delivery_id, { ...reaction, run_id: reaction.run_id ?? null });
       },
     },
   );

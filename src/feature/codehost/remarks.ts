@@ -1,4 +1,4 @@
-/** What people say about a run's work, here or on the code host; given to the run when it is started again. */
+/** What people say about a run's work on the code host; given to the run when it is started again. */
 import { and, asc, eq, gt, isNull } from "drizzle-orm";
 import { type Clock, timestamp } from "../../core/clock.ts";
 import { newId } from "../../core/ids.ts";
@@ -13,7 +13,7 @@ import { ABOUT_QUOTES, quoted, visibleText } from "./outside-text.ts";
 
 type Row = typeof table.$inferSelect;
 export interface NewRemark {
-  host_id: string | null;
+  host_id: string;
   author: string;
   body: string;
   path: string | null;
@@ -33,7 +33,7 @@ export interface Remarks {
 const REMARK_CHARACTERS = 4_000;
 const GIVEN = 100;
 
-const present = ({ host_id, ...row }: Row): Remark => ({ ...row, from_host: host_id !== null });
+const present = ({ host_id: _, ...row }: Row): Remark => row;
 
 export function createRemarks({ store, clock, masking }: { store: Store; clock: Clock; masking: Masking }): Remarks {
   const { db } = store;
@@ -52,7 +52,7 @@ export function createRemarks({ store, clock, masking }: { store: Store; clock: 
     knows: (runId, hostId) => of(runId, hostId) !== undefined,
     add(run, { host_id, author, body, path, line, url }) {
       return store.write(({ emit }) => {
-        if (host_id !== null && of(run.id, host_id)) return undefined;
+        if (of(run.id, host_id)) return undefined;
         const row: Row = {
           ...{ id: newId("remark"), run_id: run.id, host_id, author, path, line, url, given_at: null },
           body: masking.text(visibleText(body)).slice(0, LIMITS.outsideTextCharacters),
@@ -60,7 +60,7 @@ export function createRemarks({ store, clock, masking }: { store: Store; clock: 
         };
         db.insert(table).values(row).run();
         const refs = { run_id: run.id, project_id: run.project_id ?? undefined, user_id: run.created_by ?? undefined };
-        emit(runRemark, { ...refs, data: { remark_id: row.id, author, path, from_host: host_id !== null } });
+        emit(runRemark, { ...refs, data: { remark_id: row.id, author, path } });
         return present(row);
       });
     },

@@ -41,12 +41,21 @@ export interface Cookies {
   grant(id: string, agentId: string, caller: Caller): Promise<CookieSet>;
   revoke(id: string, agentId: string, caller: Caller): void;
   /**
-   * The cookie file for one execution.
-   * @returns undefined when its agent was granted none of its user's cookies.
+   * The cookie file for one execution, and the names of sets that cannot be opened.
+   * @returns no text when its agent was granted none of its user's cookies.
    */
-  fileFor(execution: { id: string; agentId: string; userId?: string | undefined }): string | undefined;
+  fileFor(execution: Worker): { text: string | undefined; damaged: string[] };
+  /** Names of the sets that `fileFor` would give, oldest first. */
+  grantedFor(execution: Worker): string[];
   /** A deleted user's cookies go with the user: they are nobody else's. */
   removeOf(userId: string): void;
+}
+
+/** An execution: which agent works for whom. */
+interface Worker {
+  id: string;
+  agentId: string;
+  userId?: string | undefined;
 }
 
 type Row = typeof cookieSets.$inferSelect;
@@ -82,6 +91,14 @@ export function createCookies({ store, clock, sealer, audit, masking, agentExist
     if (!agentExists(agentId)) throw notFound("agent");
   };
 
+  const setsFor = ({ agentId, userId }: Worker) =>
+    db
+      .select({ name: cookieSets.name, sealed: cookieSets.sealed })
+      .from(cookieGrants)
+      .innerJoin(cookieSets, eq(cookieSets.id, cookieGrants.cookie_set_id))
+      .where(and(eq(cookieGrants.agent_id, agentId), owned(userId)))
+      .orderBy(asc(cookieSets.id))
+      .all();
   const cookiesOf = ({ sealed }: Pick<Row, "sealed">) => JSON.parse(sealer.open(sealed)) as Cookie[];
   const grantedSets = db.selectDistinct({ id: cookieGrants.cookie_set_id }).from(cookieGrants);
   const masks = createCookieMasks(masking);
@@ -166,20 +183,20 @@ export function createCookies({ store, clock, sealer, audit, masking, agentExist
           record("cookies.revoked", caller, row, { agent_id: agentId });
       });
     },
-    fileFor({ id, agentId, userId }) {
-      const rows = db
-        .select({ name: cookieSets.name, sealed: cookieSets.sealed })
-        .from(cookieGrants)
-        .innerJoin(cookieSets, eq(cookieSets.id, cookieGrants.cookie_set_id))
-        .where(and(eq(cookieGrants.agent_id, agentId), owned(userId)))
-        .orderBy(asc(cookieSets.id))
-        .all();
-      if (rows.length === 0) return undefined;
-      const cookies = rows.flatMap(cookiesOf);
-      const names = rows.map(({ name }) => name);
-      audit({ action: "cookies.read", actor: `execution:${id}`, subject: agentId, data: { names } });
-      return writeNetscapeCookies(cookies, clock.now());
+    fileFor(execution) {
+      const opened = setsFor(execution).map(({ name, sealed }) => ({
+        name,
+        cookies: readable(() => cookiesOf({ sealed })),
+      }));
+      const damaged = opened.filter(({ cookies }) => !cookies).map(({ name }) => name);
+      const names = opened.filter(({ cookies }) => cookies).map(({ name }) => name);
+      if (names.length === 0) return { text: undefined, damaged };
+      const [actor, subject] = [`execution:${execution.id}`, execution.agentId];
+      audit({ action: "cookies.read", actor, subject, data: { names } });
+      const cookies = opened.flatMap((set) => set.cookies ?? []);
+      return { text: writeNetscapeCookies(cookies, clock.now()), damaged };
     },
+    grantedFor: (execution) => setsFor(execution).map(({ name }) => name),
     removeOf(userId) {
       store.write(() => db.delete(cookieSets).where(eq(cookieSets.owner_id, userId)).run());
     },

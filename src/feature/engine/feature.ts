@@ -14,6 +14,7 @@ import { builtInTools } from "../../engine/tool/built-in.ts";
 import { createToolbox } from "../../engine/toolbox.ts";
 import type { agents } from "../agents/feature.ts";
 import type { Budgets } from "../budgets/service.ts";
+import type { Cookies } from "../cookies/service.ts";
 import { activity } from "../events/events.ts";
 import { type Core, defineFeature, type ServiceOf } from "../feature.ts";
 import type { Inbox } from "../inbox/service.ts";
@@ -36,6 +37,7 @@ type Needs = Core & {
   projects: Pick<ServiceOf<typeof projects>, "find" | "workspaces">;
   agents: Pick<ServiceOf<typeof agents>, "ready" | "overrides" | "files">;
   secrets: Pick<Secrets, "envOf">;
+  cookies: Pick<Cookies, "fileFor" | "grantedFor">;
   budgets: Pick<Budgets, "check" | "reserve">;
   sessions: Sessions;
   runs: Pick<RunsService, "rows">;
@@ -77,6 +79,7 @@ export const engine = defineFeature(
       allowsTool: (id) => agents.overrides.allows(id, agentOf(id).config.tools),
       skills: skills.forAgents,
       secretsOf: secretsFor(deps),
+      cookiesOf: cookiesFor(deps, sandbox.driver.capabilities),
       attachments: () => contributions.attachments,
       projectOf: projects.find,
       memoryOf: memoryFor(deps),
@@ -138,15 +141,36 @@ const memoryFor =
   };
 
 /** What the agent was granted; secrets that cannot be opened are reported, and the work goes on without them. */
-const secretsFor =
-  ({ log, store, secrets }: Needs) =>
-  (execution: Execution): Record<string, string> => {
+const secretsFor = (deps: Needs) => {
+  const worksWithout = reportMissing(deps);
+  return (execution: Execution): Record<string, string> => {
     if (execution.agentId === "") return {};
-    const { env, damaged } = secrets.envOf(execution.agentId, { actor: `execution:${execution.id}` });
-    if (damaged.length > 0) {
-      log.warn({ agent: execution.agentId, execution: execution.id, secrets: damaged }, "secrets cannot be opened");
-      const data = { title: `Works without what cannot be opened: ${damaged.join(", ")}.` };
-      store.emitSoon(activity, { ...executionRefs(execution), data });
-    }
+    const { env, damaged } = deps.secrets.envOf(execution.agentId, { actor: `execution:${execution.id}` });
+    if (damaged.length > 0) worksWithout(execution, `what cannot be opened: ${damaged.join(", ")}`);
     return env;
+  };
+};
+
+/** Cookies go into containers alone: a process of this machine could read what is given to another. */
+const cookiesFor = (deps: Needs, { isolation }: Capabilities) => {
+  const worksWithout = reportMissing(deps);
+  return (execution: Execution): string | undefined => {
+    if (isolation === "container") {
+      const { text, damaged } = deps.cookies.fileFor(execution);
+      if (damaged.length > 0) worksWithout(execution, `cookie sets that cannot be opened: ${damaged.join(", ")}`);
+      return text;
+    }
+    const granted = deps.cookies.grantedFor(execution);
+    if (granted.length > 0)
+      worksWithout(execution, `the cookies ${granted.join(", ")}: they are given in containers only`);
+    return undefined;
+  };
+};
+
+/** People read it in the activity of the work, the operator in the log. */
+const reportMissing =
+  ({ log, store }: Needs) =>
+  (execution: Execution, what: string): void => {
+    log.warn({ agent: execution.agentId, execution: execution.id }, `an agent works without ${what}`);
+    store.emitSoon(activity, { ...executionRefs(execution), data: { title: `Works without ${what}.` } });
   };

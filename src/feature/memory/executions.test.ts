@@ -107,6 +107,6 @@ describe("memory in agents' work", () => {
     expect(forB).toContain("1 pinned entries had no room");
     rig.store.write(() => memory.removeOf("usr_b"));
     expect(memory.recallFor(who("usr_b"), "gibbons")).not.toContain("Of B");
-    expect(memory.entries("worker", { limit: 10, after: null }, LOCAL_ADMIN).items).toHaveLength(2);
+    expect(memory.entries("worker", {}, { limit: 10, after: null }, LOCAL_ADMIN).items).toHaveLength(2);
   });
 });

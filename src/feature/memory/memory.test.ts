@@ -4,7 +4,7 @@ import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { type Account, makeUser, setupAdmin } from "../../testing/accounts.ts";
 import { startServer, type TestServer } from "../../testing/server.ts";
-import type { MemoryEntry, MemoryGraph, MemoryHit, MemoryScore, ScoreSettings } from "./model.ts";
+import type { MemoryEntry, MemoryGraph, MemoryHit, MemoryScore, ScoreSettings, Vault } from "./model.ts";
 
 let server: TestServer;
 let admin: Account;
@@ -28,6 +28,10 @@ const write = async (who: Account, body: object, agent = "lead") => {
 };
 const found = async (who: Account, query: string, more = "") =>
   (await by<{ items: MemoryHit[] }>(who, "GET", `/memory/search?query=${encodeURIComponent(query)}${more}`)).body.items;
+const vault = async () => {
+  const { body } = await by<{ items: Vault[] }>(admin, "GET", "/memory/vaults");
+  return body.items.find(({ agent_id }) => agent_id === "lead") ?? { unconfirmed: 0 };
+};
 /** Asks again until it holds: a watched file is read soon, not at once. */
 async function eventually<T>(ask: () => Promise<T>, holds: (value: T) => boolean): Promise<T> {
   for (;;) {
@@ -94,6 +98,29 @@ describe("entries", () => {
         (hits) => hits.length > 0,
       ),
     ).toHaveLength(1);
+  });
+
+  test("are listed by type, and those that nobody has confirmed by themselves, with their number", async () => {
+    const before = await vault();
+    await write(admin, { title: "Freeze in December", content: "No deploys.", type: "decision" });
+    const folder = join(server.data, "vaults/lead/fact");
+    mkdirSync(folder, { recursive: true });
+    const text = "---\ntitle: Read on a page\ntype: fact\ntrusted: false\n---\nSomebody said so.\n";
+    writeFileSync(join(folder, "read-on-a-page.md"), text);
+    const list = async (query: string) =>
+      (await by<{ items: MemoryEntry[] }>(admin, "GET", `/memory/vaults/lead?${query}`)).body.items.map(({ id }) => id);
+    expect(
+      await eventually(
+        () => list("unconfirmed=true"),
+        (ids) => ids.length > 0,
+      ),
+    ).toEqual(["fact/read-on-a-page"]);
+    expect((await list("type=decision")).every((id) => id.startsWith("decision/"))).toBe(true);
+    expect(await list("type=decision&unconfirmed=true")).toEqual([]);
+    expect((await by(admin, "GET", "/memory/vaults/lead?type=rumour")).status).toBe(422);
+    expect((await vault()).unconfirmed).toBe(before.unconfirmed + 1);
+    await by(admin, "PUT", entryPath("fact/read-on-a-page"), { trusted: true });
+    expect(await list("unconfirmed=true")).toEqual([]);
   });
 
   test("of one user are unknown to another in every list, search, score and graph; nor can that one change them", async () => {

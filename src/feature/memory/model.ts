@@ -55,7 +55,13 @@ export const MemoryEntry = t.Object(
 export type MemoryEntry = Static<typeof MemoryEntry>;
 
 export const Vault = t.Object(
-  { agent_id: t.String(), entries: t.Integer(), size_bytes: t.Integer(), updated_at: orNull(Time) },
+  {
+    agent_id: t.String(),
+    entries: t.Integer(),
+    unconfirmed: t.Integer({ description: "Entries that nobody has confirmed, so that no prompt holds them." }),
+    size_bytes: t.Integer(),
+    updated_at: orNull(Time),
+  },
   { title: "MemoryVault" },
 );
 export type Vault = Static<typeof Vault>;

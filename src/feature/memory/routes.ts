@@ -1,6 +1,6 @@
 /** /v1/memory and /v1/memory-scores. A private entry is there for its owner and for administrators. */
 import { Type as t } from "@sinclair/typebox";
-import { Elysia } from "elysia";
+import { Elysia, t as elysia } from "elysia";
 import type { Base } from "../../http/base.ts";
 import { assertOwnAgent, type Caller } from "../../http/caller.ts";
 import { assertIfMatch } from "../../http/etag.ts";
@@ -9,6 +9,7 @@ import type { ExecutionMemories } from "./executions.ts";
 import {
   EntryCreate,
   EntryName,
+  EntryType,
   EntryUpdate,
   ExecutionMemory,
   MemoryEntry,
@@ -58,13 +59,18 @@ function vaultRoutes(base: Base, memory: Memory) {
       "/v1/memory/vaults/:agent_id",
       ({ params, query, caller }) => {
         assertReadable(caller, params.agent_id);
-        return memory.entries(params.agent_id, pageOf(query), caller, query.entry);
+        return memory.entries(params.agent_id, query, pageOf(query), caller);
       },
       {
         access: "user",
         execution: true,
         params: AgentPath,
-        query: t.Object({ ...PageQuery, entry: t.Optional(EntryName) }),
+        query: t.Object({
+          ...PageQuery,
+          entry: t.Optional(EntryName),
+          type: t.Optional(EntryType),
+          unconfirmed: t.Optional(elysia.BooleanString({ description: "Only what nobody has confirmed yet." })),
+        }),
         response: { 200: listOf(MemoryEntry) },
         detail: {
           tags,

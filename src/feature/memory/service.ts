@@ -11,6 +11,7 @@ import { type EntryIndex, type EntryRow, type Reader, rowOf, visibleTo } from ".
 import { memoryWritten } from "./events.ts";
 import {
   type EntryCreate,
+  type EntryType,
   type EntryUpdate,
   type MemoryEntry,
   type MemoryGraph,
@@ -35,6 +36,13 @@ export interface NewEntry extends Omit<EntryCreate, "private"> {
   owner: string | null;
   origin: Origin;
   trusted: boolean;
+}
+
+export interface EntryFilter {
+  /** Its path: only this one. */
+  entry?: string | undefined;
+  type?: EntryType | undefined;
+  unconfirmed?: boolean | undefined;
 }
 
 export interface MemoryDeps {
@@ -229,7 +237,8 @@ export function createMemory(deps: MemoryDeps) {
       const { where, values } = visibleTo(readerOf(caller));
       const own = caller.execution ? "e.vault IN (?, 'shared')" : "1";
       const rows = statement(
-        `SELECT vault AS agent_id, count(*) AS entries, sum(size_bytes) AS size_bytes, max(updated_at) AS updated_at
+        `SELECT vault AS agent_id, count(*) AS entries, sum(size_bytes) AS size_bytes, max(updated_at) AS updated_at,
+           sum(NOT trusted) AS unconfirmed
          FROM memory_entries e WHERE ${where} AND ${own} AND vault > ? GROUP BY vault ORDER BY vault LIMIT ?`,
       ).all(
         ...[...values, ...(caller.execution ? [caller.execution.agentId] : []), page.after ?? "", page.limit + 1],
@@ -241,14 +250,16 @@ export function createMemory(deps: MemoryDeps) {
         (row) => row,
       );
     },
-    entries(vault: string, page: Page, caller: Caller, entry?: string): ListAnswer<MemoryEntry> {
+    entries(vault: string, filter: EntryFilter, page: Page, caller: Caller): ListAnswer<MemoryEntry> {
       assertVault(vault);
       const reader = readerOf(caller);
+      const { entry, type = null, unconfirmed = false } = filter;
       if (entry !== undefined) return { items: [present(find(vault, entry, reader))], next_cursor: null };
       const { where, values } = visibleTo(reader);
       const rows = statement(
-        `SELECT * FROM memory_entries e WHERE vault = ? AND entry > ? AND ${where} ORDER BY entry LIMIT ?`,
-      ).all(...[vault, page.after ?? "", ...values, page.limit + 1]) as never[];
+        `SELECT * FROM memory_entries e WHERE vault = ? AND entry > ? AND (? IS NULL OR type = ?)
+         AND (NOT ? OR NOT trusted) AND ${where} ORDER BY entry LIMIT ?`,
+      ).all(...[vault, page.after ?? "", type, type, unconfirmed ? 1 : 0, ...values, page.limit + 1]) as never[];
       return listAnswer(rows.map(rowOf), page, (row) => row.entry, present);
     },
     get: (vault: string, entry: string, caller: Caller): MemoryEntry => present(find(vault, entry, readerOf(caller))),

@@ -79,12 +79,11 @@ CREATE INDEX codehost_runs_number ON codehost_runs (repository COLLATE NOCASE, n
 CREATE INDEX codehost_runs_pull ON codehost_runs (repository COLLATE NOCASE, pull_number);
 CREATE INDEX codehost_runs_state ON codehost_runs (state);
 
--- What people said about a run's work.
+-- What people said about a run's work on the code host.
 CREATE TABLE run_remarks (
   id TEXT PRIMARY KEY,
   run_id TEXT NOT NULL REFERENCES runs (id) ON DELETE CASCADE,
-  -- Of the code host; NULL for one that was made here.
-  host_id TEXT,
+  host_id TEXT NOT NULL,
   author TEXT NOT NULL,
   body TEXT NOT NULL,
   path TEXT,
@@ -94,5 +93,5 @@ CREATE TABLE run_remarks (
   given_at TEXT,
   created_at TEXT NOT NULL
 ) STRICT, WITHOUT ROWID;
-CREATE UNIQUE INDEX run_remarks_host ON run_remarks (run_id, host_id) WHERE host_id IS NOT NULL;
+CREATE UNIQUE INDEX run_remarks_host ON run_remarks (run_id, host_id);
 CREATE INDEX run_remarks_run ON run_remarks (run_id, id);

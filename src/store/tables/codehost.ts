@@ -86,8 +86,8 @@ export const runRemarks = sqliteTable("run_remarks", {
   run_id: text()
     .notNull()
     .references(() => runs.id, { onDelete: "cascade" }),
-  /** Of the code host; null for one that was made here. */
-  host_id: text(),
+  /** Of the code host. */
+  host_id: text().notNull(),
   author: text().notNull(),
   body: text().notNull(),
   path: text(),

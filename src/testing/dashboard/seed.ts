@@ -158,6 +158,9 @@ export interface Seeded extends Systems {
   running: string;
   succeeded: string;
   project: string;
+  /** A piece of work handed to one agent; a set of cookies. */
+  handed: string;
+  cookies: string;
   /** A task that waits for another. */
   task: string;
   /** A talk with some Markdown in it. */
@@ -224,6 +227,12 @@ async function furnish(server: TestServer, repository: string, token: string | u
   await send("POST", `/v1/runs/${succeeded}/approve`, { step_id: "confirm", approved: true, comment: "Go on." });
   await reached(server, succeeded, "run_complete", token);
   const here = { project_name: "shop" };
+  const handed = await send("POST", "/v1/spawn-executor/execute", {
+    agent_id: "researcher",
+    prompt: "List what is left to do in the shop.",
+  });
+  const cookies = await addCookies(server, token);
+  await furnishMemory(server, send);
   const tasks = await furnishBoard(send, project.id);
   const talk = await send("POST", "/v1/chat/sessions", { agent_id: "scribe", project_id: project.id });
   await said(server, talk.id, "What does the cart do with a discount?", token);
@@ -234,6 +243,8 @@ async function furnish(server: TestServer, repository: string, token: string | u
     project: project.id,
     talk: talk.id,
     task: tasks.blocked,
+    handed: handed.id,
+    cookies,
     changed: await start("implement", "Let a cart have a discount in per cent", "run_complete", here),
     rival: await start("rival", "Count prices in cents", "run_complete", here),
     succeeded,
@@ -250,6 +261,43 @@ async function furnish(server: TestServer, repository: string, token: string | u
 /** Asks again until it is so. */
 export async function ended(isSo: () => Promise<boolean>): Promise<void> {
   while (!(await isSo())) await Bun.sleep(50);
+}
+
+async function addCookies(server: TestServer, token: string | undefined): Promise<string> {
+  const form = new FormData();
+  form.set("name", "Suppliers' shop");
+  const line = ["shop.example.test", "FALSE", "/", "TRUE", "4102444800", "session", "abc"].join("\t");
+  form.set("file", new File([`# Netscape HTTP Cookie File\n${line}\n`], "cookies.txt"));
+  const { status, body } = await server.request<{ id: string }>("POST", "/v1/browser/cookies", {
+    ...{ body: form, ...(token ? { token } : {}) },
+  });
+  if (status >= 400) throw new Error(`cookies: ${status} ${JSON.stringify(body)}`);
+  return body.id;
+}
+
+/** Notes of the engineer: linked ones, one that links to nothing, one that nobody has confirmed. */
+async function furnishMemory(server: TestServer, send: Send): Promise<void> {
+  const write = (agent: string, title: string, content: string, more: object = {}) =>
+    send("POST", `/v1/memory/vaults/${agent}/entries`, { title, content, ...more });
+  await write(
+    "engineer",
+    "Exports quote every name",
+    "Names may hold commas. See [[decision/one-writer]] and [[note/lost]].",
+    {
+      ...{ type: "fact", pinned: true, tags: ["export", "csv"] },
+    },
+  );
+  await write("engineer", "One writer", "All exports go through **one** writer, with tests.", { type: "decision" });
+  await write("shared", "Deploys happen on Tuesdays", "Never on a Friday.", { type: "fact" });
+  const folder = join(server.data, "vaults/engineer/lesson");
+  mkdirSync(folder, { recursive: true });
+  const text =
+    "---\ntitle: Somebody says commas are forbidden\ntype: lesson\ntrusted: false\n---\nRead on a web page.\n";
+  writeFileSync(join(folder, "commas-are-forbidden.md"), text);
+  await ended(async () => {
+    const { items } = await send<{ items: unknown[] }>("GET", "/v1/memory/vaults/engineer?unconfirmed=true");
+    return items.length > 0;
+  });
 }
 
 export type Send = <T = { id: string }>(method: string, path: string, body?: unknown) => Promise<T>;

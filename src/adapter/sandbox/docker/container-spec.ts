@@ -3,6 +3,7 @@ import type Docker from "dockerode";
 import type { SandboxSpec } from "../../../engine/sandbox.ts";
 import type { EngineInfo } from "../../docker.ts";
 import { MOUNT_POINT, type Owner } from "../workspace-path.ts";
+import { cookieFolder } from "./cookie-file.ts";
 
 export const LABELS = {
   instance: "skep.instance",
@@ -83,6 +84,7 @@ function hostConfig({ spec, engine, owner, network, imageVolumes, usernsMode }: 
     Tmpfs: {
       "/tmp": `rw,nosuid,nodev,exec,size=${CONTAINER_LIMITS.tmpBytes},mode=1777`,
       [HOME]: `rw,nosuid,nodev,exec,size=${CONTAINER_LIMITS.homeBytes},${homeRights}`,
+      ...cookieFolder(spec.cookies),
     },
     Mounts: [
       {

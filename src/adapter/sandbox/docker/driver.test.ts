@@ -2,7 +2,7 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { readdirSync } from "node:fs";
 import { chown, mkdir, stat, symlink } from "node:fs/promises";
-import { join } from "node:path";
+import { dirname, join } from "node:path";
 import type Docker from "dockerode";
 import { Problem } from "../../../core/errors.ts";
 import { dockerForTests, testImage } from "../../../testing/docker-image.ts";
@@ -68,6 +68,39 @@ describe.skipIf(!docker)("a sandbox's container", () => {
     expect(await sh(alone, "echo x > /etc/x || echo refused")).toContain("refused");
     await Promise.all([alone.stop(), connected.stop()]);
   });
+
+  test("gives commands the cookie file to read and not to change, in memory alone, also after it had to be started again", async () => {
+    const text = `# Netscape HTTP Cookie File\nexample.com\tFALSE\t/\tTRUE\t0\tsid\t${CANARY}\\n %s  \n`;
+    const sandbox = await fixture.start({ cookies: text });
+    const file = sandbox.about.cookies ?? "";
+    const read = async () => (await sandbox.exec(["cat", file], EXEC)).output;
+    expect(await read()).toBe(text);
+    for (const attempt of [
+      `echo x > ${file}`,
+      `rm -f ${file}`,
+      `mv ${file} /tmp/`,
+      `chmod u+w ${file}`,
+      `echo x > ${file}.2`,
+    ])
+      expect([attempt, await sh(sandbox, `{ ${attempt}; } 2>/dev/null || echo refused`)]).toEqual([attempt, "refused"]);
+    expect(await sh(sandbox, `ls -A ${dirname(file)}; grep -c " ${dirname(file)} tmpfs" /proc/mounts`)).toBe(
+      "cookies.txt\n1",
+    );
+    expect(JSON.stringify(await inspect(sandbox))).not.toContain(CANARY);
+    expect((await engine.containers.changes(sandbox.containerId)).filter((path) => path.includes("cookies"))).toEqual(
+      [],
+    );
+    // No room is left for a process that would end it: the container itself is killed and started again.
+    const full = new AbortController();
+    const script = "(while :; do sleep 60 & done) 2>/dev/null; echo full; exec sleep 61";
+    await sandbox.exec(["sh", "-c", script], { ...EXEC, signal: full.signal, onOutput: () => full.abort() });
+    expect(await read()).toBe(text);
+    await sandbox.stop();
+    const without = await fixture.start();
+    expect(without.about.cookies).toBeUndefined();
+    expect(await sh(without, `ls ${file} 2>/dev/null || echo none`)).toBe("none");
+    await without.stop();
+  }, 60_000);
 
   test("is locked down as seen from inside: no capability, no new privilege, seccomp on, nothing writable but three places", async () => {
     const sandbox = await fixture.start();

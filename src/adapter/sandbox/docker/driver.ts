@@ -21,6 +21,7 @@ import { giveWorkspace, sandboxOwner } from "../workspace-owner.ts";
 import { MOUNT_POINT, type Owner } from "../workspace-path.ts";
 import type { AgentImages } from "./agent-image.ts";
 import { containerRequest, HOME, LABELS } from "./container-spec.ts";
+import { COOKIE_FILE, writeCookies } from "./cookie-file.ts";
 import { execInContainer } from "./exec.ts";
 import { createSandboxNetworks, type SandboxNetworks } from "./network.ts";
 
@@ -100,6 +101,7 @@ async function startSandbox(parts: Parts, spec: SandboxSpec, signal: AbortSignal
     try {
       if (spec.network === "bridge") await parts.networks.guard(id);
       await docker.containers.start(id);
+      await writeCookies(docker, id, spec.cookies);
       signal.throwIfAborted();
       return id;
     } catch (error) {
@@ -114,7 +116,7 @@ async function startSandbox(parts: Parts, spec: SandboxSpec, signal: AbortSignal
   };
   const id = await started(NETWORK_TRIES);
   const workspace = createWorkspaceFiles(home, server.uid === 0 ? owner : undefined);
-  return createSandbox(parts, id, workspace, aboutOf(spec, owner));
+  return createSandbox(parts, { id, cookies: spec.cookies }, workspace, aboutOf(spec, owner));
 }
 
 /** The real path: what the engine mounts must be what the file tools work on. */
@@ -144,16 +146,22 @@ function startFailure(error: unknown, image: ImageDetail): unknown {
   return unavailable("image_unusable", `The image ${name} has no \`sh\`; an agent's image needs one.`);
 }
 
-function aboutOf({ network }: SandboxSpec, { uid }: Owner): SandboxAbout {
+function aboutOf({ network, cookies }: SandboxSpec, { uid }: Owner): SandboxAbout {
   const who = uid === 0 ? "root of the container alone" : `the user ${uid}, without rights beyond that`;
   return {
     files: `Your files are in ${MOUNT_POINT}, the only place that is kept.`,
     commands: `Commands run in a container as ${who}; ${HOME} and /tmp can be written and are gone with it, the rest is read-only.`,
     network: network === "none" ? "There is no network." : "There is a network; private addresses may be closed.",
+    ...(cookies === undefined ? {} : { cookies: COOKIE_FILE }),
   };
 }
 
-function createSandbox(parts: Parts, id: string, workspace: Workspace, about: SandboxAbout): DockerSandbox {
+function createSandbox(
+  parts: Parts,
+  { id, cookies }: { id: string; cookies: string | undefined },
+  workspace: Workspace,
+  about: SandboxAbout,
+): DockerSandbox {
   const { docker } = parts.deps;
   const { clock } = parts;
   let restarting: Promise<void> | undefined;
@@ -161,7 +169,10 @@ function createSandbox(parts: Parts, id: string, workspace: Workspace, about: Sa
   const restart = () => {
     restarting ??= (async () => {
       await docker.containers.kill(id);
-      if (!stopping) await docker.containers.start(id);
+      if (stopping) return;
+      await docker.containers.start(id);
+      // What is in memory went with it.
+      await writeCookies(docker, id, cookies);
     })().finally(() => {
       restarting = undefined;
     });

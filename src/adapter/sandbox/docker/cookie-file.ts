@@ -1,0 +1,39 @@
+/**
+ * The cookie file of a sandbox: in memory, in a folder of the container's root, so that the agent's user can read and not
+ * change it. It is on no disk, in no description of the container, and gone when the container ends.
+ */
+import { unavailable } from "../../../core/errors.ts";
+import type { DockerClient } from "../../docker.ts";
+
+const FOLDER = "/run/skep";
+export const COOKIE_FILE = `${FOLDER}/cookies.txt`;
+/** Room beside the text: pages of the folder itself. */
+const ROOM_BYTES = 64 * 1024;
+
+/** Copies its input line by line with built-ins: an image need have nothing but `sh`. $1 is the file, read-only from its making. */
+const WRITER = 'umask 333; while IFS= read -r line; do printf "%s\\n" "$line" || exit 1; done > "$1"';
+
+/** The folder as the engine's `Tmpfs` names it; nothing without cookies. */
+export const cookieFolder = (text: string | undefined): Record<string, string> =>
+  text === undefined
+    ? {}
+    : { [FOLDER]: `rw,nosuid,nodev,noexec,size=${Buffer.byteLength(text) + ROOM_BYTES},mode=0755` };
+
+/** Writes it into a container that runs and in which no command of the agent was started yet. */
+export async function writeCookies(docker: DockerClient, containerId: string, text: string | undefined): Promise<void> {
+  if (text === undefined) return;
+  let said = "";
+  const writer = await docker.containers.exec(containerId, {
+    ...{ argv: ["sh", "-c", WRITER, "sh", COOKIE_FILE], user: "0:0", cwd: "/", stdin: text },
+    onOutput: (_stream, chunk) => {
+      said += new TextDecoder().decode(chunk);
+    },
+  });
+  await writer.closed;
+  const exitCode = await writer.exitCode();
+  if (exitCode !== 0)
+    throw unavailable(
+      "cookies_not_given",
+      `The cookie file could not be written into the container (exit code ${exitCode}: ${said.trim().slice(0, 200)}). The agent's image needs a shell that can write to ${FOLDER}.`,
+    );
+}

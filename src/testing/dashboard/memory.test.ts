@@ -1,0 +1,83 @@
+/** Memory in a browser: found, corrected, confirmed, pinned, rated, superseded, deleted and put back. */
+import { describe, expect, setDefaultTimeout, test } from "bun:test";
+import type { MemoryEntry } from "../../feature/memory/model.ts";
+import { hasBrowser } from "../browser.ts";
+import { visit } from "./visitor.ts";
+import { withDashboard } from "./with-dashboard.ts";
+
+setDefaultTimeout(180_000);
+
+describe.skipIf(!hasBrowser())("memory", () => {
+  const dashboard = withDashboard();
+  const entry = async (id: string) => {
+    const path = `/v1/memory/vaults/engineer/entries/${encodeURIComponent(id)}`;
+    return dashboard().server.request<MemoryEntry>("GET", path);
+  };
+
+  test("a search finds an entry, which is corrected, pinned and rated", async () => {
+    const { server, browser } = dashboard();
+    const { page, close, open, faults } = await visit(browser, server.url);
+    await open("/memory");
+    await page.getByRole("table", { name: "Vaults" }).getByText("1 unconfirmed").waitFor();
+    await page.getByLabel("Search as an agent does").fill("writer tests");
+    await page.getByRole("link", { name: /One writer/ }).click();
+    await page.getByRole("heading", { name: "One writer" }).waitFor();
+    await page.getByRole("button", { name: "Edit" }).click();
+    await page.getByLabel("Content").fill("All exports go through one writer, which quotes always.");
+    await page.getByRole("button", { name: "Save" }).click();
+    await page.getByRole("paragraph").getByText("which quotes always.").waitFor();
+    await page.getByRole("button", { name: "Pin", exact: true }).click();
+    await page.getByRole("button", { name: "Unpin" }).waitFor();
+    await page.getByRole("button", { name: "Useful", exact: true }).click();
+    await page.getByText("Rated useful").waitFor();
+    const { body } = await entry("decision/one-writer");
+    expect(body).toMatchObject({ pinned: true, content: "All exports go through one writer, which quotes always." });
+    await page.getByRole("button", { name: "More" }).click();
+    await page.getByRole("menuitem", { name: "Supersede by another" }).click();
+    await page.getByRole("combobox", { name: "By" }).fill("fact/exports-quote-every-name");
+    await page.getByRole("button", { name: "Supersede", exact: true }).click();
+    await page.getByText("agents read that one").waitFor();
+    await close();
+    expect(faults).toEqual([]);
+  });
+
+  test("what nobody has confirmed is named so, read and confirmed; a deleted entry is put back; links are listed", async () => {
+    const { server, browser } = dashboard();
+    const { page, close, open, faults } = await visit(browser, server.url);
+    await open("/memory/engineer?state=unconfirmed");
+    await page.getByRole("link", { name: /commas are forbidden/ }).click();
+    await page.getByText("Nobody has confirmed this").waitFor();
+    await page.getByRole("button", { name: "Confirm", exact: true }).click();
+    await page.getByText("Nobody has confirmed this").waitFor({ state: "detached" });
+    expect((await entry("lesson/commas-are-forbidden")).body.trusted).toBe(true);
+    await page.getByRole("button", { name: "More" }).click();
+    await page.getByRole("menuitem", { name: "Delete" }).click();
+    await page.getByRole("button", { name: "Delete it" }).click();
+    await page.getByRole("table", { name: "Entries" }).waitFor();
+    expect((await entry("lesson/commas-are-forbidden")).status).toBe(404);
+    await page.getByRole("status").getByRole("button", { name: "Undo" }).last().click();
+    await page.getByRole("link", { name: /commas are forbidden/ }).waitFor();
+    await open("/memory/engineer?tab=links");
+    await page
+      .getByRole("row", { name: /note\/lost/ })
+      .getByText("not there")
+      .waitFor();
+    await close();
+    expect(faults.filter((fault) => !/404/.test(fault))).toEqual([]);
+  });
+
+  test("an entry is written by a person, and found at once", async () => {
+    const { server, browser } = dashboard();
+    const { page, close, open, faults } = await visit(browser, server.url);
+    await open("/memory/scribe");
+    await page.getByText("This vault is empty.").waitFor();
+    await page.getByRole("button", { name: "Write the first" }).click();
+    await page.getByLabel("Title").fill("Manuals use short sentences");
+    await page.getByLabel("Content").fill("<img src=x onerror=alert(1)> **Short** ones.");
+    await page.getByRole("button", { name: "Write it" }).click();
+    await page.getByRole("heading", { name: "Manuals use short sentences" }).waitFor();
+    expect(await page.locator("main img").count()).toBe(0);
+    await close();
+    expect(faults).toEqual([]);
+  });
+});

@@ -1,0 +1,352 @@
+/** One entry: what it says, where it is from, how it is scored; edited, confirmed, pinned, superseded, taken back. */
+import { Check as CheckIcon, Pencil, Pin, PinOff, ThumbsDown, ThumbsUp, Trash2, Undo2 } from "lucide-react";
+import { lazy, Suspense, useState } from "react";
+import { Link, useLocation } from "wouter";
+import { api, client, fieldError, must, type Schemas } from "../../api/client.ts";
+import { ifMatch, type Tagged, useTagged } from "../../api/tagged.ts";
+import { useAction } from "../../ui/action.ts";
+import { Button } from "../../ui/button.tsx";
+import { Conflict, isConflict } from "../../ui/conflict.tsx";
+import { Confirm, Dialog } from "../../ui/dialog.tsx";
+import { Badge, FactRow } from "../../ui/facts.tsx";
+import { Field, Input, TextArea } from "../../ui/field.tsx";
+import { Form } from "../../ui/form.tsx";
+import { plural } from "../../ui/format.ts";
+import { Menu } from "../../ui/menu.tsx";
+import { Await, ProblemNote, Warning } from "../../ui/note.tsx";
+import { notify } from "../../ui/notice.tsx";
+import { PageHeader, Panel, Section } from "../../ui/page.tsx";
+import { Ago } from "../../ui/time.tsx";
+import { type Entry, entryHref, refreshMemory, vaultName } from "./memory.ts";
+import { WrittenBy } from "./written-by.tsx";
+
+const Markdown = lazy(() => import("../../ui/markdown.tsx"));
+type Change = Schemas["UpdateMemoryVaultEntryBody"];
+const PATH = "/v1/memory/vaults/{agent_id}/entries/{entry}";
+
+export function EntryView({ agent, id }: { agent: string; id: string }) {
+  const params = { path: { agent_id: agent, entry: id } };
+  const query = useTagged(PATH, params, () => client.GET(PATH, { params }));
+  return <Await query={query}>{(tagged) => <Shown tagged={tagged} />}</Await>;
+}
+
+type Open = "edit" | "supersede" | "delete" | "origin" | null;
+
+function Shown({ tagged: { value: entry, etag } }: { tagged: Tagged<Entry> }) {
+  const [open, setOpen] = useState<Open>(null);
+  const [, navigate] = useLocation();
+  const action = useAction();
+  const params = { path: { agent_id: entry.agent_id, entry: entry.id } };
+  const close = () => setOpen(null);
+  const change = (body: Change, said: string) =>
+    action.run(async () => {
+      await must(client.PUT(PATH, { params, body }));
+      await refreshMemory();
+      notify(said, undo);
+    });
+  const undo = () =>
+    void action.run(async () => {
+      await must(client.POST("/v1/memory/vaults/{agent_id}/entries/{entry}/undo", { params }));
+      await refreshMemory();
+      notify("Put back as it was before.");
+    });
+  const rate = (useful: boolean) =>
+    action.run(async () => {
+      await must(client.PUT("/v1/memory-scores/{agent_id}/{entry}", { params, body: { useful } }));
+      await refreshMemory();
+    });
+  return (
+    <>
+      <PageHeader
+        title={entry.title}
+        above={
+          <>
+            <Link href="/memory" className="hover:underline">
+              Memory
+            </Link>
+            {" / "}
+            <Link href={`/memory/${entry.agent_id}`} className="hover:underline">
+              {vaultName(entry.agent_id)}
+            </Link>
+          </>
+        }
+        beside={
+          <span className="flex gap-1">
+            <Badge>{entry.type}</Badge>
+            {!entry.trusted && <Badge tone="wait">unconfirmed</Badge>}
+            {entry.pinned && <Badge tone="run">pinned</Badge>}
+          </span>
+        }
+        actions={
+          <>
+            <Button icon={<Pencil aria-hidden size={14} />} onClick={() => setOpen("edit")}>
+              Edit
+            </Button>
+            <Button
+              icon={entry.pinned ? <PinOff aria-hidden size={14} /> : <Pin aria-hidden size={14} />}
+              busy={action.busy}
+              onClick={() => change({ pinned: !entry.pinned }, entry.pinned ? "No longer pinned." : "Pinned.")}
+            >
+              {entry.pinned ? "Unpin" : "Pin"}
+            </Button>
+            <Menu
+              trigger={<Button>More</Button>}
+              items={[
+                { label: "Undo the last change", icon: <Undo2 aria-hidden size={14} />, act: undo },
+                { label: "Supersede by another", act: () => setOpen("supersede") },
+                ...(entry.origin.execution
+                  ? [{ label: "What its execution wrote", act: () => setOpen("origin") }]
+                  : []),
+                null,
+                { label: "Delete", icon: <Trash2 aria-hidden size={14} />, danger: true, act: () => setOpen("delete") },
+              ]}
+            />
+          </>
+        }
+      />
+      <ProblemNote error={action.error} />
+      {entry.problem && <Warning>The file has a fault and is not recalled: {entry.problem}</Warning>}
+      {!entry.trusted && !entry.problem && (
+        <Warning>
+          <p>
+            Nobody has confirmed this. It was written after text from outside was read, or by somebody else's work, so
+            it stands in no prompt. Read it before you confirm it.
+          </p>
+          <Button
+            className="mt-2"
+            icon={<CheckIcon aria-hidden size={14} />}
+            busy={action.busy}
+            onClick={() => change({ trusted: true }, "Confirmed.")}
+          >
+            Confirm
+          </Button>
+        </Warning>
+      )}
+      {entry.superseded_by && (
+        <Warning>
+          Superseded by{" "}
+          <Link href={entryHref(entry.agent_id, entry.superseded_by)} className="underline">
+            {entry.superseded_by}
+          </Link>
+          ; agents read that one.
+        </Warning>
+      )}
+      <Panel className="my-4 p-4">
+        <Suspense fallback={<p className="whitespace-pre-wrap">{entry.content}</p>}>
+          <Markdown text={entry.content} />
+        </Suspense>
+      </Panel>
+      <FactRow
+        facts={[
+          ["Written by", `${entry.origin.author ?? entry.origin.by}`],
+          ["For", entry.owner_id ? "its owner alone" : "everybody"],
+          ["Added", <Ago key="added" at={entry.created_at} />],
+          ["Changed", <Ago key="changed" at={entry.updated_at} />],
+          ...(entry.expires_at
+            ? ([["Expires", <Ago key="ends" at={entry.expires_at} />]] as [string, React.ReactNode][])
+            : []),
+          ["File", <code key="file">{`vaults/${entry.agent_id}/${entry.id}.md`}</code>],
+          ...(entry.tags.length > 0 ? ([["Tags", entry.tags.join(", ")]] as [string, React.ReactNode][]) : []),
+        ]}
+      />
+      <ScoreOf entry={entry} rate={rate} busy={action.busy} />
+      <LinksOf entry={entry} />
+      {open === "edit" && <EditEntry entry={entry} etag={etag} onClose={close} />}
+      {open === "supersede" && <Supersede entry={entry} onClose={close} />}
+      {open === "origin" && <WrittenBy execution={entry.origin.execution!} onClose={close} />}
+      {open === "delete" && (
+        <Confirm
+          title="Delete the entry?"
+          word="Delete it"
+          onClose={close}
+          act={async () => {
+            await must(client.DELETE(PATH, { params }));
+            navigate(`/memory/${entry.agent_id}`);
+            await refreshMemory();
+            notify("Deleted.", undo);
+          }}
+        >
+          The file is removed. Undo brings it back.
+        </Confirm>
+      )}
+    </>
+  );
+}
+
+function ScoreOf({ entry, rate, busy }: { entry: Entry; rate(useful: boolean): unknown; busy: boolean }) {
+  const query = api.useQuery("get", "/v1/memory-scores/{agent_id}", {
+    params: { path: { agent_id: entry.agent_id }, query: { limit: 200 } },
+  });
+  const score = query.data?.items.find((one) => one.entry === entry.id);
+  return (
+    <Section
+      title="Score"
+      actions={
+        <span className="flex gap-2">
+          <Button busy={busy} icon={<ThumbsUp aria-hidden size={14} />} onClick={() => rate(true)}>
+            Useful
+          </Button>
+          <Button busy={busy} icon={<ThumbsDown aria-hidden size={14} />} onClick={() => rate(false)}>
+            Not useful
+          </Button>
+        </span>
+      }
+    >
+      <FactRow
+        facts={[
+          ["Score", entry.score.toFixed(2)],
+          ...(score
+            ? ([
+                ["Recalled", plural(score.accesses, "time")],
+                ["Rated useful", score.useful],
+                ["Not useful", score.not_useful],
+                ["Usefulness", score.usefulness.toFixed(2)],
+                ["Recency", score.recency.toFixed(2)],
+                ["Frequency", score.frequency.toFixed(2)],
+              ] as [string, React.ReactNode][])
+            : []),
+        ]}
+      />
+    </Section>
+  );
+}
+
+function LinksOf({ entry }: { entry: Entry }) {
+  const query = api.useQuery("get", "/v1/memory/graph/{agent_id}", { params: { path: { agent_id: entry.agent_id } } });
+  const links = query.data?.links ?? [];
+  const titles = new Map(query.data?.nodes.map((node) => [node.entry, node.title]));
+  const rows = [
+    ...links.filter(({ from }) => from === entry.id).map(({ to, broken }) => ({ id: to, broken, way: "links to" })),
+    ...links.filter(({ to }) => to === entry.id).map(({ from }) => ({ id: from, broken: false, way: "linked from" })),
+  ];
+  if (rows.length === 0) return null;
+  return (
+    <Section title="Links">
+      <ul className="flex flex-col gap-1">
+        {rows.map(({ id, broken, way }) => (
+          <li key={`${way} ${id}`}>
+            <span className="text-dim">{way}</span>{" "}
+            {broken ? (
+              <>
+                <code className="font-mono text-xs">{id}</code> <Badge tone="bad">not there</Badge>
+              </>
+            ) : (
+              <Link href={entryHref(entry.agent_id, id)} className="underline">
+                {titles.get(id) ?? id}
+              </Link>
+            )}
+          </li>
+        ))}
+      </ul>
+    </Section>
+  );
+}
+
+function EditEntry({ entry, etag, onClose }: { entry: Entry; etag: string; onClose(): void }) {
+  const action = useAction();
+  const [rejected, setRejected] = useState<{ body: Change; theirs: Entry }>();
+  const params = { path: { agent_id: entry.agent_id, entry: entry.id } };
+  const save = async (body: Change, tag?: string) => {
+    try {
+      await must(client.PUT(PATH, { params, body, ...ifMatch(tag) }));
+      await refreshMemory();
+      onClose();
+    } catch (thrown) {
+      if (isConflict(thrown)) setRejected({ body, theirs: await must(client.GET(PATH, { params })) });
+      throw thrown;
+    }
+  };
+  return (
+    <Dialog title="Edit the entry" onClose={onClose} wide>
+      {rejected && (
+        <Conflict
+          mine={rejected.body.content ?? ""}
+          theirs={rejected.theirs.content}
+          overwrite={() => void action.run(() => save(rejected.body))}
+          take={() => {
+            void refreshMemory();
+            onClose();
+          }}
+        />
+      )}
+      <Form
+        action={rejected ? { ...action, error: undefined } : action}
+        word="Save"
+        onCancel={onClose}
+        submit={({ text, raw }) =>
+          save(
+            {
+              ...{
+                title: text("title"),
+                content: raw("content"),
+                tags: text("tags")
+                  .split(/[\s,]+/)
+                  .filter(Boolean),
+              },
+              expires_at: text("expires_at") ? new Date(text("expires_at")).toISOString() : null,
+            },
+            etag,
+          )
+        }
+      >
+        <Field label="Title" error={fieldError(action.error, "title")}>
+          <Input name="title" required maxLength={200} defaultValue={entry.title} />
+        </Field>
+        <Field
+          label="Content"
+          hint="Markdown. [[entry]] links to another entry. The old text is kept for undo."
+          error={fieldError(action.error, "content")}
+        >
+          <TextArea name="content" rows={12} required defaultValue={entry.content} />
+        </Field>
+        <div className="grid gap-x-3 sm:grid-cols-2">
+          <Field label="Tags" error={fieldError(action.error, "tags")}>
+            <Input name="tags" defaultValue={entry.tags.join(" ")} />
+          </Field>
+          <Field label="Expires" hint="Empty: never." error={fieldError(action.error, "expires_at")}>
+            <Input name="expires_at" type="date" defaultValue={entry.expires_at?.slice(0, 10)} />
+          </Field>
+        </div>
+      </Form>
+    </Dialog>
+  );
+}
+
+function Supersede({ entry, onClose }: { entry: Entry; onClose(): void }) {
+  const action = useAction();
+  const others = api.useQuery("get", "/v1/memory/vaults/{agent_id}", {
+    params: { path: { agent_id: entry.agent_id }, query: { limit: 200 } },
+  });
+  const params = { path: { agent_id: entry.agent_id, entry: entry.id } };
+  return (
+    <Dialog title="Supersede the entry" onClose={onClose}>
+      <Form
+        action={action}
+        word="Supersede"
+        onCancel={onClose}
+        submit={async ({ text }) => {
+          await must(client.PUT(PATH, { params, body: { superseded_by: text("superseded_by") } }));
+          await refreshMemory();
+          onClose();
+        }}
+      >
+        <Field
+          label="By"
+          hint="Agents then read that one. This one stays to be read by people."
+          error={fieldError(action.error, "superseded_by")}
+        >
+          <Input name="superseded_by" list="memory-entries" required spellCheck={false} placeholder="fact/deploy-day" />
+        </Field>
+        <datalist id="memory-entries">
+          {others.data?.items
+            .filter(({ id }) => id !== entry.id)
+            .map(({ id, title }) => (
+              <option key={id} value={id}>
+                {title}
+              </option>
+            ))}
+        </datalist>
+      </Form>
+    </Dialog>
+  );
+}

@@ -1,0 +1,206 @@
+/** What agents remember: their vaults, and a search as agents make it. */
+import { Settings2 } from "lucide-react";
+import { useState } from "react";
+import { Link } from "wouter";
+import { api, client, fieldError, must, type Schemas } from "../../api/client.ts";
+import { usePages } from "../../api/queries.ts";
+import { useAdmin } from "../../shell/session.tsx";
+import { useAction } from "../../ui/action.ts";
+import { Button } from "../../ui/button.tsx";
+import { Dialog } from "../../ui/dialog.tsx";
+import { Badge } from "../../ui/facts.tsx";
+import { Field, Input } from "../../ui/field.tsx";
+import { FilterBar, FilterSelect, SearchInput } from "../../ui/filter.tsx";
+import { Form } from "../../ui/form.tsx";
+import { bytes, plural } from "../../ui/format.ts";
+import { Await, Empty } from "../../ui/note.tsx";
+import { PageHeader, Panel, Section } from "../../ui/page.tsx";
+import { type Column, Table } from "../../ui/table.tsx";
+import { useParam } from "../../ui/tabs.tsx";
+import { Ago } from "../../ui/time.tsx";
+import { entryHref, type Hit, refreshMemory, vaultName } from "./memory.ts";
+
+type Vault = Schemas["MemoryVault"];
+
+const COLUMNS: Column<Vault>[] = [
+  {
+    title: "Vault",
+    className: "w-[50%]",
+    cell: ({ agent_id }) => <span className="font-medium">{vaultName(agent_id)}</span>,
+  },
+  {
+    title: "Entries",
+    cell: ({ entries, unconfirmed }) => (
+      <span className="inline-flex flex-wrap items-center gap-2 tabular-nums">
+        {entries}
+        {unconfirmed > 0 && <Badge tone="wait">{unconfirmed} unconfirmed</Badge>}
+      </span>
+    ),
+  },
+  { title: "Size", wide: true, align: "right", cell: ({ size_bytes }) => bytes(size_bytes) },
+  { title: "Changed", align: "right", cell: ({ updated_at }) => <Ago at={updated_at} /> },
+];
+
+export default function MemoryPage() {
+  const [q, setQ] = useParam("q");
+  const [agent, setAgent] = useParam("agent");
+  const [settings, setSettings] = useState(false);
+  const admin = useAdmin();
+  const agents = api.useQuery("get", "/v1/agents", { params: { query: { limit: 200 } } });
+  const vaults = usePages("/v1/memory/vaults", { query: { limit: 100 } });
+  return (
+    <>
+      <PageHeader
+        title="Memory"
+        about="What agents have noted to do better next time. They are files of yours, to read and correct."
+        actions={
+          admin && (
+            <Button icon={<Settings2 aria-hidden size={14} />} onClick={() => setSettings(true)}>
+              Scores
+            </Button>
+          )
+        }
+      />
+      <FilterBar>
+        <SearchInput value={q} onChange={setQ} label="Search as an agent does" />
+        <FilterSelect
+          label="Whose memory"
+          value={agent}
+          onChange={setAgent}
+          options={[
+            { value: "", label: "All vaults" },
+            ...(agents.data?.items ?? []).map(({ id, name }) => ({ value: id, label: `${name} and shared` })),
+          ]}
+        />
+      </FilterBar>
+      {q ? (
+        <Results q={q} agent={agent} />
+      ) : (
+        <Await query={vaults}>
+          {() =>
+            vaults.rows.length === 0 ? (
+              <Empty>No agent has noted anything yet. They do so while they work.</Empty>
+            ) : (
+              <Table
+                label="Vaults"
+                rows={vaults.rows}
+                columns={COLUMNS}
+                keyOf={({ agent_id }) => agent_id}
+                hrefOf={({ agent_id }) => `/memory/${agent_id}`}
+                more={vaults}
+              />
+            )
+          }
+        </Await>
+      )}
+      {settings && <ScoreSettings onClose={() => setSettings(false)} />}
+    </>
+  );
+}
+
+/** What the search finds, with why it stands where it stands. */
+function Results({ q, agent }: { q: string; agent: string }) {
+  const query = api.useQuery("get", "/v1/memory/search", {
+    params: { query: { query: q, limit: 20, ...(agent ? { agent_id: agent } : {}) } },
+  });
+  return (
+    <Section title="Found, best first">
+      <Await query={query}>
+        {({ items }) =>
+          items.length === 0 ? (
+            <Empty>Nothing in memory fits these words.</Empty>
+          ) : (
+            <Panel>
+              {items.map((hit) => (
+                <HitRow key={`${hit.agent_id}/${hit.entry}`} hit={hit} />
+              ))}
+            </Panel>
+          )
+        }
+      </Await>
+    </Section>
+  );
+}
+
+const part = (value: number) => value.toFixed(2);
+
+function HitRow({ hit: { agent_id, entry, title, type, snippet, trusted, score, parts } }: { hit: Hit }) {
+  return (
+    <Link
+      href={entryHref(agent_id, entry)}
+      data-row
+      className="block border-b border-line px-4 py-3 last:border-0 hover:bg-hover"
+    >
+      <span className="flex flex-wrap items-center gap-2">
+        <span className="font-medium">{title}</span>
+        <Badge>{type}</Badge>
+        {!trusted && <Badge tone="wait">unconfirmed: not in prompts</Badge>}
+        <span className="ml-auto text-xs text-faint">{vaultName(agent_id)}</span>
+      </span>
+      <span className="mt-1 line-clamp-3 text-dim">{snippet}</span>
+      <span className="mt-1 block text-xs text-faint tabular-nums">
+        score {part(score)} · text {part(parts.text)} · usefulness {part(parts.usefulness)} · recency{" "}
+        {part(parts.recency)} · frequency {part(parts.frequency)}
+      </span>
+    </Link>
+  );
+}
+
+const NUMBERS = [
+  ["usefulness_weight", "Weight of usefulness", "0.05", "The three weights sum to 1."],
+  ["recency_weight", "Weight of recency", "0.05", ""],
+  ["frequency_weight", "Weight of frequency", "0.05", ""],
+  ["half_life_days", "Half-life, days", "1", "After that long an entry counts half as recent."],
+  ["recency_floor", "Least recency", "0.05", ""],
+  ["frequency_cap", "Most accesses that count", "1", ""],
+  ["recall_tokens", "Tokens of memory in a prompt", "1", ""],
+] as const;
+
+function ScoreSettings({ onClose }: { onClose(): void }) {
+  const action = useAction();
+  const query = api.useQuery("get", "/v1/memory-scores/settings");
+  return (
+    <Dialog title="How memories are scored" onClose={onClose}>
+      <Await query={query}>
+        {(settings) => (
+          <Form
+            action={action}
+            word="Save"
+            onCancel={onClose}
+            submit={async ({ number }) => {
+              const body = Object.fromEntries(NUMBERS.map(([name]) => [name, number(name)]));
+              await must(client.PUT("/v1/memory-scores/settings", { body }));
+              await refreshMemory();
+              onClose();
+            }}
+          >
+            <div className="grid gap-x-3 sm:grid-cols-2">
+              {NUMBERS.map(([name, label, step, hint]) => (
+                <Field key={name} label={label} hint={hint} error={fieldError(action.error, name)}>
+                  <Input name={name} type="number" step={step} min="0" required defaultValue={settings[name]} />
+                </Field>
+              ))}
+            </div>
+            <p className="mb-2 text-sm text-dim">
+              {plural(settings.recall_tokens, "token")} of a prompt at most are memory.{" "}
+              <button
+                type="button"
+                className="underline"
+                onClick={() =>
+                  action.run(async () => {
+                    const params = { query: { reset: "true" as const } };
+                    await must(client.PUT("/v1/memory-scores/settings", { params, body: {} }));
+                    await refreshMemory();
+                    onClose();
+                  })
+                }
+              >
+                Back to the defaults
+              </button>
+            </p>
+          </Form>
+        )}
+      </Await>
+    </Dialog>
+  );
+}

@@ -1,0 +1,237 @@
+/** One vault: its entries, what waits for a confirmation, and the links between them. */
+import { Pin, Plus } from "lucide-react";
+import { useState } from "react";
+import { Link, useLocation, useParams } from "wouter";
+import { api, client, fieldError, must } from "../../api/client.ts";
+import { usePages } from "../../api/queries.ts";
+import { useAdmin } from "../../shell/session.tsx";
+import { useAction } from "../../ui/action.ts";
+import { Button } from "../../ui/button.tsx";
+import { Dialog } from "../../ui/dialog.tsx";
+import { Badge } from "../../ui/facts.tsx";
+import { Check, Field, Input, Select, TextArea } from "../../ui/field.tsx";
+import { FilterBar, FilterSelect } from "../../ui/filter.tsx";
+import { Form } from "../../ui/form.tsx";
+import { Await, Empty } from "../../ui/note.tsx";
+import { PageHeader } from "../../ui/page.tsx";
+import { type Column, Table, TwoLines } from "../../ui/table.tsx";
+import { Tabs, useParam } from "../../ui/tabs.tsx";
+import { Ago } from "../../ui/time.tsx";
+import { EntryView } from "./entry-view.tsx";
+import { ENTRY_TYPES, type Entry, entryHref, refreshMemory, vaultName } from "./memory.ts";
+
+export default function VaultPage() {
+  const { agent = "" } = useParams<{ agent: string }>();
+  const [entry] = useParam("entry");
+  return entry ? <EntryView key={entry} agent={agent} id={entry} /> : <Vault agent={agent} />;
+}
+
+const COLUMNS: Column<Entry>[] = [
+  {
+    title: "Entry",
+    className: "w-[52%] min-w-44",
+    cell: ({ title, content }) => <TwoLines first={title} second={content.slice(0, 200)} />,
+  },
+  {
+    title: "State",
+    cell: ({ type, trusted, pinned, problem, superseded_by, owner_id }) => (
+      <span className="flex flex-wrap items-center gap-1">
+        <Badge>{type}</Badge>
+        {problem && <Badge tone="bad">fault</Badge>}
+        {!trusted && !problem && <Badge tone="wait">unconfirmed</Badge>}
+        {superseded_by && <Badge>superseded</Badge>}
+        {owner_id && <Badge tone="run">private</Badge>}
+        {pinned && <Pin role="img" aria-label="pinned" size={13} className="text-accent" />}
+      </span>
+    ),
+  },
+  { title: "Score", wide: true, align: "right", cell: ({ score }) => score.toFixed(2) },
+  { title: "Changed", wide: true, align: "right", cell: ({ updated_at }) => <Ago at={updated_at} /> },
+];
+
+function Vault({ agent }: { agent: string }) {
+  const [tab] = useParam("tab");
+  const [adding, setAdding] = useState(false);
+  return (
+    <>
+      <PageHeader
+        title={vaultName(agent)}
+        above={
+          <Link href="/memory" className="hover:underline">
+            Memory
+          </Link>
+        }
+        actions={
+          <Button kind="primary" icon={<Plus aria-hidden size={14} />} onClick={() => setAdding(true)}>
+            New entry
+          </Button>
+        }
+      />
+      <Tabs
+        label="Views of the vault"
+        tabs={[
+          { id: "entries", title: "Entries" },
+          { id: "links", title: "Links" },
+        ]}
+      />
+      {tab === "links" ? <Links agent={agent} /> : <Entries agent={agent} add={() => setAdding(true)} />}
+      {adding && <NewEntry agent={agent} onClose={() => setAdding(false)} />}
+    </>
+  );
+}
+
+function Entries({ agent, add }: { agent: string; add(): void }) {
+  const [type, setType] = useParam("type");
+  const [state, setState] = useParam("state");
+  const query = usePages("/v1/memory/vaults/{agent_id}", {
+    path: { agent_id: agent },
+    query: {
+      limit: 100,
+      ...(type ? { type: type as Entry["type"] } : {}),
+      ...(state ? { unconfirmed: true } : {}),
+    },
+  });
+  return (
+    <>
+      <FilterBar>
+        <FilterSelect
+          label="Type"
+          value={type}
+          onChange={setType}
+          options={[{ value: "", label: "Any type" }, ...ENTRY_TYPES.map((one) => ({ value: one, label: one }))]}
+        />
+        <FilterSelect
+          label="State"
+          value={state}
+          onChange={setState}
+          options={[
+            { value: "", label: "Any state" },
+            { value: "unconfirmed", label: "Unconfirmed" },
+          ]}
+        />
+      </FilterBar>
+      <Await query={query} rows={6}>
+        {() =>
+          query.rows.length === 0 ? (
+            <Empty action={!type && !state && <Button onClick={add}>Write the first</Button>}>
+              {type || state ? "No entry is like that." : "This vault is empty."}
+            </Empty>
+          ) : (
+            <Table
+              label="Entries"
+              rows={query.rows}
+              columns={COLUMNS}
+              keyOf={({ id }) => id}
+              hrefOf={({ id }) => entryHref(agent, id)}
+              more={query}
+            />
+          )
+        }
+      </Await>
+    </>
+  );
+}
+
+/** Each link of the vault as a line; broken ones first. */
+function Links({ agent }: { agent: string }) {
+  const query = api.useQuery("get", "/v1/memory/graph/{agent_id}", { params: { path: { agent_id: agent } } });
+  return (
+    <Await query={query}>
+      {({ nodes, links, truncated }) => {
+        const titles = new Map(nodes.map(({ entry, title }) => [entry, title]));
+        const rows = links.toSorted((a, b) => Number(b.broken) - Number(a.broken));
+        if (rows.length === 0) return <Empty>No entry links to another. Write [[entry]] to link.</Empty>;
+        return (
+          <>
+            <Table
+              label="Links"
+              rows={rows}
+              columns={[
+                { title: "From", cell: ({ from }) => titles.get(from) ?? from },
+                {
+                  title: "How",
+                  cell: ({ kind, broken }) => (
+                    <span className="inline-flex gap-1">
+                      {kind === "link" ? "links to" : "was superseded by"}
+                      {broken && <Badge tone="bad">not there</Badge>}
+                    </span>
+                  ),
+                },
+                { title: "To", cell: ({ to }) => titles.get(to) ?? <code className="font-mono text-xs">{to}</code> },
+              ]}
+              keyOf={({ from, to, kind }) => `${from} ${kind} ${to}`}
+              hrefOf={({ from }) => entryHref(agent, from)}
+            />
+            {truncated && <p className="mt-2 text-sm text-dim">The first 5,000 entries are shown.</p>}
+          </>
+        );
+      }}
+    </Await>
+  );
+}
+
+function NewEntry({ agent, onClose }: { agent: string; onClose(): void }) {
+  const action = useAction();
+  const admin = useAdmin();
+  const [, navigate] = useLocation();
+  return (
+    <Dialog title="New entry" onClose={onClose}>
+      <Form
+        action={action}
+        word="Write it"
+        onCancel={onClose}
+        submit={async ({ text, raw, checked }) => {
+          const body = {
+            ...{ title: text("title"), content: raw("content"), type: text("type") as Entry["type"] },
+            ...{
+              pinned: checked("pinned"),
+              tags: text("tags")
+                .split(/[\s,]+/)
+                .filter(Boolean),
+            },
+            ...(checked("private") ? { private: true } : {}),
+          };
+          const call = client.POST("/v1/memory/vaults/{agent_id}/entries", {
+            params: { path: { agent_id: agent } },
+            body,
+          });
+          const { id } = await must(call);
+          await refreshMemory();
+          onClose();
+          navigate(entryHref(agent, id));
+        }}
+      >
+        <Field label="Title" error={fieldError(action.error, "title")}>
+          <Input name="title" required maxLength={200} />
+        </Field>
+        <Field label="Type">
+          <Select name="type" defaultValue="fact">
+            {ENTRY_TYPES.map((one) => (
+              <option key={one}>{one}</option>
+            ))}
+          </Select>
+        </Field>
+        <Field
+          label="Content"
+          hint="Markdown. [[entry]] links to another entry."
+          error={fieldError(action.error, "content")}
+        >
+          <TextArea name="content" rows={6} required />
+        </Field>
+        <Field label="Tags" error={fieldError(action.error, "tags")}>
+          <Input name="tags" />
+        </Field>
+        <Check name="pinned" label="Pinned" hint="Always in the agent's prompt, as far as there is room." />
+        {agent !== "shared" && (
+          <Check
+            name="private"
+            label="For me alone"
+            hint="Recalled only in work for you."
+            defaultChecked={!admin}
+            disabled={!admin}
+          />
+        )}
+      </Form>
+    </Dialog>
+  );
+}
