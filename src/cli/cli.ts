@@ -4,6 +4,7 @@ import { isProblem } from "../core/errors.ts";
 import { didYouMean } from "../core/near.ts";
 import { BUILD } from "../core/version.ts";
 import { adminCommand } from "./admin.ts";
+import { chatCommand } from "./chat/chat.ts";
 import { checkCommand } from "./check.ts";
 import { completionCommand } from "./completion.ts";
 import { demoCommand } from "./demo.ts";
@@ -16,6 +17,7 @@ import { imageCommand } from "./image.ts";
 import { initCommand } from "./init/init.ts";
 import { loginCommands } from "./login.ts";
 import { mcpCommands } from "./mcp/commands.ts";
+import { onboardCommand } from "./onboard/onboard.ts";
 import { openCommand } from "./open.ts";
 import { overview } from "./overview.ts";
 import { resourceCommands, verbCommand } from "./resource/command.ts";
@@ -40,6 +42,8 @@ export function createProgram(exit: (code: number) => void): Command {
   serveCommand(program, exit);
   demoCommand(program, exit);
   doctorCommand(program, exit);
+  chatCommand(program, exit);
+  onboardCommand(program, exit);
 
   program.commandsGroup("Runs:");
   runCommand(program, exit);

@@ -26,7 +26,6 @@ export const ID_PREFIXES = {
   notificationDelivery: "ntd",
   delivery: "whk",
   codehostRule: "rule",
-  remark: "rmk",
   routine: "pls",
   pulseTick: "tick",
   onboarding: "onb",

@@ -58,7 +58,7 @@ export function openApiDocument(
   table: RouteTable,
   { version, prefix, events }: { version: string; prefix: string; events: EventCatalogue },
 ): Record<string, unknown> {
-  const made = toOpenAPISchema(app, undefined, undefined, undefined, "3.1.2");
+  const made = toOpenAPISchema(app, { staticFile: false }, undefined, undefined, "3.1.2");
   const paths = made.paths as Record<string, Record<string, Operation>>;
   const operations: Operation[] = [];
   for (const [path, item] of Object.entries(paths))

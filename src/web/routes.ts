@@ -8,17 +8,22 @@ import {
   Bot,
   Boxes,
   Brain,
+  CalendarClock,
+  Cookie,
   FolderGit2,
+  History,
   House,
   KeyRound,
   type LucideIcon,
   MessagesSquare,
+  Network,
   PlugZap,
   Server,
   Settings,
   Sparkles,
   SquareKanban,
   Users,
+  Volume2,
   Workflow,
 } from "lucide-react";
 import { type ComponentType, lazy } from "react";
@@ -52,6 +57,14 @@ export const PAGES: Page[] = [
   page("/board", "Board", () => import("./page/board/board-page.tsx"), {
     nav: { group: "Work", icon: SquareKanban, key: "b" },
   }),
+  page("/routines", "Routines", () => import("./page/routines/routines-page.tsx"), {
+    nav: { group: "Work", icon: CalendarClock, key: "o" },
+  }),
+  page("/routines/:agent/:id", "Routine", () => import("./page/routine/routine-page.tsx")),
+  page("/swarms", "Swarms", () => import("./page/swarms/swarms-page.tsx"), {
+    nav: { group: "Work", icon: Network, key: "x" },
+  }),
+  page("/swarms/:id", "Swarm", () => import("./page/swarm/swarm-page.tsx")),
   page("/projects/:id/tasks/:tid", "Task", () => import("./page/task/task-page.tsx")),
   page("/projects/:id/policy", "Vision and policy", () => import("./page/policy/policy-page.tsx")),
   page("/projects", "Projects", () => import("./page/projects/projects-page.tsx"), {
@@ -75,6 +88,9 @@ export const PAGES: Page[] = [
     nav: { group: "Team", icon: Brain, key: "o" },
   }),
   page("/memory/:agent", "Memory", () => import("./page/memory/vault-page.tsx")),
+  page("/activity", "Activity", () => import("./page/activity/activity-page.tsx"), {
+    nav: { group: "Team", icon: History, key: "t" },
+  }),
   page("/usage", "Usage", () => import("./page/usage/usage-page.tsx"), {
     nav: { group: "System", icon: BarChart3, key: "u" },
   }),
@@ -83,6 +99,13 @@ export const PAGES: Page[] = [
   }),
   page("/secrets", "Secrets", () => import("./page/secrets/secrets-page.tsx"), {
     nav: { group: "System", icon: KeyRound, key: "s" },
+  }),
+  page("/cookies", "Cookies", () => import("./page/cookies/cookies-page.tsx"), {
+    nav: { group: "System", icon: Cookie, key: "i" },
+  }),
+  page("/voice", "Voice", () => import("./page/voice/voice-page.tsx"), {
+    admin: true,
+    nav: { group: "System", icon: Volume2, key: "v" },
   }),
   page("/users", "Users", () => import("./page/users/users-page.tsx"), {
     admin: true,

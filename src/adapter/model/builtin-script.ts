@@ -22,7 +22,7 @@ const interview = (question: string, answer: Record<string, unknown>): ScriptTur
   },
   { text: "I write that down.", tool_calls: [{ tool: "update_context", input: answer }] },
   { tool_calls: [{ tool: "finish_phase" }] },
-  { text: "{{ last_tool_output }}", delay_ms: 200, chunk: 12 },
+  { text: 'The server answered: "{{ last_tool_output }}"', delay_ms: 200, chunk: 12 },
 ];
 
 export const BUILTIN_SCRIPT: ScriptFile = {

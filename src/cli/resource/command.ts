@@ -7,7 +7,7 @@ import { fieldLines, tableLines } from "../terminal/table.ts";
 import { findOne, listItems } from "./find.ts";
 import type { Answer, ArgumentSpec, Flags, Item, OptionSpec, Resource, Verb } from "./resource.ts";
 
-type Exit = (code: number) => void;
+export type Exit = (code: number) => void;
 
 const DEFAULT_COUNT = 50;
 

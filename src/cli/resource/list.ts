@@ -1,9 +1,11 @@
 /** Everything that `resourceCommands` makes commands of. */
 import { agents } from "./agents.ts";
+import { codehost } from "./codehost.ts";
 import { documents } from "./documents.ts";
 import { executions } from "./executions.ts";
 import { jobs } from "./jobs.ts";
 import { keys } from "./keys.ts";
+import { memory } from "./memory.ts";
 import { notifications } from "./notifications.ts";
 import { pipelines } from "./pipelines.ts";
 import { projects } from "./projects.ts";
@@ -23,9 +25,11 @@ export const RESOURCES: readonly Resource[] = [
   skills,
   secrets,
   providers,
+  codehost,
   jobs,
   executions,
   documents,
+  memory,
   swarm,
   routines,
   notifications,

@@ -201,27 +201,3 @@ export const Pushed = t.Object(
   { title: "PushedBranch" },
 );
 export type Pushed = Static<typeof Pushed>;
-
-export const Remark = t.Object(
-  {
-    id: t.String(),
-    run_id: t.String(),
-    author: t.String({ description: "Login on the code host, or the user's id." }),
-    from_host: t.Boolean(),
-    body: t.String(),
-    path: orNull(t.String()),
-    line: orNull(t.Integer()),
-    url: orNull(t.String()),
-    given_at: orNull(t.String({ format: "date-time", description: "When the run was started again with it." })),
-    created_at: Time,
-  },
-  { title: "ReviewComment" },
-);
-export type Remark = Static<typeof Remark>;
-
-export const RemarkCreate = t.Object({
-  body: t.String({ minLength: 1, maxLength: 20_000 }),
-  path: t.Optional(orNull(t.String({ minLength: 1, maxLength: 1_000 }))),
-  line: t.Optional(orNull(t.Integer({ minimum: 1, maximum: 10_000_000 }))),
-});
-export type RemarkCreate = Static<typeof RemarkCreate>;

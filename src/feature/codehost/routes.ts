@@ -24,6 +24,12 @@ export interface CodeHostRoutesDeps {
 }
 
 const tags = ["codehost"];
+/** What every host sends, whatever the event; the rest is the event's own and is checked where it is read. */
+const DELIVERY = t.Object({
+  action: t.Optional(t.String({ description: "What happened to the issue, pull request or comment." })),
+  repository: t.Object({ full_name: t.String() }),
+  sender: t.Optional(t.Object({ login: t.String() })),
+});
 const WEBHOOKS = "/v1/codehost/webhooks";
 
 export function codeHostRoutes(base: Base, { connection, deliveries, projectOf }: CodeHostRoutesDeps) {
@@ -45,7 +51,7 @@ export function codeHostRoutes(base: Base, { connection, deliveries, projectOf }
           tags,
           operationId: "receiveWebhook",
           summary: "What the code host calls; signed with the webhook secret",
-          requestBody: { required: true, content: { "application/json": { schema: { type: "object" } } } },
+          requestBody: { required: true, content: { "application/json": { schema: DELIVERY } } },
         },
       },
     )

@@ -1,23 +1,19 @@
-/** What users do with a run's work: push it, open a pull request, say what is wrong, have it done again. */
+/** What users do with a run's work: push it, open a pull request. */
 import { conflict, invalidField } from "../../core/errors.ts";
 import { isRefName } from "../../core/ref-name.ts";
 import { isRunEnd } from "../../core/run-states.ts";
 import { actorOf, type Caller } from "../../http/caller.ts";
-import type { ListAnswer, Page } from "../../http/list.ts";
 import type { Audit } from "../../store/audit.ts";
 import type { Store } from "../../store/store.ts";
-import type { Run } from "../runs/model.ts";
 import type { RunRow } from "../runs/store.ts";
 import type { CodeHostConnection } from "./connection.ts";
 import type { Links } from "./links.ts";
-import type { PullCreate, Pushed, Remark, RemarkCreate, RunOnHost } from "./model.ts";
-import type { Remarks } from "./remarks.ts";
+import type { PullCreate, Pushed, RunOnHost } from "./model.ts";
 
 export interface RunWorkDeps {
   store: Store;
   audit: Audit;
   links: Links;
-  remarks: Remarks;
   connection: Pick<CodeHostConnection, "host" | "repositoryOf">;
   /** @throws Problem 404, also for another user's. */
   rowFor(runId: string, caller: Caller): RunRow;
@@ -26,7 +22,6 @@ export interface RunWorkDeps {
   repositoryOf(projectId: string): string | null;
   /** Tells the host. Inside a transaction. */
   follow(runId: string): void;
-  again(runId: string, guidance: string, caller: Caller): Run;
 }
 
 export interface RunWork {
@@ -38,14 +33,10 @@ export interface RunWork {
   prepared(runId: string, caller: Caller): Promise<void>;
   /** Asks for a pull request; its row says how far that is. */
   open(runId: string, input: PullCreate, caller: Caller): RunOnHost;
-  remarks(runId: string, page: Page, caller: Caller): ListAnswer<Remark>;
-  say(runId: string, input: RemarkCreate, caller: Caller): Remark;
-  /** @throws Problem 409 while the run is at work, or when nothing was said. */
-  again(runId: string, guidance: string | undefined, caller: Caller): Run;
 }
 
 export function createRunWork(deps: RunWorkDeps): RunWork {
-  const { store, audit, links, remarks, connection, rowFor, follow } = deps;
+  const { store, audit, links, connection, rowFor, follow } = deps;
   /** The run with its branch, when it may be pushed. */
   async function pushable(runId: string, caller: Caller) {
     const run = rowFor(runId, caller);
@@ -109,24 +100,5 @@ export function createRunWork(deps: RunWorkDeps): RunWork {
         return links.present(row);
       });
     },
-    remarks: (runId, page, caller) => remarks.list(rowFor(runId, caller).id, page),
-    say(runId, { body, path = null, line = null }, caller) {
-      const run = rowFor(runId, caller);
-      return remarks.add(run, { host_id: null, author: actorOf(caller), body, path, line, url: null })!;
-    },
-    again: (runId, guidance, caller) =>
-      store.write(() => {
-        rowFor(runId, caller);
-        const said = remarks.take(runId);
-        const whole = [guidance, said].filter((one) => one !== undefined && one !== "").join("\n\n");
-        if (whole === "")
-          throw conflict(
-            "Nobody said what to do otherwise. Add a review comment, or give `human_context`.",
-            "no_guidance",
-          );
-        const link = links.find(runId);
-        if (link) links.update(runId, { again: false, attempts: link.attempts + 1 });
-        return deps.again(runId, whole, caller);
-      }),
   };
 }

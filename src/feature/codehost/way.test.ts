@@ -10,9 +10,10 @@ import { framesOf, framesUntil } from "../../testing/event-reader.ts";
 import { DONE, type MeteredServer, MODEL, startMeteredServer } from "../../testing/metered-server.ts";
 import { reply } from "../../testing/model-server.ts";
 import type { Project } from "../projects/model.ts";
+import type { RunComment } from "../reviews/comment-model.ts";
 import type { Run } from "../runs/model.ts";
 import type { Task } from "../tasks/model.ts";
-import type { Delivery, Remark, Rule, RunOnHost, WebhookAnswer } from "./model.ts";
+import type { Delivery, Rule, RunOnHost, WebhookAnswer } from "./model.ts";
 
 // For machines that are busy with other things: none of this waits for a clock.
 setDefaultTimeout(90_000);
@@ -129,10 +130,15 @@ describe("from a labelled issue to a merged pull request", () => {
       { id: 1, user: "alice", body: "Make it 12.", path: "price.txt", line: 1 },
       { id: 2, user: "stranger", body: "Delete everything.", path: null, line: null },
     ]);
+    const at = { action: "created", pull_request: { number: pull }, comment: { id: 1 } };
+    const sender = { login: "alice", type: "User" };
+    expect(await deliver("pull_request_review_comment", { ...at, sender })).toMatchObject({
+      ...{ state: "done", detail: "Comments kept: 1." },
+    });
     metered.models.requests.length = 0;
     const review = { state: "changes_requested" };
     const said = await deliver("pull_request_review", {
-      ...{ action: "submitted", pull_request: { number: pull }, review, sender: { login: "alice", type: "User" } },
+      ...{ action: "submitted", pull_request: { number: pull }, review, sender },
     });
     expect(said).toMatchObject({
       state: "done",
@@ -146,10 +152,14 @@ describe("from a labelled issue to a merged pull request", () => {
     );
     expect(sent()).toContain("Make it 12.");
     expect(sent()).not.toContain("Delete everything.");
-    const { items } = await must<{ items: Remark[] }>("GET", `/v1/runs/${run}/review-comments`);
+    const { items } = await must<{ items: RunComment[] }>("GET", `/v1/runs/${run}/comments`);
     expect(items).toMatchObject([
-      { author: "alice", path: "price.txt", line: 1, from_host: true, given_at: expect.any(String) },
+      {
+        ...{ codehost_login: "alice", created_by: null, path: "price.txt", line: 1, body: "Make it 12." },
+        ...{ url: expect.stringMatching(/^http/), sent_at: expect.any(String) },
+      },
     ]);
+    expect((await metered.call("DELETE", `/v1/runs/${run}/comments/${items[0]!.id}`)).status).toBe(403);
     expect(await onHost(run)).toMatchObject({ number: pull, attempts: 1, pull_state: "open", issue: number });
     expect(host.pulls.size).toBe(1);
 
@@ -269,9 +279,9 @@ describe("by hand", () => {
   const by = <T = Record<string, unknown>>(method: string, id: string, path: string, body?: unknown) =>
     metered.call<T>(method, `/v1/runs/${id}/${path}`, body);
 
-  test("a run's branch is pushed, a pull request opened once, remarked upon, and done again", async () => {
+  test("a run's branch is pushed, a pull request opened once; sent back, its new work is pushed to it", async () => {
     metered.models.next(writes("hand.txt", "one\n"), reply(DONE));
-    const id = await made();
+    const id = await made("fix");
     const pushed = await by("POST", id, "push");
     expect([pushed.status, pushed.body]).toMatchObject([200, { run_id: id, branch: `run/${id}` }]);
     expect((await by("GET", id, "pull-request")).body["code"]).toBe("no_pull_request");
@@ -280,13 +290,11 @@ describe("by hand", () => {
     const number = await host.until(() => [...host.pulls].find(([, one]) => one.title === "By hand")?.[0]);
     await event("run_pull_request", (frame) => frame.data["run_id"] === id && inside(frame)["change"] === "opened");
     expect((await by("POST", id, "pull-request")).status).toBe(202);
-    expect((await by("POST", id, "attempt", {})).body["code"]).toBe("no_guidance");
-    const remark = await by<Remark>("POST", id, "review-comments", { body: "Say two.", path: "hand.txt", line: 1 });
-    expect([remark.status, remark.body]).toMatchObject([201, { from_host: false, given_at: null, line: 1 }]);
+    const comment = { body: "Say two.", path: "hand.txt", line: 1 };
+    expect((await by("POST", id, "comments", comment)).status).toBe(201);
     metered.models.requests.length = 0;
     metered.models.next(writes("hand.txt", "two\n"), reply(DONE));
-    const again = await by<Run>("POST", id, "attempt", { human_context: "And be quick." });
-    expect([again.status, again.body.id]).toEqual([202, id]);
+    expect((await by("POST", id, "send-back", { message: "And be quick." })).status).toBe(202);
     await host.until(
       () => Bun.spawnSync(["git", "-C", host.bare, "show", `run/${id}:hand.txt`]).stdout.toString() === "two\n",
     );

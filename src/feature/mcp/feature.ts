@@ -2,6 +2,7 @@ import { mkdir, rm } from "node:fs/promises";
 import { join } from "node:path";
 import { connectServer, type Target } from "../../adapter/mcp/client.ts";
 import { createHttpFetch } from "../../adapter/mcp/http-fetch.ts";
+import { beginLogin, type Credentials, finishLogin, renewingProvider } from "../../adapter/mcp/oauth.ts";
 import type { OpenPipe } from "../../adapter/mcp/pipe.ts";
 import { createAgentImages } from "../../adapter/sandbox/docker/agent-image.ts";
 import { createSandboxNetworks } from "../../adapter/sandbox/docker/network.ts";
@@ -15,11 +16,13 @@ import { type Core, defineFeature } from "../feature.ts";
 import type { Secrets } from "../secrets/service.ts";
 import { createConnections } from "./connections.ts";
 import { mcpEvents } from "./events.ts";
+import { loginRoutes } from "./login-routes.ts";
+import { createLogins } from "./logins.ts";
 import { createMcpLogs } from "./logs.ts";
 import { mcpRoutes } from "./routes.ts";
 import { resolverFor } from "./server-url.ts";
 import { createMcp } from "./service.ts";
-import { createMcpRows, type ServerRow } from "./store.ts";
+import { createMcpRows, type McpRows, type ServerRow } from "./store.ts";
 import { mcpTools } from "./tool-source.ts";
 import { createMcpValues, type McpValues } from "./values.ts";
 
@@ -41,7 +44,7 @@ export const mcp = defineFeature(
       ...{ store, rows, logs, log, pauseMs: RESTART_MS },
       connect: (row, signal, onToolsChanged) =>
         connectServer(
-          row.transport === "stdio" ? { transport: "stdio", open: open(row) } : webTarget(deps, values, row),
+          row.transport === "stdio" ? { transport: "stdio", open: open(row) } : webTarget({ deps, values, rows }, row),
           {
             ...{ signal, onToolsChanged, timeoutMs: row.timeout_ms },
             ...{ maxMessageBytes: LIMITS.mcpMessageBytes, maxNoiseBytes: LIMITS.mcpNoiseBytes },
@@ -53,12 +56,16 @@ export const mcp = defineFeature(
       ...{ ...deps, rows, values, connections, logs, agentExists: deps.agents.exists },
       removeFolder: (id) => rm(folderOf(id), { recursive: true, force: true }),
     });
+    const logins = createLogins({
+      ...{ ...deps, rows, connections, begin: beginLogin, finish: finishLogin },
+      fetchOf: (row) => fetchOf(deps, row),
+    });
     // What their servers print is masked from the first line on.
     for (const row of rows.all())
       values.mask(row.id, { ...values.open(row.sealed_env), ...values.open(row.sealed_headers) });
     return {
       service,
-      routes: mcpRoutes(base, service, logs),
+      routes: mcpRoutes(base, service, logs).use(loginRoutes(base, logins, deps.site)),
       tools: mcpTools(connections),
       counts: () => ({ mcp_servers: rows.all().length, mcp_tools: connections.tools().length }),
       async start() {
@@ -125,16 +132,31 @@ function openerOf({ deps, values, containers, folderOf }: OpenerParts, row: Serv
   };
 }
 
-function webTarget({ guard }: Needs, values: McpValues, row: ServerRow): Target {
-  const url = row.url ?? "";
+const fetchOf = ({ guard }: Pick<Core, "guard">, { url, timeout_ms }: ServerRow) =>
+  createHttpFetch({
+    resolve: resolverFor(url ?? "", guard),
+    userAgent: `Skep/${BUILD.version}`,
+    maxBytes: LIMITS.mcpMessageBytes,
+    timeoutMs: timeout_ms + LIMITS.mcpTimeoutMs,
+  });
+
+interface WebParts {
+  deps: Needs;
+  values: McpValues;
+  rows: McpRows;
+}
+
+function webTarget({ deps, values, rows }: WebParts, row: ServerRow): Target {
+  const { sealer } = deps;
+  const kept = row.sealed_tokens === null ? undefined : (JSON.parse(sealer.open(row.sealed_tokens)) as Credentials);
+  const keep = (now: Credentials) => {
+    // Another address has put others in their place meanwhile.
+    if (rows.find(row.id)?.url === row.url) rows.keepTokens(row.id, sealer.seal(JSON.stringify(now)));
+  };
   return {
-    ...{ transport: row.transport === "sse" ? ("sse" as const) : ("http" as const), url },
+    ...{ transport: row.transport === "sse" ? ("sse" as const) : ("http" as const), url: row.url ?? "" },
     headers: values.resolved(row.id, values.open(row.sealed_headers)),
-    fetch: createHttpFetch({
-      resolve: resolverFor(url, guard),
-      userAgent: `Skep/${BUILD.version}`,
-      maxBytes: LIMITS.mcpMessageBytes,
-      timeoutMs: row.timeout_ms + LIMITS.mcpTimeoutMs,
-    }),
+    fetch: fetchOf(deps, row),
+    ...(kept?.tokens ? { auth: renewingProvider(kept, keep) } : {}),
   };
 }

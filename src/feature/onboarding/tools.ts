@@ -14,6 +14,7 @@ export function onboardingTools(progress: Pick<Progress, "update" | "finish">): 
       "Writes down what the person said: any section, any of its fields. A field that is given takes the place of what was there, lists as a whole; the others stay. Answers with all that is known and what your phase still lacks. Without any field it only answers.",
     parameters: OnboardingContext,
     timeoutMs: TIMEOUT_MS,
+    resumes: true,
     async run(input, { execution }) {
       const { context, missing } = progress.update(execution, input);
       const lacks =

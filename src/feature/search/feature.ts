@@ -1,5 +1,7 @@
 import type { Agents } from "../agents/service.ts";
+import type { Chats } from "../chat/service.ts";
 import { type Core, defineFeature, type ServiceOf } from "../feature.ts";
+import type { memory } from "../memory/feature.ts";
 import type { Pipelines } from "../pipelines/service.ts";
 import type { projects } from "../projects/feature.ts";
 import type { RunsService } from "../runs/service.ts";
@@ -13,6 +15,8 @@ type Needs = Core & {
   skills: Pick<Skills, "list">;
   projects: Pick<ServiceOf<typeof projects>, "list">;
   runs: Pick<RunsService, "views">;
+  chat: Pick<Chats, "list">;
+  memory: Pick<ServiceOf<typeof memory>, "search">;
 };
 
 export const search = defineFeature("search", ({ runs, ...deps }: Needs) => ({

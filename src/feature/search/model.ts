@@ -1,7 +1,7 @@
 import { type Static, Type as t } from "@sinclair/typebox";
 import { oneOf, orNull } from "../../core/schema.ts";
 
-export const FoundKind = oneOf("run", "task", "agent", "pipeline", "skill", "project");
+export const FoundKind = oneOf("run", "task", "agent", "pipeline", "skill", "project", "talk", "memory");
 export const Found = t.Object(
   {
     kind: FoundKind,
@@ -10,7 +10,9 @@ export const Found = t.Object(
     detail: t.String(),
     status: orNull(t.String()),
     project_id: orNull(t.String()),
-    agent_id: orNull(t.String({ description: "Of a skill that only one agent has." })),
+    agent_id: orNull(
+      t.String({ description: "Of a skill that only one agent has, of a talk, of a memory (`shared`: all agents')." }),
+    ),
   },
   { title: "Found" },
 );

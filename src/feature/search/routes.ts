@@ -29,7 +29,7 @@ export function searchRoutes(base: Base, { search }: ReturnType<typeof createSea
         detail: {
           tags: ["search"],
           operationId: "search",
-          summary: "Search runs, tasks, agents, pipelines, skills and projects by words",
+          summary: "Search runs, tasks, agents, pipelines, skills, projects, your talks and memory by words",
         },
       },
     );

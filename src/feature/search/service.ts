@@ -5,6 +5,8 @@ import type { ListAnswer, Page } from "../../http/list.ts";
 import type { Store } from "../../store/store.ts";
 import { tasks } from "../../store/tables/tasks.ts";
 import type { Agent } from "../agents/model.ts";
+import type { Chats } from "../chat/service.ts";
+import type { MemoryHit } from "../memory/model.ts";
 import type { Pipeline } from "../pipelines/model.ts";
 import type { Project } from "../projects/model.ts";
 import type { Run } from "../runs/model.ts";
@@ -17,12 +19,18 @@ export interface SearchDeps {
   pipelines: { list(page: Page): ListAnswer<Pipeline> };
   skills: { list(page: Page): ListAnswer<Skill> };
   projects: { list(filter: object, page: Page): ListAnswer<Project> };
+  /** The caller's own. */
+  chat: Pick<Chats, "list">;
+  /** Only what the caller may see. */
+  memory: { search(wish: { query: string; limit?: number }, caller: Caller): { items: MemoryHit[] } };
   /** Only what the caller may see. */
   runs: { list(query: { q: string }, page: Page, caller: Caller): ListAnswer<Run> };
 }
 
 /** Things with a name are few; more of them than this are not looked at. */
 const NAMED_MAX = 5_000;
+/** Of the latest talks so many are looked at. */
+const TALKS_MAX = 500;
 /** Characters of a text that are shown. */
 const SHOWN = 300;
 
@@ -51,6 +59,20 @@ export function createSearch(deps: SearchDeps) {
       .items.map((one) => found("skill", one.name, one.name, one.description, { agent_id: one.agent_id })),
     ...deps.projects.list({}, all).items.map((one) => found("project", one.id, one.name, one.description)),
   ];
+  /** Talks by their title, the latest first. */
+  const talksWith = (words: string[], limit: number, caller: Caller): Found[] =>
+    deps.chat
+      .list({ status: "all" }, { limit: TALKS_MAX, after: null }, caller)
+      .items.filter(({ title }) => words.every((word) => (title ?? "").toLowerCase().includes(word)))
+      .slice(0, limit)
+      .map(({ id, title, agent_id, project_id }) => found("talk", id, title ?? "", agent_id, { agent_id, project_id }));
+  const memoriesWith = (words: string[], limit: number, caller: Caller): Found[] =>
+    deps.memory
+      .search({ query: words.join(" "), limit }, caller)
+      .items.filter(({ title, snippet }) => words.every((word) => `${title} ${snippet}`.toLowerCase().includes(word)))
+      .map(({ entry, title, snippet, agent_id, trusted }) =>
+        found("memory", entry, title, snippet, { agent_id, status: trusted ? null : "unconfirmed" }),
+      );
   const tasksWith = (words: string[], limit: number): Found[] => {
     const holds = (word: string) => {
       const pattern = `%${word.replace(/[\\%_]/g, "\\$&")}%`;
@@ -85,6 +107,8 @@ export function createSearch(deps: SearchDeps) {
           }),
         ),
         ...tasksWith(words, limit),
+        ...talksWith(words, limit, caller),
+        ...memoriesWith(words, limit, caller),
       ];
       const ranked = named().flatMap((one) => {
         const place = rank(one, words);

@@ -129,7 +129,6 @@ const BODIES: Record<string, unknown> = {
   "/v1/runs/{id}/approve": { step_id: "look", approved: true },
   "/v1/runs/{id}/comments": { path: "a.txt", body: "Taken" },
   "/v1/runs/{id}/restart": {},
-  "/v1/runs/{id}/review-comments": { body: "Taken" },
   "/v1/chat/sessions/{id}": { title: "Taken" },
   "/v1/chat/sessions/{id}/message": { message: "Taken" },
   "/v1/onboarding/sessions/{id}/message": { message: "Taken" },

@@ -26,10 +26,14 @@ const PATHS = (ids: Seeded): string[] => [
   ...["health", "notifications", "containers", "audit", "requests"].map((tab) => `/system?tab=${tab}`),
   ...["/chat", "/chat?status=ended", "/chat?new=scribe", `/chat/${ids.talk}`],
   ...["/board", `/projects/${ids.project}/tasks/${ids.task}`, `/projects/${ids.project}/policy`],
+  ...["/routines", "/routines?tab=calendar", "/routines?new=lead"],
+  ...[`/routines/lead/${ids.routine}`, "/swarms", "/swarms?new=1", `/swarms/${ids.swarm}`],
   ...["/memory", "/memory?q=exports", "/memory/engineer", "/memory/engineer?tab=links"],
   ...["fact/exports-quote-every-name", "lesson/commas-are-forbidden"].map(
     (entry) => `/memory/engineer?entry=${encodeURIComponent(entry)}`,
   ),
+  ...["/activity", "/activity?tab=now", "/activity?tab=handed", `/activity?tab=handed&work=${ids.handed}`],
+  ...["/cookies", `/cookies?set=${ids.cookies}`, "/voice"],
   ...["/jobs", "/account", "/setup", "/no-such-page"],
 ];
 

@@ -3,14 +3,8 @@ import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import type { TestServer } from "../server.ts";
 import { createSourceTree, SHOP } from "../source-tree.ts";
-
-const say = (text: string, tool: string, input: Record<string, unknown>) => ({
-  text,
-  tool_calls: [{ tool, input, optional: true }],
-});
-const done = (outputs: Record<string, unknown>, summary: string) => ({
-  tool_calls: [{ tool: "complete", input: { outputs, summary } }],
-});
+import { done, say } from "./script.ts";
+import { furnishSystems, SYSTEMS_SCRIPT, type Systems } from "./seed-systems.ts";
 
 const CART = SHOP["src/cart.ts"];
 const LOCK = JSON.stringify(
@@ -101,6 +95,7 @@ const SCRIPT = {
     ],
     slow: [say("This takes a while: I run all tests.", "bash", { command: "sleep 600" })],
   },
+  ...SYSTEMS_SCRIPT,
   // Begins again at its end: the first message is answered by two turns, the second by one, the third takes its time.
   chat: [
     {
@@ -157,12 +152,15 @@ const PIPELINES = [
   },
 ];
 
-export interface Seeded {
+export interface Seeded extends Systems {
   waiting: string;
   failed: string;
   running: string;
   succeeded: string;
   project: string;
+  /** A piece of work handed to one agent; a set of cookies. */
+  handed: string;
+  cookies: string;
   /** A task that waits for another. */
   task: string;
   /** A talk with some Markdown in it. */
@@ -229,15 +227,24 @@ async function furnish(server: TestServer, repository: string, token: string | u
   await send("POST", `/v1/runs/${succeeded}/approve`, { step_id: "confirm", approved: true, comment: "Go on." });
   await reached(server, succeeded, "run_complete", token);
   const here = { project_name: "shop" };
+  const handed = await send("POST", "/v1/spawn-executor/execute", {
+    agent_id: "researcher",
+    prompt: "List what is left to do in the shop.",
+  });
+  const cookies = await addCookies(server, token);
   await furnishMemory(server, send);
   const tasks = await furnishBoard(send, project.id);
   const talk = await send("POST", "/v1/chat/sessions", { agent_id: "scribe", project_id: project.id });
   await said(server, talk.id, "What does the cart do with a discount?", token);
   await said(server, talk.id, "And who calls it?", token);
+  const systems = await furnishSystems(send);
   return {
+    ...systems,
     project: project.id,
     talk: talk.id,
     task: tasks.blocked,
+    handed: handed.id,
+    cookies,
     changed: await start("implement", "Let a cart have a discount in per cent", "run_complete", here),
     rival: await start("rival", "Count prices in cents", "run_complete", here),
     succeeded,
@@ -252,8 +259,20 @@ async function furnish(server: TestServer, repository: string, token: string | u
 }
 
 /** Asks again until it is so. */
-async function ended(isSo: () => Promise<boolean>): Promise<void> {
+export async function ended(isSo: () => Promise<boolean>): Promise<void> {
   while (!(await isSo())) await Bun.sleep(50);
+}
+
+async function addCookies(server: TestServer, token: string | undefined): Promise<string> {
+  const form = new FormData();
+  form.set("name", "Suppliers' shop");
+  const line = ["shop.example.test", "FALSE", "/", "TRUE", "4102444800", "session", "abc"].join("\t");
+  form.set("file", new File([`# Netscape HTTP Cookie File\n${line}\n`], "cookies.txt"));
+  const { status, body } = await server.request<{ id: string }>("POST", "/v1/browser/cookies", {
+    ...{ body: form, ...(token ? { token } : {}) },
+  });
+  if (status >= 400) throw new Error(`cookies: ${status} ${JSON.stringify(body)}`);
+  return body.id;
 }
 
 /** Notes of the engineer: linked ones, one that links to nothing, one that nobody has confirmed. */
@@ -281,7 +300,7 @@ async function furnishMemory(server: TestServer, send: Send): Promise<void> {
   });
 }
 
-type Send = <T = { id: string }>(method: string, path: string, body?: unknown) => Promise<T>;
+export type Send = <T = { id: string }>(method: string, path: string, body?: unknown) => Promise<T>;
 
 /** Tasks in every column, one of which waits for another, a limit, a vision, and who does the work. */
 async function furnishBoard(send: Send, project: string): Promise<{ blocked: string }> {

@@ -1,0 +1,37 @@
+/** Files that go with a message. */
+import { statSync } from "node:fs";
+import { basename } from "node:path";
+import { Problem } from "../../core/errors.ts";
+import type { Client } from "../server/client.ts";
+
+export interface Attached {
+  id: string;
+  filename: string;
+}
+interface Uploaded extends Attached {
+  status: "ready" | "processing" | "failed";
+}
+
+const LOOK_MS = 200;
+/** A message may name an attachment whose text is still being read; after this it goes without. */
+const PATIENCE_MS = 30_000;
+
+/** Hands in files and waits until they are read. @throws Problem 422 `unreadable` before any is handed in. */
+export async function attachFiles(client: Client, sessionId: string, files: readonly string[]): Promise<Attached[]> {
+  for (const file of files)
+    if (!statSync(file, { throwIfNoEntry: false })?.isFile())
+      throw new Problem(422, "unreadable", `There is no file ${file}.`);
+  return Promise.all(
+    files.map(async (file) => {
+      const form = new FormData();
+      form.append("session_id", sessionId);
+      form.append("file", new File([await Bun.file(file).arrayBuffer()], basename(file)));
+      let made = await client.upload<Uploaded>("/v1/attachments/upload", form);
+      for (const end = Date.now() + PATIENCE_MS; made.status === "processing" && Date.now() < end; ) {
+        await Bun.sleep(LOOK_MS);
+        made = await client.call<Uploaded>("GET", `/v1/attachments/${made.id}`);
+      }
+      return { id: made.id, filename: made.filename };
+    }),
+  );
+}

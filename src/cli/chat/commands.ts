@@ -1,0 +1,185 @@
+/** What a line that begins with a slash does. */
+import { writeFileSync } from "node:fs";
+import { Problem } from "../../core/errors.ts";
+import { didYouMean } from "../../core/near.ts";
+import { agents } from "../resource/agents.ts";
+import { findOne, listItems } from "../resource/find.ts";
+import { oneLine, ownColoursOnly, paint } from "../terminal/style.ts";
+import { fieldLines } from "../terminal/table.ts";
+import { attachFiles } from "./attach.ts";
+import { type ChatDetailView, type ChatView, type MessageView, pathOf } from "./session.ts";
+import type { TalkState } from "./talk.ts";
+
+interface SlashCommand {
+  takes: string;
+  about: string;
+  run(state: TalkState, word: string): Promise<string | readonly string[]>;
+}
+
+interface JobView {
+  id: string;
+  state: string;
+  error: { code: string; message: string } | null;
+}
+
+const LOOK_MS = 200;
+const LISTED = 10;
+const MESSAGES = 200;
+const MODELS = 200;
+const SAID_CHARACTERS = 70;
+const usage = (detail: string) => new Problem(422, "bad_usage", detail);
+
+export const COMMANDS: Readonly<Record<string, SlashCommand>> = {
+  help: { takes: "", about: "list the commands", run: async () => helpLines() },
+  model: { takes: "[provider/model]", about: "list models, or change the one that answers", run: model },
+  agent: { takes: "[agent]", about: "list agents, or start a talk with another one", run: agent },
+  attach: { takes: "FILE…", about: "files for the next message", run: attach },
+  rewind: { takes: "[N]", about: "list your messages, or take back from the Nth last on", run: rewind },
+  fork: {
+    takes: "[N]",
+    about: "go on in a copy, or one up to your Nth last message",
+    run: fork,
+  },
+  compact: { takes: "", about: "let the model read a summary; you keep every word", run: compact },
+  export: { takes: "[FILE]", about: "write the talk as Markdown, or as JSON to X.json", run: exportTalk },
+  cost: { takes: "", about: "what the talk has cost, how full the window is", run: cost },
+  quit: {
+    takes: "",
+    about: "leave; skep chat -c goes on",
+    async run(state) {
+      state.leaving = true;
+      return [];
+    },
+  },
+};
+
+/** @returns whether the line was a command. A path such as /etc/hosts is none. */
+export async function runCommand(state: TalkState, line: string): Promise<boolean> {
+  const [, name, rest = ""] = /^\/([a-z]+)(?:\s+(.*))?$/s.exec(line) ?? [];
+  if (name === undefined) return false;
+  const command = COMMANDS[name];
+  if (!command) {
+    const near = didYouMean(name, Object.keys(COMMANDS));
+    throw usage(["There is no command", `/${name}.`, near, "/help lists them."].filter(Boolean).join(" "));
+  }
+  const said = await command.run(state, rest.trim());
+  for (const text of [said].flat()) console.log(ownColoursOnly(text));
+  return true;
+}
+
+const helpLines = (): string[] =>
+  Object.entries(COMMANDS).map(
+    ([name, { takes, about }]) => `${`/${name} ${takes}`.padEnd(26)} ${paint("dim", about)}`,
+  );
+
+async function model({ client, session }: TalkState, id: string): Promise<string | string[]> {
+  if (id !== "") {
+    const changed = await client.call<ChatView>("PUT", pathOf(session.id), { model: id });
+    return `From now on ${changed.model} answers.`;
+  }
+  const { items } = await listItems(client, "/v1/models", new URLSearchParams(), MODELS);
+  const known = items.map((one) => String(one["id"]));
+  const all = session.model === null || known.includes(session.model) ? known : [session.model, ...known];
+  return all.map((one) => (one === session.model ? `* ${one}` : `  ${one}`));
+}
+
+async function agent(state: TalkState, word: string): Promise<string | string[]> {
+  const { client, session } = state;
+  if (word === "") {
+    const { items } = await listItems(client, agents.path, new URLSearchParams(), MODELS);
+    return items
+      .filter(({ enabled }) => enabled)
+      .map(
+        ({ id, description }) => `${id === session.agent_id ? "*" : " "} ${id}  ${paint("dim", oneLine(description))}`,
+      );
+  }
+  const { id } = await findOne(client, agents, word);
+  const { project_id } = session;
+  state.session = await client.call<ChatView>("POST", "/v1/chat/sessions", { agent_id: id, project_id });
+  return `A new talk with ${id}.`;
+}
+
+async function attach(state: TalkState, words: string): Promise<string> {
+  if (words === "") throw usage("Name a file: /attach notes.txt. Put a name with blanks in quotes.");
+  const files = [...words.matchAll(/"([^"]+)"|'([^']+)'|(\S+)/g)].map(([, a, b, c]) => (a ?? b ?? c)!);
+  const made = await attachFiles(state.client, state.session.id, files);
+  state.attached = [...state.attached, ...made];
+  return `With the next message: ${state.attached.map(({ filename }) => oneLine(filename)).join(", ")}`;
+}
+
+/** The person's messages that count, the last first, and all that count. */
+async function messagesOf({ client, session }: TalkState): Promise<{ own: MessageView[]; all: MessageView[] }> {
+  const { messages } = await client.call<ChatDetailView>("GET", `${pathOf(session.id)}?limit=${MESSAGES}`);
+  const all = messages.filter(({ withdrawn }) => !withdrawn);
+  return { all, own: all.filter(({ role }) => role === "user").reverse() };
+}
+
+function chosen(own: readonly MessageView[], word: string): MessageView {
+  const found = /^\d+$/.test(word) ? own[Number(word) - 1] : undefined;
+  if (!found) throw usage(own.length === 0 ? "You have said nothing yet." : `Give a number from 1 to ${own.length}.`);
+  return found;
+}
+
+async function rewind(state: TalkState, word: string): Promise<string | string[]> {
+  const { own } = await messagesOf(state);
+  if (word === "") {
+    const said = own
+      .slice(0, LISTED)
+      .map(({ content }, at) => `${at + 1}  ${oneLine(content).slice(0, SAID_CHARACTERS)}`);
+    return said.length === 0 ? "You have said nothing yet." : said;
+  }
+  const { id, content } = chosen(own, word);
+  await state.client.call("POST", `${pathOf(state.session.id)}/rewind`, { message_id: id });
+  if (!content.includes("\n")) state.draft = content;
+  return "Taken back. The agent no longer reads it, nor what came after.";
+}
+
+async function fork(state: TalkState, word: string): Promise<string> {
+  const { client, session } = state;
+  const { own, all } = await messagesOf(state);
+  const at = word === "" ? all.length : all.indexOf(chosen(own, word));
+  const last = all[at - 1];
+  if (word !== "" && !all[at]!.content.includes("\n")) state.draft = all[at]!.content;
+  const { agent_id, project_id, model } = session;
+  state.session = last
+    ? await client.call<ChatView>("POST", `${pathOf(session.id)}/fork`, { message_id: last.id })
+    : await client.call<ChatView>("POST", "/v1/chat/sessions", { agent_id, project_id, model });
+  return "You go on in a copy; the other talk stays as it is.";
+}
+
+async function compact({ client, session }: TalkState): Promise<string> {
+  let job = await client.call<JobView>("POST", `${pathOf(session.id)}/compact`);
+  for (; job.state === "queued" || job.state === "running"; await Bun.sleep(LOOK_MS))
+    job = await client.call<JobView>("GET", `/v1/jobs/${job.id}`);
+  if (job.state !== "succeeded")
+    throw new Problem(409, job.error?.code ?? job.state, job.error?.message ?? `It was ${job.state}.`);
+  return "The model reads a summary from now on. /export still writes every word.";
+}
+
+async function exportTalk({ client, session }: TalkState, word: string): Promise<string> {
+  const file = word === "" ? `${session.id}.md` : word;
+  const format = file.endsWith(".json") ? "json" : "markdown";
+  const text = await client.text(`${pathOf(session.id)}/export?format=${format}`);
+  try {
+    writeFileSync(file, text, { flag: "wx", mode: 0o600 });
+  } catch (error) {
+    const why =
+      (error as NodeJS.ErrnoException).code === "EEXIST"
+        ? "is there already. Give another name."
+        : "cannot be written.";
+    throw new Problem(422, "unwritable", `${file} ${why}`);
+  }
+  return `Written to ${file}`;
+}
+
+async function cost({ client, session }: TalkState): Promise<string[]> {
+  const { cost_usd, tokens, context, model } = await client.call<ChatView>("GET", pathOf(session.id));
+  const { used, window } = context;
+  const of = window === null ? "" : ` of ${window.toLocaleString("en")}`;
+  return fieldLines([
+    ["model", model],
+    ["cost", `$${cost_usd.toFixed(4)}`],
+    ["tokens", tokens.toLocaleString("en")],
+    ["context", used === null ? "empty" : `${used.toLocaleString("en")}${of}`],
+  ]);
+}

@@ -1,0 +1,95 @@
+/**
+ * Markdown as a terminal shows it, while it is being written: the line that grows stands as it comes, and is drawn again
+ * with its styles when it is whole.
+ */
+import { columns, isLive, paint, plain } from "../terminal/style.ts";
+
+export interface MarkdownStream {
+  push(text: string): void;
+  /** Finishes the line that is open. */
+  end(): void;
+}
+
+const RULE_COLUMNS = 40;
+const TAB = "    ";
+
+/** @param write takes what goes to the terminal. Without one to draw on, the text goes out as it is. */
+export function createMarkdown(write: (text: string) => void): MarkdownStream {
+  const live = isLive();
+  const style = createLineStyle();
+  let line = "";
+  const finish = (): void => {
+    const width = columns();
+    const rows = Math.max(1, Math.ceil(Bun.stringWidth(line) / width));
+    const styled = style(line);
+    // A line that is higher than the screen cannot be reached any more.
+    if (styled === line || rows >= (process.stdout.rows || 24)) write("\n");
+    else write(`${rows > 1 ? `\x1b[${rows - 1}A` : ""}\r\x1b[0J${styled}\n`);
+    line = "";
+  };
+  return {
+    push(text) {
+      if (!live) return write(plain(text));
+      const [first = "", ...more] = plain(text).replaceAll("\t", TAB).split("\n");
+      line += first;
+      write(first);
+      for (const next of more) {
+        finish();
+        line = next;
+        write(next);
+      }
+    },
+    end() {
+      if (live && line !== "") finish();
+    },
+  };
+}
+
+/** A whole text at once. */
+export function markdownLines(text: string): string[] {
+  const style = createLineStyle();
+  return plain(text).replaceAll("\t", TAB).split("\n").map(style);
+}
+
+/** Styles one line after the other; it remembers whether they are code. */
+function createLineStyle(): (line: string) => string {
+  let fence: string | undefined;
+  return (line) => {
+    const mark = /^\s*(```+|~~~+)/.exec(line)?.[1];
+    if (fence !== undefined) {
+      if (mark === undefined || !mark.startsWith(fence)) return paint("cyan", line);
+      fence = undefined;
+      return paint("dim", line);
+    }
+    if (mark !== undefined) {
+      fence = mark;
+      return paint("dim", line);
+    }
+    return styled(line);
+  };
+}
+
+function styled(line: string): string {
+  const heading = /^#{1,6}\s+(.*)$/.exec(line)?.[1];
+  if (heading !== undefined) return paint("bold", heading.replaceAll("**", ""));
+  if (/^\s*([-*_])(\s*\1){2,}\s*$/.test(line)) return paint("dim", "─".repeat(Math.min(RULE_COLUMNS, columns())));
+  const [, quote, said] = /^(\s*(?:>\s?)+)(.*)$/.exec(line) ?? [];
+  if (quote !== undefined) return paint("dim", `${"│ ".repeat(quote.split(">").length - 1)}${said}`);
+  return inline(line.replace(/^(\s*)[-*+](\s+)/, "$1•$2"));
+}
+
+/** Code first: nothing in it is a mark. */
+const inline = (text: string): string =>
+  text
+    .split(/(`[^`]+`)/)
+    .map((part, at) =>
+      at % 2 === 1
+        ? paint("cyan", part.slice(1, -1))
+        : part
+            .replace(/\*\*([^*]+)\*\*/g, (_, words: string) => paint("bold", words))
+            .replace(
+              /\[([^\]]+)\]\((\S+?)\)/g,
+              (_, words: string, url: string) => `${words} ${paint("dim", `(${url})`)}`,
+            ),
+    )
+    .join("");

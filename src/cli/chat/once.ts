@@ -1,0 +1,54 @@
+/** One turn for pipes: the agent's words on standard output and nothing else. */
+
+import { INTERRUPTED } from "../interrupt.ts";
+import type { Client } from "../server/client.ts";
+import { oneLine, paint } from "../terminal/style.ts";
+import type { Attached } from "./attach.ts";
+import { createScreen } from "./screen.ts";
+import { type ChatDetailView, type ChatView, pathOf, say } from "./session.ts";
+
+export interface Once {
+  message: string;
+  attached: readonly Attached[];
+  json: boolean;
+}
+
+/** @returns the exit code. */
+export async function sayOnce(client: Client, session: ChatView, { message, attached, json }: Once): Promise<number> {
+  let interrupted = false;
+  const stop = () => {
+    if (interrupted) process.exit(INTERRUPTED);
+    interrupted = true;
+    client.call("POST", `${pathOf(session.id)}/stop`, {}).catch(() => process.exit(INTERRUPTED));
+  };
+  process.on("SIGINT", stop);
+  const screen = json ? undefined : createScreen(true);
+  try {
+    const end = await say(client, session, message, attached, (event) => screen?.take(event));
+    screen?.end();
+    if (json) console.log(JSON.stringify(await summary(client, session.id, end)));
+    else if (end.status === "failed")
+      console.error(paint("red", `skep: ${oneLine(end.error?.message ?? "It failed.")}`));
+    return interrupted ? INTERRUPTED : end.status === "succeeded" ? 0 : 1;
+  } finally {
+    process.off("SIGINT", stop);
+  }
+}
+
+async function summary(client: Client, id: string, end: object): Promise<object> {
+  const { messages, ...chat } = await client.call<ChatDetailView>("GET", `${pathOf(id)}?limit=200`);
+  const asked = messages.findLastIndex(({ role }) => role === "user");
+  const said = messages.slice(asked + 1).filter(({ role }) => role === "assistant");
+  const { status, error } = end as { status: string; error?: object };
+  return {
+    ...{ session_id: id, agent_id: chat.agent_id, model: chat.model, status, error: error ?? null },
+    ...{
+      text: said
+        .map(({ content }) => content)
+        .filter(Boolean)
+        .join("\n\n"),
+      cost_usd: chat.cost_usd,
+      tokens: chat.tokens,
+    },
+  };
+}

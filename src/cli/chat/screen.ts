@@ -1,0 +1,111 @@
+/** What a talk's events look like: the reply as Markdown, thinking dim, a tool call on one line. */
+import type { SkepEvent } from "../../core/events.ts";
+import { inputText } from "../follow/state.ts";
+import { columns, fit, isLive, oneLine, paint, plain } from "../terminal/style.ts";
+import { createMarkdown, type MarkdownStream } from "./markdown.ts";
+
+export interface Screen {
+  take(event: SkepEvent): void;
+  /** Words of the agent that were said before the first event. */
+  say(text: string): void;
+  /** Leaves the cursor at the beginning of a line. */
+  end(): void;
+}
+
+type Data = Record<string, unknown>;
+
+/** @param bare nothing but the agent's words: what a pipe wants. */
+export function createScreen(bare = false): Screen {
+  const out = process.stdout;
+  const live = isLive();
+  /** What is being written, so that a change of it begins on a line of its own. */
+  let open: "text" | "thinking" | undefined;
+  let markdown: MarkdownStream | undefined;
+  /** Calls at work, in the order in which they began. */
+  const calls = new Map<string, string>();
+  let hasStatus = false;
+  let endsLine = false;
+
+  /** A line that is there until something else is written. */
+  const status = (text: string): void => {
+    if (!live || bare) return;
+    clearStatus();
+    out.write(paint("dim", fit(text, columns() - 1)));
+    hasStatus = true;
+  };
+  const clearStatus = (): void => {
+    if (hasStatus) out.write("\r\x1b[0J");
+    hasStatus = false;
+  };
+  const close = (): void => {
+    if (open === "text") markdown?.end();
+    if (open === "thinking" || (open === "text" && !live && !endsLine)) out.write("\n");
+    [open, markdown] = [undefined, undefined];
+  };
+  const line = (text: string): void => {
+    if (bare) return;
+    close();
+    clearStatus();
+    out.write(`${fit(text, columns())}\n`);
+  };
+  const showCalls = (): void => {
+    const now = [...calls.values()].at(-1);
+    if (now !== undefined) status(`… ${now}`);
+  };
+  const say = (text: string): void => {
+    clearStatus();
+    if (open !== "text") close();
+    open = "text";
+    markdown ??= createMarkdown((piece) => void out.write(piece));
+    markdown.push(text);
+    endsLine = text.endsWith("\n");
+  };
+  const think = (text: string): void => {
+    if (bare) return;
+    clearStatus();
+    if (open !== "thinking") close();
+    open = "thinking";
+    out.write(paint("dim", plain(text)));
+  };
+
+  const callEnded = (data: Data): void => {
+    const id = String(data["call_id"]);
+    const name = calls.get(id) ?? String(data["tool"]);
+    calls.delete(id);
+    const mark = data["ok"] === true ? paint("green", "✔") : paint("red", "✘");
+    const output = oneLine(String(data["output"] ?? ""));
+    const seconds = (Number(data["duration_ms"]) / 1_000).toFixed(1);
+    line(`${mark} ${name} ${paint("dim", `${seconds} s${output === "" ? "" : ` · ${output}`}`)}`);
+    showCalls();
+  };
+  const turnEnded = (data: Data): void => {
+    close();
+    clearStatus();
+    calls.clear();
+    const error = data["error"] as { message?: string } | undefined;
+    if (data["status"] === "cancelled") line(paint("dim", "(stopped)"));
+    if (data["status"] === "failed" && !bare) console.log(paint("red", oneLine(error?.message ?? "It failed.")));
+  };
+
+  return {
+    say,
+    take({ kind, data: anything }) {
+      const data = anything as Data;
+      if (kind === "turn_started") status("…");
+      if (kind === "agent_output" && data["call_id"] === undefined) say(String(data["text"]));
+      if (kind === "agent_thinking") think(String(data["text"]));
+      if (kind === "tool_call_start") {
+        close();
+        calls.set(String(data["call_id"]), oneLine(`${data["tool"]} ${inputText(data["input"])}`));
+        showCalls();
+      }
+      if (kind === "tool_call_end") callEnded(data);
+      if (kind === "output_withdrawn") line(paint("dim", "(the provider broke off; the reply begins again)"));
+      if (kind === "turn_ended") turnEnded(data);
+    },
+    end() {
+      close();
+      clearStatus();
+    },
+  };
+}

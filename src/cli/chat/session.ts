@@ -1,0 +1,89 @@
+/** A talk as the API shows it, as far as the terminal reads it, and following its turns. */
+import { Problem } from "../../core/errors.ts";
+import type { SkepEvent } from "../../core/events.ts";
+import type { Client } from "../server/client.ts";
+import type { Attached } from "./attach.ts";
+
+export interface ChatView {
+  id: string;
+  agent_id: string;
+  project_id: string | null;
+  title: string | null;
+  model: string | null;
+  status: "ready" | "busy" | "ended" | "failed";
+  message_count: number;
+  cost_usd: number;
+  tokens: number;
+  context: { used: number | null; window: number | null };
+}
+
+export interface MessageView {
+  id: string;
+  role: "user" | "assistant" | "system";
+  content: string;
+  withdrawn: boolean;
+}
+
+export interface ChatDetailView extends ChatView {
+  messages: MessageView[];
+  reply: { text: string; last_event_id: number };
+}
+
+export const pathOf = (id: string): string => `/v1/chat/sessions/${id}`;
+
+/** How a turn ended. */
+export interface TurnEnd {
+  status: "succeeded" | "failed" | "cancelled";
+  error?: { code: string; message: string };
+}
+
+/**
+ * Says something and gives the events of the session to `take` until its turn has ended.
+ * @throws Problem when the message is refused, or the session ends.
+ */
+export async function say(
+  client: Client,
+  session: ChatView,
+  message: string,
+  attached: readonly Attached[],
+  take: (event: SkepEvent) => void,
+): Promise<TurnEnd> {
+  const { reply } = await client.call<ChatDetailView>("GET", `${pathOf(session.id)}?limit=1`);
+  const sent = await client.call<{ message_id: string }>("POST", `${pathOf(session.id)}/message`, {
+    message,
+    attachment_ids: attached.map(({ id }) => id),
+  });
+  return follow(client, session.id, reply.last_event_id, take, sent.message_id);
+}
+
+/** Follows from an event on until the turn of that message has ended; of any message when none is named. */
+export async function follow(
+  client: Client,
+  id: string,
+  after: number,
+  take: (event: SkepEvent) => void,
+  messageId?: string,
+): Promise<TurnEnd> {
+  const done = new AbortController();
+  try {
+    for await (const event of client.events(`/v1/events/stream?session_id=${id}&after=${after}`, done.signal)) {
+      take(event);
+      const { kind, data } = event;
+      if (kind === "turn_ended" && (messageId === undefined || data["message_id"] === messageId))
+        return data as unknown as TurnEnd;
+      if (kind === "session_ended") break;
+    }
+  } finally {
+    done.abort();
+  }
+  throw new Problem(409, "session_ended", "This talk has ended.");
+}
+
+const short = new Intl.NumberFormat("en", { notation: "compact" });
+
+/** `$0.0123 · 12 %`: what the talk has cost, and how full the model's window is; the tokens where that is unknown. */
+export function meterOf({ cost_usd, context: { used, window } }: ChatView): string {
+  const cost = `$${cost_usd.toFixed(cost_usd < 1 ? 4 : 2)}`;
+  if (used === null) return cost;
+  return `${cost} · ${window ? `${Math.round((100 * used) / window)} %` : `${short.format(used)} tokens`}`;
+}

@@ -1,0 +1,102 @@
+/** A talk at a terminal: a line is asked for, the reply is shown, and so on until the person leaves. */
+import { isProblem } from "../../core/errors.ts";
+import { INTERRUPTED } from "../interrupt.ts";
+import type { Client } from "../server/client.ts";
+import { oneLine, paint } from "../terminal/style.ts";
+import type { Attached } from "./attach.ts";
+import { COMMANDS, runCommand } from "./commands.ts";
+import { createInputLine } from "./line.ts";
+import { markdownLines } from "./markdown.ts";
+import { createScreen } from "./screen.ts";
+import { type ChatDetailView, type ChatView, follow, meterOf, pathOf, say } from "./session.ts";
+
+/** What the commands of a talk change. */
+export interface TalkState {
+  client: Client;
+  session: ChatView;
+  /** For the next message. */
+  attached: Attached[];
+  /** Stands in the next line, to be changed. */
+  draft: string | undefined;
+  leaving: boolean;
+}
+
+/** @returns the exit code. */
+export async function talk(client: Client, session: ChatView, attached: Attached[]): Promise<number> {
+  const state: TalkState = { client, session, attached, draft: undefined, leaving: false };
+  const input = createInputLine(Object.keys(COMMANDS).map((name) => `/${name}`));
+  let stopped = 0;
+  input.onInterrupt(() => {
+    if (++stopped > 1) {
+      input.close();
+      process.exit(INTERRUPTED);
+    }
+    client.call("POST", `${pathOf(state.session.id)}/stop`, {}).catch(() => {});
+  });
+  const answered = async (work: () => Promise<unknown>): Promise<void> => {
+    stopped = 0;
+    try {
+      await work();
+    } catch (error) {
+      if (!isProblem(error)) throw error;
+      console.log(paint("red", oneLine(error.detail)));
+    }
+  };
+  await answered(() => begin(state));
+  while (!state.leaving) {
+    const { draft } = state;
+    state.draft = undefined;
+    const line = await input.next(promptOf(state), draft);
+    if (line === undefined) break;
+    const text = line.trim();
+    if (text === "") continue;
+    await answered(async () => {
+      if (!(await runCommand(state, text))) await reply(state, line);
+      state.session = await client.call<ChatView>("GET", pathOf(state.session.id));
+    });
+  }
+  input.close();
+  await leave(state);
+  return 0;
+}
+
+function promptOf({ session, attached }: TalkState): string {
+  const files = attached.length === 0 ? "" : ` · ${attached.length} attached`;
+  return `${paint("bold", session.agent_id)} ${paint("dim", `${meterOf(session)}${files}`)} › `;
+}
+
+async function reply(state: TalkState, message: string): Promise<void> {
+  const screen = createScreen();
+  const { client, session, attached } = state;
+  try {
+    await say(client, session, message, attached, screen.take);
+    state.attached = [];
+  } finally {
+    screen.end();
+  }
+}
+
+/** Who is there; of a talk that goes on its last words, and the reply that is being written. */
+async function begin({ client, session }: TalkState): Promise<void> {
+  const { agent_id, model, title } = session;
+  const what = [title, model ?? "no model yet", "/help lists commands"].filter((one) => one !== null);
+  console.log(`${paint("bold", agent_id)} ${paint("dim", what.map(oneLine).join(" · "))}`);
+  if (session.message_count === 0) return;
+  const { messages, status, reply } = await client.call<ChatDetailView>("GET", `${pathOf(session.id)}?limit=20`);
+  const last = messages.findLastIndex(({ role, withdrawn }) => role === "user" && !withdrawn);
+  for (const { role, content, withdrawn } of messages.slice(Math.max(last, 0)))
+    if (!withdrawn && content !== "" && role !== "system")
+      console.log(
+        role === "user" ? `${paint("dim", "›")} ${oneLine(content)}` : markdownLines(content.trimEnd()).join("\n"),
+      );
+  if (status !== "busy") return;
+  const screen = createScreen();
+  if (reply.text !== "") screen.say(reply.text);
+  await follow(client, session.id, reply.last_event_id, screen.take).finally(screen.end);
+}
+
+/** A talk in which nobody said anything is not kept. */
+async function leave({ client, session }: TalkState): Promise<void> {
+  if (session.message_count === 0) await client.call("DELETE", `${pathOf(session.id)}?purge=true`).catch(() => {});
+  else console.log(paint("dim", `Go on with: skep chat ${session.agent_id} -c`));
+}

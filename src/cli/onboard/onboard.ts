@@ -1,0 +1,109 @@
+/** `skep onboard`: a talk from which a project is made, in the terminal. It can be left at any time and taken up again. */
+import type { Command } from "commander";
+import { Problem } from "../../core/errors.ts";
+import { type Exit, optionOf, say, verbCommand } from "../resource/command.ts";
+import { findOne, listItems } from "../resource/find.ts";
+import type { Flags, Item, Resource } from "../resource/resource.ts";
+import type { Client } from "../server/client.ts";
+import { connect, type ServerFlags, withServer } from "../server/locate.ts";
+import { plain } from "../terminal/style.ts";
+import { fieldLines, tableLines, timeText } from "../terminal/table.ts";
+import { talk } from "./talk.ts";
+
+const SHOWN = 50;
+
+export const onboardings: Resource = {
+  name: "onboard",
+  one: "session",
+  about: "be asked what you want to build, by four interviewers, until it is a project with vision and tasks",
+  path: "/v1/onboarding/sessions",
+  idOf: ({ id }) => id,
+  namesOf: ({ title }) => (title ? [title] : []),
+  columns: [
+    { head: "SESSION", of: ({ id }) => id },
+    { head: "STATUS", of: ({ status }) => status },
+    { head: "PHASE", of: ({ phase }) => phase },
+    { head: "LAST", of: ({ last_activity_at }) => timeText(last_activity_at) },
+    { head: "PROJECT", of: ({ project_id }) => project_id, optional: true },
+    { head: "BEGAN WITH", of: ({ title }) => title, shrinks: true },
+  ],
+  empty: "No onboarding sessions. Begin one with: skep onboard",
+  verbs: [
+    {
+      name: "list",
+      about: "list your sessions, the latest first",
+      on: "none",
+      async run({ client, path }) {
+        const found = await listItems(client, path, new URLSearchParams(), SHOWN);
+        const text = found.items.length === 0 ? onboardings.empty : tableLines(onboardings.columns, found.items);
+        return { json: found, text };
+      },
+    },
+    {
+      name: "show",
+      about: "show what a session has found out so far",
+      on: "one",
+      run: async ({ item }) => ({ json: item, text: linesOf(item) }),
+    },
+    {
+      name: "abandon",
+      about: "give a session up; what was said stays readable",
+      on: "one",
+      async run({ client, path, item }) {
+        await client.call("DELETE", path);
+        return { json: { abandoned: item["id"] }, text: `${item["id"]} abandoned` };
+      },
+    },
+  ],
+};
+
+const linesOf = ({ id, status, phase, title, project_id, context }: Item): string[] => [
+  ...fieldLines([
+    ["session", id],
+    ["status", status],
+    ["phase", phase],
+    ["began with", title],
+    ["project", project_id],
+  ]),
+  "",
+  ...plain(JSON.stringify(context, null, 2)).split("\n"),
+];
+
+const OPTIONS = [
+  { flags: "--continue", about: "go on with the latest session that is active" },
+  { flags: "--say <text>", about: "what you want to build, to begin with" },
+  { flags: "--model <model>", about: "provider/model, for all interviewers" },
+];
+
+export function onboardCommand(program: Command, exit: Exit): void {
+  const command = withServer(program.command(onboardings.name))
+    .description(onboardings.about)
+    .argument("[session]", "go on with this one: its id, how it began, or a part of these");
+  for (const option of OPTIONS) command.addOption(optionOf(option));
+  command.action(async (word: string | undefined, flags: Flags) => {
+    const client = await connect(flags as ServerFlags);
+    const chosen = await choose(client, word, flags);
+    const session = await talk(client, chosen, { json: flags["json"] === true });
+    say(flags, { json: session, text: endOf(session) }, exit);
+  });
+  for (const verb of onboardings.verbs) verbCommand(command, onboardings, verb, exit);
+}
+
+async function choose(client: Client, word: string | undefined, flags: Flags): Promise<Item> {
+  if (word !== undefined) return findOne(client, onboardings, word);
+  if (flags["continue"]) {
+    const { items } = await listItems(client, onboardings.path, new URLSearchParams({ status: "active" }), 1);
+    if (!items[0]) throw new Problem(404, "not_found", "No session is active. Begin one with: skep onboard");
+    return items[0];
+  }
+  const body = { message: flags["say"], model: flags["model"] };
+  return client.call<Item>("POST", onboardings.path, body);
+}
+
+/** How it stands when the talk is left, and what to do next. */
+function endOf({ id, status, project_id, context }: Item): string {
+  if (status === "active") return `Left; nothing is lost. Go on with: skep onboard ${id}`;
+  if (status !== "completed") return `${id} is ${status}.`;
+  const name = plain(context.intake?.name ?? project_id);
+  return `The project ${name} is made. See it with: skep projects ${project_id}`;
+}

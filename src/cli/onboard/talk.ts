@@ -1,0 +1,144 @@
+/** A talk in the terminal: what is said comes as it is said; each line that is typed is an answer. */
+import { createInterface, type Interface } from "node:readline";
+import type { SkepEvent } from "../../core/events.ts";
+import type { Item } from "../resource/resource.ts";
+import type { Client } from "../server/client.ts";
+import { paint, plain } from "../terminal/style.ts";
+
+const PROMPT = "> ";
+
+interface Terminal {
+  /** The next line that is not blank; undefined when the person leaves (Ctrl-D, Ctrl-C, the end of the input). */
+  ask(): Promise<string | undefined>;
+  /** Called at Ctrl-C instead of leaving, while it is set. */
+  onInterrupt: (() => void) | undefined;
+  close(): void;
+}
+
+/** @returns the session as it stands when the talk has ended or was left. */
+export async function talk(client: Client, begun: Item, { json }: { json: boolean }): Promise<Item> {
+  const path = `/v1/onboarding/sessions/${begun["id"]}`;
+  const terminal = openTerminal();
+  try {
+    let session = await client.call<Item>("GET", path);
+    if (!json) recall(session);
+    for (;;) {
+      session = await listen(client, path, session, { json, terminal });
+      if (session["status"] !== "active") return session;
+      const line = await terminal.ask();
+      if (line === undefined) return session;
+      await client.call("POST", `${path}/message`, { message: line });
+      session = { ...session, busy: true };
+    }
+  } finally {
+    terminal.close();
+  }
+}
+
+/** What was said last, for somebody who comes back. */
+function recall({ messages, reply, phase, busy }: Item): void {
+  if (messages.length === 0 || (busy && messages.length < 2)) return;
+  const last = (messages as Item[]).findLast(({ role, content }) => role === "assistant" && content.trim() !== "");
+  console.log(paint("dim", `phase: ${phase}`));
+  if (last && !reply.text) console.log(plain(last["content"]));
+  if (reply.text) process.stdout.write(plain(reply.text));
+}
+
+interface Listening {
+  json: boolean;
+  terminal: Terminal;
+}
+
+/** Shows what is said until it is the person's turn. @returns the session as it is then. */
+async function listen(client: Client, path: string, before: Item, { json, terminal }: Listening): Promise<Item> {
+  if (!before["busy"]) return before;
+  const left = new AbortController();
+  let stopping = false;
+  // Once: the reply ends, the talk goes on. Twice: the person leaves at once.
+  terminal.onInterrupt = () => {
+    const leave = () => {
+      terminal.close();
+      left.abort();
+    };
+    if (stopping) return leave();
+    stopping = true;
+    client.call("POST", `${path}/stop`).catch(leave);
+  };
+  const after = before["reply"].last_event_id;
+  const events = client.events(`/v1/events/stream?session_id=${before["session_id"]}&after=${after}`, left.signal);
+  let next: string | undefined;
+  try {
+    for await (const event of events) {
+      if (json) console.log(JSON.stringify(event));
+      else show(event);
+      const { kind, data } = event;
+      if (kind === "onboarding_changed" && data["change"] === "phase") next = String(data["phase"]);
+      if (kind === "turn_started" && next !== undefined) {
+        if (!json) console.log(paint("bold", `\n— ${plain(next)} —`));
+        next = undefined;
+      }
+      if (kind !== "turn_ended" && kind !== "session_ended") continue;
+      // The next interviewer may speak before the person does.
+      const session = await client.call<Item>("GET", path);
+      if (!session["busy"]) return session;
+    }
+    return await client.call<Item>("GET", path);
+  } finally {
+    terminal.onInterrupt = undefined;
+    await events.return(undefined);
+  }
+}
+
+function show({ kind, data }: SkepEvent): void {
+  if (kind === "agent_output" && data["call_id"] === undefined) process.stdout.write(plain(String(data["text"])));
+  else if (kind === "output_withdrawn") process.stdout.write(paint("dim", "\n(the provider failed; once more)\n"));
+  else if (kind === "tool_call_start") process.stdout.write("\n");
+  else if (kind === "turn_ended") {
+    const { status, error } = data as { status: string; error?: { message: string } };
+    console.log(status === "failed" ? paint("red", `\n${plain(error?.message ?? "It failed.")}`) : "");
+  }
+}
+
+function openTerminal(): Terminal {
+  const hasPerson = process.stdin.isTTY === true;
+  const reader: Interface = createInterface({
+    ...{ input: process.stdin, output: process.stderr, terminal: hasPerson, prompt: PROMPT },
+  });
+  const lines: string[] = [];
+  let over = false;
+  let waiting: (() => void) | undefined;
+  const wake = () => {
+    waiting?.();
+    waiting = undefined;
+  };
+  reader.on("line", (line) => {
+    if (line.trim() !== "") lines.push(line.trim());
+    else if (hasPerson && waiting) reader.prompt();
+    wake();
+  });
+  reader.on("close", () => {
+    over = true;
+    wake();
+  });
+  const interrupted = () => {
+    if (terminal.onInterrupt) return terminal.onInterrupt();
+    process.stderr.write("\n");
+    reader.close();
+  };
+  reader.on("SIGINT", interrupted);
+  for (const name of ["SIGINT", "SIGTERM"] as const) process.on(name, interrupted);
+  const terminal: Terminal = {
+    onInterrupt: undefined,
+    async ask() {
+      if (hasPerson && !over && lines.length === 0) reader.prompt();
+      while (lines.length === 0 && !over) await new Promise<void>((done) => (waiting = done));
+      return lines.shift();
+    },
+    close() {
+      lines.length = 0;
+      for (const name of ["SIGINT", "SIGTERM"] as const) process.off(name, interrupted);
+      reader.close();
+    },
+  };
+  return terminal;
+}

@@ -1,0 +1,219 @@
+/** `skep codehost`: the connection to GitHub, Gitea or Forgejo, and the rules by which things there start runs. */
+import { Problem } from "../../core/errors.ts";
+import { readSecret, readText } from "../read-input.ts";
+import { fieldLines, tableLines, timeText } from "../terminal/table.ts";
+import { findOne } from "./find.ts";
+import { projects } from "./projects.ts";
+import type { Call, Flags, Item, OptionSpec, Resource, Verb } from "./resource.ts";
+import { assertMeant, bodyOf, deleteVerb, listOf, statusStyle, YES } from "./words.ts";
+
+const EVENTS = ["issue_opened", "issue_labeled", "issue_comment", "pull_request_opened", "pull_request_labeled"];
+const RULE_OPTIONS: OptionSpec[] = [
+  { flags: "--label <name>", about: "only with this label" },
+  { flags: "--command <word>", about: "word that the comment begins with, e.g. /skep" },
+  { flags: "--pipeline <id>", about: "pipeline that runs" },
+  { flags: "--permission <level>", about: "least that the actor may do there", choices: ["read", "write", "admin"] },
+  { flags: "--bots <logins>", about: "bots that count as actors, separated by commas" },
+  { flags: "--pull-request <yes>", about: "open a pull request when it succeeds", choices: ["yes", "no"] },
+];
+const CONNECT_OPTIONS: OptionSpec[] = [
+  { flags: "--kind <kind>", about: "Forgejo counts as gitea", choices: ["github", "gitea"] },
+  { flags: "--host-url <url>", about: "GitHub's API, or the site of a Gitea or Forgejo" },
+  { flags: "--app-id <id>", about: "of a GitHub App" },
+  { flags: "--app-key <file>", about: "file with the App's private key" },
+  { flags: "--token-env <name>", about: "take the access token from this environment variable" },
+  { flags: "--webhook-secret-env <name>", about: "take the webhook secret from this environment variable" },
+];
+const LIMIT: OptionSpec = { flags: "--limit <n>", about: "how many" };
+
+export const codehost: Resource = {
+  name: "codehost",
+  one: "rule",
+  about: "GitHub, Gitea or Forgejo: the connection, and the rules that start runs",
+  path: "/v1/codehost/rules",
+  idOf: ({ id }) => id,
+  namesOf: ({ name }) => [name],
+  columns: [
+    { head: "RULE", of: ({ name }) => name },
+    { head: "STATE", of: ({ enabled }) => (enabled ? "on" : "off") },
+    { head: "REPOSITORY", of: ({ repository }) => repository },
+    { head: "AT", of: ({ event, label, command }) => [event, label, command].filter(Boolean).join(" ") },
+    { head: "BY", of: ({ permission, bots }) => [permission, ...bots].join(", ") },
+    { head: "PIPELINE", of: ({ pipeline_id }) => pipeline_id },
+    { head: "ID", of: ({ id }) => id, shrinks: true },
+  ],
+  empty:
+    "No rules. Add one: skep codehost add NAME --project PROJECT --event issue_labeled --label LABEL --pipeline ID",
+  verbs: [
+    { name: "status", about: "how the connection stands", on: "none", run: status },
+    { name: "repos", about: "repositories that it reaches", on: "none", options: [LIMIT], run: repos },
+    {
+      name: "deliveries",
+      about: "what the host sent, and what came of it",
+      on: "none",
+      options: [LIMIT],
+      run: deliveries,
+    },
+    {
+      name: "retry",
+      about: "act once more on a delivery that failed",
+      on: "none",
+      args: [{ name: "<delivery>", about: "its id" }],
+      async run({ client, args: [id] }) {
+        const delivery = await client.call<Item>("POST", `/v1/codehost/deliveries/${encodeURIComponent(id!)}/retry`);
+        return { json: delivery, text: `${delivery["event"]} is acted on again` };
+      },
+    },
+    {
+      name: "connect",
+      about: "connect a code host; what is left out stays",
+      on: "none",
+      options: CONNECT_OPTIONS,
+      run: connect,
+    },
+    {
+      name: "disconnect",
+      about: "forget the stored connection; CODEHOST_… of the environment counts again",
+      on: "none",
+      options: [YES],
+      async run({ client, flags }) {
+        await assertMeant("Forget the connection with its secrets?", flags);
+        await client.call("DELETE", "/v1/codehost/connection");
+        return { json: { deleted: true }, text: "the stored connection is forgotten" };
+      },
+    },
+    {
+      name: "add",
+      about: "let something on the code host start runs",
+      on: "none",
+      args: [{ name: "<name>", about: "what to call the rule" }],
+      options: [
+        { flags: "--project <project>", about: "project of the repository" },
+        { flags: "--event <event>", about: "what starts a run", choices: EVENTS },
+        ...RULE_OPTIONS,
+      ],
+      run: add,
+    },
+    {
+      name: "update",
+      about: "change a rule",
+      on: "one",
+      options: [{ flags: "--event <event>", about: "what starts a run", choices: EVENTS }, ...RULE_OPTIONS],
+      run: async ({ client, path, flags }) => told(await client.call<Item>("PUT", path, ruleFrom(flags))),
+    },
+    switchVerb("enable", "let a rule start runs", true),
+    switchVerb("disable", "let a rule start nothing", false),
+    deleteVerb("delete a rule; runs that it started go on", ({ item }) => `rule ${item["name"]}`),
+    runVerb(
+      "push",
+      "push a run's branch to the project's repository",
+      "push",
+      ({ branch, commit }) => `pushed ${branch} at ${commit.slice(0, 8)}`,
+    ),
+    runVerb(
+      "pull-request",
+      "push a run's branch and open a pull request",
+      "pull-request",
+      ({ url, state }) => url ?? `a pull request is being opened (${state})`,
+    ),
+  ],
+};
+
+const told = (rule: Item) => ({ json: rule, text: fieldLines(Object.entries(rule)) });
+
+function runVerb(name: string, about: string, at: string, said: (answer: Item) => string): Verb {
+  return {
+    name,
+    about,
+    on: "none",
+    args: [{ name: "<run>", about: "its id" }],
+    async run({ client, args: [id] }) {
+      const answer = await client.call<Item>("POST", `/v1/runs/${encodeURIComponent(id!)}/${at}`);
+      return { json: answer, text: said(answer) };
+    },
+  };
+}
+
+function switchVerb(name: string, about: string, enabled: boolean): Verb {
+  const run = async ({ client, path }: Call) => told(await client.call<Item>("PUT", path, { enabled }));
+  return { name, about, on: "one", run };
+}
+
+function ruleFrom(flags: Flags): Record<string, unknown> {
+  return {
+    ...bodyOf(flags, { event: "event", label: "label", command: "command", pipeline: "pipeline_id" }),
+    ...bodyOf(flags, { permission: "permission" }),
+    ...(flags["bots"] === undefined ? {} : { bots: listOf(flags["bots"]) }),
+    ...(flags["pullRequest"] === undefined ? {} : { pull_request: flags["pullRequest"] === "yes" }),
+  };
+}
+
+async function add({ client, path, args: [name], flags }: Call) {
+  const [project, event, pipeline] = ["project", "event", "pipeline"].map((flag) => flags[flag] as string | undefined);
+  if (!project || !event || !pipeline)
+    throw new Problem(422, "bad_usage", "A rule needs --project, --event and --pipeline.");
+  const { id } = await findOne(client, projects, project);
+  return told(await client.call<Item>("POST", path, { ...ruleFrom(flags), name, project_id: id }));
+}
+
+async function connect({ client, flags }: Call) {
+  const secret = async (what: string, env: unknown) =>
+    env === undefined ? undefined : readSecret(what, { env: env as string });
+  const token = await secret("access token", flags["tokenEnv"]);
+  const webhook_secret = await secret("webhook secret", flags["webhookSecretEnv"]);
+  const connection = await client.call<Item>("PUT", "/v1/codehost/connection", {
+    ...bodyOf(flags, { kind: "kind", hostUrl: "url", appId: "app_id" }),
+    ...(flags["appKey"] === undefined ? {} : { private_key: await readText(flags["appKey"]) }),
+    ...(token === undefined ? {} : { token }),
+    ...(webhook_secret === undefined ? {} : { webhook_secret }),
+  });
+  return { json: connection, text: fieldLines(Object.entries(connection)) };
+}
+
+async function status({ client }: Call) {
+  const now = await client.call<Item>("GET", "/v1/codehost/app/status");
+  const { webhook } = now;
+  const counts = Object.entries(webhook.deliveries as Record<string, number>).map(
+    ([state, rows]) => `${rows} ${state}`,
+  );
+  const text = fieldLines([
+    ["host", now["url"] ?? "none is connected: skep codehost connect"],
+    ["connected", now["connected"] ? `yes, as ${now["login"]}` : "no"],
+    ["error", now["error"]?.message],
+    ["webhook", webhook.configured ? webhook.path : "no secret is set, so none are taken"],
+    ["last delivery", timeText(webhook.last_delivery_at)],
+    ["deliveries", counts.join(", ")],
+  ]);
+  return { json: now, text };
+}
+
+async function repos({ client, flags }: Call) {
+  const { items } = await client.call<{ items: Item[] }>("GET", `/v1/codehost/repos?limit=${flags["limit"] ?? 100}`);
+  const text = tableLines(
+    [
+      { head: "REPOSITORY", of: (one) => one["full_name"] },
+      { head: "PRIVATE", of: (one) => (one["private"] ? "yes" : "no") },
+      { head: "PROJECT", of: (one) => one["project_id"] },
+      { head: "CLONE", of: (one) => one["clone_url"], shrinks: true },
+    ],
+    items,
+  );
+  return { json: items, text };
+}
+
+async function deliveries({ client, flags }: Call) {
+  const path = `/v1/codehost/deliveries?limit=${flags["limit"] ?? 30}`;
+  const { items } = await client.call<{ items: Item[] }>("GET", path);
+  const text = tableLines(
+    [
+      { head: "RECEIVED", of: (one) => timeText(one["received_at"]) },
+      { head: "EVENT", of: (one) => one["event"] },
+      { head: "REPOSITORY", of: (one) => one["repository"] },
+      { head: "STATE", of: (one) => one["state"], style: (one) => statusStyle(one["state"]) },
+      { head: "WHAT CAME OF IT", of: (one) => one["detail"], shrinks: true },
+      { head: "ID", of: (one) => one["id"] },
+    ],
+    items,
+  );
+  return { json: items, text };
+}

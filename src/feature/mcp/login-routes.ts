@@ -1,0 +1,78 @@
+/** Logging in to a tool server: the way to its authorization server, and back. */
+import { Type as t } from "@sinclair/typebox";
+import { Elysia } from "elysia";
+import { isProblem } from "../../core/errors.ts";
+import type { Base } from "../../http/base.ts";
+import type { Site } from "../../http/site.ts";
+import type { Logins } from "./logins.ts";
+import { Authorization } from "./model.ts";
+
+const tags = ["mcp"];
+const CALLBACK = "/v1/mcp/oauth/callback";
+const IdPath = t.Object({ id: t.String({ maxLength: 64 }) });
+
+export const redirectUriOf = (base: string): string => `${base}${CALLBACK}`;
+
+export function loginRoutes(base: Base, logins: Logins, site: Pick<Site, "base">) {
+  return new Elysia({ name: "skep/mcp-login" })
+    .use(base)
+    .post(
+      "/v1/mcp/:id/authorize",
+      ({ params, caller, request }) => logins.begin(params.id, redirectUriOf(site.base(request)), caller),
+      {
+        access: "admin",
+        params: IdPath,
+        response: { 200: Authorization },
+        detail: { tags, operationId: "authorizeMcpServer", summary: "Begin to log in to a tool server" },
+      },
+    )
+    .delete(
+      "/v1/mcp/:id/authorization",
+      ({ params, caller, set }) => {
+        logins.forget(params.id, caller);
+        set.status = 204;
+      },
+      {
+        access: "admin",
+        params: IdPath,
+        response: { 204: t.Void() },
+        detail: { tags, summary: "Forget what a tool server's authorization server gave" },
+      },
+    )
+    .get(CALLBACK, ({ request }) => arrive(logins, request), {
+      access: "public",
+      limit: "sign-on",
+      detail: {
+        ...{ tags, operationId: "finishMcpAuthorization", summary: "Where the browser comes back from a login" },
+        description: "Taken only with the random state of a login that was begun here, once, within ten minutes.",
+        responses: {
+          200: { description: "A page that says so.", content: { "text/html": { schema: { type: "string" } } } },
+        },
+      },
+    });
+}
+
+async function arrive(logins: Logins, request: Request): Promise<Response> {
+  try {
+    const server = await logins.finish(new URL(request.url).searchParams);
+    return page(`Skep is logged in to the tool server ${server}. You can close this page.`, 200);
+  } catch (error) {
+    if (!isProblem(error) || !request.headers.get("accept")?.includes("text/html")) throw error;
+    return page(error.detail, error.status);
+  }
+}
+
+const ENTITIES: Readonly<Record<string, string>> = { "&": "&amp;", "<": "&lt;", ">": "&gt;", '"': "&quot;" };
+
+function page(words: string, status: number): Response {
+  const text = words.replace(/[&<>"]/g, (one) => ENTITIES[one] ?? one);
+  const html = `<!doctype html><html lang="en"><meta charset="utf-8"><title>Skep</title><p>${text}</p></html>`;
+  return new Response(html, {
+    status,
+    headers: {
+      "Content-Type": "text/html; charset=utf-8",
+      "Content-Security-Policy": "default-src 'none'; frame-ancestors 'none'; base-uri 'none'",
+      "Cache-Control": "no-store",
+    },
+  });
+}

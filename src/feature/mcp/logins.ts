@@ -1,0 +1,86 @@
+/** Logins to tool servers that are under way: each state is random, of one server, used once, and ten minutes old at most. */
+import { randomBytes } from "node:crypto";
+import type { BegunLogin, Credentials, OAuthServer } from "../../adapter/mcp/oauth.ts";
+import type { Clock } from "../../core/clock.ts";
+import { badRequest, conflict, notFound } from "../../core/errors.ts";
+import { LIMITS } from "../../core/limits.ts";
+import type { Sealer } from "../../core/sealing.ts";
+import { actorOf, type Caller } from "../../http/caller.ts";
+import type { Audit } from "../../store/audit.ts";
+import type { Connections } from "./connections.ts";
+import type { McpRows, ServerRow } from "./store.ts";
+
+export interface LoginsDeps {
+  clock: Clock;
+  sealer: Sealer;
+  audit: Audit;
+  rows: McpRows;
+  connections: Pick<Connections, "restart">;
+  begin(server: OAuthServer, state: string): Promise<BegunLogin>;
+  finish(server: OAuthServer, begun: BegunLogin, answer: URLSearchParams): Promise<Credentials>;
+  fetchOf(row: ServerRow): OAuthServer["fetch"];
+}
+
+export interface Logins {
+  /** @throws Problem 404, 409 not a server with an address, 502 `authorization_failed`. */
+  begin(id: string, redirectUri: string, caller: Caller): Promise<{ authorization_url: string; expires_in: number }>;
+  /** @returns the server. @throws Problem 400 `login_unknown`, 502 `authorization_failed`. */
+  finish(answer: URLSearchParams): Promise<string>;
+  forget(id: string, caller: Caller): void;
+}
+
+interface Flow {
+  server: string;
+  url: string;
+  redirectUri: string;
+  begun: BegunLogin;
+  actor: string;
+  until: number;
+}
+/** More at once are not kept; the oldest go. */
+const FLOWS = 100;
+
+export function createLogins(deps: LoginsDeps): Logins {
+  const { clock, sealer, audit, rows, connections } = deps;
+  const flows = new Map<string, Flow>();
+  const find = (id: string): ServerRow & { url: string } => {
+    const row = rows.find(id);
+    if (!row) throw notFound("tool server");
+    if (row.url === null) throw conflict("Only a server with an address can be logged in to.");
+    return { ...row, url: row.url };
+  };
+  const unknown = () => badRequest("This login was not begun here, or is over. Start it again.", "login_unknown");
+  return {
+    async begin(id, redirectUri, caller) {
+      const row = find(id);
+      const state = randomBytes(32).toString("base64url");
+      const begun = await deps.begin({ url: row.url, redirectUri, fetch: deps.fetchOf(row) }, state);
+      for (const [old, { until }] of flows) if (until <= clock.monotonic() || flows.size >= FLOWS) flows.delete(old);
+      const until = clock.monotonic() + LIMITS.signOnMs;
+      flows.set(state, { server: id, url: row.url, redirectUri, begun, actor: actorOf(caller), until });
+      return { authorization_url: begun.authorizationUrl, expires_in: LIMITS.signOnMs / 1_000 };
+    },
+    async finish(answer) {
+      const state = answer.get("state") ?? "";
+      const flow = flows.get(state);
+      flows.delete(state);
+      if (!flow || flow.until <= clock.monotonic()) throw unknown();
+      const row = find(flow.server);
+      if (row.url !== flow.url) throw unknown();
+      const server = { url: row.url, redirectUri: flow.redirectUri, fetch: deps.fetchOf(row) };
+      const credentials = await deps.finish(server, flow.begun, answer);
+      // The answer took its time: by now the server may be another, and these tokens are none of its business.
+      if (rows.find(flow.server)?.url !== flow.url) throw unknown();
+      rows.keepTokens(flow.server, sealer.seal(JSON.stringify(credentials)));
+      audit({ action: "mcp_server.authorized", actor: flow.actor, subject: flow.server, data: {} });
+      connections.restart(flow.server);
+      return flow.server;
+    },
+    forget(id, caller) {
+      find(id);
+      rows.keepTokens(id, null);
+      audit({ action: "mcp_server.authorization_forgotten", actor: actorOf(caller), subject: id, data: {} });
+      connections.restart(id);
+    },
+  };
+}

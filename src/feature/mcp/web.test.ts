@@ -1,0 +1,171 @@
+/** Tool servers with an address: both revisions, hostile ones, and those that want somebody to log in. */
+import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from "bun:test";
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { framesOf } from "../../testing/event-reader.ts";
+import { mcpServerWhen } from "../../testing/mcp/wait.ts";
+import { startWebServer, type WebServer, type WebServerOptions } from "../../testing/mcp/web-server.ts";
+import { startServer, type TestServer } from "../../testing/server.ts";
+import type { McpServer } from "./model.ts";
+
+setDefaultTimeout(60_000);
+const folder = mkdtempSync(join(tmpdir(), "skep-mcp-web-"));
+let server: TestServer;
+const started: WebServer[] = [];
+beforeAll(async () => {
+  const agents = {
+    scribe: [
+      { tool_calls: [{ tool: "web__say", input: { text: "hi" } }] },
+      { tool_calls: [{ tool: "complete", input: { outputs: "{{ outputs }}", summary: "done" } }] },
+    ],
+  };
+  writeFileSync(join(folder, "script.json"), JSON.stringify({ version: 1, agents }));
+  server = await startServer({ env: { DEMO_SCRIPT: join(folder, "script.json") } });
+});
+afterAll(async () => {
+  await server.remove();
+  await Promise.all(started.map((one) => one.stop()));
+  rmSync(folder, { recursive: true, force: true });
+});
+
+const request = <T = McpServer>(method: string, path: string, body?: object) =>
+  server.request<T>(method, `/v1/mcp${path}`, body ? { body } : {});
+const start = (options?: WebServerOptions) => {
+  const one = startWebServer(options);
+  started.push(one);
+  return one;
+};
+const when = (id: string, fits: (state: McpServer) => boolean) => mcpServerWhen(server, id, fits);
+
+/** A tool server registered under this id until the test is over. */
+async function registered(id: string, url: string, more: object = {}): Promise<AsyncDisposable> {
+  expect(await request("POST", "", { id, transport: "http", url, agents: ["*"], ...more })).toMatchObject({
+    status: 201,
+  });
+  return { [Symbol.asyncDispose]: async () => void (await request("DELETE", `/${id}`)) };
+}
+
+/** Lets an agent say something by it. @returns what the tool answered. */
+async function said(): Promise<string | undefined> {
+  const body = { agent_id: "scribe", prompt: "go" };
+  const { session_id } = (await server.request<{ session_id: string }>("POST", "/v1/spawn-executor/execute", { body }))
+    .body;
+  let output: string | undefined;
+  for await (const { event, data } of framesOf(server, `/v1/events/stream?session_id=${session_id}`)) {
+    const call = (data["data"] ?? data) as { tool?: string; output?: string };
+    if (event === "tool_call_end" && call.tool === "web__say") output = call.output;
+    if (event === "session_ended") return output;
+  }
+  throw new Error("the stream ended");
+}
+
+describe("a tool server with an address", () => {
+  test.each([
+    ["2026-07-28", {}],
+    ["2025-11-25", { legacyOnly: true }],
+  ])("is spoken to in %s, and an agent uses it", async (revision, options) => {
+    await using _ = await registered("web", start(options).url);
+    expect((await when("web", ({ status }) => status === "running")).protocol).toBe(revision);
+    expect(await said()).toBe("web answers:\n> hi");
+  });
+
+  test("that goes away takes its tools along, and brings them back", async () => {
+    let isDown = false;
+    const web = start({ answer: () => (isDown ? new Response("down", { status: 503 }) : undefined) });
+    await using _ = await registered("web", web.url);
+    await when("web", ({ status }) => status === "running");
+    isDown = true;
+    expect(await said()).not.toContain("> hi");
+    expect((await when("web", ({ status }) => status === "error")).error).not.toBeNull();
+    expect(await said()).toBeUndefined();
+    isDown = false;
+    await when("web", ({ status }) => status === "running");
+    expect(await said()).toBe("web answers:\n> hi");
+  });
+
+  test.each([
+    [
+      "an endless answer",
+      () => new Response("x".repeat(6 * 1024 * 1024), { headers: { "Content-Type": "application/json" } }),
+    ],
+    ["HTML", () => new Response("<html>", { headers: { "Content-Type": "text/html" } })],
+    ["a redirect to the metadata service", () => Response.redirect("http://169.254.169.254/latest/meta-data", 307)],
+  ])("that answers with %s is in error, and the server lives", async (_what, answer) => {
+    await using _ = await registered("bad", start({ answer }).url, { timeout_ms: 2_000 });
+    await when("bad", ({ status }) => status === "error");
+    expect((await server.request("GET", "/healthz")).status).toBe(200);
+  });
+});
+
+describe("a tool server that wants a login", () => {
+  /** The way through a browser. @returns where it ended. */
+  async function logIn(id: string): Promise<Response> {
+    const begun = await request<{ authorization_url: string }>("POST", `/${id}/authorize`);
+    expect(begun).toMatchObject({ status: 200 });
+    const away = await fetch(begun.body.authorization_url, { redirect: "manual" });
+    return fetch(away.headers.get("location")!, { headers: { Accept: "text/html" } });
+  }
+
+  test("says so, is logged in to through the browser, and renews what it was given", async () => {
+    const web = start({ oauth: true });
+    await using _ = await registered("web", web.url);
+    const waiting = await when("web", ({ status }) => status === "error");
+    expect([waiting.needs_authorization, waiting.authorized]).toEqual([true, false]);
+    const end = await logIn("web");
+    expect([end.status, await end.text()]).toEqual([200, expect.stringContaining("logged in to the tool server web")]);
+    expect((await when("web", ({ status }) => status === "running")).authorized).toBe(true);
+    expect(await said()).toBe("web answers:\n> hi");
+    web.expire();
+    expect(await said()).toBe("web answers:\n> hi");
+    // No token in clear, neither in the database nor in any answer.
+    const { body } = await request<object>("GET", "/web");
+    expect(JSON.stringify(body)).not.toMatch(/(?<![0-9a-f])[0-9a-f]{32}(?![0-9a-f])/);
+    expect(readFileSync(join(server.data, "skep.db")).includes("access_token")).toBe(false);
+    expect((await request("DELETE", "/web/authorization")).status).toBe(204);
+    expect((await when("web", ({ needs_authorization }) => needs_authorization)).authorized).toBe(false);
+  });
+
+  test("is not believed with a state that is not ours, is used up, or with another issuer", async () => {
+    const callback = (query: string) => server.request("GET", `/v1/mcp/oauth/callback?${query}`);
+    expect((await callback("code=x&state=")).status).toBe(400);
+    expect((await callback(`code=x&state=${"a".repeat(43)}`)).status).toBe(400);
+    const web = start({ oauth: true, iss: "https://other.example.test" });
+    await using _ = await registered("mixed", web.url);
+    expect((await logIn("mixed")).status).toBe(502);
+    const begun = await request<{ authorization_url: string }>("POST", "/mixed/authorize");
+    const state = new URL(begun.body.authorization_url).searchParams.get("state");
+    expect((await callback(`error=access_denied&state=${state}`)).status).toBe(502);
+    expect((await callback(`code=x&state=${state}`)).status).toBe(400);
+    expect((await request("GET", "/mixed")).body.authorized).toBe(false);
+  });
+
+  test.each([
+    ["an authorization page that is a program", { metadata: () => ({ authorization_endpoint: "file:///bin/sh" }) }],
+    ["one with a script", { metadata: () => ({ authorization_endpoint: "javascript:alert(1)" }) }],
+    ["one in plain http elsewhere", { metadata: () => ({ authorization_endpoint: "http://login.example.test/" }) }],
+    ["an authorization server in a private network", { authorizationServer: "http://10.0.0.1" }],
+    ["the metadata service of a cloud", { authorizationServer: "http://169.254.169.254" }],
+    ["another issuer than its own", { metadata: () => ({ issuer: "https://other.example.test" }) }],
+    ["no PKCE", { metadata: () => ({ code_challenge_methods_supported: ["plain"] }) }],
+  ])("is refused with %s", async (_what, options: WebServerOptions) => {
+    await using _ = await registered("evil", start({ oauth: true, ...options }).url);
+    const { status, body } = await request<{ code: string }>("POST", "/evil/authorize");
+    expect([status >= 400 && status !== 500, body.code]).toEqual([
+      true,
+      expect.stringMatching(/authorization_failed|address_refused/),
+    ]);
+  });
+
+  test("sends tokens to no other address", async () => {
+    const web = start({ oauth: true });
+    const other = start();
+    await using _ = await registered("moving", web.url);
+    await logIn("moving");
+    await when("moving", ({ status }) => status === "running");
+    expect((await request("PUT", "/moving", { url: other.url })).body.authorized).toBe(false);
+    await when("moving", ({ status }) => status === "running");
+    expect(other.asked.length).toBeGreaterThan(0);
+    expect(other.asked.filter((line) => line.includes("with a token"))).toEqual([]);
+  });
+});

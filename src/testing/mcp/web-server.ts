@@ -1,0 +1,129 @@
+/** A tool server over HTTP in the test's process, in either revision; behind an authorization server where that is wanted. */
+import { createHash, randomBytes } from "node:crypto";
+import { createMcpHandler, fromJsonSchema, McpServer } from "@modelcontextprotocol/server";
+
+export interface WebServer {
+  url: string;
+  origin: string;
+  /** What was asked of it: method and path, and whether it carried a token. */
+  asked: string[];
+  /** Access tokens are worth nothing from now on; refresh tokens are. */
+  expire(): void;
+  stop(): Promise<void>;
+}
+
+export interface WebServerOptions {
+  oauth?: boolean;
+  /** Serves the older revision alone. */
+  legacyOnly?: boolean;
+  /** Members of the metadata of the authorization server, as a hostile one would have them. */
+  metadata?: (origin: string) => Record<string, unknown>;
+  /** The authorization server that the tool server names. */
+  authorizationServer?: string;
+  /** Answers instead of the tool server. */
+  answer?(request: Request): Response | undefined | Promise<Response | undefined>;
+  /** Of the answer of the authorization server. */
+  iss?: string;
+}
+
+function build(): McpServer {
+  const server = new McpServer({ name: "web", version: "1" });
+  const schema = { type: "object", properties: { text: { type: "string" } }, required: ["text"] } as const;
+  server.registerTool(
+    "say",
+    { description: "Says it back.", inputSchema: fromJsonSchema<{ text: string }>(schema) },
+    ({ text }) => ({
+      content: [{ type: "text", text }],
+    }),
+  );
+  return server;
+}
+
+export function startWebServer(options: WebServerOptions = {}): WebServer {
+  const handler = createMcpHandler(build);
+  const asked: string[] = [];
+  const codes = new Map<string, { challenge: string; redirect: string }>();
+  let access = new Set<string>();
+  const refresh = new Set<string>();
+  const fresh = () => randomBytes(16).toString("hex");
+  const grant = () => {
+    const tokens = { access_token: fresh(), refresh_token: fresh() };
+    access.add(tokens.access_token);
+    refresh.add(tokens.refresh_token);
+    return Response.json({ ...tokens, token_type: "Bearer", expires_in: 3_600 });
+  };
+  const server = Bun.serve({
+    port: 0,
+    hostname: "127.0.0.1",
+    idleTimeout: 0,
+    async fetch(request) {
+      const url = new URL(request.url);
+      const { origin, pathname } = url;
+      const token = request.headers.get("authorization")?.replace(/^Bearer /, "");
+      asked.push(`${request.method} ${pathname}${token ? " with a token" : ""}`);
+      const own = await options.answer?.(request);
+      if (own) return own;
+      if (options.oauth && pathname.startsWith("/.well-known/oauth-protected-resource"))
+        return Response.json({
+          resource: `${origin}/mcp`,
+          authorization_servers: [options.authorizationServer ?? origin],
+        });
+      if (options.oauth && pathname.startsWith("/.well-known/oauth-authorization-server"))
+        return Response.json({
+          ...{ issuer: origin, authorization_endpoint: `${origin}/authorize`, token_endpoint: `${origin}/token` },
+          ...{ registration_endpoint: `${origin}/register`, response_types_supported: ["code"] },
+          ...{ code_challenge_methods_supported: ["S256"], token_endpoint_auth_methods_supported: ["none"] },
+          ...{ grant_types_supported: ["authorization_code", "refresh_token"] },
+          ...{ authorization_response_iss_parameter_supported: true, ...options.metadata?.(origin) },
+        });
+      if (pathname === "/register")
+        return Response.json({ ...((await request.json()) as object), client_id: fresh() }, { status: 201 });
+      if (pathname === "/authorize") {
+        const code = fresh();
+        const redirect = url.searchParams.get("redirect_uri")!;
+        codes.set(code, { challenge: url.searchParams.get("code_challenge")!, redirect });
+        const back = new URL(redirect);
+        back.searchParams.set("code", code);
+        back.searchParams.set("state", url.searchParams.get("state") ?? "");
+        back.searchParams.set("iss", options.iss ?? origin);
+        return new Response(null, { status: 302, headers: { Location: back.href } });
+      }
+      if (pathname === "/token") {
+        const form = new URLSearchParams(await request.text());
+        if (form.get("grant_type") === "refresh_token" && refresh.delete(form.get("refresh_token") ?? ""))
+          return grant();
+        const code = codes.get(form.get("code") ?? "");
+        const challenge = createHash("sha256")
+          .update(form.get("code_verifier") ?? "")
+          .digest("base64url");
+        if (code?.challenge === challenge && code.redirect === form.get("redirect_uri")) return grant();
+        return Response.json({ error: "invalid_grant" }, { status: 400 });
+      }
+      if (pathname !== "/mcp") return new Response("nothing here", { status: 404 });
+      if (options.oauth && !access.has(token ?? "")) {
+        const where = `Bearer resource_metadata="${origin}/.well-known/oauth-protected-resource/mcp"`;
+        return new Response("log in", { status: 401, headers: { "WWW-Authenticate": where } });
+      }
+      const asks = options.legacyOnly
+        ? ((await request
+            .clone()
+            .json()
+            .catch(() => ({}))) as { id?: number; method?: string })
+        : {};
+      if (asks.method === "server/discover")
+        return Response.json({ jsonrpc: "2.0", id: asks.id, error: { code: -32_601, message: "no such method" } });
+      return handler.fetch(request);
+    },
+  });
+  const origin = `http://127.0.0.1:${server.port}`;
+  return {
+    ...{ origin, url: `${origin}/mcp`, asked },
+    expire() {
+      access = new Set();
+    },
+    async stop() {
+      await handler.close();
+      await server.stop(true);
+    },
+  };
+}

@@ -1,0 +1,283 @@
+/** What agents do now, what they did, and pieces of work that were handed to one of them. */
+import { useState } from "react";
+import { Link } from "wouter";
+import { api, client, fieldError, must, type Schemas } from "../../api/client.ts";
+import { refresh, usePages } from "../../api/queries.ts";
+import { useAction } from "../../ui/action.ts";
+import { Button } from "../../ui/button.tsx";
+import { Dialog } from "../../ui/dialog.tsx";
+import { Badge } from "../../ui/facts.tsx";
+import { Field, Input, Select, TextArea } from "../../ui/field.tsx";
+import { FilterBar, FilterSelect } from "../../ui/filter.tsx";
+import { Form } from "../../ui/form.tsx";
+import { usd } from "../../ui/format.ts";
+import { Await, Empty } from "../../ui/note.tsx";
+import { PageHeader, Panel } from "../../ui/page.tsx";
+import { Status } from "../../ui/status.tsx";
+import { type Column, Table, TwoLines } from "../../ui/table.tsx";
+import { Tabs, useParam } from "../../ui/tabs.tsx";
+import { Ago, Took } from "../../ui/time.tsx";
+import { SpawnedView } from "./spawned-view.tsx";
+
+type Spawned = Schemas["SpawnExecutor"];
+type Session = Schemas["LifecycleSession"];
+type Happening = Schemas["LifecycleTimeline"];
+const many = { params: { query: { limit: 200 } } };
+
+export default function ActivityPage() {
+  const [tab] = useParam("tab");
+  const [work] = useParam("work");
+  const [adding, setAdding] = useState(false);
+  return (
+    <>
+      <PageHeader
+        title="Activity"
+        about="What agents did and are doing, in runs, talks and by themselves."
+        actions={
+          <Button kind="primary" onClick={() => setAdding(true)}>
+            Hand out a piece of work
+          </Button>
+        }
+      />
+      <Tabs
+        label="Views of the activity"
+        tabs={[
+          { id: "timeline", title: "Timeline" },
+          { id: "now", title: "At work now" },
+          { id: "handed", title: "Handed out" },
+        ]}
+      />
+      {tab === "now" ? <Now /> : tab === "handed" ? <Handed /> : <Timeline />}
+      {work && <SpawnedView id={work} />}
+      {adding && <HandOut onClose={() => setAdding(false)} />}
+    </>
+  );
+}
+
+const KINDS: { value: Happening["kind"] | ""; label: string }[] = [
+  { value: "", label: "Everything" },
+  { value: "session_started", label: "Begun" },
+  { value: "session_ended", label: "Ended" },
+  { value: "turn_ended", label: "Answers in talks" },
+  { value: "step_complete", label: "Steps done" },
+  { value: "step_failed", label: "Steps failed" },
+  { value: "activity", label: "Said by agents" },
+  { value: "pulse_complete", label: "Routines done" },
+  { value: "pulse_failed", label: "Routines failed" },
+];
+
+const dayOf = (at: string): string =>
+  new Date(at).toLocaleDateString(undefined, { weekday: "long", month: "long", day: "numeric" });
+const timeOf = (at: string): string => new Date(at).toLocaleTimeString(undefined, { timeStyle: "short" });
+
+function Timeline() {
+  const [agent, setAgent] = useParam("agent");
+  const [kind, setKind] = useParam("kind");
+  const agents = api.useQuery("get", "/v1/agents", many);
+  const query = usePages("/v1/lifecycle/timeline", {
+    query: {
+      limit: 50,
+      ...(agent ? { agent_id: agent } : {}),
+      ...(kind ? { kind: kind as Happening["kind"] } : {}),
+    },
+  });
+  const days = [...Map.groupBy(query.rows, ({ at }) => dayOf(at))];
+  const options = (agents.data?.items ?? []).map(({ id, name }) => ({ value: id, label: name }));
+  return (
+    <>
+      <FilterBar>
+        <FilterSelect
+          label="Agent"
+          value={agent}
+          onChange={setAgent}
+          options={[{ value: "", label: "Any agent" }, ...options]}
+        />
+        <FilterSelect label="What" value={kind} onChange={setKind} options={KINDS} />
+      </FilterBar>
+      <Await query={query} rows={8}>
+        {() =>
+          days.length === 0 ? (
+            <Empty>{agent || kind ? "Nothing is like that." : "No agent has done anything yet."}</Empty>
+          ) : (
+            days.map(([day, rows]) => (
+              <section key={day} aria-label={day} className="mb-5">
+                <h2 className="mb-1 text-sm font-semibold">{day}</h2>
+                <Panel>
+                  <ol>
+                    {rows.map((row) => (
+                      <Line key={row.id} row={row} />
+                    ))}
+                  </ol>
+                </Panel>
+              </section>
+            ))
+          )
+        }
+      </Await>
+      {query.hasNextPage && (
+        <div className="text-center">
+          <Button busy={query.isFetchingNextPage} onClick={() => query.fetchNextPage()}>
+            Earlier
+          </Button>
+        </div>
+      )}
+    </>
+  );
+}
+
+function Line({ row: { at, agent_id, kind, title, run_id } }: { row: Happening }) {
+  return (
+    <li className="row-block flex flex-wrap items-baseline gap-x-3 border-b border-line px-3 py-1.5 last:border-0">
+      <time dateTime={at} className="w-14 shrink-0 text-xs text-faint tabular-nums">
+        {timeOf(at)}
+      </time>
+      <Link href={`/agents/${agent_id}`} className="w-28 shrink-0 truncate text-sm text-dim hover:underline">
+        {agent_id}
+      </Link>
+      <span className={`min-w-0 flex-1 ${kind.endsWith("_failed") ? "text-bad" : ""}`}>{title}</span>
+      {run_id && (
+        <Link href={`/runs/${run_id}`} className="text-sm text-dim underline">
+          run
+        </Link>
+      )}
+    </li>
+  );
+}
+
+const whereOf = ({ id, kind, run_id }: Session): string | undefined =>
+  run_id ? `/runs/${run_id}` : kind === "chat" ? `/chat/${id}` : kind === "spawn" ? "/activity?tab=handed" : undefined;
+
+const SESSION_COLUMNS: Column<Session>[] = [
+  {
+    title: "Work",
+    className: "w-[45%] min-w-44",
+    cell: (session) => <TwoLines first={session.title ?? session.kind} second={session.agent_id} />,
+  },
+  { title: "Kind", wide: true, cell: ({ kind }) => <Badge>{kind}</Badge> },
+  { title: "State", cell: ({ status }) => <Status status={status === "open" ? "idle" : status} /> },
+  { title: "Since", wide: true, align: "right", cell: ({ started_at }) => <Took from={started_at} /> },
+  { title: "Last", align: "right", cell: ({ last_activity_at }) => <Ago at={last_activity_at} /> },
+];
+
+function Now() {
+  const query = usePages("/v1/lifecycle/sessions", { query: { limit: 100 } });
+  return (
+    <Await query={query}>
+      {() =>
+        query.rows.length === 0 ? (
+          <Empty>No agent is at work.</Empty>
+        ) : (
+          <Table
+            label="Sessions"
+            rows={query.rows}
+            columns={SESSION_COLUMNS}
+            keyOf={({ id }) => id}
+            hrefOf={(session) => whereOf(session) ?? `/agents/${session.agent_id}`}
+            more={query}
+          />
+        )
+      }
+    </Await>
+  );
+}
+
+const HANDED_COLUMNS: Column<Spawned>[] = [
+  {
+    title: "Work",
+    className: "w-[50%] min-w-44",
+    cell: ({ prompt, agent_id }) => <TwoLines first={prompt.split("\n")[0]} second={agent_id} />,
+  },
+  { title: "State", cell: ({ status }) => <Status status={status} /> },
+  {
+    title: "Took",
+    wide: true,
+    align: "right",
+    cell: ({ started_at, finished_at }) => <Took from={started_at} to={finished_at} />,
+  },
+  { title: "Cost", wide: true, align: "right", cell: ({ cost_usd }) => usd(cost_usd) },
+  { title: "Handed out", wide: true, align: "right", cell: ({ created_at }) => <Ago at={created_at} /> },
+];
+
+function Handed() {
+  const query = usePages("/v1/spawn-executor", { query: { limit: 50 } });
+  return (
+    <Await query={query}>
+      {() =>
+        query.rows.length === 0 ? (
+          <Empty>No piece of work was handed to a single agent yet.</Empty>
+        ) : (
+          <Table
+            label="Handed out"
+            rows={query.rows}
+            columns={HANDED_COLUMNS}
+            keyOf={({ id }) => id}
+            hrefOf={({ id }) => `/activity?tab=handed&work=${id}`}
+            more={query}
+          />
+        )
+      }
+    </Await>
+  );
+}
+
+function HandOut({ onClose }: { onClose(): void }) {
+  const action = useAction();
+  const [, show] = useParam("work");
+  const agents = api.useQuery("get", "/v1/agents", many);
+  const projects = api.useQuery("get", "/v1/projects", many);
+  return (
+    <Dialog title="Hand out a piece of work" onClose={onClose}>
+      <Await query={agents} rows={3}>
+        {({ items }) => (
+          <Form
+            action={action}
+            word="Start"
+            onCancel={onClose}
+            submit={async ({ text, raw, number }) => {
+              const budget = number("budget_usd");
+              const body = {
+                ...{ agent_id: text("agent_id"), prompt: raw("prompt") },
+                ...(text("project_id") ? { project_id: text("project_id") } : {}),
+                ...(budget === undefined ? {} : { budget_usd: budget }),
+              };
+              const made = await must(client.POST("/v1/spawn-executor/execute", { body }));
+              await refresh("/v1/spawn-executor");
+              onClose();
+              show(made.id);
+            }}
+          >
+            <Field label="Agent" error={fieldError(action.error, "agent_id")}>
+              <Select name="agent_id">
+                {items
+                  .filter(({ enabled }) => enabled)
+                  .map(({ id, name }) => (
+                    <option key={id} value={id}>
+                      {name}
+                    </option>
+                  ))}
+              </Select>
+            </Field>
+            <Field label="What it should do" error={fieldError(action.error, "prompt")}>
+              <TextArea name="prompt" rows={5} required />
+            </Field>
+            <div className="grid gap-x-3 sm:grid-cols-2">
+              <Field label="Project" error={fieldError(action.error, "project_id")}>
+                <Select name="project_id" defaultValue="">
+                  <option value="">None</option>
+                  {projects.data?.items.map(({ id, name }) => (
+                    <option key={id} value={id}>
+                      {name}
+                    </option>
+                  ))}
+                </Select>
+              </Field>
+              <Field label="Budget, USD" error={fieldError(action.error, "budget_usd")}>
+                <Input name="budget_usd" type="number" min="0.01" step="0.01" inputMode="decimal" />
+              </Field>
+            </div>
+          </Form>
+        )}
+      </Await>
+    </Dialog>
+  );
+}

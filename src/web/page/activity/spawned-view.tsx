@@ -1,0 +1,65 @@
+/** One piece of work that was handed to an agent: what was asked, how it stands, what it gave, its log. */
+import { api, client, must } from "../../api/client.ts";
+import { refresh } from "../../api/queries.ts";
+import { useAction } from "../../ui/action.ts";
+import { Button } from "../../ui/button.tsx";
+import { Dialog } from "../../ui/dialog.tsx";
+import { FactRow } from "../../ui/facts.tsx";
+import { count, usd } from "../../ui/format.ts";
+import { Await, ProblemNote } from "../../ui/note.tsx";
+import { Status } from "../../ui/status.tsx";
+import { useParam } from "../../ui/tabs.tsx";
+import { Took } from "../../ui/time.tsx";
+import { Value } from "../../ui/value.tsx";
+import { Transcript } from "../run/transcript.tsx";
+
+export function SpawnedView({ id }: { id: string }) {
+  const [, show] = useParam("work");
+  const action = useAction();
+  const params = { path: { id } };
+  const query = api.useQuery("get", "/v1/spawn-executor/{id}", { params });
+  const cancel = () =>
+    action.run(async () => {
+      await must(client.POST("/v1/spawn-executor/{id}/cancel", { params }));
+      await refresh("/v1/spawn-executor");
+    });
+  return (
+    <Dialog title="Piece of work" onClose={() => show("")} wide>
+      <Await query={query}>
+        {(work) => {
+          const live = work.status === "queued" || work.status === "running";
+          return (
+            <>
+              <div className="mb-3 flex items-start gap-3">
+                <p className="min-w-0 flex-1 whitespace-pre-wrap">{work.prompt}</p>
+                {live && (
+                  <Button busy={action.busy} onClick={cancel}>
+                    Cancel
+                  </Button>
+                )}
+              </div>
+              <ProblemNote error={action.error} />
+              <FactRow
+                facts={[
+                  ["State", <Status key="state" status={work.status} />],
+                  ["Agent", work.agent_id],
+                  ["Took", <Took key="took" from={work.started_at} to={work.finished_at} />],
+                  ["Cost", usd(work.cost_usd)],
+                  ["Tokens", count(work.tokens)],
+                ]}
+              />
+              {work.error && <p className="mb-3 rounded-lg bg-bad-soft px-3 py-2">{work.error.message}</p>}
+              {(work.output || Object.keys(work.outputs).length > 0) && (
+                <div className="mb-3 rounded-lg border border-line px-3 py-2">
+                  {work.output && <p className="whitespace-pre-wrap">{work.output}</p>}
+                  {Object.keys(work.outputs).length > 0 && <Value value={work.outputs} />}
+                </div>
+              )}
+              <Transcript session={work.session_id} live={live} />
+            </>
+          );
+        }}
+      </Await>
+    </Dialog>
+  );
+}

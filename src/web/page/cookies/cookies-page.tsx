@@ -1,0 +1,167 @@
+/** Cookie files of websites, and which agents may use them for you. */
+import { Plus } from "lucide-react";
+import { useState } from "react";
+import { api, client, fieldError, must, type Schemas } from "../../api/client.ts";
+import { refresh, usePages } from "../../api/queries.ts";
+import { useAction } from "../../ui/action.ts";
+import { Button } from "../../ui/button.tsx";
+import { Confirm, Dialog } from "../../ui/dialog.tsx";
+import { Badge } from "../../ui/facts.tsx";
+import { Check, Field, Input } from "../../ui/field.tsx";
+import { plural } from "../../ui/format.ts";
+import { Await, Empty, ProblemNote } from "../../ui/note.tsx";
+import { PageHeader } from "../../ui/page.tsx";
+import { type Column, Table, TwoLines } from "../../ui/table.tsx";
+import { useParam } from "../../ui/tabs.tsx";
+import { Ago } from "../../ui/time.tsx";
+
+type CookieSet = Schemas["BrowserCooky"];
+const refreshCookies = () => refresh("/v1/browser/cookies");
+
+const COLUMNS: Column<CookieSet>[] = [
+  {
+    title: "Set",
+    className: "w-[45%] min-w-40",
+    cell: ({ name, domains }) => <TwoLines first={name} second={domains.join(", ")} />,
+  },
+  { title: "Cookies", wide: true, align: "right", cell: ({ cookie_count }) => cookie_count },
+  {
+    title: "Expires",
+    cell: ({ expired, expires_at }) =>
+      expired ? <Badge tone="bad">expired</Badge> : expires_at ? <Ago at={expires_at} /> : "with its session",
+  },
+  {
+    title: "Agents",
+    wide: true,
+    cell: ({ granted_agents }) => granted_agents.join(", ") || <span className="text-faint">none</span>,
+  },
+];
+
+export default function CookiesPage() {
+  const [shown, show] = useParam("set");
+  const [adding, setAdding] = useState(false);
+  const query = usePages("/v1/browser/cookies", { query: { limit: 100 } });
+  const set = query.rows.find(({ id }) => id === shown);
+  const add = (
+    <Button kind="primary" icon={<Plus aria-hidden size={14} />} onClick={() => setAdding(true)}>
+      Add a cookie file
+    </Button>
+  );
+  return (
+    <>
+      <PageHeader
+        title="Cookies"
+        about="Log-ins of websites for agents that fetch pages for you. They are yours alone, and their values are never shown."
+        actions={add}
+      />
+      <Await query={query}>
+        {() =>
+          query.rows.length === 0 ? (
+            <Empty>Export a site's cookies from your browser as a Netscape cookie file, and add it here.</Empty>
+          ) : (
+            <Table
+              label="Cookie sets"
+              rows={query.rows}
+              columns={COLUMNS}
+              keyOf={({ id }) => id}
+              hrefOf={({ id }) => `/cookies?set=${id}`}
+              more={query}
+            />
+          )
+        }
+      </Await>
+      {adding && <AddSet onClose={() => setAdding(false)} />}
+      {set && <SetDialog set={set} onClose={() => show("")} />}
+    </>
+  );
+}
+
+function AddSet({ onClose }: { onClose(): void }) {
+  const action = useAction();
+  return (
+    <Dialog title="Add a cookie file" onClose={onClose}>
+      <form
+        onSubmit={(event) => {
+          event.preventDefault();
+          const form = new FormData(event.currentTarget);
+          void action.run(async () => {
+            const call = client.POST("/v1/browser/cookies", { body: form as never, bodySerializer: () => form });
+            await must(call);
+            await refreshCookies();
+            onClose();
+          });
+        }}
+      >
+        <Field label="Name" error={fieldError(action.error, "name")}>
+          <Input name="name" required maxLength={100} />
+        </Field>
+        <Field label="File" hint="Netscape format, at most 1 MiB." error={fieldError(action.error, "file")}>
+          <Input name="file" type="file" required className="py-1.5" />
+        </Field>
+        <ProblemNote error={action.error} />
+        <div className="flex justify-end gap-2">
+          <Button onClick={onClose}>Cancel</Button>
+          <Button type="submit" kind="primary" busy={action.busy}>
+            Add
+          </Button>
+        </div>
+      </form>
+    </Dialog>
+  );
+}
+
+function SetDialog({ set, onClose }: { set: CookieSet; onClose(): void }) {
+  const action = useAction();
+  const [deleting, setDeleting] = useState(false);
+  const agents = api.useQuery("get", "/v1/agents", { params: { query: { limit: 200 } } });
+  const toggle = (agent_id: string, granted: boolean) =>
+    action.run(async () => {
+      const params = { path: { agent_id, id: set.id } };
+      if (granted) await must(client.DELETE("/v1/browser/cookies/agents/{agent_id}/{id}", { params }));
+      else await must(client.POST("/v1/browser/cookies/agents/{agent_id}/{id}/grant", { params }));
+      await refreshCookies();
+    });
+  if (deleting)
+    return (
+      <Confirm
+        title={`Delete ${set.name}?`}
+        word="Delete the set"
+        onClose={onClose}
+        act={async () => {
+          await must(client.DELETE("/v1/browser/cookies/{id}", { params: { path: { id: set.id } } }));
+          await refreshCookies();
+        }}
+      >
+        Its cookies and grants are removed. This cannot be undone.
+      </Confirm>
+    );
+  return (
+    <Dialog title={set.name} onClose={onClose}>
+      <p className="mb-3 text-dim">
+        {plural(set.cookie_count, "cookie")} of {set.domains.join(", ")}.
+      </p>
+      <ProblemNote error={action.error} />
+      <fieldset disabled={action.busy}>
+        <legend className="mb-2 text-sm font-semibold">Agents that may use it for you</legend>
+        <Await query={agents}>
+          {({ items }) =>
+            items.map(({ id, name }) => (
+              <Check
+                key={id}
+                label={name}
+                checked={set.granted_agents.includes(id)}
+                onChange={() => toggle(id, set.granted_agents.includes(id))}
+              />
+            ))
+          }
+        </Await>
+      </fieldset>
+      <div className="mt-3 flex justify-between">
+        <Button kind="danger" onClick={() => setDeleting(true)}>
+          Delete
+        </Button>
+        <Button onClick={onClose}>Close</Button>
+      </div>
+    </Dialog>
+  );
+}

@@ -1,0 +1,232 @@
+/** Speech of agents: the service that makes it, a text to try it on, and what was spoken. */
+import { Play } from "lucide-react";
+import { type FormEvent, useEffect, useState } from "react";
+import { api, client, fieldError, must, type Schemas, siteUrl } from "../../api/client.ts";
+import { refresh, usePages } from "../../api/queries.ts";
+import { useAction } from "../../ui/action.ts";
+import { Button } from "../../ui/button.tsx";
+import { Badge } from "../../ui/facts.tsx";
+import { Check, Field, Input, Select, TextArea } from "../../ui/field.tsx";
+import { Form } from "../../ui/form.tsx";
+import { bytes, count, usd } from "../../ui/format.ts";
+import { Await, Empty, ProblemNote } from "../../ui/note.tsx";
+import { notify } from "../../ui/notice.tsx";
+import { PageHeader, Panel, Section } from "../../ui/page.tsx";
+import { type Column, Table } from "../../ui/table.tsx";
+import { Ago } from "../../ui/time.tsx";
+
+type Settings = Schemas["TtsSettings"];
+type Call = Schemas["TtsCall"];
+const PROVIDERS: [NonNullable<Settings["provider"]>, string][] = [
+  ["openai", "OpenAI"],
+  ["elevenlabs", "ElevenLabs"],
+  ["localvoice", "Local speech server"],
+  ["piper", "piper on this machine"],
+  ["espeak-ng", "espeak-ng on this machine"],
+];
+const LOCAL = new Set(["localvoice", "piper", "espeak-ng"]);
+
+export default function VoicePage() {
+  const settings = api.useQuery("get", "/v1/admin/tts-settings");
+  return (
+    <>
+      <PageHeader title="Voice" about="Texts of agents, read aloud. Nothing is spoken until it is switched on." />
+      <Await query={settings} rows={5}>
+        {(now) => (
+          <div className="grid items-start gap-6 lg:grid-cols-2">
+            <SettingsForm settings={now} />
+            <Try settings={now} />
+          </div>
+        )}
+      </Await>
+      <Calls />
+    </>
+  );
+}
+
+function SettingsForm({ settings }: { settings: Settings }) {
+  const action = useAction();
+  const [provider, setProvider] = useState(settings.provider);
+  const health = api.useQuery("get", "/v1/tts/localvoice/health", {}, { enabled: LOCAL.has(provider ?? "") });
+  return (
+    <Section title="Service">
+      <Panel className="p-4">
+        <Form
+          action={action}
+          word="Save"
+          submit={async ({ text, number, checked }) => {
+            const body = {
+              ...{ enabled: checked("enabled"), provider, voice_id: text("voice_id") || null },
+              ...{ model: text("model") || null, format: text("format") as Settings["format"] },
+              ...{ speed: number("speed") ?? 1, max_characters: number("max_characters") ?? settings.max_characters },
+            };
+            await must(client.PUT("/v1/admin/tts-settings", { body }));
+            await refresh("/v1/admin/tts-settings", "/v1/tts");
+            notify("Saved.");
+          }}
+        >
+          <Check name="enabled" label="Agents may speak" defaultChecked={settings.enabled} />
+          <Field label="Service" error={fieldError(action.error, "provider")}>
+            <Select
+              value={provider ?? ""}
+              onChange={(event) => setProvider((event.target.value || null) as Settings["provider"])}
+            >
+              <option value="">None</option>
+              {PROVIDERS.map(([id, name]) => (
+                <option key={id} value={id}>
+                  {name}
+                </option>
+              ))}
+            </Select>
+          </Field>
+          {health.data && (
+            <p className="mb-3 text-sm text-dim">
+              <Badge tone={health.data.reachable ? "ok" : "bad"}>
+                {health.data.reachable ? "answers" : "does not answer"}
+              </Badge>{" "}
+              {health.data.detail ?? health.data.url}
+            </p>
+          )}
+          <Voices provider={provider} value={settings.voice_id} error={fieldError(action.error, "voice_id")} />
+          <div className="grid gap-x-3 sm:grid-cols-2">
+            <Field label="Model" hint="Empty: the service's own." error={fieldError(action.error, "model")}>
+              <Input name="model" defaultValue={settings.model ?? ""} />
+            </Field>
+            <Field label="Format" error={fieldError(action.error, "format")}>
+              <Select name="format" defaultValue={settings.format}>
+                <option>mp3</option>
+                <option>wav</option>
+                <option>opus</option>
+              </Select>
+            </Field>
+            <Field label="Speed" error={fieldError(action.error, "speed")}>
+              <Input name="speed" type="number" min="0.25" max="4" step="0.05" defaultValue={settings.speed} />
+            </Field>
+            <Field label="Longest text, characters" error={fieldError(action.error, "max_characters")}>
+              <Input name="max_characters" type="number" min="1" defaultValue={settings.max_characters} />
+            </Field>
+          </div>
+        </Form>
+      </Panel>
+    </Section>
+  );
+}
+
+interface VoicesProps {
+  provider: Settings["provider"];
+  value: string | null;
+  error: string | undefined;
+}
+
+/** Voices that the service names; one can be written as well, since not every service lists its own. */
+function Voices({ provider, value, error }: VoicesProps) {
+  const local = LOCAL.has(provider ?? "");
+  const page = { params: { query: { limit: 200 } } };
+  const hosted = api.useQuery("get", "/v1/tts/voices", page, { enabled: provider !== null && !local });
+  const here = api.useQuery("get", "/v1/tts/localvoice/profiles", page, { enabled: local });
+  const voices = (local ? here.data?.items : hosted.data?.items) ?? [];
+  return (
+    <Field label="Voice" hint="Empty: the service's own." error={error}>
+      <Input name="voice_id" list="voices" spellCheck={false} defaultValue={value ?? ""} />
+      <datalist id="voices">
+        {voices.map(({ id, name, languages }) => (
+          <option key={id} value={id}>
+            {name} {languages.join(", ")}
+          </option>
+        ))}
+      </datalist>
+    </Field>
+  );
+}
+
+/** Speaks a text as an agent would. */
+function Try({ settings }: { settings: Settings }) {
+  const action = useAction();
+  const [sound, setSound] = useState<string | null>(null);
+  const agents = api.useQuery("get", "/v1/agents", { params: { query: { limit: 200 } } });
+  useEffect(() => () => void (sound && URL.revokeObjectURL(sound)), [sound]);
+  const speak = (event: FormEvent<HTMLFormElement>) => {
+    event.preventDefault();
+    const form = new FormData(event.currentTarget);
+    void action.run(async () => {
+      const answer = await fetch(siteUrl("/v1/internal/tts/synthesize"), {
+        method: "POST",
+        credentials: "same-origin",
+        headers: { "Content-Type": "application/json" },
+        body: JSON.stringify({ agent_id: form.get("agent_id"), text: form.get("text") }),
+      });
+      if (!answer.ok) throw await answer.json();
+      setSound(URL.createObjectURL(await answer.blob()));
+      await refresh("/v1/tts-calls");
+    });
+  };
+  return (
+    <Section title="Try it">
+      <Panel className="p-4">
+        <form onSubmit={speak}>
+          <Field label="As">
+            <Select name="agent_id">
+              {agents.data?.items.map(({ id, name }) => (
+                <option key={id} value={id}>
+                  {name}
+                </option>
+              ))}
+            </Select>
+          </Field>
+          <Field label="Text" error={fieldError(action.error, "text")}>
+            <TextArea name="text" rows={4} required defaultValue="Hello. The build is green." />
+          </Field>
+          <ProblemNote error={action.error} />
+          <div className="flex flex-wrap items-center justify-end gap-3">
+            {!settings.enabled && <span className="text-sm text-dim">Switch it on and save first.</span>}
+            {sound && (
+              // biome-ignore lint/a11y/useMediaCaption: what is spoken is the text above.
+              <audio controls autoPlay src={sound} className="h-9 min-w-0 flex-1" />
+            )}
+            <Button type="submit" disabled={!settings.enabled} busy={action.busy} icon={<Play aria-hidden size={14} />}>
+              Speak
+            </Button>
+          </div>
+        </form>
+      </Panel>
+    </Section>
+  );
+}
+
+const COLUMNS: Column<Call>[] = [
+  { title: "Agent", cell: ({ agent_id }) => agent_id },
+  {
+    title: "Service",
+    cell: ({ provider, error }) => (
+      <>
+        {provider} {error && <Badge tone="bad">{error.message}</Badge>}
+      </>
+    ),
+  },
+  { title: "Characters", wide: true, align: "right", cell: ({ characters }) => count(characters) },
+  { title: "Size", wide: true, align: "right", cell: (call) => bytes(call.bytes) },
+  {
+    title: "Cost",
+    wide: true,
+    align: "right",
+    cell: ({ cached, cost_usd }) => (cached ? "kept" : cost_usd === null ? "unknown" : usd(cost_usd)),
+  },
+  { title: "When", align: "right", cell: ({ created_at }) => <Ago at={created_at} /> },
+];
+
+function Calls() {
+  const query = usePages("/v1/tts-calls", { query: { limit: 30 } });
+  return (
+    <Section title="What was spoken">
+      <Await query={query}>
+        {() =>
+          query.rows.length === 0 ? (
+            <Empty>Nothing was spoken yet.</Empty>
+          ) : (
+            <Table label="Speech" rows={query.rows} columns={COLUMNS} keyOf={({ id }) => id} more={query} />
+          )
+        }
+      </Await>
+    </Section>
+  );
+}
