@@ -1,5 +1,5 @@
 /** Notifications that leave the server: to ntfy, a webhook or a mailbox, when a run waits, fails or ends. */
-import { createGuardedPost } from "../../adapter/guarded-post.ts";
+import { createGuardedPost } from "../../adapter/guarded-fetch.ts";
 import { createMailer } from "../../adapter/mailer.ts";
 import { BUILD } from "../../core/version.ts";
 import { type Core, defineFeature, type ServiceOf } from "../feature.ts";
@@ -28,16 +28,13 @@ export const channels = defineFeature("channels", (deps: Needs) => {
       return address === undefined ? null : `${address}/${runId === "" ? "" : `runs/${runId}`}`;
     },
   });
-  let unsubscribe = () => {};
+  const unsubscribe = bus.subscribe(NOTIFIED, deliveries.look);
   return {
     routes: channelRoutes(base, service, deliveries),
     jobs: [deliveries.job],
     prunes: [{ keep: "jobs_days", run: deliveries.prune }],
     handOver: (from) => service.removeOf(from),
-    start() {
-      deliveries.look();
-      unsubscribe = bus.subscribe(NOTIFIED, deliveries.look);
-    },
-    stop: () => unsubscribe(),
+    start: deliveries.look,
+    stop: unsubscribe,
   };
 });
