@@ -24,7 +24,6 @@ export const ID_PREFIXES = {
   notification: "ntf",
   delivery: "whk",
   codehostRule: "rule",
-  remark: "rmk",
   routine: "pls",
   pulseTick: "tick",
   onboarding: "onb",

@@ -7,6 +7,7 @@ import type { Masking } from "../core/masking.ts";
 import type { TextWork } from "../text/client.ts";
 import { AGENT_DEFAULTS, type AgentFile } from "./agent-file.ts";
 import type { Attachments } from "./attachments.ts";
+import { type BetweenTurns, createBetweenTurns } from "./between-turns.ts";
 import type { Execution, ExecutionRows } from "./execution.ts";
 import { createFairTurns } from "./fair-turns.ts";
 import { type Kind, kindOf } from "./kinds.ts";
@@ -78,6 +79,7 @@ export interface EngineDeps {
 export interface Engine {
   readonly tokens: ExecutionTokens;
   readonly scheduler: Scheduler;
+  readonly betweenTurns: BetweenTurns;
   /** Removes sandboxes that no execution owns, then takes up work. */
   start(): Promise<void>;
   stop(): Promise<void>;
@@ -88,7 +90,8 @@ const SWEEP_MS = 60_000;
 export function createEngine(deps: EngineDeps): Engine {
   const { clock, log, sandboxes } = deps;
   const tokens = createExecutionTokens();
-  const scheduler = createScheduler(portsOf(deps, tokens), deps.limits, log);
+  const ports = portsOf(deps, tokens);
+  const scheduler = createScheduler(ports, deps.limits, log);
   let timer: ReturnType<typeof setInterval> | undefined;
   const sweep = async (): Promise<void> => {
     try {
@@ -101,6 +104,7 @@ export function createEngine(deps: EngineDeps): Engine {
   return {
     tokens,
     scheduler,
+    betweenTurns: createBetweenTurns(ports),
     async start() {
       await sweep();
       timer = setInterval(() => void sweep(), SWEEP_MS);

@@ -5,6 +5,7 @@ import type { Notice } from "../../adapter/codehost/webhook.ts";
 import { conflict } from "../../core/errors.ts";
 import { LIMITS } from "../../core/limits.ts";
 import type { Masking } from "../../core/masking.ts";
+import { ABOUT_QUOTES, oneLine, quoted } from "../../core/outside-text.ts";
 import { isRunEnd, type RunStatus } from "../../core/run-states.ts";
 import type { Caller } from "../../http/caller.ts";
 import type { Store } from "../../store/store.ts";
@@ -13,7 +14,6 @@ import { runs } from "../../store/tables/runs.ts";
 import { obstacleOf } from "./actors.ts";
 import type { CodeHostConnection } from "./connection.ts";
 import type { LinkRow, Links } from "./links.ts";
-import { ABOUT_QUOTES, oneLine, quoted } from "./outside-text.ts";
 import type { Reaction } from "./react.ts";
 import type { RuleRow, Rules } from "./rules.ts";
 

@@ -101,7 +101,7 @@ export const engine = defineFeature(
       reserve: (execution, amountUsd) => budgets.reserve({ ...spenderOf(execution), amountUsd }),
       script: config.demoScript,
     });
-    sessions.connect(engine.scheduler);
+    sessions.connect(engine.scheduler, engine.betweenTurns);
     const { name, capabilities } = sandbox.driver;
     const service: EngineService = {
       executionOf: engine.tokens.find,
