@@ -6,6 +6,7 @@ import { executions } from "./executions.ts";
 import { jobs } from "./jobs.ts";
 import { keys } from "./keys.ts";
 import { memory } from "./memory.ts";
+import { notifications } from "./notifications.ts";
 import { pipelines } from "./pipelines.ts";
 import { projects } from "./projects.ts";
 import { providers } from "./providers.ts";
@@ -31,6 +32,7 @@ export const RESOURCES: readonly Resource[] = [
   memory,
   swarm,
   routines,
+  notifications,
   keys,
   users,
   sso,
