@@ -22,6 +22,8 @@ export const ID_PREFIXES = {
   llmCall: "llm",
   ttsCall: "tts",
   notification: "ntf",
+  notificationChannel: "nch",
+  notificationDelivery: "ntd",
   delivery: "whk",
   codehostRule: "rule",
   routine: "pls",

@@ -1,9 +1,11 @@
 /** The engine put together: its ports from what app.ts hands in, its scheduler, and what others may ask of it. */
+
 import type { Clock } from "../core/clock.ts";
 import { forbidden, unavailable } from "../core/errors.ts";
 import type { DraftOf, EventDefinition } from "../core/events.ts";
 import type { Logger } from "../core/log.ts";
 import type { Masking } from "../core/masking.ts";
+import { NO_AGENT } from "../core/no-agent.ts";
 import type { TextWork } from "../text/client.ts";
 import { AGENT_DEFAULTS, type AgentFile } from "./agent-file.ts";
 import type { Attachments } from "./attachments.ts";
@@ -138,9 +140,9 @@ function portsOf(deps: EngineDeps, tokens: ExecutionTokens): EnginePorts {
     log,
     masking,
     text,
-    agentOf: ({ agentId }) => settingsOf(agentId === "" ? NO_AGENT : deps.agentOf(agentId), deps.defaults()),
+    agentOf: ({ agentId }) => settingsOf(agentId === NO_AGENT ? AGENTLESS : deps.agentOf(agentId), deps.defaults()),
     assertShell({ agentId }) {
-      if (agentId === "" || deps.allowsTool(agentId)("bash", false)) return;
+      if (agentId === NO_AGENT || deps.allowsTool(agentId)("bash", false)) return;
       throw forbidden(
         `The agent ${agentId} may not use bash, so no command runs in its sandbox. Name another agent, or none.`,
         "shell_denied",
@@ -227,7 +229,7 @@ function portsOf(deps: EngineDeps, tokens: ExecutionTokens): EnginePorts {
 }
 
 /** Of a command that borrows nobody's sandbox. */
-const NO_AGENT: Pick<AgentFile, "id" | "config"> = { id: "", config: {} as AgentFile["config"] };
+const AGENTLESS: Pick<AgentFile, "id" | "config"> = { id: NO_AGENT, config: {} as AgentFile["config"] };
 
 /** Those it always takes, and for a piece of work those whose tags match the task. One switched off since is left out. */
 function skillsFor<Skill extends MatchableSkill>(execution: Execution, available: readonly Skill[]): Skill[] {

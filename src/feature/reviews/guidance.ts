@@ -1,5 +1,5 @@
 /** Comments as guidance for the agents of the run's next attempt. */
-import { ABOUT_QUOTES, quoted } from "../../core/outside-text.ts";
+import { ABOUT_QUOTES, quotedOutside } from "../../core/outside-text.ts";
 import type { runComments } from "../../store/tables/reviews.ts";
 
 export type CommentRow = typeof runComments.$inferSelect;
@@ -64,5 +64,5 @@ const lineQuote = (line: string): string => `\`${line.trim().replaceAll("`", "'"
 
 function outsideQuote(row: CommentRow, mask: (text: string) => string): string {
   const source = row.path === null ? "review" : `review of ${placeOf(row).replace(/["<>\n]/g, "")}`;
-  return quoted({ source, author: row.codehost_login ?? "", text: row.body }, mask, OUTSIDE_CHARACTERS);
+  return quotedOutside({ source, author: row.codehost_login ?? "", text: row.body }, mask, OUTSIDE_CHARACTERS);
 }

@@ -23,6 +23,7 @@ const ELSEWHERE: readonly [call: RegExp, where: string][] = [
   [/^image build$/, "would replace the image that other tests run on: agent-image.test.ts"],
   [/^update\b/, "needs a signed manifest: update.test.ts"],
   [/^providers (set|test)\b/, "contacts a provider: resource.test.ts"],
+  [/^notifications test\b/, "contacts a receiver: channels.test.ts"],
   [/^codehost (connect|repos|add)\b/, "contacts the code host: src/cli/resource/codehost.test.ts"],
   [/^projects add .*git@/, "needs a host that answers ssh"],
   [/--model ollama\//, "needs that model: init.test.ts"],

@@ -1,5 +1,7 @@
 /** A run's changes in a browser: read, commented on, sent back, merged, and in conflict. */
 import { describe, expect, setDefaultTimeout, test } from "bun:test";
+import { join } from "node:path";
+import Database from "better-sqlite3";
 import type { RunComment } from "../../feature/reviews/comment-model.ts";
 import type { Run } from "../../feature/runs/model.ts";
 import { hasBrowser } from "../browser.ts";
@@ -7,6 +9,16 @@ import { PHONE, visit } from "./visitor.ts";
 import { withDashboard } from "./with-dashboard.ts";
 
 setDefaultTimeout(180_000);
+
+/** What a delivery of the code host leaves. */
+function reviewOnHost(data: string, run: string): void {
+  const db = new Database(join(data, "skep.db"));
+  db.prepare(
+    `INSERT INTO run_comments (id, run_id, side, body, codehost_login, codehost_id, url, created_at)
+     VALUES ('cmt_host', ?, 'new', 'Mind the tests.', 'alice', 'review-1', 'https://host.test/pulls/1', '2026-01-01T00:00:00.000Z')`,
+  ).run(run);
+  db.close();
+}
 
 describe.skipIf(!hasBrowser())("a run's changes", () => {
   const dashboard = withDashboard();
@@ -42,16 +54,27 @@ describe.skipIf(!hasBrowser())("a run's changes", () => {
     await others.getByText("Is this file needed?").waitFor();
     await others.getByRole("button", { name: "Delete" }).click();
     await others.waitFor({ state: "detached" });
+    reviewOnHost(server.data, ids.changed);
     await page.reload();
+    await others.getByText("alice on the code host").waitFor();
+    expect(await others.getByRole("link", { name: "Open" }).getAttribute("href")).toBe("https://host.test/pulls/1");
+    expect(await others.getByRole("button").count()).toBe(0);
     await cart.getByText("Start with a hundredth, not a float.").waitFor();
     await page.getByText("1 viewed").waitFor();
-    await page.getByRole("button", { name: "Send back (1)" }).click();
+    await page.getByRole("button", { name: "Send back (2)" }).click();
     await page.getByLabel("Message").fill("Nearly there.");
     await page.getByRole("dialog").getByRole("button", { name: "Send back" }).click();
     await page.getByRole("log").waitFor();
     const { task_description, restarted_from } = await get(ids.changed);
     expect(restarted_from).toBe("implement");
-    for (const part of ["Nearly there.", "src/cart.ts:6", "percent = 0", "Start with a hundredth"])
+    for (const part of [
+      "Nearly there.",
+      "src/cart.ts:6",
+      "percent = 0",
+      "Start with a hundredth",
+      'author="alice"',
+      "Mind the tests.",
+    ])
       expect(task_description).toContain(part);
     await page.locator("header").getByText("Succeeded").waitFor();
     await open(`/runs/${ids.changed}?tab=changes`);

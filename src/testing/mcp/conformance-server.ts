@@ -6,7 +6,6 @@ import {
   fromJsonSchema,
   inputRequired,
   McpServer,
-  MissingRequiredClientCapabilityError,
   ResourceTemplate,
   type ServerContext,
 } from "@modelcontextprotocol/server";
@@ -150,11 +149,8 @@ function capabilityTools(server: McpServer): void {
       },
     });
   });
-  tool("test_missing_capability", (ctx) => {
-    if (!capabilitiesOf(ctx).sampling)
-      throw new MissingRequiredClientCapabilityError({ requiredCapabilities: { sampling: {} } });
-    return inputRequired({ inputRequests: { question: sample("Why?", 10) } });
-  });
+  // That the client has not declared it is for the library to see.
+  tool("test_missing_capability", () => inputRequired({ inputRequests: { question: sample("Why?", 10) } }));
   tool("test_streaming_elicitation", async (ctx) => {
     const { progressToken } = (ctx.mcpReq._meta ?? {}) as { progressToken?: string };
     if (progressToken !== undefined)
