@@ -6,6 +6,7 @@ import { attachments } from "../feature/attachments/feature.ts";
 import { audit } from "../feature/audit/feature.ts";
 import { accounts, auth } from "../feature/auth/feature.ts";
 import { budgets } from "../feature/budgets/feature.ts";
+import { channels } from "../feature/channels/feature.ts";
 import { chat } from "../feature/chat/feature.ts";
 import { codehost, codehostConnection } from "../feature/codehost/feature.ts";
 import { cookies } from "../feature/cookies/feature.ts";
@@ -79,6 +80,7 @@ export const FEATURES = noFeatures()
   .with(lifecycle)
   .with(runs)
   .with(transcripts)
+  .with(channels)
   .with(tasks)
   .with(onboarding)
   .with(reviews)

@@ -3,6 +3,7 @@
  * (`AGENT_IMAGE`, `--agent-image`); a flag beats the environment, the environment the default. Read once, passed on.
  */
 import { resolve } from "node:path";
+import { isEmail, normalEmail } from "./email.ts";
 import { Problem } from "./errors.ts";
 
 type Reader<T> = (text: string) => T | undefined;
@@ -270,6 +271,21 @@ export const OPTIONS = {
     default: undefined,
     read: text,
     secret: true,
+  }),
+  smtpUrl: option<string | undefined>({
+    env: "SMTP_URL",
+    about: "Mail server for notifications, with its user and password; unset: no mail is sent.",
+    accepts: "smtp://USER:PASSWORD@HOST:PORT, or smtps://",
+    default: undefined,
+    read: (v) => (/^smtps?:\/\//i.test(v) && URL.canParse(v) ? v : undefined),
+    secret: true,
+  }),
+  smtpFrom: option<string | undefined>({
+    env: "SMTP_FROM",
+    about: "Address that notifications by mail are from.",
+    accepts: "an address: skep@example.org",
+    default: undefined,
+    read: (v) => (isEmail(normalEmail(v)) ? v : undefined),
   }),
   demoScript: option<string | undefined>({
     env: "DEMO_SCRIPT",

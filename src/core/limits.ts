@@ -64,6 +64,9 @@ export const LIMITS = {
   speechCacheBytes: 200 * 1024 * 1024,
   cookiesPerSet: 5_000,
   cookieSetsPerUser: 200,
+  notificationChannelsPerUser: 50,
+  /** Of one channel, tests included. */
+  notificationsPerHour: 120,
   /** Of one user, in sets that are granted: their values are sought in all text. */
   cookiesGrantedPerUser: 5_000,
   streamQueueEvents: 2_000,

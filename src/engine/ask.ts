@@ -13,7 +13,7 @@ import { Stopped } from "./ports.ts";
 import { failed } from "./result.ts";
 import type { Tool } from "./tool.ts";
 
-const SUMMARISE =
+export const SUMMARISE =
   "This is the conversation so far; it is too long to go on. Write a summary from which you can: the task, what is done and found (paths, names, numbers), what is left, decisions taken. No tool calls.";
 
 /** Calls for one reply, summaries and refused ones among them. */
@@ -44,8 +44,8 @@ export async function ask(input: LoopInput): Promise<ModelReply | Ending> {
       ],
     };
     const reply = await (asked
-      ? call(input, [asked], [], summaryModel, "summary")
-      : call(input, fitted.messages, tools, model, "turn"));
+      ? callModel(input, [asked], [], summaryModel, "summary")
+      : callModel(input, fitted.messages, tools, model, "turn"));
     if ("status" in reply) return reply;
     if (reply.finish !== "error") {
       if (!summarised) return reply;
@@ -82,7 +82,7 @@ function storeSummary({ execution, ports }: LoopInput, covered: readonly StoredM
 }
 
 /** Asks the budgets. @returns how the execution ends when they are used up, else the most tokens of the reply. */
-function allowed({ execution, ports }: LoopInput, model: string, tokens: number): Ending | { most?: number } {
+function allowed({ execution, ports }: CallInput, model: string, tokens: number): Ending | { most?: number } {
   const costOf = (replyTokens: number) => ports.models.estimateUsd(model, tokens, replyTokens) ?? 0;
   const over = ports.overdrawn(execution, costOf(LIMITS.replyTokensEstimate));
   if (over)
@@ -93,8 +93,15 @@ function allowed({ execution, ports }: LoopInput, model: string, tokens: number)
   return ports.reserve(execution, costOf(LIMITS.replyTokensAmple)) ? {} : { most: LIMITS.replyTokensEstimate };
 }
 
-async function call(
-  input: LoopInput,
+/** What a model call needs of the work around it. */
+export type CallInput = Pick<LoopInput, "execution" | "ports" | "agent" | "system" | "masker" | "signal">;
+
+/**
+ * One call inside the budgets, masked. What it says of a turn goes out as it comes. @returns the reply, or how the
+ * execution ends for want of money. @throws the signal's reason; what was said by then is kept.
+ */
+export async function callModel(
+  input: CallInput,
   messages: ModelMessage[],
   tools: readonly Tool[],
   model: string,
@@ -110,7 +117,7 @@ async function call(
   if ("status" in budget) return budget;
   let [text, thinking] = [masker.stream(), masker.stream()];
   const say = (definition: typeof agentOutput | typeof agentThinking, piece: string) => {
-    if (piece) ports.emitSoon(definition, { ...executionRefs(execution), data: { text: piece } });
+    if (piece && purpose === "turn") ports.emitSoon(definition, { ...executionRefs(execution), data: { text: piece } });
   };
   signal.throwIfAborted();
   const reply = await ports.models.call({
@@ -134,7 +141,7 @@ async function call(
     onThinking: (piece) => say(agentThinking, thinking.push(piece)),
     onWithdrawn() {
       [text, thinking] = [masker.stream(), masker.stream()];
-      ports.emitSoon(outputWithdrawn, { ...executionRefs(execution), data: {} });
+      if (purpose === "turn") ports.emitSoon(outputWithdrawn, { ...executionRefs(execution), data: {} });
     },
   });
   say(agentThinking, thinking.end());
@@ -151,7 +158,7 @@ async function call(
 }
 
 /** Of a call that was ended from outside: it is paid for, and what was said stays, unless the call is made again. */
-function keep({ execution, ports, signal }: LoopInput, reply: ModelReply, purpose: CallPurpose): void {
+function keep({ execution, ports, signal }: CallInput, reply: ModelReply, purpose: CallPurpose): void {
   const madeAgain = signal.reason instanceof Stopped && signal.reason.why === "shutdown";
   const isWhole = reply.finish !== "aborted" && reply.finish !== "error";
   const hasWords = textOf(reply.parts).trim() !== "";

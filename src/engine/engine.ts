@@ -1,12 +1,15 @@
 /** The engine put together: its ports from what app.ts hands in, its scheduler, and what others may ask of it. */
+
 import type { Clock } from "../core/clock.ts";
 import { forbidden, unavailable } from "../core/errors.ts";
 import type { DraftOf, EventDefinition } from "../core/events.ts";
 import type { Logger } from "../core/log.ts";
 import type { Masking } from "../core/masking.ts";
+import { NO_AGENT } from "../core/no-agent.ts";
 import type { TextWork } from "../text/client.ts";
 import { AGENT_DEFAULTS, type AgentFile } from "./agent-file.ts";
 import type { Attachments } from "./attachments.ts";
+import { type BetweenTurns, createBetweenTurns } from "./between-turns.ts";
 import type { Execution, ExecutionRows } from "./execution.ts";
 import { createFairTurns } from "./fair-turns.ts";
 import { type Kind, kindOf } from "./kinds.ts";
@@ -78,6 +81,7 @@ export interface EngineDeps {
 export interface Engine {
   readonly tokens: ExecutionTokens;
   readonly scheduler: Scheduler;
+  readonly betweenTurns: BetweenTurns;
   /** Removes sandboxes that no execution owns, then takes up work. */
   start(): Promise<void>;
   stop(): Promise<void>;
@@ -88,7 +92,8 @@ const SWEEP_MS = 60_000;
 export function createEngine(deps: EngineDeps): Engine {
   const { clock, log, sandboxes } = deps;
   const tokens = createExecutionTokens();
-  const scheduler = createScheduler(portsOf(deps, tokens), deps.limits, log);
+  const ports = portsOf(deps, tokens);
+  const scheduler = createScheduler(ports, deps.limits, log);
   let timer: ReturnType<typeof setInterval> | undefined;
   const sweep = async (): Promise<void> => {
     try {
@@ -101,6 +106,7 @@ export function createEngine(deps: EngineDeps): Engine {
   return {
     tokens,
     scheduler,
+    betweenTurns: createBetweenTurns(ports),
     async start() {
       await sweep();
       timer = setInterval(() => void sweep(), SWEEP_MS);
@@ -134,9 +140,9 @@ function portsOf(deps: EngineDeps, tokens: ExecutionTokens): EnginePorts {
     log,
     masking,
     text,
-    agentOf: ({ agentId }) => settingsOf(agentId === "" ? NO_AGENT : deps.agentOf(agentId), deps.defaults()),
+    agentOf: ({ agentId }) => settingsOf(agentId === NO_AGENT ? AGENTLESS : deps.agentOf(agentId), deps.defaults()),
     assertShell({ agentId }) {
-      if (agentId === "" || deps.allowsTool(agentId)("bash", false)) return;
+      if (agentId === NO_AGENT || deps.allowsTool(agentId)("bash", false)) return;
       throw forbidden(
         `The agent ${agentId} may not use bash, so no command runs in its sandbox. Name another agent, or none.`,
         "shell_denied",
@@ -223,7 +229,7 @@ function portsOf(deps: EngineDeps, tokens: ExecutionTokens): EnginePorts {
 }
 
 /** Of a command that borrows nobody's sandbox. */
-const NO_AGENT: Pick<AgentFile, "id" | "config"> = { id: "", config: {} as AgentFile["config"] };
+const AGENTLESS: Pick<AgentFile, "id" | "config"> = { id: NO_AGENT, config: {} as AgentFile["config"] };
 
 /** Those it always takes, and for a piece of work those whose tags match the task. One switched off since is left out. */
 function skillsFor<Skill extends MatchableSkill>(execution: Execution, available: readonly Skill[]): Skill[] {

@@ -100,7 +100,7 @@ export type Ending =
   | { status: "cancelled"; text: string };
 
 /** What a model call was for. */
-export type CallPurpose = "turn" | "summary";
+export type CallPurpose = "turn" | "summary" | "title";
 
 /** `cancel`: the work is not wanted any more. `interrupt`: this reply ends, the session goes on. */
 export type StopRequest = "cancel" | "interrupt";

@@ -8,13 +8,16 @@ import {
   Bot,
   Boxes,
   Brain,
+  CalendarClock,
   Cookie,
+  FileText,
   FolderGit2,
   History,
   House,
   KeyRound,
   type LucideIcon,
   MessagesSquare,
+  Network,
   PlugZap,
   Server,
   Settings,
@@ -55,6 +58,18 @@ export const PAGES: Page[] = [
   page("/board", "Board", () => import("./page/board/board-page.tsx"), {
     nav: { group: "Work", icon: SquareKanban, key: "b" },
   }),
+  page("/routines", "Routines", () => import("./page/routines/routines-page.tsx"), {
+    nav: { group: "Work", icon: CalendarClock, key: "f" },
+  }),
+  page("/routines/:agent/:id", "Routine", () => import("./page/routine/routine-page.tsx")),
+  page("/swarms", "Swarms", () => import("./page/swarms/swarms-page.tsx"), {
+    nav: { group: "Work", icon: Network, key: "x" },
+  }),
+  page("/swarms/:id", "Swarm", () => import("./page/swarm/swarm-page.tsx")),
+  page("/documents", "Documents", () => import("./page/documents/documents-page.tsx"), {
+    nav: { group: "Work", icon: FileText, key: "d" },
+  }),
+  page("/documents/:id", "Document", () => import("./page/document/document-page.tsx")),
   page("/projects/:id/tasks/:tid", "Task", () => import("./page/task/task-page.tsx")),
   page("/projects/:id/policy", "Vision and policy", () => import("./page/policy/policy-page.tsx")),
   page("/projects", "Projects", () => import("./page/projects/projects-page.tsx"), {

@@ -16,6 +16,13 @@ interface SlashCommand {
   run(state: TalkState, word: string): Promise<string | readonly string[]>;
 }
 
+interface JobView {
+  id: string;
+  state: string;
+  error: { code: string; message: string } | null;
+}
+
+const LOOK_MS = 200;
 const LISTED = 10;
 const MESSAGES = 200;
 const MODELS = 200;
@@ -141,7 +148,11 @@ async function fork(state: TalkState, word: string): Promise<string> {
 }
 
 async function compact({ client, session }: TalkState): Promise<string> {
-  await client.call("POST", `${pathOf(session.id)}/compact`, {});
+  let job = await client.call<JobView>("POST", `${pathOf(session.id)}/compact`);
+  for (; job.state === "queued" || job.state === "running"; await Bun.sleep(LOOK_MS))
+    job = await client.call<JobView>("GET", `/v1/jobs/${job.id}`);
+  if (job.state !== "succeeded")
+    throw new Problem(409, job.error?.code ?? job.state, job.error?.message ?? `It was ${job.state}.`);
   return "The model reads a summary from now on. /export still writes every word.";
 }
 

@@ -53,7 +53,17 @@ interface Listening {
 async function listen(client: Client, path: string, before: Item, { json, terminal }: Listening): Promise<Item> {
   if (!before["busy"]) return before;
   const left = new AbortController();
-  terminal.onInterrupt = () => void client.call("POST", `${path}/stop`).catch(() => left.abort());
+  let stopping = false;
+  // Once: the reply ends, the talk goes on. Twice: the person leaves at once.
+  terminal.onInterrupt = () => {
+    const leave = () => {
+      terminal.close();
+      left.abort();
+    };
+    if (stopping) return leave();
+    stopping = true;
+    client.call("POST", `${path}/stop`).catch(leave);
+  };
   const after = before["reply"].last_event_id;
   const events = client.events(`/v1/events/stream?session_id=${before["session_id"]}&after=${after}`, left.signal);
   let next: string | undefined;
@@ -125,6 +135,7 @@ function openTerminal(): Terminal {
       return lines.shift();
     },
     close() {
+      lines.length = 0;
       for (const name of ["SIGINT", "SIGTERM"] as const) process.off(name, interrupted);
       reader.close();
     },

@@ -5,6 +5,8 @@ import { documents } from "./documents.ts";
 import { executions } from "./executions.ts";
 import { jobs } from "./jobs.ts";
 import { keys } from "./keys.ts";
+import { memory } from "./memory.ts";
+import { notifications } from "./notifications.ts";
 import { pipelines } from "./pipelines.ts";
 import { projects } from "./projects.ts";
 import { providers } from "./providers.ts";
@@ -27,8 +29,10 @@ export const RESOURCES: readonly Resource[] = [
   jobs,
   executions,
   documents,
+  memory,
   swarm,
   routines,
+  notifications,
   keys,
   users,
   sso,

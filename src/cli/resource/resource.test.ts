@@ -122,6 +122,22 @@ describe("pipelines", () => {
   });
 });
 
+describe("notifications", () => {
+  test("are set, listed, changed, tested and deleted", async () => {
+    const add = ["notifications", "add", "webhook", "bot", "--address", "https://hooks.example.com/secret-path"];
+    const made = await json(...add, "--on", "waiting,failed");
+    expect(made).toMatchObject({ target: "https://hooks.example.com/…", secret: expect.stringMatching(/^whsec_/) });
+    expect(await said("notifications")).toMatch(
+      /^bot +webhook +https:\/\/hooks\.example\.com\/… +waiting,failed +on +never/m,
+    );
+    expect(await refused("notifications", "add", "ntfy", "x", "--address", "https://ntfy.sh/")).toContain("topic");
+    expect((await json("notifications", "edit", "bot", "--on", "ended")).on).toEqual(["ended"]);
+    expect(await said("notifications", "disable", "bot")).toMatch(/^state +off$/m);
+    expect(await said("notifications", "deliveries", "bot")).toBe("Nothing yet.\n");
+    expect(await said("notifications", "delete", "bot")).toBe("deleted channel bot\n");
+  });
+});
+
 describe("routines", () => {
   test("are added, changed, run, looked at over time, and deleted", async () => {
     const add = ["routines", "add", "scribe", "Morning", "--say", "Look around"];

@@ -140,10 +140,10 @@ export const RUN_VERBS: readonly Verb[] = [
   },
   {
     name: "send-back",
-    about: "have an ended run go on, with its open comments as guidance",
+    about: "another attempt of an ended run, with its open comments as guidance",
     on: "one",
     options: [
-      { flags: "--from <step>", about: "go on from this step (default: the first not done, or the first)" },
+      { flags: "--from <step>", about: "go on from this step (default: every step again)" },
       { flags: "--message <text>", about: "said before the comments" },
     ],
     run: ({ client, path, flags }) =>
@@ -238,13 +238,14 @@ async function comment({ client, item, path, args: [place, text], flags }: Call)
 }
 
 const placeText = ({ path, line, side }: Item): string =>
-  `${path}${line === null ? "" : `:${line}`}${side === "old" ? " (old)" : ""}`;
+  path === null ? "the change" : `${path}${line === null ? "" : `:${line}`}${side === "old" ? " (old)" : ""}`;
 
 async function comments(client: Client, runId: string): Promise<Answer> {
   const { items } = await listItems(client, `/v1/runs/${runId}/comments`, new URLSearchParams(), 500);
   const table = tableLines(
     [
       { head: "PLACE", of: placeText },
+      { head: "BY", of: ({ codehost_login }) => codehost_login ?? "" },
       { head: "COMMENT", of: ({ body }) => body, shrinks: true },
       { head: "SENT", of: ({ sent_at }) => timeText(sent_at) },
       { head: "ID", of: ({ id }) => id },

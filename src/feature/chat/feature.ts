@@ -3,10 +3,12 @@ import { SCRIPTED_MODEL } from "../../adapter/model/scripted.ts";
 import type { Agents } from "../agents/service.ts";
 import type { AttachmentService } from "../attachments/service.ts";
 import { type Core, defineFeature, type ServiceOf } from "../feature.ts";
+import type { Jobs } from "../jobs/service.ts";
 import type { projects } from "../projects/feature.ts";
 import type { providers } from "../providers/feature.ts";
 import type { Sessions } from "../sessions/service.ts";
 import type { SettingsService } from "../settings/service.ts";
+import { chatJobs } from "./jobs.ts";
 import { chatRoutes } from "./routes.ts";
 import { createChats } from "./service.ts";
 
@@ -16,6 +18,7 @@ type Needs = Core & {
   projects: Pick<ServiceOf<typeof projects>, "exists">;
   agents: Pick<Agents, "ready">;
   sessions: Sessions;
+  jobs: Pick<Jobs, "enqueue">;
   attachments: Pick<AttachmentService, "attach">;
 };
 
@@ -29,7 +32,9 @@ export const chat = defineFeature("chat", (deps: Needs) => {
       return undefined;
     }
   };
+  const work = chatJobs(deps);
   const chats = createChats({
+    ...{ work, jobs: deps.jobs, makesTitles: () => settings.get().models.summary !== null },
     ...{ store, sessions, events: eventLog },
     assertAgent: (id) => void agents.ready(id),
     projectExists: projects.exists,
@@ -42,5 +47,10 @@ export const chat = defineFeature("chat", (deps: Needs) => {
     attach: attachments.attach,
     timeoutSeconds: () => settings.get().limits.timeout_seconds,
   });
-  return { service: chats, routes: chatRoutes(base, { chats, streams, lastEvent: eventLog.lastId }) };
+  sessions.own("chat", { finished: chats.finished });
+  return {
+    service: chats,
+    jobs: [work.compact, work.title],
+    routes: chatRoutes(base, { chats, streams, lastEvent: eventLog.lastId }),
+  };
 });

@@ -9,6 +9,7 @@ import type { Caller } from "../../http/caller.ts";
 import type { EventStreams } from "../../http/event-stream.ts";
 import { listOf, PageQuery, pageOf, queryInteger } from "../../http/list.ts";
 import { stillHolds } from "../../http/standing.ts";
+import { Job } from "../jobs/model.ts";
 import {
   ChatCreate,
   ChatDetail,
@@ -155,6 +156,20 @@ export function chatRoutes(base: Base, { chats, streams, lastEvent }: ChatRoutes
         body: MessageChoice,
         response: { 201: ChatSession },
         detail: { tags, summary: "Begin another talk with all up to a message" },
+      },
+    )
+    .post(
+      "/v1/chat/sessions/:id/compact",
+      ({ params, caller, answer }) =>
+        answer.accepted(
+          (job) => `/v1/jobs/${job.id}`,
+          () => chats.compact(params.id, caller),
+        ),
+      {
+        access: "user",
+        params: SessionPath,
+        response: { 202: Job },
+        detail: { tags, summary: "Have the model read a summary of what was said, as a background job" },
       },
     )
     .get(

@@ -3,13 +3,16 @@ import { and, desc, eq, inArray, isNull, sql } from "drizzle-orm";
 import { conflict, invalidField, notFound } from "../../core/errors.ts";
 import { ENDS } from "../../core/run-states.ts";
 import type { InputPart } from "../../engine/parts.ts";
-import { textPart } from "../../engine/parts.ts";
+import { textOf, textPart } from "../../engine/parts.ts";
 import type { Caller } from "../../http/caller.ts";
 import { badCursor, type ListAnswer, listAnswer, type Page } from "../../http/list.ts";
 import type { EventLog } from "../../store/event-log.ts";
 import type { Store } from "../../store/store.ts";
 import { messages as messageTable, sessions as table } from "../../store/tables/sessions.ts";
-import type { SessionRow, Sessions } from "../sessions/service.ts";
+import type { Job } from "../jobs/model.ts";
+import type { Jobs } from "../jobs/service.ts";
+import type { SessionOwner, SessionRow, Sessions } from "../sessions/service.ts";
+import type { ChatJobs } from "./jobs.ts";
 import type { ChatCreate, ChatDetail, ChatMessage, ChatSend, ChatSession, ChatUpdate, QueuedMessage } from "./model.ts";
 import { attachmentsOf, presentChat, presentMessage } from "./present.ts";
 
@@ -44,6 +47,10 @@ export interface Chats {
     row: SessionRow,
     page: { limit: number; before?: number | undefined },
   ): Pick<ChatDetail, "messages" | "earlier" | "reply">;
+  /** Has the model read a summary of what was said. @throws Problem 404, 409 `session_busy`, `session_ended`. */
+  compact(id: string, caller: Caller): Job;
+  /** A turn has ended: the first gives the talk a title. */
+  finished: NonNullable<SessionOwner["finished"]>;
   /** The whole talk. */
   all(id: string, caller: Caller): { chat: ChatSession; messages: ChatMessage[] };
 }
@@ -60,6 +67,10 @@ export interface ChatsDeps {
   /** The parts for attachments of that user. @throws Problem 422 when one is not theirs. */
   attach(ids: readonly string[], sessionId: string, caller: Caller): InputPart[];
   timeoutSeconds(): number;
+  jobs: Pick<Jobs, "enqueue">;
+  work: ChatJobs;
+  /** Whether there is a model for titles. */
+  makesTitles(): boolean;
   events: Pick<EventLog, "read" | "lastId" | "lastOf">;
 }
 
@@ -230,6 +241,24 @@ export function createChats(deps: ChatsDeps): Chats {
         sessions.copyTranscript(id, last.seq, made.id);
         return shown(made.id);
       }),
+    compact: (id, caller) =>
+      store.write(() => {
+        const row = find(id, caller);
+        if (row.ended_at !== null) throw conflict("The talk has ended.", "session_ended");
+        if (row.status !== "open")
+          throw conflict("The agent is at work. Wait for its reply, or stop it first.", "session_busy");
+        if (row.message_count < 2 || row.execution_count === 0)
+          throw conflict("There is nothing to summarise yet.", "nothing_to_compact");
+        const wish = { key: id, subject: row.title ?? id, userId: caller.userId };
+        return deps.jobs.enqueue(deps.work.compact, { session_id: id }, wish);
+      }),
+    finished({ session, input }, { status }) {
+      const { id, title, execution_count, user_id } = session;
+      if (status !== "succeeded" || execution_count !== 1 || title === null || !deps.makesTitles()) return;
+      if (title !== titleOf(textOf(input))) return;
+      const wish = { key: id, subject: title, userId: user_id ?? undefined };
+      deps.jobs.enqueue(deps.work.title, { session_id: id, instead_of: title }, wish);
+    },
     all(id, caller) {
       const chat = present(find(id, caller));
       const messages: ChatMessage[] = [];

@@ -1,6 +1,6 @@
 import { Type as t } from "@sinclair/typebox";
 import { defineEvent } from "../../core/events.ts";
-import { oneOf, orNull } from "../../core/schema.ts";
+import { oneOf } from "../../core/schema.ts";
 import { Delivery, RunOnHost } from "./model.ts";
 
 const { event, repository, state, detail } = Delivery.properties;
@@ -20,12 +20,5 @@ export const runPullRequest = defineEvent(
     { description: "A run was tied to an issue of the code host, or its pull request changed there." },
   ),
 );
-export const runRemark = defineEvent(
-  "run_remark",
-  t.Object(
-    { remark_id: t.String(), author: t.String(), path: orNull(t.String()) },
-    { description: "A reviewer said something about a run's work on the code host." },
-  ),
-);
 
-export const codehostEvents = [codehostDelivery, runPullRequest, runRemark] as const;
+export const codehostEvents = [codehostDelivery, runPullRequest] as const;

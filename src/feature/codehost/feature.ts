@@ -9,6 +9,7 @@ import { type Core, defineFeature, type ServiceOf } from "../feature.ts";
 import type { Jobs } from "../jobs/service.ts";
 import type { Pipelines } from "../pipelines/service.ts";
 import type { projects } from "../projects/feature.ts";
+import type { reviews } from "../reviews/feature.ts";
 import { RUN_ENDS, runRestarted, runWaiting } from "../runs/events.ts";
 import type { runs } from "../runs/feature.ts";
 import type { RunRow } from "../runs/store.ts";
@@ -19,7 +20,6 @@ import { createDeliveries, type Deliveries } from "./deliveries.ts";
 import { codehostEvents } from "./events.ts";
 import { createLinks } from "./links.ts";
 import { createReact, projectsOf, type React, type Reaction } from "./react.ts";
-import { createRemarks } from "./remarks.ts";
 import { createReview } from "./review.ts";
 import { codeHostRoutes } from "./routes.ts";
 import { ruleRoutes } from "./rule-routes.ts";
@@ -45,7 +45,8 @@ type Needs = Core & {
   jobs: Pick<Jobs, "enqueue">;
   pipelines: Pick<Pipelines, "exists">;
   projects: Pick<ServiceOf<typeof projects>, "fetch" | "get" | "branches">;
-  runs: Pick<ServiceOf<typeof runs>, "mergedOnHost" | "create" | "again" | "rows" | "views">;
+  reviews: Pick<ServiceOf<typeof reviews>, "comments">;
+  runs: Pick<ServiceOf<typeof runs>, "mergedOnHost" | "create" | "rows" | "views">;
   tasks: Pick<ServiceOf<typeof tasks>, "create" | "execution">;
 };
 
@@ -55,7 +56,7 @@ export const codehost = defineFeature(
     const { store, clock, masking, audit, bus, base, jobs, projects, runs, tasks, config } = deps;
     const connection = deps.codehostConnection;
     const links = createLinks(store, clock);
-    const remarks = createRemarks({ store, clock, masking });
+    const { comments } = deps.reviews;
     const pipelineExists = deps.pipelines.exists;
     const rules = createRules({
       ...{ store, clock, audit, pipelineExists, projectOf: projects.get, repositoryOf: connection.repositoryOf },
@@ -63,7 +64,7 @@ export const codehost = defineFeature(
     const changedTo = changedToOf(projects.branches);
     const { push } = projects.branches;
     const syncJob = defineSync({
-      ...{ store, masking, connection, links, remarks, changedTo, push, again: runs.again, runOf: runs.rows.run },
+      ...{ store, masking, connection, links, comments, changedTo, push, runOf: runs.rows.run },
       defaultBranch: (projectId) => projects.get(projectId).default_branch,
       pageOf: (runId) => `${config.publicUrl ?? deps.url() ?? ""}/runs/${runId}`,
     });
@@ -81,7 +82,7 @@ export const codehost = defineFeature(
         tasks.execution.merged(runId);
       },
       start: createStart({ store, masking, connection, rules, links, begin: (work) => begin(deps, work), follow }),
-      review: createReview({ store, connection, links, remarks, rules, follow }),
+      review: createReview({ store, connection, links, comments, rules, follow }),
     });
     const deliveryJob: JobDefinition = defineDelivery(() => deliveries, react) as JobDefinition;
     const deliveries: Deliveries = createDeliveries({
@@ -90,7 +91,7 @@ export const codehost = defineFeature(
       definition: () => deliveryJob as JobDefinition<never>,
     });
     const work = createRunWork({
-      ...{ store, audit, links, remarks, connection, changedTo, push, follow },
+      ...{ store, audit, links, connection, changedTo, push, follow },
       rowFor: runs.views.rowFor,
       repositoryOf: (projectId) => projects.get(projectId).repository,
     });

@@ -201,19 +201,3 @@ export const Pushed = t.Object(
   { title: "PushedBranch" },
 );
 export type Pushed = Static<typeof Pushed>;
-
-export const Remark = t.Object(
-  {
-    id: t.String(),
-    run_id: t.String(),
-    author: t.String({ description: "Login on the code host." }),
-    body: t.String(),
-    path: orNull(t.String()),
-    line: orNull(t.Integer()),
-    url: orNull(t.String()),
-    given_at: orNull(t.String({ format: "date-time", description: "When the run was started again with it." })),
-    created_at: Time,
-  },
-  { title: "HostReviewComment" },
-);
-export type Remark = Static<typeof Remark>;

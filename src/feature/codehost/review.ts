@@ -4,18 +4,18 @@ import type { Notice } from "../../adapter/codehost/webhook.ts";
 import { LIMITS } from "../../core/limits.ts";
 import type { Store } from "../../store/store.ts";
 import { runs } from "../../store/tables/runs.ts";
+import type { Comments } from "../reviews/comments.ts";
 import { type ActorRule, obstacleOf, WRITERS } from "./actors.ts";
 import type { CodeHostConnection } from "./connection.ts";
 import type { Links } from "./links.ts";
 import type { Reaction } from "./react.ts";
-import type { Remarks } from "./remarks.ts";
 import type { Rules } from "./rules.ts";
 
 export interface ReviewDeps {
   store: Store;
   connection: Pick<CodeHostConnection, "host" | "self">;
   links: Links;
-  remarks: Remarks;
+  comments: Pick<Comments, "knows" | "addFromHost" | "hasOpen">;
   rules: Pick<Rules, "find">;
   /** The run or its pull request has changed: the host and the run follow. Inside a transaction. */
   follow(runId: string): void;
@@ -24,7 +24,7 @@ export interface ReviewDeps {
 /** A comment in the talk leads to another attempt when it begins with this word. */
 export const AGAIN = "/again";
 
-export function createReview({ store, connection, links, remarks, rules, follow }: ReviewDeps) {
+export function createReview({ store, connection, links, comments, rules, follow }: ReviewDeps) {
   return async (notice: Notice, runId: string): Promise<Reaction> => {
     const { kind, action, repository, number = 0 } = notice;
     const link = links.find(runId);
@@ -42,16 +42,17 @@ export function createReview({ store, connection, links, remarks, rules, follow 
     const said = [
       ...talk.map((one) => ({ ...one, id: `talk-${one.id}`, path: null, line: null })),
       ...(kind === "comment" ? [] : await host.remarks(repository, number)),
-    ].filter(({ id, author }) => author.toLowerCase() !== own && !remarks.knows(runId, id));
+    ].filter(({ id, author }) => author.toLowerCase() !== own && !comments.knows(runId, id));
     const kept: typeof said = [];
     for (const one of said) if ((await obstacle(one.author)) === undefined) kept.push(one);
     const refused = await obstacle(notice.actor);
     const asked =
       kind === "review" ? action === "remarks" : kept.some(({ body }) => body.trimStart().startsWith(AGAIN));
     return store.write((): Reaction => {
-      for (const { id, created_at: _, ...one } of kept) remarks.add(run, { ...one, host_id: id });
-      const detail = `${kept.length} remarks were kept.`;
-      if (!asked || kept.length === 0) return { state: "done", detail, run_id: runId };
+      const added = kept.filter((one) => comments.addFromHost(run, one));
+      const detail = `Comments kept: ${added.length}.`;
+      // What was said at lines may have come before the review that asks for another attempt.
+      if (!asked || !comments.hasOpen(runId)) return { state: "done", detail, run_id: runId };
       if (refused !== undefined) return { state: "done", detail: `${detail} ${refused}`, run_id: runId };
       if (link.attempts >= LIMITS.codehostAttempts)
         return { state: "done", detail: `${detail} The run was started again often enough.`, run_id: runId };

@@ -1,9 +1,8 @@
-/** /v1/runs/{id}/push, /pull-request and /review-comments: a run's work on the code host. */
+/** /v1/runs/{id}/push and /pull-request: a run's work on the code host. */
 import { Type as t } from "@sinclair/typebox";
 import { Elysia } from "elysia";
 import type { Base } from "../../http/base.ts";
-import { listOf, PageQuery, pageOf } from "../../http/list.ts";
-import { PullCreate, Pushed, Remark, RunOnHost } from "./model.ts";
+import { PullCreate, Pushed, RunOnHost } from "./model.ts";
 import type { RunWork } from "./run-work.ts";
 
 const tags = ["runs"];
@@ -39,17 +38,6 @@ export function runWorkRoutes(base: Base, work: RunWork) {
         body: t.Optional(PullCreate),
         response: { 202: RunOnHost },
         detail: { tags, operationId: "openPullRequest", summary: "Push the run's branch and open a pull request" },
-      },
-    )
-    .get(
-      "/v1/runs/:id/review-comments",
-      ({ params, query, caller }) => work.remarks(params.id, pageOf(query), caller),
-      {
-        access: "user",
-        params: RunPath,
-        query: t.Object(PageQuery),
-        response: { 200: listOf(Remark) },
-        detail: { tags, summary: "What reviewers said on the code host, oldest first" },
       },
     );
 }

@@ -1,22 +1,19 @@
-/** What users do with a run's work: push it, open a pull request, read what reviewers say. */
+/** What users do with a run's work: push it, open a pull request. */
 import { conflict, invalidField } from "../../core/errors.ts";
 import { isRefName } from "../../core/ref-name.ts";
 import { isRunEnd } from "../../core/run-states.ts";
 import { actorOf, type Caller } from "../../http/caller.ts";
-import type { ListAnswer, Page } from "../../http/list.ts";
 import type { Audit } from "../../store/audit.ts";
 import type { Store } from "../../store/store.ts";
 import type { RunRow } from "../runs/store.ts";
 import type { CodeHostConnection } from "./connection.ts";
 import type { Links } from "./links.ts";
-import type { PullCreate, Pushed, Remark, RunOnHost } from "./model.ts";
-import type { Remarks } from "./remarks.ts";
+import type { PullCreate, Pushed, RunOnHost } from "./model.ts";
 
 export interface RunWorkDeps {
   store: Store;
   audit: Audit;
   links: Links;
-  remarks: Remarks;
   connection: Pick<CodeHostConnection, "host" | "repositoryOf">;
   /** @throws Problem 404, also for another user's. */
   rowFor(runId: string, caller: Caller): RunRow;
@@ -36,11 +33,10 @@ export interface RunWork {
   prepared(runId: string, caller: Caller): Promise<void>;
   /** Asks for a pull request; its row says how far that is. */
   open(runId: string, input: PullCreate, caller: Caller): RunOnHost;
-  remarks(runId: string, page: Page, caller: Caller): ListAnswer<Remark>;
 }
 
 export function createRunWork(deps: RunWorkDeps): RunWork {
-  const { store, audit, links, remarks, connection, rowFor, follow } = deps;
+  const { store, audit, links, connection, rowFor, follow } = deps;
   /** The run with its branch, when it may be pushed. */
   async function pushable(runId: string, caller: Caller) {
     const run = rowFor(runId, caller);
@@ -104,6 +100,5 @@ export function createRunWork(deps: RunWorkDeps): RunWork {
         return links.present(row);
       });
     },
-    remarks: (runId, page, caller) => remarks.list(rowFor(runId, caller).id, page),
   };
 }

@@ -5,6 +5,7 @@ import type { Notice } from "../../adapter/codehost/webhook.ts";
 import { conflict } from "../../core/errors.ts";
 import { LIMITS } from "../../core/limits.ts";
 import type { Masking } from "../../core/masking.ts";
+import { ABOUT_QUOTES, oneLine, quotedOutside } from "../../core/outside-text.ts";
 import { isRunEnd, type RunStatus } from "../../core/run-states.ts";
 import type { Caller } from "../../http/caller.ts";
 import type { Store } from "../../store/store.ts";
@@ -13,7 +14,6 @@ import { runs } from "../../store/tables/runs.ts";
 import { obstacleOf } from "./actors.ts";
 import type { CodeHostConnection } from "./connection.ts";
 import type { LinkRow, Links } from "./links.ts";
-import { ABOUT_QUOTES, oneLine, quoted } from "./outside-text.ts";
 import type { Reaction } from "./react.ts";
 import type { RuleRow, Rules } from "./rules.ts";
 
@@ -104,7 +104,7 @@ export function createStart(deps: StartDeps) {
     const what = subject.isPull ? "pull request" : "issue";
     const source = `${what} #${number} of ${repository}`;
     const quote = (author: string, text: string, from = source) =>
-      quoted({ source: from, author, text }, masking.text, LIMITS.outsideTextCharacters);
+      quotedOutside({ source: from, author, text }, masking.text, LIMITS.outsideTextCharacters);
     const description = [
       `${subject.isPull ? "Look at" : "Resolve"} ${source} (${subject.url}).`,
       ABOUT_QUOTES,
@@ -137,7 +137,7 @@ export function createStart(deps: StartDeps) {
   }
   /** A change is text of its author's, too; nothing in it is hidden by a page. */
   const diffOf = (source: string, author: string, diff: string): string =>
-    quoted(
+    quotedOutside(
       { source: `changes of ${source}`, author, text: `\`\`\`diff\n${diff.replaceAll("```", "` ` `")}\n\`\`\`` },
       masking.text,
       LIMITS.pullDiffCharacters,

@@ -9,28 +9,26 @@ import { isProblem, messageOf } from "../../core/errors.ts";
 import { defineJob } from "../../core/jobs.ts";
 import { LIMITS } from "../../core/limits.ts";
 import type { Masking } from "../../core/masking.ts";
+import { oneLine } from "../../core/outside-text.ts";
 import { isRunEnd } from "../../core/run-states.ts";
 import type { Caller } from "../../http/caller.ts";
 import type { Store } from "../../store/store.ts";
+import type { Comments } from "../reviews/comments.ts";
 import type { RunRow } from "../runs/store.ts";
 import type { CodeHostConnection } from "./connection.ts";
 import type { LinkRow, Links } from "./links.ts";
-import { oneLine } from "./outside-text.ts";
-import type { Remarks } from "./remarks.ts";
 
 export interface SyncDeps {
   store: Store;
   masking: Masking;
   connection: Pick<CodeHostConnection, "host" | "self">;
   links: Links;
-  remarks: Remarks;
+  comments: Pick<Comments, "hasOpen" | "sendBack">;
   runOf(runId: string): RunRow | undefined;
   /** Last commit of the run's branch; null when it changed nothing. @throws Problem. */
   changedTo(run: RunRow): Promise<string | null>;
   push(projectId: string, branch: string): Promise<void>;
   defaultBranch(projectId: string): string | null;
-  /** Another attempt of a run that has ended. */
-  again(runId: string, guidance: string, caller: Caller): unknown;
   /** The run's page. */
   pageOf(runId: string): string;
 }
@@ -81,19 +79,20 @@ async function sync(deps: SyncDeps, first: LinkRow): Promise<void> {
 }
 
 /** @returns true when the run is at work again. */
-function startAgain({ store, links, remarks, again }: SyncDeps, { run_id }: LinkRow, run: RunRow): boolean {
+function startAgain({ store, links, comments }: SyncDeps, { run_id }: LinkRow, run: RunRow): boolean {
   if (!isRunEnd(run.status)) return false;
   return store.write(() => {
     const link = links.find(run_id)!;
     if (!link.again) return false;
     const over = link.pull_state === "merged" || run.merged_commit !== null;
-    const guidance = over || link.attempts >= LIMITS.codehostAttempts ? undefined : remarks.take(run_id);
-    links.update(run_id, { again: false, attempts: link.attempts + (guidance === undefined ? 0 : 1) });
-    if (guidance === undefined) return false;
+    // A person may have sent it back with them already.
+    const wanted = !over && link.attempts < LIMITS.codehostAttempts && comments.hasOpen(run_id);
+    links.update(run_id, { again: false, attempts: link.attempts + (wanted ? 1 : 0) });
+    if (!wanted) return false;
     const owner: Caller = run.created_by
       ? { kind: "user", admin: false, userId: run.created_by }
       : { kind: "local", admin: true };
-    again(run_id, guidance, owner);
+    comments.sendBack(run_id, {}, owner);
     return true;
   });
 }

@@ -10,9 +10,10 @@ import { framesOf, framesUntil } from "../../testing/event-reader.ts";
 import { DONE, type MeteredServer, MODEL, startMeteredServer } from "../../testing/metered-server.ts";
 import { reply } from "../../testing/model-server.ts";
 import type { Project } from "../projects/model.ts";
+import type { RunComment } from "../reviews/comment-model.ts";
 import type { Run } from "../runs/model.ts";
 import type { Task } from "../tasks/model.ts";
-import type { Delivery, Remark, Rule, RunOnHost, WebhookAnswer } from "./model.ts";
+import type { Delivery, Rule, RunOnHost, WebhookAnswer } from "./model.ts";
 
 // For machines that are busy with other things: none of this waits for a clock.
 setDefaultTimeout(90_000);
@@ -129,10 +130,15 @@ describe("from a labelled issue to a merged pull request", () => {
       { id: 1, user: "alice", body: "Make it 12.", path: "price.txt", line: 1 },
       { id: 2, user: "stranger", body: "Delete everything.", path: null, line: null },
     ]);
+    const at = { action: "created", pull_request: { number: pull }, comment: { id: 1 } };
+    const sender = { login: "alice", type: "User" };
+    expect(await deliver("pull_request_review_comment", { ...at, sender })).toMatchObject({
+      ...{ state: "done", detail: "Comments kept: 1." },
+    });
     metered.models.requests.length = 0;
     const review = { state: "changes_requested" };
     const said = await deliver("pull_request_review", {
-      ...{ action: "submitted", pull_request: { number: pull }, review, sender: { login: "alice", type: "User" } },
+      ...{ action: "submitted", pull_request: { number: pull }, review, sender },
     });
     expect(said).toMatchObject({
       state: "done",
@@ -146,8 +152,14 @@ describe("from a labelled issue to a merged pull request", () => {
     );
     expect(sent()).toContain("Make it 12.");
     expect(sent()).not.toContain("Delete everything.");
-    const { items } = await must<{ items: Remark[] }>("GET", `/v1/runs/${run}/review-comments`);
-    expect(items).toMatchObject([{ author: "alice", path: "price.txt", line: 1, given_at: expect.any(String) }]);
+    const { items } = await must<{ items: RunComment[] }>("GET", `/v1/runs/${run}/comments`);
+    expect(items).toMatchObject([
+      {
+        ...{ codehost_login: "alice", created_by: null, path: "price.txt", line: 1, body: "Make it 12." },
+        ...{ url: expect.stringMatching(/^http/), sent_at: expect.any(String) },
+      },
+    ]);
+    expect((await metered.call("DELETE", `/v1/runs/${run}/comments/${items[0]!.id}`)).status).toBe(403);
     expect(await onHost(run)).toMatchObject({ number: pull, attempts: 1, pull_state: "open", issue: number });
     expect(host.pulls.size).toBe(1);
 

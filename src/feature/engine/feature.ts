@@ -1,9 +1,11 @@
 /** The engine with its ports: models, sandboxes, tools, and what agents are given of the features. */
+
 import { mkdir } from "node:fs/promises";
 import { join } from "node:path";
 import { createGuardedFetch } from "../../adapter/guarded-fetch.ts";
 import { SCRIPTED_MODEL } from "../../adapter/model/scripted.ts";
 import { executionRefs } from "../../core/events.ts";
+import { NO_AGENT } from "../../core/no-agent.ts";
 import { BUILD } from "../../core/version.ts";
 import { createEngine, type Engine } from "../../engine/engine.ts";
 import { engineEvents } from "../../engine/events.ts";
@@ -101,7 +103,7 @@ export const engine = defineFeature(
       reserve: (execution, amountUsd) => budgets.reserve({ ...spenderOf(execution), amountUsd }),
       script: config.demoScript,
     });
-    sessions.connect(engine.scheduler);
+    sessions.connect(engine.scheduler, engine.betweenTurns);
     const { name, capabilities } = sandbox.driver;
     const service: EngineService = {
       executionOf: engine.tokens.find,
@@ -144,7 +146,7 @@ const memoryFor =
 const secretsFor = (deps: Needs) => {
   const worksWithout = reportMissing(deps);
   return (execution: Execution): Record<string, string> => {
-    if (execution.agentId === "") return {};
+    if (execution.agentId === NO_AGENT) return {};
     const { env, damaged } = deps.secrets.envOf(execution.agentId, { actor: `execution:${execution.id}` });
     if (damaged.length > 0) worksWithout(execution, `what cannot be opened: ${damaged.join(", ")}`);
     return env;

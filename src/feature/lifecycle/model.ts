@@ -29,7 +29,7 @@ export type TimelineItem = Static<typeof TimelineItem>;
 
 export const LiveSession = t.Object({
   id: t.String(),
-  agent_id: t.String(),
+  agent_id: orNull(t.String({ description: "Null: a command in nobody's sandbox." })),
   kind: t.Unsafe<SessionKind>(t.String({ description: "`pipeline`, `chat`, `pulse`, `swarm`, `spawn`, …" })),
   title: orNull(t.String()),
   status: oneOf("open", "queued", "running"),

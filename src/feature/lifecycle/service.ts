@@ -1,5 +1,7 @@
 /** The timeline, from the event log, and the sessions that are alive. */
+
 import { timestamp } from "../../core/clock.ts";
+import { NO_AGENT } from "../../core/no-agent.ts";
 import { timeOf } from "../../core/time-of.ts";
 import { kindOf, type SessionKind } from "../../engine/kinds.ts";
 import type { Caller } from "../../http/caller.ts";
@@ -116,7 +118,13 @@ export function createLifecycle({ store, live, containers }: LifecycleDeps): Lif
         page,
         ({ id }) => id,
         (row) => ({
-          ...{ id: row.id, agent_id: row.agent_id, kind: row.kind, title: row.title, run_id: row.run_id },
+          ...{
+            id: row.id,
+            agent_id: row.agent_id === NO_AGENT ? null : row.agent_id,
+            kind: row.kind,
+            title: row.title,
+            run_id: row.run_id,
+          },
           ...{ project_id: row.project_id, status: row.status as LiveSession["status"], started_at: row.created_at },
           ...{ last_activity_at: row.last_activity_at, container_id: inContainers.get(row.id) ?? null },
         }),

@@ -26,6 +26,18 @@ const PLAYS: Record<string, object[]> = {
     call("odd__say", { text: "the value is tok-1234567890abcdef" }),
     call("complete", { outputs: "{{ outputs }}", summary: "used them all" }),
   ],
+  // One server after another misbehaves, and the others are used in between.
+  reviewer: [
+    call("odd__garbage"),
+    call("odd__long", { mb: 60 }),
+    call("ref__echo", { message: "between" }),
+    call("odd__hang"),
+    call("odd__say", { text: "after the hang" }),
+    call("odd__fork"),
+    call("odd__crash"),
+    call("files__list_directory", { path: "/data" }),
+    call("complete", { outputs: "{{ outputs }}", summary: "all of them" }),
+  ],
   researcher: [
     call("ref__echo", { message: "not mine" }),
     call("complete", { outputs: "{{ outputs }}", summary: "none" }),
@@ -55,7 +67,9 @@ describe.skipIf(!docker)("tool servers in containers", () => {
         network: "none",
       },
     ])
-      expect(await request("POST", "", { transport: "stdio", image, agents: ["scribe"], ...body })).toMatchObject({
+      expect(
+        await request("POST", "", { transport: "stdio", image, agents: ["scribe", "reviewer"], ...body }),
+      ).toMatchObject({
         status: 201,
       });
   }, 120_000);
@@ -109,6 +123,18 @@ describe.skipIf(!docker)("tool servers in containers", () => {
         .every((line) => line.startsWith(">")),
     ).toBe(true);
     expect(calls.get("odd__say")?.output).not.toContain("tok-1234567890abcdef");
+  }, 60_000);
+
+  test("garbage, 60 MB, a hang and a crash of one cost the others nothing, and it comes back", async () => {
+    const calls = await work("reviewer");
+    expect(Object.fromEntries([...calls].map(([tool, { ok }]) => [tool, ok]))).toEqual({
+      ...{ odd__garbage: true, odd__long: false, ref__echo: true, odd__hang: false, odd__say: true, odd__fork: true },
+      ...{ odd__crash: false, files__list_directory: true, complete: true },
+    });
+    expect(calls.get("odd__long")?.output).toContain("more than the 4194304");
+    expect(calls.get("odd__hang")?.output).toContain("no answer within 1 s");
+    await running("odd");
+    expect(await engine.containers.list([`skep.instance=${instance}`, "skep.mcp_server=odd"])).toHaveLength(1);
   }, 60_000);
 
   test("an agent without a grant has none of them", async () => {

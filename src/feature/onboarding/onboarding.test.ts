@@ -186,6 +186,37 @@ describe("onboarding", () => {
     expect((await by(admin, "GET", `/v1/sessions/${session_id}/transcript`)).status).toBe(404);
   });
 
+  test("a talk that is given up while its interviewer works makes no project any more", async () => {
+    const held = {
+      text: "Now I make it. ".repeat(200),
+      chunk: 1,
+      delay_ms: 100_000,
+      tool_calls: [{ tool: "finish_phase" }],
+    };
+    play({ "interviewer-intake": [held] });
+    const { id, session_id } = await begin({ message: "Make it" });
+    await until(session_id, "agent_output");
+    expect((await call("DELETE", `/${id}`)).status).toBe(204);
+    expect((await detail(id)).status).toBe("abandoned");
+    await until(session_id, "session_ended");
+    play({});
+    expect(await detail(id)).toMatchObject({ status: "abandoned", phase: "intake", busy: false });
+    const { items } = (await call<{ items: OnboardingSession[] }>("GET", "?status=abandoned")).body;
+    expect(items.map((one) => one.id)).toContain(id);
+  });
+
+  test("of two talks with one name the first makes the project; the other is asked for another name, and makes nothing", async () => {
+    const [first, second] = [await begin(), await begin()];
+    for (const { id } of [first, second]) await say(id, "Twin");
+    for (const { id } of [first, second]) for (const words of ["Why", "What", "How"]) await say(id, words);
+    expect(await detail(first.id)).toMatchObject({ status: "completed", phase: "done" });
+    const left = await detail(second.id);
+    expect(left).toMatchObject({ status: "active", phase: "architecture", project_id: null });
+    expect(results(left, "finish_phase").at(-1)).toMatchObject({ ok: false, output: expect.stringContaining("name") });
+    const found = await by<{ items: Project[] }>(a, "GET", "/v1/projects?name=Twin");
+    expect(found.body.items.map(({ id }) => id)).toEqual([(await detail(first.id)).project_id!]);
+  });
+
   test("a reply that is stopped keeps what was said, and the talk goes on", async () => {
     play({ "interviewer-intake": [{ text: "A long story. ".repeat(200), chunk: 1, delay_ms: 100_000 }] });
     const { id, session_id } = await begin({ message: "Tell" });

@@ -14,7 +14,7 @@ import { joined, type OnboardingContext, type Phase, SECTIONS, taskFaults, type 
 import { onboardingChanged } from "./events.ts";
 import { type Making, makeProject } from "./making.ts";
 import { cueFor, fieldsOf, interviewerOf, nextPhase, type Suggestion } from "./relay.ts";
-import type { OnboardingRow, OnboardingStore } from "./store.ts";
+import { type OnboardingRow, type OnboardingStore, onboardingId } from "./store.ts";
 
 type Change = "created" | "context" | "phase" | "completed" | "abandoned";
 
@@ -27,9 +27,11 @@ export interface Progress {
   update(execution: ExecutionInfo, more: OnboardingContext): { context: OnboardingContext; missing: string[] };
   /**
    * Ends the phase of this interviewer; the last one makes the project. Asked again, it only says what came of it.
-   * @throws Problem 422 `phase_incomplete` with what is missing, 409 a project's name that is taken.
+   * @throws Problem 409 `phase_incomplete` with what is missing, or for a project's name that is taken.
    */
   finish(execution: ExecutionInfo): string;
+  /** Marks a session as given up, if it is active: no project comes of it any more, whatever still works in it. */
+  giveUp(tx: WriteTx, sessionId: string): void;
   /** Follows the sessions. */
   owner: SessionOwner;
 }
@@ -60,7 +62,7 @@ export function createProgress(deps: ProgressDeps): Progress {
     const { agent_id, user_id } = sessions.find(sessionId)!;
     tx.emit(onboardingChanged, {
       ...{ session_id: sessionId, agent_id, user_id: user_id ?? undefined },
-      data: { onboarding_id: sessionId.replace(/^sess_/, "onb_"), change, status, phase, project_id },
+      data: { onboarding_id: onboardingId(sessionId), change, status, phase, project_id },
     });
   };
   const cue = (sessionId: string, phase: Phase): void => {
@@ -76,6 +78,11 @@ export function createProgress(deps: ProgressDeps): Progress {
     const phase = row.phase === "done" || row.status !== "active" ? undefined : row.phase;
     return { row, phase: phase && interviewerOf(phase) === agentId ? phase : undefined };
   };
+  const giveUp = (tx: WriteTx, sessionId: string): void => {
+    if (rows.find(sessionId)?.status !== "active") return;
+    rows.update(sessionId, { status: "abandoned" });
+    say(tx, sessionId, "abandoned");
+  };
   const over = (row: OnboardingRow): string =>
     row.status === "completed"
       ? `The project ${row.project_id} is made. Say goodbye in a sentence; there is nothing left to ask.`
@@ -84,6 +91,7 @@ export function createProgress(deps: ProgressDeps): Progress {
   return {
     say,
     cue,
+    giveUp,
     update: (execution, more) =>
       store.write((tx) => {
         const { row, phase } = ledBy(execution);
@@ -139,11 +147,7 @@ export function createProgress(deps: ProgressDeps): Progress {
         sessions.change(session_id, { agent_id: next });
         cue(session_id, row.phase);
       },
-      ended({ id }, tx) {
-        if (rows.find(id)?.status !== "active") return;
-        rows.update(id, { status: "abandoned" });
-        say(tx, id, "abandoned");
-      },
+      ended: ({ id }, tx) => giveUp(tx, id),
     },
   };
 }

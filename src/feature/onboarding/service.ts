@@ -18,7 +18,7 @@ import type {
 } from "./model.ts";
 import type { Progress } from "./progress.ts";
 import { interviewerOf } from "./relay.ts";
-import { cursorOf, type Found, type OnboardingStore } from "./store.ts";
+import { cursorOf, type Found, type OnboardingStore, onboardingId, sessionIdOf } from "./store.ts";
 
 export interface Onboardings {
   /** The caller's own, the latest first. */
@@ -63,9 +63,6 @@ export interface OnboardingsDeps {
 
 const TITLE_CHARACTERS = 80;
 const PRUNED_AT_ONCE = 200;
-
-export const onboardingId = (sessionId: string): string => sessionId.replace(/^sess_/, "onb_");
-const sessionIdOf = (id: string): string => id.replace(/^onb_/, "sess_");
 
 export function createOnboardings(deps: OnboardingsDeps): Onboardings {
   const { store, sessions, rows, progress, assertAgent } = deps;
@@ -126,8 +123,9 @@ export function createOnboardings(deps: OnboardingsDeps): Onboardings {
         return shown(id, caller);
       }),
     abandon: (id, purge, caller) =>
-      store.write(() => {
+      store.write((tx) => {
         const { session } = find(id, caller);
+        progress.giveUp(tx, session.id);
         if (session.ended_at === null) sessions.end(session.id);
         if (!purge) return;
         if (sessions.find(session.id)?.ended_at === null)

@@ -24,6 +24,10 @@ export interface OnboardingStore {
   left(before: string, limit: number): string[];
 }
 
+/** Its id is its session's, named apart. */
+export const onboardingId = (sessionId: string): string => sessionId.replace(/^sess_/, "onb_");
+export const sessionIdOf = (id: string): string => id.replace(/^onb_/, "sess_");
+
 export const cursorOf = ({ session }: Found): string => `${session.last_activity_at}|${session.id}`;
 
 export function createOnboardingStore({ db }: Store): OnboardingStore {

@@ -70,6 +70,22 @@ export type RoutineCreate = Static<typeof RoutineCreate>;
 export const RoutineUpdate = t.Partial(RoutineCreate);
 export type RoutineUpdate = Static<typeof RoutineUpdate>;
 
+/** When a routine would be due, before it is saved. */
+export const SchedulePreviewBody = t.Object({
+  schedule: Schedule,
+  timezone: choices.timezone,
+  blackouts: choices.blackouts,
+});
+export type SchedulePreviewBody = Static<typeof SchedulePreviewBody>;
+
+export const SchedulePreview = t.Object({
+  times: t.Array(
+    t.Object({ at: Time, blackout: t.Boolean({ description: "A blackout covers it: it would not run." }) }),
+    { description: "The next ten, earliest first." },
+  ),
+});
+export type SchedulePreview = Static<typeof SchedulePreview>;
+
 export const Reason = t.Object({ code: t.String(), message: t.String() });
 export type Reason = Static<typeof Reason>;
 

@@ -38,6 +38,30 @@ describe("over the API", () => {
       ({ event, data }) => /^pulse_(complete|failed)$/.test(event) && data.data["tick_id"] === tick,
     );
 
+  test("a preview says when a schedule would be due and what a blackout covers, refuses what it cannot read, saves nothing", async () => {
+    const preview = (body: unknown) =>
+      call<{ times: { at: string; blackout: boolean }[]; errors?: { pointer: string }[] }>(
+        "POST",
+        "/scribe/preview",
+        body,
+      );
+    const { status, body } = await preview({
+      ...{ schedule: "0 9 * * *", timezone: "Europe/Berlin" },
+      blackouts: [{ start: "00:00", end: "00:00", days: ["sat", "sun"] }],
+    });
+    expect([status, body.times.length]).toEqual([200, 10]);
+    const clock = new Intl.DateTimeFormat("en-US", { timeZone: "Europe/Berlin", weekday: "short", hour: "numeric" });
+    for (const { at, blackout } of body.times) {
+      const text = clock.format(new Date(at));
+      expect(text).toContain("9 AM");
+      expect(blackout).toBe(/Sat|Sun/.test(text));
+    }
+    const bad = await preview({ schedule: "0 9 31 2 *" });
+    expect([bad.status, bad.body.errors?.[0]?.pointer]).toEqual([422, "/schedule"]);
+    expect((await call("POST", "/nobody/preview", { schedule: "0 9 * * *" })).status).toBe(404);
+    expect((await call<List<PulseRoutine>>("GET", "")).body.items).toEqual([]);
+  });
+
   test("a routine is made, read, changed, run by hand, looked at over time and deleted", async () => {
     const made = await call("POST", "/scribe", LOOK);
     const { id } = made.body;

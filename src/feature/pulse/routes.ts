@@ -3,7 +3,15 @@ import { Type as t } from "@sinclair/typebox";
 import { Elysia } from "elysia";
 import type { Base } from "../../http/base.ts";
 import { listOf, PageQuery, pageOf } from "../../http/list.ts";
-import { PulseRoutine, PulseTick, RoutineCreate, RoutineUpdate, TimelineTick } from "./model.ts";
+import {
+  PulseRoutine,
+  PulseTick,
+  RoutineCreate,
+  RoutineUpdate,
+  SchedulePreview,
+  SchedulePreviewBody,
+  TimelineTick,
+} from "./model.ts";
 import type { Pulses } from "./service.ts";
 
 const tags = ["routines"];
@@ -17,6 +25,13 @@ export function pulseRoutes(base: Base, pulses: Pulses) {
   return new Elysia({ name: "skep/pulse-routines" })
     .use(base)
     .use(tickRoutes(base, pulses))
+    .post("/v1/pulse-routines/:agent_id/preview", ({ params, body }) => pulses.preview(params.agent_id, body), {
+      access: "user",
+      params: AgentPath,
+      body: SchedulePreviewBody,
+      response: { 200: SchedulePreview },
+      detail: { tags, summary: "When a routine with that schedule would be due; nothing is saved" },
+    })
     .get("/v1/pulse-routines", ({ query, caller }) => pulses.list(query.agent_id, pageOf(query), caller), {
       access: "user",
       query: t.Object({ ...PageQuery, agent_id: t.Optional(AgentId) }),

@@ -10,7 +10,15 @@ import { badCursor, type ListAnswer, listAnswer, type Page } from "../../http/li
 import type { Store } from "../../store/store.ts";
 import type { Sessions } from "../sessions/service.ts";
 import { pulseRoutineChanged } from "./events.ts";
-import type { PulseRoutine, PulseTick, RoutineCreate, RoutineUpdate, TimelineTick } from "./model.ts";
+import type {
+  PulseRoutine,
+  PulseTick,
+  RoutineCreate,
+  RoutineUpdate,
+  SchedulePreview,
+  SchedulePreviewBody,
+  TimelineTick,
+} from "./model.ts";
 import type { Obstacles } from "./obstacles.ts";
 import { checkedPlan, planOf } from "./schedule.ts";
 import type { PulseStore, RoutineRow, TickRow } from "./store.ts";
@@ -41,6 +49,8 @@ export interface Pulses {
   /** @throws Problem 404 unknown agent, 409 same name or too many, 422. */
   create(agentId: string, input: RoutineCreate, caller: Caller): PulseRoutine;
   update(agentId: string, id: string, input: RoutineUpdate, caller: Caller): PulseRoutine;
+  /** The next times of a schedule that is not saved. @throws Problem 404 unknown agent, 422. */
+  preview(agentId: string, input: SchedulePreviewBody): SchedulePreview;
   /** What works for it is ended. */
   remove(agentId: string, id: string, caller: Caller): void;
   /** Starts it now. @throws Problem 409 with what keeps it from running. */
@@ -64,6 +74,8 @@ export interface Pulses {
 
 const DAY_MS = 24 * 3_600_000;
 const PRUNED_AT_ONCE = 5_000;
+/** Times that a preview shows. */
+const PREVIEWED = 10;
 const ID = /^pls_[0-9a-z]{26}$/;
 
 export function createPulses(deps: PulsesDeps): Pulses {
@@ -172,6 +184,14 @@ export function createPulses(deps: PulsesDeps): Pulses {
         emit(row, "updated");
         return present(row);
       }),
+    preview(agentId, { schedule, timezone = "UTC", blackouts = [] }) {
+      assertAgent(agentId);
+      const plan = checkedPlan({ schedule, timezone, blackouts }, clock.now());
+      const times: SchedulePreview["times"] = [];
+      for (let at = plan.next(clock.now()); at !== null && times.length < PREVIEWED; at = plan.next(at))
+        times.push({ at: timestamp(at), blackout: plan.isBlackedOut(at) });
+      return { times };
+    },
     remove: (agentId, id, caller) =>
       store.write(() => {
         const row = find(agentId, id, caller);

@@ -1,4 +1,4 @@
-/** Comments on the lines of a run's diff, and sending the run back with them. */
+/** Comments on what a run changed, and sending the run back with them. */
 import { type Static, Type as t } from "@sinclair/typebox";
 import { orNull, Time } from "../../core/schema.ts";
 
@@ -12,12 +12,14 @@ export const RunComment = t.Object(
   {
     id: t.String(),
     run_id: t.String(),
-    path: t.String(),
+    path: orNull(t.String({ description: "Null: the change as a whole." })),
     line: orNull(t.Integer({ description: "Null: the file as a whole." })),
     side: Side,
     quote: orNull(t.String({ description: "The line's text when it was commented." })),
     body: t.String(),
-    created_by: orNull(t.String()),
+    created_by: orNull(t.String({ description: "User who wrote it; null: a reviewer on the code host." })),
+    codehost_login: orNull(t.String({ description: "Its author on the code host; null: it was written here." })),
+    url: orNull(t.String({ description: "Where it stands on the code host." })),
     created_at: Time,
     sent_at: orNull(t.String({ description: "When the run was sent back with it; null: not yet." })),
   },
@@ -34,9 +36,7 @@ export const RunCommentCreate = t.Object({
 export type RunCommentCreate = Static<typeof RunCommentCreate>;
 
 export const SendBack = t.Object({
-  from_step: t.Optional(
-    t.String({ maxLength: 64, description: "Step to go on from; the first one not done, or the first, if absent." }),
-  ),
+  from_step: t.Optional(t.String({ maxLength: 64, description: "Step to go on from; every step again if absent." })),
   message: t.Optional(
     t.String({ minLength: 1, maxLength: COMMENT_CHARACTERS, description: "Said before the comments." }),
   ),

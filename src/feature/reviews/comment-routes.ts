@@ -62,7 +62,7 @@ export function commentRoutes(base: Base, comments: Comments) {
         detail: {
           tags,
           operationId: "sendBackRun",
-          summary: "Have an ended run go on, with its open comments as guidance",
+          summary: "Another attempt of an ended run, with its open comments as guidance",
         },
       },
     );

@@ -8,11 +8,12 @@ export const runCommented = defineEvent(
   t.Object(
     {
       comment_id: t.String(),
-      path: t.String(),
+      path: orNull(t.String({ description: "Null: the change as a whole." })),
       line: orNull(t.Integer({ description: "Null: the file as a whole." })),
+      codehost_login: orNull(t.String({ description: "Of a reviewer on the code host." })),
       change: oneOf("added", "deleted"),
     },
-    { description: "A person commented on what a run changed, or took that back." },
+    { description: "Somebody commented on what a run changed, here or on the code host, or deleted their comment." },
   ),
 );
 

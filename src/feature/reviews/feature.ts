@@ -11,7 +11,7 @@ import { createMerging } from "./merging.ts";
 
 type Needs = Core & {
   projects: Pick<ServiceOf<typeof projects>, "branches">;
-  runs: Pick<RunsService, "rows" | "views" | "restart">;
+  runs: Pick<RunsService, "rows" | "views" | "sendBack">;
   tasks: Pick<Tasks, "create">;
 };
 
@@ -22,7 +22,7 @@ export const reviews = defineFeature(
     const merging = createMerging({ store, rows, views, audit, branches: projects.branches, tasks });
     const comments = createComments({ store, clock, views, runs, fileOf: merging.file, mask: masking.text });
     return {
-      service: merging,
+      service: { ...merging, comments },
       routes: mergeRoutes(base, merging).use(commentRoutes(base, comments)),
     };
   },

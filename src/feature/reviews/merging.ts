@@ -1,6 +1,6 @@
 /** Runs end merged, or as a report of what is in conflict. */
 import type { Hunk } from "../../adapter/git.ts";
-import { conflict } from "../../core/errors.ts";
+import { conflict, forbidden } from "../../core/errors.ts";
 import { isRunEnd } from "../../core/run-states.ts";
 import { actorOf, type Caller } from "../../http/caller.ts";
 import { type Page, pageOfArray } from "../../http/list.ts";
@@ -73,6 +73,10 @@ export function createMerging({ store, rows, views, audit, branches, tasks }: Me
     },
     async merge(id, { strategy = "merge", into: wanted, message, push = false, task = false }, caller) {
       const { row, branch } = find(id, caller);
+      if (push && !caller.admin)
+        throw forbidden(
+          "Only an administrator pushes to a project's branches. Merge without push, or push the run's own.",
+        );
       if (!isRunEnd(row.status))
         throw conflict(`The run is ${row.status}. Wait until it has ended, or cancel it.`, "run_active");
       const standard = strategy === "squash" ? `${titleOf(row)}\n\nRun: ${id}` : `Merge run ${id}: ${titleOf(row)}`;

@@ -1,5 +1,7 @@
 /** Takes runs forward, inside the transaction of what happened: asks the planner, and carries its decisions out. */
+
 import type { Clock } from "../../core/clock.ts";
+import { NO_AGENT } from "../../core/no-agent.ts";
 import type { StepStatus } from "../../core/run-states.ts";
 import type { CommandLine } from "../../engine/execution.ts";
 import type { Decision, StepKey } from "../../engine/pipeline/decisions.ts";
@@ -70,7 +72,7 @@ export function createAdvance(deps: AdvanceDeps): Advance {
   function queue(tx: WriteTx, record: RunRecord, decision: QueueStep): void {
     const { row: run, definition } = record;
     const step = record.definedAs(decision.step_id);
-    const agent = agentOf(step) ?? "";
+    const agent = agentOf(step) ?? NO_AGENT;
     const { model, timeout_seconds } = settingsOf(definition, step, run);
     const before = record.step(decision);
     // A retry goes on in the session of the attempt before it.

@@ -1,5 +1,7 @@
 /** What runs ask of the agents that their pipelines name. */
+
 import { invalid, isProblem } from "../../core/errors.ts";
+import { NO_AGENT } from "../../core/no-agent.ts";
 import { agentOf, type PipelineDefinition } from "../../engine/pipeline/definition.ts";
 
 export interface AgentConfig {
@@ -17,7 +19,7 @@ export interface RunAgents {
 /** @param ready throws Problem 404 unknown, 409 switched off or its file broken. */
 export const createRunAgents = (ready: (id: string) => { agent: { config: AgentConfig } }): RunAgents => ({
   configOf(agentId) {
-    if (agentId === "") return {};
+    if (agentId === NO_AGENT) return {};
     try {
       return ready(agentId).agent.config;
     } catch (error) {

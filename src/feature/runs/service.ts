@@ -43,10 +43,10 @@ export interface Runs {
   /** @throws Problem 409 unless it failed or was cancelled, 422 unknown step. */
   restart(id: string, input: RunRestart, caller: Caller): Run;
   /**
-   * Another attempt of a run that has ended, on its own branch, with what reviewers say of the last one.
-   * @throws Problem 409 while it is at work, or when its work was merged.
+   * Another attempt of a run that has ended, also well, on its own branch, with what reviewers say about the last one.
+   * @throws Problem 409 `run_not_ended`, 422 for a step that the pipeline does not have.
    */
-  again(id: string, guidance: string, caller: Caller): Run;
+  sendBack(id: string, wish: { guidance: string; from_step?: string | undefined }, caller: Caller): Run;
   /** @throws Problem 404 unknown step, 409 when it does not wait. */
   approve(id: string, input: Approval, caller: Caller): Run;
   /** Its work was taken in on the code host. */
@@ -159,8 +159,7 @@ export function createRuns(deps: RunsDeps): Runs {
         const { definition } = row;
         const { steps } = definition;
         assertBudget(budget_usd, definition, caller);
-        if (from_step !== undefined && !steps.some((step) => step.id === from_step))
-          throw invalidField("/from_step", "The pipeline has no such step");
+        assertStep(from_step, steps);
         const guidance = [row.human_context, human_context].filter(Boolean).join("\n\n") || null;
         rows.updateRun(id, {
           human_context: guidance,
@@ -171,17 +170,22 @@ export function createRuns(deps: RunsDeps): Runs {
         return shown(id);
       });
     },
-    again(id, guidance, caller) {
+    sendBack(id, { guidance, from_step }, caller) {
       return store.write((tx) => {
         const row = views.rowFor(id, caller);
-        if (!isRunEnd(row.status)) throw conflict(`The run is ${row.status}. Wait until it has ended.`, "run_active");
-        if (row.merged_commit !== null) throw conflict("The run's work was merged. Start another run.", "run_merged");
+        if (!isRunEnd(row.status))
+          throw conflict(`The run is ${row.status}. Send it back when it has ended.`, "run_not_ended");
         const { steps } = row.definition;
+        assertStep(from_step, steps);
         // A pipeline that has no place for guidance still gets it.
         const place = JSON.stringify(steps).includes("human_context") ? "human_context" : "task_description";
-        rows.updateRun(id, { [place]: guided(row[place], guidance), restarted_from: steps[0]?.id ?? null });
-        advance.again(tx, id);
-        audit({ action: "run.again", actor: actorOf(caller), subject: id, address: caller.address });
+        rows.updateRun(id, {
+          [place]: guided(row[place], guidance),
+          restarted_from: from_step ?? steps[0]?.id ?? null,
+        });
+        if (from_step === undefined) advance.again(tx, id);
+        else advance.restart(tx, id, from_step);
+        audit({ action: "run.sent_back", actor: actorOf(caller), subject: id, address: caller.address });
         return shown(id);
       });
     },
@@ -244,12 +248,20 @@ export function createRuns(deps: RunsDeps): Runs {
   }
 }
 
+/** @throws Problem 422. */
+function assertStep(id: string | undefined, steps: PipelineDefinition["steps"]): void {
+  if (id !== undefined && !steps.some((step) => step.id === id))
+    throw invalidField("/from_step", "The pipeline has no such step");
+}
+
 const ATTEMPT = "--- Another attempt ---";
 
 /** The text with the guidance of this attempt alone: what was said before is done, or is said again. */
 function guided(text: string | null, guidance: string): string {
   const before = (text ?? "").split(`\n\n${ATTEMPT}`)[0]!;
-  return `${before}\n\n${ATTEMPT}\n${guidance}`.slice(0, LIMITS.textCharacters);
+  const added = `\n\n${ATTEMPT}\n${guidance}`;
+  // Outside text in the guidance keeps the mark that ends it.
+  return before.slice(0, Math.max(0, LIMITS.textCharacters - added.length)) + added;
 }
 
 function reportOf(ending: Ending): StepReport {

@@ -3,7 +3,8 @@
  * the caller's transaction; what has to happen outside of it happens after its commit.
  */
 import type { Clock } from "../../core/clock.ts";
-import { conflict, notFound } from "../../core/errors.ts";
+import { conflict, notFound, unavailable } from "../../core/errors.ts";
+import type { BetweenTurns } from "../../engine/between-turns.ts";
 import type { CallPurpose, Execution, ExecutionRows, StopRequest } from "../../engine/execution.ts";
 import { kindOf, type SessionKind } from "../../engine/kinds.ts";
 import type { ModelReply } from "../../engine/model.ts";
@@ -14,7 +15,7 @@ import { sessionStarted } from "./events.ts";
 import { createLifecycle, type SessionOwner } from "./lifecycle.ts";
 import type { SessionDraft, TurnDraft } from "./model.ts";
 import { createExecutionRows } from "./rows.ts";
-import { createSessionStore, type ExecutionRow, type SessionRow } from "./store.ts";
+import { createSessionStore, type ExecutionRow, type SessionRow, toExecution } from "./store.ts";
 import { createTranscript, type TranscriptMessage } from "./transcript.ts";
 import { createTree } from "./tree.ts";
 
@@ -80,12 +81,19 @@ export interface Sessions {
    * @throws Problem 404, 409 `session_busy`.
    */
   rewind(sessionId: string, messageId: string): void;
+  /**
+   * Has the model read a summary instead of what was said so far, which stays in the transcript.
+   * @throws Problem 404, 409 `session_busy`, `nothing_to_compact`, or what the budget or the provider says.
+   */
+  compact(sessionId: string, signal: AbortSignal): Promise<void>;
+  /** A title by the model for summaries; undefined where there is none. */
+  titleFor(sessionId: string, signal: AbortSignal): Promise<string | undefined>;
   /** Begins a session that has no messages with those of another, up to that `seq`. */
   copyTranscript(from: string, last: number, to: string): void;
   /** Removes a session that has ended, with its transcript and all below it. */
   purge(id: string): void;
   /** Connects the engine that works on the rows; it is called after the commit that concerns it. */
-  connect(engine: Pick<Scheduler, "wake" | "stopOne">): void;
+  connect(engine: Pick<Scheduler, "wake" | "stopOne">, betweenTurns?: BetweenTurns): void;
 }
 
 const TRANSCRIPT_PAGE = 1_000;
@@ -93,6 +101,7 @@ const TRANSCRIPT_PAGE = 1_000;
 export function createSessions({ store, clock, recordCall }: SessionsDeps): Sessions {
   const owners = new Map<SessionKind, SessionOwner>();
   let engine: Pick<Scheduler, "wake" | "stopOne"> | undefined;
+  let betweenTurns: BetweenTurns | undefined;
   const ownerOf = (kind: SessionKind) => owners.get(kind);
   const rows = createSessionStore(store, clock);
   const transcript = createTranscript(store, clock);
@@ -105,6 +114,17 @@ export function createSessions({ store, clock, recordCall }: SessionsDeps): Sess
     const row = rows.session(id);
     if (!row) throw notFound("session");
     return row;
+  };
+  /** The last stretch of work of a session, which pays for what is done about it between two turns. */
+  const payer = (sessionId: string): Execution => {
+    const { id } = known(sessionId);
+    const last = rows.latest(id);
+    if (!last) throw conflict("Nothing was said in this talk yet.", "nothing_to_compact");
+    return toExecution(rows.work(last.id)!, last.prompt_id === null ? null : (rows.prompt(last.prompt_id) ?? null));
+  };
+  const between = (): BetweenTurns => {
+    if (!betweenTurns) throw unavailable("engine_stopped", "The engine does not run.");
+    return betweenTurns;
   };
   const waiting = (sessionId: string, messageId: string): ExecutionRow => {
     const row = rows.queued(sessionId).find(({ message_id, started_at }) => message_id === messageId && !started_at);
@@ -181,13 +201,20 @@ export function createSessions({ store, clock, recordCall }: SessionsDeps): Sess
         if (rows.isBusy(sessionId)) throw conflict("The agent is at work. Stop its reply first.", "session_busy");
         transcript.withdrawFrom(sessionId, message.seq);
       }),
+    async compact(sessionId, signal) {
+      if (rows.isBusy(known(sessionId).id))
+        throw conflict("The agent is at work. Wait for its reply, or stop it first.", "session_busy");
+      await between().compact(payer(sessionId), signal);
+    },
+    titleFor: async (sessionId, signal) => between().title(payer(sessionId), signal),
     copyTranscript: (from, last, to) => store.write(() => transcript.copy(from, last, to)),
     purge: (id) =>
       store.write(() => {
         if (known(id).ended_at === null) throw conflict("The session has not ended.", "session_open");
         rows.removeSession(id);
       }),
-    connect(next) {
+    connect(next, between) {
+      betweenTurns = between;
       engine = next;
     },
   };

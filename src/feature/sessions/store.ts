@@ -1,8 +1,10 @@
 /** Rows of sessions and executions. */
+
 import { createHash } from "node:crypto";
 import { and, asc, desc, eq, inArray, isNull, ne, sql } from "drizzle-orm";
 import { type Clock, timestamp } from "../../core/clock.ts";
 import { newId } from "../../core/ids.ts";
+import { NO_AGENT } from "../../core/no-agent.ts";
 import type { Execution, TakeRule } from "../../engine/execution.ts";
 import type { SessionKind } from "../../engine/kinds.ts";
 import type { InputPart } from "../../engine/parts.ts";
@@ -75,7 +77,7 @@ const QUEUE = `
       + coalesce((SELECT value FROM json_each(@busy) WHERE key = agent_id), 0) AS of_agent
     FROM turns
   )
-  SELECT id FROM ranked WHERE of_agent <= @perAgent OR agent_id = '' ORDER BY turn, id LIMIT @most`;
+  SELECT id FROM ranked WHERE of_agent <= @perAgent OR agent_id = '${NO_AGENT}' ORDER BY turn, id LIMIT @most`;
 
 /** Built at its first use and kept: what runs at every turn costs more to build than to run. */
 export function kept<T>(build: () => T): () => T {

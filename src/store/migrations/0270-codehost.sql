@@ -78,20 +78,3 @@ CREATE TABLE codehost_runs (
 CREATE INDEX codehost_runs_number ON codehost_runs (repository COLLATE NOCASE, number);
 CREATE INDEX codehost_runs_pull ON codehost_runs (repository COLLATE NOCASE, pull_number);
 CREATE INDEX codehost_runs_state ON codehost_runs (state);
-
--- What people said about a run's work on the code host.
-CREATE TABLE run_remarks (
-  id TEXT PRIMARY KEY,
-  run_id TEXT NOT NULL REFERENCES runs (id) ON DELETE CASCADE,
-  host_id TEXT NOT NULL,
-  author TEXT NOT NULL,
-  body TEXT NOT NULL,
-  path TEXT,
-  line INTEGER,
-  url TEXT,
-  -- When the run was started again with it.
-  given_at TEXT,
-  created_at TEXT NOT NULL
-) STRICT, WITHOUT ROWID;
-CREATE UNIQUE INDEX run_remarks_host ON run_remarks (run_id, host_id);
-CREATE INDEX run_remarks_run ON run_remarks (run_id, id);

@@ -39,6 +39,7 @@ import mcp from "./0240-mcp.sql" with { type: "text" };
 import cookies from "./0260-cookies.sql" with { type: "text" };
 import voice from "./0261-voice.sql" with { type: "text" };
 import codehost from "./0270-codehost.sql" with { type: "text" };
+import notificationChannels from "./0280-notification-channels.sql" with { type: "text" };
 import lifecycle from "./0290-lifecycle.sql" with { type: "text" };
 
 export interface Migration {
@@ -90,4 +91,5 @@ export const MIGRATIONS: readonly Migration[] = [
   // After the index of the timeline that it makes anew.
   { name: "0185-pulses", sql: pulses },
   { name: "0190-onboarding", sql: onboarding },
+  { name: "0280-notification-channels", sql: notificationChannels },
 ];

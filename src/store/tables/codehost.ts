@@ -80,19 +80,3 @@ export const codehostRuns = sqliteTable("codehost_runs", {
   created_at: text().notNull(),
   updated_at: text().notNull(),
 });
-
-export const runRemarks = sqliteTable("run_remarks", {
-  id: text().primaryKey(),
-  run_id: text()
-    .notNull()
-    .references(() => runs.id, { onDelete: "cascade" }),
-  /** Of the code host. */
-  host_id: text().notNull(),
-  author: text().notNull(),
-  body: text().notNull(),
-  path: text(),
-  line: integer(),
-  url: text(),
-  given_at: text(),
-  created_at: text().notNull(),
-});

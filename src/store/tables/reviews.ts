@@ -1,4 +1,4 @@
-/** What people say of the lines that a run changed. */
+/** What people say about what a run changed: users here, and reviewers on the code host. */
 import { integer, sqliteTable, text } from "drizzle-orm/sqlite-core";
 import { runs } from "./runs.ts";
 
@@ -7,7 +7,8 @@ export const runComments = sqliteTable("run_comments", {
   run_id: text()
     .notNull()
     .references(() => runs.id, { onDelete: "cascade" }),
-  path: text().notNull(),
+  /** Null: the change as a whole. */
+  path: text(),
   /** From 1, in the file as it is on that side; null: the file as a whole. */
   line: integer(),
   /** `new`: as the run left the file; `old`: as it was before. */
@@ -16,6 +17,12 @@ export const runComments = sqliteTable("run_comments", {
   quote: text(),
   body: text().notNull(),
   created_by: text(),
+  /** Its author on the code host; null: it was written here. */
+  codehost_login: text(),
+  /** What the code host calls it, so that it is kept once. */
+  codehost_id: text(),
+  /** Where it stands on the code host. */
+  url: text(),
   created_at: text().notNull(),
   /** When the run was sent back with it. */
   sent_at: text(),

@@ -24,7 +24,7 @@ export interface OutputContract {
 export const sessions = sqliteTable("sessions", {
   id: text().primaryKey(),
   kind: text().$type<SessionKind>().notNull(),
-  /** Empty for a command that borrows no agent's sandbox. */
+  /** `NO_AGENT` for a command that borrows no agent's sandbox. */
   agent_id: text().notNull(),
   /** Owner, the same in the whole tree; null on a server without accounts. */
   user_id: text(),

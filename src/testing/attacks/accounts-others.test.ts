@@ -65,6 +65,8 @@ beforeAll(async () => {
     agent_id: "scribe",
     tasks: [{ key: "look", prompt: "Look" }],
   });
+  const hook = { name: "of a", kind: "webhook", url: "https://hooks.example.com/a" };
+  const channel = await by(a, "POST", "/v1/notification-channels", hook);
   const planned = { name: "of a", instructions: "Look around", schedule: "0 5 * * *" };
   const routine = (await by(a, "POST", "/v1/pulse-routines/scribe", planned)).body["id"] as string;
   const tick = (await by(a, "POST", `/v1/pulse-routines/scribe/${routine}/trigger`)).body["id"] as string;
@@ -79,6 +81,7 @@ beforeAll(async () => {
     ["/v1/chat/sessions/", [talk.body["id"] as string, "msg_none"]],
     ["/v1/onboarding/sessions/", [interview.body["id"] as string]],
     ["/v1/browser/cookies/agents/", ["scribe", cookies.body["id"] as string]],
+    ["/v1/notification-channels/", [channel.body["id"] as string]],
     ["/v1/browser/cookies/", [cookies.body["id"] as string]],
     ["/v1/auth/api-keys/", [key.body["id"] as string]],
     ["/v1/auth/sessions/", [session!["id"] as string]],
@@ -172,6 +175,7 @@ describe("A4: another user's object is one that there is not", () => {
       "/v1/pulse-routines/scribe",
       "/v1/pulse-routines/scribe/timeline",
       "/v1/lifecycle/timeline",
+      "/v1/notification-channels",
     ]) {
       const { status, body } = await by(b, "GET", `${path}?limit=200`);
       const text = JSON.stringify(body);
@@ -303,6 +307,7 @@ const LEFT: Record<string, "goes" | "handed over" | "kept"> = {
   documents: "goes",
   agent_messages: "goes",
   notifications: "goes",
+  notification_channels: "goes",
   events: "handed over",
   jobs: "handed over",
   // Switched off, so that nobody's words act for the heir unread.

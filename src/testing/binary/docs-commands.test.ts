@@ -23,6 +23,7 @@ const ELSEWHERE: readonly [call: RegExp, where: string][] = [
   [/^image build$/, "would replace the image that other tests run on: agent-image.test.ts"],
   [/^update\b/, "needs a signed manifest: update.test.ts"],
   [/^providers (set|test)\b/, "contacts a provider: resource.test.ts"],
+  [/^notifications test\b/, "contacts a receiver: channels.test.ts"],
   [/^codehost (connect|repos|add)\b/, "contacts the code host: src/cli/resource/codehost.test.ts"],
   [/^projects add .*git@/, "needs a host that answers ssh"],
   [/--model ollama\//, "needs that model: init.test.ts"],
@@ -105,6 +106,16 @@ const PREPARED: Readonly<Record<string, (server: TestServer) => Promise<unknown>
   "docs/agents.md": (server) =>
     server.request("POST", "/v1/secrets", { body: { name: "NPM_TOKEN", value: "a-value-for-it", description: "" } }),
   "docs/cli.md": withProject,
+  "docs/tool-servers.md": async (server) => {
+    const config = { mcpServers: { notes: { command: "npx", args: ["-y", "notes"] } } };
+    writeFileSync(join(work, "servers.json"), JSON.stringify(config));
+    await server.request("POST", "/v1/secrets", { body: { name: "DOCS_TOKEN", value: "a-value-for-it" } });
+    // The tool that the page approves, as a server of this name would list it.
+    const body = { id: "docs", transport: "http", url: "https://docs.example.com/mcp", enabled: false };
+    await server.request("POST", "/v1/mcp", { body });
+    const tools = [{ name: "search", description: "Searches.", input_schema: { type: "object" } }];
+    await server.request("PATCH", "/v1/mcp/docs/tools", { body: { tools } });
+  },
   "docs/swarms.md": async () => {
     const [, plan] = /^```yaml\n([\s\S]*?)^```$/m.exec(readFileSync(join(ROOT, "docs/swarms.md"), "utf8"))!;
     writeFileSync(join(work, "swarm.yml"), plan!);
@@ -132,6 +143,8 @@ async function readied(said: string, server: TestServer): Promise<string> {
       await server.request("GET", `/v1/events/stream?run_id=${id}`);
     }
   }
+  // The page approves its tools further down, so a server of this name is there already.
+  if (/^mcp add docs/.test(said)) return said.replace("mcp add docs", "mcp add docs-again");
   // A page names several ways to delete the same project.
   if (/^projects delete web/.test(said)) {
     const { items } = (await server.request<{ items: unknown[] }>("GET", "/v1/projects?name=web")).body;

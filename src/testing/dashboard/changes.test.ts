@@ -1,11 +1,24 @@
 /** A run's changes in a browser: read, commented on, sent back, merged, and in conflict. */
 import { describe, expect, setDefaultTimeout, test } from "bun:test";
+import { join } from "node:path";
+import Database from "better-sqlite3";
+import type { RunComment } from "../../feature/reviews/comment-model.ts";
 import type { Run } from "../../feature/runs/model.ts";
 import { hasBrowser } from "../browser.ts";
 import { PHONE, visit } from "./visitor.ts";
 import { withDashboard } from "./with-dashboard.ts";
 
 setDefaultTimeout(180_000);
+
+/** What a delivery of the code host leaves. */
+function reviewOnHost(data: string, run: string): void {
+  const db = new Database(join(data, "skep.db"));
+  db.prepare(
+    `INSERT INTO run_comments (id, run_id, side, body, codehost_login, codehost_id, url, created_at)
+     VALUES ('cmt_host', ?, 'new', 'Mind the tests.', 'alice', 'review-1', 'https://host.test/pulls/1', '2026-01-01T00:00:00.000Z')`,
+  ).run(run);
+  db.close();
+}
 
 describe.skipIf(!hasBrowser())("a run's changes", () => {
   const dashboard = withDashboard();
@@ -29,17 +42,40 @@ describe.skipIf(!hasBrowser())("a run's changes", () => {
     await cart.getByRole("button", { name: "Comment on line 6" }).first().click();
     await page.getByRole("textbox", { name: "Comment" }).fill("Start with a hundredth, not a float.");
     await page.keyboard.press("Control+Enter");
+    await page.getByRole("textbox", { name: "Comment" }).waitFor({ state: "detached" });
+    await cart.getByText("Start with a hundredth, not a float.").waitFor();
+    // Another who sees the run reads it, and a comment of theirs shows here without a reload.
+    const path = `/v1/runs/${ids.changed}/comments`;
+    const { items } = (await server.request<{ items: RunComment[] }>("GET", path)).body;
+    expect(items).toMatchObject([{ path: "src/cart.ts", line: 6, side: "new", codehost_login: null }]);
+    const file = { path: "src/cart.ts", body: "Is this file needed?" };
+    expect((await server.request("POST", path, { body: file })).status).toBe(201);
+    const others = page.getByRole("region", { name: "Comments" });
+    await others.getByText("Is this file needed?").waitFor();
+    await others.getByRole("button", { name: "Delete" }).click();
+    await others.waitFor({ state: "detached" });
+    reviewOnHost(server.data, ids.changed);
     await page.reload();
+    await others.getByText("alice on the code host").waitFor();
+    expect(await others.getByRole("link", { name: "Open" }).getAttribute("href")).toBe("https://host.test/pulls/1");
+    expect(await others.getByRole("button").count()).toBe(0);
     await cart.getByText("Start with a hundredth, not a float.").waitFor();
     await page.getByText("1 viewed").waitFor();
-    await page.getByRole("button", { name: "Send back (1)" }).click();
-    await page.getByLabel("Remark").fill("Nearly there.");
+    await page.getByRole("button", { name: "Send back (2)" }).click();
+    await page.getByLabel("Message").fill("Nearly there.");
     await page.getByRole("dialog").getByRole("button", { name: "Send back" }).click();
     await page.getByRole("log").waitFor();
-    const { human_context, restarted_from } = await get(ids.changed);
+    const { task_description, restarted_from } = await get(ids.changed);
     expect(restarted_from).toBe("implement");
-    for (const part of ["Nearly there.", "src/cart.ts, line 6", "percent = 0", "Start with a hundredth"])
-      expect(human_context).toContain(part);
+    for (const part of [
+      "Nearly there.",
+      "src/cart.ts:6",
+      "percent = 0",
+      "Start with a hundredth",
+      'author="alice"',
+      "Mind the tests.",
+    ])
+      expect(task_description).toContain(part);
     await page.locator("header").getByText("Succeeded").waitFor();
     await open(`/runs/${ids.changed}?tab=changes`);
     await page.getByRole("button", { name: "Send back", exact: true }).waitFor();

@@ -3,14 +3,8 @@ import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import type { TestServer } from "../server.ts";
 import { createSourceTree, SHOP } from "../source-tree.ts";
-
-const say = (text: string, tool: string, input: Record<string, unknown>) => ({
-  text,
-  tool_calls: [{ tool, input, optional: true }],
-});
-const done = (outputs: Record<string, unknown>, summary: string) => ({
-  tool_calls: [{ tool: "complete", input: { outputs, summary } }],
-});
+import { done, say } from "./script.ts";
+import { furnishSystems, SYSTEMS_SCRIPT, type Systems } from "./seed-systems.ts";
 
 const CART = SHOP["src/cart.ts"];
 const LOCK = JSON.stringify(
@@ -101,6 +95,7 @@ const SCRIPT = {
     ],
     slow: [say("This takes a while: I run all tests.", "bash", { command: "sleep 600" })],
   },
+  ...SYSTEMS_SCRIPT,
   // Begins again at its end: the first message is answered by two turns, the second by one, the third takes its time.
   chat: [
     {
@@ -157,7 +152,7 @@ const PIPELINES = [
   },
 ];
 
-export interface Seeded {
+export interface Seeded extends Systems {
   waiting: string;
   failed: string;
   running: string;
@@ -242,7 +237,9 @@ async function furnish(server: TestServer, repository: string, token: string | u
   const talk = await send("POST", "/v1/chat/sessions", { agent_id: "scribe", project_id: project.id });
   await said(server, talk.id, "What does the cart do with a discount?", token);
   await said(server, talk.id, "And who calls it?", token);
+  const systems = await furnishSystems(send);
   return {
+    ...systems,
     project: project.id,
     talk: talk.id,
     task: tasks.blocked,
@@ -262,7 +259,7 @@ async function furnish(server: TestServer, repository: string, token: string | u
 }
 
 /** Asks again until it is so. */
-async function ended(isSo: () => Promise<boolean>): Promise<void> {
+export async function ended(isSo: () => Promise<boolean>): Promise<void> {
   while (!(await isSo())) await Bun.sleep(50);
 }
 
@@ -303,7 +300,7 @@ async function furnishMemory(server: TestServer, send: Send): Promise<void> {
   });
 }
 
-type Send = <T = { id: string }>(method: string, path: string, body?: unknown) => Promise<T>;
+export type Send = <T = { id: string }>(method: string, path: string, body?: unknown) => Promise<T>;
 
 /** Tasks in every column, one of which waits for another, a limit, a vision, and who does the work. */
 async function furnishBoard(send: Send, project: string): Promise<{ blocked: string }> {

@@ -151,7 +151,7 @@ const SESSION_COLUMNS: Column<Session>[] = [
   {
     title: "Work",
     className: "w-[45%] min-w-44",
-    cell: (session) => <TwoLines first={session.title ?? session.kind} second={session.agent_id} />,
+    cell: (session) => <TwoLines first={session.title ?? session.kind} second={session.agent_id ?? "command"} />,
   },
   { title: "Kind", wide: true, cell: ({ kind }) => <Badge>{kind}</Badge> },
   { title: "State", cell: ({ status }) => <Status status={status === "open" ? "idle" : status} /> },
@@ -172,7 +172,7 @@ function Now() {
             rows={query.rows}
             columns={SESSION_COLUMNS}
             keyOf={({ id }) => id}
-            hrefOf={(session) => whereOf(session) ?? `/agents/${session.agent_id}`}
+            hrefOf={(session) => whereOf(session) ?? `/agents/${session.agent_id ?? ""}`}
             more={query}
           />
         )

@@ -8,6 +8,7 @@ import { Button } from "../../ui/button.tsx";
 import { plural } from "../../ui/format.ts";
 import { Await, Empty } from "../../ui/note.tsx";
 import { useParam } from "../../ui/tabs.tsx";
+import { OtherComments } from "./comments.tsx";
 import { FileSection } from "./file-change.tsx";
 import { FileTree } from "./file-tree.tsx";
 import { MergeDialog } from "./merge-dialog.tsx";
@@ -96,6 +97,7 @@ function Review({ run, diff, files }: { run: Run; diff: Diff; files: Diff["items
           </Button>
         )}
       </div>
+      <OtherComments files={files} review={review} />
       <div className="grid items-start gap-4 lg:grid-cols-[14rem_minmax(0,1fr)]">
         <FileTree files={files} review={review} onPick={goTo} />
         <div className="flex min-w-0 flex-col gap-4">

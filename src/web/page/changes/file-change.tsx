@@ -1,14 +1,13 @@
 /** One changed file: its hunks, below each other or side by side, with comments at their lines. */
 import { ChevronRight, MessageSquarePlus } from "lucide-react";
 import { type ReactNode, useState } from "react";
-import { Button } from "../../ui/button.tsx";
 import { Badge } from "../../ui/facts.tsx";
-import { TextArea } from "../../ui/field.tsx";
 import { plural } from "../../ui/format.ts";
 import { CopyButton } from "../../ui/page.tsx";
+import { CommentEditor, CommentNote } from "./comments.tsx";
 import { Amount } from "./file-tree.tsx";
 import { type FileChange, foldedBecause, type Line, lineKey, numbered, sideBySide } from "./lines.ts";
-import type { Review } from "./review.ts";
+import { type Comment, type Review, standsAt } from "./review.ts";
 
 const STATUS = { added: "new", deleted: "deleted", type_changed: "type changed", modified: null };
 
@@ -76,7 +75,7 @@ export function FileSection({ file, split, review }: Props) {
 }
 
 function Hunks({ file, split, review }: Props) {
-  const [at, setAt] = useState<string | null>(null);
+  const [at, setAt] = useState<{ line: string; before?: Comment } | null>(null);
   if (file.hunks.length === 0)
     return (
       <p className="px-3 py-2 text-sm text-dim">
@@ -86,21 +85,28 @@ function Hunks({ file, split, review }: Props) {
   const noteAt = (line: Line): ReactNode => {
     if (line.kind === "note") return null;
     const key = lineKey(line);
-    const kept = review.comments.find((one) => one.path === file.path && one.line === key);
-    if (!kept && at !== key) return null;
+    const here = review.comments.filter((one) => standsAt(one, file, line));
+    const editing = at?.line === key;
+    if (here.length === 0 && !editing) return null;
     return (
-      <CommentBox
-        text={kept?.text ?? ""}
-        editing={at === key}
-        edit={() => setAt(key)}
-        done={(text) => {
-          if (text !== undefined) review.comment({ path: file.path, line: key, quote: line.text.slice(0, 300), text });
-          setAt(null);
-        }}
-      />
+      <>
+        {here.map((one) =>
+          editing && at.before?.id === one.id ? null : (
+            <CommentNote key={one.id} comment={one} review={review} edit={() => setAt({ line: key, before: one })} />
+          ),
+        )}
+        {editing && (
+          <CommentEditor
+            key={at.before?.id ?? "new"}
+            text={at.before?.body ?? ""}
+            save={(body) => review.save(file.path, line, body, at.before)}
+            close={() => setAt(null)}
+          />
+        )}
+      </>
     );
   };
-  const shared = { noteAt, comment: (line: Line) => setAt(lineKey(line)) };
+  const shared = { noteAt, comment: (line: Line) => setAt({ line: lineKey(line) }) };
   return (
     <div className="font-mono text-xs leading-5">
       {file.hunks.map(numbered).map(({ header, lines }, index) => (
@@ -204,53 +210,3 @@ const Code = ({ line }: { line: Line }) => (
     <span className="min-w-0 break-words whitespace-pre-wrap">{line.text || " "}</span>
   </span>
 );
-
-function CommentBox({
-  text,
-  editing,
-  edit,
-  done,
-}: {
-  text: string;
-  editing: boolean;
-  edit(): void;
-  /** Undefined leaves it as it was. */
-  done(text?: string): void;
-}) {
-  const [draft, setDraft] = useState(text);
-  if (!editing)
-    return (
-      <div className="flex items-start gap-2 border-y border-wait/40 bg-wait-soft px-3 py-1.5 font-sans text-sm">
-        <p className="min-w-0 flex-1 whitespace-pre-wrap">{text}</p>
-        <button type="button" className="underline" onClick={edit}>
-          Edit
-        </button>
-      </div>
-    );
-  return (
-    <div className="border-y border-line bg-sunken p-2 font-sans">
-      <TextArea
-        rows={2}
-        autoFocus
-        aria-label="Comment"
-        value={draft}
-        onChange={(event) => setDraft(event.target.value)}
-        onKeyDown={(event) => {
-          if (event.key === "Enter" && (event.metaKey || event.ctrlKey)) done(draft);
-        }}
-        placeholder="What should be different here?"
-      />
-      <div className="mt-1 flex justify-end gap-2">
-        {text && (
-          <Button kind="danger" onClick={() => done("")}>
-            Remove
-          </Button>
-        )}
-        <Button onClick={() => done()}>Cancel</Button>
-        <Button kind="primary" onClick={() => done(draft)}>
-          Keep the comment
-        </Button>
-      </div>
-    </div>
-  );
-}

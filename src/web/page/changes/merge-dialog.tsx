@@ -3,6 +3,7 @@ import { useState } from "react";
 import { Link } from "wouter";
 import { api, client, fieldError, must, problemOf, type Schemas } from "../../api/client.ts";
 import { refresh } from "../../api/queries.ts";
+import { useAdmin } from "../../shell/session.tsx";
 import { useAction } from "../../ui/action.ts";
 import { Dialog } from "../../ui/dialog.tsx";
 import { Check, Field, Input, Select, TextArea } from "../../ui/field.tsx";
@@ -18,6 +19,7 @@ const STRATEGIES: [Strategy, string, string][] = [
 ];
 
 export function MergeDialog({ run, onClose }: { run: Schemas["Run"]; onClose(): void }) {
+  const isAdmin = useAdmin();
   const action = useAction();
   const [strategy, setStrategy] = useState<Strategy>("merge");
   const project = api.useQuery(
@@ -69,7 +71,7 @@ export function MergeDialog({ run, onClose }: { run: Schemas["Run"]; onClose(): 
         >
           <TextArea name="message" rows={2} />
         </Field>
-        {project.data?.repository && (
+        {isAdmin && project.data?.repository && (
           <Check name="push" label="Push the branch afterwards" hint={project.data.repository} />
         )}
         {conflicts && <Conflicts run={run} {...conflicts} />}

@@ -1,78 +1,85 @@
-/** What a person notes while reading a run's changes: comments at lines, files that were read. Kept in this browser. */
-import { useCallback, useState } from "react";
+/** What people note while reading a run's changes: comments, kept with the run, and files read, kept in this browser. */
+import { useCallback, useEffect, useState } from "react";
+import { client, must, type Schemas } from "../../api/client.ts";
+import { refresh, usePages } from "../../api/queries.ts";
+import type { FileChange, Line } from "./lines.ts";
 
-export interface Comment {
-  path: string;
-  /** As `lineKey` gives it. */
-  line: string;
-  /** The line itself, so that the agent finds it after others moved. */
-  quote: string;
-  text: string;
-}
+export type Comment = Schemas["RunComment"];
 
 interface Kept {
-  comments: Comment[];
   /** Paths read, at the commit they were read at. */
   viewed: string[];
   head: string;
 }
 
 export interface Review {
+  /** Those that the run was not sent back with. */
   comments: Comment[];
   viewed: ReadonlySet<string>;
-  /** Sets the comment at a line; an empty text takes it away. */
-  comment(comment: Comment): void;
+  /** Writes a comment at a line, or another text of `before`. @throws Problem. */
+  save(path: string, line: Line, body: string, before?: Comment): Promise<void>;
+  /** @throws Problem. */
+  remove(comment: Comment): Promise<void>;
   toggleViewed(path: string): void;
-  clear(): void;
 }
 
+const COMMENTS = "/v1/runs/{id}/comments";
+const PAGE = 200;
 const keyOf = (run: string) => `skep-review-${run}`;
 
 function read(run: string, head: string): Kept {
   try {
     const kept = JSON.parse(localStorage.getItem(keyOf(run)) ?? "null") as Kept | null;
-    // Another commit is another change: what was read is to be read again, comments stay.
-    if (kept) return kept.head === head ? kept : { ...kept, head, viewed: [] };
+    // Another commit is another change: what was read is to be read again.
+    if (kept?.head === head) return kept;
   } catch {}
-  return { comments: [], viewed: [], head };
+  return { viewed: [], head };
+}
+
+/** All comments of the run that are open. */
+function useOpenComments(run: string): Comment[] {
+  const { rows, hasNextPage, isFetchingNextPage, fetchNextPage } = usePages(COMMENTS, {
+    path: { id: run },
+    query: { limit: PAGE },
+  });
+  useEffect(() => {
+    if (hasNextPage && !isFetchingNextPage) void fetchNextPage();
+  }, [hasNextPage, isFetchingNextPage, fetchNextPage]);
+  return rows.filter(({ sent_at }) => sent_at === null);
 }
 
 export function useReview(run: string, head: string): Review {
   const [kept, setKept] = useState(() => read(run, head));
-  const change = useCallback(
-    (next: (old: Kept) => Kept) =>
+  const comments = useOpenComments(run);
+  const toggleViewed = useCallback(
+    (path: string) =>
       setKept((old) => {
-        const now = next(old);
-        if (now.comments.length + now.viewed.length === 0) localStorage.removeItem(keyOf(run));
-        else localStorage.setItem(keyOf(run), JSON.stringify(now));
-        return now;
+        const viewed = old.viewed.includes(path) ? old.viewed.filter((one) => one !== path) : [...old.viewed, path];
+        if (viewed.length === 0) localStorage.removeItem(keyOf(run));
+        else localStorage.setItem(keyOf(run), JSON.stringify({ ...old, viewed }));
+        return { ...old, viewed };
       }),
     [run],
   );
+  const erase = ({ id }: Comment) =>
+    must(client.DELETE("/v1/runs/{id}/comments/{comment_id}", { params: { path: { id: run, comment_id: id } } }));
   return {
-    comments: kept.comments,
+    comments,
     viewed: new Set(kept.viewed),
-    comment: (comment) =>
-      change((old) => {
-        const others = old.comments.filter(({ path, line }) => path !== comment.path || line !== comment.line);
-        return { ...old, comments: comment.text.trim() ? [...others, comment] : others };
-      }),
-    toggleViewed: (path) =>
-      change((old) => ({
-        ...old,
-        viewed: old.viewed.includes(path) ? old.viewed.filter((one) => one !== path) : [...old.viewed, path],
-      })),
-    clear: () => change((old) => ({ ...old, comments: [] })),
+    async save(path, line, body, before) {
+      const place = line.after === null ? { line: line.before, side: "old" as const } : { line: line.after };
+      await must(client.POST(COMMENTS, { params: { path: { id: run } }, body: { path, ...place, body } }));
+      if (before) await erase(before);
+      await refresh(COMMENTS);
+    },
+    async remove(comment) {
+      await erase(comment);
+      await refresh(COMMENTS);
+    },
+    toggleViewed,
   };
 }
 
-/** All comments as the guidance that agents read. */
-export function guidanceOf(comments: Comment[], remark: string): string {
-  const parts = comments.map(({ path, line, quote, text }) => {
-    const [side, number] = line.split(" ");
-    return `${path}, line ${number}${side === "old" ? " before the change" : ""}:\n> ${quote}\n${text.trim()}`;
-  });
-  return [...(remark ? [remark] : []), ...(parts.length > 0 ? ["Comments on the changes:", ...parts] : [])].join(
-    "\n\n",
-  );
-}
+/** Whether the comment stands at this line. */
+export const standsAt = ({ path, line, side }: Comment, file: FileChange, at: Line): boolean =>
+  path === file.path && at.kind !== "note" && line !== null && line === (side === "old" ? at.before : at.after);

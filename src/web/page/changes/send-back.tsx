@@ -9,7 +9,7 @@ import { Form } from "../../ui/form.tsx";
 import { plural } from "../../ui/format.ts";
 import { Await } from "../../ui/note.tsx";
 import { notify } from "../../ui/notice.tsx";
-import { guidanceOf, type Review } from "./review.ts";
+import type { Review } from "./review.ts";
 
 export function SendBack({ run, review, onClose }: { run: Schemas["Run"]; review: Review; onClose(): void }) {
   const plan = api.useQuery("get", "/v1/runs/{id}/plan", { params: { path: { id: run.id } } });
@@ -25,11 +25,10 @@ export function SendBack({ run, review, onClose }: { run: Schemas["Run"]; review
             word="Send back"
             onCancel={onClose}
             submit={async ({ text }) => {
-              const human_context = guidanceOf(comments, text("remark"));
-              const body = { from_step: text("from_step"), ...(human_context ? { human_context } : {}) };
-              await must(client.POST("/v1/runs/{id}/restart", { params: { path: { id: run.id } }, body }));
-              review.clear();
-              notify("Sent back. The agents go on with your comments.");
+              const message = text("message");
+              const body = { from_step: text("from_step"), ...(message ? { message } : {}) };
+              await must(client.POST("/v1/runs/{id}/send-back", { params: { path: { id: run.id } }, body }));
+              notify("Sent back. The agents go on with the comments.");
               navigate(`/runs/${run.id}`);
               await refresh("/v1/runs", "/v1/steps");
             }}
@@ -52,9 +51,9 @@ export function SendBack({ run, review, onClose }: { run: Schemas["Run"]; review
                 ))}
               </Select>
             </Field>
-            <Field label="Remark" error={fieldError(action.error, "human_context")}>
+            <Field label="Message" error={fieldError(action.error, "message")}>
               <TextArea
-                name="remark"
+                name="message"
                 rows={3}
                 required={comments.length === 0}
                 placeholder="What all of them should know."

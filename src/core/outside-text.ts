@@ -41,7 +41,11 @@ export interface OutsideText {
 }
 
 /** Between marks with a random word, so that the text cannot end them. Masked before it is cut. */
-export function quoted({ source, author, text }: OutsideText, mask: (text: string) => string, most: number): string {
+export function quotedOutside(
+  { source, author, text }: OutsideText,
+  mask: (text: string) => string,
+  most: number,
+): string {
   const mark = randomBytes(6).toString("hex");
   const whole = mask(visibleText(text));
   const cut = whole.length > most ? `${whole.slice(0, most)}\n[cut]` : whole;

@@ -1,0 +1,48 @@
+/** Mail through the operator's SMTP server. */
+import { conflict, messageOf, Problem } from "../core/errors.ts";
+
+export interface MailerOptions {
+  /** `smtp://user:password@host:587` (STARTTLS where the server has it) or `smtps://…`. */
+  url: string | undefined;
+  from: string | undefined;
+}
+
+export interface Mail {
+  to: string;
+  subject: string;
+  text: string;
+  /** The same for each attempt, so that mail programs show one. */
+  id: string;
+}
+
+const TIMEOUT_MS = 15_000;
+
+/** @throws Problem 409 `mail_not_set_up`, 422 when the server refuses it for good, 502 when it may work later. */
+export function createMailer({ url, from }: MailerOptions): (mail: Mail, signal: AbortSignal) => Promise<void> {
+  return async ({ to, subject, text, id }, signal) => {
+    if (url === undefined || from === undefined)
+      throw conflict("This server sends no mail. An operator sets SMTP_URL and SMTP_FROM.", "mail_not_set_up");
+    signal.throwIfAborted();
+    const { createTransport } = await import("nodemailer");
+    const timeouts = { connectionTimeout: TIMEOUT_MS, greetingTimeout: TIMEOUT_MS, socketTimeout: TIMEOUT_MS };
+    const transport = createTransport({ url, ...timeouts, disableFileAccess: true, disableUrlAccess: true });
+    const stopped = Promise.withResolvers<never>();
+    const stop = () => stopped.reject(signal.reason);
+    signal.addEventListener("abort", stop, { once: true });
+    try {
+      const host = from.slice(from.lastIndexOf("@") + 1).replace(/[^\w.-]/g, "") || "localhost";
+      const headers = { "Auto-Submitted": "auto-generated" };
+      // One mailbox as it stands: never read as a list of addresses.
+      const mail = { from, to: { name: "", address: to }, subject, text, messageId: `<${id}@${host}>`, headers };
+      await Promise.race([transport.sendMail(mail), stopped.promise]);
+    } catch (error) {
+      if (signal.aborted) throw error;
+      const { responseCode = 0 } = error as { responseCode?: number };
+      const why = messageOf(error).slice(0, 200);
+      throw new Problem(responseCode >= 500 ? 422 : 502, "mail_failed", `The mail could not be sent (${why}).`);
+    } finally {
+      signal.removeEventListener("abort", stop);
+      transport.close();
+    }
+  };
+}

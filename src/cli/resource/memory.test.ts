@@ -1,0 +1,68 @@
+/** `skep memory` against a server: every verb, and what it says of a wrong name. */
+import { afterAll, beforeAll, expect, setDefaultTimeout, test } from "bun:test";
+import { writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { skep, temporaryFolder } from "../../testing/command.ts";
+import { skepCommand, startServer, type TestServer } from "../../testing/server.ts";
+import { openTerminal } from "../../testing/terminal.ts";
+
+setDefaultTimeout(60_000);
+
+let server: TestServer;
+const folder = temporaryFolder();
+beforeAll(async () => {
+  server = await startServer();
+  const body = { title: "Deploys happen on Tuesdays", content: "Never on Fridays.", type: "fact" };
+  expect((await server.request("POST", "/v1/memory/vaults/lead/entries", { body })).status).toBe(201);
+});
+afterAll(async () => {
+  await server.remove();
+  folder.remove();
+});
+
+const memory = (...args: string[]) => skep(["memory", ...args, "--data", server.data]);
+const ENTRY = "lead/fact/deploys-happen-on-tuesdays";
+
+test("vaults, their entries, a search and one entry are shown, in words and as JSON", async () => {
+  expect((await memory()).stdout).toMatch(/^lead +1/m);
+  for (const args of [["lead"], ["list", "lead"]]) expect((await memory(...args)).stdout).toContain(ENTRY);
+  expect((await memory("list", "lead", "--type", "lesson")).stdout).toBe("No entries like that.\n");
+  const found = await memory("search", "deploy", "friday");
+  expect(found.stdout).toContain(`Deploys happen on Tuesdays  ${ENTRY}`);
+  expect(found.stdout).toContain("Never on Fridays.");
+  expect((await memory("search", "zebra")).stdout).toBe("Nobody remembers anything of that.\n");
+  expect((await memory("show", ENTRY)).stdout).toContain("\nNever on Fridays.\n");
+  expect(JSON.parse((await memory("show", ENTRY, "--json")).stdout)).toMatchObject({ content: "Never on Fridays." });
+});
+
+test("an entry is changed from a file and in an editor, put back, confirmed, deleted and brought back", async () => {
+  const file = join(folder.path, "new.md");
+  writeFileSync(file, "Never on Mondays.");
+  expect((await memory("edit", ENTRY, "--content", file)).stdout).toContain("changed");
+  expect((await memory("show", ENTRY)).stdout).toContain("Never on Mondays.");
+  expect((await memory("undo", ENTRY)).stdout).toContain("as it was");
+  expect((await memory("show", ENTRY)).stdout).toContain("Never on Fridays.");
+  const terminal = openTerminal(skepCommand("memory", "edit", ENTRY, "--data", server.data), {
+    ...{ columns: 120, env: { EDITOR: "sed -i s/Fridays/Sundays/" } },
+  });
+  expect(await terminal.exited).toBe(0);
+  expect((await memory("show", ENTRY)).stdout).toContain("Never on Sundays.");
+  expect((await memory("confirm", ENTRY)).stdout).toContain("confirmed");
+  expect((await memory("delete", ENTRY, "--yes")).stdout).toContain("deleted");
+  expect((await memory("show", ENTRY)).code).toBe(1);
+  expect((await memory("undo", ENTRY)).code).toBe(0);
+  expect((await memory("show", ENTRY)).stdout).toContain("Never on Sundays.");
+});
+
+test("a name without an agent, an entry that is not there and a missing editor are named in one line", async () => {
+  for (const [args, message] of [
+    [["show", "deploy-day"], "write the agent and the entry"],
+    [["show", "lead/fact/none"], "no such"],
+    [["edit", ENTRY], "--content FILE"],
+  ] as const) {
+    const { code, stderr } = await memory(...args);
+    expect(code).not.toBe(0);
+    expect(stderr).toContain(message);
+    expect(stderr.trim().split("\n")).toHaveLength(1);
+  }
+});

@@ -1,0 +1,223 @@
+/** `skep memory`: what agents remember, read, put right and confirmed by people. */
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { Problem } from "../../core/errors.ts";
+import { readText } from "../read-input.ts";
+import type { Client } from "../server/client.ts";
+import { paint, plain } from "../terminal/style.ts";
+import { fieldLines, tableLines, timeText } from "../terminal/table.ts";
+import { listItems } from "./find.ts";
+import type { Answer, ArgumentSpec, Call, Item, OptionSpec, Resource } from "./resource.ts";
+import { assertMeant, YES } from "./words.ts";
+
+const ENTRY: ArgumentSpec = { name: "<agent/entry>", about: "as lists and searches show it: lead/fact/deploy-day" };
+const TYPE: OptionSpec = { flags: "--type <type>", about: "fact, decision, lesson, preference, …" };
+const UNCONFIRMED: OptionSpec = { flags: "--unconfirmed", about: "only what nobody has confirmed yet" };
+const AGENT: OptionSpec = { flags: "--agent <agent>", about: "only that agent's memory, or `shared`" };
+const CONTENT: OptionSpec = {
+  flags: "--content <file>",
+  about: "the new text; - for standard input; else $EDITOR opens",
+};
+
+export const memory: Resource = {
+  name: "memory",
+  one: "agent",
+  about: "memory: what agents remember",
+  path: "/v1/memory/vaults",
+  idOf: ({ agent_id }) => agent_id,
+  single: false,
+  columns: [
+    { head: "AGENT", of: ({ agent_id }) => agent_id },
+    { head: "ENTRIES", of: ({ entries }) => entries, right: true },
+    {
+      head: "UNCONFIRMED",
+      of: ({ unconfirmed }) => unconfirmed,
+      right: true,
+      style: ({ unconfirmed }) => (unconfirmed > 0 ? "yellow" : undefined),
+    },
+    { head: "CHANGED", of: ({ updated_at }) => timeText(updated_at) },
+  ],
+  empty: "No agent remembers anything yet.",
+  options: [TYPE, UNCONFIRMED],
+  show: async (vault, { client, flags }) => entriesOf(client, vault["agent_id"], flags),
+  verbs: [
+    {
+      name: "list",
+      about: "list the entries of an agent, or of `shared`",
+      on: "one",
+      options: [TYPE, UNCONFIRMED],
+      run: ({ client, item, flags }) => entriesOf(client, item["agent_id"], flags),
+    },
+    {
+      name: "search",
+      about: "search what agents remember, best first",
+      on: "none",
+      args: [{ name: "<word...>", about: "what to look for" }],
+      options: [AGENT],
+      run: search,
+    },
+    { name: "show", about: "print an entry", on: "none", args: [ENTRY], run: show },
+    { name: "edit", about: "change the text of an entry", on: "none", args: [ENTRY], options: [CONTENT], run: edit },
+    {
+      name: "undo",
+      about: "put an entry back as it was before its last change",
+      on: "none",
+      args: [ENTRY],
+      async run({ client, args: [name] }) {
+        const undone = await client.call<{ entry?: Item }>("POST", `${pathOf(name!)}/undo`);
+        return {
+          json: undone,
+          text: undone.entry ? `${name}: as it was` : `${name}: removed; it was not there before`,
+        };
+      },
+    },
+    {
+      name: "confirm",
+      about: "trust an entry that was written after outside text was read",
+      on: "none",
+      args: [ENTRY],
+      async run({ client, args: [name] }) {
+        const entry = await client.call<Item>("PUT", pathOf(name!), { trusted: true });
+        return { json: entry, text: `${name}: confirmed` };
+      },
+    },
+    {
+      name: "delete",
+      about: "delete an entry; undo brings it back",
+      on: "none",
+      args: [ENTRY],
+      options: [YES],
+      async run({ client, args: [name], flags }) {
+        const path = pathOf(name!);
+        await assertMeant(`Delete ${name}?`, flags);
+        await client.call("DELETE", path);
+        return {
+          json: { deleted: true, what: name },
+          text: `deleted ${name}; skep memory undo ${name} brings it back`,
+        };
+      },
+    },
+    {
+      name: "take-back",
+      about: "undo all that an execution wrote",
+      on: "none",
+      args: [{ name: "<execution>", about: "its id, as an entry names it" }],
+      async run({ client, args: [id] }) {
+        const done = await client.call<{ taken_back: Item[]; left: Item[] }>(
+          "POST",
+          `/v1/memory/executions/${encodeURIComponent(id!)}/take-back`,
+        );
+        const lines = [
+          ...done.taken_back.map((one) => `taken back: ${nameOf(one)}`),
+          ...done.left.map((one) => `left: ${nameOf(one)} (${one["reason"]})`),
+        ];
+        return { json: done, text: lines.length === 0 ? "It wrote nothing that is still there." : lines };
+      },
+    },
+  ],
+};
+
+const nameOf = ({ agent_id, entry, id }: Item): string => `${agent_id}/${entry ?? id}`;
+
+/** @throws Problem 422 `bad_usage` for a name without an agent. */
+function pathOf(name: string): string {
+  const [, agent, entry] = /^([^/]+)\/(.+)$/.exec(name) ?? [];
+  if (agent === undefined || entry === undefined)
+    throw new Problem(422, "bad_usage", `${name}: write the agent and the entry, e.g. lead/fact/deploy-day.`);
+  return `/v1/memory/vaults/${encodeURIComponent(agent)}/entries/${encodeURIComponent(entry.replace(/\.md$/, ""))}`;
+}
+
+const stateOf = ({ problem, superseded_by, trusted, pinned }: Item): string => {
+  if (problem !== null) return "broken";
+  if (superseded_by !== null) return "superseded";
+  return trusted ? (pinned ? "pinned" : "") : "unconfirmed";
+};
+
+async function entriesOf(client: Client, agent: string, flags: Call["flags"]): Promise<Answer> {
+  const query = new URLSearchParams();
+  if (flags["type"] !== undefined) query.set("type", flags["type"]);
+  if (flags["unconfirmed"]) query.set("unconfirmed", "true");
+  const most = Number(flags["limit"]);
+  if (!Number.isInteger(most) || most < 1)
+    throw new Problem(422, "bad_usage", "--limit takes a whole number from 1 to 100000.");
+  const found = await listItems(client, `/v1/memory/vaults/${encodeURIComponent(agent)}`, query, most);
+  if (found.items.length === 0) return { json: found, text: "No entries like that." };
+  const columns = [
+    { head: "ENTRY", of: nameOf },
+    { head: "STATE", of: stateOf, optional: true },
+    { head: "CHANGED", of: ({ updated_at }: Item) => timeText(updated_at) },
+    { head: "TITLE", of: ({ title }: Item) => title, shrinks: true },
+    { head: "PROBLEM", of: ({ problem }: Item) => problem, shrinks: true, optional: true },
+  ];
+  const more = found.next_cursor === null ? [] : [`More: --limit ${most * 2}`];
+  return { json: found, text: [...tableLines(columns, found.items), ...more] };
+}
+
+async function search({ client, args, flags }: Call): Promise<Answer> {
+  const query = new URLSearchParams({ query: args.join(" ") });
+  if (flags["agent"] !== undefined) query.set("agent_id", flags["agent"]);
+  const found = await client.call<{ items: Item[] }>("GET", `/v1/memory/search?${query}`);
+  if (found.items.length === 0) return { json: found, text: "Nobody remembers anything of that." };
+  const text = found.items.flatMap((hit) => [
+    `${paint("bold", plain(hit["title"]))}  ${paint("dim", nameOf(hit))}${hit["trusted"] ? "" : paint("yellow", "  unconfirmed")}`,
+    `  ${plain(hit["snippet"]).replaceAll("\n", "\n  ")}`,
+    "",
+  ]);
+  return { json: found, text: text.slice(0, -1) };
+}
+
+async function show({ client, args: [name] }: Call): Promise<Answer> {
+  const entry = await client.call<Item>("GET", pathOf(name!));
+  const { origin } = entry;
+  const text = [
+    ...fieldLines([
+      ["entry", nameOf(entry)],
+      ["title", entry["title"]],
+      ["state", stateOf(entry) || undefined],
+      ["problem", entry["problem"]],
+      ["tags", entry["tags"]],
+      ["written by", [origin.by, origin.author].filter(Boolean).join(" ")],
+      ["execution", origin.execution],
+      ["superseded by", entry["superseded_by"]],
+      ["expires", entry["expires_at"]],
+      ["changed", timeText(entry["updated_at"])],
+    ]),
+    "",
+    plain(entry["content"]).trimEnd(),
+  ];
+  return { json: entry, text };
+}
+
+async function edit({ client, args: [name], flags }: Call): Promise<Answer> {
+  const path = pathOf(name!);
+  const { content: old } = await client.call<{ content: string }>("GET", path);
+  const content = flags["content"] === undefined ? edited(old) : await readText(flags["content"]);
+  if (content === old) return { json: { changed: false }, text: `${name}: nothing was changed` };
+  const entry = await client.call<Item>("PUT", path, { content });
+  return { json: entry, text: `${name}: changed; skep memory undo ${name} puts it back` };
+}
+
+/** The text as the person's editor leaves it. @throws Problem 422 without an editor, 400 when it fails. */
+function edited(text: string): string {
+  const editor = process.env["VISUAL"] || process.env["EDITOR"];
+  if (!editor || !process.stdin.isTTY)
+    throw new Problem(
+      422,
+      "bad_usage",
+      "Give the new text with --content FILE, or set EDITOR and run this in a terminal.",
+    );
+  const folder = mkdtempSync(join(tmpdir(), "skep-entry-"));
+  try {
+    const file = join(folder, "entry.md");
+    writeFileSync(file, text, { mode: 0o600 });
+    // An editor may be given with its own arguments: "code --wait".
+    const { exitCode } = Bun.spawnSync(["sh", "-c", `${editor} "$1"`, "sh", file], {
+      stdio: ["inherit", "inherit", "inherit"],
+    });
+    if (exitCode !== 0) throw new Problem(400, "stopped", `${editor} ended with ${exitCode}; nothing was changed.`);
+    return readFileSync(file, "utf8");
+  } finally {
+    rmSync(folder, { recursive: true, force: true });
+  }
+}

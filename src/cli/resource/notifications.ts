@@ -1,0 +1,145 @@
+/** `skep notifications`: where you are notified of runs. */
+import { readText } from "../read-input.ts";
+import { fieldLines, tableLines, timeText } from "../terminal/table.ts";
+import { findOne, listItems } from "./find.ts";
+import { projects } from "./projects.ts";
+import type { Call, Item, OptionSpec, Resource, Verb } from "./resource.ts";
+import { bodyOf, deleteVerb, listOf } from "./words.ts";
+
+const SHOWN = 50;
+
+const CHOICES: readonly OptionSpec[] = [
+  { flags: "--address <address>", about: "address of the webhook, or of the ntfy topic" },
+  { flags: "--to <address>", about: "mailbox; your account's own unless given" },
+  { flags: "--token-file <file>", about: "access token for ntfy, from a file; - for standard input" },
+  { flags: "--secret-file <file>", about: "key to sign webhooks with, from a file; one is made unless given" },
+  { flags: "--on <when>", about: "waiting, failed, ended: one or more, with commas; all unless given" },
+  { flags: "--project <project>", about: "only of this project's runs; empty: of all" },
+];
+
+async function fieldsOf({ client, flags }: Call): Promise<Record<string, unknown>> {
+  const { on, project, tokenFile, secretFile } = flags;
+  return {
+    ...bodyOf(flags, { address: "url", to: "to" }),
+    // Others can read a process's arguments.
+    ...(tokenFile === undefined ? {} : { token: (await readText(tokenFile)).trim() }),
+    ...(secretFile === undefined ? {} : { secret: (await readText(secretFile)).trim() }),
+    ...(on === undefined ? {} : { on: listOf(on) }),
+    ...(project === undefined
+      ? {}
+      : { project_id: project === "" ? null : (await findOne(client, projects, project))["id"] }),
+  };
+}
+
+const linesOf = (channel: Item): string[] => [
+  ...fieldLines([
+    ["channel", channel["name"]],
+    ["id", channel["id"]],
+    ["kind", channel["kind"]],
+    ["goes to", channel["target"]],
+    ["on", channel["on"]],
+    ["whose runs", channel["whose"]],
+    ["project", channel["project_id"]],
+    ["state", channel["enabled"] ? "on" : "off"],
+    ["last sent", channel["last_sent_at"] ?? "never"],
+    ["last error", channel["last_error"]],
+    ["secret", channel["secret"]],
+  ]),
+  ...(channel["secret"] ? ["", "The secret signs the webhooks. It is shown this once."] : []),
+];
+
+export const notifications: Resource = {
+  name: "notifications",
+  one: "channel",
+  about: "where you are notified when a run waits, fails or ends",
+  path: "/v1/notification-channels",
+  idOf: ({ id }) => id,
+  namesOf: ({ name }) => [name],
+  columns: [
+    { head: "NAME", of: ({ name }) => name, shrinks: true },
+    { head: "KIND", of: ({ kind }) => kind },
+    { head: "GOES TO", of: ({ target }) => target, shrinks: true },
+    { head: "ON", of: ({ on }) => on.join(",") },
+    { head: "STATE", of: ({ enabled }) => (enabled ? "on" : "off") },
+    { head: "LAST", of: ({ last_sent_at }) => timeText(last_sent_at) || "never" },
+    { head: "ERROR", of: ({ last_error }) => last_error, style: () => "red", shrinks: true, optional: true },
+    { head: "ID", of: ({ id }) => id },
+  ],
+  empty: "No notifications. Set one: skep notifications add ntfy NAME --address https://ntfy.sh/TOPIC",
+  show: async (channel) => linesOf(channel),
+  verbs: [
+    {
+      name: "add",
+      about: "be notified at an ntfy topic, a webhook or by mail",
+      on: "none",
+      args: [
+        { name: "<kind>", about: "how", choices: ["ntfy", "webhook", "mail"] },
+        { name: "<name>", about: "what to call it" },
+      ],
+      options: [...CHOICES, { flags: "--everyone", about: "of everybody's runs, for administrators" }],
+      async run(call) {
+        const [kind, name] = call.args;
+        const whose = call.flags["everyone"] ? { whose: "everyone" } : {};
+        const body = { kind, name, ...whose, ...(await fieldsOf(call)) };
+        const made = await call.client.call<Item>("POST", call.path, body);
+        return { json: made, text: linesOf(made) };
+      },
+    },
+    {
+      name: "edit",
+      about: "change a channel; what is not given stays",
+      on: "one",
+      options: [{ flags: "--name <text>", about: "what to call it" }, ...CHOICES],
+      async run(call) {
+        const body = { ...bodyOf(call.flags, { name: "name" }), ...(await fieldsOf(call)) };
+        const changed = await call.client.call<Item>("PUT", call.path, body);
+        return { json: changed, text: linesOf(changed) };
+      },
+    },
+    switchVerb("enable", "send to a channel again", true),
+    switchVerb("disable", "send nothing to a channel", false),
+    {
+      name: "test",
+      about: "send a test now; exit 1 when it does not arrive",
+      on: "one",
+      async run({ client, path }) {
+        const sent = await client.call<Item>("POST", `${path}/test`);
+        if (sent["state"] === "sent") return { json: sent, text: "Sent." };
+        return { json: sent, text: `Not sent: ${sent["error"]}`, code: 1 };
+      },
+    },
+    {
+      name: "deliveries",
+      about: "show what was sent to a channel, and what became of it",
+      on: "one",
+      async run({ client, path }) {
+        const list = await listItems(client, `${path}/deliveries`, new URLSearchParams(), SHOWN);
+        return { json: list, text: list.items.length === 0 ? "Nothing yet." : deliveryLines(list.items) };
+      },
+    },
+    deleteVerb("delete a channel", ({ item }) => `channel ${item["name"]}`),
+  ],
+};
+
+const deliveryLines = (items: readonly Item[]): string[] =>
+  tableLines<Item>(
+    [
+      { head: "AT", of: ({ created_at }) => timeText(created_at) },
+      { head: "EVENT", of: ({ event }) => event },
+      { head: "STATE", of: ({ state }) => state, style: ({ state }) => (state === "failed" ? "red" : undefined) },
+      { head: "TRIES", of: ({ attempts }) => attempts, right: true },
+      { head: "WHAT", of: ({ message, error }) => error ?? message.title, shrinks: true },
+      { head: "RUN", of: ({ run_id }) => run_id, optional: true },
+    ],
+    items,
+  );
+
+function switchVerb(name: string, about: string, enabled: boolean): Verb {
+  return {
+    ...{ name, about, on: "one" },
+    async run({ client, path }) {
+      const changed = await client.call<Item>("PUT", path, { enabled });
+      return { json: changed, text: linesOf(changed) };
+    },
+  };
+}

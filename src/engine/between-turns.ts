@@ -1,0 +1,91 @@
+/** What a model does for a talk between two turns: a summary that is asked for, and a title. */
+import { conflict, Problem } from "../core/errors.ts";
+import { callModel, SUMMARISE } from "./ask.ts";
+import { attachTo } from "./attachments.ts";
+import { roomOf, toModelMessages, toSummaryRequest } from "./context.ts";
+import type { CallPurpose, Execution } from "./execution.ts";
+import type { ModelReply } from "./model.ts";
+import { textOf, textPart } from "./parts.ts";
+import type { EnginePorts } from "./ports.ts";
+
+export interface BetweenTurns {
+  /**
+   * Puts a summary in the place of everything that the model reads of the session. All of it stays readable.
+   * @param execution one of the session, which pays. @throws Problem 409 nothing to summarise, or changed meanwhile.
+   */
+  compact(execution: Execution, signal: AbortSignal): Promise<void>;
+  /** A title for the session by the model for summaries; undefined where none is set, or it gives no usable one. */
+  title(execution: Execution, signal: AbortSignal): Promise<string | undefined>;
+}
+
+const TITLE_CHARACTERS = 80;
+/** Of each message that the title is made from. */
+const READ_CHARACTERS = 2_000;
+const NAME_IT =
+  "Give this conversation a title of at most eight words, in its own language. Answer with the title alone.";
+const NAMES = "You give conversations short, plain titles.";
+
+export function createBetweenTurns(ports: EnginePorts): BetweenTurns {
+  const { rows, masking: masker } = ports;
+
+  async function ask(
+    execution: Execution,
+    { model, system, text, purpose }: { model: string; system: string; text: string; purpose: CallPurpose },
+    signal: AbortSignal,
+  ): Promise<ModelReply> {
+    const agent = ports.agentOf(execution);
+    const input = { execution, ports, agent, system, masker, signal };
+    const reply = await callModel(input, [{ role: "user", parts: [textPart(text)] }], [], model, purpose);
+    if (!("status" in reply)) return reply;
+    const { code, message } = reply.status === "failed" ? reply.error : { code: "stopped", message: "It was stopped." };
+    throw new Problem(409, code, message);
+  }
+
+  return {
+    async compact(execution, signal) {
+      const stored = rows.context(execution);
+      if (stored.filter(({ role }) => role !== "summary").length < 2)
+        throw conflict("There is nothing to summarise yet.", "nothing_to_compact");
+      const model = ports.summaryModel() ?? ports.modelOf(execution);
+      const info = ports.models.info(model);
+      const messages = await toModelMessages(stored, attachTo(info, ports.attachments, execution));
+      const system = execution.system ?? "";
+      const text = toSummaryRequest(system, messages, roomOf(info.context_window), SUMMARISE);
+      const reply = await ask(execution, { model, system, text, purpose: "summary" }, signal);
+      const summary = textOf(reply.parts).trim();
+      // From here to the row nothing else runs: what was taken back while the model wrote is not in what is stored.
+      const still = new Set(rows.context(execution).map(({ seq }) => seq));
+      const isWhole = stored.every(({ seq }) => still.has(seq));
+      if (reply.finish === "error" || summary === "" || !isWhole) {
+        rows.logCall(execution, reply, "summary");
+        if (!isWhole) throw conflict("The talk was changed meanwhile. Ask again.", "session_changed");
+        const { code = "provider_error", message = "The model gave no summary." } = reply.error ?? {};
+        throw new Problem(409, code, message);
+      }
+      const coversTo = Math.max(...stored.map((one) => (one.role === "summary" ? one.coversTo : one.seq)));
+      rows.addSummary(execution, summary, coversTo, reply);
+    },
+    async title(execution, signal) {
+      const model = ports.summaryModel();
+      if (model === undefined) return undefined;
+      const said = rows.context(execution).flatMap((one) => {
+        if (one.role !== "user" && one.role !== "assistant") return [];
+        return `${one.role.toUpperCase()}\n${textOf(one.parts).slice(0, READ_CHARACTERS)}`;
+      });
+      const text = `${said.slice(0, 2).join("\n\n")}\n\n${NAME_IT}`;
+      const reply = await ask(execution, { model, system: NAMES, text, purpose: "title" }, signal);
+      rows.logCall(execution, reply, "title");
+      return reply.finish === "error" ? undefined : titleIn(textOf(reply.parts));
+    },
+  };
+}
+
+/** The first line without the marks that models put around a title. */
+function titleIn(text: string): string | undefined {
+  const [line = ""] = text.trim().split("\n");
+  const bare = line
+    .replace(/^(#+\s*|title:\s*)/i, "")
+    .replace(/^["'*`«“]+|["'*`»”.]+$/g, "")
+    .trim();
+  return bare.length === 0 || bare.length > TITLE_CHARACTERS ? undefined : bare;
+}

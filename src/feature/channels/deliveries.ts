@@ -1,0 +1,266 @@
+/**
+ * What is sent to channels. Each event of a run that a channel wants becomes a row and a job in one transaction with the
+ * position in the log, so that none is missed or made twice, whatever happens to the server. The sending itself may happen
+ * twice: its id is the same then.
+ */
+import { type Static, Type as t } from "@sinclair/typebox";
+import { and, count, desc, eq, gt, lt } from "drizzle-orm";
+import { type Clock, timestamp } from "../../core/clock.ts";
+import { Problem, messageOf as wordsOf } from "../../core/errors.ts";
+import { newId } from "../../core/ids.ts";
+import { defineJob, type JobDefinition } from "../../core/jobs.ts";
+import { LIMITS } from "../../core/limits.ts";
+import type { Masking } from "../../core/masking.ts";
+import type { Caller } from "../../http/caller.ts";
+import { type ListAnswer, listAnswer, type Page } from "../../http/list.ts";
+import type { EventLog } from "../../store/event-log.ts";
+import type { Store } from "../../store/store.ts";
+import { users } from "../../store/tables/accounts.ts";
+import {
+  notificationChannels as channelTable,
+  notificationPosition as positionTable,
+  notificationDeliveries as table,
+} from "../../store/tables/notification-channels.ts";
+import { runs } from "../../store/tables/runs.ts";
+import type { Jobs } from "../jobs/service.ts";
+import { approvalRequested, RUN_ENDS, runWaiting } from "../runs/events.ts";
+import { isWanted, messageOf, type RunEvent, testMessage } from "./message.ts";
+import type { NotificationDelivery, NotificationMessage } from "./model.ts";
+import type { ChannelRow, Channels } from "./service.ts";
+import { sendTo, type Wire } from "./wire.ts";
+
+export const NOTIFIED = [...RUN_ENDS, runWaiting] as const;
+
+export interface Deliveries {
+  /** Queues what the log holds that was not looked at yet. */
+  look(): void;
+  /** Of a channel, newest first. @throws Problem 404. */
+  list(channelId: string, page: Page, caller: Caller): ListAnswer<NotificationDelivery>;
+  /** Sends a test at once, one attempt. @returns what became of it. @throws Problem 404, 429. */
+  test(channelId: string, caller: Caller, signal: AbortSignal): Promise<NotificationDelivery>;
+  prune(before: number): void;
+  job: JobDefinition;
+}
+
+export interface DeliveriesDeps {
+  store: Store;
+  clock: Clock;
+  eventLog: Pick<EventLog, "read" | "lastId">;
+  masking: Masking;
+  jobs: Pick<Jobs, "enqueue">;
+  channels: Pick<Channels, "rowFor" | "targetOf">;
+  wire: Wire;
+  /** Page of a run; null where this server has no address. */
+  pageOf(runId: string): string | null;
+}
+
+type Row = typeof table.$inferSelect;
+
+const HOUR_MS = 3_600_000;
+const EVENTS_AT_ONCE = 100;
+const ATTEMPTS = 6;
+const PARALLEL = 4;
+const Payload = t.Object({ delivery_id: t.String(), channel_id: t.String() });
+
+const present = ({ event_id: _, message, ...row }: Row): NotificationDelivery => ({
+  ...row,
+  message: message as NotificationMessage,
+});
+
+export function createDeliveries(deps: DeliveriesDeps): Deliveries {
+  const { store, clock, eventLog, jobs, channels } = deps;
+  const { db } = store;
+  const send = createSender(deps);
+  const now = () => timestamp(clock.now());
+  const job = createJob(deps, send);
+
+  const position = (): number => db.select().from(positionTable).get()?.event_id ?? eventLog.lastId();
+  const movePosition = (event_id: number): void => {
+    const row = { id: 1, event_id };
+    db.insert(positionTable).values(row).onConflictDoUpdate({ target: positionTable.id, set: row }).run();
+  };
+  const isFull = (channelId: string): boolean => {
+    const lately = and(eq(table.channel_id, channelId), gt(table.created_at, timestamp(clock.now() - HOUR_MS)));
+    const found = db.select({ n: count() }).from(table).where(lately).get();
+    return (found?.n ?? 0) >= LIMITS.notificationsPerHour;
+  };
+  const newRow = (channel: ChannelRow, event: string, message: NotificationMessage): Row => ({
+    ...{ id: newId("notificationDelivery"), channel_id: channel.id, event_id: null, event, run_id: null, message },
+    ...{ state: "queued", attempts: 0, error: null, created_at: now(), finished_at: null },
+  });
+
+  function queue(channel: ChannelRow, event: RunEvent): void {
+    if (isFull(channel.id)) {
+      const last_error = `More than ${LIMITS.notificationsPerHour} notifications in an hour: the rest is left out.`;
+      db.update(channelTable).set({ last_error }).where(eq(channelTable.id, channel.id)).run();
+      return;
+    }
+    const message = messageOf(event, aboutOf(deps, event), deps.masking.text);
+    const row: Row = { ...newRow(channel, event.kind, message), event_id: event.id, run_id: event.run_id ?? null };
+    if (db.insert(table).values(row).onConflictDoNothing().run().changes === 0) return;
+    const wish = { subject: channel.name, userId: channel.owner_id ?? undefined, key: row.id };
+    jobs.enqueue(job, { delivery_id: row.id, channel_id: channel.id }, wish);
+  }
+
+  return {
+    job: job as unknown as JobDefinition,
+    look() {
+      const kinds = NOTIFIED.map(({ kind }) => kind);
+      for (let more = true; more; ) {
+        more = store.write(() => {
+          const events = eventLog.read(position(), EVENTS_AT_ONCE, { kinds }) as RunEvent[];
+          for (const event of events) for (const channel of wanting(deps, event)) queue(channel, event);
+          movePosition(events.at(-1)?.id ?? position());
+          return events.length === EVENTS_AT_ONCE;
+        });
+      }
+    },
+    list(channelId, page, caller) {
+      const { id } = channels.rowFor(channelId, caller);
+      const rows = db
+        .select()
+        .from(table)
+        .where(and(eq(table.channel_id, id), page.after === null ? undefined : lt(table.id, page.after)))
+        .orderBy(desc(table.id))
+        .limit(page.limit + 1)
+        .all();
+      return listAnswer(rows, page, (row) => row.id, present);
+    },
+    async test(channelId, caller, signal) {
+      const channel = channels.rowFor(channelId, caller);
+      if (isFull(channel.id))
+        throw new Problem(
+          429,
+          "too_many_notifications",
+          `A channel takes ${LIMITS.notificationsPerHour} notifications an hour. Try again later.`,
+        );
+      // Ended from the first: a server that dies meanwhile leaves nothing that looks as if it were under way.
+      const cut: Row = { ...newRow(channel, "test", testMessage(deps.pageOf(""))), state: "failed", attempts: 1 };
+      cut.error = "The server stopped meanwhile.";
+      store.write(() => db.insert(table).values(cut).run());
+      const error = await send(channel, cut, signal).then(
+        () => null,
+        (thrown) => deps.masking.text(wordsOf(thrown)).slice(0, 500),
+      );
+      const ended = { state: error === null ? "sent" : "failed", error, finished_at: now() } as const;
+      store.write(() => {
+        db.update(table).set(ended).where(eq(table.id, cut.id)).run();
+        markChannel(deps, channel.id, error);
+      });
+      return present({ ...cut, ...ended });
+    },
+    prune(before) {
+      store.write(() =>
+        db
+          .delete(table)
+          .where(lt(table.created_at, timestamp(before)))
+          .run(),
+      );
+    },
+  };
+}
+
+/** The channels that are to be notified of an event: on, theirs to know, and wanting it. */
+function wanting({ store: { db } }: DeliveriesDeps, event: RunEvent): ChannelRow[] {
+  const rows = db
+    .select({ channel: channelTable, active: users.active, role: users.role })
+    .from(channelTable)
+    .leftJoin(users, eq(users.id, channelTable.owner_id))
+    .where(eq(channelTable.enabled, true))
+    .all();
+  return rows
+    .filter(({ channel, active, role }) => {
+      const { owner_id, whose, project_id, triggers } = channel;
+      if (owner_id !== null && !active) return false;
+      const isTheirs = whose === "mine" ? (event.user_id ?? null) === owner_id : owner_id === null || role === "admin";
+      return isTheirs && (project_id === null || project_id === event.project_id) && isWanted(event.kind, triggers);
+    })
+    .map(({ channel }) => channel);
+}
+
+function aboutOf({ store: { db }, eventLog, pageOf }: DeliveriesDeps, { kind, run_id = "" }: RunEvent) {
+  const run = db
+    .select({ task: runs.task_description, project: runs.project_name })
+    .from(runs)
+    .where(eq(runs.id, run_id))
+    .get();
+  const asked =
+    kind === "run_waiting"
+      ? eventLog.read(0, 1_000, { run_id, kinds: [approvalRequested.kind] }).at(-1)?.data["message"]
+      : undefined;
+  const question = typeof asked === "string" ? asked : undefined;
+  return { task: run?.task ?? "", project: run?.project ?? undefined, question, url: pageOf(run_id) };
+}
+
+type Send = (channel: ChannelRow, row: Row, signal: AbortSignal) => Promise<void>;
+
+/** The token and the key are masked while they are in use, in whatever the receiver or a library says of them. */
+const createSender =
+  ({ clock, masking, channels, wire }: DeliveriesDeps): Send =>
+  async (channel, row, signal) => {
+    const target = channels.targetOf(channel);
+    const ends = [target.token, target.secret].map((value) => value && masking.add("notification", value));
+    try {
+      const delivery = { ...row, message: row.message as NotificationMessage };
+      await sendTo(wire, { kind: channel.kind, target, now: clock.now() }, delivery, signal);
+    } finally {
+      for (const end of ends) if (end) end();
+    }
+  };
+
+function markChannel({ store: { db }, clock }: DeliveriesDeps, id: string, error: string | null): void {
+  const change = error === null ? { last_error: null, last_sent_at: timestamp(clock.now()) } : { last_error: error };
+  db.update(channelTable).set(change).where(eq(channelTable.id, id)).run();
+}
+
+function createJob(deps: DeliveriesDeps, send: Send) {
+  const { store, clock, masking } = deps;
+  const { db } = store;
+  const find = (id: string) => db.select().from(table).where(eq(table.id, id)).get();
+  return defineJob(
+    "notify",
+    Payload,
+    async ({ delivery_id, channel_id }: Static<typeof Payload>, { attempt, signal }) => {
+      const row = find(delivery_id);
+      const channel = db.select().from(channelTable).where(eq(channelTable.id, channel_id)).get();
+      if (!row || !channel || row.state === "sent") return {};
+      if (!channel.enabled) throw new Problem(409, "channel_off", "The channel was switched off.");
+      store.write(() => db.update(table).set({ attempts: attempt }).where(eq(table.id, delivery_id)).run());
+      try {
+        await send(channel, row, signal);
+      } catch (error) {
+        if (signal.aborted) throw error;
+        const said = masking.text(wordsOf(error)).slice(0, 500);
+        store.write(() => {
+          db.update(table).set({ error: said }).where(eq(table.id, delivery_id)).run();
+          markChannel(deps, channel.id, said);
+        });
+        throw error;
+      }
+      store.write(() => {
+        const sent = { state: "sent", error: null, finished_at: timestamp(clock.now()) } as const;
+        db.update(table).set(sent).where(eq(table.id, delivery_id)).run();
+        markChannel(deps, channel.id, null);
+      });
+      return {};
+    },
+    {
+      ...{ parallel: PARALLEL, attempts: ATTEMPTS },
+      // In order, and a receiver that hangs holds up nobody else's.
+      exclusive: ({ channel_id }) => channel_id,
+      ended({ payload, state, error }) {
+        const row = find(payload.delivery_id);
+        if (row?.state !== "queued") return;
+        const ended = {
+          state: state === "cancelled" ? "cancelled" : "failed",
+          error: error?.message ?? row.error,
+        } as const;
+        const finished_at = timestamp(clock.now());
+        db.update(table)
+          .set({ ...ended, finished_at })
+          .where(eq(table.id, row.id))
+          .run();
+      },
+    },
+  );
+}

@@ -1,0 +1,66 @@
+/** The words of a notification. What agents and repositories wrote is masked whole, then cut. */
+import type { EventOf } from "../../core/events.ts";
+import type { runCancelled, runComplete, runFailed, runWaiting } from "../runs/events.ts";
+import type { NotificationMessage, Trigger } from "./model.ts";
+
+export type RunEvent = EventOf<typeof runWaiting | typeof runFailed | typeof runComplete | typeof runCancelled>;
+
+export interface AboutRun {
+  task: string;
+  project: string | undefined;
+  /** What the person is asked, of a run that waits. */
+  question: string | undefined;
+  url: string | null;
+}
+
+const TITLE_CHARACTERS = 120;
+const TEXT_CHARACTERS = 2_000;
+const WORDS: Record<RunEvent["kind"], string> = {
+  run_waiting: "Waits for you",
+  run_failed: "Failed",
+  run_complete: "Succeeded",
+  run_cancelled: "Cancelled",
+};
+
+/** Whether a channel that is to be notified on these wants this. */
+export const isWanted = (kind: RunEvent["kind"], on: readonly Trigger[]): boolean => {
+  if (kind === "run_waiting") return on.includes("waiting");
+  return on.includes("ended") || (kind === "run_failed" && on.includes("failed"));
+};
+
+/** @param mask takes secret values out of text. */
+export function messageOf(event: RunEvent, about: AboutRun, mask: (text: string) => string): NotificationMessage {
+  const { kind, data, project_id = null } = event;
+  const clean = (text: string, most: number): string => cut(withoutControls(mask(text)), most);
+  const firstLine = about.task.trim().split("\n", 1)[0]?.trim();
+  const lines = [
+    about.question,
+    data.error && `${data.error.step_id ? `${data.error.step_id}: ` : ""}${data.error.message}`,
+    `Pipeline ${data.pipeline_id}${about.project ? `, project ${about.project}` : ""}, $${data.cost_usd.toFixed(4)}`,
+  ].filter(Boolean);
+  return {
+    title: clean(`${WORDS[kind]}: ${firstLine || data.pipeline_id}`, TITLE_CHARACTERS).replace(/\s+/g, " "),
+    text: clean(lines.join("\n\n"), TEXT_CHARACTERS),
+    url: about.url,
+    status: data.status,
+    pipeline_id: data.pipeline_id,
+    project_id,
+  };
+}
+
+export const testMessage = (url: string | null): NotificationMessage => ({
+  title: "Test of a notification channel",
+  text: "This is how Skep tells you about runs.",
+  url,
+  status: "test",
+  pipeline_id: null,
+  project_id: null,
+});
+
+/** Without what steers terminals and headers; line ends stay. */
+const withoutControls = (text: string): string => text.replace(/[^\P{Cc}\n]/gu, " ");
+
+function cut(text: string, most: number): string {
+  const characters = [...text];
+  return characters.length <= most ? text : `${characters.slice(0, most - 1).join("")}…`;
+}

@@ -1,0 +1,81 @@
+/**
+ * What goes over the wire to each kind of receiver: ntfy's JSON, a webhook signed as Standard Webhooks has it
+ * (https://www.standardwebhooks.com), a plain-text mail.
+ */
+import { createHmac } from "node:crypto";
+import { Problem } from "../../core/errors.ts";
+import type { ChannelKind, NotificationMessage } from "./model.ts";
+
+/** Sealed at rest. */
+export interface Target {
+  url?: string | undefined;
+  token?: string | undefined;
+  secret?: string | undefined;
+  to?: string | undefined;
+}
+
+export interface Wire {
+  /** One POST, without following redirects. @returns the answer's status. @throws Problem. */
+  post(url: string, request: { headers: Record<string, string>; body: string }, signal: AbortSignal): Promise<number>;
+  /** @throws Problem 409 `mail_not_set_up`, 422 when it is refused for good, 502. */
+  mail(mail: { to: string; subject: string; text: string; id: string }, signal: AbortSignal): Promise<void>;
+}
+
+export interface Delivery {
+  /** The same for each attempt. */
+  id: string;
+  event: string;
+  run_id: string | null;
+  message: NotificationMessage;
+  /** Of what happened, RFC 3339. */
+  created_at: string;
+}
+
+/** @throws Problem 4xx when another attempt is of no use. */
+export async function sendTo(
+  wire: Wire,
+  { kind, target, now }: { kind: ChannelKind; target: Target; now: number },
+  delivery: Delivery,
+  signal: AbortSignal,
+): Promise<void> {
+  const { id, message } = delivery;
+  if (kind === "mail") {
+    const text = [message.text, ...(message.url ? [message.url] : [])].join("\n\n");
+    return wire.mail({ to: target.to ?? "", subject: message.title, text, id }, signal);
+  }
+  const request = kind === "ntfy" ? ntfyRequest(target, message) : webhookRequest(target, delivery, now);
+  const status = await wire.post(request.url, request, signal);
+  if (status >= 200 && status < 300) return;
+  const passing = status >= 500 || status === 408 || status === 425 || status === 429;
+  const why = status >= 300 && status < 400 ? ", a redirect, which is not followed. Give the address it leads to" : "";
+  throw new Problem(passing ? 502 : 422, "receiver_refused", `The receiver answered ${status}${why}.`);
+}
+
+/** Splits a topic's address into where JSON is posted and the topic. @returns undefined when it names none. */
+export function topicOf(url: string): { server: string; topic: string } | undefined {
+  const [, path = "", topic] = /^(.*)\/([A-Za-z0-9_-]{1,64})\/?$/.exec(new URL(url).pathname) ?? [];
+  return topic === undefined ? undefined : { server: `${new URL(url).origin}${path}/`, topic };
+}
+
+function ntfyRequest({ url = "", token }: Target, { title, text, url: click, status }: NotificationMessage) {
+  const { server, topic } = topicOf(url)!;
+  const priority = status === "waiting" || status === "failed" ? 4 : 3;
+  return {
+    url: server,
+    headers: token === undefined ? {} : { Authorization: `Bearer ${token}` },
+    body: JSON.stringify({ topic, title, message: text, priority, ...(click ? { click } : {}) }),
+  } as { url: string; headers: Record<string, string>; body: string };
+}
+
+function webhookRequest({ url = "", secret = "" }: Target, delivery: Delivery, now: number) {
+  const { id, event, run_id, message, created_at } = delivery;
+  const body = JSON.stringify({ type: event, timestamp: created_at, data: { run_id, ...message } });
+  const seconds = String(Math.floor(now / 1_000));
+  const signature = createHmac("sha256", keyOf(secret)).update(`${id}.${seconds}.${body}`).digest("base64");
+  const headers = { "webhook-id": id, "webhook-timestamp": seconds, "webhook-signature": `v1,${signature}` };
+  return { url, headers: headers as Record<string, string>, body };
+}
+
+/** `whsec_` stands before base64; anything else is the key as it stands. */
+const keyOf = (secret: string): Buffer =>
+  secret.startsWith("whsec_") ? Buffer.from(secret.slice(6), "base64") : Buffer.from(secret);

@@ -1,0 +1,112 @@
+/** Summaries that are asked for, and titles that a model makes, on a server with the scripted model. */
+import { afterAll, beforeAll, expect, setDefaultTimeout, test } from "bun:test";
+import { writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { temporaryFolder } from "../../testing/command.ts";
+import { startServer, type TestServer } from "../../testing/server.ts";
+import type { Job } from "../jobs/model.ts";
+import type { ChatDetail, ChatSession } from "./model.ts";
+
+setDefaultTimeout(60_000);
+
+/** The second reply calls a tool, whose result it must keep. The first one is also what a summary and a title read. */
+const SCRIPT = `version: 1
+default:
+  - { text: "**Bells of brass.**" }
+  - { text: "Looking.", tool_calls: [{ tool: ls, input: { path: "." } }] }
+  - { text: "Nothing there." }
+  - { text: "As I said." }
+`;
+
+let server: TestServer;
+const folder = temporaryFolder();
+beforeAll(async () => {
+  const script = join(folder.path, "script.yml");
+  writeFileSync(script, SCRIPT);
+  server = await startServer({ env: { DEMO_SCRIPT: script } });
+});
+afterAll(async () => {
+  await server.remove();
+  folder.remove();
+});
+
+const call = async <T = ChatSession>(method: string, path: string, body?: object) =>
+  server.request<T & { code: string }>(method, `/v1/chat/sessions${path}`, { body });
+const begin = async () => (await call("POST", "", { agent_id: "scribe" })).body.id;
+const say = (id: string, message: string) => call<string>("POST", `/${id}/message?stream=true`, { message });
+const messagesOf = async (id: string) => (await call<ChatDetail>("GET", `/${id}`)).body.messages;
+const exported = async (id: string) => (await call<ChatDetail>("GET", `/${id}/export?format=json`)).body;
+async function ended(job: Job): Promise<Job> {
+  const { body } = await server.request<Job>("GET", `/v1/jobs/${job.id}`);
+  if (body.state !== "queued" && body.state !== "running") return body;
+  await Bun.sleep(50);
+  return ended(job);
+}
+async function compacted(id: string): Promise<void> {
+  const answer = await call<Job>("POST", `/${id}/compact`);
+  expect(answer.status).toBe(202);
+  expect(answer.headers.get("location")).toBe(`/v1/jobs/${answer.body.id}`);
+  expect((await ended(answer.body)).state).toBe("succeeded");
+}
+
+test("a summary is one row that points at what it covers; every message stays as it was, in the export too", async () => {
+  const id = await begin();
+  await say(id, "What rings?");
+  await say(id, "Look.");
+  const before = await exported(id);
+  await compacted(id);
+  const after = await exported(id);
+  expect(JSON.stringify(after.messages.slice(0, -1))).toBe(JSON.stringify(before.messages));
+  expect(after.messages.at(-1)).toMatchObject({
+    ...{ role: "system", content: "**Bells of brass.**", summary_to: before.messages.length - 1, withdrawn: false },
+  });
+  expect((await call("POST", `/${id}/compact`).then(({ body }) => ended(body as unknown as Job))).error).toMatchObject({
+    code: "nothing_to_compact",
+  });
+  await say(id, "And then?");
+  expect((await messagesOf(id)).at(-1)).toMatchObject({ role: "assistant" });
+  const calls = await server.request<{ items: { purpose: string }[] }>("GET", `/v1/llm-calls?session_id=${id}`);
+  expect(calls.body.items.filter(({ purpose }) => purpose === "summary")).toHaveLength(1);
+});
+
+test("rewinding to before a summary takes it back too, and a fork from there has none", async () => {
+  const id = await begin();
+  await say(id, "What rings?");
+  await say(id, "Look.");
+  await compacted(id);
+  const [first, reply] = await messagesOf(id);
+  const fork = (await call("POST", `/${id}/fork`, { message_id: reply!.id })).body.id;
+  expect((await messagesOf(fork)).map(({ role }) => role)).toEqual(["user", "assistant"]);
+  const whole = (await call("POST", `/${id}/fork`, { message_id: (await messagesOf(id)).at(-1)!.id })).body.id;
+  expect((await messagesOf(whole)).at(-1)).toMatchObject({ role: "system" });
+  await say(whole, "Go on.");
+  expect((await call("POST", `/${id}/rewind`, { message_id: first!.id })).status).toBe(200);
+  expect((await messagesOf(id)).every(({ withdrawn }) => withdrawn)).toBe(true);
+  await say(id, "Anew.");
+  expect((await messagesOf(id)).at(-1)).toMatchObject({ content: "**Bells of brass.**", withdrawn: false });
+});
+
+test("there is nothing to summarise in a talk without a reply, and none for one that has ended", async () => {
+  const id = await begin();
+  expect(await call("POST", `/${id}/compact`)).toMatchObject({ status: 409, body: { code: "nothing_to_compact" } });
+  await call("DELETE", `/${id}`);
+  expect(await call("POST", `/${id}/compact`)).toMatchObject({ status: 409, body: { code: "session_ended" } });
+  expect((await call("POST", "/sess_00000000000000000000000000/compact")).status).toBe(404);
+});
+
+test("with a model for summaries the first turn gives the talk a title; one of a person's stays", async () => {
+  const changed = await server.request("PUT", "/v1/settings", { body: { models: { summary: "demo/scripted" } } });
+  expect(changed.status).toBe(200);
+  const titled = async (id: string) => {
+    const { items } = (await server.request<{ items: Job[] }>("GET", "/v1/jobs")).body;
+    const job = items.find(({ kind, result }) => kind === "title_chat" && result !== undefined);
+    if (job) await ended(job);
+    return (await call("GET", `/${id}`)).body.title;
+  };
+  const id = await begin();
+  await say(id, "What rings?");
+  expect(await titled(id)).toBe("Bells of brass");
+  const own = (await call("POST", "", { agent_id: "scribe", title: "Mine" })).body.id;
+  await say(own, "What rings?");
+  expect(await titled(own)).toBe("Mine");
+});

@@ -1,0 +1,39 @@
+/** What is done about a talk in the background: its summary, and its title. */
+import { Type as t } from "@sinclair/typebox";
+import { defineJob } from "../../core/jobs.ts";
+import type { Store } from "../../store/store.ts";
+import type { Sessions } from "../sessions/service.ts";
+
+const TITLE_ATTEMPTS = 3;
+
+export function chatJobs({ store, sessions }: { store: Store; sessions: Sessions }) {
+  return {
+    /** Begun again after a crash it finds the summary, and nothing to do. */
+    compact: defineJob(
+      "compact_chat",
+      t.Object({ session_id: t.String() }),
+      async ({ session_id }, { signal }) => {
+        await sessions.compact(session_id, signal);
+        return { session_id };
+      },
+      { parallel: 4, exclusive: ({ session_id }) => session_id },
+    ),
+    /** A title that somebody has written since stays. */
+    title: defineJob(
+      "title_chat",
+      t.Object({ session_id: t.String(), instead_of: t.String() }),
+      async ({ session_id, instead_of }, { signal }) => {
+        if (sessions.find(session_id)?.title !== instead_of) return { title: null };
+        const title = await sessions.titleFor(session_id, signal);
+        store.write(() => {
+          if (title !== undefined && sessions.find(session_id)?.title === instead_of)
+            sessions.change(session_id, { title });
+        });
+        return { title: title ?? null };
+      },
+      { parallel: 4, attempts: TITLE_ATTEMPTS },
+    ),
+  };
+}
+
+export type ChatJobs = ReturnType<typeof chatJobs>;

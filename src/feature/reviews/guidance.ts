@@ -1,0 +1,68 @@
+/** Comments as guidance for the agents of the run's next attempt. */
+import { ABOUT_QUOTES, quotedOutside } from "../../core/outside-text.ts";
+import type { runComments } from "../../store/tables/reviews.ts";
+
+export type CommentRow = typeof runComments.$inferSelect;
+
+/** Of the guidance of one sending back. */
+const GUIDANCE_CHARACTERS = 50_000;
+const QUOTE_CHARACTERS = 120;
+const OUTSIDE_CHARACTERS = 4_000;
+const HEAD = "The work of this run was reviewed and sent back.";
+
+export interface Guidance {
+  text: string;
+  /** Ids of the comments that are in it. The others did not fit. */
+  sent: string[];
+}
+
+/** @param mask for what came from outside, before it is cut. */
+export function guidanceOf(
+  comments: readonly CommentRow[],
+  message: string | undefined,
+  mask: (text: string) => string,
+): Guidance {
+  const outside = comments.filter(({ codehost_login }) => codehost_login !== null);
+  const own = comments.filter(({ codehost_login }) => codehost_login === null);
+  const sent: string[] = [];
+  let room = GUIDANCE_CHARACTERS - HEAD.length - (message?.length ?? 0);
+  const fitting = (rows: readonly CommentRow[], show: (row: CommentRow) => string): string[] => {
+    const parts: string[] = [];
+    for (const row of rows) {
+      const part = show(row);
+      room -= part.length + 2;
+      if (room < 0) break;
+      parts.push(part);
+      sent.push(row.id);
+    }
+    return parts;
+  };
+  const lines = fitting(own, ownLine);
+  const quotes = fitting(outside, (row) => outsideQuote(row, mask));
+  const left = comments.length - sent.length;
+  const text = [
+    ...[HEAD, message?.trim()],
+    ...(lines.length === 0 ? [] : ["Settle each of these comments:", lines.join("\n")]),
+    ...(quotes.length === 0 ? [] : ["Change the work as these reviewers ask.", ABOUT_QUOTES, ...quotes]),
+    ...(left === 0 ? [] : [`${left} more comments come with the next attempt.`]),
+  ];
+  return { text: text.filter(Boolean).join("\n\n"), sent };
+}
+
+const placeOf = ({ path, line, side }: CommentRow): string =>
+  path === null
+    ? "the change"
+    : `${path}${line === null ? "" : `:${line}`}${side === "old" ? " (before the change)" : ""}`;
+
+function ownLine(row: CommentRow): string {
+  const at = row.quote === null ? "" : `, at ${lineQuote(row.quote)}`;
+  return `- ${placeOf(row)}${at}: ${row.body.trim().replaceAll("\n", "\n  ")}`;
+}
+
+/** A line of a file is material: it stays inside its quotes, and short. */
+const lineQuote = (line: string): string => `\`${line.trim().replaceAll("`", "'").slice(0, QUOTE_CHARACTERS)}\``;
+
+function outsideQuote(row: CommentRow, mask: (text: string) => string): string {
+  const source = row.path === null ? "review" : `review of ${placeOf(row).replace(/["<>\n]/g, "")}`;
+  return quotedOutside({ source, author: row.codehost_login ?? "", text: row.body }, mask, OUTSIDE_CHARACTERS);
+}

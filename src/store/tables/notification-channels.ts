@@ -1,0 +1,46 @@
+/** Where people are notified of runs, and what was sent there. */
+import { integer, sqliteTable, text } from "drizzle-orm/sqlite-core";
+import { projects } from "./projects.ts";
+
+export const notificationChannels = sqliteTable("notification_channels", {
+  id: text().primaryKey(),
+  /** Null: the local administrator. */
+  owner_id: text(),
+  name: text().notNull(),
+  kind: text({ enum: ["ntfy", "webhook", "mail"] }).notNull(),
+  whose: text({ enum: ["mine", "everyone"] }).notNull(),
+  project_id: text().references(() => projects.id, { onDelete: "cascade" }),
+  triggers: text({ mode: "json" }).$type<("waiting" | "failed" | "ended")[]>().notNull(),
+  /** Where it goes, as it may be shown. */
+  target: text().notNull(),
+  /** Address, token and key as JSON, sealed: base64(nonce ‖ tag ‖ ciphertext). */
+  sealed: text().notNull(),
+  enabled: integer({ mode: "boolean" }).notNull(),
+  last_sent_at: text(),
+  last_error: text(),
+  created_at: text().notNull(),
+  updated_at: text().notNull(),
+});
+
+export const notificationDeliveries = sqliteTable("notification_deliveries", {
+  id: text().primaryKey(),
+  channel_id: text()
+    .notNull()
+    .references(() => notificationChannels.id, { onDelete: "cascade" }),
+  /** Of the log; null for a test. */
+  event_id: integer(),
+  event: text().notNull(),
+  run_id: text(),
+  message: text({ mode: "json" }).$type<Record<string, unknown>>().notNull(),
+  state: text({ enum: ["queued", "sent", "failed", "cancelled"] }).notNull(),
+  attempts: integer().notNull(),
+  error: text(),
+  created_at: text().notNull(),
+  finished_at: text(),
+});
+
+/** Newest event that was looked at. */
+export const notificationPosition = sqliteTable("notification_position", {
+  id: integer().primaryKey(),
+  event_id: integer().notNull(),
+});

@@ -1,0 +1,84 @@
+/** What agents do besides runs, for the pages of the dashboard: routines, swarms, documents. */
+import { done } from "./script.ts";
+import type { Send } from "./seed.ts";
+
+/** Asks again until it is so. */
+async function ended(isSo: () => Promise<boolean>): Promise<void> {
+  while (!(await isSo())) await Bun.sleep(50);
+}
+
+export interface Systems {
+  /** A routine of the agent `lead` that has worked once. */
+  routine: string;
+  /** A swarm whose tasks have all been done. */
+  swarm: string;
+  /** A document with sections below sections. */
+  document: string;
+}
+
+/** Turns of agents that only these systems use. */
+export const SYSTEMS_SCRIPT = {
+  agents: {
+    architect: [{ text: `I think about it${", and think".repeat(200)}.`, delay_ms: 600_000, chunk: 8 }],
+    lead: [done({}, "One task waits for a person: nobody has said which separator the export takes.")],
+  },
+};
+
+const MANUAL = `# Manual of the shop
+
+Who works with it day by day finds here what to do.
+
+## Exports
+
+Reports leave as CSV.
+
+### Quoting
+
+Quote a name where it holds a comma, a quote or a line break:
+
+| name | written |
+|---|---|
+| Smith | Smith |
+| Smith, Jane | "Smith, Jane" |
+
+## Prices
+
+A discount is taken off before the tax.
+`;
+
+export async function furnishSystems(send: Send): Promise<Systems> {
+  await send("PUT", "/v1/agents/lead/config", { pulse_enabled: true });
+  const routines = "/v1/pulse-routines/lead";
+  const routine = await send("POST", routines, {
+    ...{ name: "Morning round", schedule: "0 9 * * mon-fri", timezone: "Europe/Berlin", project_id: null },
+    instructions: "Look at your open tasks. Say which of them wait for a person, and for what.",
+    blackouts: [{ start: "00:00", end: "06:00" }],
+  });
+  await send("POST", routines, {
+    name: "Looks every half hour whether somebody has written, and answers what it can by itself",
+    ...{ schedule: { every_minutes: 30 }, instructions: "Answer what others wrote to you." },
+  });
+  const tick = await send("POST", `${routines}/${routine.id}/trigger`);
+  const swarm = await send("POST", "/v1/swarm/execute", {
+    agent_id: "researcher",
+    tasks: [
+      { key: "routes", prompt: "List every HTTP route of this service with its file." },
+      { key: "tests", prompt: "List which routes have no test.", depends_on: ["routes"] },
+      { key: "prices", title: "Where prices are computed", prompt: "Find every place that computes a price." },
+      {
+        ...{ key: "report", agent_id: "scribe", title: "One page for a newcomer" },
+        ...{ prompt: "Write one page about it.", depends_on: ["tests", "prices"] },
+      },
+    ],
+  });
+  const document = await send("POST", "/v1/ingest/document", { content: MANUAL, media_type: "text/markdown" });
+  const until = (path: string) =>
+    ended(async () => (await send<{ finished_at: string | null }>("GET", path)).finished_at !== null);
+  await until(`${routines}/${routine.id}/ticks/${tick.id}`);
+  await until(`/v1/swarm/${swarm.id}`);
+  await ended(async () => {
+    const { status } = await send<{ status: string }>("GET", `/v1/documents/${document.id}`);
+    return status !== "processing";
+  });
+  return { document: document.id, routine: routine.id, swarm: swarm.id };
+}

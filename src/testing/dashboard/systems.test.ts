@@ -1,0 +1,143 @@
+/** Routines, swarms and documents in a browser: made, changed, run, looked at and ended, by mouse and by keyboard. */
+import { describe, expect, setDefaultTimeout, test } from "bun:test";
+import { hasBrowser } from "../browser.ts";
+import { visit } from "./visitor.ts";
+import { withDashboard } from "./with-dashboard.ts";
+
+setDefaultTimeout(180_000);
+
+describe.skipIf(!hasBrowser())("what agents do besides runs", () => {
+  const dashboard = withDashboard();
+
+  test("a routine is made with its next times shown, refused with its mistake, run now, changed, deleted", async () => {
+    const { server, browser } = dashboard();
+    const { page, close, open, faults } = await visit(browser, server.url);
+    await open("/routines?new=lead");
+    await page.getByLabel("Name", { exact: true }).fill("Friday report");
+    await page.getByLabel("Instructions").fill("Write what was done this week.");
+    const next = page.getByRole("region", { name: "Next times" });
+    await page.getByLabel("Cron").fill("0 16 31 2 *");
+    await next.getByText("it would never be due").waitFor();
+    await page.getByRole("button", { name: "Fridays at 16" }).click();
+    await page.getByLabel("Time zone").fill("Europe/Berlin");
+    await page.getByLabel("Not at these times").fill("22:00-06:00 caturday");
+    await next.getByText("“22:00-06:00 caturday” cannot be read").waitFor();
+    await page.getByLabel("Not at these times").fill("22:00-06:00");
+    await next.getByText("Fri").nth(5).waitFor();
+    await page.getByRole("button", { name: "Create" }).click();
+    await page.getByRole("heading", { name: "Friday report" }).waitFor();
+    await page.getByRole("button", { name: "Run now" }).click();
+    const time = page.getByRole("region", { name: "This time" });
+    await time.getByText("One task waits for a person").first().waitFor();
+    await time.getByText("Succeeded").waitFor();
+    await page.getByRole("button", { name: "Edit" }).click();
+    await page.getByLabel("Name", { exact: true }).fill("Weekly report");
+    await page.getByLabel("When").selectOption("every");
+    await page.getByLabel("Minutes between").fill("45");
+    await page.getByRole("button", { name: "Save" }).click();
+    await page.getByRole("heading", { name: "Weekly report" }).waitFor();
+    await page.getByText("Every 45 minutes").waitFor();
+    const { body } = await server.request<{ items: { name: string; blackouts: unknown; runs: number }[] }>(
+      ...(["GET", "/v1/pulse-routines/lead"] as const),
+    );
+    expect(body.items.find(({ name }) => name === "Weekly report")).toMatchObject({
+      ...{ blackouts: [{ start: "22:00", end: "06:00" }], runs: 1, timezone: "Europe/Berlin" },
+    });
+    await page.getByRole("button", { name: "Switch off" }).click();
+    await page.getByText("Off", { exact: true }).waitFor();
+    await page.getByRole("button", { name: "Delete" }).click();
+    await page.getByRole("button", { name: "Delete the routine" }).click();
+    await page.getByRole("table", { name: "Routines" }).waitFor();
+    await page.getByText("Weekly report").waitFor({ state: "detached" });
+    await close();
+    expect(faults.filter((fault) => !/422|404/.test(fault))).toEqual([]);
+  });
+
+  test("the calendar shows what came and what is planned; a blackout is marked; weeks are turned", async () => {
+    const { server, browser, ids } = dashboard();
+    const { page, close, open, faults } = await visit(browser, server.url);
+    await open("/routines?tab=calendar");
+    const week = page.getByRole("region", { name: "Week" });
+    await week
+      .getByRole("link", { name: /Succeeded.*Morning round/ })
+      .first()
+      .click();
+    await page.getByRole("heading", { name: "Morning round" }).waitFor();
+    expect(page.url()).toContain(ids.routine);
+    await open("/routines?tab=calendar");
+    await week.getByRole("button", { name: "Week after" }).click();
+    await page.waitForURL(/week=/);
+    await week
+      .getByRole("link", { name: /Planned.*Morning round/ })
+      .nth(4)
+      .waitFor();
+    await week
+      .getByText(/48 planned/)
+      .first()
+      .waitFor();
+    await close();
+    expect(faults).toEqual([]);
+  });
+
+  test("a swarm is started from its text with mistakes named, watched by graph and list, cancelled, and run again", async () => {
+    const { server, browser, ids } = dashboard();
+    const { page, close, open, faults } = await visit(browser, server.url);
+    await open(`/swarms/${ids.swarm}`);
+    await page
+      .getByRole("list", { name: "Tasks" })
+      .getByRole("button", { name: /One page for a newcomer/ })
+      .click();
+    await page.getByText("after tests, prices").waitFor();
+    await page.getByRole("button", { name: "Run again" }).click();
+    const write = async (text: string) => {
+      await editor.press("ControlOrMeta+a");
+      await editor.press("Delete");
+      await page.keyboard.insertText(text);
+    };
+    const editor = page.getByRole("textbox", { name: "Plan of the swarm" });
+    await editor.getByText("Where prices are computed").waitFor();
+    await write("agent_id: researcher\ntasks:\n  - key: a\n    prompt: Do a\n    depends_on: [b]\n");
+    await page.getByRole("button", { name: "Start", exact: true }).click();
+    await page.getByRole("alert").getByText(/b/).first().waitFor();
+    await write("agent_id: architect\ntasks:\n  - key: slow\n    title: Takes its time\n    prompt: Sleep\n");
+    await page.getByRole("button", { name: "Start", exact: true }).click();
+    await page.getByRole("heading", { name: "Takes its time", level: 1 }).waitFor();
+    await page.getByRole("button", { name: "Cancel" }).click();
+    await page.getByRole("button", { name: "Cancel it" }).click();
+    await page.locator("header").getByText("Cancelled").waitFor();
+    const { body } = await server.request<{ items: { status: string }[] }>("GET", "/v1/swarm?limit=1");
+    expect(body.items[0]?.status).toBe("cancelled");
+    await close();
+    expect(faults.filter((fault) => !/422/.test(fault))).toEqual([]);
+  });
+
+  test("a document is handed in, read by its outline, found by its words, deleted; a broken file says why", async () => {
+    const { server, browser } = dashboard();
+    const { page, close, open, faults } = await visit(browser, server.url);
+    await open("/documents");
+    const hand = async (name: string, content: string) => {
+      await page.getByRole("button", { name: "Add a document" }).click();
+      await page.getByLabel("File").setInputFiles({ name, mimeType: "text/plain", buffer: Buffer.from(content) });
+      await page.getByRole("button", { name: "Add", exact: true }).click();
+    };
+    await hand("tariffs.md", "# Tariffs\n\nAll of them.\n\n## Night\n\nAfter ten the zebra pays half.\n");
+    const table = page.getByRole("table", { name: "Documents" });
+    await table.getByRole("row", { name: /Tariffs.*Ready/ }).waitFor();
+    await hand("scan.pdf", "%PDF-1.7 broken");
+    await table.getByRole("row", { name: /Failed/ }).waitFor();
+    await page.getByRole("searchbox", { name: "Search in documents" }).fill("zebras pay");
+    await page.getByRole("list", { name: "Found" }).getByRole("link", { name: /Night/ }).click();
+    await page.getByRole("heading", { name: "Night" }).waitFor();
+    await page.getByText("After ten the zebra pays half.").waitFor();
+    await page.getByRole("navigation", { name: "Outline" }).getByRole("link", { name: "Tariffs" }).click();
+    await page.getByText("All of them.").waitFor();
+    await page.getByRole("button", { name: "Next section" }).click();
+    await page.getByText("After ten the zebra pays half.").waitFor();
+    await page.getByRole("button", { name: "Delete" }).click();
+    await page.getByRole("button", { name: "Delete the document" }).click();
+    await table.waitFor();
+    await table.getByRole("row", { name: /Tariffs/ }).waitFor({ state: "detached" });
+    await close();
+    expect(faults.filter((fault) => !/404|422/.test(fault))).toEqual([]);
+  });
+});

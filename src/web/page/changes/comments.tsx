@@ -1,0 +1,122 @@
+/** Comments on a run's changes: one as it stands, one being written, and those that stand at no line that is shown. */
+import { useState } from "react";
+import { useMe } from "../../shell/session.tsx";
+import { useAction } from "../../ui/action.ts";
+import { Button } from "../../ui/button.tsx";
+import { TextArea } from "../../ui/field.tsx";
+import { ProblemNote } from "../../ui/note.tsx";
+import { type FileChange, numbered } from "./lines.ts";
+import { type Comment, type Review, standsAt } from "./review.ts";
+
+/** What somebody said. @param edit opens one's own to change it. */
+export function CommentNote({ comment, review, edit }: { comment: Comment; review: Review; edit?: () => void }) {
+  const me = useMe();
+  const action = useAction();
+  const { codehost_login, created_by, url, body } = comment;
+  const own = codehost_login === null && (created_by === me.id || created_by === null);
+  return (
+    <div className="border-y border-wait/40 bg-wait-soft px-3 py-1.5 font-sans text-sm">
+      <div className="flex items-start gap-2">
+        <div className="min-w-0 flex-1">
+          {!own && (
+            <p className="text-xs text-dim">
+              {codehost_login === null ? "Another user" : `${codehost_login} on the code host`}
+              {url && (
+                <>
+                  {" · "}
+                  <a href={url} target="_blank" rel="noreferrer" className="underline">
+                    Open
+                  </a>
+                </>
+              )}
+            </p>
+          )}
+          <p className="break-words whitespace-pre-wrap">{body}</p>
+        </div>
+        {own && edit && (
+          <button type="button" className="underline" onClick={edit}>
+            Edit
+          </button>
+        )}
+        {codehost_login === null && (own || me.role === "admin") && (
+          <button
+            type="button"
+            className="underline"
+            disabled={action.busy}
+            onClick={() => void action.run(() => review.remove(comment))}
+          >
+            Delete
+          </button>
+        )}
+      </div>
+      <ProblemNote error={action.error} />
+    </div>
+  );
+}
+
+export function CommentEditor({
+  text,
+  save,
+  close,
+}: {
+  text: string;
+  save(body: string): Promise<void>;
+  close(): void;
+}) {
+  const [draft, setDraft] = useState(text);
+  const action = useAction();
+  const keep = async () => {
+    if (action.busy) return;
+    if (draft.trim() === "" || draft === text) return close();
+    if (await action.run(() => save(draft))) close();
+  };
+  return (
+    <div className="border-y border-line bg-sunken p-2 font-sans">
+      <TextArea
+        rows={2}
+        autoFocus
+        aria-label="Comment"
+        value={draft}
+        onChange={(event) => setDraft(event.target.value)}
+        onKeyDown={(event) => {
+          if (event.key === "Enter" && (event.metaKey || event.ctrlKey)) void keep();
+        }}
+        placeholder="What should be different here?"
+      />
+      <ProblemNote error={action.error} />
+      <div className="mt-1 flex justify-end gap-2">
+        <Button onClick={close}>Cancel</Button>
+        <Button kind="primary" busy={action.busy} onClick={() => void keep()}>
+          Keep the comment
+        </Button>
+      </div>
+    </div>
+  );
+}
+
+function isShown(comment: Comment, files: FileChange[]): boolean {
+  const file = files.find(({ path }) => path === comment.path);
+  return file?.hunks.some((hunk) => numbered(hunk).lines.some((line) => standsAt(comment, file, line))) ?? false;
+}
+
+/** Comments on the change or a file as a whole, and on lines that are not shown. */
+export function OtherComments({ files, review }: { files: FileChange[]; review: Review }) {
+  const others = review.comments.filter((comment) => !isShown(comment, files));
+  if (others.length === 0) return null;
+  return (
+    <section aria-label="Comments" className="mb-4 overflow-clip rounded-lg border border-line bg-panel">
+      {others.map((comment) => (
+        <div key={comment.id}>
+          {comment.path !== null && (
+            <p className="px-3 pt-1.5 font-mono text-xs text-dim">
+              {comment.path}
+              {comment.line !== null && `:${comment.line}`}
+              {comment.side === "old" && " (before the change)"}
+            </p>
+          )}
+          <CommentNote comment={comment} review={review} />
+        </div>
+      ))}
+    </section>
+  );
+}

@@ -1,0 +1,230 @@
+/** One routine: what it does, when, and what came of each time. */
+import { Pencil, Play, Power, Trash2 } from "lucide-react";
+import { useState } from "react";
+import { Link, useLocation, useParams } from "wouter";
+import { api, client, must, type Schemas } from "../../api/client.ts";
+import { type RowOf, refresh, usePages } from "../../api/queries.ts";
+import { useAction } from "../../ui/action.ts";
+import { Button } from "../../ui/button.tsx";
+import { Confirm } from "../../ui/dialog.tsx";
+import { FactRow } from "../../ui/facts.tsx";
+import { dateTime, plural } from "../../ui/format.ts";
+import { Await, Empty, ProblemNote, Warning } from "../../ui/note.tsx";
+import { PageHeader, Panel, Section } from "../../ui/page.tsx";
+import { Status } from "../../ui/status.tsx";
+import { type Column, Table, TwoLines } from "../../ui/table.tsx";
+import { useParam } from "../../ui/tabs.tsx";
+import { Ago, Took } from "../../ui/time.tsx";
+import { RoutineDialog } from "../routines/routine-dialog.tsx";
+import { RoutineState } from "../routines/routines-page.tsx";
+import { blackoutText, scheduleText } from "../routines/when.ts";
+import { Transcript } from "../run/transcript.tsx";
+
+type Routine = Schemas["PulseRoutine"];
+type Tick = RowOf<"/v1/pulse-routines/{agent_id}/{id}/ticks">;
+
+const isLive = ({ status }: Pick<Tick, "status">) => status === "queued" || status === "running";
+const pathOf = ({ agent_id, id }: Routine) => ({ path: { agent_id, id } });
+
+export default function RoutinePage() {
+  const { agent = "", id = "" } = useParams<{ agent: string; id: string }>();
+  const params = { path: { agent_id: agent, id } };
+  const routine = api.useQuery("get", "/v1/pulse-routines/{agent_id}/{id}", { params });
+  return <Await query={routine}>{(data) => <RoutineView routine={data} />}</Await>;
+}
+
+function RoutineView({ routine }: { routine: Routine }) {
+  const [tick, setTick] = useParam("tick");
+  return (
+    <>
+      <Header routine={routine} onStarted={setTick} />
+      {routine.blocked && routine.enabled && (
+        <Warning>
+          It does not run now: {routine.blocked.message}{" "}
+          {/^(pulses|agent)_/.test(routine.blocked.code) && (
+            <Link href={`/agents/${routine.agent_id}?tab=config`} className="underline">
+              The agent's configuration
+            </Link>
+          )}
+        </Warning>
+      )}
+      <FactRow
+        facts={[
+          ["When", scheduleText(routine.schedule)],
+          ["Time zone", routine.timezone],
+          ...(routine.blackouts.length > 0
+            ? [["Not", routine.blackouts.map(blackoutText).join("; ")] as [string, string]]
+            : []),
+          ["Next", routine.next_run_at ? dateTime(routine.next_run_at) : "never"],
+          ["Worked", plural(routine.runs, "time")],
+          ["Model", routine.model ?? "the agent's"],
+        ]}
+      />
+      <Section title="Instructions">
+        <Panel className="max-h-72 overflow-y-auto p-3 break-words whitespace-pre-wrap">{routine.instructions}</Panel>
+      </Section>
+      {tick && <OneTick routine={routine} id={tick} onClose={() => setTick("")} />}
+      <Ticks routine={routine} />
+    </>
+  );
+}
+
+function Header({ routine, onStarted }: { routine: Routine; onStarted(tick: string): void }) {
+  const [dialog, setDialog] = useState<"edit" | "delete" | null>(null);
+  const [, navigate] = useLocation();
+  const action = useAction();
+  const params = pathOf(routine);
+  const start = () =>
+    action.run(async () => {
+      const tick = await must(client.POST("/v1/pulse-routines/{agent_id}/{id}/trigger", { params }));
+      await refresh("/v1/pulse-routines");
+      onStarted(tick.id);
+    });
+  const toggle = () =>
+    action.run(async () => {
+      const body = { enabled: !routine.enabled };
+      await must(client.PUT("/v1/pulse-routines/{agent_id}/{id}", { params, body }));
+      await refresh("/v1/pulse-routines");
+    });
+  return (
+    <>
+      <PageHeader
+        title={routine.name}
+        above={
+          <>
+            <Link href="/routines" className="hover:underline">
+              Routines
+            </Link>
+            {" / "}
+            <Link href={`/agents/${routine.agent_id}`} className="hover:underline">
+              {routine.agent_id}
+            </Link>
+          </>
+        }
+        beside={<RoutineState {...routine} />}
+        about={routine.description}
+        cli={`skep routines show ${routine.id}`}
+        actions={
+          <>
+            <Button kind="primary" busy={action.busy} icon={<Play aria-hidden size={14} />} onClick={start}>
+              Run now
+            </Button>
+            <Button busy={action.busy} icon={<Power aria-hidden size={14} />} onClick={toggle}>
+              {routine.enabled ? "Switch off" : "Switch on"}
+            </Button>
+            <Button icon={<Pencil aria-hidden size={14} />} onClick={() => setDialog("edit")}>
+              Edit
+            </Button>
+            <Button kind="danger" icon={<Trash2 aria-hidden size={14} />} onClick={() => setDialog("delete")}>
+              Delete
+            </Button>
+          </>
+        }
+      />
+      <ProblemNote error={action.error} />
+      {dialog === "edit" && <RoutineDialog routine={routine} onClose={() => setDialog(null)} />}
+      {dialog === "delete" && (
+        <Confirm
+          title={`Delete ${routine.name}?`}
+          word="Delete the routine"
+          onClose={() => setDialog(null)}
+          act={async () => {
+            await must(client.DELETE("/v1/pulse-routines/{agent_id}/{id}", { params }));
+            navigate("/routines");
+            await refresh("/v1/pulse-routines");
+          }}
+        >
+          What it is working on now ends, and its history is gone.
+        </Confirm>
+      )}
+    </>
+  );
+}
+
+const COLUMNS: Column<Tick>[] = [
+  {
+    title: "Due",
+    className: "w-2/5 min-w-40",
+    cell: ({ due_at, summary, reason }) => <TwoLines first={dateTime(due_at)} second={reason?.message ?? summary} />,
+  },
+  { title: "State", cell: ({ status }) => <Status status={status} /> },
+  {
+    title: "Begun",
+    wide: true,
+    cell: ({ cause, caught_up }) => (cause === "manual" ? "by hand" : caught_up ? "late" : "as planned"),
+  },
+  {
+    title: "Took",
+    align: "right",
+    cell: ({ started_at, finished_at }) => <Took from={started_at} to={finished_at} />,
+  },
+];
+
+function Ticks({ routine }: { routine: Routine }) {
+  const query = usePages("/v1/pulse-routines/{agent_id}/{id}/ticks", { ...pathOf(routine), query: { limit: 25 } });
+  return (
+    <Section title="What came of it">
+      <Await query={query} rows={3}>
+        {() =>
+          query.rows.length === 0 ? (
+            <Empty cli={`skep routines run ${routine.id} --wait`}>It was not due yet. Run it now to try it.</Empty>
+          ) : (
+            <Table
+              label="Times"
+              rows={query.rows}
+              columns={COLUMNS}
+              keyOf={({ id }) => id}
+              hrefOf={({ id }) => `?tick=${id}`}
+              more={query}
+            />
+          )
+        }
+      </Await>
+    </Section>
+  );
+}
+
+/** What became of one time, with all that the agent said and did. */
+function OneTick({ routine, id, onClose }: { routine: Routine; id: string; onClose(): void }) {
+  const path = { ...pathOf(routine).path, tick_id: id };
+  const query = api.useQuery("get", "/v1/pulse-routines/{agent_id}/{id}/ticks/{tick_id}", { params: { path } });
+  const action = useAction();
+  const cancel = () =>
+    action.run(async () => {
+      await must(client.POST("/v1/pulse-routines/{agent_id}/{id}/ticks/{tick_id}/cancel", { params: { path } }));
+      await refresh("/v1/pulse-routines");
+    });
+  return (
+    <Section
+      title="This time"
+      actions={
+        <span className="flex gap-2">
+          {query.data && isLive(query.data) && (
+            <Button kind="danger" busy={action.busy} onClick={cancel}>
+              End it
+            </Button>
+          )}
+          <Button onClick={onClose}>Close</Button>
+        </span>
+      }
+    >
+      <Await query={query} rows={3}>
+        {(tick) => (
+          <Panel className="p-3">
+            <div className="flex flex-wrap items-center gap-x-4 gap-y-1">
+              <Status status={tick.status} />
+              <span className="text-dim">due {dateTime(tick.due_at)}</span>
+              <span className="text-dim">
+                begun <Ago at={tick.started_at} />
+              </span>
+            </div>
+            <ProblemNote error={action.error} />
+            {tick.reason && <p className="mt-2">{tick.reason.message}</p>}
+            {tick.summary && <p className="mt-2 break-words whitespace-pre-wrap">{tick.summary}</p>}
+            {tick.session_id && <Transcript key={tick.session_id} session={tick.session_id} live={isLive(tick)} />}
+          </Panel>
+        )}
+      </Await>
+    </Section>
+  );
+}

@@ -1,0 +1,133 @@
+/** A routine, made or changed. */
+import { useState } from "react";
+import { useLocation } from "wouter";
+import { api, client, fieldError, must, type Schemas } from "../../api/client.ts";
+import { refresh } from "../../api/queries.ts";
+import { useAction } from "../../ui/action.ts";
+import { Dialog } from "../../ui/dialog.tsx";
+import { Check, Field, Input, Select, TextArea } from "../../ui/field.tsx";
+import { type Fields, Form } from "../../ui/form.tsx";
+import { ScheduleField, timesOf, type When, whenOf } from "./schedule-field.tsx";
+
+type Routine = Schemas["PulseRoutine"];
+const many = { params: { query: { limit: 200 } } };
+
+const bodyOf = ({ text, raw, number, checked }: Fields, when: When) => ({
+  ...when,
+  name: text("name"),
+  instructions: raw("instructions"),
+  description: text("description") || null,
+  project_id: text("project_id") || null,
+  model: text("model") || null,
+  tools: text("tools") ? text("tools").split(/[\s,]+/) : null,
+  timeout_seconds: number("timeout_seconds") ?? null,
+  max_concurrent: number("max_concurrent") ?? 1,
+  enabled: checked("enabled"),
+});
+
+interface Props {
+  /** Changed; made where it is absent. */
+  routine?: Routine;
+  /** Of a new one, to begin with. */
+  agent?: string;
+  onClose(): void;
+}
+
+export function RoutineDialog({ routine, agent: first = "", onClose }: Props) {
+  const action = useAction();
+  const [, navigate] = useLocation();
+  const [times, setTimes] = useState(() => timesOf(routine));
+  const [chosen, setAgent] = useState(routine?.agent_id ?? first);
+  const agents = api.useQuery("get", "/v1/agents", many);
+  const options = agents.data?.items ?? [];
+  const agent = chosen || (options.find(({ enabled }) => enabled)?.id ?? "");
+  const save = async (fields: Fields) => {
+    const body = bodyOf(fields, whenOf(times));
+    const path = { agent_id: agent };
+    const saved = routine
+      ? await must(
+          client.PUT("/v1/pulse-routines/{agent_id}/{id}", { params: { path: { ...path, id: routine.id } }, body }),
+        )
+      : await must(client.POST("/v1/pulse-routines/{agent_id}", { params: { path }, body }));
+    await refresh("/v1/pulse-routines");
+    if (routine) onClose();
+    else navigate(`/routines/${saved.agent_id}/${saved.id}`);
+  };
+  return (
+    <Dialog title={routine ? "Change the routine" : "New routine"} onClose={onClose}>
+      <Form action={action} word={routine ? "Save" : "Create"} onCancel={onClose} submit={save}>
+        <Field label="Name" error={fieldError(action.error, "name")}>
+          <Input name="name" required maxLength={100} defaultValue={routine?.name} placeholder="Morning round" />
+        </Field>
+        <Field label="Agent" hint={routine && "A routine stays with its agent."}>
+          <Select value={agent} disabled={routine !== undefined} onChange={(event) => setAgent(event.target.value)}>
+            {options.map(({ id, name, role }) => (
+              <option key={id} value={id}>
+                {role ? `${name}, ${role}` : name}
+              </option>
+            ))}
+          </Select>
+        </Field>
+        <Field
+          label="Instructions"
+          hint="What the agent reads each time."
+          error={fieldError(action.error, "instructions")}
+        >
+          <TextArea name="instructions" rows={4} required defaultValue={routine?.instructions} />
+        </Field>
+        <ScheduleField agent={agent} times={times} onChange={setTimes} error={action.error} />
+        <More routine={routine} error={action.error} />
+        <Check name="enabled" label="Switched on" defaultChecked={routine?.enabled ?? true} />
+      </Form>
+    </Dialog>
+  );
+}
+
+/** What most routines leave as it is. */
+function More({ routine, error }: { routine: Routine | undefined; error: unknown }) {
+  const projects = api.useQuery("get", "/v1/projects", many);
+  const models = api.useQuery("get", "/v1/models", many);
+  return (
+    <details className="mb-3">
+      <summary className="min-h-6 text-sm font-medium text-dim">Project, model, tools, limits</summary>
+      <div className="mt-2">
+        <Field label="Project" hint="It works in this project's files." error={fieldError(error, "project_id")}>
+          <Select name="project_id" key={projects.data?.items.length ?? 0} defaultValue={routine?.project_id ?? ""}>
+            <option value="">None</option>
+            {projects.data?.items.map(({ id, name }) => (
+              <option key={id} value={id}>
+                {name}
+              </option>
+            ))}
+          </Select>
+        </Field>
+        <Field label="Model" hint="Left empty: the agent's own." error={fieldError(error, "model")}>
+          <Input name="model" list="routine-models" defaultValue={routine?.model ?? ""} spellCheck={false} />
+        </Field>
+        <datalist id="routine-models">
+          {models.data?.items.map(({ id }) => (
+            <option key={id} value={id} />
+          ))}
+        </datalist>
+        <Field
+          label="Tools"
+          hint="Holds it to some of the agent's tools; left empty: all of them."
+          error={fieldError(error, "tools")}
+        >
+          <Input name="tools" defaultValue={routine?.tools?.join(", ")} placeholder="read, grep" spellCheck={false} />
+        </Field>
+        <div className="grid grid-cols-2 gap-3">
+          <Field label="Seconds at most" error={fieldError(error, "timeout_seconds")}>
+            <Input name="timeout_seconds" type="number" min={1} defaultValue={routine?.timeout_seconds ?? ""} />
+          </Field>
+          <Field label="At once" error={fieldError(error, "max_concurrent")}>
+            <Input name="max_concurrent" type="number" min={1} max={8} defaultValue={routine?.max_concurrent ?? 1} />
+          </Field>
+        </div>
+        <Field label="Description" error={fieldError(error, "description")}>
+          <Input name="description" defaultValue={routine?.description ?? ""} />
+        </Field>
+      </div>
+    </details>
+  );
+}

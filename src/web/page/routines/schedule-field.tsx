@@ -1,0 +1,191 @@
+/** When a routine runs, with the next times it would be due, as the server counts them. */
+import { useDeferredValue, useState } from "react";
+import { api, fieldError, problemOf, type Schemas } from "../../api/client.ts";
+import { Field, Input, Select, TextArea } from "../../ui/field.tsx";
+import { blackoutsOf, blackoutText, localZone } from "./when.ts";
+
+type Routine = Schemas["PulseRoutine"];
+export type When = Pick<Routine, "schedule" | "timezone" | "blackouts">;
+
+export interface Times {
+  cron: string;
+  every: string;
+  offset: string;
+  kind: "cron" | "every";
+  timezone: string;
+  blackouts: string;
+}
+
+export function timesOf(routine: When | undefined): Times {
+  const { schedule = "0 9 * * mon-fri", timezone = localZone(), blackouts = [] } = routine ?? {};
+  const every = typeof schedule === "string" ? undefined : schedule;
+  return {
+    kind: every ? "every" : "cron",
+    cron: typeof schedule === "string" ? schedule : "0 9 * * mon-fri",
+    every: String(every?.every_minutes ?? 60),
+    offset: String(every?.offset_minutes ?? 0),
+    timezone,
+    blackouts: blackouts.map(blackoutText).join("\n"),
+  };
+}
+
+/** @throws Error where a blackout cannot be read. */
+export function whenOf({ kind, cron, every, offset, timezone, blackouts }: Times): When {
+  const schedule = kind === "cron" ? cron : { every_minutes: Number(every), offset_minutes: Number(offset) };
+  return { schedule, timezone: timezone.trim(), blackouts: blackoutsOf(blackouts) };
+}
+
+const PRESETS: [cron: string, name: string][] = [
+  ["0 9 * * mon-fri", "Weekdays at 9"],
+  ["0 9 * * *", "Every day at 9"],
+  ["0 16 * * fri", "Fridays at 16"],
+  ["0 * * * *", "Every hour"],
+];
+
+interface Props {
+  agent: string;
+  times: Times;
+  onChange(times: Times): void;
+  /** Of the form. */
+  error: unknown;
+}
+
+export function ScheduleField({ agent, times, onChange, error }: Props) {
+  const set = (change: Partial<Times>) => onChange({ ...times, ...change });
+  const [zones] = useState(() => [...new Set(["UTC", localZone(), ...Intl.supportedValuesOf("timeZone")])]);
+  return (
+    <>
+      <Field label="When">
+        <Select value={times.kind} onChange={(event) => set({ kind: event.target.value as Times["kind"] })}>
+          <option value="cron">At set times (cron)</option>
+          <option value="every">Every so many minutes</option>
+        </Select>
+      </Field>
+      {times.kind === "cron" ? (
+        <Field
+          label="Cron"
+          hint={
+            <span className="flex flex-wrap gap-x-3">
+              {PRESETS.map(([cron, name]) => (
+                <button key={cron} type="button" className="min-h-6 underline" onClick={() => set({ cron })}>
+                  {name}
+                </button>
+              ))}
+            </span>
+          }
+          error={fieldError(error, "schedule")}
+        >
+          <Input
+            value={times.cron}
+            onChange={(event) => set({ cron: event.target.value })}
+            required
+            spellCheck={false}
+            className="font-mono"
+          />
+        </Field>
+      ) : (
+        <div className="grid grid-cols-2 gap-3">
+          <Field label="Minutes between" error={fieldError(error, "schedule/every_minutes")}>
+            <Input
+              type="number"
+              min={1}
+              required
+              value={times.every}
+              onChange={(event) => set({ every: event.target.value })}
+            />
+          </Field>
+          <Field label="Minutes later" hint="5: at 00:05" error={fieldError(error, "schedule/offset_minutes")}>
+            <Input
+              type="number"
+              min={0}
+              required
+              value={times.offset}
+              onChange={(event) => set({ offset: event.target.value })}
+            />
+          </Field>
+        </div>
+      )}
+      <Field label="Time zone" error={fieldError(error, "timezone")}>
+        <Input
+          list="time-zones"
+          required
+          spellCheck={false}
+          value={times.timezone}
+          onChange={(event) => set({ timezone: event.target.value })}
+        />
+      </Field>
+      <datalist id="time-zones">
+        {zones.map((zone) => (
+          <option key={zone} value={zone} />
+        ))}
+      </datalist>
+      <Field
+        label="Not at these times"
+        hint="One a line: 22:00-06:00, or 00:00-00:00 sat,sun for whole days."
+        error={fieldError(error, "blackouts")}
+      >
+        <TextArea
+          rows={2}
+          spellCheck={false}
+          className="font-mono"
+          value={times.blackouts}
+          onChange={(event) => set({ blackouts: event.target.value })}
+        />
+      </Field>
+      <Preview agent={agent} times={times} />
+    </>
+  );
+}
+
+/** The next times, or why they cannot be told. */
+function Preview({ agent, times }: { agent: string; times: Times }) {
+  const settled = useDeferredValue(times);
+  let when: When | undefined;
+  let problem: string | undefined;
+  try {
+    when = whenOf(settled);
+  } catch (error) {
+    problem = (error as Error).message;
+  }
+  const query = api.useQuery(
+    "post",
+    "/v1/pulse-routines/{agent_id}/preview",
+    { params: { path: { agent_id: agent } }, body: when ?? { schedule: settled.cron } },
+    { enabled: agent !== "" && when !== undefined, placeholderData: (old) => old, retry: false },
+  );
+  if (query.error) {
+    const { detail, errors } = problemOf(query.error);
+    problem = errors?.[0]?.message ?? detail;
+  }
+  const clock = (at: string) =>
+    new Date(at).toLocaleString(undefined, {
+      weekday: "short",
+      day: "numeric",
+      month: "short",
+      timeStyle: undefined,
+      hour: "2-digit",
+      minute: "2-digit",
+    });
+  return (
+    <section aria-label="Next times" aria-live="polite" className="mb-3 rounded-md bg-sunken px-3 py-2 text-sm">
+      <h3 className="font-medium">Next times, by your clock</h3>
+      {problem ? (
+        <p className="text-bad">{problem}</p>
+      ) : (
+        <ul className="mt-1 grid grid-cols-2 gap-x-4 text-dim tabular-nums max-sm:grid-cols-1">
+          {query.data?.times.slice(0, 6).map(({ at, blackout }) => (
+            <li key={at}>
+              {blackout ? (
+                <>
+                  <s>{clock(at)}</s> not then
+                </>
+              ) : (
+                clock(at)
+              )}
+            </li>
+          ))}
+        </ul>
+      )}
+    </section>
+  );
+}

@@ -1,0 +1,46 @@
+/** Times of a routine as people read and write them. */
+import type { Schemas } from "../../api/client.ts";
+
+type Routine = Schemas["PulseRoutine"];
+type Schedule = Routine["schedule"];
+type Blackout = Routine["blackouts"][number];
+
+export const DAYS = ["mon", "tue", "wed", "thu", "fri", "sat", "sun"] as const;
+
+/** `Every 30 minutes`, `Weekdays at 09:00`, else the cron line itself. */
+export function scheduleText(schedule: Schedule): string {
+  if (typeof schedule !== "string") {
+    const { every_minutes, offset_minutes = 0 } = schedule;
+    const every = every_minutes === 1 ? "Every minute" : `Every ${every_minutes} minutes`;
+    return offset_minutes > 0 ? `${every}, ${offset_minutes} later` : every;
+  }
+  const [minute = "", hour = "", date, month, day = ""] = schedule.trim().split(/\s+/);
+  const plain = /^\d{1,2}$/.test(minute) && /^\d{1,2}$/.test(hour) && date === "*" && month === "*";
+  if (!plain) return schedule;
+  const at = `at ${hour.padStart(2, "0")}:${minute.padStart(2, "0")}`;
+  if (day === "*") return `Every day ${at}`;
+  if (/^(mon-fri|1-5)$/i.test(day)) return `Weekdays ${at}`;
+  return /^[a-z,-]+$/i.test(day) ? `${day.charAt(0).toUpperCase()}${day.slice(1)} ${at}` : schedule;
+}
+
+export const blackoutText = ({ start, end, days }: Blackout): string =>
+  `${start}-${end}${days ? ` ${days.join(",")}` : ""}`;
+
+/** One blackout a line, `22:00-06:00` or `22:00-06:00 sat,sun`. @throws Error that names the line it cannot read. */
+export function blackoutsOf(text: string): Blackout[] {
+  const lines = text.split("\n").map((line) => line.trim());
+  return lines.filter(Boolean).map((line) => {
+    const [, start, end, words] = /^(\d\d:\d\d)\s*-\s*(\d\d:\d\d)(?:\s+([a-z, ]+))?$/i.exec(line) ?? [];
+    const days = words
+      ?.toLowerCase()
+      .split(/[\s,]+/)
+      .filter(Boolean);
+    const known = days?.filter((day): day is (typeof DAYS)[number] => (DAYS as readonly string[]).includes(day));
+    if (!start || !end || known?.length !== days?.length)
+      throw new Error(`“${line}” cannot be read. Write 22:00-06:00, or 22:00-06:00 sat,sun.`);
+    return { start, end, ...(known ? { days: known } : {}) };
+  });
+}
+
+/** The time zone of this browser. */
+export const localZone = (): string => Intl.DateTimeFormat().resolvedOptions().timeZone || "UTC";

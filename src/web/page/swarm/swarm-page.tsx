@@ -1,0 +1,213 @@
+/** One swarm: its tasks as a graph and as a list, and what each was asked, did and gave. */
+import { RotateCw, Square } from "lucide-react";
+import { lazy, Suspense, useState } from "react";
+import { Link, useParams } from "wouter";
+import { api, client, must } from "../../api/client.ts";
+import { refresh, usePages } from "../../api/queries.ts";
+import { Button } from "../../ui/button.tsx";
+import { Confirm } from "../../ui/dialog.tsx";
+import { FactRow } from "../../ui/facts.tsx";
+import { count, usd } from "../../ui/format.ts";
+import { Await, Loading, Warning } from "../../ui/note.tsx";
+import { PageHeader, Panel, Section } from "../../ui/page.tsx";
+import { Status, statusWord } from "../../ui/status.tsx";
+import { useParam } from "../../ui/tabs.tsx";
+import { Took } from "../../ui/time.tsx";
+import { Value } from "../../ui/value.tsx";
+import { Fold } from "../run/step-detail.tsx";
+import { Transcript } from "../run/transcript.tsx";
+import { NewSwarm } from "../swarms/new-swarm.tsx";
+import { isLive, planText, type Swarm, type SwarmTask, stepsOf } from "../swarms/plan.ts";
+
+const RunGraph = lazy(() => import("../run/run-graph.tsx"));
+
+export default function SwarmPage() {
+  const { id = "" } = useParams<{ id: string }>();
+  const params = { path: { id } };
+  const swarm = api.useQuery("get", "/v1/swarm/{id}", { params });
+  // A swarm has at most 50 tasks: one page holds them.
+  const tasks = usePages("/v1/swarm/{id}/tasks", { ...params, query: { limit: 200 } });
+  return (
+    <Await query={swarm}>
+      {(data) => (
+        <>
+          <Header swarm={data} tasks={tasks.rows} />
+          <Facts swarm={data} />
+          <Await query={tasks} rows={6}>
+            {() => <Tasks tasks={tasks.rows} />}
+          </Await>
+        </>
+      )}
+    </Await>
+  );
+}
+
+function Header({ swarm, tasks }: { swarm: Swarm; tasks: SwarmTask[] }) {
+  const [dialog, setDialog] = useState<"cancel" | "again" | null>(null);
+  return (
+    <>
+      <PageHeader
+        title={swarm.title}
+        above={
+          <Link href="/swarms" className="hover:underline">
+            Swarms
+          </Link>
+        }
+        beside={<Status status={swarm.status} />}
+        cli={`skep swarm show ${swarm.id} --outputs`}
+        actions={
+          swarm.status === "running" ? (
+            <Button icon={<Square aria-hidden size={13} />} onClick={() => setDialog("cancel")}>
+              Cancel
+            </Button>
+          ) : (
+            <Button
+              disabled={tasks.length === 0}
+              icon={<RotateCw aria-hidden size={14} />}
+              onClick={() => setDialog("again")}
+            >
+              Run again
+            </Button>
+          )
+        }
+      />
+      {swarm.error && (
+        <Warning>
+          {swarm.error.message} <code className="text-xs">{swarm.error.code}</code>
+        </Warning>
+      )}
+      {dialog === "cancel" && (
+        <Confirm
+          title="Cancel the swarm?"
+          word="Cancel it"
+          onClose={() => setDialog(null)}
+          act={async () => {
+            await must(client.POST("/v1/swarm/{id}/cancel", { params: { path: { id: swarm.id } } }));
+            await refresh("/v1/swarm");
+          }}
+        >
+          Its tasks end within a second, with all that they started. What has succeeded stays readable.
+        </Confirm>
+      )}
+      {dialog === "again" && <NewSwarm text={planText(swarm, tasks)} onClose={() => setDialog(null)} />}
+    </>
+  );
+}
+
+function Facts({ swarm }: { swarm: Swarm }) {
+  const counts = Object.entries(swarm.counts).filter(([, many]) => many > 0);
+  return (
+    <FactRow
+      facts={[
+        ["Tasks", counts.map(([status, many]) => `${many} ${statusWord(status).toLowerCase()}`).join(", ")],
+        ["Took", <Took key="took" from={swarm.created_at} to={swarm.finished_at} />],
+        [
+          "Cost",
+          swarm.budget_usd === null ? usd(swarm.cost_usd) : `${usd(swarm.cost_usd)} of ${usd(swarm.budget_usd)}`,
+        ],
+        ["Tokens", count(swarm.tokens)],
+        ["At once", swarm.max_concurrent],
+        ["A task fails", swarm.on_failure === "cancel_all" ? "all end" : "others go on"],
+      ]}
+    />
+  );
+}
+
+function Tasks({ tasks }: { tasks: SwarmTask[] }) {
+  const [picked, pick] = useParam("task");
+  const first = ["failed", "running", "succeeded"]
+    .map((state) => tasks.find(({ status }) => status === state))
+    .find(Boolean);
+  const task = tasks.find(({ key }) => key === picked) ?? first ?? tasks[0];
+  return (
+    <>
+      <Section title="Tasks">
+        <Suspense fallback={<Loading rows={4} />}>
+          <RunGraph steps={stepsOf(tasks)} {...(task ? { current: task.key } : {})} onPick={pick} />
+        </Suspense>
+      </Section>
+      <div className="grid items-start gap-4 lg:grid-cols-[19rem_minmax(0,1fr)]">
+        <TaskList tasks={tasks} current={task?.key} onPick={pick} />
+        {task && <TaskDetail key={task.key} task={task} />}
+      </div>
+    </>
+  );
+}
+
+interface ListProps {
+  tasks: SwarmTask[];
+  current: string | undefined;
+  onPick(key: string): void;
+}
+
+/** The graph's twin as a list. */
+function TaskList({ tasks, current, onPick }: ListProps) {
+  return (
+    <ol aria-label="Tasks" className="overflow-hidden rounded-lg border border-line bg-panel lg:sticky lg:top-4">
+      {tasks.map(({ key, title, status, agent_id, depends_on, started_at, finished_at }) => (
+        <li key={key} className="border-b border-line last:border-0">
+          <button
+            type="button"
+            data-row
+            aria-current={key === current ? "step" : undefined}
+            onClick={() => onPick(key)}
+            className="flex w-full items-start gap-2.5 border-l-2 border-transparent px-3 py-2 text-left hover:bg-hover aria-[current=step]:border-accent aria-[current=step]:bg-hover"
+          >
+            <span className="mt-0.5">
+              <Status status={status} bare />
+            </span>
+            <span className="min-w-0 flex-1">
+              <span className="line-clamp-1 font-medium">{title}</span>
+              <span className="line-clamp-1 text-sm text-dim">
+                {agent_id}
+                {depends_on.length > 0 && ` · after ${depends_on.join(", ")}`}
+              </span>
+            </span>
+            {started_at && (
+              <span className="text-xs text-faint">
+                <Took from={started_at} to={finished_at} />
+              </span>
+            )}
+          </button>
+        </li>
+      ))}
+    </ol>
+  );
+}
+
+function TaskDetail({ task }: { task: SwarmTask }) {
+  return (
+    <Panel className="min-w-0 p-3">
+      <div className="mb-3 flex flex-wrap items-center gap-x-4 gap-y-1">
+        <h2 className="font-semibold break-words">{task.title}</h2>
+        <Status status={task.status} />
+        <Link href={`/agents/${task.agent_id}`} className="text-dim hover:underline">
+          {task.agent_id}
+        </Link>
+        <span className="text-dim">{usd(task.cost_usd)}</span>
+      </div>
+      {task.error && (
+        <div role="alert" className="mb-3 rounded-lg border border-bad/40 bg-bad-soft px-3 py-2">
+          <p className="break-words whitespace-pre-wrap">{task.error.message}</p>
+          <p className="mt-1 font-mono text-xs text-dim">{task.error.code}</p>
+        </div>
+      )}
+      <Fold title="What the agent was asked">
+        <Value value={task.prompt} />
+      </Fold>
+      {(task.output || Object.keys(task.outputs).length > 0) && (
+        <Fold title="What it gave" open>
+          {task.output && <p className="mb-2 break-words whitespace-pre-wrap">{task.output}</p>}
+          {Object.keys(task.outputs).length > 0 && <Value value={task.outputs} />}
+        </Fold>
+      )}
+      {task.session_id ? (
+        <Transcript session={task.session_id} live={isLive(task.status)} />
+      ) : (
+        <p className="text-dim">
+          {isLive(task.status) ? "It waits for the tasks before it, or for a place." : "It was not begun."}
+        </p>
+      )}
+    </Panel>
+  );
+}

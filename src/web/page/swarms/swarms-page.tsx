@@ -1,0 +1,70 @@
+/** Swarms: pieces of work in several tasks, done side by side. */
+import { Network } from "lucide-react";
+import { usePages } from "../../api/queries.ts";
+import { Button } from "../../ui/button.tsx";
+import { usd } from "../../ui/format.ts";
+import { Await, Empty } from "../../ui/note.tsx";
+import { PageHeader } from "../../ui/page.tsx";
+import { Status } from "../../ui/status.tsx";
+import { type Column, Table, TwoLines } from "../../ui/table.tsx";
+import { useParam } from "../../ui/tabs.tsx";
+import { Ago, Took } from "../../ui/time.tsx";
+import { NewSwarm } from "./new-swarm.tsx";
+import type { Swarm } from "./plan.ts";
+
+const COLUMNS: Column<Swarm>[] = [
+  {
+    title: "Swarm",
+    className: "w-2/5 min-w-40",
+    cell: ({ title, agent_id }) => <TwoLines first={title} second={agent_id} />,
+  },
+  { title: "State", cell: ({ status }) => <Status status={status} /> },
+  { title: "Tasks", align: "right", cell: ({ counts, task_count }) => `${counts["succeeded"] ?? 0}/${task_count}` },
+  { title: "Cost", wide: true, align: "right", cell: ({ cost_usd }) => usd(cost_usd) },
+  {
+    title: "Took",
+    wide: true,
+    align: "right",
+    cell: ({ created_at, finished_at }) => <Took from={created_at} to={finished_at} />,
+  },
+  { title: "Begun", wide: true, align: "right", cell: ({ created_at }) => <Ago at={created_at} /> },
+];
+
+export default function SwarmsPage() {
+  const [fresh, setFresh] = useParam("new");
+  const query = usePages("/v1/swarm", { query: { limit: 50 } });
+  const start = (kind: "primary" | "plain") => (
+    <Button kind={kind} icon={<Network aria-hidden size={15} />} onClick={() => setFresh("1")}>
+      Start a swarm
+    </Button>
+  );
+  return (
+    <>
+      <PageHeader
+        title="Swarms"
+        about="Work in several tasks, each done by an agent, side by side where they do not depend on each other."
+        cli="skep swarm"
+        actions={start("primary")}
+      />
+      <Await query={query} rows={5}>
+        {() =>
+          query.rows.length === 0 ? (
+            <Empty action={start("plain")} cli="skep swarm run swarm.yml --follow">
+              No swarm was started yet.
+            </Empty>
+          ) : (
+            <Table
+              label="Swarms"
+              rows={query.rows}
+              columns={COLUMNS}
+              keyOf={({ id }) => id}
+              hrefOf={({ id }) => `/swarms/${id}`}
+              more={query}
+            />
+          )
+        }
+      </Await>
+      {fresh && <NewSwarm onClose={() => setFresh("")} />}
+    </>
+  );
+}
