@@ -10,6 +10,7 @@ import {
   Brain,
   CalendarClock,
   Cookie,
+  FileText,
   FolderGit2,
   History,
   House,
@@ -58,13 +59,17 @@ export const PAGES: Page[] = [
     nav: { group: "Work", icon: SquareKanban, key: "b" },
   }),
   page("/routines", "Routines", () => import("./page/routines/routines-page.tsx"), {
-    nav: { group: "Work", icon: CalendarClock, key: "o" },
+    nav: { group: "Work", icon: CalendarClock, key: "f" },
   }),
   page("/routines/:agent/:id", "Routine", () => import("./page/routine/routine-page.tsx")),
   page("/swarms", "Swarms", () => import("./page/swarms/swarms-page.tsx"), {
     nav: { group: "Work", icon: Network, key: "x" },
   }),
   page("/swarms/:id", "Swarm", () => import("./page/swarm/swarm-page.tsx")),
+  page("/documents", "Documents", () => import("./page/documents/documents-page.tsx"), {
+    nav: { group: "Work", icon: FileText, key: "d" },
+  }),
+  page("/documents/:id", "Document", () => import("./page/document/document-page.tsx")),
   page("/projects/:id/tasks/:tid", "Task", () => import("./page/task/task-page.tsx")),
   page("/projects/:id/policy", "Vision and policy", () => import("./page/policy/policy-page.tsx")),
   page("/projects", "Projects", () => import("./page/projects/projects-page.tsx"), {

@@ -109,7 +109,11 @@ export async function connectServer(target: Target, options: ConnectOptions): Pr
     revision: client.getNegotiatedProtocolVersion() ?? "",
     server: client.getServerVersion(),
     ended,
-    listTools: (listSignal) => listTools(client, timeoutMs, listSignal),
+    async listTools(listSignal) {
+      const tools = await listTools(client, timeoutMs, listSignal);
+      const isModernWeb = target.transport === "http" && client.getProtocolEra() === "modern";
+      return isModernWeb ? withUsableHeaders(client, tools, timeoutMs, listSignal) : tools;
+    },
     async callTool(definition, args, call) {
       try {
         return await client.callTool(
@@ -132,6 +136,25 @@ export async function connectServer(target: Target, options: ConnectOptions): Pr
       await transport.close().catch(() => {});
     },
   };
+}
+
+/**
+ * Tools may ask for arguments in headers. One that asks for what no header can hold must not be called; the library
+ * knows which those are, but gives up a whole list for one malformed tool.
+ */
+async function withUsableHeaders(
+  client: Library.Client,
+  tools: unknown[],
+  timeout: number,
+  signal: AbortSignal,
+): Promise<unknown[]> {
+  const asks = (tool: unknown) => JSON.stringify(tool)?.includes('"x-mcp-header"') === true;
+  if (!tools.some(asks)) return tools;
+  const usable = await client.listTools({}, { timeout, signal, cacheMode: "refresh" }).then(
+    (list) => new Set<unknown>(list.tools.map(({ name }) => name)),
+    () => new Set<unknown>(),
+  );
+  return tools.filter((tool) => !asks(tool) || usable.has((tool as { name?: unknown }).name));
 }
 
 /** A call that reports progress may take so many times as long. */

@@ -28,6 +28,7 @@ const PATHS = (ids: Seeded): string[] => [
   ...["/board", `/projects/${ids.project}/tasks/${ids.task}`, `/projects/${ids.project}/policy`],
   ...["/routines", "/routines?tab=calendar", "/routines?new=lead"],
   ...[`/routines/lead/${ids.routine}`, "/swarms", "/swarms?new=1", `/swarms/${ids.swarm}`],
+  ...["/documents", "/documents?q=quote", "/documents?new=1", `/documents/${ids.document}`],
   ...["/memory", "/memory?q=exports", "/memory/engineer", "/memory/engineer?tab=links"],
   ...["fact/exports-quote-every-name", "lesson/commas-are-forbidden"].map(
     (entry) => `/memory/engineer?entry=${encodeURIComponent(entry)}`,

@@ -1,12 +1,19 @@
-/** What agents do besides runs, for the pages of the dashboard: routines, swarms. */
+/** What agents do besides runs, for the pages of the dashboard: routines, swarms, documents. */
 import { done } from "./script.ts";
 import type { Send } from "./seed.ts";
+
+/** Asks again until it is so. */
+async function ended(isSo: () => Promise<boolean>): Promise<void> {
+  while (!(await isSo())) await Bun.sleep(50);
+}
 
 export interface Systems {
   /** A routine of the agent `lead` that has worked once. */
   routine: string;
   /** A swarm whose tasks have all been done. */
   swarm: string;
+  /** A document with sections below sections. */
+  document: string;
 }
 
 /** Turns of agents that only these systems use. */
@@ -16,6 +23,28 @@ export const SYSTEMS_SCRIPT = {
     lead: [done({}, "One task waits for a person: nobody has said which separator the export takes.")],
   },
 };
+
+const MANUAL = `# Manual of the shop
+
+Who works with it day by day finds here what to do.
+
+## Exports
+
+Reports leave as CSV.
+
+### Quoting
+
+Quote a name where it holds a comma, a quote or a line break:
+
+| name | written |
+|---|---|
+| Smith | Smith |
+| Smith, Jane | "Smith, Jane" |
+
+## Prices
+
+A discount is taken off before the tax.
+`;
 
 export async function furnishSystems(send: Send): Promise<Systems> {
   await send("PUT", "/v1/agents/lead/config", { pulse_enabled: true });
@@ -42,10 +71,14 @@ export async function furnishSystems(send: Send): Promise<Systems> {
       },
     ],
   });
-  const until = async (path: string) => {
-    while ((await send<{ finished_at: string | null }>("GET", path)).finished_at === null) await Bun.sleep(50);
-  };
+  const document = await send("POST", "/v1/ingest/document", { content: MANUAL, media_type: "text/markdown" });
+  const until = (path: string) =>
+    ended(async () => (await send<{ finished_at: string | null }>("GET", path)).finished_at !== null);
   await until(`${routines}/${routine.id}/ticks/${tick.id}`);
   await until(`/v1/swarm/${swarm.id}`);
-  return { routine: routine.id, swarm: swarm.id };
+  await ended(async () => {
+    const { status } = await send<{ status: string }>("GET", `/v1/documents/${document.id}`);
+    return status !== "processing";
+  });
+  return { document: document.id, routine: routine.id, swarm: swarm.id };
 }

@@ -1,4 +1,4 @@
-/** Routines and swarms in a browser: made, changed, run, looked at and ended, by mouse and by keyboard. */
+/** Routines, swarms and documents in a browser: made, changed, run, looked at and ended, by mouse and by keyboard. */
 import { describe, expect, setDefaultTimeout, test } from "bun:test";
 import { hasBrowser } from "../browser.ts";
 import { visit } from "./visitor.ts";
@@ -109,5 +109,35 @@ describe.skipIf(!hasBrowser())("what agents do besides runs", () => {
     expect(body.items[0]?.status).toBe("cancelled");
     await close();
     expect(faults.filter((fault) => !/422/.test(fault))).toEqual([]);
+  });
+
+  test("a document is handed in, read by its outline, found by its words, deleted; a broken file says why", async () => {
+    const { server, browser } = dashboard();
+    const { page, close, open, faults } = await visit(browser, server.url);
+    await open("/documents");
+    const hand = async (name: string, content: string) => {
+      await page.getByRole("button", { name: "Add a document" }).click();
+      await page.getByLabel("File").setInputFiles({ name, mimeType: "text/plain", buffer: Buffer.from(content) });
+      await page.getByRole("button", { name: "Add", exact: true }).click();
+    };
+    await hand("tariffs.md", "# Tariffs\n\nAll of them.\n\n## Night\n\nAfter ten the zebra pays half.\n");
+    const table = page.getByRole("table", { name: "Documents" });
+    await table.getByRole("row", { name: /Tariffs.*Ready/ }).waitFor();
+    await hand("scan.pdf", "%PDF-1.7 broken");
+    await table.getByRole("row", { name: /Failed/ }).waitFor();
+    await page.getByRole("searchbox", { name: "Search in documents" }).fill("zebras pay");
+    await page.getByRole("list", { name: "Found" }).getByRole("link", { name: /Night/ }).click();
+    await page.getByRole("heading", { name: "Night" }).waitFor();
+    await page.getByText("After ten the zebra pays half.").waitFor();
+    await page.getByRole("navigation", { name: "Outline" }).getByRole("link", { name: "Tariffs" }).click();
+    await page.getByText("All of them.").waitFor();
+    await page.getByRole("button", { name: "Next section" }).click();
+    await page.getByText("After ten the zebra pays half.").waitFor();
+    await page.getByRole("button", { name: "Delete" }).click();
+    await page.getByRole("button", { name: "Delete the document" }).click();
+    await table.waitFor();
+    await table.getByRole("row", { name: /Tariffs/ }).waitFor({ state: "detached" });
+    await close();
+    expect(faults.filter((fault) => !/404|422/.test(fault))).toEqual([]);
   });
 });

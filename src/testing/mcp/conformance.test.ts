@@ -1,4 +1,7 @@
-/** The protocol's own conformance suite, over the gate and the handler that /mcp is served by. */
+/**
+ * The protocol's own conformance suite: the server over the gate and the handler that /mcp is served by, the client by a
+ * program that connects and logs in as tool servers are connected.
+ */
 import { afterAll, beforeAll, expect, setDefaultTimeout, test } from "bun:test";
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -55,4 +58,51 @@ test.each([
   const isScored = (name: string) => !unscored.includes(`✗ ${name} `);
   expect([...scored.matchAll(/^✓/gm)].length).toBeGreaterThan(15);
   expect(failed.filter(isScored).sort()).toEqual([...notServed].sort());
+});
+
+/**
+ * Scenarios of both revisions that a client without a person beside it can play. Left out are those that want it to ask
+ * one (elicitation, a second login for wider scopes), a client id that was given beforehand, and extensions.
+ */
+const CLIENT_SCENARIOS: readonly [scenario: string, revisions: readonly string[]][] = [
+  ["initialize", ["2025-11-25"]],
+  ["sse-retry", ["2025-11-25"]],
+  ["tools_call", ["2025-11-25", "2026-07-28"]],
+  ["auth/metadata-default", ["2025-11-25", "2026-07-28"]],
+  ["auth/metadata-var1", ["2025-11-25", "2026-07-28"]],
+  ["auth/metadata-var2", ["2025-11-25", "2026-07-28"]],
+  ["auth/scope-from-scopes-supported", ["2025-11-25", "2026-07-28"]],
+  ["auth/scope-omitted-when-undefined", ["2025-11-25", "2026-07-28"]],
+  ["auth/scope-retry-limit", ["2025-11-25", "2026-07-28"]],
+  ["auth/token-endpoint-auth-basic", ["2025-11-25", "2026-07-28"]],
+  ["auth/token-endpoint-auth-post", ["2025-11-25", "2026-07-28"]],
+  ["auth/token-endpoint-auth-none", ["2025-11-25", "2026-07-28"]],
+  ["auth/resource-mismatch", ["2026-07-28"]],
+  ["auth/offline-access-scope", ["2026-07-28"]],
+  ["auth/offline-access-not-supported", ["2026-07-28"]],
+  ["auth/iss-supported", ["2026-07-28"]],
+  ["auth/iss-not-advertised", ["2026-07-28"]],
+  ["auth/iss-supported-missing", ["2026-07-28"]],
+  ["auth/iss-wrong-issuer", ["2026-07-28"]],
+  ["auth/iss-unexpected", ["2026-07-28"]],
+  ["auth/iss-normalized", ["2026-07-28"]],
+  ["auth/metadata-issuer-mismatch", ["2026-07-28"]],
+  ["request-metadata", ["2026-07-28"]],
+  ["http-standard-headers", ["2026-07-28"]],
+  ["http-invalid-tool-headers", ["2026-07-28"]],
+  ["json-schema-ref-no-deref", ["2026-07-28"]],
+];
+
+test.each(CLIENT_SCENARIOS)("the client passes %s", async (scenario, revisions) => {
+  const command = `${BUN} ${join(import.meta.dir, "conformance-client.ts")}`;
+  for (const revision of revisions) {
+    const args = ["client", "--command", command, "--scenario", scenario, "--spec-version", revision];
+    const child = Bun.spawn([BUN, SUITE, ...args], {
+      ...{ cwd: folder, stdout: "pipe", stderr: "pipe", env: { PATH: process.env["PATH"] ?? "", HOME: folder } },
+    });
+    const [out, err] = await Promise.all([new Response(child.stdout).text(), new Response(child.stderr).text()]);
+    await child.exited;
+    const [, passed = "0", all = "", failed = ""] = /Passed: (\d+)\/(\d+), (\d+) failed/.exec(out + err) ?? [];
+    expect([revision, Number(passed) > 0, passed === all, failed]).toEqual([revision, true, true, "0"]);
+  }
 });

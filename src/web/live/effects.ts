@@ -18,6 +18,7 @@ const EFFECTS: [kinds: RegExp, paths: Paths][] = [
   [/^(step_(complete|failed)|turn_ended|activity|pulse_)/, () => ["/v1/lifecycle/timeline"]],
   [/^(turn|session)_/, () => ["/v1/chat/sessions"]],
   [/^pulse_/, () => ["/v1/pulse-routines"]],
+  [/^document_/, () => ["/v1/documents"]],
   [/^swarm_/, () => ["/v1/swarm"]],
   [/^memory_/, () => ["/v1/memory", "/v1/memory-scores"]],
   [/^task_/, () => ["/v1/projects/{id}/tasks"]],

@@ -1,0 +1,55 @@
+/**
+ * Chat: what a turn takes on the scripted model before the first byte of the reply, and what idle talks cost.
+ *
+ *   bun scripts/bench-chat.ts [--turns 100] [--idle 1000]
+ */
+import { readFileSync } from "node:fs";
+import { loadavg } from "node:os";
+import { parseArgs } from "node:util";
+import { startServer } from "../src/testing/server.ts";
+import { median, quantile } from "./bench-figures.ts";
+
+const { values } = parseArgs({
+  options: { turns: { type: "string", default: "100" }, idle: { type: "string", default: "1000" } },
+});
+const [turns, idle] = [Number(values.turns), Number(values.idle)];
+
+const server = await startServer({ env: { RATE_LIMIT: "0" } });
+const rss = () => Number(/VmRSS:\s+(\d+)/.exec(readFileSync(`/proc/${server.pid}/status`, "utf8"))?.[1]) / 1024;
+const begin = async () =>
+  (await server.request<{ id: string }>("POST", "/v1/chat/sessions", { body: { agent_id: "scribe" } })).body.id;
+const say = (what: string, figure: string) => console.log(`| ${what} | ${figure} |`);
+
+/** @returns milliseconds from the message to the first piece of the reply. */
+async function firstByte(id: string): Promise<number> {
+  const asked = performance.now();
+  const answer = await fetch(`${server.url}/v1/chat/sessions/${id}/message?stream=true`, {
+    method: "POST",
+    headers: { "Content-Type": "application/json" },
+    body: JSON.stringify({ message: "Hello" }),
+  });
+  let text = "";
+  let first: number | undefined;
+  for await (const chunk of answer.body!.pipeThrough(new TextDecoderStream())) {
+    text += chunk;
+    if (first === undefined && text.includes("event: agent_output")) first = performance.now() - asked;
+  }
+  if (first === undefined) throw new Error(`no reply came: ${text.slice(0, 500)}`);
+  return first;
+}
+
+try {
+  console.log(`load ${loadavg()[0]?.toFixed(1)}`);
+  for (let n = 0; n < 5; n++) await firstByte(await begin());
+  const times: number[] = [];
+  for (let n = 0; n < turns; n++) times.push(await firstByte(await begin()));
+  say(
+    "message to the first byte of the reply, p50, p99",
+    `${median(times).toFixed(1)} ms, ${quantile(times, 0.99).toFixed(1)} ms`,
+  );
+  const before = rss();
+  for (let n = 0; n < idle; n++) await begin();
+  say(`server's memory before and after ${idle} talks are opened`, `${before.toFixed(0)} MB, ${rss().toFixed(0)} MB`);
+} finally {
+  await server.remove();
+}

@@ -1,0 +1,170 @@
+/** One document: its outline beside the section that is read. */
+import { ChevronLeft, ChevronRight, Trash2 } from "lucide-react";
+import { lazy, Suspense, useState } from "react";
+import { Link, useLocation, useParams } from "wouter";
+import { api, client, must, type Schemas } from "../../api/client.ts";
+import { refresh } from "../../api/queries.ts";
+import { Button } from "../../ui/button.tsx";
+import { Confirm } from "../../ui/dialog.tsx";
+import { FactRow } from "../../ui/facts.tsx";
+import { FilterBar, SearchInput } from "../../ui/filter.tsx";
+import { bytes, count } from "../../ui/format.ts";
+import { Await, Empty, Loading, Warning } from "../../ui/note.tsx";
+import { PageHeader, Panel } from "../../ui/page.tsx";
+import { Status } from "../../ui/status.tsx";
+import { useParam } from "../../ui/tabs.tsx";
+import { documentStatus, Hits } from "../documents/documents-page.tsx";
+
+const Markdown = lazy(() => import("../../ui/markdown.tsx"));
+
+type Doc = Schemas["Document"];
+interface Entry {
+  title: string;
+  level: number;
+  page: number | null;
+  section_id: string;
+  children?: Entry[];
+}
+
+export default function DocumentPage() {
+  const { id = "" } = useParams<{ id: string }>();
+  const query = api.useQuery("get", "/v1/documents/{id}", { params: { path: { id } } });
+  return <Await query={query}>{(document) => <DocumentView document={document} />}</Await>;
+}
+
+function DocumentView({ document }: { document: Doc }) {
+  const [q, setQ] = useParam("q");
+  const [deleting, setDeleting] = useState(false);
+  const [, navigate] = useLocation();
+  const { id, title, status, error } = document;
+  return (
+    <>
+      <PageHeader
+        title={title}
+        above={
+          <Link href="/documents" className="hover:underline">
+            Documents
+          </Link>
+        }
+        beside={<Status status={documentStatus(document)} />}
+        cli={`skep documents toc ${id}`}
+        actions={
+          <Button kind="danger" icon={<Trash2 aria-hidden size={14} />} onClick={() => setDeleting(true)}>
+            Delete
+          </Button>
+        }
+      />
+      {error && <Warning>{error}</Warning>}
+      <FactRow
+        facts={[
+          ["File", document.source],
+          ["Size", bytes(document.size_bytes)],
+          ...(document.pages === null ? [] : [["Pages", document.pages] as [string, number]]),
+          ["Sections", document.sections],
+          ["Tokens, about", count(document.tokens)],
+          ["Read by", document.project_id ? "all of its project" : "you alone"],
+        ]}
+      />
+      {status === "processing" && <Empty>It is being read; this takes seconds.</Empty>}
+      {status === "ready" && (
+        <>
+          <FilterBar>
+            <SearchInput label="Search in this document" value={q} onChange={setQ} />
+          </FilterBar>
+          {q ? <Hits q={q} document={id} /> : <Reader id={id} />}
+        </>
+      )}
+      {deleting && (
+        <Confirm
+          title={`Delete ${title}?`}
+          word="Delete the document"
+          onClose={() => setDeleting(false)}
+          act={async () => {
+            await must(client.DELETE("/v1/documents/{id}", { params: { path: { id } } }));
+            navigate("/documents");
+            await refresh("/v1/documents");
+          }}
+        >
+          Agents no longer find anything in it.
+        </Confirm>
+      )}
+    </>
+  );
+}
+
+function Reader({ id }: { id: string }) {
+  const [section] = useParam("section");
+  const path = { id };
+  const toc = api.useQuery("get", "/v1/documents/{id}/toc", { params: { path } });
+  const query = section ? { section_id: section } : {};
+  const text = api.useQuery("get", "/v1/documents/{id}/section", { params: { path, query } });
+  const current = text.data?.section_id ?? section;
+  return (
+    <div className="grid items-start gap-4 lg:grid-cols-[17rem_minmax(0,1fr)]">
+      <Await query={toc} rows={4}>
+        {({ items }) => (
+          <nav
+            aria-label="Outline"
+            className="max-h-[75dvh] overflow-y-auto rounded-lg border border-line bg-panel p-2 max-lg:max-h-56 lg:sticky lg:top-4"
+          >
+            <Outline entries={items} current={current} />
+          </nav>
+        )}
+      </Await>
+      <Await query={text} rows={6}>
+        {({ title, page, path: above, text: words, previous_id, next_id }) => (
+          <Panel className="min-w-0 p-4">
+            <p className="text-sm text-dim">
+              {above.join(" / ")}
+              {page !== null && ` page ${page}`}
+            </p>
+            <h2 className="mb-2 text-lg font-semibold break-words">{title}</h2>
+            <Suspense fallback={<Loading rows={4} />}>
+              <Markdown text={words} />
+            </Suspense>
+            <div className="mt-4 flex justify-between gap-2 border-t border-line pt-3">
+              <Turn to={previous_id} word="Section before" />
+              <Turn to={next_id} word="Next section" />
+            </div>
+          </Panel>
+        )}
+      </Await>
+    </div>
+  );
+}
+
+function Turn({ to, word }: { to: string | null; word: string }) {
+  const [, go] = useParam("section");
+  const Icon = word.startsWith("Next") ? ChevronRight : ChevronLeft;
+  return (
+    <Button disabled={to === null} icon={<Icon aria-hidden size={14} />} onClick={() => to && go(to)}>
+      {word}
+    </Button>
+  );
+}
+
+function Outline({ entries, current }: { entries: Entry[]; current: string }) {
+  return (
+    <ul className="text-sm">
+      {entries.map(({ title, section_id, page, children = [] }) => (
+        <li key={section_id}>
+          <Link
+            href={`?section=${encodeURIComponent(section_id)}`}
+            replace
+            data-row
+            aria-current={section_id === current ? "true" : undefined}
+            className="flex min-h-7 items-center gap-2 rounded px-2 py-0.5 hover:bg-hover max-sm:min-h-11 aria-[current=true]:bg-hover aria-[current=true]:font-medium"
+          >
+            <span className="min-w-0 flex-1 break-words">{title}</span>
+            {page !== null && <span className="text-dim tabular-nums">{page}</span>}
+          </Link>
+          {children.length > 0 && (
+            <div className="pl-3">
+              <Outline entries={children} current={current} />
+            </div>
+          )}
+        </li>
+      ))}
+    </ul>
+  );
+}
