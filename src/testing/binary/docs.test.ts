@@ -112,6 +112,7 @@ function faultsOf(program: Command, config: Set<string>, words: string[]): strin
   const faults: string[] = [];
   const plain = words.map((word) => word.replace(/[[\]…,.)]+$/g, "").replace(/^\[+/, ""));
   for (const [index, word] of plain.entries()) {
+    if (word === "--") break; // What follows is another program's.
     if (word.startsWith("--")) {
       const flag = word.split("=")[0]!;
       const known = [...at.options, ...(at.parent?.options ?? [])].some(({ long }) => long === flag);
