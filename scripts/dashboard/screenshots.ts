@@ -21,7 +21,7 @@ const PICTURES: Picture[] = [
   { name: "home", path: () => "/" },
   { name: "run", path: ({ failed }) => `/runs/${failed}`, dark: true },
   { name: "run-graph", path: ({ succeeded }) => `/runs/${succeeded}?tab=graph` },
-  { name: "changes", path: ({ changed }) => `/runs/${changed}?tab=changes` },
+  { name: "changes", path: ({ changed }) => `/runs/${changed}?tab=changes&view=split` },
   { name: "chat", path: ({ talk }) => `/chat/${talk}` },
   { name: "board", path: () => "/board" },
   { name: "routine", path: ({ routine }) => `/routines/lead/${routine}` },

@@ -9,11 +9,6 @@ export interface AttachedContainer {
   readonly closed: Promise<void>;
   /** Queues bytes for its input. Resolves when there is room for more. */
   write(data: string): Promise<void>;
-  /** Stops reading its output, and goes on: for a reader that cannot keep up. */
-  pause(): void;
-  resume(): void;
-  /** Lets go of the streams; the container goes on. */
-  detach(): void;
 }
 
 /** Attaches to a container that has not been started yet, so that nothing it says is missed. */
@@ -41,9 +36,6 @@ export function attachTo(container: Docker.Container, address: string, onOutput:
           stream.once("drain", resolve);
           void closed.then(resolve);
         }),
-      pause: () => void stream.pause(),
-      resume: () => void stream.resume(),
-      detach: () => void stream.destroy(),
     };
   });
 }

@@ -3,6 +3,7 @@ import type { AddressGuard } from "../../adapter/address-guard.ts";
 import { type Clock, timestamp } from "../../core/clock.ts";
 import type { Config } from "../../core/config.ts";
 import { conflict, invalidField, notFound } from "../../core/errors.ts";
+import { ADMINISTRATORS } from "../../core/events.ts";
 import { isSlug } from "../../core/ids.ts";
 import { LIMITS } from "../../core/limits.ts";
 import { actorOf, type Caller } from "../../http/caller.ts";
@@ -11,6 +12,7 @@ import type { Audit } from "../../store/audit.ts";
 import type { Store } from "../../store/store.ts";
 import type { Connections } from "./connections.ts";
 import { agentToolName, readTools } from "./definitions.ts";
+import { mcpServerChanged } from "./events.ts";
 import { readConfig } from "./import.ts";
 import type { McpLogs } from "./logs.ts";
 import {
@@ -148,6 +150,8 @@ export function createMcp(deps: McpDeps) {
         find(id);
         rows.remove(id);
         record("deleted", caller, id);
+        const data = { server_id: id, status: null, error: null, tools: 0, waiting: 0 };
+        tx.emit(mcpServerChanged, { user_id: ADMINISTRATORS, data });
         tx.after(async () => {
           await connections.remove(id);
           logs.forget(id);

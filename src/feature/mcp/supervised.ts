@@ -102,7 +102,7 @@ export function supervise(ports: SupervisedPorts): Supervised {
       if (performance.now() - begun > HEALTHY_MS) pause = ports.pauseMs;
       const next = needsAuthorization ? "" : ` It is started again in ${Math.ceil(pause / 1_000)} s.`;
       ports.log(`Not running: ${why}.${next}`);
-      set({ status: "error", error: `${sentence(why)}`, needsAuthorization, protocol: null });
+      set({ status: "error", error: sentence(why), needsAuthorization, protocol: null });
       // What nobody has logged in to answers no sooner for being asked again.
       await sleep(needsAuthorization ? LIMITS.mcpRestartMs : pause, undefined, { signal: over.signal }).catch(() => {});
       if (over.signal.aborted) return;

@@ -17,7 +17,9 @@ export const RunComment = t.Object(
     side: Side,
     quote: orNull(t.String({ description: "The line's text when it was commented." })),
     body: t.String(),
-    created_by: orNull(t.String({ description: "User who wrote it; null: a reviewer on the code host." })),
+    created_by: orNull(
+      t.String({ description: "User who wrote it; null: a reviewer on the code host, or the server has no accounts." }),
+    ),
     codehost_login: orNull(t.String({ description: "Its author on the code host; null: it was written here." })),
     url: orNull(t.String({ description: "Where it stands on the code host." })),
     created_at: Time,

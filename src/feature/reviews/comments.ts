@@ -53,7 +53,7 @@ export interface Comments {
    * @throws Problem 404, 409 without a project or `too_many_comments`, 422 for a file or line that is not in the diff.
    */
   add(runId: string, input: RunCommentCreate, caller: Caller): Promise<() => RunComment>;
-  /** Keeps what a reviewer wrote on the code host. @returns false when it is known, or the run has too many. */
+  /** Keeps what a reviewer wrote on the code host. @returns false when it is known, or the run has too many open ones. */
   addFromHost(run: RunOfComment, comment: HostComment): boolean;
   /** Whether it was kept before. */
   knows(runId: string, hostId: string): boolean;
@@ -65,7 +65,8 @@ export interface Comments {
   sendBack(runId: string, input: SendBack, caller: Caller): Run;
 }
 
-const PER_RUN = 500;
+/** Of one run. */
+const OPEN_COMMENTS = 500;
 const QUOTE_CHARACTERS = 500;
 
 const present = ({ codehost_id: _, ...row }: CommentRow): RunComment => row;
@@ -75,7 +76,7 @@ export function createComments({ store, clock, views, runs, fileOf, mask }: Comm
   const ofRun = (id: string) => eq(runComments.run_id, id);
   const isOpen = (id: string) => and(ofRun(id), isNull(runComments.sent_at));
   const full = (id: string): boolean =>
-    db.select({ rows: count() }).from(runComments).where(ofRun(id)).get()!.rows >= PER_RUN;
+    db.select({ rows: count() }).from(runComments).where(isOpen(id)).get()!.rows >= OPEN_COMMENTS;
   const fromHost = (id: string, hostId: string) =>
     db
       .select()
@@ -131,7 +132,10 @@ export function createComments({ store, clock, views, runs, fileOf, mask }: Comm
       const { quote } = await lineOf(run.id, input, caller);
       const write = () => {
         if (full(run.id))
-          throw conflict(`A run has at most ${PER_RUN} comments. Delete some, or send it back.`, "too_many_comments");
+          throw conflict(
+            `A run has at most ${OPEN_COMMENTS} open comments. Delete some, or send it back.`,
+            "too_many_comments",
+          );
         const row = insert(run, {
           ...{ path: input.path, line: input.line ?? null, side: input.side ?? "new" },
           ...{ quote: quote === null ? null : mask(quote).slice(0, QUOTE_CHARACTERS), body: mask(input.body) },

@@ -1,5 +1,5 @@
 /** Names of the board's columns and how many tasks each may hold. */
-import { client, must, problemOf } from "../../api/client.ts";
+import { client, must } from "../../api/client.ts";
 import { refresh } from "../../api/queries.ts";
 import { useAction } from "../../ui/action.ts";
 import { Dialog } from "../../ui/dialog.tsx";
@@ -53,7 +53,6 @@ export function ColumnsDialog({ project, onClose }: { project: Project; onClose(
             ))}
           </tbody>
         </table>
-        {action.error !== undefined && <p className="sr-only">{problemOf(action.error).detail}</p>}
       </Form>
     </Dialog>
   );

@@ -13,7 +13,7 @@ export function CommentNote({ comment, review, edit }: { comment: Comment; revie
   const me = useMe();
   const action = useAction();
   const { codehost_login, created_by, url, body } = comment;
-  const own = codehost_login === null && (created_by === me.id || created_by === null);
+  const own = codehost_login === null && created_by === (me.session.kind === "local" ? null : me.id);
   return (
     <div className="border-y border-wait/40 bg-wait-soft px-3 py-1.5 font-sans text-sm">
       <div className="flex items-start gap-2">
