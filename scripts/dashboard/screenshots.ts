@@ -27,6 +27,7 @@ const PICTURES: Picture[] = [
   { name: "routine", path: ({ routine }) => `/routines/lead/${routine}` },
   { name: "calendar", path: () => "/routines?tab=calendar" },
   { name: "document", path: ({ document }) => `/documents/${document}` },
+  { name: "tool-server", path: () => "/tool-servers?new=1", dark: true },
   { name: "swarm", path: ({ swarm }) => `/swarms/${swarm}`, dark: true },
   { name: "memory", path: () => "/memory/engineer?entry=lesson%2Fcommas-are-forbidden" },
   { name: "pipeline", path: () => "/pipelines/change" },

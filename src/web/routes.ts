@@ -18,6 +18,7 @@ import {
   type LucideIcon,
   MessagesSquare,
   Network,
+  Plug,
   PlugZap,
   Server,
   Settings,
@@ -112,6 +113,11 @@ export const PAGES: Page[] = [
     admin: true,
     nav: { group: "System", icon: Volume2, key: "v" },
   }),
+  page("/tool-servers", "Tool servers", () => import("./page/tool-servers/tool-servers-page.tsx"), {
+    admin: true,
+    nav: { group: "System", icon: Plug, key: "z" },
+  }),
+  page("/tool-servers/:id", "Tool server", () => import("./page/tool-server/tool-server-page.tsx"), { admin: true }),
   page("/users", "Users", () => import("./page/users/users-page.tsx"), {
     admin: true,
     nav: { group: "System", icon: Users, key: "w" },

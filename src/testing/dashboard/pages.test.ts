@@ -29,6 +29,7 @@ const PATHS = (ids: Seeded): string[] => [
   ...["/routines", "/routines?tab=calendar", "/routines?new=lead"],
   ...[`/routines/lead/${ids.routine}`, "/swarms", "/swarms?new=1", `/swarms/${ids.swarm}`],
   ...["/documents", "/documents?q=quote", "/documents?new=1", `/documents/${ids.document}`],
+  ...["/tool-servers", "/tool-servers?new=1", "/tool-servers/odd"],
   ...["/memory", "/memory?q=exports", "/memory/engineer", "/memory/engineer?tab=links"],
   ...["fact/exports-quote-every-name", "lesson/commas-are-forbidden"].map(
     (entry) => `/memory/engineer?entry=${encodeURIComponent(entry)}`,

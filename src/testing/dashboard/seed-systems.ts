@@ -1,5 +1,6 @@
-/** What agents do besides runs, for the pages of the dashboard: routines, swarms, documents. */
-import { done } from "./script.ts";
+/** What agents do besides runs, for the pages of the dashboard: routines, swarms, documents, a tool server (`odd`). */
+import { BUN, ODD_SERVER } from "../mcp/image.ts";
+import { done, say } from "./script.ts";
 import type { Send } from "./seed.ts";
 
 /** Asks again until it is so. */
@@ -19,6 +20,7 @@ export interface Systems {
 /** Turns of agents that only these systems use. */
 export const SYSTEMS_SCRIPT = {
   agents: {
+    "interviewer-intake": [say("I use it.", "odd__change", {}), done({}, "Used.")],
     architect: [{ text: `I think about it${", and think".repeat(200)}.`, delay_ms: 600_000, chunk: 8 }],
     lead: [done({}, "One task waits for a person: nobody has said which separator the export takes.")],
   },
@@ -72,6 +74,7 @@ export async function furnishSystems(send: Send): Promise<Systems> {
     ],
   });
   const document = await send("POST", "/v1/ingest/document", { content: MANUAL, media_type: "text/markdown" });
+  await send("POST", "/v1/mcp", { id: "odd", transport: "stdio", command: BUN, args: [ODD_SERVER], agents: ["*"] });
   const until = (path: string) =>
     ended(async () => (await send<{ finished_at: string | null }>("GET", path)).finished_at !== null);
   await until(`${routines}/${routine.id}/ticks/${tick.id}`);
@@ -80,5 +83,6 @@ export async function furnishSystems(send: Send): Promise<Systems> {
     const { status } = await send<{ status: string }>("GET", `/v1/documents/${document.id}`);
     return status !== "processing";
   });
+  await ended(async () => (await send<{ status: string }>("GET", "/v1/mcp/odd")).status === "running");
   return { document: document.id, routine: routine.id, swarm: swarm.id };
 }

@@ -140,4 +140,34 @@ describe.skipIf(!hasBrowser())("what agents do besides runs", () => {
     await close();
     expect(faults.filter((fault) => !/404|422/.test(fault))).toEqual([]);
   });
+
+  test("a tool server is added, its tools and log are shown, a changed tool is approved again, it is deleted", async () => {
+    const { server, browser } = dashboard();
+    const { page, close, open, faults } = await visit(browser, server.url);
+    await open("/tool-servers");
+    await server.request("POST", "/v1/spawn-executor/execute", {
+      body: { agent_id: "interviewer-intake", prompt: "Go" },
+    });
+    await page.getByRole("row", { name: /odd.*to approve/ }).waitFor();
+    await page.getByRole("link", { name: "odd" }).click();
+    await page.getByText("Changed: approve it again").first().waitFor();
+    await page.getByRole("heading", { name: "What it says now" }).first().waitFor();
+    const all = page.getByRole("button", { name: /^Approve/ });
+    await all.first().click();
+    await page.getByText("Changed: approve it again").first().waitFor({ state: "detached" });
+    await open("/tool-servers?new=1");
+    await page.getByLabel("Id").fill("away");
+    await page.getByLabel("Address").fill("http://127.0.0.1:9/mcp");
+    await page.getByRole("button", { name: "Add", exact: true }).click();
+    await page.getByRole("heading", { name: "away" }).waitFor();
+    await page.locator("header").getByText("Failed").waitFor();
+    await page.getByRole("button", { name: "Switch off" }).click();
+    await page.locator("header").getByText("Ended").waitFor();
+    await page.getByRole("button", { name: "Delete" }).click();
+    await page.getByRole("button", { name: "Delete the server" }).click();
+    await page.getByRole("table", { name: "Tool servers" }).waitFor();
+    expect((await server.request("GET", "/v1/mcp/away")).status).toBe(404);
+    await close();
+    expect(faults.filter((fault) => !/404|422/.test(fault))).toEqual([]);
+  });
 });

@@ -19,6 +19,7 @@ const EFFECTS: [kinds: RegExp, paths: Paths][] = [
   [/^(turn|session)_/, () => ["/v1/chat/sessions"]],
   [/^pulse_/, () => ["/v1/pulse-routines"]],
   [/^document_/, () => ["/v1/documents"]],
+  [/^mcp_/, () => ["/v1/mcp"]],
   [/^swarm_/, () => ["/v1/swarm"]],
   [/^memory_/, () => ["/v1/memory", "/v1/memory-scores"]],
   [/^task_/, () => ["/v1/projects/{id}/tasks"]],

@@ -1,0 +1,192 @@
+/** One tool server: its state, its tools with what was approved of them, its log. */
+import { useQuery } from "@tanstack/react-query";
+import { Check, Power, Trash2 } from "lucide-react";
+import { useState } from "react";
+import { Link, useLocation, useParams } from "wouter";
+import { api, client, must, siteUrl } from "../../api/client.ts";
+import { refresh } from "../../api/queries.ts";
+import { useAction } from "../../ui/action.ts";
+import { Button } from "../../ui/button.tsx";
+import { Confirm } from "../../ui/dialog.tsx";
+import { Badge, FactRow } from "../../ui/facts.tsx";
+import { Await, Empty, ProblemNote, Warning } from "../../ui/note.tsx";
+import { PageHeader, Section } from "../../ui/page.tsx";
+import { Status } from "../../ui/status.tsx";
+import { Value } from "../../ui/value.tsx";
+import { Fold } from "../run/step-detail.tsx";
+import { type Server, serverStatus, waiting } from "../tool-servers/tool-servers-page.tsx";
+
+type Tool = Server["tools"][number];
+
+const STATE: Record<Tool["state"], [word: string, tone: "ok" | "wait" | "bad" | "plain"]> = {
+  ready: ["Ready", "ok"],
+  new: ["New: approve it first", "wait"],
+  changed: ["Changed: approve it again", "wait"],
+  unusable: ["Unusable", "bad"],
+  gone: ["Gone", "plain"],
+};
+
+export default function ToolServerPage() {
+  const { id = "" } = useParams<{ id: string }>();
+  const query = api.useQuery("get", "/v1/mcp/{id}", { params: { path: { id } } });
+  return <Await query={query}>{(server) => <ServerView server={server} />}</Await>;
+}
+
+function ServerView({ server }: { server: Server }) {
+  const [deleting, setDeleting] = useState(false);
+  const action = useAction();
+  const [, navigate] = useLocation();
+  const params = { path: { id: server.id } };
+  const toggle = () =>
+    action.run(async () => {
+      await must(client.PUT("/v1/mcp/{id}", { params, body: { enabled: !server.enabled } }));
+      await refresh("/v1/mcp");
+    });
+  return (
+    <>
+      <PageHeader
+        title={server.name || server.id}
+        above={
+          <Link href="/tool-servers" className="hover:underline">
+            Tool servers
+          </Link>
+        }
+        beside={<Status status={serverStatus(server.status)} />}
+        about={server.description}
+        cli={`skep mcp logs ${server.id}`}
+        actions={
+          <>
+            <Button busy={action.busy} icon={<Power aria-hidden size={14} />} onClick={toggle}>
+              {server.enabled ? "Switch off" : "Switch on"}
+            </Button>
+            <Button kind="danger" icon={<Trash2 aria-hidden size={14} />} onClick={() => setDeleting(true)}>
+              Delete
+            </Button>
+          </>
+        }
+      />
+      <ProblemNote error={action.error} />
+      {server.error && <Warning>{server.error}</Warning>}
+      <FactRow
+        facts={[
+          ["Kind", server.transport],
+          [
+            server.url ? "Address" : "Program",
+            <code key="at">{server.url ?? server.command ?? "the image's own"}</code>,
+          ],
+          ["Runs", server.transport === "stdio" ? (server.image ?? "on the host") : "elsewhere"],
+          ["For", server.agents.includes("*") ? "every agent" : server.agents.join(", ") || "nobody"],
+        ]}
+      />
+      <Tools server={server} />
+      <Log server={server.id} />
+      {deleting && (
+        <Confirm
+          title={`Delete ${server.name || server.id}?`}
+          word="Delete the server"
+          onClose={() => setDeleting(false)}
+          act={async () => {
+            await must(client.DELETE("/v1/mcp/{id}", { params }));
+            navigate("/tool-servers");
+            await refresh("/v1/mcp");
+          }}
+        >
+          Agents lose its tools at once.
+        </Confirm>
+      )}
+    </>
+  );
+}
+
+function Tools({ server }: { server: Server }) {
+  const action = useAction();
+  const open = waiting(server);
+  const approve = (tools: Tool[]) =>
+    action.run(async () => {
+      // With the hash of what is on the page: what has changed since then is not approved.
+      const body = { tools: tools.map(({ name, hash }) => ({ name, hash })) };
+      await must(client.POST("/v1/mcp/{id}/approve", { params: { path: { id: server.id } }, body }));
+      await refresh("/v1/mcp");
+    });
+  return (
+    <Section
+      title="Tools"
+      actions={
+        open.length > 1 && (
+          <Button busy={action.busy} onClick={() => approve(open)}>
+            Approve all {open.length}
+          </Button>
+        )
+      }
+    >
+      <ProblemNote error={action.error} />
+      {server.tools.length === 0 ? (
+        <Empty>{server.status === "running" ? "It offers no tools." : "Its tools are known once it runs."}</Empty>
+      ) : (
+        server.tools.map((tool) => (
+          <Fold key={tool.name} title={tool.name} open={open.includes(tool)}>
+            <div className="flex flex-wrap items-center gap-3">
+              <Badge tone={STATE[tool.state][1]}>{STATE[tool.state][0]}</Badge>
+              <code className="text-sm text-dim">{tool.agent_tool}</code>
+              {open.includes(tool) && (
+                <Button busy={action.busy} icon={<Check aria-hidden size={14} />} onClick={() => approve([tool])}>
+                  Approve {tool.name}
+                </Button>
+              )}
+            </div>
+            {tool.problem && <p className="mt-2 text-bad">{tool.problem}</p>}
+            <div className={`mt-2 grid gap-3 ${tool.approved ? "md:grid-cols-2" : ""}`}>
+              {tool.approved && (
+                <Version title="Approved" description={tool.approved.description} schema={tool.approved.input_schema} />
+              )}
+              <Version
+                title={tool.approved ? "What it says now" : "What it says"}
+                description={tool.description}
+                schema={tool.input_schema}
+              />
+            </div>
+          </Fold>
+        ))
+      )}
+    </Section>
+  );
+}
+
+const Version = ({ title, description, schema }: { title: string; description: string; schema: unknown }) => (
+  <div className="min-w-0">
+    <h3 className="text-xs text-dim">{title}</h3>
+    <p className="break-words whitespace-pre-wrap">{description || "no description"}</p>
+    <div className="mt-1 text-sm">
+      <Value value={schema} />
+    </div>
+  </div>
+);
+
+/** The last lines, asked for again by hand. */
+function Log({ server }: { server: string }) {
+  const query = useQuery({
+    queryKey: ["get", "/v1/mcp/logs", server],
+    queryFn: async ({ signal }) => {
+      const path = `/v1/mcp/logs?server_id=${encodeURIComponent(server)}&tail=200&follow=false`;
+      const answer = await fetch(siteUrl(path), { signal, credentials: "same-origin" });
+      if (!answer.ok) throw await answer.json();
+      const frames = (await answer.text()).split("\n").filter((line) => line.startsWith("data: {"));
+      return frames.map((line) => JSON.parse(line.slice(6)) as { at?: string; text?: string });
+    },
+  });
+  return (
+    <Section title="Log" actions={<Button onClick={() => query.refetch()}>Refresh</Button>}>
+      <Await query={query} rows={3}>
+        {(lines) => (
+          <pre
+            tabIndex={0}
+            className="max-h-72 overflow-auto rounded-lg border border-line bg-panel p-3 font-mono text-xs break-words whitespace-pre-wrap"
+          >
+            {lines.map(({ at, text }) => (text === undefined ? "" : `${at?.slice(11, 19) ?? ""} ${text}\n`)).join("") ||
+              "It has printed nothing."}
+          </pre>
+        )}
+      </Await>
+    </Section>
+  );
+}
