@@ -36,15 +36,17 @@ export interface InnerCallDeps {
 
 export function createInnerCall({ app, table, facts, store }: InnerCallDeps): InnerCall {
   return async (caller, { method, path, query, body, signal }) => {
-    const route = table().find(method, path);
+    // As the router will see it: a segment `..` is gone by then.
+    const url = new URL(`http://skep.internal${path}`);
+    const route = table().find(method, url.pathname);
     if (!route) throw notFound("operation");
     const refused = denial(caller, route) ?? scopeDenial(caller, route);
     if (refused) throw refused;
     const bytes = body === undefined ? null : new TextEncoder().encode(JSON.stringify(body));
     if (bytes && bytes.byteLength > LIMITS.bodyBytes)
       throw new Problem(413, "too_large", `A body holds at most ${LIMITS.bodyBytes} bytes.`);
-    const search = query && query.size > 0 ? `?${query}` : "";
-    const request = new Request(`http://skep.internal${path}${search}`, {
+    url.search = query?.toString() ?? "";
+    const request = new Request(url.href, {
       method,
       headers: { Accept: "application/json", ...(bytes ? { "Content-Type": "application/json" } : {}) },
       body: bytes,

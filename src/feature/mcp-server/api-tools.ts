@@ -88,7 +88,9 @@ function toolOf(operation: Operation, { method, path, parameters, body }: Found,
       for (const { name, in: where } of kept) {
         const value = args[nameOf(name)];
         if (value === undefined || value === null) continue;
-        if (typeof value === "object") throw invalid(`The argument ${nameOf(name)} is no text and no number.`);
+        if (typeof value === "object") throw invalid(`The argument ${nameOf(name)} is not a text or a number.`);
+        if (where === "path" && (value === "." || value === ".."))
+          throw invalid(`The argument ${nameOf(name)} is not an id.`);
         if (where === "query") query.set(name, String(value));
         else filled = filled.replace(`{${name}}`, encodeURIComponent(String(value)));
       }

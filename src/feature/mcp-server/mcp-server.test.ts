@@ -92,6 +92,12 @@ describe.each(REVISIONS)("an MCP client of %s", (revision) => {
       text: expect.stringContaining("no argument nothing"),
     });
     expect(await call("get_run", { run_id: "../../v1/users" })).toMatchObject({ isError: true });
+    // Would be the project's own address.
+    for (const task_id of ["..", "."])
+      expect(await call("get_task", { project_id: "x", task_id })).toMatchObject({
+        isError: true,
+        text: expect.stringContaining("is not an id"),
+      });
     expect(await call("start_run", { pipeline_id: "no-such", task_description: "x" })).toMatchObject({ isError: true });
     await expect(call("drop_all_tables")).rejects.toThrow("no tool");
     await expect(client.readResource({ uri: "file:///etc/passwd" })).rejects.toThrow();
