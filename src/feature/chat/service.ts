@@ -6,6 +6,7 @@ import type { InputPart } from "../../engine/parts.ts";
 import { textOf, textPart } from "../../engine/parts.ts";
 import type { Caller } from "../../http/caller.ts";
 import { badCursor, type ListAnswer, listAnswer, type Page } from "../../http/list.ts";
+import { containsText } from "../../store/contains-text.ts";
 import type { EventLog } from "../../store/event-log.ts";
 import type { Store } from "../../store/store.ts";
 import { messages as messageTable, sessions as table } from "../../store/tables/sessions.ts";
@@ -25,6 +26,12 @@ export interface Chats {
   ): ListAnswer<ChatSession>;
   /** @throws Problem 404 unknown or another user's. */
   get(id: string, caller: Caller): ChatSession;
+  /** Own talks whose title holds every word, the latest first. */
+  titled(
+    words: readonly string[],
+    limit: number,
+    caller: Caller,
+  ): Pick<SessionRow, "id" | "title" | "agent_id" | "project_id">[];
   /** @param before `seq` of the message before which to begin, backwards. */
   detail(id: string, page: { limit: number; before?: number | undefined }, caller: Caller): ChatDetail;
   /** @throws Problem 404 unknown agent or project, 409 an agent that is switched off, 422 a model of no provider. */
@@ -93,8 +100,9 @@ export function createChats(deps: ChatsDeps): Chats {
     if (row?.kind !== "chat" || row.user_id !== (caller.userId ?? null)) throw notFound("chat session");
     return row;
   };
-  const present = (row: SessionRow): ChatSession =>
-    presentChat(row, { ...modelOf(row), queued: row.ended_at === null ? waiting(row.id).length : 0 });
+  const present = (row: SessionRow, model = modelOf(row)): ChatSession =>
+    presentChat(row, { ...model, queued: row.ended_at === null ? waiting(row.id).length : 0 });
+  const ownedBy = ({ userId }: Caller) => (userId === undefined ? isNull(table.user_id) : eq(table.user_id, userId));
   const shown = (id: string): ChatSession => present(sessions.find(id)!);
   const waiting = (id: string) => sessions.queued(id).filter(({ started_at }) => started_at === null);
   const assertModel = (model: string | null | undefined): void => {
@@ -133,7 +141,6 @@ export function createChats(deps: ChatsDeps): Chats {
       const [, at, id] = page.after === null ? [] : (/^([\d:.TZ-]+)\|(sess_\w+)$/.exec(page.after) ?? [""]);
       if (page.after !== null && id === undefined) throw badCursor();
       const states = status === "all" ? [...ACTIVE, ...ENDED] : status === "ended" ? ENDED : ACTIVE;
-      const owner = caller.userId ?? null;
       const rows = db
         .select()
         .from(table)
@@ -141,7 +148,7 @@ export function createChats(deps: ChatsDeps): Chats {
           and(
             eq(table.kind, "chat"),
             inArray(table.status, [...states]),
-            owner === null ? isNull(table.user_id) : eq(table.user_id, owner),
+            ownedBy(caller),
             agent_id === undefined ? undefined : eq(table.agent_id, agent_id),
             id === undefined ? undefined : sql`(${table.last_activity_at}, ${table.id}) < (${at}, ${id})`,
           ),
@@ -149,8 +156,29 @@ export function createChats(deps: ChatsDeps): Chats {
         .orderBy(desc(table.last_activity_at), desc(table.id))
         .limit(page.limit + 1)
         .all();
-      return listAnswer(rows, page, (row) => `${row.last_activity_at}|${row.id}`, present);
+      // Talks of a page share a few models, which take long to find.
+      const models = new Map<string, ReturnType<typeof modelOf>>();
+      const shared = (row: SessionRow): ReturnType<typeof modelOf> => {
+        const key = `${row.agent_id} ${row.wanted_model ?? ""}`;
+        const model = models.get(key) ?? modelOf(row);
+        models.set(key, model);
+        return model;
+      };
+      return listAnswer(
+        rows,
+        page,
+        (row) => `${row.last_activity_at}|${row.id}`,
+        (row) => present(row, shared(row)),
+      );
     },
+    titled: (words, limit, caller) =>
+      db
+        .select({ id: table.id, title: table.title, agent_id: table.agent_id, project_id: table.project_id })
+        .from(table)
+        .where(and(eq(table.kind, "chat"), ownedBy(caller), ...words.map((word) => containsText(table.title, word))))
+        .orderBy(desc(table.last_activity_at), desc(table.id))
+        .limit(limit)
+        .all(),
     get: (id, caller) => present(find(id, caller)),
     detail(id, page, caller) {
       const row = find(id, caller);

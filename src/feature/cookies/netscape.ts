@@ -5,6 +5,7 @@
  */
 import { invalidField } from "../../core/errors.ts";
 import { LIMITS } from "../../core/limits.ts";
+import { takeTurns } from "../../core/turns.ts";
 
 export interface Cookie {
   /** Lower case, without a leading dot. */
@@ -33,11 +34,12 @@ const PATH = /^\/[^;]*$/;
 export async function readNetscapeCookies(text: string): Promise<Cookie[]> {
   const { canonicalDomain, getPublicSuffix } = await import("tough-cookie");
   const cookies: Cookie[] = [];
-  for (const [index, line] of text
-    .replace(/^\ufeff/, "")
-    .split(/\r?\n/)
-    .entries()) {
-    const wrong = (what: string) => invalidField("/file", `Line ${index + 1}: ${what}.`);
+  const turn = takeTurns();
+  let number = 0;
+  for (const line of linesOf(text.replace(/^\ufeff/, ""))) {
+    await turn();
+    number++;
+    const wrong = (what: string) => invalidField("/file", `Line ${number}: ${what}.`);
     const httpOnly = line.startsWith(HTTP_ONLY);
     if (line.trim() === "" || (line.startsWith("#") && !httpOnly)) continue;
     const fields = (httpOnly ? line.slice(HTTP_ONLY.length) : line).split("\t");
@@ -64,6 +66,17 @@ export async function readNetscapeCookies(text: string): Promise<Cookie[]> {
   if (cookies.length === 0)
     throw invalidField("/file", "There is no cookie in the file. Export it in Netscape format.");
   return cookies;
+}
+
+/** One by one: a file of nothing but line ends has a million. */
+function* linesOf(text: string): Generator<string> {
+  for (let start = 0; ; ) {
+    const end = text.indexOf("\n", start);
+    const line = end < 0 ? text.slice(start) : text.slice(start, end);
+    yield line.endsWith("\r") ? line.slice(0, -1) : line;
+    if (end < 0) return;
+    start = end + 1;
+  }
 }
 
 /** Writes the file that the agent's tools read. What has expired by `now` (ms since the epoch) is left out. */

@@ -17,6 +17,7 @@ import {
   sql,
 } from "drizzle-orm";
 import { isRunEnd, RUN_STATUSES, type RunStatus } from "../../core/run-states.ts";
+import { containsText } from "../../store/contains-text.ts";
 import type { Store } from "../../store/store.ts";
 import { runAgents, runs, steps } from "../../store/tables/runs.ts";
 import { executions } from "../../store/tables/sessions.ts";
@@ -58,11 +59,10 @@ export interface RunFilter {
 
 /** Every word occurs in the task, the pipeline's id, the project's name or the run's id. */
 function holds(text: string): SQL | undefined {
-  const pattern = (word: string) => `%${word.replace(/[\\%_]/g, "\\$&")}%`;
   const within = (word: string) =>
     or(
-      ...[runs.task_description, runs.pipeline_id, runs.project_name, runs.id].map(
-        (column) => sql`${column} LIKE ${pattern(word)} ESCAPE '\\'`,
+      ...[runs.task_description, runs.pipeline_id, runs.project_name, runs.id].map((column) =>
+        containsText(column, word),
       ),
     );
   return and(...text.split(/\s+/).filter(Boolean).map(within));

@@ -15,7 +15,7 @@ type Needs = Core & {
   skills: Pick<Skills, "list">;
   projects: Pick<ServiceOf<typeof projects>, "list">;
   runs: Pick<RunsService, "views">;
-  chat: Pick<Chats, "list">;
+  chat: Pick<Chats, "titled">;
   memory: Pick<ServiceOf<typeof memory>, "search">;
 };
 

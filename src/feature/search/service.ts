@@ -1,7 +1,8 @@
 /** One question over everything that has a name: what begins with the words first, then what holds them. */
-import { and, desc, or, sql } from "drizzle-orm";
+import { and, desc, eq, or } from "drizzle-orm";
 import type { Caller } from "../../http/caller.ts";
 import type { ListAnswer, Page } from "../../http/list.ts";
+import { containsText } from "../../store/contains-text.ts";
 import type { Store } from "../../store/store.ts";
 import { tasks } from "../../store/tables/tasks.ts";
 import type { Agent } from "../agents/model.ts";
@@ -20,7 +21,7 @@ export interface SearchDeps {
   skills: { list(page: Page): ListAnswer<Skill> };
   projects: { list(filter: object, page: Page): ListAnswer<Project> };
   /** The caller's own. */
-  chat: Pick<Chats, "list">;
+  chat: Pick<Chats, "titled">;
   /** Only what the caller may see. */
   memory: { search(wish: { query: string; limit?: number }, caller: Caller): { items: MemoryHit[] } };
   /** Only what the caller may see. */
@@ -29,8 +30,6 @@ export interface SearchDeps {
 
 /** Things with a name are few; more of them than this are not looked at. */
 const NAMED_MAX = 5_000;
-/** Of the latest talks so many are looked at. */
-const TALKS_MAX = 500;
 /** Characters of a text that are shown. */
 const SHOWN = 300;
 
@@ -62,9 +61,7 @@ export function createSearch(deps: SearchDeps) {
   /** Talks by their title, the latest first. */
   const talksWith = (words: string[], limit: number, caller: Caller): Found[] =>
     deps.chat
-      .list({ status: "all" }, { limit: TALKS_MAX, after: null }, caller)
-      .items.filter(({ title }) => words.every((word) => (title ?? "").toLowerCase().includes(word)))
-      .slice(0, limit)
+      .titled(words, limit, caller)
       .map(({ id, title, agent_id, project_id }) => found("talk", id, title ?? "", agent_id, { agent_id, project_id }));
   const memoriesWith = (words: string[], limit: number, caller: Caller): Found[] =>
     deps.memory
@@ -74,14 +71,8 @@ export function createSearch(deps: SearchDeps) {
         found("memory", entry, title, snippet, { agent_id, status: trusted ? null : "unconfirmed" }),
       );
   const tasksWith = (words: string[], limit: number): Found[] => {
-    const holds = (word: string) => {
-      const pattern = `%${word.replace(/[\\%_]/g, "\\$&")}%`;
-      return or(
-        sql`${tasks.title} LIKE ${pattern} ESCAPE '\\'`,
-        sql`${tasks.description} LIKE ${pattern} ESCAPE '\\'`,
-        sql`${tasks.id} = ${word}`,
-      );
-    };
+    const holds = (word: string) =>
+      or(containsText(tasks.title, word), containsText(tasks.description, word), eq(tasks.id, word));
     const rows = deps.store.db
       .select()
       .from(tasks)

@@ -2,6 +2,7 @@
 import { and, asc, count, desc, eq, inArray, isNotNull, isNull, lt, ne, type SQL, sql } from "drizzle-orm";
 import { type Clock, timestamp } from "../../core/clock.ts";
 import { badCursor, numberAfter, type Page } from "../../http/list.ts";
+import { containsText } from "../../store/contains-text.ts";
 import type { Store } from "../../store/store.ts";
 import { taskDependencies, taskHistory, tasks } from "../../store/tables/tasks.ts";
 import { taskChanged } from "./events.ts";
@@ -60,9 +61,6 @@ export function presentTask({ blocked_from: _, ...row }: TaskRow, dependsOn: rea
   };
 }
 
-/** Escapes what LIKE reads as a pattern. */
-const literally = (text: string): string => text.replace(/[\\%_]/g, "\\$&");
-
 const READY = and(
   inArray(tasks.status, ["ready"]),
   isNull(tasks.lease_until),
@@ -77,7 +75,7 @@ function conditionOf({ status, priority, agent_id, tag, parent_id, q, ready }: T
     agent_id === undefined ? undefined : eq(tasks.assigned_agent, agent_id),
     tag === undefined ? undefined : sql`EXISTS (SELECT 1 FROM json_each(${tasks.tags}) WHERE value = ${tag})`,
     parent_id === undefined ? undefined : eq(tasks.parent_id, parent_id),
-    q === undefined ? undefined : sql`${tasks.title} LIKE ${`%${literally(q)}%`} ESCAPE '\\'`,
+    q === undefined ? undefined : containsText(tasks.title, q),
     ready ? READY : undefined,
   );
 }

@@ -4,6 +4,7 @@ import { notFound } from "../../core/errors.ts";
 import { LIMITS } from "../../core/limits.ts";
 import type { Caller } from "../../http/caller.ts";
 import { type ListAnswer, listAnswer, numberAfter, type Page } from "../../http/list.ts";
+import { containsText } from "../../store/contains-text.ts";
 import type { Store } from "../../store/store.ts";
 import { messages, sessions, toolCalls } from "../../store/tables/sessions.ts";
 import type { TranscriptMessage } from "./model.ts";
@@ -64,7 +65,6 @@ const present = (
 export function createTranscripts({ db }: Store): Transcripts {
   /** Messages that hold the text, in themselves or in a call of theirs. */
   const holding = (id: string, text: string): SQL | undefined => {
-    const pattern = `%${text.replace(/[\\%_]/g, "\\$&")}%`;
     const calls = db
       .select({ one: sql`1` })
       .from(toolCalls)
@@ -72,10 +72,10 @@ export function createTranscripts({ db }: Store): Transcripts {
         and(
           eq(toolCalls.session_id, id),
           eq(toolCalls.seq, messages.seq),
-          sql`(${toolCalls.input} LIKE ${pattern} ESCAPE '\\' OR ${toolCalls.output} LIKE ${pattern} ESCAPE '\\')`,
+          or(containsText(toolCalls.input, text), containsText(toolCalls.output, text)),
         ),
       );
-    return or(sql`${messages.content} LIKE ${pattern} ESCAPE '\\'`, exists(calls));
+    return or(containsText(messages.content, text), exists(calls));
   };
   return {
     page(id, text, page, caller) {
