@@ -70,7 +70,7 @@ export interface Git {
   ): Promise<{ patch: string; cut: boolean }>;
   hunks(repository: string, range: Range, path: string): Promise<{ hunks: Hunk[]; cut: boolean }>;
   addWorktree(worktree: NewWorktree): Promise<boolean>;
-  /** The repository that an agent finds in its working copy. @returns whether it was made anew. @throws Problem 502, 504. */
+  /** The repository that an agent finds in its working copy. @returns whether it was made now. @throws Problem 502, 504. */
   giveRepository(wish: AgentRepository): Promise<boolean>;
   removeWorktree(place: WorktreePlace): Promise<void>;
   /** Deletes a branch that is at `from`. @throws Problem 502 when it is not. */

@@ -115,7 +115,7 @@ function busboy(make: typeof import("@fastify/busboy").Busboy, contentType: stri
   try {
     return new make({
       headers: { "content-type": contentType },
-      // A name is what the client says; whoever uses it takes its last part.
+      // A name is what the client says; its reader takes the last part only.
       preservePath: true,
       limits: {
         files: 2,

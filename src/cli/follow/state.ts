@@ -54,7 +54,7 @@ export function initialState(rows: readonly StepRow[]): RunState {
   return { steps, costUsd: 0, tokens: 0, questions: new Map() };
 }
 
-/** A command is run for nobody, whoever's sandbox it borrows. */
+/** A command has no agent, though it runs in the sandbox of one. */
 const byOf = ({ kind, agent_id }: StepRow): string => (kind === "command" ? "a command" : (agent_id ?? "a person"));
 
 const emptyStep = (name: string, by: string, index?: number): StepView => ({

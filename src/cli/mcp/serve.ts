@@ -17,7 +17,7 @@ async function serve(build: (library: typeof Library) => Library.Server): Promis
   await handle.close();
 }
 
-/** @param tool answers one of the four tools as text; what it throws is told to the model. */
+/** @param tool answers one of the four tools as text; what it throws is the call's failure, which the model reads. */
 export const serveGraph = (tool: (name: string, args: Record<string, unknown>) => Promise<string>): Promise<void> =>
   serve((library) => {
     const server = new library.Server({ name: "skep", version: BUILD.version }, { capabilities: { tools: {} } });

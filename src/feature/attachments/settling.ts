@@ -11,7 +11,7 @@ export function createSettling() {
       waiting.delete(id);
       for (const go of all ?? []) go();
     },
-    /** Resolves when it is settled, or after a while: whoever waits looks again. */
+    /** Resolves when it is settled, or after a while: the caller then looks again. */
     wait(id: string): Promise<void> {
       return new Promise((resolve) => {
         const all = waiting.get(id) ?? new Set();

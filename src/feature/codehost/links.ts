@@ -20,7 +20,7 @@ export interface Links {
   /** Runs that went on since the host was last told, as far as their pull request is not closed. */
   behind(): string[];
   insert(draft: Pick<LinkRow, "run_id" | "repository"> & Partial<LinkRow>): LinkRow;
-  /** @param change what is told of it; nothing unless given. */
+  /** @param change what its event says; no event when absent. */
   update(runId: string, fields: Partial<LinkRow>, change?: Change): LinkRow;
   present(row: LinkRow): RunOnHost;
 }

@@ -7,7 +7,7 @@ export interface Operation {
   tool: string;
   /** Its name in the API's document. */
   operationId: string;
-  /** What a model is told. */
+  /** The tool's description, for a model. */
   about: string;
   /** Parameters of the path by the name that the tool has for them. */
   names?: Readonly<Record<string, string>>;

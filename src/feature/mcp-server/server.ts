@@ -17,7 +17,7 @@ export interface OwnTool {
   name: string;
   description: string;
   inputSchema: object;
-  /** @throws Problem, which the model is told. */
+  /** @throws Problem, which the model reads. */
   run(args: Record<string, unknown>, caller: Caller, signal: AbortSignal): Promise<string>;
 }
 

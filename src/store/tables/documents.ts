@@ -9,7 +9,7 @@ export const documents = sqliteTable("documents", {
   /** Of a project, all who see that read it; null: its user alone. */
   project_id: text().references(() => projects.id, { onDelete: "cascade" }),
   title: text().notNull(),
-  /** By whoever handed it in, so what the file says of its title does not count. */
+  /** By the person who handed it in, so what the file says of its title does not count. */
   title_given: integer({ mode: "boolean" }).notNull(),
   /** Name of the file, `text` or `transcript`. */
   source: text().notNull(),

@@ -16,7 +16,7 @@ import { waitFor } from "./waiting.ts";
 const STALL_MS = 50;
 /** What input does to the server it does each time; a pause of the collector, or a neighbour's load, does not come back. */
 const TRIES = 3;
-/** The processor's time is told in steps of the system's clock. */
+/** The processor's time is counted in steps of the system's clock. */
 const STEP_MS = 10;
 
 export interface Case {
