@@ -8,7 +8,8 @@ import type { DockerClient, EngineInfo } from "../../docker.ts";
 import type { Pipe, PipeEvents } from "../../mcp/pipe.ts";
 import { giveWorkspace, sandboxOwner } from "../workspace-owner.ts";
 import type { Owner } from "../workspace-path.ts";
-import { CONTAINER_LIMITS, LABELS } from "./container-spec.ts";
+import { LABELS } from "./container-spec.ts";
+import { lockedDown } from "./lock-down.ts";
 import type { SandboxNetworks } from "./network.ts";
 
 export interface ContainerServer {
@@ -126,44 +127,13 @@ function containerOf({ server, image, owner, network, usernsMode, instanceId }: 
     ...{ AttachStdin: true, AttachStdout: true, AttachStderr: true, OpenStdin: true, StdinOnce: true, Tty: false },
     Healthcheck: { Test: ["NONE"] },
     HostConfig: {
-      Privileged: false,
-      CapDrop: ["ALL"],
-      SecurityOpt: ["no-new-privileges"],
-      ReadonlyRootfs: true,
-      Tmpfs: { "/tmp": `rw,nosuid,nodev,exec,size=${CONTAINER_LIMITS.tmpBytes},mode=1777` },
-      Mounts: [
-        {
-          ...{ Type: "bind", Source: server.folder, Target: DATA_FOLDER, ReadOnly: false },
-          BindOptions: { Propagation: "rprivate" },
-        },
-        ...image.volumes
-          .filter((path) => path !== DATA_FOLDER && path !== "/tmp")
-          .map(
-            (path): Docker.MountSettings => ({
-              ...{ Type: "tmpfs", Source: "", Target: path },
-              TmpfsOptions: { SizeBytes: CONTAINER_LIMITS.homeBytes, Mode: 0o1777 },
-            }),
-          ),
-      ],
-      Memory: server.memoryMb * 1024 * 1024,
-      MemorySwap: server.memoryMb * 1024 * 1024,
-      NanoCpus: 1e9,
-      PidsLimit: CONTAINER_LIMITS.processes,
-      ShmSize: CONTAINER_LIMITS.sharedMemoryBytes,
-      Ulimits: [
-        { Name: "nofile", Soft: CONTAINER_LIMITS.openFiles, Hard: CONTAINER_LIMITS.openFiles },
-        { Name: "core", Soft: 0, Hard: 0 },
-      ],
-      OomScoreAdj: 500,
-      Init: true,
-      IpcMode: "private",
-      NetworkMode: network,
-      RestartPolicy: { Name: "no" },
-      AutoRemove: false,
-      PublishAllPorts: false,
+      ...lockedDown({
+        ...{ memoryMb: server.memoryMb, cpus: 1, network, usernsMode },
+        folder: { source: server.folder, target: DATA_FOLDER },
+        imageVolumes: image.volumes,
+      }),
       // What it says goes to us; a second copy in the engine would only fill the disk.
       LogConfig: { Type: "none", Config: {} },
-      ...(usernsMode ? { UsernsMode: usernsMode } : {}),
     },
   };
 }

@@ -1,0 +1,67 @@
+/** What every container that we start may and may not do: agents' sandboxes and tool servers alike. */
+import type Docker from "dockerode";
+
+export const CONTAINER_LIMITS = {
+  processes: 512,
+  openFiles: 4_096,
+  tmpBytes: 512 * 1024 * 1024,
+  homeBytes: 256 * 1024 * 1024,
+  sharedMemoryBytes: 64 * 1024 * 1024,
+} as const;
+
+export interface LockDown {
+  memoryMb: number;
+  cpus: number;
+  /** Name of the engine's network, or "none". */
+  network: string;
+  usernsMode?: string | undefined;
+  /** The one folder of the host that it sees. */
+  folder: { source: string; target: string };
+  /** Volumes that its image declares: empty folders in memory. Those that have a mount of their own are left out. */
+  imageVolumes: readonly string[];
+}
+
+export function lockedDown({ folder, imageVolumes, ...plan }: LockDown): Docker.HostConfig {
+  const memoryBytes = plan.memoryMb * 1024 * 1024;
+  return {
+    Privileged: false,
+    CapDrop: ["ALL"],
+    // The engine's default seccomp and AppArmor profiles stay in force: they are left out only by naming others.
+    SecurityOpt: ["no-new-privileges"],
+    ReadonlyRootfs: true,
+    Tmpfs: { "/tmp": `rw,nosuid,nodev,exec,size=${CONTAINER_LIMITS.tmpBytes},mode=1777` },
+    Mounts: [
+      {
+        ...{ Type: "bind", Source: folder.source, Target: folder.target, ReadOnly: false },
+        BindOptions: { Propagation: "rprivate" },
+      },
+      ...imageVolumes
+        .filter((path) => path !== folder.target && path !== "/tmp")
+        .map(
+          (path): Docker.MountSettings => ({
+            ...{ Type: "tmpfs", Source: "", Target: path },
+            TmpfsOptions: { SizeBytes: CONTAINER_LIMITS.homeBytes, Mode: 0o1777 },
+          }),
+        ),
+    ],
+    Memory: memoryBytes,
+    // The same value: no swap on top.
+    MemorySwap: memoryBytes,
+    NanoCpus: Math.round(plan.cpus * 1e9),
+    PidsLimit: CONTAINER_LIMITS.processes,
+    ShmSize: CONTAINER_LIMITS.sharedMemoryBytes,
+    Ulimits: [
+      { Name: "nofile", Soft: CONTAINER_LIMITS.openFiles, Hard: CONTAINER_LIMITS.openFiles },
+      { Name: "core", Soft: 0, Hard: 0 },
+    ],
+    // When the host itself runs out of memory, these go before the server.
+    OomScoreAdj: 500,
+    Init: true,
+    IpcMode: "private",
+    NetworkMode: plan.network,
+    RestartPolicy: { Name: "no" },
+    AutoRemove: false,
+    PublishAllPorts: false,
+    ...(plan.usernsMode ? { UsernsMode: plan.usernsMode } : {}),
+  };
+}
