@@ -29,7 +29,13 @@ describe("the pool of sandboxes", () => {
     ...near,
     async start(spec, abort) {
       const real = await near.start(spec, abort);
-      const sandbox = { ...real, stop: async () => void (stopped.push(sandbox), await real.stop()) };
+      const sandbox: Sandbox = {
+        ...real,
+        async stop() {
+          stopped.push(sandbox);
+          await real.stop();
+        },
+      };
       started.push(sandbox);
       return sandbox;
     },
