@@ -89,7 +89,7 @@ export const MIGRATIONS: readonly Migration[] = [
   { name: "0150-documents", sql: documents },
   { name: "0151-attachment-text", sql: attachmentText },
   { name: "0180-swarms", sql: swarms },
-  // After the index of the timeline that it makes anew.
+  // After the index of the timeline that it makes again.
   { name: "0185-pulses", sql: pulses },
   { name: "0190-onboarding", sql: onboarding },
   { name: "0280-notification-channels", sql: notificationChannels },
