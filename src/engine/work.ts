@@ -92,7 +92,7 @@ function maskAll(masking: EnginePorts["masking"], values: Readonly<Record<string
 /** Assembles the prompt at the first start; later starts go on under the stored one. */
 async function begin(execution: Execution, ports: EnginePorts, model: string, sandbox: Sandbox): Promise<string> {
   if (execution.system !== null) return execution.system;
-  const prompt = ports.promptFor(execution, await ports.toolsFor(execution, sandbox), sandbox);
+  const prompt = await ports.promptFor(execution, await ports.toolsFor(execution, sandbox), sandbox);
   ports.rows.begin(execution, model, prompt);
   return prompt.system;
 }

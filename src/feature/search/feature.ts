@@ -16,7 +16,7 @@ type Needs = Core & {
   projects: Pick<ServiceOf<typeof projects>, "list">;
   runs: Pick<RunsService, "views">;
   chat: Pick<Chats, "titled">;
-  memory: Pick<ServiceOf<typeof memory>, "search">;
+  memory: Pick<ServiceOf<typeof memory>, "searchWords">;
 };
 
 export const search = defineFeature("search", ({ runs, ...deps }: Needs) => ({
