@@ -41,6 +41,7 @@ import voice from "./0261-voice.sql" with { type: "text" };
 import codehost from "./0270-codehost.sql" with { type: "text" };
 import notificationChannels from "./0280-notification-channels.sql" with { type: "text" };
 import lifecycle from "./0290-lifecycle.sql" with { type: "text" };
+import preferences from "./0300-preferences.sql" with { type: "text" };
 
 export interface Migration {
   name: string;
@@ -92,4 +93,5 @@ export const MIGRATIONS: readonly Migration[] = [
   { name: "0185-pulses", sql: pulses },
   { name: "0190-onboarding", sql: onboarding },
   { name: "0280-notification-channels", sql: notificationChannels },
+  { name: "0300-preferences", sql: preferences },
 ];
