@@ -25,6 +25,7 @@ import type { projects } from "../projects/feature.ts";
 import type { providers } from "../providers/feature.ts";
 import type { RunsService } from "../runs/service.ts";
 import type { Secrets } from "../secrets/service.ts";
+import { sessionEnded } from "../sessions/events.ts";
 import type { Sessions } from "../sessions/service.ts";
 import type { SettingsService } from "../settings/service.ts";
 import type { Skills } from "../skills/service.ts";
@@ -104,6 +105,9 @@ export const engine = defineFeature(
       script: config.demoScript,
     });
     sessions.connect(engine.scheduler, engine.betweenTurns);
+    const unsubscribe = deps.bus.subscribe([sessionEnded], ({ session_id }) => {
+      if (session_id) engine.release(session_id);
+    });
     const { name, capabilities } = sandbox.driver;
     const service: EngineService = {
       executionOf: engine.tokens.find,
@@ -120,6 +124,7 @@ export const engine = defineFeature(
       checks: async () => [...modelFindings(deps), ...(await checkSandboxes(deps, sandbox))],
       start: engine.start,
       async stop() {
+        unsubscribe();
         await engine.stop();
         await sandbox.close();
       },

@@ -41,6 +41,7 @@ import voice from "./0261-voice.sql" with { type: "text" };
 import codehost from "./0270-codehost.sql" with { type: "text" };
 import notificationChannels from "./0280-notification-channels.sql" with { type: "text" };
 import lifecycle from "./0290-lifecycle.sql" with { type: "text" };
+import preferences from "./0300-preferences.sql" with { type: "text" };
 
 export interface Migration {
   name: string;
@@ -88,8 +89,9 @@ export const MIGRATIONS: readonly Migration[] = [
   { name: "0150-documents", sql: documents },
   { name: "0151-attachment-text", sql: attachmentText },
   { name: "0180-swarms", sql: swarms },
-  // After the index of the timeline that it makes anew.
+  // After the index of the timeline that it makes again.
   { name: "0185-pulses", sql: pulses },
   { name: "0190-onboarding", sql: onboarding },
   { name: "0280-notification-channels", sql: notificationChannels },
+  { name: "0300-preferences", sql: preferences },
 ];
