@@ -1,4 +1,5 @@
 /** Talking to a server, local or remote: JSON calls, and the event stream that goes on where it broke off. */
+import { EventSourceParserStream } from "eventsource-parser/stream";
 import { type FieldError, Problem } from "../../core/errors.ts";
 import type { SkepEvent } from "../../core/events.ts";
 
@@ -140,19 +141,8 @@ function withFields(detail: string, errors: readonly FieldError[]): string {
   return [detail, ...unsaid.map(({ name, message }) => `${name}: ${message}.`)].join(" ");
 }
 
-/** Events of a stream of our own frames; `gap` frames come with id undefined. */
-async function* parseEvents(body: ReadableStream<Uint8Array>): AsyncGenerator<SkepEvent> {
-  const decoder = new TextDecoder();
-  let held = "";
-  for await (const chunk of body) {
-    held += decoder.decode(chunk, { stream: true });
-    for (let end = held.indexOf("\n\n"); end >= 0; end = held.indexOf("\n\n")) {
-      const data = held
-        .slice(0, end)
-        .split("\n")
-        .find((line) => line.startsWith("data: "));
-      held = held.slice(end + 2);
-      if (data) yield JSON.parse(data.slice(6)) as SkepEvent;
-    }
-  }
+/** The server's events as they come; `gap` frames have no id. */
+async function* parseEvents(body: NonNullable<Response["body"]>): AsyncGenerator<SkepEvent> {
+  const frames = body.pipeThrough(new TextDecoderStream()).pipeThrough(new EventSourceParserStream());
+  for await (const { data } of frames) yield JSON.parse(data) as SkepEvent;
 }
