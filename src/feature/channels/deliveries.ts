@@ -108,10 +108,14 @@ export function createDeliveries(deps: DeliveriesDeps): Deliveries {
       const kinds = NOTIFIED.map(({ kind }) => kind);
       for (let more = true; more; ) {
         more = store.write(() => {
-          const events = eventLog.read(position(), EVENTS_AT_ONCE, { kinds }) as RunEvent[];
+          const [from, last] = [position(), eventLog.lastId()];
+          const events = eventLog.read(from, EVENTS_AT_ONCE, { kinds }) as RunEvent[];
           for (const event of events) for (const channel of wanting(deps, event)) queue(channel, event);
-          movePosition(events.at(-1)?.id ?? position());
-          return events.length === EVENTS_AT_ONCE;
+          const isAll = events.length < EVENTS_AT_ONCE;
+          // Up to the last of any kind, so that the next look does not read again what is none of its kinds.
+          const to = isAll ? last : events.at(-1)!.id;
+          if (to !== from) movePosition(to);
+          return !isAll;
         });
       }
     },
