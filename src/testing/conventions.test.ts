@@ -24,7 +24,32 @@ interface Document {
   paths: Record<string, Record<string, { parameters?: { name: string }[] }>>;
   components: { schemas: Record<string, Schema> };
 }
-const document = async () => (await call<Document>("GET", "/openapi.json")).body;
+const isList = (operation?: { parameters?: { name: string }[] }) =>
+  operation?.parameters?.some(({ name }) => name === "cursor") === true;
+const document = async () => {
+  const { status, body } = await call<Document>("GET", "/openapi.json");
+  expect({ status, body: status === 200 ? {} : body }).toEqual({ status: 200, body: {} });
+  return body;
+};
+
+test("the OpenAPI document is the same before and after the operations were used", async () => {
+  const fresh = await startServer();
+  try {
+    const before = await fresh.request<Document>("GET", "/openapi.json");
+    const used = await startServer();
+    try {
+      const entry = { title: "Used", content: "Here." };
+      expect((await used.request("POST", "/v1/memory/vaults/scribe/entries", { body: entry })).status).toBe(201);
+      const lists = Object.entries(before.body.paths).filter(([path, { get }]) => !path.includes("{") && isList(get));
+      for (const [path] of lists) await used.request("GET", path);
+      expect(await used.request<Document>("GET", "/openapi.json")).toMatchObject({ status: 200, body: before.body });
+    } finally {
+      await used.remove();
+    }
+  } finally {
+    await fresh.remove();
+  }
+});
 
 describe("what is made", () => {
   test("is found at its Location, under an id of its kind", async () => {
@@ -94,7 +119,7 @@ describe("a cursor", () => {
     const { next_cursor } = (await call<{ next_cursor: string }>("GET", "/v1/secrets?limit=1")).body;
     expect(next_cursor).toBeString();
     const { paths } = await document();
-    const lists = Object.entries(paths).filter(([, { get }]) => get?.parameters?.some(({ name }) => name === "cursor"));
+    const lists = Object.entries(paths).filter(([, { get }]) => isList(get));
     expect(lists.length).toBeGreaterThan(50);
     const taken: unknown[] = [];
     for (const [path] of lists.filter(([path]) => path !== "/v1/secrets")) {
