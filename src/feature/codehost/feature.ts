@@ -81,13 +81,14 @@ export const codehost = defineFeature(
         runs.mergedOnHost(runId, merge);
         tasks.execution.merged(runId);
       },
-      start: createStart({ store, masking, connection, rules, links, begin: (work) => begin(deps, work), follow }),
+      ...createStart({ store, masking, connection, rules, links, begin: (work) => begin(deps, work), follow }),
       review: createReview({ store, connection, links, comments, rules, follow }),
     });
     const deliveryJob: JobDefinition = defineDelivery(() => deliveries, react) as JobDefinition;
     const deliveries: Deliveries = createDeliveries({
       ...{ store, clock, masking, jobs, connection },
       reader: { isSigned, bodyHash, deliveryOf, readNotice },
+      obstacleTo: react.obstacleTo,
       definition: () => deliveryJob as JobDefinition<never>,
     });
     const work = createRunWork({
@@ -150,7 +151,7 @@ function defineDelivery(deliveries: () => Deliveries, react: React) {
     async ({ delivery_id }) => {
       const row = deliveries().find(delivery_id);
       if (row?.state !== "queued" || row.notice === null) return undefined;
-      return { ...(await react(row.notice as Notice)) };
+      return { ...(await react.act(row.notice as Notice)) };
     },
     {
       ...{ parallel: PARALLEL, attempts: ATTEMPTS },
