@@ -2,6 +2,7 @@
 import type { SymbolLabel } from "../../model.ts";
 import { arity, type Place } from "../block-walk.ts";
 import { BindingKind, Expr, HeritageKind, ImportKind, ScopeKind, SymbolFlag, Type } from "../fact-layout.ts";
+import type { DecoratorInput } from "../facts-builder.ts";
 import { RustExpressions } from "./expressions.ts";
 
 const LABELS: Record<string, SymbolLabel> = {
@@ -13,6 +14,8 @@ const LABELS: Record<string, SymbolLabel> = {
 
 export class RustWalk extends RustExpressions {
   private test = false;
+  /** Attributes that stand before the item that follows. */
+  private attributes: DecoratorInput[] = [];
 
   file(): void {
     const { tree, facts } = this;
@@ -38,6 +41,28 @@ export class RustWalk extends RustExpressions {
   }
 
   protected statementOf(node: number, at: Place): Place {
+    if (this.tree.kind(node) === "attribute_item") {
+      this.test = /^#\[\s*((\w+::)*test|rstest|bench)\b/.test(this.text(node));
+      this.attribute(node);
+      return at;
+    }
+    const after = this.item(node, at);
+    this.attributes = [];
+    return after;
+  }
+
+  private attribute(node: number): void {
+    const name = this.tree.firstNamed(this.tree.firstNamed(node));
+    if (name >= 0) this.attributes.push(this.decorator(node, this.text(name), {}));
+  }
+
+  protected override decoratorsOf(): readonly DecoratorInput[] {
+    const { attributes } = this;
+    this.attributes = [];
+    return attributes;
+  }
+
+  private item(node: number, at: Place): Place {
     const { tree, facts } = this;
     const kind = tree.kind(node);
     switch (kind) {
@@ -73,14 +98,16 @@ export class RustWalk extends RustExpressions {
         return at;
       case "let_declaration":
         return this.letDeclaration(node, at);
-      case "attribute_item":
-        this.test = /^#\[\s*((\w+::)*test|rstest|bench)\b/.test(this.text(node));
+      case "inner_attribute_item":
+        this.attribute(node);
+        for (const one of this.decoratorsOf()) facts.decorator(at.parent, at.scope, one);
         return at;
       case "extern_crate_declaration": {
         const alias = this.field(node, "alias");
         const name = this.field(node, "name");
         this.topNames.add(alias || name);
-        facts.import(ImportKind.Module, name, "*", alias || name, tree.line(node), at.scope);
+        const statement = this.importStatement(node, name, at.scope);
+        facts.import(ImportKind.Module, name, "*", alias || name, tree.line(node), at.scope, statement);
         return at;
       }
       case "foreign_mod_item":
@@ -116,31 +143,35 @@ export class RustWalk extends RustExpressions {
       case "use_wildcard": {
         const path = tree.firstNamed(node);
         const whole = path < 0 ? prefix : under(this.text(path).replace(/\s+/g, ""));
-        this.facts.import(ImportKind.Wildcard, this.usePath(whole), "*", "", line, at.scope);
+        const statement = this.importStatement(node, `${whole}::*`, at.scope, `use ${whole}::*`);
+        this.facts.import(ImportKind.Wildcard, this.usePath(whole), "*", "", line, at.scope, statement);
         return;
       }
       case "use_as_clause":
-        this.useName(under(this.field(node, "path").replace(/\s+/g, "")), this.field(node, "alias"), at, line);
+        this.useName(node, under(this.field(node, "path").replace(/\s+/g, "")), this.field(node, "alias"), at);
         return;
       case "self":
-        this.useName(prefix, prefix.split("::").pop()!, at, line);
+        this.useName(node, prefix, prefix.split("::").pop()!, at);
         return;
       default: {
         const path = under(this.text(node).replace(/\s+/g, ""));
-        this.useName(path, path.split("::").pop()!, at, line);
+        this.useName(node, path, path.split("::").pop()!, at);
       }
     }
   }
 
-  private useName(path: string, local: string, at: Place, line: number): void {
+  private useName(node: number, path: string, local: string, at: Place): void {
+    const line = this.tree.line(node);
+    const alias = path.endsWith(local) ? "" : ` as ${local}`;
+    const statement = this.importStatement(node, path, at.scope, `use ${path}${alias}`);
     const cut = path.lastIndexOf("::");
     if (at.scope === 0) this.topNames.add(local);
     if (/^(crate|self|super)\b/.test(path)) this.ownNames.add(local);
     const bound = local === "_" ? "" : local;
-    if (cut < 0) this.facts.import(ImportKind.Module, this.usePath(path), "*", bound, line, at.scope);
+    if (cut < 0) this.facts.import(ImportKind.Module, this.usePath(path), "*", bound, line, at.scope, statement);
     else {
       const module = this.usePath(path.slice(0, cut));
-      this.facts.import(ImportKind.Named, module, path.slice(cut + 2), bound, line, at.scope);
+      this.facts.import(ImportKind.Named, module, path.slice(cut + 2), bound, line, at.scope, statement);
     }
   }
 
@@ -157,7 +188,9 @@ export class RustWalk extends RustExpressions {
     const name = this.field(node, "name");
     const body = tree.child(node, "body");
     if (body < 0) {
-      facts.import(ImportKind.Module, this.canonical(`self::${name}`), "*", name, tree.line(node), at.scope);
+      const statement = this.importStatement(node, name, at.scope);
+      const path = this.canonical(`self::${name}`);
+      facts.import(ImportKind.Module, path, "*", name, tree.line(node), at.scope, statement);
       return;
     }
     const symbol = this.declare({ label: "Namespace", name, node, body, flags: this.flags(node) }, at);
@@ -194,6 +227,7 @@ export class RustWalk extends RustExpressions {
     const { tree, facts } = this;
     let position = 0;
     for (const child of tree.namedChildren(body)) {
+      if (tree.kind(child) === "attribute_item") this.attribute(child);
       const ordered = tree.fieldName(child) === "type";
       if (!ordered && tree.kind(child) !== "field_declaration") continue;
       const name = ordered ? String(position++) : this.field(child, "name");
@@ -209,6 +243,7 @@ export class RustWalk extends RustExpressions {
 
   private variant(node: number, at: Place): void {
     const { tree } = this;
+    if (tree.kind(node) === "attribute_item") this.attribute(node);
     if (tree.kind(node) !== "enum_variant") return;
     const flags = SymbolFlag.Static | SymbolFlag.EnumMember | SymbolFlag.Exported;
     const name = this.field(node, "name");
