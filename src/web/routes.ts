@@ -5,6 +5,7 @@
 import {
   Activity,
   BarChart3,
+  Bell,
   Bot,
   Boxes,
   Brain,
@@ -12,6 +13,7 @@ import {
   Cookie,
   FileText,
   FolderGit2,
+  GitPullRequest,
   History,
   House,
   KeyRound,
@@ -129,6 +131,12 @@ export const PAGES: Page[] = [
   page("/system", "System", () => import("./page/system/system-page.tsx"), {
     admin: true,
     nav: { group: "System", icon: Server, key: "y" },
+  }),
+  page("/code-host", "Code host", () => import("./page/codehost/codehost-page.tsx"), {
+    nav: { group: "System", icon: GitPullRequest, key: "q" },
+  }),
+  page("/notifications", "Notifications", () => import("./page/notifications/notifications-page.tsx"), {
+    nav: { group: "System", icon: Bell, key: "n" },
   }),
   page("/jobs", "Background work", () => import("./page/jobs/jobs-page.tsx"), {
     nav: { group: "System", icon: Boxes, key: "j" },

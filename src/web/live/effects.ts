@@ -25,7 +25,9 @@ const EFFECTS: [kinds: RegExp, paths: Paths][] = [
   [/^task_/, () => ["/v1/projects/{id}/tasks"]],
   [/^(project|workspace)_/, () => ["/v1/projects"]],
   [/^index_/, () => ["/v1/projects"]],
+  [/^codehost_/, () => ["/v1/codehost"]],
   [/^job_/, () => ["/v1/jobs"]],
+  [/^run_(waiting|failed|complete|cancelled)/, () => ["/v1/notification-channels"]],
   [/^notification$/, () => ["/v1/admin/notifications"]],
   [/^budget_/, () => ["/v1/usage", "/v1/admin/notifications"]],
 ];
