@@ -65,7 +65,7 @@ export interface EngineDeps {
   cookiesOf(execution: Execution): string | undefined;
   projectOf(projectId: string): { name: string; description?: string | null; vision?: string | null } | undefined;
   /** What its agent remembers and may need for this input; words for the prompt. */
-  memoryOf(execution: Execution): string | undefined;
+  memoryOf(execution: Execution): Promise<string | undefined>;
   guidanceOf(runId: string): string | null;
   /** What containers get: the shared token when the operator chose it, and where this server is. */
   sharedToken: string | undefined;
@@ -182,7 +182,7 @@ function portsOf(deps: EngineDeps, tokens: ExecutionTokens, sandboxes: SandboxPo
         allowed(tool, isGranted) && (onlyTools === undefined || onlyTools.includes(tool));
       return toolbox.for({ execution, allows, hasShell: capabilities.shell, contract });
     },
-    promptFor(execution, tools, about) {
+    async promptFor(execution, tools, about) {
       const { agentId, projectId, runId } = execution;
       const agent = deps.agentOf(agentId);
       const available = skills.available(agentId);
@@ -196,7 +196,7 @@ function portsOf(deps: EngineDeps, tokens: ExecutionTokens, sandboxes: SandboxPo
             : undefined,
         project: projectId === undefined ? undefined : deps.projectOf(projectId),
         // An agent that may not recall is not reminded either.
-        memory: tools.some(({ name }) => name === "recall") ? deps.memoryOf(execution) : undefined,
+        memory: tools.some(({ name }) => name === "recall") ? await deps.memoryOf(execution) : undefined,
         skills: available,
         injected,
         toolNames: tools.map(({ name }) => name),

@@ -54,7 +54,7 @@ export interface EnginePorts {
   toolsFor(execution: Execution, sandbox: Pick<Sandbox, "capabilities">): Promise<Tool[]>;
   attachments: Attachments;
   /** The system prompt, and the words of the task or of the person. */
-  promptFor(execution: Execution, tools: readonly Tool[], about: SandboxAbout): FirstPrompt;
+  promptFor(execution: Execution, tools: readonly Tool[], about: SandboxAbout): Promise<FirstPrompt>;
   /** Puts what other agents wrote to this one into its transcript, before each request. */
   deliver(execution: Execution): void;
   /** Granted secrets in plaintext, by variable name. */

@@ -119,7 +119,7 @@ async function begin(
 ): Promise<string> {
   if (execution.system !== null) return execution.system;
   const tools = await ports.toolsFor(execution, sandbox);
-  const prompt = ports.promptFor(execution, tools, await ports.sandboxes.about(spec));
+  const prompt = await ports.promptFor(execution, tools, await ports.sandboxes.about(spec));
   ports.rows.begin(execution, model, prompt);
   return prompt.system;
 }

@@ -138,9 +138,9 @@ const spenderOf = ({ sessionId, agentId, runId, userId }: Execution) => ({ agent
 /** Work goes on without memory where it cannot be read. */
 const memoryFor =
   ({ log, memory }: Needs) =>
-  (execution: Execution): string | undefined => {
+  async (execution: Execution): Promise<string | undefined> => {
     try {
-      return memory.recallFor(execution, textOf(execution.input));
+      return await memory.recallFor(execution, textOf(execution.input));
     } catch (err) {
       log.warn({ err, execution: execution.id }, "memory could not be searched");
       return undefined;
