@@ -27,6 +27,7 @@ import { notifications } from "../feature/notifications/feature.ts";
 import { oidc } from "../feature/oidc/feature.ts";
 import { onboarding } from "../feature/onboarding/feature.ts";
 import { pipelines } from "../feature/pipelines/feature.ts";
+import { preferences } from "../feature/preferences/feature.ts";
 import { projects } from "../feature/projects/feature.ts";
 import { providers } from "../feature/providers/feature.ts";
 import { pulse } from "../feature/pulse/feature.ts";
@@ -58,6 +59,7 @@ export const FEATURES = noFeatures()
   .with(oidc)
   .with(auth)
   .with(users)
+  .with(preferences)
   .with(waitlist)
   .with(audit)
   .with(providers)

@@ -3,7 +3,7 @@
  * the server keeps. Worked out here, so that every shell knows the same and none lags behind.
  */
 import type { Argument, Command, Option } from "commander";
-import { listItems } from "./resource/find.ts";
+import { listItems, located } from "./resource/find.ts";
 import { RESOURCES } from "./resource/list.ts";
 import type { Resource } from "./resource/resource.ts";
 import { runs } from "./resource/runs.ts";
@@ -113,7 +113,8 @@ async function valuesOf(
 /** Names that the server keeps; models where no resource is meant. */
 async function kept(resource: Resource | undefined, flags: ReadonlyMap<string, string>): Promise<Candidate[]> {
   const client = await connect({ url: flags.get("--url"), data: flags.get("--data") });
-  const { items } = await listItems(client, resource?.path ?? "/v1/models", new URLSearchParams(), NAMED);
+  const path = resource && (await located(client, resource, { project: flags.get("--project") })).path;
+  const { items } = await listItems(client, path ?? "/v1/models", new URLSearchParams(), NAMED);
   if (!resource) return items.map(({ id, name }) => ({ word: String(id), about: oneLine(String(name ?? "")) }));
   return items.map((item) => {
     const word = resource.namesOf?.(item)[0] ?? resource.idOf(item);

@@ -13,9 +13,9 @@ export function serveCommand(program: Command, exit: (code: number) => void): vo
     const config = configFrom(flags);
     const { app, stop } = await startServer(config, { listed: true });
     // Signals are handled before the address is printed: a reader of it may stop us at once.
-    const told = untilStopped();
+    const stopped = untilStopped();
     console.log(startText(app, config).join("\n"));
-    const signal = await told;
+    const signal = await stopped;
     console.log(`Stopping (${signal}).`);
     await stop();
     exit(0);

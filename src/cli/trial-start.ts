@@ -60,26 +60,26 @@ async function assertVersion(executable: string, version: string, folder: string
 async function assertServes(executable: string, version: string, folder: string, deadline: AbortSignal) {
   const child = spawn(executable, ["serve"], folder);
   let text = "";
-  const heard = Promise.withResolvers<string>();
+  const address = Promise.withResolvers<string>();
   const follow = async (stream: ReadableStream<Uint8Array>) => {
     const decoder = new TextDecoder();
     for await (const chunk of stream) {
       text += decoder.decode(chunk, { stream: true });
       const [, url] = /Listening on (http:\/\/\S+)/.exec(text) ?? [];
-      if (url) heard.resolve(url);
+      if (url) address.resolve(url);
     }
   };
   const reading = Promise.all([follow(child.stdout), follow(child.stderr)]);
   const said = () => text.trim().slice(-TAIL_CHARACTERS);
-  void child.exited.then(() => reading).then(() => heard.reject(unhealthy(`it ended at once: ${said()}`)));
+  void child.exited.then(() => reading).then(() => address.reject(unhealthy(`it ended at once: ${said()}`)));
   const late = Promise.withResolvers<never>();
   const onLate = () => late.reject(unhealthy(`it did not answer in time: ${said()}`));
   deadline.addEventListener("abort", onLate, { once: true });
   if (deadline.aborted) onLate();
-  heard.promise.catch(() => {});
+  address.promise.catch(() => {});
   late.promise.catch(() => {});
   try {
-    const url = await Promise.race([heard.promise, late.promise]);
+    const url = await Promise.race([address.promise, late.promise]);
     await Promise.race([assertAnswers(url, version, deadline), late.promise]);
   } finally {
     deadline.removeEventListener("abort", onLate);

@@ -39,14 +39,14 @@ export function updateCommand(program: Command, exit: (code: number) => void): v
 /** @returns the exit code. */
 async function update(flags: Flags): Promise<number> {
   const say = flags.json ? () => {} : console.log;
-  const tell = (result: Record<string, unknown>) => flags.json && console.log(JSON.stringify(result));
+  const printJson = (result: Record<string, unknown>) => flags.json && console.log(JSON.stringify(result));
   const config = readConfig(process.env, flags.data === undefined ? {} : { data: flags.data });
   const executable = flags.executable ?? (BUILD.compiled ? process.execPath : undefined);
   if (executable === undefined && !flags.check) throw usage("This runs from source. Name a file with --executable.");
   if (flags.rollback && executable) {
     rollBack(executable);
     say("The former version is back in place.");
-    tell({ rolled_back: true, executable });
+    printJson({ rolled_back: true, executable });
     return sayRestart(config.data, say);
   }
   const source = flags.from ?? config.updateCheckUrl;
@@ -56,7 +56,7 @@ async function update(flags: Flags): Promise<number> {
   if (flags.check) {
     const { manifest } = await readManifest(source, publicKey);
     const newer = compareVersions(manifest.version, BUILD.version) > 0;
-    tell({ current: BUILD.version, latest: manifest.version, update_available: newer, url: manifest.notes_url });
+    printJson({ current: BUILD.version, latest: manifest.version, update_available: newer, url: manifest.notes_url });
     say(newer ? `${manifest.version} is available; this is ${BUILD.version}.` : `${BUILD.version} is up to date.`);
     if (newer && manifest.notes_url) say(manifest.notes_url);
     return newer ? 1 : 0;
@@ -73,7 +73,7 @@ async function update(flags: Flags): Promise<number> {
     healthMs: seconds * 1_000,
     say,
   });
-  tell({ current: BUILD.version, installed, previous: installed === null ? null : previousPath(executable!) });
+  printJson({ current: BUILD.version, installed, previous: installed === null ? null : previousPath(executable!) });
   if (installed === null) {
     say(`${BUILD.version} is installed already.`);
     return 0;

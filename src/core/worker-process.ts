@@ -128,13 +128,13 @@ export class WorkerProcess<Reply extends { id: number }> {
     this.alive = false;
     clearInterval(this.watch);
     const lost = this.lost?.reason ? this.lost : { how: this.lost?.how ?? "ended", reason };
-    const told = this.calls.size > 0 || this.lost?.reason ? lost.reason : "";
+    const cause = this.calls.size > 0 || this.lost?.reason ? lost.reason : "";
     for (const call of this.calls.values()) {
       clearTimeout(call.timer);
       call.reject(new WorkerLost(lost.how, lost.reason));
     }
     this.calls.clear();
-    this.onEnd(this, told);
+    this.onEnd(this, cause);
   }
 
   private arm(call: Pending<Reply>): void {

@@ -93,7 +93,7 @@ export function toSummaryRequest(
   room: number,
   request: string,
 ): string {
-  const told = messages.map((message) => {
+  const lines = messages.map((message) => {
     if (message.role === "user")
       return `USER\n${message.parts.map((part) => (part.type === "text" ? part.text : `[${part.name}]`)).join("\n")}`;
     if (message.role === "tool")
@@ -105,5 +105,5 @@ export function toSummaryRequest(
     return `ASSISTANT\n${said.filter(Boolean).join("\n")}`;
   });
   const bytes = Math.floor((room - estimateTokens(system)) * CHARACTERS_PER_TOKEN) - request.length;
-  return `${keepEnds(told.join("\n\n"), Math.max(SUMMARY_BYTES, bytes))}\n\n${request}`;
+  return `${keepEnds(lines.join("\n\n"), Math.max(SUMMARY_BYTES, bytes))}\n\n${request}`;
 }

@@ -68,12 +68,12 @@ async function afterReply({ execution, ports }: LoopInput, said: AssistantMessag
   const text = textOf(said.parts);
   const unfinished = UNFINISHED[said.finish];
   if (unfinished) return unfinished.ask;
-  const told = (note: string) => ports.rows.notes(execution).includes(note);
+  const wasSaid = (note: string) => ports.rows.notes(execution).includes(note);
   if (kindOf(execution.kind).executionEnds === "reply") {
     if (text.trim() !== "") return { status: "succeeded", outputs: {}, text };
-    return told(EMPTY) ? failed("empty_reply", "The model answered nothing, twice.") : EMPTY;
+    return wasSaid(EMPTY) ? failed("empty_reply", "The model answered nothing, twice.") : EMPTY;
   }
-  if (!told(REMINDER)) return REMINDER;
+  if (!wasSaid(REMINDER)) return REMINDER;
   const outputs = await resultOf(text, execution.contract, schemaCheck({ ports, execution }));
   if (outputs) return { status: "succeeded", outputs, text, by: "text" };
   return failed("no_completion", "The agent stopped without calling complete.", text);

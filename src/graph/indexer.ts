@@ -135,7 +135,7 @@ function createPhases(progress: IndexOptions["progress"]): Phases {
   const list = PHASES.map((name): PhaseReport => ({ name, state: "pending", percent: 0, done: 0, total: 0 }));
   const find = (name: PhaseName) => list[PHASES.indexOf(name)]!;
   let lastTold = 0;
-  const tell = (always: boolean) => {
+  const report = (always: boolean) => {
     const now = Date.now();
     if (!always && now - lastTold < 50) return;
     lastTold = now;
@@ -145,19 +145,19 @@ function createPhases(progress: IndexOptions["progress"]): Phases {
     list,
     start(name, total) {
       Object.assign(find(name), { state: "running", total, done: 0, percent: 0, started_at: now() });
-      tell(true);
+      report(true);
     },
     step(name, done) {
       const phase = find(name);
       phase.done = done;
       phase.percent = phase.total === 0 ? 100 : Math.floor((100 * done) / phase.total);
-      tell(false);
+      report(false);
     },
     end(name) {
       const phase = find(name);
       phase.started_at ??= now();
       Object.assign(phase, { state: "done", done: phase.total, percent: 100, finished_at: now() });
-      tell(true);
+      report(true);
     },
   };
 }

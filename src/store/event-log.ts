@@ -21,9 +21,20 @@ interface EventRow extends Required<{ [K in keyof EventRefs]: string | null }> {
   data: string;
 }
 
+/** An event whose data is still the JSON of its row. */
+export type RawEvent = Omit<SkepEvent, "data"> & { data: string };
+
+export interface EventPage {
+  events: SkepEvent[];
+  /** Where the next page begins; null when the log was read to its start. A page may be empty and still go on. */
+  before: number | null;
+}
+
 export interface EventLog {
   /** Events after `after`, oldest first, at most `limit`. */
   read(after: number, limit: number, filter?: EventFilter): SkepEvent[];
+  /** Events before `before`, newest first, a bounded part of the log at a time. */
+  page(before: number | undefined, limit: number, filter: EventFilter, fits: (event: RawEvent) => boolean): EventPage;
   /** Newest id, 0 when nothing ever happened. */
   lastId(): number;
   /** Newest id of a session's events of these kinds, 0 when there is none. */
@@ -37,7 +48,7 @@ export interface EventLog {
 }
 
 /** True if the event passes the filter. */
-export function matches(event: SkepEvent, filter: EventFilter): boolean {
+export function matches(event: Omit<SkepEvent, "data">, filter: EventFilter): boolean {
   return (
     (filter.run_id === undefined || event.run_id === filter.run_id) &&
     (filter.session_id === undefined || event.session_id === filter.session_id) &&
@@ -48,11 +59,21 @@ export function matches(event: SkepEvent, filter: EventFilter): boolean {
   );
 }
 
-function present(row: EventRow): SkepEvent {
+function rawOf(row: EventRow): RawEvent {
   const { id, kind, at, data, ...refs } = row;
   const known = Object.fromEntries(Object.entries(refs).filter(([, value]) => value !== null)) as EventRefs;
-  return { id, kind, at, ...known, data: JSON.parse(data) };
+  return { id, kind, at, ...known, data };
 }
+
+const whole = (event: RawEvent): SkepEvent => ({ ...event, data: JSON.parse(event.data) });
+const present = (row: EventRow): SkepEvent => whole(rawOf(row));
+
+/** References that have an index: other filters are looked at row by row. */
+const INDEXED = ["run_id", "session_id", "swarm_id"] as const;
+/** What one page looks through at most: rows, and characters of their data. Keeps the event loop free. */
+const PAGE_ROWS = 5_000;
+const PAGE_CHARACTERS = 2_000_000;
+const CHUNK_ROWS = 250;
 
 export function createEventLog(store: Store, clock: Clock): EventLog {
   const { sqlite } = store;
@@ -84,6 +105,29 @@ export function createEventLog(store: Store, clock: Clock): EventLog {
         .prepare(`SELECT * FROM events WHERE ${where.join(" AND ")} ORDER BY id LIMIT @limit`)
         .all(values);
       return (rows as EventRow[]).map(present);
+    },
+    page(start, limit, filter, fits) {
+      const events: SkepEvent[] = [];
+      const own = INDEXED.filter((name) => filter[name] !== undefined);
+      const where = ["id < ?", ...own.map((name) => `${name} = ?`)].join(" AND ");
+      const chunk = store.statement(`SELECT * FROM events WHERE ${where} ORDER BY id DESC LIMIT ${CHUNK_ROWS}`);
+      const values = own.map((name) => filter[name]);
+      let before = start ?? lastId() + 1;
+      for (let rows = 0, characters = 0; rows < PAGE_ROWS && characters < PAGE_CHARACTERS; ) {
+        const read = chunk.all(before, ...values) as EventRow[];
+        for (const row of read) {
+          const event = rawOf(row);
+          rows++;
+          characters += row.data.length;
+          if (matches(event, filter) && fits(event)) {
+            if (events.length === limit) return { events, before };
+            events.push(whole(event));
+          }
+          before = row.id;
+        }
+        if (read.length < CHUNK_ROWS) return { events, before: null };
+      }
+      return { events, before };
     },
     handOver(from, to) {
       // Null would make them everybody's: without an heir they keep the name of who is gone.

@@ -29,8 +29,8 @@ export function createApprovals(client: Client, runId: string, options: Approval
       const { status } = await client.call<{ status: string }>("GET", `/v1/steps/${runId}/${encodeURIComponent(step)}`);
       if (status !== "waiting" || stop.signal.aborted) return;
       options.before();
-      const told = await meaningOf(client, runId, step);
-      const answer = await question(step, message, told, AbortSignal.any([stop.signal, options.signal]));
+      const meaning = await meaningOf(client, runId, step);
+      const answer = await question(step, message, meaning, AbortSignal.any([stop.signal, options.signal]));
       if (answer) await client.call("POST", `/v1/runs/${runId}/approve`, { step_id: step, ...answer });
     } catch (error) {
       // Somebody else was faster, or the run was cancelled: what follows tells it.

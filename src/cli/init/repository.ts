@@ -1,7 +1,9 @@
 /** The repository one stands in, as a project of the server. */
 import { basename, resolve } from "node:path";
 import { isProblem, Problem } from "../../core/errors.ts";
+import { gitOrigin, gitRoot } from "../git-folder.ts";
 import { listItems } from "../resource/find.ts";
+import { ofFolder } from "../resource/project-here.ts";
 import { projects, untilCloned } from "../resource/projects.ts";
 import type { Item } from "../resource/resource.ts";
 import type { Client } from "../server/client.ts";
@@ -27,8 +29,8 @@ export async function addRepository(
   if (!asked && !flags.yes && hasPerson() && !(await confirm(`Add the repository ${root} as a project?`)))
     return undefined;
   const { items } = await listItems(client, projects.path, new URLSearchParams(), PROJECTS);
-  const origin = git(root, "config", "--get", "remote.origin.url");
-  const known = items.find(({ repository }) => repository === root || (origin !== undefined && repository === origin));
+  const origin = gitOrigin(root);
+  const [known] = ofFolder(root, items);
   const name = known?.["name"] ?? freeName(basename(root), items);
   try {
     const made = known ?? (await create(client, name, root, origin));
@@ -59,12 +61,4 @@ function freeName(wanted: string, items: readonly Item[]): string {
     const name = count === 1 ? wanted : `${wanted}-${count}`;
     if (!taken.has(name.toLowerCase())) return name;
   }
-}
-
-const gitRoot = (folder: string): string | undefined => git(folder, "rev-parse", "--show-toplevel");
-
-function git(folder: string, ...args: string[]): string | undefined {
-  if (!Bun.which("git")) return undefined;
-  const ran = Bun.spawnSync(["git", "-C", folder, ...args], { stderr: "ignore" });
-  return ran.exitCode === 0 ? ran.stdout.toString().trim() || undefined : undefined;
 }

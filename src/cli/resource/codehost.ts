@@ -99,7 +99,22 @@ export const codehost: Resource = {
       about: "change a rule",
       on: "one",
       options: [{ flags: "--event <event>", about: "what starts a run", choices: EVENTS }, ...RULE_OPTIONS],
-      run: async ({ client, path, flags }) => told(await client.call<Item>("PUT", path, ruleFrom(flags))),
+      run: async ({ client, path, flags }) => shown(await client.call<Item>("PUT", path, ruleFrom(flags))),
+    },
+    {
+      name: "try",
+      about: "ask whether a rule would start a run at an issue or pull request; nothing is started",
+      on: "one",
+      args: [{ name: "<number>", about: "of the issue or pull request" }],
+      options: [
+        { flags: "--actor <login>", about: "who would do it; its author unless given" },
+        { flags: "--comment <text>", about: "what the comment would say" },
+      ],
+      async run({ client, path, args: [number], flags }) {
+        const body = { number: Number(number), ...bodyOf(flags, { actor: "actor", comment: "comment" }) };
+        const trial = await client.call<Item>("POST", `${path}/try`, body);
+        return { json: trial, text: `${trial["starts"] ? "yes" : "no"}: ${trial["detail"]} (${trial["title"]})` };
+      },
     },
     switchVerb("enable", "let a rule start runs", true),
     switchVerb("disable", "let a rule start nothing", false),
@@ -119,7 +134,7 @@ export const codehost: Resource = {
   ],
 };
 
-const told = (rule: Item) => ({ json: rule, text: fieldLines(Object.entries(rule)) });
+const shown = (rule: Item) => ({ json: rule, text: fieldLines(Object.entries(rule)) });
 
 function runVerb(name: string, about: string, at: string, said: (answer: Item) => string): Verb {
   return {
@@ -135,7 +150,7 @@ function runVerb(name: string, about: string, at: string, said: (answer: Item) =
 }
 
 function switchVerb(name: string, about: string, enabled: boolean): Verb {
-  const run = async ({ client, path }: Call) => told(await client.call<Item>("PUT", path, { enabled }));
+  const run = async ({ client, path }: Call) => shown(await client.call<Item>("PUT", path, { enabled }));
   return { name, about, on: "one", run };
 }
 
@@ -153,7 +168,7 @@ async function add({ client, path, args: [name], flags }: Call) {
   if (!project || !event || !pipeline)
     throw new Problem(422, "bad_usage", "A rule needs --project, --event and --pipeline.");
   const { id } = await findOne(client, projects, project);
-  return told(await client.call<Item>("POST", path, { ...ruleFrom(flags), name, project_id: id }));
+  return shown(await client.call<Item>("POST", path, { ...ruleFrom(flags), name, project_id: id }));
 }
 
 async function connect({ client, flags }: Call) {

@@ -4,7 +4,7 @@ import { Problem } from "../../core/errors.ts";
 import { connect, type ServerFlags, withServer } from "../server/locate.ts";
 import { ownColoursOnly } from "../terminal/style.ts";
 import { fieldLines, tableLines } from "../terminal/table.ts";
-import { findOne, listItems } from "./find.ts";
+import { findOne, listItems, located } from "./find.ts";
 import type { Answer, ArgumentSpec, Flags, Item, OptionSpec, Resource, Verb } from "./resource.ts";
 
 export type Exit = (code: number) => void;
@@ -18,7 +18,8 @@ export function resourceCommands(program: Command, resource: Resource, exit: Exi
     .description(about)
     .argument(`[${one}]`, `show this one: its id or name, or a part that only it begins or ends with`)
     .option("--limit <n>", "how many to list", String(DEFAULT_COUNT));
-  for (const option of [...filters, ...(resource.options ?? [])]) command.addOption(optionOf(option));
+  for (const option of [...filters, ...(resource.options ?? []), ...placeOf(resource)])
+    command.addOption(optionOf(option));
   command.action(async (word: string | undefined, flags: Flags) => {
     const answer = word === undefined ? await list(resource, flags) : await show(resource, word, flags);
     say(flags, answer, exit);
@@ -44,7 +45,7 @@ export function verbCommand(parent: Command, resource: Resource, verb: Verb, exi
   const command = withServer(parent.command(verb.name)).description(verb.about);
   if (verb.on === "one") command.argument(`<${resource.one}>`);
   for (const argument of verb.args ?? []) command.addArgument(argumentOf(argument));
-  for (const option of verb.options ?? []) command.addOption(optionOf(option));
+  for (const option of [...(verb.options ?? []), ...placeOf(resource)]) command.addOption(optionOf(option));
   command.action(async (...given: unknown[]) => {
     // Options stand before or after the name of the verb.
     const flags = command.optsWithGlobals<Flags>();
@@ -53,11 +54,14 @@ export function verbCommand(parent: Command, resource: Resource, verb: Verb, exi
       .flat()
       .filter((word): word is string => typeof word === "string");
     const client = await connect(flags as ServerFlags);
-    const item = verb.on === "one" ? await findOne(client, resource, words.shift()!) : {};
-    const path = verb.on === "one" ? pathOf(resource, item) : resource.path;
+    const placed = await located(client, resource, flags);
+    const item = verb.on === "one" ? await findOne(client, placed, words.shift()!) : {};
+    const path = verb.on === "one" ? pathOf(placed, item) : placed.path;
     say(flags, await verb.run({ client, item, path, args: words, flags }), exit);
   });
 }
+
+const placeOf = ({ within }: Resource): OptionSpec[] => (within ? [within.option] : []);
 
 export const pathOf = ({ path, idOf, pathOf: own }: Resource, item: Item): string =>
   own?.(item) ?? `${path}/${encodeURIComponent(idOf(item))}`;
@@ -69,7 +73,8 @@ async function list(resource: Resource, flags: Flags): Promise<Answer> {
     if (value !== undefined) query.set(filter.query, String(value));
   }
   const client = await connect(flags as ServerFlags);
-  const found = await listItems(client, resource.path, query, countOf(flags["limit"]));
+  const { path } = await located(client, resource, flags);
+  const found = await listItems(client, path, query, countOf(flags["limit"]));
   const more = found.next_cursor === null ? [] : [`More: --limit ${countOf(flags["limit"]) * 2}`];
   const isNarrowed = query.size > 0;
   const text =
@@ -87,8 +92,9 @@ function countOf(limit: unknown): number {
 
 async function show(resource: Resource, word: string, flags: Flags): Promise<Answer> {
   const client = await connect(flags as ServerFlags);
-  const found = await findOne(client, resource, word);
-  const item = resource.single === false ? found : await client.call<Item>("GET", pathOf(resource, found));
+  const placed = await located(client, resource, flags);
+  const found = await findOne(client, placed, word);
+  const item = resource.single === false ? found : await client.call<Item>("GET", pathOf(placed, found));
   const shown = await resource.show?.(item, { client, flags });
   if (shown && "json" in shown) return shown;
   return { json: item, text: shown ?? fieldLines(Object.entries(item)) };

@@ -3,7 +3,7 @@
 import { Problem } from "../../core/errors.ts";
 import { didYouMean } from "../../core/near.ts";
 import type { Client } from "../server/client.ts";
-import type { Item, Resource } from "./resource.ts";
+import type { Flags, Item, Resource } from "./resource.ts";
 
 export interface List {
   items: Item[];
@@ -29,6 +29,11 @@ export async function listItems(client: Client, path: string, query: URLSearchPa
   }
 }
 
+/** The resource with the path of its list, where that depends on what is asked. */
+export async function located(client: Client, resource: Resource, flags: Flags): Promise<Resource> {
+  return resource.within ? { ...resource, path: await resource.within.pathFor(client, flags) } : resource;
+}
+
 /** A whole id as the server makes them. */
 const isWhole = (word: string): boolean => /^[a-z]+_[0-9a-hjkmnp-tv-z]{26}$/.test(word);
 
@@ -40,31 +45,37 @@ const isWhole = (word: string): boolean => /^[a-z]+_[0-9a-hjkmnp-tv-z]{26}$/.tes
 export async function findOne(client: Client, resource: Resource, word: string): Promise<Item> {
   const { idOf, namesOf = () => [], single = true, path } = resource;
   if (single && isWhole(word)) return client.call<Item>("GET", `${path}/${encodeURIComponent(word)}`);
-  const { items } = await listItems(client, path, new URLSearchParams(), LOOKED_THROUGH);
+  const { items, next_cursor } = await listItems(client, path, new URLSearchParams(), LOOKED_THROUGH);
   const namesFor = (item: Item): string[] => [idOf(item), ...namesOf(item)];
   const wanted = word.toLowerCase();
-  const exact = items.filter((item) => namesFor(item).some((name) => name === word));
-  if (exact.length > 0) return exact[0]!;
+  const own = items.find((item) => idOf(item) === word);
+  if (own) return own;
+  const exact = items.filter((item) => namesOf(item).includes(word));
+  if (exact.length === 1) return exact[0]!;
   const matches = (name: string) => {
     const id = name.toLowerCase();
     return (
       id.startsWith(wanted) || id.replace(/^[a-z]+_/, "").startsWith(wanted) || (isWhole(id) && id.endsWith(wanted))
     );
   };
-  const found = items.filter((item) => namesFor(item).some(matches));
+  // Names need not be unique: of several that fit wholly, the id tells which is meant.
+  const found = exact.length > 0 ? exact : items.filter((item) => namesFor(item).some(matches));
   if (found.length === 1) return found[0]!;
   if (found.length === 0) {
     const near = didYouMean(
       word,
       items.flatMap((item) => (namesOf(item)[0] === undefined && isWhole(idOf(item)) ? [] : namesFor(item))),
     );
+    const part = next_cursor === null ? "" : `Only the first ${LOOKED_THROUGH} were looked through: give the whole id.`;
     throw new Problem(
       404,
       "not_found",
-      [`There is no ${resource.one} ${word}.`, near, `List them with: skep ${resource.name}`].filter(Boolean).join(" "),
+      [`There is no ${resource.one} ${word}.`, part, near, `List them with: skep ${resource.name}`]
+        .filter(Boolean)
+        .join(" "),
     );
   }
-  const named = found.slice(0, NAMED).map((item) => namesOf(item)[0] ?? idOf(item));
+  const named = found.slice(0, NAMED).map((item) => (exact.length > 0 ? undefined : namesOf(item)[0]) ?? idOf(item));
   const more = found.length > NAMED ? ` and ${found.length - NAMED} more` : "";
   throw new Problem(422, "ambiguous", `${word} may be any of ${named.join(", ")}${more}. Write more of it.`);
 }

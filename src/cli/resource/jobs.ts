@@ -1,5 +1,6 @@
 /** `skep jobs`: what the server does in the background. */
 import type { Client } from "../server/client.ts";
+import { columns, fit, isLive, oneLine } from "../terminal/style.ts";
 import { timeText } from "../terminal/table.ts";
 import type { Item, Resource } from "./resource.ts";
 import { statusStyle } from "./words.ts";
@@ -32,8 +33,8 @@ export const jobs: Resource = {
       name: "wait",
       about: "wait until a job is over; exit 1 when it failed",
       on: "one",
-      async run({ client, item, path }) {
-        const job = await untilOver(client, path, item);
+      async run({ client, item }) {
+        const job = await jobEnded(client, item);
         const why = job["error"]?.message ?? job["detail"] ?? "";
         const text = `${job["id"]} ${job["state"]}${why ? `: ${why}` : ""}`;
         return { json: job, text, code: job["state"] === "succeeded" ? 0 : 1 };
@@ -51,11 +52,21 @@ export const jobs: Resource = {
   ],
 };
 
-async function untilOver(client: Client, path: string, job: Item): Promise<Item> {
-  let now = job;
-  while (!isOver(now)) {
+/** Waits until a job is over. On a terminal it shows how far the job is. */
+export async function jobEnded(client: Client, begun: Item): Promise<Item> {
+  const isShown = process.stderr.isTTY === true && isLive();
+  for (let job = begun; ; job = await client.call<Item>("GET", `/v1/jobs/${begun["id"]}`)) {
+    if (isShown) process.stderr.write(`\r\x1b[K${isOver(job) ? "" : progressText(job)}`);
+    if (isOver(job)) return job;
     await Bun.sleep(LOOK_MS);
-    now = await client.call<Item>("GET", path);
   }
-  return now;
 }
+
+const progressText = ({ subject, percent, detail }: Item): string =>
+  fit(
+    [subject, percent === null ? "" : `${Math.round(percent)} %`, detail]
+      .filter(Boolean)
+      .map((part) => oneLine(String(part)))
+      .join("  "),
+    columns() - 1,
+  );

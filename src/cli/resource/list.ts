@@ -16,10 +16,12 @@ import { secrets } from "./secrets.ts";
 import { skills } from "./skills.ts";
 import { sso } from "./sso.ts";
 import { swarm } from "./swarm.ts";
+import { tasks } from "./tasks.ts";
 import { users } from "./users.ts";
 
 export const RESOURCES: readonly Resource[] = [
   projects,
+  tasks,
   pipelines,
   agents,
   skills,

@@ -3,8 +3,8 @@ import { readText } from "../read-input.ts";
 import { fieldLines, tableLines, timeText } from "../terminal/table.ts";
 import { findOne, listItems } from "./find.ts";
 import { projects } from "./projects.ts";
-import type { Call, Item, OptionSpec, Resource, Verb } from "./resource.ts";
-import { bodyOf, deleteVerb, listOf } from "./words.ts";
+import type { Call, Item, OptionSpec, Resource } from "./resource.ts";
+import { bodyOf, deleteVerb, editVerb, listOf, switchVerb } from "./words.ts";
 
 const SHOWN = 50;
 
@@ -85,19 +85,14 @@ export const notifications: Resource = {
         return { json: made, text: linesOf(made) };
       },
     },
-    {
-      name: "edit",
-      about: "change a channel; what is not given stays",
-      on: "one",
-      options: [{ flags: "--name <text>", about: "what to call it" }, ...CHOICES],
-      async run(call) {
-        const body = { ...bodyOf(call.flags, { name: "name" }), ...(await fieldsOf(call)) };
-        const changed = await call.client.call<Item>("PUT", call.path, body);
-        return { json: changed, text: linesOf(changed) };
-      },
-    },
-    switchVerb("enable", "send to a channel again", true),
-    switchVerb("disable", "send nothing to a channel", false),
+    editVerb(
+      "edit",
+      "change a channel; what is not given stays",
+      [{ flags: "--name <text>", about: "what to call it" }, ...CHOICES],
+      { fieldsOf: async (call) => ({ ...bodyOf(call.flags, { name: "name" }), ...(await fieldsOf(call)) }), linesOf },
+    ),
+    switchVerb("enable", "send to a channel again", true, linesOf),
+    switchVerb("disable", "send nothing to a channel", false, linesOf),
     {
       name: "test",
       about: "send a test now; exit 1 when it does not arrive",
@@ -133,13 +128,3 @@ const deliveryLines = (items: readonly Item[]): string[] =>
     ],
     items,
   );
-
-function switchVerb(name: string, about: string, enabled: boolean): Verb {
-  return {
-    ...{ name, about, on: "one" },
-    async run({ client, path }) {
-      const changed = await client.call<Item>("PUT", path, { enabled });
-      return { json: changed, text: linesOf(changed) };
-    },
-  };
-}

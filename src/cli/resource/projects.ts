@@ -1,10 +1,12 @@
 /** `skep projects`: repositories that agents work in. */
-import { basename } from "node:path";
+import { basename, resolve } from "node:path";
 import { Problem } from "../../core/errors.ts";
+import { gitRoot } from "../git-folder.ts";
 import type { Client } from "../server/client.ts";
 import { fieldLines, timeText } from "../terminal/table.ts";
+import { jobEnded } from "./jobs.ts";
 import type { Call, Item, OptionSpec, Resource } from "./resource.ts";
-import { bodyOf, deleteVerb, statusStyle } from "./words.ts";
+import { bodyOf, deleteVerb, editVerb, statusStyle } from "./words.ts";
 
 const FIELDS = {
   name: "name",
@@ -56,25 +58,21 @@ export const projects: Resource = {
       name: "add",
       about: "register a repository, and clone it",
       on: "none",
-      args: [{ name: "[name]", about: "how runs name it (default: the repository's)" }],
+      args: [{ name: "[name]", about: "how runs name it (default: the repository's); or a folder, or an address" }],
       options: [{ flags: "--repository <url>", about: "https or ssh address" }, ...OPTIONS, NO_WAIT],
       run: (call) => add(call),
     },
-    {
-      name: "update",
-      about: "change a project",
-      on: "one",
-      options: [
+    editVerb(
+      "update",
+      "change a project",
+      [
         { flags: "--name <text>", about: "another name" },
         { flags: "--repository <url>", about: "a new address; cloned again" },
         ...OPTIONS,
         { flags: "--status <status>", about: "what becomes of it", choices: ["active", "paused", "archived"] },
       ],
-      async run({ client, path, flags }) {
-        const project = await client.call<Item>("PUT", path, bodyOf(flags, FIELDS));
-        return { json: project, text: linesOf(project) };
-      },
-    },
+      { fieldsOf: ({ flags }) => bodyOf(flags, FIELDS), linesOf: (project) => linesOf(project) },
+    ),
     {
       name: "clone",
       about: "try a clone that failed again",
@@ -118,20 +116,26 @@ const linesOf = (project: Item): string[] =>
   ]);
 
 async function add({ client, args: [given], flags }: Call) {
-  const repository = flags["repository"] as string | undefined;
-  const name = given ?? (repository ? basename(repository).replace(/\.git$/, "") : undefined);
+  const isRepository = given !== undefined && flags["repository"] === undefined && /^[./~]|:/.test(given);
+  const repository = isRepository ? repositoryAt(given) : (flags["repository"] as string | undefined);
+  const name = (isRepository ? undefined : given) ?? (repository && basename(repository).replace(/\.git$/, ""));
   if (!name) throw new Problem(422, "bad_usage", "Give a name, or --repository URL, or both.");
-  const made = await client.call<Item>("POST", "/v1/projects", { ...bodyOf(flags, FIELDS), name });
+  const made = await client.call<Item>("POST", "/v1/projects", { ...bodyOf(flags, FIELDS), name, repository });
   return cloned(flags["wait"] === false ? made : await untilCloned(client, made));
 }
 
+/** An address as it is; of a folder of this machine its repository. */
+function repositoryAt(text: string): string {
+  if (text.includes(":")) return text;
+  const root = gitRoot(resolve(text));
+  if (root === undefined) throw new Problem(422, "bad_usage", `${text} is not a git repository.`);
+  return root;
+}
+
 async function fetchProject({ client, item, path, flags }: Call) {
-  let job = await client.call<Item>("POST", `${path}/fetch`);
-  if (flags["wait"] === false) return { json: job, text: `${item["name"]}: fetching, as job ${job["id"]}` };
-  while (["queued", "running"].includes(job["state"])) {
-    await Bun.sleep(LOOK_MS);
-    job = await client.call<Item>("GET", `/v1/jobs/${job["id"]}`);
-  }
+  const begun = await client.call<Item>("POST", `${path}/fetch`);
+  if (flags["wait"] === false) return { json: begun, text: `${item["name"]}: fetching, as job ${begun["id"]}` };
+  const job = await jobEnded(client, begun);
   const text =
     job["state"] === "succeeded"
       ? `${item["name"]}: up to date, at ${job["result"]?.commit?.slice(0, 8) ?? "no commit"}`

@@ -49,7 +49,7 @@ const file = (name: string, text: string): string => {
 };
 
 describe("every list", () => {
-  for (const resource of [...RESOURCES, runs])
+  for (const resource of [...RESOURCES, runs].filter(({ within }) => within === undefined))
     test(`${resource.name}: a head over the rows, or what to do to get the first; the same as JSON`, async () => {
       const { items, next_cursor } = await json(resource.name);
       const [first = "", ...rest] = (await said(resource.name)).trimEnd().split("\n");

@@ -36,7 +36,7 @@ export interface Call {
   client: Client;
   /** What the verb acts on, as the list shows it; empty for a verb that acts on none. */
   item: Item;
-  /** Path of the item. */
+  /** Path of the item; of the list for a verb that acts on none. */
   path: string;
   args: readonly string[];
   flags: Flags;
@@ -67,8 +67,10 @@ export interface Resource {
   /** One of them: `project`. */
   one: string;
   about: string;
-  /** Path of the list. */
+  /** Path of the list; empty for one with `within`. */
   path: string;
+  /** For a list that lies below another object: the option that names that, and the path it leads to. */
+  within?: { option: OptionSpec; pathFor(client: Client, flags: Flags): Promise<string> };
   /** What stands for one in a path. */
   idOf(item: Item): string;
   /** Further names that one may be called by. */

@@ -5,8 +5,8 @@ import type { Client } from "../server/client.ts";
 import { fieldLines, tableLines, timeText } from "../terminal/table.ts";
 import { findOne, listItems } from "./find.ts";
 import { projects } from "./projects.ts";
-import type { Call, Flags, Item, OptionSpec, Resource, Verb } from "./resource.ts";
-import { bodyOf, deleteVerb, listOf, statusStyle } from "./words.ts";
+import type { Call, Flags, Item, OptionSpec, Resource } from "./resource.ts";
+import { bodyOf, deleteVerb, editVerb, listOf, statusStyle, switchVerb } from "./words.ts";
 
 const LOOK_MS = 500;
 const SHOWN = 500;
@@ -119,19 +119,14 @@ export const routines: Resource = {
         return { json: made, text: linesOf(made) };
       },
     },
-    {
-      name: "edit",
-      about: "change a routine; what is not given stays",
-      on: "one",
-      options: [{ flags: "--name <text>", about: "what to call it" }, ...CHOICES],
-      async run(call) {
-        const fields = { ...bodyOf(call.flags, { name: "name" }), ...(await fieldsOf(call)) };
-        const changed = await call.client.call<Item>("PUT", call.path, fields);
-        return { json: changed, text: linesOf(changed) };
-      },
-    },
-    switchVerb("enable", "let a routine run at its times", true),
-    switchVerb("disable", "keep a routine from running", false),
+    editVerb(
+      "edit",
+      "change a routine; what is not given stays",
+      [{ flags: "--name <text>", about: "what to call it" }, ...CHOICES],
+      { fieldsOf: async (call) => ({ ...bodyOf(call.flags, { name: "name" }), ...(await fieldsOf(call)) }), linesOf },
+    ),
+    switchVerb("enable", "let a routine run at its times", true, linesOf),
+    switchVerb("disable", "keep a routine from running", false, linesOf),
     {
       name: "run",
       about: "have a routine run now",
@@ -200,16 +195,6 @@ const tickLines = (items: readonly Item[], at: (tick: Item) => string): string[]
     ],
     items,
   );
-
-function switchVerb(name: string, about: string, enabled: boolean): Verb {
-  return {
-    ...{ name, about, on: "one" },
-    async run({ client, path }) {
-      const changed = await client.call<Item>("PUT", path, { enabled });
-      return { json: changed, text: linesOf(changed) };
-    },
-  };
-}
 
 async function run({ client, path, flags }: Call) {
   const begun = await client.call<Item>("POST", `${path}/trigger`);

@@ -38,7 +38,7 @@ export const sso: Resource = {
       args: [{ name: "<slug>", about: "its name in addresses" }],
       options: OPTIONS,
       async run({ client, path, args: [slug], flags }) {
-        return told(await client.call<Item>("POST", path, { ...(await bodyFrom(flags)), slug }));
+        return shown(await client.call<Item>("POST", path, { ...(await bodyFrom(flags)), slug }));
       },
     },
     {
@@ -46,7 +46,7 @@ export const sso: Resource = {
       about: "change a provider",
       on: "one",
       options: OPTIONS,
-      run: async ({ client, path, flags }) => told(await client.call<Item>("PUT", path, await bodyFrom(flags))),
+      run: async ({ client, path, flags }) => shown(await client.call<Item>("PUT", path, await bodyFrom(flags))),
     },
     switchVerb("enable", "let users sign on through a provider", true),
     switchVerb("disable", "let nobody sign on through a provider", false),
@@ -67,9 +67,9 @@ async function bodyFrom(flags: Flags): Promise<Record<string, unknown>> {
   };
 }
 
-const told = (provider: Item) => ({ json: provider, text: fieldLines(Object.entries(provider)) });
+const shown = (provider: Item) => ({ json: provider, text: fieldLines(Object.entries(provider)) });
 
 function switchVerb(name: string, about: string, enabled: boolean): Verb {
-  const run = async ({ client, path }: Call) => told(await client.call<Item>("PUT", path, { enabled }));
+  const run = async ({ client, path }: Call) => shown(await client.call<Item>("PUT", path, { enabled }));
   return { name, about, on: "one", run };
 }

@@ -37,7 +37,7 @@ export const users: Resource = {
       ],
       async run({ client, path, args: [email], flags }) {
         const body = { ...(await bodyFrom(flags, "password")), email, ...(flags["admin"] ? { role: "admin" } : {}) };
-        return told(await client.call<Item>("POST", path, body));
+        return shown(await client.call<Item>("POST", path, body));
       },
     },
     {
@@ -58,7 +58,7 @@ export const users: Resource = {
           ...(flags["active"] ? { active: flags["active"] === "true" } : {}),
           ...(flags["resetTwoFactor"] ? { two_factor_enabled: false } : {}),
         };
-        return told(await client.call<Item>("PUT", path, body));
+        return shown(await client.call<Item>("PUT", path, body));
       },
     },
     deleteVerb("delete a user; what it owned becomes yours", ({ item }) => `user ${item["email"]}`),
@@ -72,7 +72,7 @@ async function bodyFrom(flags: Flags, what: string): Promise<Record<string, unkn
   };
 }
 
-const told = (user: Item) => ({
+const shown = (user: Item) => ({
   json: user,
   text: `${user["email"]}: ${user["role"]}, ${user["active"] ? "active" : "off"}${user["two_factor_enabled"] ? ", two-factor verification" : ""}`,
 });

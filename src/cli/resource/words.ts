@@ -2,7 +2,7 @@
 import { Problem } from "../../core/errors.ts";
 import { confirm, hasPerson } from "../terminal/ask.ts";
 import type { Style } from "../terminal/style.ts";
-import type { Call, Flags, OptionSpec, Verb } from "./resource.ts";
+import type { Call, Flags, Item, OptionSpec, Verb } from "./resource.ts";
 
 const STATUS_STYLES: Readonly<Record<string, Style>> = {
   succeeded: "green",
@@ -42,6 +42,27 @@ export function deleteVerb(about: string, losing: (call: Call) => string, force?
     },
   };
 }
+
+/** How the verbs that change one are made: its fields out of flags, and what is said of the changed one. */
+export interface ChangeWords {
+  fieldsOf(call: Call): Promise<Record<string, unknown>> | Record<string, unknown>;
+  linesOf(item: Item): readonly string[];
+}
+
+/** The verb that changes what is given of one and leaves the rest. */
+export function editVerb(name: string, about: string, options: readonly OptionSpec[], words: ChangeWords): Verb {
+  return {
+    ...{ name, about, on: "one", options },
+    async run(call) {
+      const changed = await call.client.call<Item>("PUT", call.path, await words.fieldsOf(call));
+      return { json: changed, text: words.linesOf(changed) };
+    },
+  };
+}
+
+/** The verb that switches one on or off. */
+export const switchVerb = (name: string, about: string, enabled: boolean, linesOf: ChangeWords["linesOf"]): Verb =>
+  editVerb(name, about, [], { fieldsOf: () => ({ enabled }), linesOf });
 
 /** The body of a change out of flags: only what was given; an empty text clears. */
 export function bodyOf(flags: Flags, fields: Readonly<Record<string, string>>): Record<string, unknown> {

@@ -37,12 +37,12 @@ export function createBashTool(): Tool<Static<typeof parameters>> {
         signal,
         onOutput,
       });
-      return told(result, timeoutSeconds);
+      return resultOf(result, timeoutSeconds);
     },
   };
 }
 
-function told(result: ExecResult, timeoutSeconds: number): ToolResult {
+function resultOf(result: ExecResult, timeoutSeconds: number): ToolResult {
   const { exitCode, timedOut, aborted } = result;
   const output = result.output === "" || result.output.endsWith("\n") ? result.output : `${result.output}\n`;
   if (timedOut) return { ok: false, output: `${output}[timed out after ${timeoutSeconds} s and killed]` };

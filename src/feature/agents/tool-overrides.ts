@@ -38,7 +38,7 @@ export function createToolOverrides({ store, clock, toolNames }: ToolOverridesDe
     db.select().from(toolOverrides).where(eq(toolOverrides.agent_id, agentId)).orderBy(asc(toolOverrides.tool)).all();
   const of = (agentId: string) => new Map(rowsOf(agentId).map((row) => [row.tool, row.enabled]));
   const one = (agentId: string, tool: string) => and(eq(toolOverrides.agent_id, agentId), eq(toolOverrides.tool, tool));
-  const tell = (agentId: string, tool: string, enabled: boolean | null) =>
+  const publish = (agentId: string, tool: string, enabled: boolean | null) =>
     store.write(({ emit }) =>
       emit(activity, {
         agent_id: agentId,
@@ -65,14 +65,14 @@ export function createToolOverrides({ store, clock, toolNames }: ToolOverridesDe
       const target = [toolOverrides.agent_id, toolOverrides.tool];
       store.write(() => {
         db.insert(toolOverrides).values(row).onConflictDoUpdate({ target, set: row }).run();
-        tell(agentId, tool, enabled);
+        publish(agentId, tool, enabled);
       });
       return row;
     },
     remove(agentId, tool) {
       store.write(() => {
         if (db.delete(toolOverrides).where(one(agentId, tool)).run().changes === 0) throw notFound("override");
-        tell(agentId, tool, null);
+        publish(agentId, tool, null);
       });
     },
     removeAll(agentId) {

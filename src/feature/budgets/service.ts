@@ -106,7 +106,7 @@ export function createBudgets({ store, clock, limits, ownLimits = () => ({}), no
     const refs = { run_id: spender.runId, session_id: spender.sessionId, agent_id: spender.agentId };
     return { ...refs, user_id: scope.startsWith("instance") ? ADMINISTRATORS : spender.userId };
   };
-  const tell = (budget: Budget, spender: Spender, spent: number, level: "warning" | "error"): void => {
+  const report = (budget: Budget, spender: Spender, spent: number, level: "warning" | "error"): void => {
     const { scope, limitUsd, resetsAt } = budget;
     const word = level === "error" ? "is used up" : `is used to ${Math.floor(percentOf(spent, limitUsd))} %`;
     const reset = resetsAt === null ? "" : ` It resets at ${resetsAt}.`;
@@ -122,7 +122,7 @@ export function createBudgets({ store, clock, limits, ownLimits = () => ({}), no
     store.write(({ emit }) => {
       if (!once(`exceeded\n${keyOf(budget)}\n${spender.sessionId ?? ""}`)) return;
       emit(budgetExceeded, { ...refsOf(budget, spender), data: dataOf(budget, spent) });
-      tell(budget, spender, spent, "error");
+      report(budget, spender, spent, "error");
     });
     const { scope, limitUsd, resetsAt } = budget;
     return { scope, limitUsd, spentUsd: spent / NANO, resetsAt };
@@ -164,7 +164,7 @@ export function createBudgets({ store, clock, limits, ownLimits = () => ({}), no
         if (percentOf(spent, budget.limitUsd) < warn_at_percent || !once(`warning\n${keyOf(budget)}`)) continue;
         const data = { ...dataOf(budget, spent), percent: percentOf(spent, budget.limitUsd) };
         emit(budgetWarning, { ...refsOf(budget, spender), data });
-        tell(budget, spender, spent, "warning");
+        report(budget, spender, spent, "warning");
       }
     },
     release: (sessionId) => void holds.delete(sessionId),

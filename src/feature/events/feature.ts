@@ -1,12 +1,21 @@
+import { agentOutput, agentThinking, outputWithdrawn } from "../../engine/events.ts";
 import { type Core, defineFeature } from "../feature.ts";
 import type { RunsService } from "../runs/service.ts";
+import { toolCallEnd, toolCallStart } from "../sessions/events.ts";
+import { llmCall } from "../usage/events.ts";
 import { eventEvents } from "./events.ts";
 import { eventRoutes } from "./routes.ts";
+
+/** What agents say and do piece by piece: many a second, of use only to who looks at that agent. */
+const FINE = [agentOutput, agentThinking, outputWithdrawn, toolCallStart, toolCallEnd, llmCall];
 
 export const events = defineFeature(
   "events",
   ({ base, streams, tickets, eventLog, contributions, runs }: Core & { runs: Pick<RunsService, "views"> }) => ({
-    routes: eventRoutes(base, { streams, tickets, catalogue: contributions.events, assertRun: runs.views.rowFor }),
+    routes: eventRoutes(base, {
+      ...{ streams, tickets, log: eventLog, catalogue: contributions.events, assertRun: runs.views.rowFor },
+      fine: new Set(FINE.map(({ kind }) => kind)),
+    }),
     handOver: eventLog.handOver,
     prunes: [{ keep: null, run: eventLog.prune }],
   }),

@@ -1,4 +1,4 @@
-/** GET /v1/events/stream, and the one-minute tickets by which a browser may open it without a token in the address. */
+/** GET /v1/events, the log; GET /v1/events/stream, what happens now; and the one-minute tickets by which a browser may open it without a token in the address. */
 import { Type as t } from "@sinclair/typebox";
 import { Elysia } from "elysia";
 import { badRequest, invalidField } from "../../core/errors.ts";
@@ -6,42 +6,74 @@ import type { EventCatalogue, SkepEvent } from "../../core/events.ts";
 import type { Base } from "../../http/base.ts";
 import type { Caller } from "../../http/caller.ts";
 import type { EventStreams } from "../../http/event-stream.ts";
-import { queryInteger } from "../../http/list.ts";
+import { cursorAfter, numberAfter, PageQuery, pageOf, queryInteger } from "../../http/list.ts";
 import { stillHolds } from "../../http/standing.ts";
 import { TICKET_SECONDS, type Tickets } from "../../http/tickets.ts";
+import type { EventLog, RawEvent } from "../../store/event-log.ts";
+import { FilterQuery, LoggedEventList, presentEvent, StreamQuery } from "./model.ts";
 
 const tags = ["events"];
 
 export interface EventDeps {
   streams: EventStreams;
   tickets: Tickets;
+  log: Pick<EventLog, "page">;
   catalogue: EventCatalogue;
+  /** Kinds that a reader with another focus does without. */
+  fine: ReadonlySet<string>;
   /** @throws Problem 404 for a run that there is not, or that the caller may not read. */
   assertRun(runId: string, caller: Caller): unknown;
 }
 
 /** What a caller may see: users their own and what belongs to nobody, executions their own, administrators all. */
-export function mayReadEvent(caller: Caller, event: SkepEvent): boolean {
+export function mayReadEvent(caller: Caller, event: Pick<SkepEvent, "session_id" | "user_id">): boolean {
   if (caller.admin) return true;
   if (caller.execution) return event.session_id === caller.execution.sessionId;
   return event.user_id === undefined || event.user_id === caller.userId;
 }
 
-export function eventRoutes(base: Base, { streams, tickets, catalogue, assertRun }: EventDeps) {
+export function eventRoutes(base: Base, { streams, tickets, log, catalogue, fine, assertRun }: EventDeps) {
   const open = (caller: Caller, query: StreamQuery, lastEventId: string | null): Response => {
     const { run_id, session_id, agent_id, swarm_id, project_id } = query;
     if (run_id !== undefined) assertRun(run_id, caller);
+    const focus = query.focus === undefined ? undefined : new Set(query.focus.split(",").map((id) => id.trim()));
+    const inFocus = ({ kind, run_id: run = "", session_id: session = "" }: SkepEvent) =>
+      focus === undefined ||
+      !fine.has(kind) ||
+      (focus.has(run) && run !== "") ||
+      (focus.has(session) && session !== "");
     const follows = [run_id, session_id, swarm_id].some((id) => id !== undefined);
     const after = positionOf(lastEventId) ?? query.after ?? (follows ? 0 : undefined);
     return streams.open({
       filter: { run_id, session_id, agent_id, swarm_id, project_id, kinds: kindsOf(query.kinds, catalogue) },
       after,
-      mayRead: (event) => mayReadEvent(caller, event),
+      mayRead: (event) => mayReadEvent(caller, event) && inFocus(event),
       stillValid: () => stillHolds(caller),
     });
   };
+  const list = (caller: Caller, { q, before, kinds, limit, cursor, ...refs }: ListQuery) => {
+    if (refs.run_id !== undefined) assertRun(refs.run_id, caller);
+    const page = pageOf({ limit, cursor });
+    const words = (q ?? "").toLowerCase().split(/\s+/).filter(Boolean).map(inJson);
+    const fits = (event: RawEvent) => mayReadEvent(caller, event) && holds(event, words);
+    const filter = { ...refs, kinds: kindsOf(kinds, catalogue) };
+    const { events, before: rest } = log.page(numberAfter(page) ?? before, page.limit, filter, fits);
+    return { items: events.map(presentEvent), next_cursor: rest === null ? null : cursorAfter(String(rest)) };
+  };
   return new Elysia({ name: "skep/events" })
     .use(base)
+    .get("/v1/events", ({ query, caller }) => list(caller, query), {
+      access: "user",
+      query: ListQuery,
+      response: { 200: LoggedEventList },
+      detail: {
+        tags,
+        operationId: "listEvents",
+        summary: "The log of events, newest first",
+        description:
+          "A page looks through a bounded part of the log: it may hold fewer events than `limit`, or none, and go on. It has ended when `next_cursor` is null.",
+      },
+    })
     .post("/v1/events/ticket", ({ caller }) => ({ ticket: tickets.issue(caller), expires_in: TICKET_SECONDS }), {
       access: "user",
       response: { 200: t.Object({ ticket: t.String(), expires_in: t.Integer({ description: "Seconds." }) }) },
@@ -71,17 +103,22 @@ export function eventRoutes(base: Base, { streams, tickets, catalogue, assertRun
     );
 }
 
-const StreamQuery = t.Object({
-  run_id: t.Optional(t.String({ maxLength: 100 })),
-  session_id: t.Optional(t.String({ maxLength: 100 })),
-  agent_id: t.Optional(t.String({ maxLength: 100 })),
-  swarm_id: t.Optional(t.String({ maxLength: 100 })),
-  project_id: t.Optional(t.String({ maxLength: 100 })),
-  kinds: t.Optional(t.String({ maxLength: 2_000, description: "Kinds, separated by commas." })),
-  after: t.Optional(queryInteger({ minimum: 0, description: "Like Last-Event-ID, for the first request." })),
-  ticket: t.Optional(t.String({ maxLength: 100 })),
+const ListQuery = t.Object({
+  ...FilterQuery,
+  ...PageQuery,
+  before: t.Optional(queryInteger({ minimum: 1, description: "Only events before this one, by `id`." })),
+  q: t.Optional(t.String({ maxLength: 200, description: "Words; all of them must be in the event's kind or data." })),
 });
-type StreamQuery = (typeof StreamQuery)["static"];
+type ListQuery = (typeof ListQuery)["static"];
+
+/** A word as it stands in the JSON of an event's data. */
+const inJson = (word: string): string => JSON.stringify(word).slice(1, -1);
+
+function holds({ kind, data }: RawEvent, words: string[]): boolean {
+  if (words.length === 0) return true;
+  const text = `${kind} ${data}`.toLowerCase();
+  return words.every((word) => text.includes(word));
+}
 
 /** @throws Problem 400 for what no stream of ours sent. */
 function positionOf(lastEventId: string | null): number | undefined {

@@ -3,10 +3,12 @@ import { existsSync } from "node:fs";
 import { rm } from "node:fs/promises";
 import { join } from "node:path";
 import { adminFolder } from "../../adapter/git/worktree.ts";
+import { LIMITS } from "../../core/limits.ts";
 import { selfCommand } from "../../core/self-command.ts";
 import { createGraphClient } from "../../graph/client.ts";
 import type { GraphPlace } from "../../graph/session.ts";
 import { toolSchemas } from "../../graph/tools.ts";
+import type { Page } from "../../http/list.ts";
 import type { DataFolder } from "../../store/data-folder.ts";
 import { type Core, defineFeature } from "../feature.ts";
 import type { Jobs } from "../jobs/service.ts";
@@ -20,7 +22,7 @@ import { codeGraphTools } from "./tools.ts";
 
 type Needs = Core & {
   jobs: Jobs;
-  projects: { find(id: string): Project | undefined };
+  projects: { find(id: string): Project | undefined; list(filter: object, page: Page): { items: Project[] } };
 };
 
 export const knowledgeGraph = defineFeature(
@@ -33,7 +35,10 @@ export const knowledgeGraph = defineFeature(
     });
     const places = placesIn(folder);
     const jobs = createIndexJobs({ store, jobs: deps.jobs, graphOf: (id) => client.project(places.placeOf(id)) });
-    const service = createKnowledgeGraph({ client, jobs, project: projects.find, ...places });
+    const newest: Page = { limit: LIMITS.listMax, after: null };
+    const hasIndex = (id: string) => existsSync(join(places.placeOf(id).store, "manifest.json"));
+    const indexed = () => projects.list({}, newest).items.flatMap(({ id }) => (hasIndex(id) ? [id] : []));
+    const service = createKnowledgeGraph({ client, jobs, project: projects.find, indexed, ...places });
 
     /** A job could write into the folder of a project that is gone. */
     async function forget(projectId: string): Promise<void> {

@@ -15,8 +15,20 @@ export interface KnowledgeGraphDeps {
   project(id: string): Pick<Project, "workspace"> | undefined;
   /** Where a project's sources and its graph are. */
   placeOf(projectId: string): GraphPlace;
+  /** Projects that have an index, the newest first. */
+  indexed(): string[];
   /** The working copy of a run, with a graph of its own; undefined when it has none. */
   runPlaceOf(projectId: string, runId: string): GraphPlace | undefined;
+}
+
+export interface FoundSymbol {
+  project_id: string;
+  id: string;
+  label: string;
+  name: string;
+  qualified_name: string;
+  file_path: string;
+  start_line: number;
 }
 
 export interface KnowledgeGraph {
@@ -28,6 +40,8 @@ export interface KnowledgeGraph {
   cancel(projectId: string, jobId: string, caller: Caller): IndexJob;
   /** For questions, whose answers come as the graph gives them. */
   graph(projectId: string, caller: Caller): RemoteGraph;
+  /** Symbols of the projects' indexes by words of their names and paths. @param limit most symbols. */
+  findSymbols(words: readonly string[], limit: number): Promise<FoundSymbol[]>;
   /** What an agent's tool says: of the run's own working copy as it is now, else of the project's index. */
   toolText(
     execution: Pick<ExecutionInfo, "projectId" | "runId">,
@@ -37,6 +51,9 @@ export interface KnowledgeGraph {
     signal?: AbortSignal,
   ): Promise<string>;
 }
+
+/** Projects whose symbols are searched at once: as many as the process that answers keeps open. */
+const SEARCHED_PROJECTS = 8;
 
 export function createKnowledgeGraph(deps: KnowledgeGraphDeps): KnowledgeGraph {
   const { client, jobs } = deps;
@@ -80,6 +97,22 @@ export function createKnowledgeGraph(deps: KnowledgeGraphDeps): KnowledgeGraph {
     graph(projectId, caller) {
       find(projectId, caller);
       return client.project(deps.placeOf(projectId));
+    },
+    async findSymbols(words, limit) {
+      const options = { query: words.join(" "), limit: Math.min(limit * 2, 100), includeCode: false };
+      const search = async (project_id: string): Promise<FoundSymbol[]> => {
+        const { pieces } = await client.project(deps.placeOf(project_id)).json.query(options);
+        const { items } = (await new Response(new Blob(pieces)).json()) as { items: { symbol: FoundSymbol }[] };
+        return items.map(({ symbol }) => ({ ...symbol, project_id }));
+      };
+      // A graph that cannot be asked costs its own symbols and not the answer.
+      const asked = await Promise.allSettled(deps.indexed().slice(0, SEARCHED_PROJECTS).map(search));
+      const found = asked.flatMap((one) => (one.status === "fulfilled" ? one.value : []));
+      const holds = ({ qualified_name, file_path }: FoundSymbol) => {
+        const text = `${qualified_name} ${file_path}`.toLowerCase();
+        return words.every((word) => text.includes(word));
+      };
+      return found.filter(holds).slice(0, limit);
     },
     async toolText(execution, wanted, tool, args, signal) {
       const projectId = wanted ?? execution.projectId;

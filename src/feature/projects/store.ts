@@ -35,7 +35,7 @@ export function createProjectStore(store: Store, clock: Clock): ProjectStore {
   const { db } = store;
   const find = (id: string) => db.select().from(projects).where(eq(projects.id, id)).get();
   const sameName = (name: string): SQL => sql`${projects.name} = ${name} COLLATE NOCASE`;
-  const tell = (row: ProjectRow, change: ProjectChange) =>
+  const publish = (row: ProjectRow, change: ProjectChange) =>
     store.write(({ emit }) =>
       emit(projectChanged, {
         project_id: row.id,
@@ -81,7 +81,7 @@ export function createProjectStore(store: Store, clock: Clock): ProjectStore {
     insert(row) {
       store.write(() => {
         db.insert(projects).values(row).run();
-        tell(row, "created");
+        publish(row, "created");
       });
     },
     update(id, fields, change) {
@@ -91,13 +91,13 @@ export function createProjectStore(store: Store, clock: Clock): ProjectStore {
           .where(eq(projects.id, id))
           .run();
         const row = find(id);
-        if (row) tell(row, change);
+        if (row) publish(row, change);
       });
     },
     remove(row) {
       store.write(() => {
         db.delete(projects).where(eq(projects.id, row.id)).run();
-        tell(row, "deleted");
+        publish(row, "deleted");
       });
     },
   };

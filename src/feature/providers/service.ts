@@ -70,8 +70,8 @@ export function providerOverrides(
     const seen = (JSON.parse(row.seen_models) as SeenModel[]).filter((model) => !named.has(model.id));
     return [
       ...own,
-      ...seen.map(({ tools, reasoning, ...told }) => ({
-        ...told,
+      ...seen.map(({ tools, reasoning, ...model }) => ({
+        ...model,
         tools: tools ?? undefined,
         reasoning: reasoning ?? undefined,
       })),

@@ -33,14 +33,14 @@ export type TestConnection = (id: string, tried: Tried, userId?: string) => Prom
 
 export function createTestConnection(deps: ConnectionDeps): TestConnection {
   const { catalogue, keys, listModels, normalizeBaseUrl, saw, tested } = deps;
-  const present = (id: string, { id: name, ...told }: SeenModel): ProviderModel => {
+  const present = (id: string, { id: name, ...seen }: SeenModel): ProviderModel => {
     const known = catalogue.info(`${id}/${name}`);
     return {
       ...known,
-      name: told.name,
-      context_window: told.context_window ?? known.context_window,
-      reasoning: told.reasoning ?? known.reasoning,
-      tools: told.tools ?? known.tools,
+      name: seen.name,
+      context_window: seen.context_window ?? known.context_window,
+      reasoning: seen.reasoning ?? known.reasoning,
+      tools: seen.tools ?? known.tools,
     };
   };
   return async (id, tried, userId) => {

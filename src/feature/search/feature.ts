@@ -1,6 +1,8 @@
 import type { Agents } from "../agents/service.ts";
 import type { Chats } from "../chat/service.ts";
+import type { documents } from "../documents/feature.ts";
 import { type Core, defineFeature, type ServiceOf } from "../feature.ts";
+import type { KnowledgeGraph } from "../knowledge-graph/service.ts";
 import type { memory } from "../memory/feature.ts";
 import type { Pipelines } from "../pipelines/service.ts";
 import type { projects } from "../projects/feature.ts";
@@ -16,9 +18,11 @@ type Needs = Core & {
   projects: Pick<ServiceOf<typeof projects>, "list">;
   runs: Pick<RunsService, "views">;
   chat: Pick<Chats, "titled">;
-  memory: Pick<ServiceOf<typeof memory>, "search">;
+  memory: Pick<ServiceOf<typeof memory>, "searchWords">;
+  documents: Pick<ServiceOf<typeof documents>, "search">;
+  knowledgeGraph: Pick<KnowledgeGraph, "findSymbols">;
 };
 
-export const search = defineFeature("search", ({ runs, ...deps }: Needs) => ({
-  routes: searchRoutes(deps.base, createSearch({ ...deps, runs: runs.views })),
+export const search = defineFeature("search", ({ runs, knowledgeGraph, ...deps }: Needs) => ({
+  routes: searchRoutes(deps.base, createSearch({ ...deps, runs: runs.views, graphs: knowledgeGraph })),
 }));

@@ -1,7 +1,18 @@
 import { type Static, Type as t } from "@sinclair/typebox";
 import { oneOf, orNull } from "../../core/schema.ts";
 
-export const FoundKind = oneOf("run", "task", "agent", "pipeline", "skill", "project", "talk", "memory");
+export const FoundKind = oneOf(
+  "run",
+  "task",
+  "agent",
+  "pipeline",
+  "skill",
+  "project",
+  "talk",
+  "memory",
+  "document",
+  "symbol",
+);
 export const Found = t.Object(
   {
     kind: FoundKind,

@@ -1,36 +1,53 @@
 import { Type as t } from "@sinclair/typebox";
 import { Elysia } from "elysia";
+import { invalidField } from "../../core/errors.ts";
 import type { Base } from "../../http/base.ts";
 import { queryInteger } from "../../http/list.ts";
-import { FoundList } from "./model.ts";
+import { type Found, FoundKind, FoundList } from "./model.ts";
 import type { createSearch } from "./service.ts";
 
 const PER_KIND = 10;
 const MOST = 50;
+const KINDS = FoundKind.anyOf.map(({ const: kind }) => kind);
+
+/** @throws Problem 422 for a word that is no kind. */
+function kindsOf(text: string | undefined): ReadonlySet<Found["kind"]> | undefined {
+  if (text === undefined || text.trim() === "") return undefined;
+  const words = text.split(",").map((word) => word.trim()) as Found["kind"][];
+  if (!words.every((word) => KINDS.includes(word))) throw invalidField("kinds", `Some of ${KINDS.join(", ")}`);
+  return new Set(words);
+}
 
 export function searchRoutes(base: Base, { search }: ReturnType<typeof createSearch>) {
-  return new Elysia({ name: "skep/search" })
-    .use(base)
-    .get(
-      "/v1/search",
-      ({ query, caller }) => ({ items: search(query.q, Math.min(query.limit ?? PER_KIND, MOST), caller) }),
-      {
-        access: "user",
-        query: t.Object({
-          q: t.String({ minLength: 1, maxLength: 200, description: "Words; all of them must be there." }),
-          limit: t.Optional(
-            queryInteger({
-              minimum: 1,
-              description: `Of each kind; default ${PER_KIND}, more than ${MOST} counts as ${MOST}.`,
-            }),
-          ),
-        }),
-        response: { 200: FoundList },
-        detail: {
-          tags: ["search"],
-          operationId: "search",
-          summary: "Search runs, tasks, agents, pipelines, skills, projects, your talks and memory by words",
-        },
+  return new Elysia({ name: "skep/search" }).use(base).get(
+    "/v1/search",
+    async ({ query, caller }) => ({
+      items: await search(query.q, Math.min(query.limit ?? PER_KIND, MOST), kindsOf(query.kinds), caller),
+    }),
+    {
+      access: "user",
+      query: t.Object({
+        q: t.String({ minLength: 1, maxLength: 200, description: "Words; all of them must be there." }),
+        kinds: t.Optional(
+          t.String({
+            maxLength: 200,
+            description: `Only these, separated by commas: ${KINDS.join(", ")}. Symbols take longest where a project's code graph is not open yet.`,
+          }),
+        ),
+        limit: t.Optional(
+          queryInteger({
+            minimum: 1,
+            description: `Of each kind; default ${PER_KIND}, more than ${MOST} counts as ${MOST}.`,
+          }),
+        ),
+      }),
+      response: { 200: FoundList },
+      detail: {
+        tags: ["search"],
+        operationId: "search",
+        summary:
+          "Search runs, tasks, agents, pipelines, skills, projects, your talks, memory, documents and symbols of code by words",
       },
-    );
+    },
+  );
 }

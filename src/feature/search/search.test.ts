@@ -1,14 +1,18 @@
 /** Search over a running server: what is found, in which order, and by whom. */
-import { afterAll, beforeAll, expect, test } from "bun:test";
+import { afterAll, beforeAll, expect, setDefaultTimeout, test } from "bun:test";
 import { type Account, makeUser, setupAdmin } from "../../testing/accounts.ts";
+import { waitFor } from "../../testing/attacks/waiting.ts";
 import { startServer, type TestServer } from "../../testing/server.ts";
+import { createSourceTree, SHOP } from "../../testing/source-tree.ts";
 import type { Found } from "./model.ts";
+
+setDefaultTimeout(60_000);
 
 let server: TestServer;
 let admin: Account;
 let user: Account;
 beforeAll(async () => {
-  server = await startServer({ env: { AUTH_ENABLED: "true" } });
+  server = await startServer({ env: { AUTH_ENABLED: "true", ALLOW_LOCAL_REPOSITORIES: "true" } });
   admin = await setupAdmin(server);
   user = await makeUser(server, admin, "user@example.test");
   const send = (path: string, body: unknown) =>
@@ -59,4 +63,48 @@ test("finds the caller's own talks by their titles, and what agents remember", a
 test("another user's runs are not found", async () => {
   expect(await find("honey pots", user)).toEqual([]);
   expect(await find("honey", user)).toContain("agent Honey keeper");
+});
+
+test("finds documents that the caller may read", async () => {
+  const path = "/v1/documents";
+  const body = { title: "Keeping bees in winter", content: "# Feeding\n\nSyrup until October, fondant after." };
+  const { body: made } = await server.request<{ id: string }>("POST", "/v1/ingest/document", {
+    token: admin.token,
+    body,
+  });
+  await waitFor(async () => {
+    const read = await server.request<{ status: string }>("GET", `${path}/${made.id}`, { token: admin.token });
+    return read.body.status === "ready";
+  }, "the document to be read");
+  expect(await find("fondant")).toEqual(["document Keeping bees in winter"]);
+  expect(await find("fondant", user)).toEqual([]);
+});
+
+test("finds symbols of indexed projects; kinds narrow what is looked for", async () => {
+  const tree = createSourceTree(SHOP);
+  try {
+    const send = <T>(method: string, path: string, body?: unknown) =>
+      server.request<T>(method, path, { token: admin.token, ...(body ? { body } : {}) });
+    const { body: project } = await send<{ id: string }>("POST", "/v1/projects", {
+      ...{ name: "Graphed", repository: tree.root },
+    });
+    const graph = `/v1/projects/${project.id}/knowledge-graph`;
+    const workspace = async () =>
+      (await send<{ workspace: { state: string } }>("GET", `/v1/projects/${project.id}`)).body.workspace.state;
+    await waitFor(async () => (await workspace()) === "ready", "the clone");
+    const { body: job } = await send<{ id: string }>("POST", `${graph}/index`, {});
+    const finished = async () =>
+      (await send<{ finished_at: string | null }>("GET", `${graph}/index/${job.id}`)).body.finished_at;
+    await waitFor(async () => (await finished()) !== null, "the index");
+    const { body } = await send<{ items: Found[] }>("GET", "/v1/search?q=withtax&kinds=symbol");
+    expect(body.items).toContainEqual(
+      expect.objectContaining({ kind: "symbol", title: "withTax", project_id: project.id }),
+    );
+    expect(body.items[0]?.detail).toMatch(/\.\w+:\d+$/);
+    const named = await send<{ items: Found[] }>("GET", "/v1/search?q=engineer&kinds=agent,project");
+    expect(new Set(named.body.items.map(({ kind }) => kind))).toEqual(new Set(["agent"]));
+    expect((await send("GET", "/v1/search?q=a&kinds=nothing")).status).toBe(422);
+  } finally {
+    tree.remove();
+  }
 });

@@ -7,12 +7,16 @@ import type { Store } from "../../store/store.ts";
 import { tasks } from "../../store/tables/tasks.ts";
 import type { Agent } from "../agents/model.ts";
 import type { Chats } from "../chat/service.ts";
+import type { DocumentHit } from "../documents/model.ts";
+import type { FoundSymbol } from "../knowledge-graph/service.ts";
 import type { MemoryHit } from "../memory/model.ts";
 import type { Pipeline } from "../pipelines/model.ts";
 import type { Project } from "../projects/model.ts";
 import type { Run } from "../runs/model.ts";
 import type { Skill } from "../skills/model.ts";
 import type { Found } from "./model.ts";
+
+type Kind = Found["kind"];
 
 export interface SearchDeps {
   store: Store;
@@ -23,7 +27,12 @@ export interface SearchDeps {
   /** The caller's own. */
   chat: Pick<Chats, "titled">;
   /** Only what the caller may see. */
-  memory: { search(wish: { query: string; limit?: number }, caller: Caller): { items: MemoryHit[] } };
+  memory: { searchWords(query: string, limit: number, caller: Caller): MemoryHit[] };
+  /** Only those the reader may see. */
+  documents: {
+    search(wish: { query: string; limit: number }, reader: { all: boolean; userId: string | undefined }): DocumentHit[];
+  };
+  graphs: { findSymbols(words: readonly string[], limit: number): Promise<FoundSymbol[]> };
   /** Only what the caller may see. */
   runs: { list(query: { q: string }, page: Page, caller: Caller): ListAnswer<Run> };
 }
@@ -65,8 +74,8 @@ export function createSearch(deps: SearchDeps) {
       .map(({ id, title, agent_id, project_id }) => found("talk", id, title ?? "", agent_id, { agent_id, project_id }));
   const memoriesWith = (words: string[], limit: number, caller: Caller): Found[] =>
     deps.memory
-      .search({ query: words.join(" "), limit }, caller)
-      .items.filter(({ title, snippet }) => words.every((word) => `${title} ${snippet}`.toLowerCase().includes(word)))
+      .searchWords(words.join(" "), limit, caller)
+      .filter(({ title, snippet }) => words.every((word) => `${title} ${snippet}`.toLowerCase().includes(word)))
       .map(({ entry, title, snippet, agent_id, trusted }) =>
         found("memory", entry, title, snippet, { agent_id, status: trusted ? null : "unconfirmed" }),
       );
@@ -84,32 +93,52 @@ export function createSearch(deps: SearchDeps) {
       found("task", id, title, description, { status, project_id }),
     );
   };
+  const documentsWith = (words: string[], limit: number, { admin, userId }: Caller): Found[] => {
+    const hits = deps.documents.search({ query: words.join(" "), limit }, { all: admin, userId });
+    const first = new Map(hits.toReversed().map((hit) => [hit.document_id, hit]));
+    return [...first.values()]
+      .toReversed()
+      .map(({ document_id, title, heading, snippet }) => found("document", document_id, title, heading || snippet));
+  };
+  const symbolsWith = async (words: string[], limit: number): Promise<Found[]> =>
+    (await deps.graphs.findSymbols(words, limit)).map(({ id, name, file_path, start_line, project_id }) =>
+      found("symbol", id, name, `${file_path}:${start_line}`, { project_id }),
+    );
+  const namedWith = (words: string[], limit: number): Found[] => {
+    const ranked = named().flatMap((one) => {
+      const place = rank(one, words);
+      return place === undefined ? [] : [{ one, place }];
+    });
+    const kinds = Map.groupBy(
+      ranked.sort((a, b) => a.place - b.place),
+      ({ one }) => one.kind,
+    );
+    return [...kinds.values()].flatMap((group) => group.slice(0, limit).map(({ one }) => one));
+  };
+  const runsWith = (words: string[], limit: number, caller: Caller): Found[] =>
+    deps.runs
+      .list({ q: words.join(" ") }, { limit, after: null }, caller)
+      .items.map(({ id, task_description, pipeline_id, status, project_id }) =>
+        found("run", id, task_description, pipeline_id, { status, project_id }),
+      );
   return {
-    /** @param limit of each kind. */
-    search(text: string, limit: number, caller: Caller): Found[] {
+    /**
+     * @param limit of each kind.
+     * @param kinds those that are asked for; all when absent.
+     */
+    async search(text: string, limit: number, kinds: ReadonlySet<Kind> | undefined, caller: Caller): Promise<Found[]> {
       const words = text.toLowerCase().split(/\s+/).filter(Boolean).slice(0, 10);
       if (words.length === 0) return [];
-      const runs = deps.runs.list({ q: words.join(" ") }, { limit, after: null }, caller).items;
-      const worked = [
-        ...runs.map((run) =>
-          found("run", run.id, run.task_description, run.pipeline_id, {
-            status: run.status,
-            project_id: run.project_id,
-          }),
-        ),
-        ...tasksWith(words, limit),
-        ...talksWith(words, limit, caller),
-        ...memoriesWith(words, limit, caller),
+      const wanted = (kind: Kind) => kinds === undefined || kinds.has(kind);
+      return [
+        ...namedWith(words, limit).filter(({ kind }) => wanted(kind)),
+        ...(wanted("run") ? runsWith(words, limit, caller) : []),
+        ...(wanted("task") ? tasksWith(words, limit) : []),
+        ...(wanted("talk") ? talksWith(words, limit, caller) : []),
+        ...(wanted("memory") ? memoriesWith(words, limit, caller) : []),
+        ...(wanted("document") ? documentsWith(words, limit, caller) : []),
+        ...(wanted("symbol") ? await symbolsWith(words, limit) : []),
       ];
-      const ranked = named().flatMap((one) => {
-        const place = rank(one, words);
-        return place === undefined ? [] : [{ one, place }];
-      });
-      const kinds = Map.groupBy(
-        ranked.sort((a, b) => a.place - b.place),
-        ({ one }) => one.kind,
-      );
-      return [...[...kinds.values()].flatMap((group) => group.slice(0, limit).map(({ one }) => one)), ...worked];
     },
   };
 }

@@ -57,7 +57,7 @@ export function createSecretValues({ store, clock, sealer, masking, notification
   const damaged = new Map<string, string>();
   /** Ends the masking of a value, by the id of its row. */
   const forget = new Map<string, () => void>();
-  let told = "";
+  let reported = "";
 
   const plain = (sealed: string): string | undefined => {
     try {
@@ -66,10 +66,10 @@ export function createSecretValues({ store, clock, sealer, masking, notification
       return undefined;
     }
   };
-  function tell(): void {
+  function reportDamage(): void {
     const names = [...damaged.values()].sort();
-    if (names.join() === told) return;
-    told = names.join();
+    if (names.join() === reported) return;
+    reported = names.join();
     if (names.length === 0) notifications.resolve(NOTICE);
     else
       notifications.notify({
@@ -80,7 +80,7 @@ export function createSecretValues({ store, clock, sealer, masking, notification
       });
   }
   const sound = (id: string) => {
-    if (damaged.delete(id)) tell();
+    if (damaged.delete(id)) reportDamage();
   };
 
   return {
@@ -98,13 +98,13 @@ export function createSecretValues({ store, clock, sealer, masking, notification
         const value = plain(sealed);
         if (value !== undefined) forget.set(id, masking.add(name, value));
       }
-      tell();
+      reportDamage();
     },
     open({ id, name, sealed }) {
       const value = plain(sealed);
       if (value === undefined) {
         damaged.set(id, name);
-        tell();
+        reportDamage();
       } else sound(id);
       return value;
     },

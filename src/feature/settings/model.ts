@@ -84,6 +84,11 @@ export const Settings = t.Object(
           maximum: 100_000,
           description: "Commits of its run's branch that an agent's git can read; 0: agents have no git.",
         }),
+        idle_minutes: t.Integer({
+          minimum: 0,
+          maximum: 1_440,
+          description: "A talk's sandbox is stopped so long after its last reply; 0: with each reply.",
+        }),
       },
       { ...strict, description: "For agents that set none of their own." },
     ),
@@ -147,7 +152,7 @@ export const DEFAULT_SETTINGS: Settings = {
     instance_per_month_usd: null,
     warn_at_percent: 80,
   },
-  sandbox: { image: null, network: "none", memory_mb: 1_024, cpus: 1, git_depth: 50 },
+  sandbox: { image: null, network: "none", memory_mb: 1_024, cpus: 1, git_depth: 50, idle_minutes: 10 },
   updates: { check: true, interval_hours: 24 },
 };
 

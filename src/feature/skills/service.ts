@@ -96,7 +96,7 @@ export function createSkills({ store, folder, format, agentIds }: SkillsDeps): S
     if (!skill) throw notFound("skill");
     return skill;
   };
-  const tell = (change: string, { name, agent_id }: Pick<Skill, "name" | "agent_id">): void =>
+  const publish = (change: string, { name, agent_id }: Pick<Skill, "name" | "agent_id">): void =>
     store.write(({ emit }) =>
       emit(activity, {
         agent_id: agent_id ?? undefined,
@@ -125,7 +125,7 @@ export function createSkills({ store, folder, format, agentIds }: SkillsDeps): S
     const fields = { name, description, tags, ...(enabled ? {} : { enabled }), ...extra };
     files.write(path, format.update("", fields, `\n${body}\n`));
     const skill = present(find(name, agentId));
-    tell("created", skill);
+    publish("created", skill);
     return skill;
   };
 
@@ -150,13 +150,13 @@ export function createSkills({ store, folder, format, agentIds }: SkillsDeps): S
       const skill = find(name, agentId);
       const patch: Record<string, unknown> = { ...fields, ...(tags === undefined ? {} : { tags: tags ?? undefined }) };
       files.write(skill.source_file, changed(skill, patch, content, format));
-      tell("updated", skill);
+      publish("updated", skill);
       return present(find(name, agentId));
     },
     remove(name, agentId) {
       const skill = find(name, agentId);
       files.remove(skill);
-      tell("deleted", skill);
+      publish("deleted", skill);
     },
     countOf: (agentId) => available(agentId).length,
     files: () =>

@@ -90,7 +90,7 @@ export function createTaskStore(store: Store, clock: Clock): TaskStore {
       .insert(taskHistory)
       .values({ task_id: id, at: now(), actor, change, from_status: from, to_status: to, note: said })
       .run();
-  const tell = (row: TaskRow, change: TaskChange): void =>
+  const publish = (row: TaskRow, change: TaskChange): void =>
     store.write(({ emit }) =>
       emit(taskChanged, {
         project_id: row.project_id,
@@ -203,7 +203,7 @@ export function createTaskStore(store: Store, clock: Clock): TaskStore {
         db.insert(tasks).values(row).run();
         setDependencies(row.id, dependsOn);
         note(row.id, made);
-        tell(row, made.change);
+        publish(row, made.change);
       });
     },
     update(id, fields, changed, dependsOn) {
@@ -215,7 +215,7 @@ export function createTaskStore(store: Store, clock: Clock): TaskStore {
         if (dependsOn) setDependencies(id, dependsOn);
         const row = find(id)!;
         note(id, changed);
-        tell(row, changed.change);
+        publish(row, changed.change);
         return row;
       });
     },
@@ -225,7 +225,7 @@ export function createTaskStore(store: Store, clock: Clock): TaskStore {
     remove(row, _actor) {
       store.write(() => {
         db.delete(tasks).where(eq(tasks.id, row.id)).run();
-        tell(row, "deleted");
+        publish(row, "deleted");
       });
     },
     history(id, page) {

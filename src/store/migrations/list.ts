@@ -28,6 +28,7 @@ import attachments from "./0140-attachments.sql" with { type: "text" };
 import documents from "./0150-documents.sql" with { type: "text" };
 import attachmentText from "./0151-attachment-text.sql" with { type: "text" };
 import memory from "./0160-memory.sql" with { type: "text" };
+import sessionRecalls from "./0161-session-recalls.sql" with { type: "text" };
 import swarms from "./0180-swarms.sql" with { type: "text" };
 import pulses from "./0185-pulses.sql" with { type: "text" };
 import onboarding from "./0190-onboarding.sql" with { type: "text" };
@@ -41,6 +42,7 @@ import voice from "./0261-voice.sql" with { type: "text" };
 import codehost from "./0270-codehost.sql" with { type: "text" };
 import notificationChannels from "./0280-notification-channels.sql" with { type: "text" };
 import lifecycle from "./0290-lifecycle.sql" with { type: "text" };
+import preferences from "./0300-preferences.sql" with { type: "text" };
 
 export interface Migration {
   name: string;
@@ -88,8 +90,10 @@ export const MIGRATIONS: readonly Migration[] = [
   { name: "0150-documents", sql: documents },
   { name: "0151-attachment-text", sql: attachmentText },
   { name: "0180-swarms", sql: swarms },
-  // After the index of the timeline that it makes anew.
+  // After the index of the timeline that it makes again.
   { name: "0185-pulses", sql: pulses },
   { name: "0190-onboarding", sql: onboarding },
   { name: "0280-notification-channels", sql: notificationChannels },
+  { name: "0161-session-recalls", sql: sessionRecalls },
+  { name: "0300-preferences", sql: preferences },
 ];

@@ -303,6 +303,7 @@ const LEFT: Record<string, "goes" | "handed over" | "kept"> = {
   identities: "goes",
   user_provider_keys: "goes",
   cookie_sets: "goes",
+  preferences: "goes",
   attachments: "goes",
   documents: "goes",
   agent_messages: "goes",

@@ -120,6 +120,16 @@ const PREPARED: Readonly<Record<string, (server: TestServer) => Promise<unknown>
     const [, plan] = /^```yaml\n([\s\S]*?)^```$/m.exec(readFileSync(join(ROOT, "docs/swarms.md"), "utf8"))!;
     writeFileSync(join(work, "swarm.yml"), plan!);
   },
+  "docs/tasks.md": async (server) => {
+    await withProject(server);
+    const page = readFileSync(join(ROOT, "docs/tasks.md"), "utf8");
+    const [tasks, policy] = [...page.matchAll(/^```yaml\n([\s\S]*?)^```$/gm)].map(([, block]) => block!);
+    writeFileSync(join(work, "tasks.yml"), tasks!);
+    writeFileSync(join(work, "policy.yml"), policy!);
+    const { columns } = (await server.request<{ items: { columns: unknown }[] }>("GET", "/v1/projects?name=web")).body
+      .items[0]!;
+    writeFileSync(join(work, "columns.json"), JSON.stringify(columns));
+  },
   "docs/pipelines.md": async (server) => {
     const port = [{ id: "port", agent: "scribe", input: "Port to {{ inputs.language }}" }];
     const asked = [{ id: "ask", approval: { message: "Go on?" } }];

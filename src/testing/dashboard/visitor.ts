@@ -26,9 +26,10 @@ const RULES = {
 };
 
 export const PHONE = { width: 390, height: 844 };
+export const WINDOW = { width: 1280, height: 800 };
 
 export async function visit(browser: Browser, base: string, options: BrowserContextOptions = {}): Promise<Visitor> {
-  const context = await browser.newContext({ viewport: { width: 1280, height: 800 }, ...options });
+  const context = await browser.newContext({ viewport: WINDOW, ...options });
   const page = await context.newPage();
   const faults: string[] = [];
   const note = (what: string) => faults.push(`${new URL(page.url()).pathname}: ${what}`);
@@ -50,7 +51,7 @@ export async function visit(browser: Browser, base: string, options: BrowserCont
     },
     async axe(about = "all") {
       // Our pages hold no frames, so that no second page is needed to bring their findings together.
-      const builder = new AxeBuilder({ page }).setLegacyMode();
+      const builder = new AxeBuilder({ page }).setLegacyMode().options({ resultTypes: ["violations"] });
       const rules = RULES[about];
       if (rules) builder.withRules(rules);
       const { violations } = await builder.analyze();

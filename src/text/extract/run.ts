@@ -34,10 +34,10 @@ export async function runExtract(path: string, hint: string): Promise<void> {
 }
 
 function progress(): (percent: number) => void {
-  let told = 0;
+  let reported = 0;
   return (percent) => {
-    if (percent < told + 2) return;
-    told = percent;
+    if (percent < reported + 2) return;
+    reported = percent;
     say({ kind: "progress", percent: Math.floor(percent) });
   };
 }

@@ -34,19 +34,33 @@ const WHERE: Record<Found["kind"], { group: string; href(one: Found): string }> 
     href: ({ id, agent_id }) => `/memory/${agent_id}?entry=${encodeURIComponent(id)}`,
   },
   project: { group: "Projects", href: ({ id }) => `/projects/${id}` },
+  document: { group: "Documents", href: ({ id }) => `/documents/${id}` },
+  symbol: {
+    group: "Code",
+    href: ({ id, project_id }) => `/projects/${project_id}/graph?symbol=${encodeURIComponent(id)}`,
+  },
 };
+
+/** Asked for apart: a code graph that is not open yet takes a moment, which the others need not wait for. */
+const QUICK = Object.keys(WHERE).filter((kind) => kind !== "symbol");
+
+function useSearch(text: string, kinds: string, limit: number): Found[] {
+  const { data } = api.useQuery(
+    "get",
+    "/v1/search",
+    { params: { query: { q: text.slice(0, 200), limit, kinds } } },
+    { enabled: text !== "", placeholderData: (old) => old },
+  );
+  return text === "" ? [] : (data?.items ?? []);
+}
 
 /** Pages and deeds by what was typed, things by the server's search. */
 function useEntries(go: (path: string) => void, typed: string): Entry[] {
   const admin = useAdmin();
   const text = typed.trim();
   const latest = api.useQuery("get", "/v1/runs", { params: { query: { limit: 5 } } });
-  const search = api.useQuery(
-    "get",
-    "/v1/search",
-    { params: { query: { q: text.slice(0, 200), limit: 8 } } },
-    { enabled: text !== "", placeholderData: (old) => old },
-  );
+  const things = useSearch(text, QUICK.join(","), 8);
+  const symbols = useSearch(text, "symbol", 8);
   const to = (path: string) => () => go(path);
   const fixed: Entry[] = [
     { group: "Do", label: "Start a run", act: to("/runs/new") },
@@ -68,8 +82,13 @@ function useEntries(go: (path: string) => void, typed: string): Entry[] {
   const words = text.toLowerCase().split(/\s+/);
   return [
     ...fixed.filter(({ label }) => words.every((word) => label.toLowerCase().includes(word))),
-    ...(search.data?.items ?? []).map((one) => ({
-      ...{ id: `${one.agent_id ?? ""}/${one.id}`, group: WHERE[one.kind].group, label: one.title, detail: one.detail },
+    ...[...things, ...symbols].map((one) => ({
+      ...{
+        id: `${one.agent_id ?? one.project_id ?? ""}/${one.id}`,
+        group: WHERE[one.kind].group,
+        label: one.title,
+        detail: one.detail,
+      },
       ...(one.status ? { status: one.status } : {}),
       act: to(WHERE[one.kind].href(one)),
     })),
@@ -79,14 +98,17 @@ function useEntries(go: (path: string) => void, typed: string): Entry[] {
 /** By which the list knows the entry. */
 const valueOfEntry = ({ group, id, label }: Entry): string => `${group}/${id ?? label}`;
 
-const GROUPS = ["Do", "Go to", "Runs", "Tasks", "Agents", "Pipelines", "Skills", "Projects", "Talks", "Memory"];
+const GROUPS = [
+  ...(["Do", "Go to", "Runs", "Tasks", "Agents", "Pipelines", "Skills", "Projects", "Talks", "Memory"] as const),
+  ...(["Documents", "Code"] as const),
+];
 
 export default function Palette({ onClose, go }: { onClose(): void; go(path: string): void }) {
   const dialog = useRef<HTMLDialogElement>(null);
   const [text, setText] = useState("");
   const entries = useEntries(go, useDeferredValue(text));
   const [picked, setPicked] = useState("");
-  const shownEntries = GROUPS.flatMap((group) => entries.filter((entry) => entry.group === group));
+  const shownEntries = GROUPS.flatMap((group: string) => entries.filter((entry) => entry.group === group));
   const values = shownEntries.map(valueOfEntry);
   // The server's results arrive after the keys: the first row is selected again.
   const current = values.includes(picked) ? picked : (values[0] ?? "");

@@ -18,7 +18,7 @@ export const HOME = "/home/agent";
 
 /**
  * Waits for ever without another program than `sh`: standard input stays open for the container's life. Signals that an
- * agent's `pkill` would send are not heard.
+ * agent's `pkill` would send are not handled.
  */
 const IDLE = 'trap "" HUP INT TERM; read -r _';
 

@@ -137,7 +137,7 @@ export function ScheduleField({ agent, times, onChange, error }: Props) {
   );
 }
 
-/** The next times, or why they cannot be told. */
+/** The next times, or why they are not known. */
 function Preview({ agent, times }: { agent: string; times: Times }) {
   const settled = useDeferredValue(times);
   let when: When | undefined;

@@ -1,0 +1,40 @@
+/** The project that a command is about: the one that is named, that of the folder one stands in, or the only one. */
+import { Problem } from "../../core/errors.ts";
+import { gitOrigin, gitRoot } from "../git-folder.ts";
+import type { Client } from "../server/client.ts";
+import { findOne, listItems } from "./find.ts";
+import { projects } from "./projects.ts";
+import type { Flags, Item, OptionSpec } from "./resource.ts";
+
+const PROJECTS = 1_000;
+const NAMED = 5;
+
+export const PROJECT: OptionSpec = {
+  flags: "--project <project>",
+  about: "project; that of the folder you stand in, or the only one, unless given",
+};
+
+/** @throws Problem 404 for an unknown name, 422 `bad_usage` when it is not clear which is meant. */
+export async function projectHere(client: Client, { project }: Flags): Promise<Item> {
+  if (project !== undefined) return findOne(client, projects, project);
+  const { items } = await listItems(client, projects.path, new URLSearchParams(), PROJECTS);
+  const here = ofFolder(process.cwd(), items);
+  const found = here.length > 0 ? here : items;
+  if (found.length === 1) return found[0]!;
+  if (found.length === 0)
+    throw new Problem(422, "bad_usage", "There are no projects yet. Add one: skep projects add NAME");
+  const names = found.slice(0, NAMED).map(({ name }) => name);
+  const more = found.length > NAMED ? ` and ${found.length - NAMED} more` : "";
+  throw new Problem(422, "bad_usage", `Name the project with --project: ${names.join(", ")}${more}.`);
+}
+
+/** Projects whose repository lies in this folder, or which it was cloned from. */
+export function ofFolder(folder: string, items: readonly Item[]): Item[] {
+  const root = gitRoot(folder);
+  if (root === undefined) return [];
+  const addresses = new Set([root, gitOrigin(root)].filter((one) => one !== undefined).map(bare));
+  return items.filter(({ repository }) => repository !== null && addresses.has(bare(repository)));
+}
+
+/** Addresses that differ in their end alone mean the same repository. */
+const bare = (address: string): string => address.replace(/\/+$/, "").replace(/\.git$/, "");

@@ -1,0 +1,89 @@
+/** A project's board in a terminal: its columns side by side, or below each other where they are too narrow for that. */
+import { Problem } from "../../core/errors.ts";
+import { fit, isLive, oneLine, padEnd, paint, type Style, columns as terminalColumns } from "../terminal/style.ts";
+import { listItems } from "./find.ts";
+import type { Answer, Call, Item } from "./resource.ts";
+
+/** Of a column that stands beside others. */
+const LEAST_WIDTH = 20;
+/** Where lines may be as long as they are. */
+const WIDTH_WITHOUT_TERMINAL = 120;
+const GAP = "  ";
+const TITLE_LINES = 2;
+/** Of an id, from its end: what tells tasks apart soonest. */
+const ID_CHARACTERS = 6;
+const MOST_CARDS = 100;
+
+interface Column {
+  id: string;
+  name: string;
+  statuses: string[];
+  wip_limit: number | null;
+  /** How many tasks it holds in all. */
+  count: number;
+  tasks: Item[];
+}
+
+export async function showBoard({ client, path, flags }: Call): Promise<Answer> {
+  const cards = Number(flags["cards"]);
+  if (!Number.isInteger(cards) || cards < 1 || cards > MOST_CARDS)
+    throw new Problem(422, "bad_usage", `--cards takes a whole number from 1 to ${MOST_CARDS}.`);
+  const project = await client.call<Item>("GET", path.replace(/\/tasks$/, ""));
+  const shown = await Promise.all((project["columns"] as Column[]).map((column) => filled(column)));
+  return { json: { project_id: project["id"], columns: shown }, text: boardLines(shown) };
+
+  async function filled(column: Column): Promise<Column> {
+    const lists = await Promise.all(
+      column.statuses.map((status) => listItems(client, path, new URLSearchParams({ status }), cards)),
+    );
+    const count = column.statuses.reduce((sum, status) => sum + (project["counts"][status] ?? 0), 0);
+    return { ...column, count, tasks: lists.flatMap(({ items }) => items) };
+  }
+}
+
+/** The lines of a board. @param width columns of the terminal. */
+export function boardLines(columns: readonly Column[], width: number = terminalColumns()): string[] {
+  const room = Number.isFinite(width) ? width : WIDTH_WITHOUT_TERMINAL;
+  const each = Math.floor((room - GAP.length * (columns.length - 1)) / columns.length);
+  const isNarrow = each < LEAST_WIDTH;
+  const blocks = columns.map((column) => columnLines(column, isNarrow ? room : each));
+  if (isNarrow) return blocks.flatMap((block, at) => (at === 0 ? block : ["", ...block]));
+  const height = Math.max(...blocks.map((block) => block.length));
+  return Array.from({ length: height }, (_, row) =>
+    blocks
+      .map((block) => padEnd(block[row] ?? "", each))
+      .join(GAP)
+      .trimEnd(),
+  );
+}
+
+function columnLines({ name, count, wip_limit, tasks, statuses }: Column, width: number): string[] {
+  const isFull = wip_limit !== null && count >= wip_limit;
+  const size = wip_limit === null ? `${count}` : `${count}/${wip_limit}`;
+  const head = paint(isFull ? "yellow" : "bold", fit(`${oneLine(name)} ${size}`, width));
+  const rule = paint("dim", (isLive() ? "─" : "-").repeat(Math.min(width, WIDTH_WITHOUT_TERMINAL)));
+  const more = count > tasks.length ? [paint("dim", `and ${count - tasks.length} more`)] : [];
+  return [head, rule, ...tasks.flatMap((task) => cardLines(task, width, statuses.length > 1)), ...more];
+}
+
+const PRIORITY_STYLES: Readonly<Record<string, Style>> = { p0: "red", p1: "yellow" };
+
+/** A task: its title on up to two lines, and below it what it is found and claimed by. */
+function cardLines(task: Item, width: number, namesStatus: boolean): string[] {
+  const { title, priority, assigned_agent: agent, status, id } = task;
+  const marks = [priority, ...(namesStatus ? [status] : []), String(id).slice(-ID_CHARACTERS), agent && `@${agent}`];
+  const below = fit(oneLine(marks.filter(Boolean).join(" ")), width);
+  return [...wrapped(oneLine(title), width), paint(PRIORITY_STYLES[priority] ?? "dim", below), ""];
+}
+
+/** Words on lines of a width; what does not fit on the last one is cut. */
+function wrapped(text: string, width: number): string[] {
+  const lines = [""];
+  for (const word of text.split(" ")) {
+    const last = lines.length - 1;
+    const longer = lines[last] === "" ? word : `${lines[last]} ${word}`;
+    if (Bun.stringWidth(longer) <= width || lines[last] === "" || lines.length === TITLE_LINES) lines[last] = longer;
+    else lines.push(word);
+  }
+  return lines.map((line) => fit(line, width));
+}

@@ -1,0 +1,36 @@
+/** `skep tasks import`: many tasks out of a file. */
+import { Problem } from "../../core/errors.ts";
+import { readText } from "../read-input.ts";
+import { jobEnded } from "./jobs.ts";
+import type { Answer, Call, Item } from "./resource.ts";
+
+/** The value of a JSON or YAML file. @throws Problem 422 naming the file. */
+export async function readData(file: string): Promise<unknown> {
+  const text = await readText(file);
+  try {
+    return Bun.YAML.parse(text);
+  } catch (error) {
+    const why = error instanceof Error ? error.message.split("\n")[0] : "";
+    throw new Problem(422, "unreadable", `${file === "-" ? "What came" : file} is neither JSON nor YAML (${why}).`);
+  }
+}
+
+/** @throws Problem 422 for a file without tasks in it. */
+export async function importTasks({ client, path, args: [file], flags }: Call): Promise<Answer> {
+  const data = await readData(file!);
+  const tasks = Array.isArray(data) ? data : (data as { tasks?: unknown } | null)?.tasks;
+  if (!Array.isArray(tasks))
+    throw new Problem(422, "unreadable", 'The file holds no list of tasks. Write [{"title": "…"}, …].');
+  const begun = await client.call<Item>("POST", `${path}/import`, { tasks });
+  if (flags["wait"] === false) return { json: begun, text: `importing, as job ${begun["id"]}` };
+  const job = await jobEnded(client, begun);
+  if (job["state"] !== "succeeded")
+    return { json: job, text: `The import ended: ${job["error"]?.message ?? job["state"]}`, code: 1 };
+  const { created, refused, refused_count } = job["result"] as Item;
+  const text = [
+    `${created} tasks are on the board.`,
+    ...(refused_count === 0 ? [] : [`${refused_count} were refused:`]),
+    ...(refused as Item[]).map(({ title, message }) => `  ${title}: ${message}`),
+  ];
+  return { json: job, text, ...(refused_count === 0 ? {} : { code: 1 }) };
+}

@@ -1,0 +1,273 @@
+/** `skep tasks`: the board of a project. */
+import { Problem } from "../../core/errors.ts";
+import { exitCodeOf, followRun } from "../follow/follow.ts";
+import { followedLines } from "../follow/report.ts";
+import { INTERRUPTED, onInterrupt } from "../interrupt.ts";
+import { readText } from "../read-input.ts";
+import type { Client } from "../server/client.ts";
+import type { Style } from "../terminal/style.ts";
+import { fieldLines, tableLines, timeText } from "../terminal/table.ts";
+import { findOne, listItems } from "./find.ts";
+import { PROJECT, projectHere } from "./project-here.ts";
+import type { Answer, Call, Item, OptionSpec, Resource, Verb } from "./resource.ts";
+import { showBoard } from "./task-board.ts";
+import { importTasks } from "./task-import.ts";
+import { columnsVerb, planOf, policyVerb } from "./task-workflow.ts";
+import { bodyOf, deleteVerb, editVerb, listOf, statusStyle } from "./words.ts";
+
+const PRIORITIES = ["p0", "p1", "p2", "p3"];
+const SHOWN = 200;
+
+const CHOICES: readonly OptionSpec[] = [
+  { flags: "--description <text>", about: "what is to be done; empty: nothing more than its title" },
+  { flags: "--file <file>", about: "what is to be done, from a file; - for standard input" },
+  { flags: "--priority <priority>", about: "p0 is the most urgent", choices: PRIORITIES },
+  { flags: "--type <type>", about: "kind of work: feature, bugfix, test, refactor, docs, …; empty: none" },
+  { flags: "--agent <agent>", about: "who is to do it; empty: nobody" },
+  { flags: "--parent <task>", about: "task that it is a part of; empty: none" },
+  { flags: "--depends <tasks>", about: "tasks that come before it, separated by commas; empty: none" },
+  { flags: "--tags <tags>", about: "words to find it by, separated by commas; empty: none" },
+  { flags: "--estimate <hours>", about: "how long it may take; empty: nobody knows" },
+];
+
+async function fieldsOf({ client, path, flags }: Call, list: string = path): Promise<Record<string, unknown>> {
+  const { description, file, parent, depends, tags, estimate } = flags;
+  if (description !== undefined && file !== undefined)
+    throw new Problem(422, "bad_usage", "Give --description or --file, not both.");
+  const idOf = async (word: string): Promise<string> =>
+    (await findOne(client, { ...tasks, path: list }, word))["id"] as string;
+  const given = (name: string, value: unknown) => (value === undefined ? {} : { [name]: value });
+  return {
+    ...bodyOf(flags, { priority: "priority", type: "work_type", agent: "assigned_agent" }),
+    ...given("description", file === undefined ? description : await readText(file)),
+    ...given("parent_id", parent === "" ? null : parent && (await idOf(parent))),
+    ...given("depends_on", depends === undefined ? undefined : await Promise.all(namesOf(depends).map(idOf))),
+    ...given("tags", tags === undefined ? undefined : listOf(tags)),
+    ...given("estimate_hours", estimate === undefined ? undefined : hoursOf(estimate)),
+  };
+}
+
+/** Titles have blanks in them, so that only commas separate. */
+const namesOf = (text: string): string[] =>
+  text
+    .split(",")
+    .map((one) => one.trim())
+    .filter(Boolean);
+
+function hoursOf(text: string): number | null {
+  if (text === "") return null;
+  if (/^\d{1,5}(\.\d{1,3})?$/.test(text)) return Number(text);
+  throw new Problem(422, "bad_usage", `--estimate takes hours, e.g. 2 or 0.5; not ${text}.`);
+}
+
+const TASK_STYLES: Readonly<Record<string, Style>> = {
+  ...{ in_progress: "cyan", review: "yellow", blocked: "red", done: "green" },
+};
+export const taskStyle = (status: string): Style | undefined => TASK_STYLES[status] ?? statusStyle(status);
+
+const listPathOf = ({ path, item }: Call): string => path.slice(0, -(encodeURIComponent(item["id"]).length + 1));
+
+const VERBS: readonly Verb[] = [
+  {
+    name: "board",
+    about: "show the board, column beside column",
+    on: "none",
+    options: [{ flags: "--cards <n>", about: "how many tasks of each status", default: "8" }],
+    run: showBoard,
+  },
+  {
+    name: "create",
+    about: "put a task on the board",
+    on: "none",
+    args: [{ name: "<title>", about: "what it is, in a line" }],
+    options: [...CHOICES, { flags: "--status <status>", about: "where on the board; backlog unless given" }],
+    async run(call) {
+      const body = { title: call.args[0], ...bodyOf(call.flags, { status: "status" }), ...(await fieldsOf(call)) };
+      const made = await call.client.call<Item>("POST", call.path, body);
+      return { json: made, text: linesOf(made) };
+    },
+  },
+  editVerb(
+    "edit",
+    "change a task; what is not given stays. Its place: move, transition",
+    [{ flags: "--title <text>", about: "what it is, in a line" }, ...CHOICES],
+    {
+      fieldsOf: async (call) => ({
+        ...bodyOf(call.flags, { title: "title" }),
+        ...(await fieldsOf(call, listPathOf(call))),
+      }),
+      linesOf: (task) => linesOf(task),
+    },
+  ),
+  {
+    name: "move",
+    about: "put a task before or after another one, or into another status",
+    on: "one",
+    options: [
+      { flags: "--to <status>", about: "its new status" },
+      { flags: "--before <task>", about: "the task that comes after it" },
+      { flags: "--after <task>", about: "the task that comes before it" },
+    ],
+    run: move,
+  },
+  {
+    name: "transition",
+    about: "move a task to another status, and say where it may go next",
+    on: "one",
+    args: [{ name: "<status>", about: "the new status" }],
+    options: [
+      { flags: "--note <text>", about: "why; stands in its history" },
+      { flags: "--force", about: "past dependencies, limits of columns and required stages" },
+    ],
+    run: transition,
+  },
+  {
+    name: "claim",
+    about: "take a task for an agent, lengthen its claim, or give it back",
+    on: "one",
+    args: [{ name: "<agent>", about: "for whom" }],
+    options: [{ flags: "--release", about: "give it back" }],
+    async run({ client, path, args: [agent_id], flags }) {
+      const answer = await client.call<Item>("POST", `${path}/claim`, { agent_id, release: flags["release"] === true });
+      return { json: answer, text: linesOf(answer["task"]) };
+    },
+  },
+  {
+    name: "execute",
+    about: "have agents do a task: starts the run of its next stages",
+    on: "one",
+    options: [
+      { flags: "--type <type>", about: "as another kind of work" },
+      { flags: "--follow", about: "show steps, tool calls and cost as they come" },
+    ],
+    run: execute,
+  },
+  {
+    name: "plan",
+    about: "show what is to be done for a task, and what is next",
+    on: "one",
+    options: [{ flags: "--type <type>", about: "as another kind of work" }],
+    run: planOf,
+  },
+  { name: "history", about: "show what happened to a task, newest first", on: "one", run: history },
+  {
+    name: "import",
+    about: "create many tasks from a JSON or YAML file; - for standard input",
+    on: "none",
+    args: [{ name: "<file>", about: "a list of tasks; `key` is what the others name one by" }],
+    options: [{ flags: "--no-wait", about: "do not wait for the end" }],
+    run: importTasks,
+  },
+  policyVerb,
+  columnsVerb,
+  deleteVerb("delete a task", ({ item }) => `task ${item["title"]}`),
+];
+
+export const tasks: Resource = {
+  name: "tasks",
+  one: "task",
+  about: "tasks of a project, in the order of its board",
+  path: "",
+  within: {
+    option: PROJECT,
+    pathFor: async (client, flags) => `/v1/projects/${(await projectHere(client, flags))["id"]}/tasks`,
+  },
+  idOf: ({ id }) => id,
+  namesOf: ({ title }) => [title],
+  columns: [
+    { head: "TASK", of: ({ title }) => title, shrinks: true },
+    { head: "STATUS", of: ({ status }) => status, style: ({ status }) => taskStyle(status) },
+    { head: "PRIO", of: ({ priority }) => priority, style: ({ priority }) => (priority === "p0" ? "red" : undefined) },
+    { head: "TYPE", of: ({ work_type }) => work_type, optional: true },
+    { head: "AGENT", of: ({ assigned_agent }) => assigned_agent, optional: true },
+    { head: "TAGS", of: ({ tags }) => tags.join(","), shrinks: true, optional: true },
+    { head: "ID", of: ({ id }) => id },
+  ],
+  filters: [
+    { flags: "--status <status>", about: "only in this status", query: "status" },
+    { flags: "--priority <priority>", about: "only of this one", query: "priority", choices: PRIORITIES },
+    { flags: "--agent <agent>", about: "only of this agent", query: "agent_id" },
+    { flags: "--tag <tag>", about: "only with this tag", query: "tag" },
+    { flags: "--search <words>", about: "only with these words in the title", query: "q" },
+    { flags: "--ready", about: "what can be begun, the most urgent first", query: "ready" },
+  ],
+  empty: "No tasks yet. Make one: skep tasks create TITLE",
+  show: async (task) => linesOf(task),
+  verbs: VERBS,
+};
+
+function linesOf(task: Item): string[] {
+  const { next_statuses: next } = task;
+  return [
+    ...fieldLines([
+      ["task", task["title"]],
+      ["id", task["id"]],
+      ["status", task["status"]],
+      ["next", next],
+      ["priority", task["priority"]],
+      ["type", task["work_type"]],
+      ["agent", task["assigned_agent"]],
+      ["until", task["lease_until"]],
+      ["parent", task["parent_id"]],
+      ["depends on", task["depends_on"]],
+      ["found at", task["discovered_from"]],
+      ["tags", task["tags"]],
+      ["estimate", task["estimate_hours"] === null ? null : `${task["estimate_hours"]} h`],
+      ["stages done", task["completed_stages"]],
+      ["branch", task["branch"]],
+      ["run", task["run_id"]],
+      ["created", task["created_at"]],
+      ["finished", task["finished_at"]],
+    ]),
+    ...(task["description"] === "" ? [] : ["", ...String(task["description"]).split("\n")]),
+  ];
+}
+
+async function move(call: Call): Promise<Answer> {
+  const { client, path, flags } = call;
+  const { to, before, after } = flags;
+  if (to === undefined && before === undefined && after === undefined)
+    throw new Problem(422, "bad_usage", "Say where to: --to STATUS, --before TASK or --after TASK.");
+  const idOf = async (word: string | undefined) =>
+    word === undefined ? undefined : (await findOne(client, { ...tasks, path: listPathOf(call) }, word))["id"];
+  const body = { status: to, before: await idOf(before), after: await idOf(after) };
+  const moved = await client.call<Item>("POST", `${path}/move`, body);
+  return { json: moved, text: linesOf(moved) };
+}
+
+async function transition({ client, path, args: [status], flags }: Call): Promise<Answer> {
+  const body = { status, note: flags["note"], force: flags["force"] === true };
+  const moved = await client.call<Item>("POST", `${path}/transition`, body);
+  return { json: moved, text: linesOf(moved) };
+}
+
+async function execute({ client, path, flags }: Call): Promise<Answer> {
+  const json = flags["json"] === true;
+  const body = flags["type"] === undefined ? {} : { work_type: flags["type"] };
+  const run = await client.call<Item>("POST", `${path}/execute`, body);
+  if (!flags["follow"]) return { json: run, text: `${run["id"]}\nfollow it with: skep runs ${run["id"]} --follow` };
+  return followed(client, run["id"], json);
+}
+
+async function followed(client: Client, runId: string, json: boolean): Promise<Answer> {
+  const interrupt = onInterrupt(client, runId, false);
+  const ended = await followRun(client, runId, { json, text: undefined }, interrupt.signal);
+  interrupt.done();
+  const code = interrupt.asked ? INTERRUPTED : exitCodeOf(ended.status);
+  return { json: ended, text: followedLines(ended, client, false), code };
+}
+
+async function history({ client, path }: Call): Promise<Answer> {
+  const list = await listItems(client, `${path}/history`, new URLSearchParams(), SHOWN);
+  const table = tableLines(
+    [
+      { head: "AT", of: ({ at }) => timeText(at) },
+      { head: "CHANGE", of: ({ change }) => change },
+      { head: "STATUS", of: ({ from_status, to_status }) => [from_status, to_status].filter(Boolean).join(" → ") },
+      { head: "BY", of: ({ actor }) => actor, shrinks: true },
+      { head: "NOTE", of: ({ note }) => note, shrinks: true, optional: true },
+    ],
+    list.items,
+  );
+  return { json: list, text: list.items.length === 0 ? "Nothing yet." : table };
+}

@@ -1,0 +1,7 @@
+import { type Core, defineFeature } from "../feature.ts";
+import { preferenceRoutes } from "./routes.ts";
+import { createPreferences } from "./service.ts";
+
+export const preferences = defineFeature("preferences", ({ base, store, clock }: Core) => ({
+  routes: preferenceRoutes(base, createPreferences({ store, clock })),
+}));
