@@ -1,9 +1,11 @@
-/** scripts/screenshots: the pictures of docs/dashboard.md. */
+/** scripts/screenshots: the pictures of docs/dashboard.md, or only those that are named. */
 import { mkdirSync, mkdtempSync, rmSync, statSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
 import { openBrowser } from "../../src/testing/browser.ts";
+import { startCodeHost } from "../../src/testing/code-host.ts";
 import { type Seeded, seed, seedEnvironment } from "../../src/testing/dashboard/seed.ts";
+import { furnishCodeHost, HOST_ENVIRONMENT } from "../../src/testing/dashboard/seed-host.ts";
 import { PHONE, visit } from "../../src/testing/dashboard/visitor.ts";
 import { startServer } from "../../src/testing/server.ts";
 
@@ -28,6 +30,9 @@ const PICTURES: Picture[] = [
   { name: "calendar", path: () => "/routines?tab=calendar" },
   { name: "document", path: ({ document }) => `/documents/${document}` },
   { name: "tool-server", path: () => "/tool-servers?new=1", dark: true },
+  { name: "onboarding", path: ({ onboarding }) => `/onboarding/${onboarding}` },
+  { name: "code-host", path: () => "/code-host?tab=rules" },
+  { name: "notifications", path: () => "/notifications?channel=new" },
   { name: "swarm", path: ({ swarm }) => `/swarms/${swarm}`, dark: true },
   { name: "memory", path: () => "/memory/engineer?entry=lesson%2Fcommas-are-forbidden" },
   { name: "pipeline", path: () => "/pipelines/change" },
@@ -40,12 +45,17 @@ const PICTURES: Picture[] = [
 ];
 
 const folder = mkdtempSync(join(tmpdir(), "skep-screenshots-"));
-const [server, browser] = await Promise.all([startServer({ env: seedEnvironment(folder) }), openBrowser()]);
+const named = process.argv.slice(2);
+const host = await startCodeHost({ kind: "gitea" });
+const env = { ...seedEnvironment(folder), ...HOST_ENVIRONMENT };
+const [server, browser] = await Promise.all([startServer({ env }), openBrowser()]);
 try {
   const ids = await seed(server);
+  await furnishCodeHost(server, host);
   mkdirSync(OUT, { recursive: true });
   let bytes = 0;
-  for (const { name, path, dark = false, phone = false } of PICTURES) {
+  const wanted = PICTURES.filter(({ name }) => named.length === 0 || named.includes(name));
+  for (const { name, path, dark = false, phone = false } of wanted) {
     const look = { colorScheme: dark ? ("dark" as const) : ("light" as const), viewport: phone ? PHONE : WIDE };
     const { page, open, close } = await visit(browser, server.url, look);
     await open(path(ids));
@@ -55,9 +65,10 @@ try {
     bytes += statSync(file).size;
     await close();
   }
-  console.log(`docs/images  ${PICTURES.length} pictures, ${Math.round(bytes / 1_000)} kB`);
+  console.log(`docs/images  ${wanted.length} pictures, ${Math.round(bytes / 1_000)} kB`);
 } finally {
   await browser.close();
   await server.remove();
+  await host.stop();
   rmSync(folder, { recursive: true, force: true });
 }

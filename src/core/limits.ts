@@ -50,6 +50,8 @@ export const LIMITS = {
   routinesPerUserAndAgent: 50,
   ticksMissed: 1_000,
   tasksInPrompt: 20,
+  idleSandboxesPerUser: 4,
+  idleSandboxes: 32,
   tickLateMs: 60_000,
   timelineMs: 400 * 24 * 3_600_000,
   attachmentsPerUserBytes: 1024 ** 3,

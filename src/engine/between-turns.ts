@@ -2,7 +2,7 @@
 import { conflict, Problem } from "../core/errors.ts";
 import { callModel, SUMMARISE } from "./ask.ts";
 import { attachTo } from "./attachments.ts";
-import { roomOf, toModelMessages, toSummaryRequest } from "./context.ts";
+import { roomOf, sizeOf, toModelMessages, toSummaryRequest } from "./context.ts";
 import type { CallPurpose, Execution } from "./execution.ts";
 import type { ModelReply } from "./model.ts";
 import { textOf, textPart } from "./parts.ts";
@@ -63,7 +63,9 @@ export function createBetweenTurns(ports: EnginePorts): BetweenTurns {
         throw new Problem(409, code, message);
       }
       const coversTo = Math.max(...stored.map((one) => (one.role === "summary" ? one.coversTo : one.seq)));
-      rows.addSummary(execution, summary, coversTo, reply);
+      const next = [{ role: "user", parts: [textPart(summary)] }];
+      const shorter = { by: sizeOf(messages) - sizeOf(next), least: sizeOf([system, next]) };
+      rows.addSummary(execution, summary, coversTo, reply, shorter);
     },
     async title(execution, signal) {
       const model = ports.summaryModel();

@@ -9,7 +9,7 @@ import { firstBytes, keepMaskedEnds } from "./output.ts";
 import type { EnginePorts } from "./ports.ts";
 import { contractFault, type SchemaCheck } from "./result.ts";
 import type { Sandbox } from "./sandbox.ts";
-import type { Tool, ToolContext, ToolResult } from "./tool.ts";
+import type { Tool, ToolContext, ToolGroup, ToolResult } from "./tool.ts";
 
 /** What of a value does not fit a schema; that it could not be checked is one such fault. */
 export const schemaCheck =
@@ -23,10 +23,15 @@ export const schemaCheck =
     }
   };
 
+/** Tools of these work in the sandbox. */
+const NEED_SANDBOX: ReadonlySet<ToolGroup> = new Set(["files", "shell"]);
+
 export interface Turn {
   execution: Execution;
   ports: EnginePorts;
   sandbox: Sandbox;
+  /** Starts the sandbox when it has not been started. @throws Problem 503. */
+  open(): Promise<void>;
   masker: Masker;
   signal: AbortSignal;
   aside: ToolContext["aside"];
@@ -58,6 +63,8 @@ export async function settleCalls(turn: Turn, { calls, executionId }: AssistantM
     }
     await ports.turn();
     turn.signal.throwIfAborted();
+    // Before the call has begun: where no sandbox can be started it waits, and is made afterwards.
+    if (tool && NEED_SANDBOX.has(tool.group)) await turn.open();
     const result = await runCall(turn, call, earlier < LIMITS.callsPerReply ? tools : undefined);
     if (result.end) return result.end;
   }

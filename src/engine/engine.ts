@@ -18,7 +18,7 @@ import { textOf } from "./parts.ts";
 import type { EngineAgent, EnginePorts, Overdrawn } from "./ports.ts";
 import { assemblePrompt } from "./prompt.ts";
 import type { SandboxDriver } from "./sandbox.ts";
-
+import { createSandboxPool, type SandboxPool } from "./sandbox-pool.ts";
 import { createScheduler, type Scheduler, type SchedulerLimits } from "./scheduler.ts";
 import { type MatchableSkill, matchSkills } from "./skill-match.ts";
 import { createExecutionTokens, type ExecutionTokens } from "./tokens.ts";
@@ -29,7 +29,15 @@ export interface EngineDefaults {
   model(purpose: NonNullable<Kind["purpose"]>): string | null;
   models?: { summary: string | null };
   limits: { max_turns: number; timeout_seconds: number };
-  sandbox: { image: string | null; network: "none" | "bridge"; memory_mb: number; cpus: number; git_depth?: number };
+  sandbox: {
+    image: string | null;
+    network: "none" | "bridge";
+    memory_mb: number;
+    cpus: number;
+    git_depth?: number;
+    /** How long a talk's sandbox waits for the next turn. */
+    idle_minutes: number;
+  };
 }
 
 export interface SkillSource {
@@ -57,7 +65,7 @@ export interface EngineDeps {
   cookiesOf(execution: Execution): string | undefined;
   projectOf(projectId: string): { name: string; description?: string | null; vision?: string | null } | undefined;
   /** What its agent remembers and may need for this input; words for the prompt. */
-  memoryOf(execution: Execution): string | undefined;
+  memoryOf(execution: Execution): Promise<string | undefined>;
   guidanceOf(runId: string): string | null;
   /** What containers get: the shared token when the operator chose it, and where this server is. */
   sharedToken: string | undefined;
@@ -82,22 +90,27 @@ export interface Engine {
   readonly tokens: ExecutionTokens;
   readonly scheduler: Scheduler;
   readonly betweenTurns: BetweenTurns;
+  /** A session has ended: nothing of it waits for another turn. */
+  release(sessionId: string): void;
   /** Removes sandboxes that no execution owns, then takes up work. */
   start(): Promise<void>;
   stop(): Promise<void>;
 }
 
 const SWEEP_MS = 60_000;
+const MINUTE_MS = 60_000;
 
 export function createEngine(deps: EngineDeps): Engine {
   const { clock, log, sandboxes } = deps;
   const tokens = createExecutionTokens();
-  const ports = portsOf(deps, tokens);
+  const idleMs = () => deps.defaults().sandbox.idle_minutes * MINUTE_MS;
+  const pool = createSandboxPool({ driver: sandboxes, log, idleMs });
+  const ports = portsOf(deps, tokens, pool);
   const scheduler = createScheduler(ports, deps.limits, log);
   let timer: ReturnType<typeof setInterval> | undefined;
   const sweep = async (): Promise<void> => {
     try {
-      const removed = await sandboxes.sweep((id) => scheduler.isActive(id));
+      const removed = await sandboxes.sweep((id) => scheduler.isActive(id) || pool.holds(id));
       if (removed > 0) log.info({ removed }, "sandboxes left behind were removed");
     } catch (error) {
       log.debug({ err: error }, "no sweep: the container engine does not answer");
@@ -107,6 +120,7 @@ export function createEngine(deps: EngineDeps): Engine {
     tokens,
     scheduler,
     betweenTurns: createBetweenTurns(ports),
+    release: pool.end,
     async start() {
       await sweep();
       timer = setInterval(() => void sweep(), SWEEP_MS);
@@ -116,6 +130,7 @@ export function createEngine(deps: EngineDeps): Engine {
     async stop() {
       clearInterval(timer);
       await scheduler.stop();
+      await pool.close();
     },
   };
 }
@@ -127,8 +142,8 @@ interface RunOfExecution {
   user_id?: string | undefined;
 }
 
-function portsOf(deps: EngineDeps, tokens: ExecutionTokens): EnginePorts {
-  const { clock, log, masking, text, rows, models, sandboxes, skills, toolbox, workspaces } = deps;
+function portsOf(deps: EngineDeps, tokens: ExecutionTokens, sandboxes: SandboxPool): EnginePorts {
+  const { clock, log, masking, text, rows, models, skills, toolbox, workspaces } = deps;
   const runOf = ({ runId, projectId, userId }: Execution): RunOfExecution | undefined =>
     runId === undefined ? undefined : { id: runId, project_id: projectId, user_id: userId };
   return {
@@ -167,7 +182,7 @@ function portsOf(deps: EngineDeps, tokens: ExecutionTokens): EnginePorts {
         allowed(tool, isGranted) && (onlyTools === undefined || onlyTools.includes(tool));
       return toolbox.for({ execution, allows, hasShell: capabilities.shell, contract });
     },
-    promptFor(execution, tools, { about }) {
+    async promptFor(execution, tools, about) {
       const { agentId, projectId, runId } = execution;
       const agent = deps.agentOf(agentId);
       const available = skills.available(agentId);
@@ -181,7 +196,7 @@ function portsOf(deps: EngineDeps, tokens: ExecutionTokens): EnginePorts {
             : undefined,
         project: projectId === undefined ? undefined : deps.projectOf(projectId),
         // An agent that may not recall is not reminded either.
-        memory: tools.some(({ name }) => name === "recall") ? deps.memoryOf(execution) : undefined,
+        memory: tools.some(({ name }) => name === "recall") ? await deps.memoryOf(execution) : undefined,
         skills: available,
         injected,
         toolNames: tools.map(({ name }) => name),
@@ -198,13 +213,17 @@ function portsOf(deps: EngineDeps, tokens: ExecutionTokens): EnginePorts {
     variablesOf({ id, sessionId, agentId, runId }, token) {
       const apiUrl = deps.apiUrl();
       return {
-        // A command talks to nobody in a user's name.
-        ...(token === null ? {} : { ENGINE_INTERNAL_TOKEN: deps.sharedToken ?? token }),
-        ...(apiUrl ? { API_BASE_URL: apiUrl } : {}),
-        ...(agentId ? { SKEP_AGENT_ID: agentId } : {}),
-        SKEP_SESSION_ID: sessionId,
-        SKEP_EXECUTION_ID: id,
-        ...(runId ? { SKEP_RUN_ID: runId } : {}),
+        session: {
+          ...(apiUrl ? { API_BASE_URL: apiUrl } : {}),
+          ...(agentId ? { SKEP_AGENT_ID: agentId } : {}),
+          SKEP_SESSION_ID: sessionId,
+          ...(runId ? { SKEP_RUN_ID: runId } : {}),
+        },
+        execution: {
+          // A command talks to nobody in a user's name.
+          ...(token === null ? {} : { ENGINE_INTERNAL_TOKEN: deps.sharedToken ?? token }),
+          SKEP_EXECUTION_ID: id,
+        },
       };
     },
     tokens,

@@ -141,8 +141,18 @@ export interface ExecutionRows {
   addNote(execution: Execution, text: string): void;
   /** Moves messages that are to steer this execution into its session's transcript. */
   takeSteering(execution: Execution): void;
-  /** Stores a summary of everything up to `coversTo`, and the call that made it. */
-  addSummary(execution: Execution, text: string, coversTo: number, reply: ModelReply): void;
+  /**
+   * Stores a summary of everything up to `coversTo`, and the call that made it.
+   * @param shorter by how many tokens the next request is shorter than the last, and what it holds at least, by our
+   *   count; absent where the next one is made at once.
+   */
+  addSummary(
+    execution: Execution,
+    text: string,
+    coversTo: number,
+    reply: ModelReply,
+    shorter?: { by: number; least: number },
+  ): void;
   /** Logs a model call that gave no reply to store. */
   logCall(execution: Execution, reply: ModelReply, purpose?: CallPurpose): void;
   /** The reply, its tool calls as `requested`, its cost: before anything else happens. */

@@ -7,7 +7,8 @@ import type { TextWork } from "../text/client.ts";
 import type { Attachments } from "./attachments.ts";
 import type { Execution, ExecutionRows, FirstPrompt, StopRequest } from "./execution.ts";
 import type { ModelPort } from "./model.ts";
-import type { Sandbox, SandboxDriver } from "./sandbox.ts";
+import type { Sandbox, SandboxAbout } from "./sandbox.ts";
+import type { SandboxPool } from "./sandbox-pool.ts";
 import type { Tool } from "./tool.ts";
 
 export interface EngineAgent {
@@ -33,7 +34,7 @@ export interface EnginePorts {
   turn(): Promise<void>;
   rows: ExecutionRows;
   models: ModelPort;
-  sandboxes: SandboxDriver;
+  sandboxes: Pick<SandboxPool, "about" | "lease">;
   clock: Clock;
   log: Logger;
   /** All values that must not be stored or shown. */
@@ -53,15 +54,15 @@ export interface EnginePorts {
   toolsFor(execution: Execution, sandbox: Pick<Sandbox, "capabilities">): Promise<Tool[]>;
   attachments: Attachments;
   /** The system prompt, and the words of the task or of the person. */
-  promptFor(execution: Execution, tools: readonly Tool[], sandbox: Pick<Sandbox, "about">): FirstPrompt;
+  promptFor(execution: Execution, tools: readonly Tool[], about: SandboxAbout): Promise<FirstPrompt>;
   /** Puts what other agents wrote to this one into its transcript, before each request. */
   deliver(execution: Execution): void;
   /** Granted secrets in plaintext, by variable name. */
   secretsOf(execution: Execution): Record<string, string>;
   /** The browser cookies that its agent was granted, as a file; asked for each sandbox. */
   cookiesOf(execution: Execution): string | undefined;
-  /** Variables of the execution itself, its token among them unless it has none. */
-  variablesOf(execution: Execution, token: string | null): Record<string, string>;
+  /** Variables that say where it works: the same in each execution of a session, and those of this one alone. */
+  variablesOf(execution: Execution, token: string | null): Record<"session" | "execution", Record<string, string>>;
   tokens: { issue(execution: Execution): string; revoke(executionId: string): void };
   workspaces: {
     /** Absolute path of the folder on this host that holds the execution's files, ready to work in. */

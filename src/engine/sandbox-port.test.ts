@@ -21,14 +21,16 @@ function elsewhere(allowHostShell: boolean): SandboxDriver {
   return {
     ...near,
     name: "elsewhere",
+    about: async () => ({
+      ...{ files: "Your files are far away.", commands: "You are the guest here.", network: "It is slow." },
+    }),
     async start(spec, signal) {
       const folder = await mkdtemp(join(tmpdir(), "skep-elsewhere-"));
       folders.push(folder);
       await cp(spec.home, folder, { recursive: true });
       const sandbox = await near.start({ ...spec, home: folder }, signal);
       const bringBack = () => cp(folder, spec.home, { recursive: true });
-      const about = { files: "Your files are far away.", commands: "You are the guest here.", network: "It is slow." };
-      return { ...sandbox, about, workspace: { ...sandbox.workspace, bringBack } };
+      return { ...sandbox, workspace: { ...sandbox.workspace, bringBack } };
     },
   };
 }

@@ -1,5 +1,5 @@
 /**
- * Where an agent's shell and files live: one sandbox an execution, gone with it. The engine knows a sandbox by what it
+ * Where an agent's shell and files live; `sandbox-pool.ts` says for how long. The engine knows a sandbox by what it
  * can do and by what it says of itself, never by its name; drivers are in `adapter/sandbox/`.
  */
 
@@ -29,7 +29,7 @@ export interface SandboxAbout {
 }
 
 export interface SandboxSpec {
-  /** The execution it belongs to, and its session: labels on the container. */
+  /** The execution that started it, and its session: labels on the container. */
   executionId: string;
   sessionId: string;
   agentId: string;
@@ -41,7 +41,7 @@ export interface SandboxSpec {
   network: "none" | "bridge";
   memoryMb: number;
   cpus: number;
-  /** Granted secrets and the execution's own variables: present from spawn, never on the container's disk. */
+  /** Granted secrets and the session's own variables: present from spawn, never on the container's disk. */
   env: Readonly<Record<string, string>>;
   /**
    * Text of a cookie file. A driver with isolation holds it in memory where commands can read and not change it, as long
@@ -127,13 +127,14 @@ export interface Workspace {
 
 export interface Sandbox {
   readonly capabilities: Capabilities;
-  readonly about: SandboxAbout;
   readonly workspace: Workspace;
   /**
    * Runs an argument vector; its whole process group dies on time-out and abort. Never throws for a non-zero exit.
    * Throws Problem 503 `sandbox_lost` when the container is gone: the caller may start another over the same workspace.
    */
   exec(argv: readonly string[], options: ExecOptions): Promise<ExecResult>;
+  /** False when its commands can no longer run, e.g. because the container engine was started again. */
+  isAlive(): Promise<boolean>;
   /** Kills everything inside and removes it. Idempotent. */
   stop(): Promise<void>;
 }
@@ -145,6 +146,8 @@ export interface SandboxDriver {
   /** For people: in the status, in the log. */
   readonly name: string;
   readonly capabilities: Capabilities;
+  /** What the agent reads about a sandbox like this, before it is started. */
+  about(spec: SandboxSpec): Promise<SandboxAbout>;
   /** Brings the files in. Throws Problem 503 (`docker_unavailable`, `image_missing`…) with the remedy in its detail. */
   start(spec: SandboxSpec, signal: AbortSignal): Promise<Sandbox>;
   /** Removes containers of this instance whose execution `isLive` denies. Returns how many. */

@@ -1,11 +1,13 @@
-/** One execution from its row to its end: sandbox, prompt, loop, result. Leaves no sandbox and no token behind. */
+/** One execution from its row to its end: sandbox, prompt, loop, result. Leaves no token behind, and a sandbox only to a talk. */
 import { isProblem, messageOf } from "../core/errors.ts";
 import type { Turn } from "./calls.ts";
 import { runCommand } from "./command.ts";
 import type { Ending, Execution } from "./execution.ts";
+import { kindOf } from "./kinds.ts";
 import { runLoop } from "./loop.ts";
 import { type EngineAgent, type EnginePorts, Stopped } from "./ports.ts";
-import type { Sandbox } from "./sandbox.ts";
+import type { SandboxSpec } from "./sandbox.ts";
+import type { Lease } from "./sandbox-pool.ts";
 
 /** Failures of the machine, not of the work: the execution goes back to the queue and waits. */
 const PASSING = new Set(["docker_unavailable", "sandbox_lost", "workspace_busy", "disk_full"]);
@@ -25,14 +27,15 @@ export async function workOn(
   stop: AbortSignal,
   aside: Turn["aside"],
 ): Promise<void> {
-  const { rows, log, masking } = ports;
+  const { rows, masking } = ports;
+  const isTalk = kindOf(execution.kind).sessionEnds === "person";
   const timer = new AbortController();
   const left = leftMs(execution, ports);
   // A command's own time-out comes first and keeps what it wrote.
   const grace = execution.command ? COMMAND_GRACE_MS : 0;
   const late = setTimeout(() => timer.abort(new Stopped("timeout")), left + grace);
   const signal = AbortSignal.any([stop, timer.signal]);
-  let sandbox: Sandbox | undefined;
+  let lease: Lease | undefined;
   let unmask = () => {};
   try {
     const asked = rows.stopRequested(execution.id);
@@ -44,41 +47,61 @@ export async function workOn(
     const home = await ports.workspaces.prepare(execution, signal);
     const { id: executionId, sessionId, agentId, runId } = execution;
     const { image, network, memoryMb, cpus } = agent;
-    const env = { ...ports.variablesOf(execution, token), ...secrets };
+    const variables = ports.variablesOf(execution, token);
+    const env = { ...variables.session, ...secrets };
     unmask = maskAll(masking, { ...secrets, ...(token === null ? {} : { ENGINE_INTERNAL_TOKEN: token }) });
     const cookies = ports.cookiesOf(execution);
-    sandbox = await ports.sandboxes.start(
-      { executionId, sessionId, agentId, runId, image, home, network, memoryMb, cpus, env, cookies },
-      signal,
-    );
+    const spec = { executionId, sessionId, agentId, runId, image, home, network, memoryMb, cpus, env, cookies };
+    lease = ports.sandboxes.lease({ spec, userId: execution.userId, env: variables.execution, signal });
+    if (isAtCall(execution, ports)) await lease.open();
     rows.resumed(execution);
-    const ending = await work({ execution, ports, sandbox, masker: masking, signal, aside });
-    await sandbox.workspace.bringBack();
-    await sandbox.stop();
-    sandbox = undefined;
+    const { sandbox, open } = lease;
+    const ending = await work({ execution, ports, spec, sandbox, open, masker: masking, signal, aside });
+    await lease.sandbox.workspace.bringBack();
+    await lease.release(isTalk);
+    lease = undefined;
     await ports.workspaces.commit(execution, ending.text);
     rows.finish(execution, ending);
   } catch (error) {
-    settle(execution, ports, signal.aborted ? signal.reason : error);
+    const reason = signal.aborted ? signal.reason : error;
+    // Before the end is said, as that may end the session and with it what waits for its next turn.
+    if (isTalk && leavesSandbox(reason)) {
+      await lease?.release(true);
+      lease = undefined;
+    }
+    settle(execution, ports, reason);
   } finally {
     clearTimeout(late);
     unmask();
     ports.tokens.revoke(execution.id);
-    await sandbox
-      ?.stop()
-      .catch((error) => log.warn({ err: error, execution: execution.id }, "sandbox not stopped; it will be swept"));
+    await lease?.release(false);
   }
 }
 
+/** Whether it goes on at a tool call, or is one: what it was given back for may be its sandbox. */
+function isAtCall(execution: Execution, { rows }: EnginePorts): boolean {
+  if (execution.command) return true;
+  const last = rows.lastReply(execution)?.reply;
+  return last?.executionId === execution.id && last.calls.some(({ status }) => status === "requested");
+}
+
+/** Whether a talk's sandbox is of use after this: not when it is lost, the talk is over, or the server stops. */
+const leavesSandbox = (reason: unknown): boolean =>
+  reason instanceof Stopped ? reason.why === "interrupt" || reason.why === "timeout" : passingOf(reason) === undefined;
+
 /** What it does once it has a sandbox. @throws Problem 503 `no_model`, 403 `shell_denied` for what cannot begin. */
-function workOf(execution: Execution, ports: EnginePorts, agent: EngineAgent): (turn: Turn) => Promise<Ending> {
+function workOf(
+  execution: Execution,
+  ports: EnginePorts,
+  agent: EngineAgent,
+): (turn: Turn & { spec: SandboxSpec }) => Promise<Ending> {
   const { command } = execution;
   if (command) {
     ports.assertShell(execution);
     return (turn) => runCommand(turn, command, leftMs(execution, ports));
   }
   const model = ports.modelOf(execution);
-  return async (turn) => runLoop({ ...turn, agent, model, system: await begin(execution, ports, model, turn.sandbox) });
+  return async ({ spec, ...turn }) => runLoop({ ...turn, agent, model, system: await begin({ ...turn, spec }, model) });
 }
 
 /** What is handed to the sandbox is masked as long as it works, whatever becomes of the stored value meanwhile. */
@@ -90,9 +113,13 @@ function maskAll(masking: EnginePorts["masking"], values: Readonly<Record<string
 }
 
 /** Assembles the prompt at the first start; later starts go on under the stored one. */
-async function begin(execution: Execution, ports: EnginePorts, model: string, sandbox: Sandbox): Promise<string> {
+async function begin(
+  { execution, ports, sandbox, spec }: Turn & { spec: SandboxSpec },
+  model: string,
+): Promise<string> {
   if (execution.system !== null) return execution.system;
-  const prompt = ports.promptFor(execution, await ports.toolsFor(execution, sandbox), sandbox);
+  const tools = await ports.toolsFor(execution, sandbox);
+  const prompt = await ports.promptFor(execution, tools, await ports.sandboxes.about(spec));
   ports.rows.begin(execution, model, prompt);
   return prompt.system;
 }

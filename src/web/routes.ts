@@ -5,6 +5,7 @@
 import {
   Activity,
   BarChart3,
+  Bell,
   Bot,
   Boxes,
   Brain,
@@ -12,6 +13,7 @@ import {
   Cookie,
   FileText,
   FolderGit2,
+  GitPullRequest,
   History,
   House,
   KeyRound,
@@ -78,6 +80,8 @@ export const PAGES: Page[] = [
   }),
   page("/projects/:id", "Project", () => import("./page/projects/project-page.tsx")),
   page("/projects/:id/graph", "Code graph", () => import("./page/graph/graph-page.tsx")),
+  page("/onboarding", "Projects from a talk", () => import("./page/onboarding/onboardings-page.tsx")),
+  page("/onboarding/:id", "Project from a talk", () => import("./page/onboarding/onboarding-page.tsx")),
   page("/pipelines", "Pipelines", () => import("./page/pipelines/pipelines-page.tsx"), {
     nav: { group: "Team", icon: Workflow, key: "l" },
   }),
@@ -129,6 +133,12 @@ export const PAGES: Page[] = [
   page("/system", "System", () => import("./page/system/system-page.tsx"), {
     admin: true,
     nav: { group: "System", icon: Server, key: "y" },
+  }),
+  page("/code-host", "Code host", () => import("./page/codehost/codehost-page.tsx"), {
+    nav: { group: "System", icon: GitPullRequest, key: "q" },
+  }),
+  page("/notifications", "Notifications", () => import("./page/notifications/notifications-page.tsx"), {
+    nav: { group: "System", icon: Bell, key: "n" },
   }),
   page("/jobs", "Background work", () => import("./page/jobs/jobs-page.tsx"), {
     nav: { group: "System", icon: Boxes, key: "j" },

@@ -173,13 +173,20 @@ async function exportTalk({ client, session }: TalkState, word: string): Promise
 }
 
 async function cost({ client, session }: TalkState): Promise<string[]> {
-  const { cost_usd, tokens, context, model } = await client.call<ChatView>("GET", pathOf(session.id));
+  const { cost_usd, tokens, context, model, message_count } = await client.call<ChatView>("GET", pathOf(session.id));
   const { used, window } = context;
   const of = window === null ? "" : ` of ${window.toLocaleString("en")}`;
   return fieldLines([
     ["model", model],
     ["cost", `$${cost_usd.toFixed(4)}`],
     ["tokens", tokens.toLocaleString("en")],
-    ["context", used === null ? "empty" : `${used.toLocaleString("en")}${of}`],
+    [
+      "context",
+      message_count === 0
+        ? "empty"
+        : used === null
+          ? "known after the next reply"
+          : `${used.toLocaleString("en")}${of}`,
+    ],
   ]);
 }

@@ -101,6 +101,21 @@ export const codehost: Resource = {
       options: [{ flags: "--event <event>", about: "what starts a run", choices: EVENTS }, ...RULE_OPTIONS],
       run: async ({ client, path, flags }) => shown(await client.call<Item>("PUT", path, ruleFrom(flags))),
     },
+    {
+      name: "try",
+      about: "ask whether a rule would start a run at an issue or pull request; nothing is started",
+      on: "one",
+      args: [{ name: "<number>", about: "of the issue or pull request" }],
+      options: [
+        { flags: "--actor <login>", about: "who would do it; its author unless given" },
+        { flags: "--comment <text>", about: "what the comment would say" },
+      ],
+      async run({ client, path, args: [number], flags }) {
+        const body = { number: Number(number), ...bodyOf(flags, { actor: "actor", comment: "comment" }) };
+        const trial = await client.call<Item>("POST", `${path}/try`, body);
+        return { json: trial, text: `${trial["starts"] ? "yes" : "no"}: ${trial["detail"]} (${trial["title"]})` };
+      },
+    },
     switchVerb("enable", "let a rule start runs", true),
     switchVerb("disable", "let a rule start nothing", false),
     deleteVerb("delete a rule; runs that it started go on", ({ item }) => `rule ${item["name"]}`),

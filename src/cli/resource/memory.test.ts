@@ -1,7 +1,7 @@
 /** `skep memory` against a server: every verb, and what it says of a wrong name. */
 import { afterAll, beforeAll, expect, setDefaultTimeout, test } from "bun:test";
-import { writeFileSync } from "node:fs";
-import { join } from "node:path";
+import { readFileSync, rmSync, writeFileSync } from "node:fs";
+import { dirname, join } from "node:path";
 import { skep, temporaryFolder } from "../../testing/command.ts";
 import { skepCommand, startServer, type TestServer } from "../../testing/server.ts";
 import { openTerminal } from "../../testing/terminal.ts";
@@ -52,6 +52,24 @@ test("an entry is changed from a file and in an editor, put back, confirmed, del
   expect((await memory("show", ENTRY)).code).toBe(1);
   expect((await memory("undo", ENTRY)).code).toBe(0);
   expect((await memory("show", ENTRY)).stdout).toContain("Never on Sundays.");
+});
+
+test("an entry that somebody else changed meanwhile is not overwritten, and what was typed is kept", async () => {
+  const other = join(folder.path, "other.md");
+  writeFileSync(other, "Changed by somebody else.");
+  const editor = join(folder.path, "editor.sh");
+  const change = skepCommand("memory", "edit", ENTRY, "--content", other, "--data", server.data);
+  const quoted = change.map((word) => `'${word}'`).join(" ");
+  writeFileSync(editor, `#!/bin/sh\n${quoted} > /dev/null\necho 'Typed for an hour.' > "$1"\n`, { mode: 0o755 });
+  const terminal = openTerminal(skepCommand("memory", "edit", ENTRY, "--data", server.data), {
+    ...{ columns: 200, env: { EDITOR: editor } },
+  });
+  expect(await terminal.exited).toBe(1);
+  const [, kept] = /kept in (\S+entry\.md)/.exec(terminal.text().replaceAll(/\s+/g, " ")) ?? [];
+  expect(readFileSync(kept!, "utf8")).toBe("Typed for an hour.\n");
+  rmSync(dirname(kept!), { recursive: true });
+  expect((await memory("show", ENTRY)).stdout).toContain("Changed by somebody else.");
+  expect((await memory("undo", ENTRY)).code).toBe(0);
 });
 
 test("a name without an agent, an entry that is not there and a missing editor are named in one line", async () => {

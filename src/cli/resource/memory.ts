@@ -2,7 +2,7 @@
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { Problem } from "../../core/errors.ts";
+import { isProblem, Problem } from "../../core/errors.ts";
 import { readText } from "../read-input.ts";
 import type { Client } from "../server/client.ts";
 import { paint, plain } from "../terminal/style.ts";
@@ -191,11 +191,24 @@ async function show({ client, args: [name] }: Call): Promise<Answer> {
 
 async function edit({ client, args: [name], flags }: Call): Promise<Answer> {
   const path = pathOf(name!);
-  const { content: old } = await client.call<{ content: string }>("GET", path);
-  const content = flags["content"] === undefined ? edited(old) : await readText(flags["content"]);
-  if (content === old) return { json: { changed: false }, text: `${name}: nothing was changed` };
-  const entry = await client.call<Item>("PUT", path, { content });
-  return { json: entry, text: `${name}: changed; skep memory undo ${name} puts it back` };
+  const { body, tag } = await client.tagged<{ content: string }>(path);
+  const inEditor = flags["content"] === undefined;
+  const content = inEditor ? edited(body.content) : await readText(flags["content"]!);
+  if (content === body.content) return { json: { changed: false }, text: `${name}: nothing was changed` };
+  try {
+    const entry = await client.call<Item>("PUT", path, { content }, tag);
+    return { json: entry, text: `${name}: changed; skep memory undo ${name} puts it back` };
+  } catch (error) {
+    if (!inEditor || !isProblem(error)) throw error;
+    throw new Problem(error.status, error.code, `${error.detail} Your text is kept in ${keep(content)}.`);
+  }
+}
+
+/** What was typed is not lost with the change. @returns path of the file. */
+function keep(text: string): string {
+  const file = join(mkdtempSync(join(tmpdir(), "skep-entry-")), "entry.md");
+  writeFileSync(file, text, { mode: 0o600 });
+  return file;
 }
 
 /** The text as the person's editor leaves it. @throws Problem 422 without an editor, 400 when it fails. */

@@ -1,4 +1,5 @@
 /** Talking to a server, local or remote: JSON calls, and the event stream that goes on where it broke off. */
+import { EventSourceParserStream } from "eventsource-parser/stream";
 import { type FieldError, Problem } from "../../core/errors.ts";
 import type { SkepEvent } from "../../core/events.ts";
 
@@ -6,7 +7,10 @@ export interface Client {
   readonly url: string;
   /** The server's data folder, where it is one of this machine. */
   readonly data?: string | undefined;
-  call<T = Record<string, unknown>>(method: string, path: string, body?: unknown): Promise<T>;
+  /** @param ifMatch tag of what was read: refused with 412 when it was changed since. */
+  call<T = Record<string, unknown>>(method: string, path: string, body?: unknown, ifMatch?: string): Promise<T>;
+  /** An object to be changed, with its tag. */
+  tagged<T = Record<string, unknown>>(path: string): Promise<{ body: T; tag: string | undefined }>;
   /** Sends a form, with files. */
   upload<T = Record<string, unknown>>(path: string, form: FormData): Promise<T>;
   /** The same for an answer that is not JSON. */
@@ -43,9 +47,18 @@ export function createClient(url: string, token?: string, data?: string): Client
   return {
     url,
     data,
-    call<T>(method: string, path: string, body?: unknown) {
+    call<T>(method: string, path: string, body?: unknown, ifMatch?: string) {
       const json = body === undefined ? {} : { body: JSON.stringify(body) };
-      return parsed<T>(path, { method, headers: { ...headers, "Content-Type": "application/json" }, ...json });
+      const condition: Record<string, string> = ifMatch === undefined ? {} : { "If-Match": ifMatch };
+      const all = { ...headers, ...condition, "Content-Type": "application/json" };
+      return parsed<T>(path, { method, headers: all, ...json });
+    },
+    async tagged<T>(path: string) {
+      const answer = await reach(path, { headers });
+      const body = await answer.json().catch(() => {
+        throw stranger(url);
+      });
+      return { body: body as T, tag: answer.headers.get("ETag") ?? undefined };
     },
     upload: <T>(path: string, form: FormData) => parsed<T>(path, { method: "POST", headers, body: form }),
     text: async (path) => (await reach(path, { headers: { ...headers, Accept: "text/plain" } })).text(),
@@ -128,19 +141,8 @@ function withFields(detail: string, errors: readonly FieldError[]): string {
   return [detail, ...unsaid.map(({ name, message }) => `${name}: ${message}.`)].join(" ");
 }
 
-/** Events of a stream of our own frames; `gap` frames come with id undefined. */
-async function* parseEvents(body: ReadableStream<Uint8Array>): AsyncGenerator<SkepEvent> {
-  const decoder = new TextDecoder();
-  let held = "";
-  for await (const chunk of body) {
-    held += decoder.decode(chunk, { stream: true });
-    for (let end = held.indexOf("\n\n"); end >= 0; end = held.indexOf("\n\n")) {
-      const data = held
-        .slice(0, end)
-        .split("\n")
-        .find((line) => line.startsWith("data: "));
-      held = held.slice(end + 2);
-      if (data) yield JSON.parse(data.slice(6)) as SkepEvent;
-    }
-  }
+/** The server's events as they come; `gap` frames have no id. */
+async function* parseEvents(body: NonNullable<Response["body"]>): AsyncGenerator<SkepEvent> {
+  const frames = body.pipeThrough(new TextDecoderStream()).pipeThrough(new EventSourceParserStream());
+  for await (const { data } of frames) yield JSON.parse(data) as SkepEvent;
 }

@@ -4,6 +4,7 @@
  * (m = 9 MiB, t = 4, p = 1; Password Storage Cheat Sheet), the one that costs an honest server least.
  */
 import { availableParallelism } from "node:os";
+import PQueue from "p-queue";
 import { invalidField, Problem } from "../../core/errors.ts";
 import { LIMITS } from "../../core/limits.ts";
 
@@ -19,29 +20,19 @@ const plain = (password: string): string => password.normalize("NFKC");
 
 /** @param parallel hashes at once: one core, and one thread of the runtime's pool, are left to everything else. */
 export function createPasswords(parallel = Math.max(1, availableParallelism() - 1)): Passwords {
-  const waiting: (() => void)[] = [];
-  let working = 0;
+  const queue = new PQueue({ concurrency: parallel });
   // A hash of nothing anyone knows: what an unknown account is checked against.
   const decoy = Bun.password.hash(crypto.randomUUID(), PARAMETERS);
 
-  async function inTurn<T>(work: () => Promise<T>): Promise<T> {
-    if (working >= parallel) {
-      if (waiting.length >= LIMITS.passwordHashesWaiting)
-        throw new Problem(503, "busy", "Too many people log in at this moment. Try again in a second.", {
-          headers: { "Retry-After": "1" },
-        });
-      await new Promise<void>((turn) => waiting.push(turn));
-    } else working++;
-    try {
-      return await work();
-    } finally {
-      const next = waiting.shift();
-      if (next) next();
-      else working--;
-    }
+  function inTurn<T>(work: () => Promise<T>): Promise<T> {
+    if (queue.size >= LIMITS.passwordHashesWaiting)
+      throw new Problem(503, "busy", "Too many people log in at this moment. Try again in a second.", {
+        headers: { "Retry-After": "1" },
+      });
+    return queue.add(work);
   }
   return {
-    hash: (password) => inTurn(() => Bun.password.hash(plain(password), PARAMETERS)),
+    hash: async (password) => inTurn(() => Bun.password.hash(plain(password), PARAMETERS)),
     async verify(password, hash) {
       const against = hash ?? (await decoy);
       const same = await inTurn(() => Bun.password.verify(plain(password), against));

@@ -86,6 +86,34 @@ test("rewinding to before a summary takes it back too, and a fork from there has
   expect((await messagesOf(id)).at(-1)).toMatchObject({ content: "**Bells of brass.**", withdrawn: false });
 });
 
+test("the meter shows what the next request will hold: less after a summary, nothing known after messages are taken back", async () => {
+  const id = await begin();
+  const used = async () => (await call("GET", `/${id}`)).body.context.used;
+  await say(id, `What rings? ${"Ding dong. ".repeat(2_000)}`);
+  const before = (await used())!;
+  await compacted(id);
+  const after = (await used())!;
+  expect(after).toBeGreaterThan(0);
+  expect(after).toBeLessThan(before - 2_000);
+  await say(id, "And then?");
+  // Its own count of the request that followed is near the estimate.
+  expect(Math.abs((await used())! - after)).toBeLessThan(after / 2);
+  await call("POST", `/${id}/rewind`, { message_id: (await messagesOf(id)).at(-1)!.id });
+  expect(await used()).toBeNull();
+});
+
+test("a fork is summarised before anything was said in it", async () => {
+  const id = await begin();
+  await say(id, "What rings?");
+  const last = (await messagesOf(id)).at(-1)!;
+  const fork = (await call("POST", `/${id}/fork`, { message_id: last.id })).body.id;
+  await compacted(fork);
+  const messages = await messagesOf(fork);
+  expect(messages.at(-1)).toMatchObject({ role: "system", summary_to: 1 });
+  await say(fork, "Go on.");
+  expect((await call("GET", `/${fork}`)).body).toMatchObject({ status: "ready", message_count: messages.length + 2 });
+});
+
 test("there is nothing to summarise in a talk without a reply, and none for one that has ended", async () => {
   const id = await begin();
   expect(await call("POST", `/${id}/compact`)).toMatchObject({ status: 409, body: { code: "nothing_to_compact" } });

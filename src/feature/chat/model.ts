@@ -20,7 +20,12 @@ export const ChatSession = t.Object({
   cost_usd: t.Number(),
   tokens: t.Integer(),
   context: t.Object({
-    used: orNull(t.Integer({ description: "Tokens of the last request, by the provider's count." })),
+    used: orNull(
+      t.Integer({
+        description:
+          "Tokens of the last request, by the provider's count; after a summary what is left of them, by ours. Null: not known before the next reply.",
+      }),
+    ),
     window: orNull(t.Integer()),
   }),
   created_at: Time,

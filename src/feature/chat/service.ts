@@ -275,8 +275,7 @@ export function createChats(deps: ChatsDeps): Chats {
         if (row.ended_at !== null) throw conflict("The talk has ended.", "session_ended");
         if (row.status !== "open")
           throw conflict("The agent is at work. Wait for its reply, or stop it first.", "session_busy");
-        if (row.message_count < 2 || row.execution_count === 0)
-          throw conflict("There is nothing to summarise yet.", "nothing_to_compact");
+        if (row.message_count < 2) throw conflict("There is nothing to summarise yet.", "nothing_to_compact");
         const wish = { key: id, subject: row.title ?? id, userId: caller.userId };
         return deps.jobs.enqueue(deps.work.compact, { session_id: id }, wish);
       }),

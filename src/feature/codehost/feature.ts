@@ -74,6 +74,10 @@ export const codehost = defineFeature(
         links.update(run_id, { state: "pending", error: null });
         jobs.enqueue(syncJob, { run_id }, { subject: run_id, userId: runs.rows.run(run_id)?.created_by ?? undefined });
       });
+    const { start, isWanted, attempt } = createStart({
+      ...{ store, masking, connection, rules, links, follow },
+      begin: (work) => begin(deps, work),
+    });
     const react = createReact({
       ...{ store, connection, links },
       fetchProject: (id) => projects.fetch(id, undefined),
@@ -81,13 +85,15 @@ export const codehost = defineFeature(
         runs.mergedOnHost(runId, merge);
         tasks.execution.merged(runId);
       },
-      start: createStart({ store, masking, connection, rules, links, begin: (work) => begin(deps, work), follow }),
+      start,
+      isWanted,
       review: createReview({ store, connection, links, comments, rules, follow }),
     });
     const deliveryJob: JobDefinition = defineDelivery(() => deliveries, react) as JobDefinition;
     const deliveries: Deliveries = createDeliveries({
       ...{ store, clock, masking, jobs, connection },
       reader: { isSigned, bodyHash, deliveryOf, readNotice },
+      obstacleTo: react.obstacleTo,
       definition: () => deliveryJob as JobDefinition<never>,
     });
     const work = createRunWork({
@@ -102,7 +108,7 @@ export const codehost = defineFeature(
     const projectOf = (repository: string) => projectsOf(store, connection, repository)[0];
     return {
       routes: codeHostRoutes(base, { connection, deliveries, projectOf })
-        .use(ruleRoutes(base, rules))
+        .use(ruleRoutes(base, rules, attempt))
         .use(runWorkRoutes(base, work)),
       jobs: [deliveryJob, syncJob as JobDefinition],
       prunes: [{ keep: KEPT_DAYS, run: deliveries.prune }],
@@ -150,7 +156,7 @@ function defineDelivery(deliveries: () => Deliveries, react: React) {
     async ({ delivery_id }) => {
       const row = deliveries().find(delivery_id);
       if (row?.state !== "queued" || row.notice === null) return undefined;
-      return { ...(await react(row.notice as Notice)) };
+      return { ...(await react.act(row.notice as Notice)) };
     },
     {
       ...{ parallel: PARALLEL, attempts: ATTEMPTS },

@@ -168,6 +168,27 @@ export type RuleCreate = Static<typeof RuleCreate>;
 export const RuleUpdate = t.Partial(t.Omit(RuleCreate, ["project_id"]));
 export type RuleUpdate = Static<typeof RuleUpdate>;
 
+export const TrialRequest = t.Object({
+  number: t.Integer({ minimum: 1, maximum: 2_147_483_647, description: "Of an issue or pull request there." }),
+  actor: t.Optional(
+    t.String({ ...Login, description: "Login of who would open, label or comment; its author unless given." }),
+  ),
+  comment: t.Optional(t.String({ maxLength: 20_000, description: "What the comment would say." })),
+});
+export type TrialRequest = Static<typeof TrialRequest>;
+export const Trial = t.Object(
+  {
+    starts: t.Boolean({ description: "A run would start, were the rule switched on." }),
+    detail: t.String({ description: "Why, or why not." }),
+    title: t.String({ description: "Of the issue or pull request." }),
+    url: t.String(),
+    actor: t.String(),
+    run_id: orNull(t.String({ description: "The run that is at work there already." })),
+  },
+  { title: "CodeHostTrial" },
+);
+export type Trial = Static<typeof Trial>;
+
 export const RunOnHost = t.Object(
   {
     run_id: t.String(),

@@ -5,13 +5,17 @@ import { LIMITS } from "../../core/limits.ts";
 import type { Base } from "../../http/base.ts";
 import { assertIfMatch } from "../../http/etag.ts";
 import { listOf, PageQuery, pageOf } from "../../http/list.ts";
-import { Rule, RuleCreate, RuleUpdate } from "./model.ts";
-import type { Rules } from "./rules.ts";
+import { Rule, RuleCreate, RuleUpdate, Trial, TrialRequest } from "./model.ts";
+import type { RuleRow, Rules } from "./rules.ts";
 
 const tags = ["codehost"];
 const RulePath = t.Object({ id: t.String({ maxLength: 100 }) });
 
-export function ruleRoutes(base: Base, rules: Rules) {
+export function ruleRoutes(
+  base: Base,
+  rules: Rules,
+  attempt: (rule: RuleRow, request: TrialRequest) => Promise<Trial>,
+) {
   return new Elysia({ name: "skep/codehost-rules" })
     .use(base)
     .get("/v1/codehost/rules", ({ query }) => rules.list(query, pageOf(query)), {
@@ -66,5 +70,16 @@ export function ruleRoutes(base: Base, rules: Rules) {
         response: { 204: t.Void() },
         detail: { tags, summary: "Delete a rule; runs that it started go on" },
       },
-    );
+    )
+    .post("/v1/codehost/rules/:id/try", ({ params, body }) => attempt(rules.get(params.id), body), {
+      access: "admin",
+      params: RulePath,
+      body: TrialRequest,
+      response: { 200: Trial },
+      detail: {
+        tags,
+        operationId: "tryCodeHostRule",
+        summary: "Ask whether a rule would start a run there; nothing is started or written",
+      },
+    });
 }

@@ -14,6 +14,7 @@ import { runs } from "../../store/tables/runs.ts";
 import { obstacleOf } from "./actors.ts";
 import type { CodeHostConnection } from "./connection.ts";
 import type { LinkRow, Links } from "./links.ts";
+import type { Trial, TrialRequest } from "./model.ts";
 import type { Reaction } from "./react.ts";
 import type { RuleRow, Rules } from "./rules.ts";
 
@@ -62,6 +63,14 @@ interface Found {
   request: { author: string; body: string } | undefined;
 }
 
+/** What a rule is held against. */
+interface Asked extends Pick<Found, "host" | "subject"> {
+  repository: string;
+  actor: string;
+  /** Text of the comment. */
+  comment: string | undefined;
+}
+
 const nothing = (detail: string): Reaction => ({ state: "ignored", detail });
 
 function eventOf({ kind, action }: Notice): RuleRow["event"] | undefined {
@@ -89,10 +98,13 @@ export function createStart(deps: StartDeps) {
   const callerOf = ({ user_id }: RuleRow): Caller => {
     if (user_id === null) return { kind: "local", admin: true };
     const user = store.db.select({ active: users.active }).from(users).where(eq(users.id, user_id)).get();
-    if (!user?.active) throw conflict("The user for whom the rule's runs are is switched off. Make the rule anew.");
+    if (!user?.active) throw conflict("The user for whom the rule's runs are is switched off. Make the rule again.");
     return { kind: "user", admin: false, userId: user_id };
   };
-  async function subjectOf(host: CodeHost, { repository, number = 0, kind }: Notice): Promise<Subject> {
+  async function subjectOf(
+    host: CodeHost,
+    { repository, number = 0, kind }: Pick<Notice, "repository" | "number" | "kind">,
+  ): Promise<Subject> {
     const issue = kind === "pull_request" ? undefined : await host.issue(repository, number);
     if (issue && !issue.isPull) return { ...issue, fork: false };
     return { ...(await host.pull(repository, number)), isPull: true };
@@ -143,35 +155,68 @@ export function createStart(deps: StartDeps) {
       LIMITS.pullDiffCharacters,
     );
 
-  return async (notice: Notice, projectIds: readonly string[]): Promise<Reaction> => {
-    const { repository, number } = notice;
+  /** @returns why the rule starts nothing there, or undefined where it does. */
+  async function objectionOf(rule: RuleRow, { host, repository, subject, actor, comment }: Asked) {
+    const { label, command } = rule;
+    if (label && !subject.labels.some((one) => sameWord(one, label))) return `It has no label ${label}.`;
+    if (command && !startsWith(comment ?? "", command)) return `The comment does not begin with ${command}.`;
+    return obstacleOf(host, repository, actor, rule);
+  }
+
+  /** Rules that speak of it. */
+  function rulesFor(notice: Notice, projectIds: readonly string[]): RuleRow[] {
     const event = eventOf(notice);
-    if (event === undefined || number === undefined) return nothing("No rule is about this.");
-    const found = rules
-      .matching(repository, event)
+    if (event === undefined || notice.number === undefined) return [];
+    return rules
+      .matching(notice.repository, event)
       .filter((rule) => projectIds.includes(rule.project_id))
       .filter(({ label }) => !label || notice.label === undefined || sameWord(label, notice.label));
-    if (found.length === 0) return nothing("No rule is about this.");
+  }
+
+  async function start(notice: Notice, projectIds: readonly string[]): Promise<Reaction> {
+    const { repository } = notice;
+    const event = eventOf(notice);
+    const found = rulesFor(notice, projectIds);
+    if (event === undefined || found.length === 0) return nothing("No rule is about this.");
     const host = await connection.host();
     const subject = await subjectOf(host, notice);
     if (!subject.open) return nothing("It is closed.");
-    const comment = event === "issue_comment" ? await host.comment(repository, notice.comment_id ?? "0") : undefined;
-    const actor = comment?.author ?? (event.endsWith("_opened") ? subject.author : notice.actor);
+    const request = event === "issue_comment" ? await host.comment(repository, notice.comment_id ?? "0") : undefined;
+    const actor = request?.author ?? (event.endsWith("_opened") ? subject.author : notice.actor);
     if (sameWord(actor, (await connection.self()).login)) return nothing("We did it ourselves.");
     let why = "No rule is about this.";
     for (const rule of found) {
-      const { label, command } = rule;
-      if (label && !subject.labels.some((one) => sameWord(one, label))) why = `It has no label ${label}.`;
-      else if (command && !startsWith(comment?.body ?? "", command))
-        why = `The comment does not begin with ${command}.`;
-      else {
-        const obstacle = await obstacleOf(host, repository, actor, rule);
-        if (obstacle === undefined) return begin(rule, { host, notice, subject, request: comment });
-        why = obstacle;
-      }
+      const objection = await objectionOf(rule, { host, repository, subject, actor, comment: request?.body });
+      if (objection === undefined) return begin(rule, { host, notice, subject, request });
+      why = objection;
     }
     return nothing(why);
-  };
+  }
+
+  async function attempt(rule: RuleRow, { number, actor, comment }: TrialRequest): Promise<Trial> {
+    const { repository, event } = rule;
+    const host = await connection.host();
+    const pull = event.startsWith("pull_request");
+    const subject = await subjectOf(host, { repository, number, kind: pull ? "pull_request" : "issue" });
+    const by = actor ?? subject.author;
+    const objection = async (): Promise<string | undefined> => {
+      if (!subject.open) return "It is closed.";
+      if (subject.isPull && (event === "issue_opened" || event === "issue_labeled"))
+        return `#${number} is a pull request, and the rule is about issues.`;
+      if (sameWord(by, (await connection.self()).login)) return "Skep itself starts nothing.";
+      return objectionOf(rule, { host, repository, subject, actor: by, comment });
+    };
+    const known = atWork(rule, repository, number);
+    const why = (await objection()) ?? (known && "A run is at work on it already.");
+    return {
+      ...{ starts: why === undefined, run_id: known?.run_id ?? null, actor: by, url: subject.url },
+      title: oneLine(masking.text(subject.title), 200),
+      detail:
+        why ?? `A run of ${rule.pipeline_id} would start${rule.enabled ? "." : ", were the rule not switched off."}`,
+    };
+  }
+  const isWanted = (notice: Notice, projectIds: readonly string[]) => rulesFor(notice, projectIds).length > 0;
+  return { start, isWanted, attempt };
 }
 
 const startsWith = (body: string, command: string): boolean => {

@@ -13,7 +13,7 @@ import type { Project } from "../projects/model.ts";
 import type { RunComment } from "../reviews/comment-model.ts";
 import type { Run } from "../runs/model.ts";
 import type { Task } from "../tasks/model.ts";
-import type { Delivery, Rule, RunOnHost, WebhookAnswer } from "./model.ts";
+import type { Delivery, Rule, RunOnHost, Trial, WebhookAnswer } from "./model.ts";
 
 // For machines that are busy with other things: none of this waits for a clock.
 setDefaultTimeout(90_000);
@@ -58,8 +58,9 @@ async function deliver(event_: string, payload: object): Promise<Delivery> {
   const body = JSON.stringify({ ...common, ...payload });
   const headers = signed("github", event_, body);
   const answer = await metered.server.request<WebhookAnswer>("POST", "/v1/codehost/webhooks", { body, headers });
-  expect([answer.status, answer.body.status]).toEqual([202, "accepted"]);
-  const { id } = answer.body;
+  const { id, status } = answer.body;
+  // What no rule is about needs no job.
+  expect([answer.status, status]).toEqual(status === "ignored" ? [200, "ignored"] : [202, "accepted"]);
   await event(
     "codehost_delivery",
     (frame) => inside(frame)["delivery_id"] === id && inside(frame)["state"] !== "queued",
@@ -244,6 +245,35 @@ describe("what starts nothing", () => {
     // The payload says alice; the host says who really wrote it.
     const { id } = host.say(number, "stranger", "/skep now");
     expect(await commented(id, "alice")).toMatchObject(nothing("stranger has the permission read"));
+  });
+});
+
+describe("trying a rule", () => {
+  test("says whether it would start a run there and why not, and neither starts nor writes anything", async () => {
+    const made = await rule({ name: "on trial", event: "issue_labeled", label: "trial", enabled: false });
+    const tried = async (body: Record<string, unknown>, id = made.id) =>
+      (await metered.call<Trial>("POST", `/v1/codehost/rules/${id}/try`, body)).body;
+    const number = newIssue("x", { labels: ["trial"] });
+    expect(await tried({ number, actor: "alice" })).toEqual({
+      ...{ starts: true, run_id: null, actor: "alice", title: "Prices are wrong", url: expect.any(String) },
+      detail: "A run of fix would start, were the rule not switched off.",
+    });
+    const why = async (body: Record<string, unknown>, id?: string) => {
+      const { starts, detail } = await tried(body, id);
+      return [starts, detail];
+    };
+    expect(await why({ number })).toEqual([false, expect.stringContaining("stranger has the permission read")]);
+    expect(await why({ number: newIssue("x"), actor: "alice" })).toEqual([false, "It has no label trial."]);
+    expect(await why({ number, actor: APP_LOGIN })).toEqual([false, "Skep itself starts nothing."]);
+    expect(await why({ number: newIssue("x", { state: "closed" }) })).toEqual([false, "It is closed."]);
+    const commands = await rule({ name: "on trial, too", event: "issue_comment", command: "/trial" });
+    const say = (comment: string) => why({ number, actor: "alice", comment }, commands.id);
+    expect(await say("please /trial")).toEqual([false, "The comment does not begin with /trial."]);
+    expect(await say("/trial now")).toEqual([true, "A run of fix would start."]);
+    expect(await tried({ number: 99_999 })).toMatchObject({ code: "codehost_not_found" });
+    expect(await tried({ number: 0 })).toMatchObject({ status: 422 });
+    expect(metered.models.requests.length).toBe(0);
+    expect(host.comments.get(number)).toBeUndefined();
   });
 });
 

@@ -1,6 +1,6 @@
 /** Full-text search over documents' paragraphs, the best paragraph of each section. */
-import { matchExpression } from "../../store/match-expression.ts";
 import type { Store } from "../../store/store.ts";
+import { type WordQuery, wordQueries } from "../../store/word-search.ts";
 import type { DocumentHit, DocumentSearch } from "./model.ts";
 import { type Reader, visibleTo } from "./store.ts";
 
@@ -17,31 +17,37 @@ interface Found extends Omit<DocumentHit, "score" | "snippet"> {
 }
 
 export function createDocumentSearch({ statement }: Store): SearchDocuments {
-  return ({ query, document_id = null, project_id = null, limit = DEFAULT_HITS }, reader) => {
-    const expression = matchExpression(query);
-    if (expression === undefined) return [];
+  function found({ expression, ranked }: WordQuery, wish: DocumentSearch, reader: Reader, limit: number): Found[] {
+    const { document_id = null, project_id = null } = wish;
     const { where, values } = visibleTo(reader);
-    const found = statement(
+    return statement(
       `SELECT c.id, c.document_id, c.position, d.title, s.section_id, s.title AS heading, s.page,
-         bm25(document_text, 1.0, 3.0, 1.0) AS rank
-       FROM document_text JOIN document_chunks c ON c.id = document_text.rowid
-       JOIN documents d ON d.id = c.document_id
-       JOIN document_sections s ON s.document_id = c.document_id AND s.position = c.position
-       WHERE document_text MATCH ? AND d.status = 'ready' AND ${where}
+         ${ranked ? "rank" : "0"} AS rank
+       FROM document_text CROSS JOIN document_chunks c ON c.id = document_text.rowid
+       CROSS JOIN documents d ON d.id = c.document_id
+       CROSS JOIN document_sections s ON s.document_id = c.document_id AND s.position = c.position
+       WHERE document_text MATCH ? AND document_text.rank MATCH 'bm25(1.0, 3.0, 1.0)' AND d.status = 'ready' AND ${where}
          AND (? IS NULL OR d.id = ?) AND (? IS NULL OR d.project_id = ?)
-       ORDER BY rank LIMIT ?`,
+       ORDER BY ${ranked ? "document_text.rank" : "document_text.rowid DESC"} LIMIT ?`,
     ).all(
       ...[expression, ...values, document_id, document_id, project_id, project_id, limit * CHUNKS_PER_HIT],
     ) as Found[];
+  }
+  return (wish, reader) => {
+    const { limit = DEFAULT_HITS } = wish;
     const best = new Map<string, Found>();
-    for (const one of found) {
-      const key = `${one.document_id}\n${one.position}`;
-      if (!best.has(key) && best.size < limit) best.set(key, one);
+    for (const query of wordQueries(statement, "document_text", wish.query)) {
+      best.clear();
+      for (const one of found(query, wish, reader, limit)) {
+        const key = `${one.document_id}\n${one.position}`;
+        if (!best.has(key) && best.size < limit) best.set(key, one);
+      }
+      if (best.size >= limit) break;
     }
     return [...best.values()].map(({ id, position: _, rank, ...hit }) => ({
       ...hit,
       snippet: statement("SELECT text FROM document_text WHERE rowid = ?").pluck().get(id) as string,
-      score: Number((-rank).toPrecision(6)),
+      score: Number((-rank).toPrecision(6)) || 0,
     }));
   };
 }

@@ -25,6 +25,7 @@ import type { projects } from "../projects/feature.ts";
 import type { providers } from "../providers/feature.ts";
 import type { RunsService } from "../runs/service.ts";
 import type { Secrets } from "../secrets/service.ts";
+import { sessionEnded } from "../sessions/events.ts";
 import type { Sessions } from "../sessions/service.ts";
 import type { SettingsService } from "../settings/service.ts";
 import type { Skills } from "../skills/service.ts";
@@ -104,6 +105,9 @@ export const engine = defineFeature(
       script: config.demoScript,
     });
     sessions.connect(engine.scheduler, engine.betweenTurns);
+    const unsubscribe = deps.bus.subscribe([sessionEnded], ({ session_id }) => {
+      if (session_id) engine.release(session_id);
+    });
     const { name, capabilities } = sandbox.driver;
     const service: EngineService = {
       executionOf: engine.tokens.find,
@@ -120,6 +124,7 @@ export const engine = defineFeature(
       checks: async () => [...modelFindings(deps), ...(await checkSandboxes(deps, sandbox))],
       start: engine.start,
       async stop() {
+        unsubscribe();
         await engine.stop();
         await sandbox.close();
       },
@@ -133,9 +138,9 @@ const spenderOf = ({ sessionId, agentId, runId, userId }: Execution) => ({ agent
 /** Work goes on without memory where it cannot be read. */
 const memoryFor =
   ({ log, memory }: Needs) =>
-  (execution: Execution): string | undefined => {
+  async (execution: Execution): Promise<string | undefined> => {
     try {
-      return memory.recallFor(execution, textOf(execution.input));
+      return await memory.recallFor(execution, textOf(execution.input));
     } catch (err) {
       log.warn({ err, execution: execution.id }, "memory could not be searched");
       return undefined;

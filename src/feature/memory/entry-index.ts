@@ -25,7 +25,7 @@ export interface EntryIndex {
   folders(): string[];
 }
 
-interface Stored extends Omit<EntryRow, "trusted" | "pinned" | "tags" | "links" | "origin"> {
+export interface StoredEntry extends Omit<EntryRow, "trusted" | "pinned" | "tags" | "links" | "origin"> {
   trusted: number;
   pinned: number;
   tags: string;
@@ -33,7 +33,7 @@ interface Stored extends Omit<EntryRow, "trusted" | "pinned" | "tags" | "links" 
   origin: string;
 }
 
-export const rowOf = (stored: Stored): EntryRow => ({
+export const rowOf = (stored: StoredEntry): EntryRow => ({
   ...stored,
   trusted: stored.trusted === 1,
   pinned: stored.pinned === 1,
@@ -59,7 +59,9 @@ const monthOf = (time: string): string =>
 export function createEntryIndex(store: Store, folder: TextFolder, format: FrontMatterFormat): EntryIndex {
   const { statement } = store;
   const stored = (vault: string, entry: string) =>
-    statement("SELECT * FROM memory_entries WHERE vault = ? AND entry = ?").get(vault, entry) as Stored | undefined;
+    statement("SELECT * FROM memory_entries WHERE vault = ? AND entry = ?").get(vault, entry) as
+      | StoredEntry
+      | undefined;
 
   function removeUnits(vault: string, entry: string): void {
     statement("DELETE FROM memory_text WHERE rowid IN (SELECT id FROM memory_units WHERE vault = ? AND entry = ?)").run(

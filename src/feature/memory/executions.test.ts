@@ -47,7 +47,11 @@ const outputs = (rig: Rig, tool: string) =>
     .map(({ data }) => String(data["output"]));
 const prompts = (rig: Rig) =>
   rig.store.sqlite.prepare("SELECT text FROM prompts ORDER BY rowid").pluck().all() as string[];
-const who = (userId?: string) => ({ id: `exe_${userId}`, sessionId: "sess_x", agentId: "worker", userId });
+/** An execution in a session of its own. */
+const who = (rig: Rig, userId?: string) => {
+  const { id } = rig.services.sessions.open({ kind: "chat", agent_id: "worker", user_id: userId });
+  return { id: `exe_${id}`, sessionId: id, agentId: "worker", userId };
+};
 
 describe("memory in agents' work", () => {
   test("is written once, put into the next prompt, found, rated, and stands on the execution's record", async () => {
@@ -79,12 +83,12 @@ describe("memory in agents' work", () => {
     expect(outputs(rig, "remember")[3]).toContain("cannot change fact/gibbon-port");
     const poison = memory.get("worker", "fact/gibbon-password", LOCAL_ADMIN);
     expect(poison.trusted).toBe(false);
-    expect(memory.recallFor(who(), "gibbon passwords")).not.toContain("evil.example");
+    expect(await memory.recallFor(who(rig), "gibbon passwords")).not.toContain("evil.example");
     await run(rig, "ask", "gibbon passwords");
     expect(outputs(rig, "recall")[0]).toContain("[[fact/gibbon-password]] (not confirmed)");
     expect(prompts(rig).some((text) => text.includes("evil.example"))).toBe(false);
     memory.update("worker", poison.id, { trusted: true }, LOCAL_ADMIN);
-    expect(memory.recallFor(who(), "gibbon passwords")).toContain("evil.example");
+    expect(await memory.recallFor(who(rig), "gibbon passwords")).toContain("evil.example");
   });
 
   test("of one user's work is recalled for that user alone; pinned first, within the room there is", async () => {
@@ -95,18 +99,47 @@ describe("memory in agents' work", () => {
     add("Of A", "usr_a");
     add("Of B", "usr_b", true);
     add("Everybody's", null);
-    const forA = memory.recallFor(who("usr_a"), "gibbons");
+    const forA = await memory.recallFor(who(rig, "usr_a"), "gibbons");
     expect(forA).toContain("Of A");
     expect(forA).toContain("Everybody's");
     expect(forA).not.toContain("Of B");
-    expect(memory.recallFor(who(), "gibbons")).not.toMatch(/Of [AB]/);
-    expect(memory.recallFor(who("usr_b"), "nothing that fits")).toContain("Of B");
+    expect(await memory.recallFor(who(rig), "gibbons")).not.toMatch(/Of [AB]/);
+    expect(await memory.recallFor(who(rig, "usr_b"), "nothing that fits")).toContain("Of B");
     add("Huge", "usr_b", true, "gibbon ".repeat(2_500));
-    const forB = memory.recallFor(who("usr_b"), "gibbons")!;
+    const forB = (await memory.recallFor(who(rig, "usr_b"), "gibbons"))!;
     expect(forB.length).toBeLessThan(1_500 * 3.5 + 1_000);
     expect(forB).toContain("1 pinned entries had no room");
     rig.store.write(() => memory.removeOf("usr_b"));
-    expect(memory.recallFor(who("usr_b"), "gibbons")).not.toContain("Of B");
+    expect(await memory.recallFor(who(rig, "usr_b"), "gibbons")).not.toContain("Of B");
     expect(memory.entries("worker", {}, { limit: 10, after: null }, LOCAL_ADMIN).items).toHaveLength(2);
+  });
+
+  test("is chosen once a session: later turns begin with the same words, and each execution's record says so", async () => {
+    const rig = await rigs.started({ pipelines: {}, script: "agents:\n  worker:\n    - text: Yes.\n" });
+    const { memory, sessions } = rig.services;
+    const add = (title: string, content: string) =>
+      memory.add("worker", { title, content, owner: null, trusted: true, origin: { by: "agent" } }, {});
+    const kept = add("Gibbon port", "The gibbon service listens on 8123.");
+    const { id } = sessions.open({ kind: "chat", agent_id: "worker" });
+    const systems: string[] = [];
+    const turn = async (input: string) => {
+      const { id: execution } = sessions.queue(id, { input, mode: "queue", timeout_seconds: 60 });
+      await rig.event(({ kind, data }) => kind === "turn_ended" && data["execution_id"] === execution);
+      const row = sessions.execution(execution)!;
+      systems.push(
+        rig.store.sqlite.prepare("SELECT text FROM prompts WHERE id = ?").pluck().get(row.prompt_id) as string,
+      );
+      return memory.recordOf(execution, LOCAL_ADMIN).recalled.map(({ entry }) => entry);
+    };
+    expect(await turn("Where does the gibbon service listen?")).toEqual(["note/gibbon-port"]);
+    add("Lemur port", "The lemur service listens on 9000.");
+    expect(await turn("And the lemur service?")).toEqual(["note/gibbon-port"]);
+    expect(systems[1]).toBe(systems[0]!);
+    expect(systems[0]).toContain("8123");
+    expect(memory.scores("worker", { limit: 10, after: null }, LOCAL_ADMIN).items[0]).toMatchObject({ accesses: 1 });
+    // What somebody takes away is not said again.
+    memory.remove("worker", kept.entry, LOCAL_ADMIN);
+    expect(await turn("And the lemur service, please?")).toEqual(["note/lemur-port"]);
+    expect(systems[2]).not.toContain("8123");
   });
 });

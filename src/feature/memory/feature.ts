@@ -9,6 +9,7 @@ import type { SettingsService } from "../settings/service.ts";
 import { createEntryIndex } from "./entry-index.ts";
 import { memoryEvents } from "./events.ts";
 import { createExecutionMemories } from "./executions.ts";
+import { createRecall } from "./recall.ts";
 import { executionMemoryRoutes, memoryRoutes } from "./routes.ts";
 import { createScores } from "./scores.ts";
 import { createSearch } from "./search.ts";
@@ -30,15 +31,14 @@ export const memory = defineFeature(
     const scores = createScores({ store, clock, stored: deps.settings });
     const search = createSearch(store, scores, () => timestamp(clock.now()));
     const service = createMemory({ store, clock, folder, format, index, search, scores, agentExists: agents.exists });
-    const executions = createExecutionMemories({
-      ...{ store, clock, memory: service, search, scores, toolSources: () => deps.contributions.tools },
-    });
+    const executions = createExecutionMemories({ store, memory: service, toolSources: () => deps.contributions.tools });
+    const recalls = createRecall({ store, clock, search, scores });
     const isAdmin = (id: string) => store.db.select().from(users).where(eq(users.id, id)).get()?.role === "admin";
     const watch = watchVaults(deps.folder.vaults, index, log);
     return {
-      service: { ...service, ...executions },
+      service: { ...service, ...executions, recallFor: recalls.forPrompt },
       routes: memoryRoutes(base, service, scores).use(executionMemoryRoutes(base, executions)),
-      tools: memoryTools({ memory: service, executions, search, scores, isAdmin }),
+      tools: memoryTools({ memory: service, executions, recalls, search, scores, isAdmin }),
       handOver: service.removeOf,
       duties: [
         {

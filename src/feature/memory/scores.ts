@@ -13,8 +13,8 @@ type Rated = Pick<EntryRow, "vault" | "entry" | "pinned" | "updated_at">;
 
 export interface Scores {
   of(row: Rated): MemoryScore;
-  /** What a search multiplies by: 1 for an entry that nobody rated. */
-  factorOf(row: Rated): number;
+  /** For many rows at once: their parts, and what a search multiplies by, 1 for an entry that nobody rated. */
+  reader(): (row: Rated) => { score: MemoryScore; factor: number };
   rate(key: Key, useful: boolean): void;
   setScore(key: Key, score: number | null): void;
   /** Counts that the entries were read. */
@@ -61,28 +61,34 @@ export function createScores({ store, clock, stored }: ScoresDeps): Scores {
       statement(`UPDATE memory_scores SET ${set} WHERE vault = ? AND entry = ?`).run(...values, vault, entry);
     });
 
+  function scoreOf({ entry, pinned, updated_at }: Rated, row: Row, settings: ScoreSettings): MemoryScore {
+    const { usefulness_weight, recency_weight, frequency_weight, ...rest } = settings;
+    const latest = Math.max(Date.parse(updated_at), Date.parse(row.last_accessed_at ?? updated_at));
+    const age = Math.max(0, clock.now() - latest) / DAY_MS;
+    const usefulness = usefulnessOf(row);
+    const recency = Math.max(rest.recency_floor, 0.5 ** (age / rest.half_life_days));
+    const frequency = Math.min(1, Math.log1p(row.accesses) / Math.log1p(rest.frequency_cap));
+    const sum = usefulness * usefulness_weight + recency * recency_weight + frequency * frequency_weight;
+    const { accesses, useful, not_useful, last_accessed_at } = row;
+    return {
+      ...{ entry, accesses, useful, not_useful, pinned, last_accessed_at },
+      ...{ usefulness: three(usefulness), recency: three(recency), frequency: three(frequency) },
+      score: three(row.score ?? sum),
+    };
+  }
+  function reader(): ReturnType<Scores["reader"]> {
+    const now = settings();
+    return (rated) => {
+      const row = rowOf(rated);
+      const factor = 1 + now.usefulness_weight * ((row.score ?? usefulnessOf(row)) - 0.5);
+      return { score: scoreOf(rated, row, now), factor };
+    };
+  }
+
   return {
     settings,
-    of({ vault, entry, pinned, updated_at }) {
-      const row = rowOf({ vault, entry });
-      const { usefulness_weight, recency_weight, frequency_weight, ...rest } = settings();
-      const latest = Math.max(Date.parse(updated_at), Date.parse(row.last_accessed_at ?? updated_at));
-      const age = Math.max(0, clock.now() - latest) / DAY_MS;
-      const usefulness = usefulnessOf(row);
-      const recency = Math.max(rest.recency_floor, 0.5 ** (age / rest.half_life_days));
-      const frequency = Math.min(1, Math.log1p(row.accesses) / Math.log1p(rest.frequency_cap));
-      const sum = usefulness * usefulness_weight + recency * recency_weight + frequency * frequency_weight;
-      const { accesses, useful, not_useful, last_accessed_at } = row;
-      return {
-        ...{ entry, accesses, useful, not_useful, pinned, last_accessed_at },
-        ...{ usefulness: three(usefulness), recency: three(recency), frequency: three(frequency) },
-        score: three(row.score ?? sum),
-      };
-    },
-    factorOf(row) {
-      const kept = rowOf(row);
-      return 1 + settings().usefulness_weight * ((kept.score ?? usefulnessOf(kept)) - 0.5);
-    },
+    of: (row) => reader()(row).score,
+    reader,
     rate: (key, useful) => (useful ? change(key, "useful = useful + 1") : change(key, "not_useful = not_useful + 1")),
     setScore: (key, score) => change(key, "score = ?", score),
     accessed(keys) {

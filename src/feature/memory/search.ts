@@ -1,7 +1,7 @@
-/** Full-text search over entries' paragraphs: every word of the query quoted, joined by OR, best paragraph per entry. */
-import { matchExpression } from "../../store/match-expression.ts";
+/** Search over entries' paragraphs: the best paragraph of each entry, near-equals in the order of their scores. */
 import type { Store } from "../../store/store.ts";
-import { type EntryRow, type Reader, rowOf, visibleTo } from "./entry-index.ts";
+import { type WordQuery, wordQueries } from "../../store/word-search.ts";
+import { type Reader, rowOf, type StoredEntry, visibleTo } from "./entry-index.ts";
 import type { MemoryHit } from "./model.ts";
 import type { Scores } from "./scores.ts";
 
@@ -15,22 +15,48 @@ export interface SearchWish {
   trustedOnly?: boolean;
 }
 
-export type Search = (wish: SearchWish) => MemoryHit[];
+export interface Search {
+  find(wish: SearchWish): Promise<MemoryHit[]>;
+  /** By words alone, at once. */
+  byWords(wish: SearchWish): MemoryHit[];
+}
+
+/** The best paragraph of an entry. @field text how well it fits, higher is better. */
+export interface Fit {
+  vault: string;
+  entry: string;
+  position: number;
+  text: number;
+}
 
 /** Paragraphs looked at for each entry asked for: several of the best may be of one entry. */
 const UNITS_PER_HIT = 5;
 const SNIPPET_CHARACTERS = 1_600;
 
-interface Found {
-  vault: string;
-  entry: string;
-  position: number;
-  rank: number;
+/** Entries that may be found, as a condition with its parameters. @param now RFC 3339 */
+export function findable({ vaults, reader, trustedOnly = false }: SearchWish, now: string) {
+  const { where, values } = visibleTo(reader);
+  const inVaults = vaults ? `e.vault IN (${vaults.map(() => "?").join(", ")})` : "1";
+  return {
+    where: `${inVaults} AND ${where} AND e.superseded_by IS NULL AND (e.expires_at IS NULL OR e.expires_at > ?)
+      AND (e.trusted = 1 OR ?)`,
+    values: [...(vaults ?? []), ...values, now, trustedOnly ? 0 : 1],
+  };
+}
+
+/** The first of each entry, which is its best. */
+export function bestOfEach<T extends Pick<Fit, "vault" | "entry">>(found: readonly T[]): T[] {
+  const best = new Map<string, T>();
+  for (const one of found) {
+    const key = `${one.vault}\n${one.entry}`;
+    if (!best.has(key)) best.set(key, one);
+  }
+  return [...best.values()];
 }
 
 export function createSearch(store: Store, scores: Scores, now: () => string): Search {
   const { statement } = store;
-  const snippetOf = ({ vault, entry, position }: Found): string => {
+  const snippetOf = ({ vault, entry, position }: Fit): string => {
     const units = statement(
       `SELECT t.text FROM memory_units u JOIN memory_text t ON t.rowid = u.id
        WHERE u.vault = ? AND u.entry = ? AND u.position BETWEEN ? AND ? ORDER BY u.position`,
@@ -40,39 +66,48 @@ export function createSearch(store: Store, scores: Scores, now: () => string): S
       .join("\n\n")
       .slice(0, SNIPPET_CHARACTERS);
   };
-  return ({ query, vaults, limit, reader, trustedOnly = false }) => {
-    const expression = matchExpression(query);
-    if (expression === undefined || limit < 1) return [];
-    const { where, values } = visibleTo(reader);
-    const inVaults = vaults ? `e.vault IN (${vaults.map(() => "?").join(", ")})` : "1";
+
+  function matching({ expression, ranked }: WordQuery, wish: SearchWish): Fit[] {
+    const { where, values } = findable(wish, now());
     const found = statement(
-      `SELECT u.vault, u.entry, u.position, bm25(memory_text, 1.0, 2.0, 1.0) AS rank
-       FROM memory_text JOIN memory_units u ON u.id = memory_text.rowid
-       JOIN memory_entries e ON e.vault = u.vault AND e.entry = u.entry
-       WHERE memory_text MATCH ? AND ${inVaults} AND ${where} AND e.superseded_by IS NULL
-         AND (e.expires_at IS NULL OR e.expires_at > ?) AND (e.trusted = 1 OR ?)
-       ORDER BY rank LIMIT ?`,
-    ).all(...[expression, ...(vaults ?? []), ...values, now(), trustedOnly ? 0 : 1, limit * UNITS_PER_HIT]) as Found[];
-    const best = new Map<string, Found>();
-    for (const one of found) {
-      const key = `${one.vault}\n${one.entry}`;
-      if (!best.has(key)) best.set(key, one);
+      `SELECT u.vault, u.entry, u.position, ${ranked ? "-memory_text.rank" : "0.000001"} AS text
+       FROM memory_text CROSS JOIN memory_units u ON u.id = memory_text.rowid
+       CROSS JOIN memory_entries e ON e.vault = u.vault AND e.entry = u.entry
+       WHERE memory_text MATCH ? AND memory_text.rank MATCH 'bm25(1.0, 2.0, 1.0)' AND ${where}
+       ORDER BY ${ranked ? "memory_text.rank" : "memory_text.rowid DESC"} LIMIT ?`,
+    ).all(expression, ...values, wish.limit * UNITS_PER_HIT) as Fit[];
+    return bestOfEach(found);
+  }
+  function fitting(wish: SearchWish): Fit[] {
+    let found: Fit[] = [];
+    for (const query of wordQueries(statement, "memory_text", wish.query)) {
+      found = matching(query, wish);
+      if (found.length >= wish.limit) break;
     }
-    const hits = [...best.values()].map((one): MemoryHit => {
+    return found;
+  }
+  function present(found: readonly Fit[], limit: number): MemoryHit[] {
+    const scoreOf = scores.reader();
+    const rated = found.map((fit) => {
       const row = rowOf(
-        statement("SELECT * FROM memory_entries WHERE vault = ? AND entry = ?").get(one.vault, one.entry) as never,
-      ) as EntryRow;
-      const { usefulness, recency, frequency } = scores.of(row);
-      const text = -one.rank;
-      return {
-        ...{ agent_id: row.vault, entry: row.entry, title: row.title, type: row.type, trusted: row.trusted },
-        snippet: snippetOf(one),
-        score: rounded(text * scores.factorOf(row)),
-        parts: { text: rounded(text), usefulness, recency, frequency },
-      };
+        statement("SELECT * FROM memory_entries WHERE vault = ? AND entry = ?").get(
+          ...[fit.vault, fit.entry],
+        ) as StoredEntry,
+      );
+      const { score, factor } = scoreOf(row);
+      return { fit, row, score, fits: fit.text * factor };
     });
-    return hits.sort((a, b) => b.score - a.score || (a.entry < b.entry ? -1 : 1)).slice(0, limit);
-  };
+    return rated
+      .sort((a, b) => b.fits - a.fits || (a.row.entry < b.row.entry ? -1 : 1))
+      .slice(0, limit)
+      .map(({ fit, row, score: { usefulness, recency, frequency }, fits }) => ({
+        ...{ agent_id: row.vault, entry: row.entry, title: row.title, type: row.type, trusted: row.trusted },
+        ...{ snippet: snippetOf(fit), score: rounded(fits) },
+        parts: { text: rounded(fit.text), usefulness, recency, frequency },
+      }));
+  }
+  const byWords = (wish: SearchWish): MemoryHit[] => (wish.limit < 1 ? [] : present(fitting(wish), wish.limit));
+  return { byWords, find: async (wish) => byWords(wish) };
 }
 
 export const rounded = (value: number): number => Number(value.toPrecision(6));

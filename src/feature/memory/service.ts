@@ -231,6 +231,9 @@ export function createMemory(deps: MemoryDeps) {
           statement("DELETE FROM memory_versions WHERE vault = ? AND entry = ?").run(vault, entry);
           after(() => putFile(vault, entry, null));
         }
+        statement("DELETE FROM session_recalls WHERE session_id IN (SELECT id FROM sessions WHERE user_id = ?)").run(
+          userId,
+        );
       });
     },
     vaults(page: Page, caller: Caller): ListAnswer<Vault> {
@@ -285,12 +288,20 @@ export function createMemory(deps: MemoryDeps) {
       const row = undo(vault, entry, readerOf(caller));
       return row && present(row);
     },
-    search(wish: { agentId?: string; query: string; limit?: number }, caller: Caller): { items: MemoryHit[] } {
+    async search(
+      wish: { agentId?: string; query: string; limit?: number },
+      caller: Caller,
+    ): Promise<{ items: MemoryHit[] }> {
       if (wish.agentId !== undefined) assertVault(wish.agentId);
       const agentId = wish.agentId ?? caller.execution?.agentId;
       const vaults = agentId === undefined ? {} : { vaults: [agentId] };
-      return { items: search({ query: wish.query, limit: wish.limit ?? 10, ...vaults, reader: readerOf(caller) }) };
+      return {
+        items: await search.find({ query: wish.query, limit: wish.limit ?? 10, ...vaults, reader: readerOf(caller) }),
+      };
     },
+    /** By words alone, over all vaults. */
+    searchWords: (query: string, limit: number, caller: Caller): MemoryHit[] =>
+      search.byWords({ query, limit, reader: readerOf(caller) }),
     scores(vault: string, page: Page, caller: Caller): ListAnswer<MemoryScore> {
       assertVault(vault);
       const { where, values } = visibleTo(readerOf(caller));

@@ -4,8 +4,9 @@ import { conflict, notFound } from "../../core/errors.ts";
 import type { ExecutionInfo, Tool, ToolContext, ToolResult, ToolSource } from "../../engine/tool.ts";
 import { toolsOf } from "../../engine/tool.ts";
 import type { EntryRow } from "./entry-index.ts";
-import { type ExecutionMemories, readerFor } from "./executions.ts";
+import type { ExecutionMemories } from "./executions.ts";
 import { EntryType, SHARED } from "./model.ts";
+import { type Recall, readerFor } from "./recall.ts";
 import type { Scores } from "./scores.ts";
 import type { Search } from "./search.ts";
 import type { Memory, Writer } from "./service.ts";
@@ -13,6 +14,7 @@ import type { Memory, Writer } from "./service.ts";
 export interface MemoryToolsDeps {
   memory: Memory;
   executions: ExecutionMemories;
+  recalls: Recall;
   search: Search;
   scores: Scores;
   /** Whether what this user's agents share counts for everybody at once. */
@@ -60,10 +62,12 @@ export function memoryTools(deps: MemoryToolsDeps): ToolSource {
 }
 
 /** An entry of the agent's own vault that says the same. */
-function nearOf({ search, memory }: MemoryToolsDeps, { title, content }: Written, execution: ExecutionInfo) {
+async function nearOf({ search, memory }: MemoryToolsDeps, { title, content }: Written, execution: ExecutionInfo) {
   const words = wordsOf(`${title} ${content}`);
   const reader = readerFor(execution);
-  return search({ query: `${title} ${content}`.slice(0, 1_000), vaults: [execution.agentId], limit: 5, reader })
+  const query = `${title} ${content}`.slice(0, 1_000);
+  const hits = await search.find({ query, vaults: [execution.agentId], limit: 5, reader });
+  return hits
     .map(({ entry }) => memory.find(execution.agentId, entry, reader))
     .find((row) => likeness(words, wordsOf(`${row.title} ${row.content}`)) >= SAME);
 }
@@ -99,7 +103,7 @@ const remember = (deps: MemoryToolsDeps) =>
         memory.change(row, { ...fields, ...(outside ? { trusted: false } : {}) }, writerOf(execution));
         return ok(`Changed ${row.entry}.`);
       }
-      const near = isNew || supersedes !== undefined ? undefined : nearOf(deps, input, execution);
+      const near = isNew || supersedes !== undefined ? undefined : await nearOf(deps, input, execution);
       if (near)
         return {
           ok: false,
@@ -116,7 +120,7 @@ const remember = (deps: MemoryToolsDeps) =>
     },
   });
 
-const recall = ({ search, executions }: MemoryToolsDeps) =>
+const recall = ({ search, recalls }: MemoryToolsDeps) =>
   tool<{ query: string; limit?: number }>({
     name: "recall",
     description:
@@ -127,9 +131,9 @@ const recall = ({ search, executions }: MemoryToolsDeps) =>
     }),
     async run({ query, limit = RESULTS }, { execution }: ToolContext) {
       const vaults = [execution.agentId, SHARED];
-      const hits = search({ query, vaults, limit, reader: readerFor(execution) });
+      const hits = await search.find({ query, vaults, limit, reader: readerFor(execution) });
       if (hits.length === 0) return ok("Nothing is remembered about that.");
-      executions.recordRecall(
+      recalls.record(
         execution,
         hits.map(({ agent_id, entry, trusted }) => ({ vault: agent_id, entry, trusted })),
       );
@@ -144,7 +148,7 @@ const recall = ({ search, executions }: MemoryToolsDeps) =>
     },
   });
 
-const rate = ({ memory, executions, scores }: MemoryToolsDeps) =>
+const rate = ({ memory, recalls, scores }: MemoryToolsDeps) =>
   tool<{ ratings: { entry: string; useful: boolean }[] }>({
     name: "rate_memories",
     description: "Says which of the entries that you were given or recalled helped and which misled you.",
@@ -153,9 +157,7 @@ const rate = ({ memory, executions, scores }: MemoryToolsDeps) =>
     }),
     async run({ ratings }, { execution }) {
       const recalled = ratings.map(({ entry, useful }) => {
-        const vault = [execution.agentId, SHARED].find((one) =>
-          executions.wasRecalled(execution, { vault: one, entry }),
-        );
+        const vault = [execution.agentId, SHARED].find((one) => recalls.was(execution, { vault: one, entry }));
         if (vault === undefined) throw notFound("entry among those recalled in this work");
         return { row: memory.find(vault, entry, readerFor(execution)), useful };
       });

@@ -29,6 +29,7 @@ export function runRoutes(base: Base, { runs, views, agents }: RunRoutesDeps) {
     .use(base)
     .get("/v1/runs", ({ query, caller }) => views.list(query, pageOf(query), caller), {
       access: "user",
+      fromStore: true,
       query: t.Object({
         ...PageQuery,
         pipeline_id: t.Optional(t.String()),
@@ -76,15 +77,20 @@ export function runRoutes(base: Base, { runs, views, agents }: RunRoutesDeps) {
         detail: { tags, summary: "Restart an ended run, from its first step not succeeded or from a named step" },
       },
     )
-    .post("/v1/runs/:id/approve", ({ params, body, caller }) => runs.approve(params.id, body, caller), {
-      access: "user",
-      params: RunPath,
-      body: Approval,
-      response: { 200: Run },
-      detail: { tags, summary: "Answer a step that waits for a person" },
-    })
+    .post(
+      "/v1/runs/:id/approve",
+      ({ params, body, caller, answer }) => answer.done(() => runs.approve(params.id, body, caller)),
+      {
+        access: "user",
+        params: RunPath,
+        body: Approval,
+        response: { 200: Run },
+        detail: { tags, summary: "Answer a step that waits for a person" },
+      },
+    )
     .get("/v1/steps/:run_id", ({ params, query, caller }) => views.steps(params.run_id, pageOf(query), caller), {
       access: "user",
+      fromStore: true,
       params: t.Object({ run_id: t.String() }),
       query: t.Object(PageQuery),
       response: { 200: listOf(Step) },

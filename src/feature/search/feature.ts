@@ -18,9 +18,9 @@ type Needs = Core & {
   projects: Pick<ServiceOf<typeof projects>, "list">;
   runs: Pick<RunsService, "views">;
   chat: Pick<Chats, "titled">;
+  memory: Pick<ServiceOf<typeof memory>, "searchWords">;
   documents: Pick<ServiceOf<typeof documents>, "search">;
   knowledgeGraph: Pick<KnowledgeGraph, "findSymbols">;
-  memory: Pick<ServiceOf<typeof memory>, "search">;
 };
 
 export const search = defineFeature("search", ({ runs, knowledgeGraph, ...deps }: Needs) => ({

@@ -27,7 +27,7 @@ export interface SearchDeps {
   /** The caller's own. */
   chat: Pick<Chats, "titled">;
   /** Only what the caller may see. */
-  memory: { search(wish: { query: string; limit?: number }, caller: Caller): { items: MemoryHit[] } };
+  memory: { searchWords(query: string, limit: number, caller: Caller): MemoryHit[] };
   /** Only those the reader may see. */
   documents: {
     search(wish: { query: string; limit: number }, reader: { all: boolean; userId: string | undefined }): DocumentHit[];
@@ -74,8 +74,8 @@ export function createSearch(deps: SearchDeps) {
       .map(({ id, title, agent_id, project_id }) => found("talk", id, title ?? "", agent_id, { agent_id, project_id }));
   const memoriesWith = (words: string[], limit: number, caller: Caller): Found[] =>
     deps.memory
-      .search({ query: words.join(" "), limit }, caller)
-      .items.filter(({ title, snippet }) => words.every((word) => `${title} ${snippet}`.toLowerCase().includes(word)))
+      .searchWords(words.join(" "), limit, caller)
+      .filter(({ title, snippet }) => words.every((word) => `${title} ${snippet}`.toLowerCase().includes(word)))
       .map(({ entry, title, snippet, agent_id, trusted }) =>
         found("memory", entry, title, snippet, { agent_id, status: trusted ? null : "unconfirmed" }),
       );

@@ -140,11 +140,14 @@ export function createExecutionRows(deps: RowsDeps): ExecutionRows {
         }
       });
     },
-    addSummary: (execution, text, coversTo, reply) =>
+    addSummary: (execution, text, coversTo, reply, shorter) =>
       store.write((tx) => {
         const { id: executionId, sessionId } = execution;
         transcript.add({ sessionId, executionId, role: "summary", content: [textPart(text)], coversTo });
         spend(tx, execution, reply, "summary");
+        const last = rows.session(sessionId)?.context_tokens ?? null;
+        if (shorter && last !== null)
+          rows.updateSession(sessionId, { context_tokens: Math.max(shorter.least, last - shorter.by) });
       }),
     logCall: (execution, reply, purpose) => store.write((tx) => spend(tx, execution, reply, purpose)),
     addReply: (execution, reply) =>

@@ -115,11 +115,19 @@ export function createSessions({ store, clock, recordCall }: SessionsDeps): Sess
     if (!row) throw notFound("session");
     return row;
   };
-  /** The last stretch of work of a session, which pays for what is done about it between two turns. */
+  const insertEnded = (session: SessionRow): ExecutionRow =>
+    store.write(() => {
+      const { id, created_at: at } = rows.insertExecution(session, { input: [], timeout_seconds: 1 });
+      rows.updateExecution(id, { status: "succeeded", started_at: at, finished_at: at });
+      return rows.execution(id)!;
+    });
+  /**
+   * The last stretch of work of a session, which pays for what is done about it between two turns. One that took its
+   * messages from another has none yet, and gets one that has ended.
+   */
   const payer = (sessionId: string): Execution => {
-    const { id } = known(sessionId);
-    const last = rows.latest(id);
-    if (!last) throw conflict("Nothing was said in this talk yet.", "nothing_to_compact");
+    const session = known(sessionId);
+    const last = rows.latest(session.id) ?? insertEnded(session);
     return toExecution(rows.work(last.id)!, last.prompt_id === null ? null : (rows.prompt(last.prompt_id) ?? null));
   };
   const between = (): BetweenTurns => {
@@ -200,6 +208,8 @@ export function createSessions({ store, clock, recordCall }: SessionsDeps): Sess
         if (message?.session_id !== sessionId) throw notFound("message in this session");
         if (rows.isBusy(sessionId)) throw conflict("The agent is at work. Stop its reply first.", "session_busy");
         transcript.withdrawFrom(sessionId, message.seq);
+        // Not known before the next request.
+        rows.updateSession(sessionId, { context_tokens: null });
       }),
     async compact(sessionId, signal) {
       if (rows.isBusy(known(sessionId).id))

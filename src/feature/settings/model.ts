@@ -1,5 +1,6 @@
 /** The instance's settings: one typed object, every field with a default. Nothing else can be stored. */
 import { type Static, type TObject, type TSchema, Type as t } from "@sinclair/typebox";
+import { ImageName } from "../../core/image-name.ts";
 import { LIMITS } from "../../core/limits.ts";
 
 const strict = { additionalProperties: false } as const;
@@ -74,7 +75,7 @@ export const Settings = t.Object(
     ),
     sandbox: t.Object(
       {
-        image: orNull(t.String({ minLength: 1, maxLength: LIMITS.nameCharacters, description: "Null: AGENT_IMAGE." })),
+        image: t.Union([ImageName, t.Null()], { description: "Null: AGENT_IMAGE." }),
         network: t.Union([t.Literal("none"), t.Literal("bridge")]),
         memory_mb: t.Integer({ minimum: 64, maximum: 1_048_576 }),
         cpus: t.Number({ minimum: 0.1, maximum: 256 }),
@@ -82,6 +83,11 @@ export const Settings = t.Object(
           minimum: 0,
           maximum: 100_000,
           description: "Commits of its run's branch that an agent's git can read; 0: agents have no git.",
+        }),
+        idle_minutes: t.Integer({
+          minimum: 0,
+          maximum: 1_440,
+          description: "A talk's sandbox is stopped so long after its last reply; 0: with each reply.",
         }),
       },
       { ...strict, description: "For agents that set none of their own." },
@@ -146,7 +152,7 @@ export const DEFAULT_SETTINGS: Settings = {
     instance_per_month_usd: null,
     warn_at_percent: 80,
   },
-  sandbox: { image: null, network: "none", memory_mb: 1_024, cpus: 1, git_depth: 50 },
+  sandbox: { image: null, network: "none", memory_mb: 1_024, cpus: 1, git_depth: 50, idle_minutes: 10 },
   updates: { check: true, interval_hours: 24 },
 };
 

@@ -28,6 +28,7 @@ import attachments from "./0140-attachments.sql" with { type: "text" };
 import documents from "./0150-documents.sql" with { type: "text" };
 import attachmentText from "./0151-attachment-text.sql" with { type: "text" };
 import memory from "./0160-memory.sql" with { type: "text" };
+import sessionRecalls from "./0161-session-recalls.sql" with { type: "text" };
 import swarms from "./0180-swarms.sql" with { type: "text" };
 import pulses from "./0185-pulses.sql" with { type: "text" };
 import onboarding from "./0190-onboarding.sql" with { type: "text" };
@@ -93,5 +94,6 @@ export const MIGRATIONS: readonly Migration[] = [
   { name: "0185-pulses", sql: pulses },
   { name: "0190-onboarding", sql: onboarding },
   { name: "0280-notification-channels", sql: notificationChannels },
+  { name: "0161-session-recalls", sql: sessionRecalls },
   { name: "0300-preferences", sql: preferences },
 ];

@@ -1,4 +1,5 @@
 /** A reader of the event stream from outside, as a client would write one: follows until it is cut off. */
+import { EventSourceParserStream } from "eventsource-parser/stream";
 import type { SkepEvent } from "../../core/events.ts";
 
 export interface EventReader {
@@ -10,24 +11,17 @@ export interface EventReader {
 }
 
 /** Follows everything that happens after that id. */
-export function readEvents(url: string, after: number, heard: (event: SkepEvent) => void = () => {}): EventReader {
+export function readEvents(url: string, after: number, onEvent: (event: SkepEvent) => void = () => {}): EventReader {
   const events: SkepEvent[] = [];
   const stop = new AbortController();
   const follow = async () => {
     const answer = await fetch(`${url}/v1/events/stream?after=${after}`, { signal: stop.signal });
     if (!answer.ok || !answer.body) throw new Error(`the stream answered ${answer.status}`);
-    const decoder = new TextDecoder();
-    let rest = "";
-    for await (const chunk of answer.body) {
-      const frames = (rest + decoder.decode(chunk, { stream: true })).split("\n\n");
-      rest = frames.pop() ?? "";
-      for (const frame of frames) {
-        const [, json] = /^data: (.*)$/m.exec(frame) ?? [];
-        if (!json) continue;
-        const event = JSON.parse(json) as SkepEvent;
-        events.push(event);
-        heard(event);
-      }
+    const frames = answer.body.pipeThrough(new TextDecoderStream()).pipeThrough(new EventSourceParserStream());
+    for await (const { data } of frames) {
+      const event = JSON.parse(data) as SkepEvent;
+      events.push(event);
+      onEvent(event);
     }
   };
   // However it is cut off, by us or with the process, is an end; an answer that is no stream is a mistake of the test.

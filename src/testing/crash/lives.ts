@@ -33,13 +33,14 @@ export function createHandClock(): HandClock {
 
 const SANDBOX = {
   capabilities: { shell: false, network: "own", isolation: "container", filesAtOnce: 100 },
-  about: { files: "", commands: "", network: "" },
   workspace: { bringBack: async () => {} },
+  isAlive: async () => true,
   stop: async () => {},
 } as unknown as Sandbox;
 const SANDBOXES: SandboxDriver = {
   name: "none",
   capabilities: SANDBOX.capabilities,
+  about: async () => ({ files: "", commands: "", network: "" }),
   start: async () => SANDBOX,
   sweep: async () => 0,
 };

@@ -23,7 +23,7 @@ const PATHS = (ids: Seeded): string[] => [
   ...["prompt", "config", "tools", "runs", "secrets"].map((tab) => `/agents/engineer?tab=${tab}`),
   ...["/skills", "/skills/debugging", "/usage", "/providers", "/providers?provider=anthropic", "/secrets", "/users"],
   ...["models", "budgets", "limits", "sandbox", "retention", "updates"].map((tab) => `/settings?tab=${tab}`),
-  ...["health", "notifications", "containers", "audit", "requests"].map((tab) => `/system?tab=${tab}`),
+  ...["health", "containers", "audit", "requests"].map((tab) => `/system?tab=${tab}`),
   ...["/chat", "/chat?status=ended", "/chat?new=scribe", `/chat/${ids.talk}`],
   ...["/board", `/projects/${ids.project}/tasks/${ids.task}`, `/projects/${ids.project}/policy`],
   ...["/routines", "/routines?tab=calendar", "/routines?new=lead"],
@@ -36,6 +36,9 @@ const PATHS = (ids: Seeded): string[] => [
   ),
   ...["/activity", "/activity?tab=now", "/activity?tab=handed", `/activity?tab=handed&work=${ids.handed}`],
   ...["/cookies", `/cookies?set=${ids.cookies}`, "/voice"],
+  ...["/code-host", "/code-host?tab=rules", "/code-host?tab=rules&rule=new", "/code-host?tab=deliveries"],
+  ...["/onboarding", "/onboarding?new=1", `/onboarding/${ids.onboarding}`],
+  ...["/notifications", "/notifications?tab=notices", "/notifications?channel=new"],
   ...["/jobs", "/account", "/setup", "/no-such-page"],
 ];
 

@@ -47,7 +47,11 @@ export function Table<T>({ label, rows, columns, keyOf, hrefOf, selection, more 
                 </th>
               )}
               {columns.map((column) => (
-                <th key={column.title} scope="col" className={`${cellClass(column as Column<unknown>)} font-medium`}>
+                <th
+                  key={column.title}
+                  scope="col"
+                  className={`${cellClass(column as Column<unknown>)} font-medium whitespace-nowrap`}
+                >
                   <span className={column.quiet ? "sr-only" : ""}>{column.title}</span>
                 </th>
               ))}

@@ -56,11 +56,12 @@ describe.skipIf(!docker)("a sandbox's container", () => {
 
   test("what an agent is told of it is true: its place, its user, its network, what it may write", async () => {
     const [alone, connected] = [await fixture.start(), await fixture.start({ network: "bridge" })];
-    const { files, commands, network } = alone.about;
+    const about = async (network: "none" | "bridge") => fixture.driver.about(await fixture.spec({ network }));
+    const { files, commands, network } = await about("none");
     expect(files).toContain(`Your files are in ${await sh(alone, "pwd")},`);
     expect(commands).toContain(`the user ${await sh(alone, "id -u")}, without rights`);
     expect(network).toBe("There is no network.");
-    expect(connected.about.network).toContain("There is a network");
+    expect((await about("bridge")).network).toContain("There is a network");
     const routes = "grep -c -v lo: /proc/net/dev";
     expect(Number(await sh(connected, routes))).toBeGreaterThan(Number(await sh(alone, routes)));
     for (const place of ["/home/agent", "/tmp", "."])
@@ -72,7 +73,7 @@ describe.skipIf(!docker)("a sandbox's container", () => {
   test("gives commands the cookie file to read and not to change, in memory alone, also after it had to be started again", async () => {
     const text = `# Netscape HTTP Cookie File\nexample.com\tFALSE\t/\tTRUE\t0\tsid\t${CANARY}\\n %s  \n`;
     const sandbox = await fixture.start({ cookies: text });
-    const file = sandbox.about.cookies ?? "";
+    const file = (await fixture.driver.about(await fixture.spec({ cookies: text }))).cookies ?? "";
     const read = async () => (await sandbox.exec(["cat", file], EXEC)).output;
     expect(await read()).toBe(text);
     for (const attempt of [
@@ -97,7 +98,7 @@ describe.skipIf(!docker)("a sandbox's container", () => {
     expect(await read()).toBe(text);
     await sandbox.stop();
     const without = await fixture.start();
-    expect(without.about.cookies).toBeUndefined();
+    expect((await fixture.driver.about(await fixture.spec())).cookies).toBeUndefined();
     expect(await sh(without, `ls ${file} 2>/dev/null || echo none`)).toBe("none");
     await without.stop();
   }, 60_000);

@@ -1,5 +1,5 @@
 /**
- * The Docker sandbox: one locked-down container an execution (container-spec.ts says how), gone with it. Files are worked
+ * The Docker sandbox: one locked-down container (container-spec.ts says how). Files are worked
  * on from the server's side inside the workspace's folder; commands run in the container.
  */
 import { constants } from "node:fs";
@@ -65,6 +65,7 @@ export function createDockerSandboxes(deps: DockerSandboxDeps): DockerSandboxes 
   return {
     name: "docker",
     capabilities: CAPABILITIES,
+    about: async (spec) => aboutOf(spec, (await identity(parts, deps.server)).owner),
     start: (spec, signal) => startSandbox(parts, spec, signal),
     sweep: async (isLive) => {
       const rows = await docker.containers.list([`${LABELS.instance}=${instanceId}`, LABELS.execution]);
@@ -116,7 +117,7 @@ async function startSandbox(parts: Parts, spec: SandboxSpec, signal: AbortSignal
   };
   const id = await started(NETWORK_TRIES);
   const workspace = createWorkspaceFiles(home, server.uid === 0 ? owner : undefined);
-  return createSandbox(parts, { id, cookies: spec.cookies }, workspace, aboutOf(spec, owner));
+  return createSandbox(parts, { id, cookies: spec.cookies }, workspace);
 }
 
 /** The real path: what the engine mounts must be what the file tools work on. */
@@ -160,7 +161,6 @@ function createSandbox(
   parts: Parts,
   { id, cookies }: { id: string; cookies: string | undefined },
   workspace: Workspace,
-  about: SandboxAbout,
 ): DockerSandbox {
   const { docker } = parts.deps;
   const { clock } = parts;
@@ -181,13 +181,20 @@ function createSandbox(
   return {
     containerId: id,
     capabilities: CAPABILITIES,
-    about,
     workspace,
     exec: async (argv, options) => {
       await restarting;
       // A name that begins with a dash would be taken for a flag by some, also after "--".
       const files = (options.files ?? []).map((file) => (file.startsWith("-") ? `./${file}` : file));
       return await execInContainer({ docker, containerId: id, clock, restart }, [...argv, ...files], options);
+    },
+    isAlive: async () => {
+      try {
+        return (await docker.containers.inspect(id)).State.Running;
+      } catch (error) {
+        if (isProblem(error)) return false;
+        throw error;
+      }
     },
     stop: () => {
       stopping ??= docker.containers.remove(id).catch((error) => {

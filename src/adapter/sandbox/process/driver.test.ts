@@ -4,7 +4,7 @@ import { existsSync, readFileSync } from "node:fs";
 import { mkdtemp, rm, symlink } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import type { Sandbox } from "../../../engine/sandbox.ts";
+import type { Sandbox, SandboxSpec } from "../../../engine/sandbox.ts";
 import { EXEC } from "../../../testing/sandbox-fixture.ts";
 import { createProcessSandboxes } from "./driver.ts";
 
@@ -13,20 +13,19 @@ const never = new AbortController().signal;
 describe("the process sandbox", () => {
   let workspace: string;
   let sandbox: Sandbox;
-  const start = (allowHostShell: boolean, env: Record<string, string> = {}) =>
-    createProcessSandboxes({ allowHostShell }).start(
-      {
-        executionId: "exe_test",
-        sessionId: "sess_test",
-        agentId: "engineer",
-        home: workspace,
-        network: "none",
-        memoryMb: 64,
-        cpus: 1,
-        env,
-      },
-      never,
-    );
+  const spec = (env: Record<string, string> = {}): SandboxSpec => ({
+    executionId: "exe_test",
+    sessionId: "sess_test",
+    agentId: "engineer",
+    home: workspace,
+    network: "none",
+    memoryMb: 64,
+    cpus: 1,
+    env,
+  });
+  const start = (allowHostShell: boolean, env?: Record<string, string>) =>
+    createProcessSandboxes({ allowHostShell }).start(spec(env), never);
+  const about = (allowHostShell: boolean) => createProcessSandboxes({ allowHostShell }).about(spec());
   const sh = (script: string, changes: Partial<typeof EXEC> = {}) =>
     sandbox.exec(["sh", "-c", script], { ...EXEC, ...changes });
   beforeAll(async () => {
@@ -70,16 +69,16 @@ describe("the process sandbox", () => {
   });
 
   test("what an agent is told of it is true: where it may go, as whom its commands run, where they start", async () => {
-    const { files, commands } = sandbox.about;
+    const { files, commands } = await about(true);
     const run = async (script: string) => (await sh(script)).output.trim();
     const [, told] = /Your files are in (\S+), where commands start/.exec(files) ?? [];
     expect(await run(`cd ${told} && pwd`)).toBe(await run("pwd -P"));
     const uid = await run("id -u");
     expect(commands).toContain(uid === "0" ? "as root," : `as the user with the number ${uid},`);
     expect(await run("cd; pwd -P")).toBe(await run("pwd -P"));
-    const closed = await start(false);
-    expect(closed.about.commands).toBe("");
-    expect(JSON.stringify(closed.about)).not.toContain(workspace);
+    const closed = await about(false);
+    expect(closed.commands).toBe("");
+    expect(JSON.stringify(closed)).not.toContain(workspace);
   });
 
   test("gives commands the granted variables and nothing of the server's own", async () => {

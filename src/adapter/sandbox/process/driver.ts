@@ -51,11 +51,10 @@ export function createProcessSandboxes(deps: ProcessSandboxDeps): SandboxDriver 
   return {
     name: "process",
     capabilities,
+    about: async (spec) => aboutOf(await rootOf(spec), allowHostShell),
     start: async (spec, signal) => {
       signal.throwIfAborted();
-      const root = await realpath(spec.home).catch(() => {
-        throw unavailable("workspace_missing", "The workspace's folder is not there.");
-      });
+      const root = await rootOf(spec);
       const env = { ...spec.env, [PROCESS_MARK]: `${instanceId}/${spec.executionId}` };
       // What left its group, or its session, is found by its mark.
       const killLeft = () => killMarked(instanceId, (executionId) => executionId !== spec.executionId);
@@ -64,6 +63,11 @@ export function createProcessSandboxes(deps: ProcessSandboxDeps): SandboxDriver 
     sweep: (isLive) => (allowHostShell ? killMarked(instanceId, isLive) : Promise.resolve(0)),
   };
 }
+
+const rootOf = ({ home }: SandboxSpec): Promise<string> =>
+  realpath(home).catch(() => {
+    throw unavailable("workspace_missing", "The workspace's folder is not there.");
+  });
 
 function aboutOf(root: string, shell: boolean): SandboxAbout {
   if (!shell)
@@ -92,7 +96,6 @@ function createSandbox(spec: SandboxSpec, root: string, { capabilities, clock, k
   const base = { PATH: HOST_PATH, HOME: root, LANG: "C.UTF-8", ...spec.env };
   return {
     capabilities,
-    about: aboutOf(root, hasShell),
     workspace: createWorkspaceFiles(root),
     exec: async (argv, options) => {
       if (stopped) throw unavailable("sandbox_lost", "The sandbox has been stopped.");
@@ -124,6 +127,7 @@ function createSandbox(spec: SandboxSpec, root: string, { capabilities, clock, k
         running.delete(child);
       }
     },
+    isAlive: async () => !stopped,
     stop: async () => {
       stopped = true;
       for (const child of running) killGroup(child);

@@ -1,19 +1,15 @@
 /** Projects: a repository each, cloned in the background, with what was done in it. */
 import { FolderGit2, Plus } from "lucide-react";
 import { useState } from "react";
-import { useLocation } from "wouter";
-import { api, client, fieldError, must, type Schemas } from "../../api/client.ts";
-import { refresh, usePages } from "../../api/queries.ts";
-import { useAction } from "../../ui/action.ts";
-import { Button } from "../../ui/button.tsx";
-import { Dialog } from "../../ui/dialog.tsx";
+import type { Schemas } from "../../api/client.ts";
+import { usePages } from "../../api/queries.ts";
+import { Button, ButtonLink } from "../../ui/button.tsx";
 import { Badge } from "../../ui/facts.tsx";
-import { Field, Input, Select, TextArea } from "../../ui/field.tsx";
-import { Form } from "../../ui/form.tsx";
 import { Await, Empty } from "../../ui/note.tsx";
 import { PageHeader } from "../../ui/page.tsx";
 import { type Column, Table, TwoLines } from "../../ui/table.tsx";
 import { Ago } from "../../ui/time.tsx";
+import { AddProject } from "./add-project.tsx";
 
 type Project = Schemas["Project"];
 
@@ -46,7 +42,16 @@ export default function ProjectsPage() {
   );
   return (
     <>
-      <PageHeader title="Projects" cli="skep projects" actions={add} />
+      <PageHeader
+        title="Projects"
+        cli="skep projects"
+        actions={
+          <>
+            <ButtonLink href="/onboarding">From a talk</ButtonLink>
+            {add}
+          </>
+        }
+      />
       <Await query={query} rows={5}>
         {() =>
           query.rows.length === 0 ? (
@@ -68,63 +73,5 @@ export default function ProjectsPage() {
       </Await>
       {adding && <AddProject onClose={() => setAdding(false)} />}
     </>
-  );
-}
-
-function AddProject({ onClose }: { onClose(): void }) {
-  const action = useAction();
-  const [, navigate] = useLocation();
-  const pipelines = api.useQuery("get", "/v1/pipelines", { params: { query: { limit: 200 } } });
-  return (
-    <Dialog title="Add a project" onClose={onClose}>
-      <Form
-        action={action}
-        word="Add"
-        onCancel={onClose}
-        submit={async ({ text }) => {
-          const body = {
-            name: text("name"),
-            description: text("description"),
-            repository: text("repository") || null,
-            default_branch: text("default_branch") || null,
-            default_pipeline_id: text("default_pipeline_id") || null,
-          };
-          const project = await must(client.POST("/v1/projects", { body }));
-          void refresh("/v1/projects");
-          navigate(`/projects/${project.id}`);
-        }}
-      >
-        <Field label="Name" error={fieldError(action.error, "name")}>
-          <Input name="name" required autoFocus />
-        </Field>
-        <Field
-          label="Repository"
-          hint="https or ssh, without credentials in the address. Left empty, agents work in an empty folder."
-          error={fieldError(action.error, "repository")}
-        >
-          <Input name="repository" placeholder="https://example.org/web.git" spellCheck={false} />
-        </Field>
-        <Field
-          label="Branch"
-          hint="Left empty: the repository's own."
-          error={fieldError(action.error, "default_branch")}
-        >
-          <Input name="default_branch" spellCheck={false} />
-        </Field>
-        <Field label="Pipeline used first" error={fieldError(action.error, "default_pipeline_id")}>
-          <Select name="default_pipeline_id" defaultValue="">
-            <option value="">None</option>
-            {(pipelines.data?.items ?? []).map(({ id, name }) => (
-              <option key={id} value={id}>
-                {name || id}
-              </option>
-            ))}
-          </Select>
-        </Field>
-        <Field label="Description" error={fieldError(action.error, "description")}>
-          <TextArea name="description" rows={2} />
-        </Field>
-      </Form>
-    </Dialog>
   );
 }

@@ -1,10 +1,9 @@
 /** The server itself: its health, containers, notifications, requests, the audit log, updates. */
 import type { ReactNode } from "react";
-import { api, client, must, type Schemas } from "../../api/client.ts";
-import { refresh, usePages } from "../../api/queries.ts";
-import { useAction } from "../../ui/action.ts";
+import { api, type Schemas } from "../../api/client.ts";
+import { usePages } from "../../api/queries.ts";
 import { Button } from "../../ui/button.tsx";
-import { Badge, FactList } from "../../ui/facts.tsx";
+import { FactList } from "../../ui/facts.tsx";
 import { FilterBar, SearchInput } from "../../ui/filter.tsx";
 import { count, duration } from "../../ui/format.ts";
 import { Await, Empty, ProblemNote } from "../../ui/note.tsx";
@@ -19,7 +18,6 @@ export default function SystemPage() {
   const [tab] = useParam("tab", "health");
   const views: Record<string, () => ReactNode> = {
     health: () => <Health />,
-    notifications: () => <Notifications />,
     containers: () => <Containers />,
     audit: () => <AuditLog />,
     requests: () => <Requests />,
@@ -31,7 +29,6 @@ export default function SystemPage() {
         label="Views"
         tabs={[
           { id: "health", title: "Health" },
-          { id: "notifications", title: "Notifications" },
           { id: "containers", title: "Containers" },
           { id: "audit", title: "Audit log" },
           { id: "requests", title: "Requests" },
@@ -124,56 +121,6 @@ function Version() {
         )}
       </Await>
     </Section>
-  );
-}
-
-const TONES = { info: "plain", warning: "wait", error: "bad" } as const;
-
-function Notifications() {
-  const query = usePages("/v1/admin/notifications", { query: { limit: 50 } });
-  const action = useAction();
-  const dismiss = (id: string) =>
-    action.run(async () => {
-      await must(client.POST("/v1/admin/notifications/{id}/dismiss", { params: { path: { id } } }));
-      await refresh("/v1/admin/notifications");
-    });
-  return (
-    <>
-      <ProblemNote error={action.error} />
-      <Await query={query}>
-        {() =>
-          query.rows.length === 0 ? (
-            <Empty>There is nothing to say.</Empty>
-          ) : (
-            <Panel>
-              <ul>
-                {query.rows.map(({ id, level, title, detail, times, updated_at, dismissed_at }) => (
-                  <li
-                    key={id}
-                    className="flex flex-wrap items-start gap-x-4 gap-y-1 border-b border-line px-4 py-3 last:border-0"
-                  >
-                    <Badge tone={TONES[level]}>{level}</Badge>
-                    <div className="min-w-0 flex-1 basis-64">
-                      <p className="font-medium">{title}</p>
-                      {detail && <p className="text-sm whitespace-pre-wrap text-dim">{detail}</p>}
-                      <p className="text-xs text-faint">
-                        <Ago at={updated_at} />
-                        {times > 1 && ` · ${times} times`}
-                      </p>
-                    </div>
-                    {!dismissed_at && (
-                      <Button kind="quiet" onClick={() => dismiss(id)}>
-                        Dismiss
-                      </Button>
-                    )}
-                  </li>
-                ))}
-              </ul>
-            </Panel>
-          )
-        }
-      </Await>
-    </>
   );
 }
 

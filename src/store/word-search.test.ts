@@ -1,0 +1,46 @@
+/** What a question asks a full-text table, by how many rows its words stand in. */
+import { Database } from "bun:sqlite";
+import { expect, test } from "bun:test";
+import { termsOf, wordQueries } from "./word-search.ts";
+
+/** Rows 1 to 10,000: `every` in all, `half` in every second, `tenth` and `rare` as they say. */
+function filled() {
+  const db = new Database(":memory:");
+  db.exec("CREATE VIRTUAL TABLE t USING fts5(text, tokenize = 'porter unicode61')");
+  const insert = db.prepare("INSERT INTO t (rowid, text) VALUES (?, ?)");
+  db.transaction(() => {
+    for (let n = 1; n <= 10_000; n++)
+      insert.run(n, ["every", n % 2 ? "" : "half", n % 10 ? "" : "tenths", n % 5_000 ? "" : "rarely"].join(" "));
+  })();
+  return db;
+}
+const ask = (db: Database, query: string) => {
+  const statement = (text: string) => {
+    const made = db.prepare(text);
+    return { pluck: () => ({ get: (...values: never[]) => made.values(...values)[0]?.[0] }) };
+  };
+  return [...wordQueries(statement as never, "t", query)];
+};
+
+test("a question begins with its rarest words, and takes in frequent ones only where those find too little", () => {
+  const db = filled();
+  expect(ask(db, "what is rarely half tenth every")).toEqual([
+    { expression: '"rarely" OR "tenth"', ranked: true },
+    { expression: '"rarely" OR "tenth" OR "half"', ranked: true },
+  ]);
+  expect(ask(db, "half every")).toEqual([{ expression: '"half"', ranked: true }]);
+  db.close();
+});
+
+test("a word that is in nearly every row is not ranked, and one that is in none asks nothing", () => {
+  const db = filled();
+  expect(ask(db, "every")).toEqual([{ expression: '"every"', ranked: false }]);
+  expect(ask(db, "zebra")).toEqual([]);
+  expect(ask(db, '" - * NEAR(')).toEqual([]);
+  db.close();
+});
+
+test("stop words count only where there is nothing else; a word counts once", () => {
+  expect(termsOf("Where is THE port of the port?")).toEqual(["port"]);
+  expect(termsOf("to be or not to be")).toEqual(["to", "be", "or", "not"]);
+});

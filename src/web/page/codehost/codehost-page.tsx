@@ -1,0 +1,231 @@
+/** The code host: how the connection stands, its repositories, the rules that start runs, what it sent. */
+import { Plug } from "lucide-react";
+import { type ReactNode, useState } from "react";
+import { Link } from "wouter";
+import { api, client, must, type Schemas, siteUrl } from "../../api/client.ts";
+import { refresh, usePages } from "../../api/queries.ts";
+import { useAdmin } from "../../shell/session.tsx";
+import { Button } from "../../ui/button.tsx";
+import { Confirm } from "../../ui/dialog.tsx";
+import { Badge, FactList } from "../../ui/facts.tsx";
+import { Await, Empty, ProblemNote, Warning } from "../../ui/note.tsx";
+import { CopyButton, PageHeader, Panel } from "../../ui/page.tsx";
+import { Status } from "../../ui/status.tsx";
+import { type Column, Table, TwoLines } from "../../ui/table.tsx";
+import { Tabs, useParam } from "../../ui/tabs.tsx";
+import { Ago } from "../../ui/time.tsx";
+import { AddProject } from "../projects/add-project.tsx";
+import { ConnectDialog } from "./connect-dialog.tsx";
+import { Deliveries } from "./deliveries.tsx";
+import { RulesView } from "./rules.tsx";
+
+type HostStatus = Schemas["CodeHostStatus"];
+type Repository = Schemas["HostRepository"];
+
+const LINES: Record<string, string> = {
+  repositories: "skep codehost repos",
+  rules: "skep codehost",
+  deliveries: "skep codehost deliveries",
+};
+
+export default function CodeHostPage() {
+  const admin = useAdmin();
+  const [tab] = useParam("tab");
+  const views: Record<string, () => ReactNode> = {
+    repositories: () => <Repositories />,
+    ...(admin ? { rules: () => <RulesView />, deliveries: () => <Deliveries /> } : {}),
+  };
+  const more = [
+    { id: "rules", title: "Rules" },
+    { id: "deliveries", title: "Deliveries" },
+  ];
+  return (
+    <>
+      <PageHeader
+        title="Code host"
+        about="GitHub, Gitea or Forgejo: private repositories are cloned from there, issues start runs, and runs open pull requests."
+        cli={LINES[tab] ?? "skep codehost status"}
+      />
+      <Tabs
+        label="Views of the code host"
+        tabs={[
+          { id: "status", title: "Connection" },
+          { id: "repositories", title: "Repositories" },
+          ...(admin ? more : []),
+        ]}
+      />
+      {(views[tab] ?? (() => <ConnectionView />))()}
+    </>
+  );
+}
+
+function ConnectionView() {
+  const admin = useAdmin();
+  const [connecting, setConnecting] = useState(false);
+  const query = api.useQuery("get", "/v1/codehost/app/status");
+  return (
+    <Await query={query} rows={5}>
+      {(status) =>
+        status.configured ? (
+          <Connected status={status} onEdit={admin ? () => setConnecting(true) : undefined}>
+            {connecting && <ConnectDialog onClose={() => setConnecting(false)} />}
+          </Connected>
+        ) : (
+          <>
+            {status.error && <Warning>{status.error.message}</Warning>}
+            <Empty
+              cli="skep codehost connect --kind github --app-id ID --app-key FILE"
+              action={
+                admin && (
+                  <Button kind="primary" icon={<Plug aria-hidden size={15} />} onClick={() => setConnecting(true)}>
+                    Connect a code host
+                  </Button>
+                )
+              }
+            >
+              {admin
+                ? "No code host is connected: only public repositories can be cloned."
+                : "No code host is connected. An administrator can connect one."}
+            </Empty>
+            {connecting && <ConnectDialog onClose={() => setConnecting(false)} />}
+          </>
+        )
+      }
+    </Await>
+  );
+}
+
+function Connected({
+  status,
+  onEdit,
+  children,
+}: {
+  status: HostStatus;
+  onEdit: (() => void) | undefined;
+  children: ReactNode;
+}) {
+  const [forgetting, setForgetting] = useState(false);
+  const { connected, kind, url, login, name, permissions, error, webhook } = status;
+  const address = new URL(siteUrl(webhook.path), location.origin).href;
+  const allowed = Object.entries(permissions).map(([what, level]) => `${what.replaceAll("_", " ")}: ${level}`);
+  const { queued, done, ignored, failed } = webhook.deliveries;
+  return (
+    <>
+      {error && <ProblemNote error={{ detail: error.message, code: error.code }} />}
+      <Panel className="p-4">
+        <FactList
+          facts={[
+            ["State", <Status key="state" status={connected ? "ok" : "failed"} />],
+            [
+              "Host",
+              <span key="host" className="break-all">
+                {kind === "gitea" ? "Gitea or Forgejo" : "GitHub"}, {url}
+              </span>,
+            ],
+            ["Acts as", login === null ? "nobody yet" : name && name !== login ? `${name} (${login})` : login],
+            ...(allowed.length > 0 ? [["May", allowed.join(", ")] as [string, string]] : []),
+            [
+              "Webhook",
+              webhook.configured ? (
+                <span key="webhook" className="inline-flex items-center gap-1">
+                  <code className="break-all">{address}</code>
+                  <CopyButton text={address} label="Copy the webhook's address" />
+                </span>
+              ) : (
+                "no secret is set, so every delivery is refused"
+              ),
+            ],
+            ["Last delivery", webhook.last_delivery_at ? <Ago key="last" at={webhook.last_delivery_at} /> : "none yet"],
+            ["Deliveries", `${done} acted on, ${ignored} ignored, ${queued} waiting, ${failed} failed`],
+          ]}
+        />
+      </Panel>
+      {onEdit && (
+        <div className="mt-3 flex flex-wrap gap-2">
+          <Button onClick={onEdit}>Change the connection</Button>
+          <Button kind="danger" onClick={() => setForgetting(true)}>
+            Disconnect
+          </Button>
+        </div>
+      )}
+      {children}
+      {forgetting && (
+        <Confirm
+          title="Disconnect the code host?"
+          word="Disconnect"
+          onClose={() => setForgetting(false)}
+          act={async () => {
+            await must(client.DELETE("/v1/codehost/connection"));
+            await refresh("/v1/codehost");
+          }}
+        >
+          Its secrets are removed here, and no run can reach it. Rules stay. Where the server's environment holds
+          CODEHOST_… variables, they count again.
+        </Confirm>
+      )}
+    </>
+  );
+}
+
+function Repositories() {
+  const query = usePages("/v1/codehost/repos", { query: { limit: 50 } });
+  const [adding, setAdding] = useState<Repository>();
+  const columns: Column<Repository>[] = [
+    {
+      title: "Repository",
+      className: "w-1/2 min-w-40",
+      cell: ({ full_name, description }) => <TwoLines first={full_name} second={description} />,
+    },
+    {
+      title: "Kind",
+      wide: true,
+      cell: (one) => (
+        <span className="inline-flex gap-1.5">
+          <Badge>{one.private ? "private" : "public"}</Badge>
+          {one.archived && <Badge tone="wait">archived</Badge>}
+        </span>
+      ),
+    },
+    { title: "Branch", wide: true, cell: ({ default_branch }) => <code>{default_branch}</code> },
+    {
+      title: "Project",
+      align: "right",
+      cell: (one) =>
+        one.project_id ? (
+          <Link href={`/projects/${one.project_id}`} className="underline">
+            Open the project
+          </Link>
+        ) : (
+          <Button onClick={() => setAdding(one)} aria-label={`Add ${one.full_name} as a project`}>
+            Add
+          </Button>
+        ),
+    },
+  ];
+  return (
+    <>
+      <Await query={query} rows={5}>
+        {() =>
+          query.rows.length === 0 ? (
+            <Empty>The account that Skep acts as reaches no repository. Let it into one on the host.</Empty>
+          ) : (
+            <Table
+              label="Repositories"
+              rows={query.rows}
+              columns={columns}
+              keyOf={({ full_name }) => full_name}
+              more={query}
+            />
+          )
+        }
+      </Await>
+      {adding && (
+        <AddProject
+          name={adding.full_name.split("/").at(-1)}
+          repository={adding.clone_url}
+          onClose={() => setAdding(undefined)}
+        />
+      )}
+    </>
+  );
+}

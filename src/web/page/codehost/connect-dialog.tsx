@@ -1,0 +1,139 @@
+/** How the code host is reached. Secrets are typed in and never shown again. */
+import { useState } from "react";
+import { api, client, fieldError, must, type Schemas, siteUrl } from "../../api/client.ts";
+import { refresh } from "../../api/queries.ts";
+import { useAction } from "../../ui/action.ts";
+import { Dialog } from "../../ui/dialog.tsx";
+import { Field, Input, Select, TextArea } from "../../ui/field.tsx";
+import { Form } from "../../ui/form.tsx";
+import { Await } from "../../ui/note.tsx";
+import { notify } from "../../ui/notice.tsx";
+import { CopyButton } from "../../ui/page.tsx";
+
+type Connection = Schemas["CodeHostConnection"];
+type Kind = Connection["kind"];
+
+const WEBHOOKS = "/v1/codehost/webhooks";
+const kept = (there: boolean): string => (there ? "One is kept. Left empty, it stays." : "");
+
+export function ConnectDialog({ onClose }: { onClose(): void }) {
+  const query = api.useQuery("get", "/v1/codehost/connection", undefined, { staleTime: 0 });
+  return (
+    <Dialog title="Connect a code host" onClose={onClose}>
+      <Await query={query}>{(connection) => <ConnectForm connection={connection} onClose={onClose} />}</Await>
+    </Dialog>
+  );
+}
+
+function ConnectForm({ connection, onClose }: { connection: Connection; onClose(): void }) {
+  const action = useAction();
+  const [kind, setKind] = useState<Kind>(connection.kind);
+  const github = kind === "github";
+  const stored = connection.source === "settings" && connection.kind === kind;
+  return (
+    <Form
+      action={action}
+      word="Connect"
+      onCancel={onClose}
+      submit={async ({ text, raw }) => {
+        const secret = (name: "private_key" | "token" | "webhook_secret") =>
+          raw(name).trim() ? { [name]: raw(name).trim() } : {};
+        const body: Schemas["UpdateCodehostConnectionBody"] = {
+          ...{ kind, url: text("url") || null },
+          ...(github ? { app_id: text("app_id") || null } : {}),
+          ...{ ...secret("private_key"), ...secret("token"), ...secret("webhook_secret") },
+        };
+        await must(client.PUT("/v1/codehost/connection", { body }));
+        await refresh("/v1/codehost");
+        notify("The connection is saved.");
+        onClose();
+      }}
+    >
+      <Field label="Host" error={fieldError(action.error, "kind")}>
+        <Select value={kind} onChange={(event) => setKind(event.target.value as Kind)}>
+          <option value="github">GitHub</option>
+          <option value="gitea">Gitea or Forgejo</option>
+        </Select>
+      </Field>
+      <Guide github={github} />
+      <Field
+        label={github ? "Address of the API" : "Address"}
+        hint={github ? "Left empty: github.com. For GitHub Enterprise: https://HOST/api/v3." : undefined}
+        error={fieldError(action.error, "url")}
+      >
+        <Input
+          name="url"
+          type="url"
+          required={!github}
+          defaultValue={stored ? connection.url : ""}
+          placeholder={github ? "https://api.github.com" : "https://git.example.org"}
+          spellCheck={false}
+        />
+      </Field>
+      {github && (
+        <>
+          <Field label="App ID" error={fieldError(action.error, "app_id")}>
+            <Input name="app_id" defaultValue={connection.app_id ?? ""} inputMode="numeric" spellCheck={false} />
+          </Field>
+          <Field
+            label="Private key of the App"
+            hint={kept(stored && connection.has_private_key) || "The whole .pem file."}
+            error={fieldError(action.error, "private_key")}
+          >
+            <TextArea name="private_key" rows={3} spellCheck={false} autoComplete="off" className="font-mono" />
+          </Field>
+        </>
+      )}
+      <Field
+        label="Access token"
+        hint={kept(stored && connection.has_token) || (github ? "Only where there is no App." : undefined)}
+        error={fieldError(action.error, "token")}
+      >
+        <Input name="token" type="password" autoComplete="off" spellCheck={false} />
+      </Field>
+      <Field
+        label="Webhook secret"
+        hint={
+          kept(stored && connection.has_webhook_secret) ||
+          "16 characters or more; the same as on the host. Without one no rule starts anything."
+        }
+        error={fieldError(action.error, "webhook_secret")}
+      >
+        <Input name="webhook_secret" type="password" autoComplete="off" spellCheck={false} />
+      </Field>
+    </Form>
+  );
+}
+
+/** What to make on the host first. */
+function Guide({ github }: { github: boolean }) {
+  const address = new URL(siteUrl(WEBHOOKS), location.origin).href;
+  return (
+    <details className="mb-3 rounded-lg border border-line px-3 py-2 text-sm">
+      <summary className="font-medium">{github ? "How to make the GitHub App" : "What to make on the host"}</summary>
+      {github ? (
+        <ol className="mt-2 list-decimal space-y-1 pl-5">
+          <li>
+            <a href="https://github.com/settings/apps/new" target="_blank" rel="noreferrer" className="underline">
+              Make a new GitHub App
+            </a>{" "}
+            with read and write access to contents, issues and pull requests.
+          </li>
+          <li>Let it subscribe to push, issues, issue comment, pull request and pull request review.</li>
+          <li>Generate a private key, and install the App on the repositories that agents may work in.</li>
+        </ol>
+      ) : (
+        <ol className="mt-2 list-decimal space-y-1 pl-5">
+          <li>Make an account for Skep and add it to the repositories that agents may work in.</li>
+          <li>Make a token for it with read and write access to repositories and issues.</li>
+          <li>Add a webhook of the kind Gitea to the repositories or to their owner.</li>
+        </ol>
+      )}
+      <p className="mt-2">The webhook's address, with the content type application/json:</p>
+      <p className="flex items-center gap-1">
+        <code className="break-all">{address}</code>
+        <CopyButton text={address} label="Copy the webhook's address" />
+      </p>
+    </details>
+  );
+}

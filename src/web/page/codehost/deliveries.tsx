@@ -1,0 +1,79 @@
+/** What the code host sent, and what came of it. */
+import { Link } from "wouter";
+import { client, must, type Schemas } from "../../api/client.ts";
+import { refresh, usePages } from "../../api/queries.ts";
+import { useAction } from "../../ui/action.ts";
+import { Button } from "../../ui/button.tsx";
+import { FilterBar, FilterSelect } from "../../ui/filter.tsx";
+import { Await, Empty, ProblemNote } from "../../ui/note.tsx";
+import { Status } from "../../ui/status.tsx";
+import { type Column, Table, TwoLines } from "../../ui/table.tsx";
+import { useParam } from "../../ui/tabs.tsx";
+import { Ago } from "../../ui/time.tsx";
+
+type Delivery = Schemas["CodeHostDelivery"];
+
+const STATES = [
+  { value: "", label: "Any state" },
+  { value: "done", label: "Done" },
+  { value: "ignored", label: "Ignored" },
+  { value: "queued", label: "Queued" },
+  { value: "failed", label: "Failed" },
+];
+
+export function Deliveries() {
+  const [state, setState] = useParam("state");
+  const action = useAction();
+  const query = usePages("/v1/codehost/deliveries", {
+    query: { limit: 50, ...(state ? { state: state as Delivery["state"] } : {}) },
+  });
+  const retry = (id: string) =>
+    action.run(async () => {
+      await must(client.POST("/v1/codehost/deliveries/{id}/retry", { params: { path: { id } } }));
+      await refresh("/v1/codehost");
+    });
+  const columns: Column<Delivery>[] = [
+    {
+      title: "Event",
+      className: "w-1/2 min-w-40",
+      cell: ({ event, repository, detail, error }) => (
+        <TwoLines
+          first={[event.replaceAll("_", " "), repository].filter(Boolean).join(" in ")}
+          second={detail ?? error?.message}
+        />
+      ),
+    },
+    { title: "State", cell: (one) => <Status status={one.state} /> },
+    {
+      title: "What came of it",
+      cell: ({ run_id, state: is, id }) =>
+        run_id ? (
+          <Link href={`/runs/${run_id}`} className="underline">
+            the run
+          </Link>
+        ) : is === "failed" ? (
+          <Button busy={action.busy} onClick={() => retry(id)}>
+            Try again
+          </Button>
+        ) : null,
+    },
+    { title: "Received", align: "right", cell: ({ received_at }) => <Ago at={received_at} /> },
+  ];
+  return (
+    <>
+      <FilterBar>
+        <FilterSelect label="State" value={state} onChange={setState} options={STATES} />
+      </FilterBar>
+      <ProblemNote error={action.error} />
+      <Await query={query} rows={6}>
+        {() =>
+          query.rows.length === 0 ? (
+            <Empty>{state ? "No delivery is in that state." : "The code host has sent nothing yet."}</Empty>
+          ) : (
+            <Table label="Deliveries" rows={query.rows} columns={columns} keyOf={({ id }) => id} more={query} />
+          )
+        }
+      </Await>
+    </>
+  );
+}

@@ -1,0 +1,117 @@
+/** A rule, made or changed. */
+import { useState } from "react";
+import { client, fieldError, must, type Schemas } from "../../api/client.ts";
+import { refresh } from "../../api/queries.ts";
+import { useAction } from "../../ui/action.ts";
+import { Dialog } from "../../ui/dialog.tsx";
+import { Check, Field, Input, Select } from "../../ui/field.tsx";
+import { Form } from "../../ui/form.tsx";
+import { PipelineField, ProjectField } from "../../ui/pickers.tsx";
+
+type Rule = Schemas["CodeHostRule"];
+type Event = Rule["event"];
+
+export const EVENTS: Record<Event, string> = {
+  issue_labeled: "an issue gets a label",
+  issue_comment: "a comment begins with a command",
+  issue_opened: "an issue is opened",
+  pull_request_opened: "a pull request is opened",
+  pull_request_labeled: "a pull request gets a label",
+};
+const BY: Record<Rule["permission"], string> = {
+  read: "who may read the repository",
+  write: "who may write to it",
+  admin: "its administrators",
+};
+
+/** @param rule the one that is changed; none to make one. */
+export function RuleDialog({ rule, onClose }: { rule: Rule | undefined; onClose(): void }) {
+  const action = useAction();
+  const [event, setEvent] = useState<Event>(rule?.event ?? "issue_labeled");
+  const about = (name: string) => fieldError(action.error, name);
+  return (
+    <Dialog title={rule ? "Change the rule" : "Add a rule"} onClose={onClose}>
+      <Form
+        action={action}
+        word={rule ? "Save" : "Add"}
+        onCancel={onClose}
+        submit={async ({ text, checked }) => {
+          const fields = {
+            ...{ name: text("name"), event, pipeline_id: text("pipeline_id") },
+            label: event.endsWith("_labeled") ? text("label") : null,
+            command: event === "issue_comment" ? text("command") : null,
+            permission: text("permission") as Rule["permission"],
+            bots: text("bots")
+              .split(/[\s,]+/)
+              .filter(Boolean),
+            pull_request: event.startsWith("issue_") && checked("pull_request"),
+          };
+          if (rule)
+            await must(client.PUT("/v1/codehost/rules/{id}", { params: { path: { id: rule.id } }, body: fields }));
+          else await must(client.POST("/v1/codehost/rules", { body: { ...fields, project_id: text("project_id") } }));
+          await refresh("/v1/codehost/rules");
+          onClose();
+        }}
+      >
+        <Field label="Name" error={about("name")}>
+          <Input name="name" required maxLength={200} defaultValue={rule?.name} />
+        </Field>
+        {rule ? (
+          <p className="mb-3">
+            In <code>{rule.repository}</code>
+          </p>
+        ) : (
+          <ProjectField
+            none="Choose one"
+            required
+            error={action.error}
+            hint="The rule is about its repository, which must be on the connected host."
+          />
+        )}
+        <Field label="When" error={about("event")}>
+          <Select value={event} onChange={(one) => setEvent(one.target.value as Event)}>
+            {Object.entries(EVENTS).map(([id, word]) => (
+              <option key={id} value={id}>
+                {word}
+              </option>
+            ))}
+          </Select>
+        </Field>
+        {event.endsWith("_labeled") && (
+          <Field label="Label" error={about("label")}>
+            <Input name="label" required maxLength={250} defaultValue={rule?.label ?? "agent"} />
+          </Field>
+        )}
+        {event === "issue_comment" && (
+          <Field label="Command" hint="The first word of the comment." error={about("command")}>
+            <Input name="command" required defaultValue={rule?.command ?? "/skep"} spellCheck={false} />
+          </Field>
+        )}
+        <Field label="By" hint="As the host says at that moment." error={about("permission")}>
+          <Select name="permission" defaultValue={rule?.permission ?? "write"}>
+            {Object.entries(BY).map(([id, word]) => (
+              <option key={id} value={id}>
+                {word}
+              </option>
+            ))}
+          </Select>
+        </Field>
+        <Field
+          label="Bots that count as well"
+          hint="Logins, separated by commas, such as renovate[bot]."
+          error={about("bots")}
+        >
+          <Input name="bots" defaultValue={rule?.bots.join(", ")} spellCheck={false} />
+        </Field>
+        <PipelineField label="Pipeline that runs" error={action.error} defaultValue={rule?.pipeline_id} />
+        {event.startsWith("issue_") && (
+          <Check
+            name="pull_request"
+            label="Open a pull request when the run succeeds"
+            defaultChecked={rule?.pull_request ?? true}
+          />
+        )}
+      </Form>
+    </Dialog>
+  );
+}

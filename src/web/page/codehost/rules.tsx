@@ -1,0 +1,135 @@
+/** Rules: what on the code host starts a run, by whose hand, and a trial of each. */
+import { FlaskConical, MoreHorizontal, Plus, Power, Trash2 } from "lucide-react";
+import { useState } from "react";
+import { client, must, type Schemas } from "../../api/client.ts";
+import { refresh, usePages } from "../../api/queries.ts";
+import { useAction } from "../../ui/action.ts";
+import { Button, IconButton } from "../../ui/button.tsx";
+import { Confirm } from "../../ui/dialog.tsx";
+import { Badge } from "../../ui/facts.tsx";
+import { Menu } from "../../ui/menu.tsx";
+import { Await, Empty, ProblemNote } from "../../ui/note.tsx";
+import { type Column, Table, TwoLines } from "../../ui/table.tsx";
+import { useParam } from "../../ui/tabs.tsx";
+import { EVENTS, RuleDialog } from "./rule-dialog.tsx";
+import { TryDialog } from "./try-dialog.tsx";
+
+export type Rule = Schemas["CodeHostRule"];
+
+const when = ({ event, label, command }: Rule): string =>
+  [EVENTS[event], label && `label ${label}`, command].filter(Boolean).join(", ");
+
+export function RulesView() {
+  const query = usePages("/v1/codehost/rules", { query: { limit: 50 } });
+  const [shown, show] = useParam("rule");
+  const [deed, setDeed] = useState<{ is: "try" | "delete"; rule: Rule }>();
+  const action = useAction();
+  const toggle = ({ id, enabled }: Rule) =>
+    action.run(async () => {
+      await must(client.PUT("/v1/codehost/rules/{id}", { params: { path: { id } }, body: { enabled: !enabled } }));
+      await refresh("/v1/codehost/rules");
+    });
+  const columns: Column<Rule>[] = [
+    {
+      title: "Rule",
+      className: "w-1/2 min-w-40",
+      cell: (rule) => <TwoLines first={rule.name} second={`${rule.repository}: ${when(rule)}`} />,
+    },
+    {
+      title: "State",
+      className: "whitespace-nowrap",
+      cell: ({ enabled }) => <Badge tone={enabled ? "ok" : "plain"}>{enabled ? "on" : "off"}</Badge>,
+    },
+    { title: "Runs", wide: true, cell: ({ pipeline_id }) => <code className="whitespace-nowrap">{pipeline_id}</code> },
+    {
+      title: "By",
+      wide: true,
+      cell: ({ permission, bots }) => [`who has ${permission}`, ...bots].join(", "),
+    },
+    {
+      title: "What to do",
+      quiet: true,
+      align: "right",
+      cell: (rule) => (
+        <span className="relative z-10">
+          <Menu
+            trigger={
+              <IconButton label={`More about ${rule.name}`}>
+                <MoreHorizontal aria-hidden size={16} />
+              </IconButton>
+            }
+            items={[
+              {
+                label: "Try it",
+                icon: <FlaskConical aria-hidden size={14} />,
+                act: () => setDeed({ is: "try", rule }),
+              },
+              {
+                label: rule.enabled ? "Switch off" : "Switch on",
+                icon: <Power aria-hidden size={14} />,
+                act: () => toggle(rule),
+              },
+              null,
+              {
+                label: "Delete",
+                icon: <Trash2 aria-hidden size={14} />,
+                danger: true,
+                act: () => setDeed({ is: "delete", rule }),
+              },
+            ]}
+          />
+        </span>
+      ),
+    },
+  ];
+  const add = (
+    <Button kind="primary" icon={<Plus aria-hidden size={14} />} onClick={() => show("new")}>
+      Add a rule
+    </Button>
+  );
+  const edited = query.rows.find(({ id }) => id === shown);
+  return (
+    <>
+      <ProblemNote error={action.error} />
+      <Await query={query}>
+        {() =>
+          query.rows.length === 0 ? (
+            <Empty
+              action={add}
+              cli="skep codehost add NAME --project PROJECT --event issue_labeled --label LABEL --pipeline ID"
+            >
+              Nothing on the code host starts a run until a rule says so.
+            </Empty>
+          ) : (
+            <>
+              <div className="mb-3 flex justify-end">{add}</div>
+              <Table
+                label="Rules"
+                rows={query.rows}
+                columns={columns}
+                keyOf={({ id }) => id}
+                hrefOf={({ id }) => `/code-host?tab=rules&rule=${id}`}
+                more={query}
+              />
+            </>
+          )
+        }
+      </Await>
+      {(shown === "new" || edited) && <RuleDialog key={shown} rule={edited} onClose={() => show("")} />}
+      {deed?.is === "try" && <TryDialog rule={deed.rule} onClose={() => setDeed(undefined)} />}
+      {deed?.is === "delete" && (
+        <Confirm
+          title={`Delete the rule ${deed.rule.name}?`}
+          word="Delete the rule"
+          onClose={() => setDeed(undefined)}
+          act={async () => {
+            await must(client.DELETE("/v1/codehost/rules/{id}", { params: { path: { id: deed.rule.id } } }));
+            await refresh("/v1/codehost/rules");
+          }}
+        >
+          It starts nothing more. Runs that it started go on.
+        </Confirm>
+      )}
+    </>
+  );
+}

@@ -1,0 +1,73 @@
+/** Asks whether a rule would start a run at an issue or pull request. Nothing is started. */
+import { useState } from "react";
+import { Link } from "wouter";
+import { client, fieldError, must, type Schemas } from "../../api/client.ts";
+import { useAction } from "../../ui/action.ts";
+import { Dialog } from "../../ui/dialog.tsx";
+import { Field, Input } from "../../ui/field.tsx";
+import { Form } from "../../ui/form.tsx";
+
+export function TryDialog({ rule, onClose }: { rule: Schemas["CodeHostRule"]; onClose(): void }) {
+  const action = useAction();
+  const [trial, setTrial] = useState<Schemas["CodeHostTrial"]>();
+  const pull = rule.event.startsWith("pull_request");
+  return (
+    <Dialog title={`Try ${rule.name}`} onClose={onClose}>
+      <p className="mb-3 text-dim">The host is asked about {rule.repository}. Nothing is started or written.</p>
+      <Form
+        action={action}
+        word="Try"
+        onCancel={onClose}
+        submit={async ({ text, number }) => {
+          setTrial(undefined);
+          const body = {
+            number: number("number") ?? 0,
+            ...(text("actor") ? { actor: text("actor") } : {}),
+            ...(text("comment") ? { comment: text("comment") } : {}),
+          };
+          setTrial(await must(client.POST("/v1/codehost/rules/{id}/try", { params: { path: { id: rule.id } }, body })));
+        }}
+      >
+        <Field
+          label={pull ? "Number of the pull request" : "Number of the issue"}
+          error={fieldError(action.error, "number")}
+        >
+          <Input name="number" type="number" min={1} required inputMode="numeric" />
+        </Field>
+        <Field
+          label="Who does it"
+          hint="A login on the host. Left empty: who opened it."
+          error={fieldError(action.error, "actor")}
+        >
+          <Input name="actor" spellCheck={false} />
+        </Field>
+        {rule.event === "issue_comment" && (
+          <Field label="What the comment says" error={fieldError(action.error, "comment")}>
+            <Input name="comment" defaultValue={rule.command ?? ""} />
+          </Field>
+        )}
+        {trial && (
+          <div role="status" className={`mb-3 rounded-md px-3 py-2 ${trial.starts ? "bg-ok-soft" : "bg-wait-soft"}`}>
+            <p className="font-medium">
+              {trial.starts ? "Yes" : "No"}: {trial.detail}
+            </p>
+            <p className="text-sm">
+              <a href={trial.url} target="_blank" rel="noreferrer" className="underline">
+                {trial.title}
+              </a>
+              , done by {trial.actor}
+              {trial.run_id && (
+                <>
+                  {" · "}
+                  <Link href={`/runs/${trial.run_id}`} className="underline">
+                    the run
+                  </Link>
+                </>
+              )}
+            </p>
+          </div>
+        )}
+      </Form>
+    </Dialog>
+  );
+}

@@ -1,0 +1,181 @@
+/** A channel, made or changed. Its address, token and key are typed in and never shown again. */
+import { useState } from "react";
+import { client, fieldError, must } from "../../api/client.ts";
+import { refresh } from "../../api/queries.ts";
+import { useAdmin, useMe } from "../../shell/session.tsx";
+import { useAction } from "../../ui/action.ts";
+import { Button } from "../../ui/button.tsx";
+import { Dialog } from "../../ui/dialog.tsx";
+import { Check, Field, Input, Select } from "../../ui/field.tsx";
+import { type Fields, Form } from "../../ui/form.tsx";
+import { CopyButton } from "../../ui/page.tsx";
+import { ProjectField } from "../../ui/pickers.tsx";
+import { type Channel, KINDS } from "./channels.ts";
+
+type Kind = Channel["kind"];
+
+const WHEN: [Channel["on"][number], string][] = [
+  ["waiting", "A run waits for a person"],
+  ["failed", "A run failed"],
+  ["ended", "A run ended: succeeded, failed or was cancelled"],
+];
+const kept = "One is kept. Left empty, it stays.";
+
+interface Props {
+  /** The one that is changed; none to make one. */
+  channel: Channel | undefined;
+  onClose(): void;
+  /** With the id of the new one. */
+  onMade?(id: string): void;
+}
+
+export function ChannelForm({ channel, onClose, onMade }: Props) {
+  const action = useAction();
+  const admin = useAdmin();
+  const [kind, setKind] = useState<Kind>(channel?.kind ?? "ntfy");
+  const [made, setMade] = useState<{ id: string; secret: string }>();
+  const about = (name: string) => fieldError(action.error, name);
+  if (made) return <KeyOnce secret={made.secret} onClose={() => onMade?.(made.id)} />;
+  const submit = async (fields: Fields) => {
+    const { text, checked } = fields;
+    const common = {
+      ...{ name: text("name"), on: WHEN.map(([id]) => id).filter((id) => checked(id)), enabled: checked("enabled") },
+      ...secretsOf(kind, fields),
+    };
+    const project = text("project_id");
+    if (channel) {
+      const params = { path: { id: channel.id } };
+      const body = { ...common, project_id: project || null };
+      await must(client.PUT("/v1/notification-channels/{id}", { params, body }));
+      await refresh("/v1/notification-channels");
+      return onClose();
+    }
+    const whose = checked("everyone") ? ("everyone" as const) : ("mine" as const);
+    const body = { ...common, kind, whose, ...(project ? { project_id: project } : {}) };
+    const { id, secret } = await must(client.POST("/v1/notification-channels", { body }));
+    await refresh("/v1/notification-channels");
+    if (secret) setMade({ id, secret });
+    else onMade?.(id);
+  };
+  return (
+    <Dialog title={channel ? `Change ${channel.name}` : "Add a channel"} onClose={onClose}>
+      <Form action={action} word={channel ? "Save" : "Add"} onCancel={onClose} submit={submit}>
+        {!channel && (
+          <Field label="Kind" error={about("kind")}>
+            <Select value={kind} onChange={(event) => setKind(event.target.value as Kind)}>
+              {Object.entries(KINDS).map(([id, word]) => (
+                <option key={id} value={id}>
+                  {word}
+                </option>
+              ))}
+            </Select>
+          </Field>
+        )}
+        <Field label="Name" error={about("name")}>
+          <Input name="name" required maxLength={200} defaultValue={channel?.name} placeholder="phone" />
+        </Field>
+        <Target kind={kind} channel={channel} about={about} />
+        <fieldset className="mb-3">
+          <legend className="mb-1 text-sm font-medium">When</legend>
+          {WHEN.map(([id, word]) => (
+            <Check
+              key={id}
+              name={id}
+              label={word}
+              defaultChecked={channel ? channel.on.includes(id) : id !== "ended"}
+            />
+          ))}
+          {about("on") && <p className="text-sm text-bad">{about("on")}</p>}
+        </fieldset>
+        <ProjectField none="All projects" error={action.error} defaultValue={channel?.project_id} />
+        {admin && !channel && <Check name="everyone" label="For everyone's runs" hint="Otherwise for yours alone." />}
+        <Check name="enabled" label="Switched on" defaultChecked={channel?.enabled ?? true} />
+      </Form>
+    </Dialog>
+  );
+}
+
+/** What was typed; what is left empty stays as it is. */
+function secretsOf(kind: Kind, { text }: Fields) {
+  const given = (name: string) => (text(name) ? { [name]: text(name) } : {});
+  if (kind === "mail") return given("to");
+  return { ...given("url"), ...given(kind === "ntfy" ? "token" : "secret") };
+}
+
+interface TargetProps {
+  kind: Kind;
+  channel: Channel | undefined;
+  about(name: string): string | undefined;
+}
+
+function Target({ kind, channel, about }: TargetProps) {
+  const admin = useAdmin();
+  const { email } = useMe();
+  if (kind === "mail")
+    return (
+      <Field
+        label="Mailbox"
+        hint={
+          admin
+            ? `Left empty: ${channel?.target ?? email ?? "your account's own"}.`
+            : "Mail goes to your account's own."
+        }
+        error={about("to")}
+      >
+        <Input name="to" type="email" disabled={!admin} />
+      </Field>
+    );
+  return (
+    <>
+      <Field
+        label="Address"
+        hint={
+          channel
+            ? `At ${channel.target}. Left empty, it stays.`
+            : kind === "ntfy"
+              ? "Of the topic. Whoever knows an open topic's name reads along, so make it long."
+              : "It gets a POST of JSON for each notification."
+        }
+        error={about("url")}
+      >
+        <Input
+          name="url"
+          type="url"
+          required={!channel}
+          spellCheck={false}
+          placeholder={kind === "ntfy" ? "https://ntfy.sh/my-long-secret-topic" : "https://hooks.example.com/skep"}
+        />
+      </Field>
+      {kind === "ntfy" ? (
+        <Field label="Access token" hint={channel ? kept : "For a protected topic."} error={about("token")}>
+          <Input name="token" type="password" autoComplete="off" />
+        </Field>
+      ) : (
+        <Field
+          label="Key"
+          hint={channel ? kept : "Signs each delivery. Left empty, one is made and shown once."}
+          error={about("secret")}
+        >
+          <Input name="secret" type="password" autoComplete="off" minLength={24} />
+        </Field>
+      )}
+    </>
+  );
+}
+
+function KeyOnce({ secret, onClose }: { secret: string; onClose(): void }) {
+  return (
+    <Dialog title="Key of the webhook" onClose={onClose}>
+      <p className="mb-2">Deliveries are signed with this key. It is shown only now.</p>
+      <p className="mb-4 flex items-center gap-2 rounded-md bg-sunken px-3 py-2">
+        <code className="min-w-0 break-all">{secret}</code>
+        <CopyButton text={secret} label="Copy the key" />
+      </p>
+      <div className="flex justify-end">
+        <Button kind="primary" onClick={onClose}>
+          I have kept it
+        </Button>
+      </div>
+    </Dialog>
+  );
+}

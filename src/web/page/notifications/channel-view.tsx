@@ -1,0 +1,127 @@
+/** One channel: what was sent there, a test, its changes. */
+import { useState } from "react";
+import { Link } from "wouter";
+import { api, client, must, type Schemas } from "../../api/client.ts";
+import { refresh, usePages } from "../../api/queries.ts";
+import { useAction } from "../../ui/action.ts";
+import { Button } from "../../ui/button.tsx";
+import { Confirm, Dialog } from "../../ui/dialog.tsx";
+import { FactRow } from "../../ui/facts.tsx";
+import { Await, Empty, ProblemNote } from "../../ui/note.tsx";
+import { Status } from "../../ui/status.tsx";
+import { type Column, Table } from "../../ui/table.tsx";
+import { Ago } from "../../ui/time.tsx";
+import { ChannelForm } from "./channel-form.tsx";
+import { type Channel, KINDS } from "./channels.ts";
+
+type Delivery = Schemas["NotificationChannelDelivery"];
+
+const COLUMNS: Column<Delivery>[] = [
+  {
+    title: "Sent",
+    className: "w-3/5 min-w-40",
+    cell: ({ message, error, run_id }) => (
+      <>
+        <span className="line-clamp-2 font-medium">
+          {run_id ? (
+            <Link href={`/runs/${run_id}`} className="hover:underline">
+              {message.title}
+            </Link>
+          ) : (
+            message.title
+          )}
+        </span>
+        <span className={`text-sm ${error ? "text-bad" : "line-clamp-2 text-dim"}`}>{error ?? message.text}</span>
+      </>
+    ),
+  },
+  { title: "State", cell: ({ state }) => <Status status={state} /> },
+  { title: "Attempts", wide: true, align: "right", cell: ({ attempts }) => attempts },
+  { title: "When", align: "right", cell: ({ created_at }) => <Ago at={created_at} /> },
+];
+
+export function ChannelView({ channel, onClose }: { channel: Channel; onClose(): void }) {
+  const [deed, setDeed] = useState<"edit" | "delete" | null>(null);
+  const [tested, setTested] = useState<Delivery>();
+  const action = useAction();
+  const params = { path: { id: channel.id } };
+  const project = api.useQuery(
+    "get",
+    "/v1/projects/{id}",
+    { params: { path: { id: channel.project_id ?? "" } } },
+    { enabled: channel.project_id !== null },
+  );
+  const test = () =>
+    action.run(async () => {
+      setTested(undefined);
+      setTested(await must(client.POST("/v1/notification-channels/{id}/test", { params })));
+      await refresh("/v1/notification-channels");
+    });
+  const back = () => setDeed(null);
+  if (deed === "edit") return <ChannelForm channel={channel} onClose={back} />;
+  if (deed === "delete")
+    return (
+      <Confirm
+        title={`Delete ${channel.name}?`}
+        word="Delete the channel"
+        onClose={back}
+        act={async () => {
+          await must(client.DELETE("/v1/notification-channels/{id}", { params }));
+          onClose();
+          await refresh("/v1/notification-channels");
+        }}
+      >
+        Nothing more is sent there, and the list of what was sent is removed.
+      </Confirm>
+    );
+  return (
+    <Dialog title={channel.name} onClose={onClose} wide>
+      <FactRow
+        facts={[
+          ["Kind", KINDS[channel.kind]],
+          ["To", channel.target],
+          ["Runs of", channel.whose === "everyone" ? "everyone" : "you"],
+          ["Project", channel.project_id === null ? "all" : (project.data?.name ?? channel.project_id)],
+          ["State", channel.enabled ? "on" : "off"],
+        ]}
+      />
+      <div className="mb-3 flex flex-wrap gap-2">
+        <Button kind="primary" busy={action.busy} onClick={test}>
+          {action.busy ? "Sending…" : "Send a test"}
+        </Button>
+        <Button onClick={() => setDeed("edit")}>Edit</Button>
+        <Button kind="danger" onClick={() => setDeed("delete")}>
+          Delete
+        </Button>
+      </div>
+      <ProblemNote error={action.error} />
+      {tested && (
+        <p
+          role="status"
+          className={`mb-3 rounded-md px-3 py-2 ${tested.state === "sent" ? "bg-ok-soft" : "bg-bad-soft"}`}
+        >
+          {tested.state === "sent" ? "The test was sent." : `The test was not sent: ${tested.error ?? tested.state}`}
+        </p>
+      )}
+      <Deliveries id={channel.id} />
+    </Dialog>
+  );
+}
+
+function Deliveries({ id }: { id: string }) {
+  const query = usePages("/v1/notification-channels/{id}/deliveries", {
+    path: { id },
+    query: { limit: 20 },
+  });
+  return (
+    <Await query={query}>
+      {() =>
+        query.rows.length === 0 ? (
+          <Empty>Nothing was sent there yet.</Empty>
+        ) : (
+          <Table label="Deliveries" rows={query.rows} columns={COLUMNS} keyOf={(one) => one.id} more={query} />
+        )
+      }
+    </Await>
+  );
+}

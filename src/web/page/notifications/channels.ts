@@ -1,0 +1,11 @@
+/** Words for what channels are and do. */
+import type { Schemas } from "../../api/client.ts";
+
+export type Channel = Schemas["NotificationChannel"];
+
+export const KINDS: Record<Channel["kind"], string> = { ntfy: "ntfy topic", webhook: "Webhook", mail: "Mail" };
+export const TRIGGERS: Record<Channel["on"][number], string> = {
+  waiting: "it waits",
+  failed: "it failed",
+  ended: "it ended",
+};

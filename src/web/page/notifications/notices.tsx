@@ -1,0 +1,59 @@
+/** What the server has to say: a budget that is nearly used, a clone that fails, an update. */
+import { client, must } from "../../api/client.ts";
+import { refresh, usePages } from "../../api/queries.ts";
+import { useAction } from "../../ui/action.ts";
+import { Button } from "../../ui/button.tsx";
+import { Badge } from "../../ui/facts.tsx";
+import { Await, Empty, ProblemNote } from "../../ui/note.tsx";
+import { Panel } from "../../ui/page.tsx";
+import { Ago } from "../../ui/time.tsx";
+
+const TONES = { info: "plain", warning: "wait", error: "bad" } as const;
+
+export function Notices() {
+  const query = usePages("/v1/admin/notifications", { query: { limit: 50 } });
+  const action = useAction();
+  const dismiss = (id: string) =>
+    action.run(async () => {
+      await must(client.POST("/v1/admin/notifications/{id}/dismiss", { params: { path: { id } } }));
+      await refresh("/v1/admin/notifications");
+    });
+  return (
+    <>
+      <ProblemNote error={action.error} />
+      <Await query={query}>
+        {() =>
+          query.rows.length === 0 ? (
+            <Empty>There is nothing to say.</Empty>
+          ) : (
+            <Panel>
+              <ul>
+                {query.rows.map(({ id, level, title, detail, times, updated_at, dismissed_at }) => (
+                  <li
+                    key={id}
+                    className="flex flex-wrap items-start gap-x-4 gap-y-1 border-b border-line px-4 py-3 last:border-0"
+                  >
+                    <Badge tone={TONES[level]}>{level}</Badge>
+                    <div className="min-w-0 flex-1 basis-64">
+                      <p className="font-medium">{title}</p>
+                      {detail && <p className="text-sm whitespace-pre-wrap text-dim">{detail}</p>}
+                      <p className="text-xs text-faint">
+                        <Ago at={updated_at} />
+                        {times > 1 && ` · ${times} times`}
+                      </p>
+                    </div>
+                    {!dismissed_at && (
+                      <Button kind="quiet" onClick={() => dismiss(id)}>
+                        Dismiss
+                      </Button>
+                    )}
+                  </li>
+                ))}
+              </ul>
+            </Panel>
+          )
+        }
+      </Await>
+    </>
+  );
+}

@@ -1,0 +1,98 @@
+/** Where you are notified of runs, and what the server has to say to you. */
+import { BellPlus } from "lucide-react";
+import type { Schemas } from "../../api/client.ts";
+import { usePages } from "../../api/queries.ts";
+import { Button } from "../../ui/button.tsx";
+import { Badge } from "../../ui/facts.tsx";
+import { Await, Empty } from "../../ui/note.tsx";
+import { PageHeader } from "../../ui/page.tsx";
+import { type Column, Table, TwoLines } from "../../ui/table.tsx";
+import { Tabs, useParam } from "../../ui/tabs.tsx";
+import { Ago } from "../../ui/time.tsx";
+import { ChannelForm } from "./channel-form.tsx";
+import { ChannelView } from "./channel-view.tsx";
+import { KINDS, TRIGGERS } from "./channels.ts";
+import { Notices } from "./notices.tsx";
+
+type Channel = Schemas["NotificationChannel"];
+
+function State({ channel: { enabled, last_error, last_sent_at } }: { channel: Channel }) {
+  if (!enabled) return <Badge>off</Badge>;
+  if (last_error) return <Badge tone="bad">failed</Badge>;
+  return last_sent_at ? <Badge tone="ok">works</Badge> : <Badge>never used</Badge>;
+}
+
+const COLUMNS: Column<Channel>[] = [
+  {
+    title: "Channel",
+    className: "w-2/5 min-w-36",
+    cell: ({ name, kind, target }) => <TwoLines first={name} second={`${KINDS[kind]}, ${target}`} />,
+  },
+  { title: "State", className: "whitespace-nowrap", cell: (channel) => <State channel={channel} /> },
+  {
+    title: "When",
+    wide: true,
+    cell: ({ on }) => (on.length === 3 ? "always" : on.map((one) => TRIGGERS[one]).join(", ")),
+  },
+  { title: "Runs of", wide: true, cell: ({ whose }) => (whose === "everyone" ? "everyone" : "you") },
+  { title: "Last sent", align: "right", cell: ({ last_sent_at }) => <Ago at={last_sent_at} /> },
+];
+
+export default function NotificationsPage() {
+  const [tab] = useParam("tab");
+  return (
+    <>
+      <PageHeader
+        title="Notifications"
+        about="Skep can tell you that a run waits for you, failed or ended, where you look anyway."
+        cli="skep notifications"
+      />
+      <Tabs
+        label="Views of notifications"
+        tabs={[
+          { id: "channels", title: "Channels" },
+          { id: "notices", title: "Notices" },
+        ]}
+      />
+      {tab === "notices" ? <Notices /> : <Channels />}
+    </>
+  );
+}
+
+function Channels() {
+  const [shown, show] = useParam("channel");
+  const query = usePages("/v1/notification-channels", { query: { limit: 100 } });
+  const channel = query.rows.find(({ id }) => id === shown);
+  const add = (
+    <Button kind="primary" icon={<BellPlus aria-hidden size={15} />} onClick={() => show("new")}>
+      Add a channel
+    </Button>
+  );
+  return (
+    <>
+      <Await query={query}>
+        {() =>
+          query.rows.length === 0 ? (
+            <Empty action={add} cli="skep notifications add ntfy phone --address https://ntfy.sh/TOPIC">
+              Nothing is sent to you yet. Add an ntfy topic, a webhook or your mailbox.
+            </Empty>
+          ) : (
+            <>
+              <div className="mb-3 flex justify-end">{add}</div>
+              <Table
+                label="Channels"
+                rows={query.rows}
+                columns={COLUMNS}
+                keyOf={({ id }) => id}
+                hrefOf={({ id }) => `/notifications?channel=${id}`}
+                more={query}
+              />
+            </>
+          )
+        }
+      </Await>
+      {shown === "new" && <ChannelForm channel={undefined} onClose={() => show("")} onMade={show} />}
+      {channel && <ChannelView key={channel.id} channel={channel} onClose={() => show("")} />}
+    </>
+  );
+}

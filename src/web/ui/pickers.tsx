@@ -1,0 +1,75 @@
+/** Fields that choose one of what the server has: an agent, a project, a pipeline, a model. */
+import type { ReactNode } from "react";
+import { api, fieldError } from "../api/client.ts";
+import { Field, Select } from "./field.tsx";
+
+const many = { params: { query: { limit: 200 } } };
+
+interface Picker {
+  /** Of the form that it stands in, for what it says of this field. */
+  error?: unknown;
+  /** Of the field; as the API calls it. */
+  name?: string;
+  label?: string;
+  hint?: ReactNode;
+  defaultValue?: string | null | undefined;
+  /** The word for choosing nothing; where there is none, something is always chosen. */
+  none?: string;
+  required?: boolean;
+}
+
+interface Option {
+  value: string;
+  label: string;
+}
+
+function PickerField({ options, error, name = "", label = "", hint, defaultValue, none, required }: PickerProps) {
+  const chosen = defaultValue ?? "";
+  const listed = options ?? [];
+  const missing = chosen !== "" && !listed.some(({ value }) => value === chosen);
+  return (
+    <Field label={label} hint={hint} error={fieldError(error, name)}>
+      {/* A select takes its default when it is made: it is made again once the options are there. */}
+      <Select key={options ? "known" : "asked"} name={name} defaultValue={chosen} required={required}>
+        {none !== undefined && <option value="">{none}</option>}
+        {missing && <option value={chosen}>{chosen}</option>}
+        {listed.map(({ value, label }) => (
+          <option key={value} value={value}>
+            {label}
+          </option>
+        ))}
+      </Select>
+    </Field>
+  );
+}
+type PickerProps = Picker & { options: Option[] | undefined };
+
+/** Agents that are switched on. */
+export function AgentField({ name = "agent_id", label = "Agent", ...rest }: Picker) {
+  const { data } = api.useQuery("get", "/v1/agents", many);
+  const options = data?.items
+    .filter(({ enabled }) => enabled)
+    .map(({ id, name, role }) => ({ value: id, label: role ? `${name}, ${role}` : name }));
+  return <PickerField options={options} name={name} label={label} {...rest} />;
+}
+
+export function ProjectField({ name = "project_id", label = "Project", none = "None", ...rest }: Picker) {
+  const { data } = api.useQuery("get", "/v1/projects", many);
+  const options = data?.items.map(({ id, name }) => ({ value: id, label: name }));
+  return <PickerField options={options} name={name} label={label} none={none} {...rest} />;
+}
+
+/** Pipelines that can run. */
+export function PipelineField({ name = "pipeline_id", label = "Pipeline", ...rest }: Picker) {
+  const { data } = api.useQuery("get", "/v1/pipelines", many);
+  const options = data?.items
+    .filter(({ valid }) => valid)
+    .map(({ id, name }) => ({ value: id, label: name ? `${name} (${id})` : id }));
+  return <PickerField options={options} name={name} label={label} {...rest} />;
+}
+
+export function ModelField({ name = "model", label = "Model", none = "The agent's own", ...rest }: Picker) {
+  const { data } = api.useQuery("get", "/v1/models", many);
+  const options = data?.items.map(({ id }) => ({ value: id, label: id }));
+  return <PickerField options={options} name={name} label={label} none={none} {...rest} />;
+}
