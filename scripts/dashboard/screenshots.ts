@@ -30,6 +30,7 @@ const PICTURES: Picture[] = [
   { name: "calendar", path: () => "/routines?tab=calendar" },
   { name: "document", path: ({ document }) => `/documents/${document}` },
   { name: "tool-server", path: () => "/tool-servers?new=1", dark: true },
+  { name: "onboarding", path: ({ onboarding }) => `/onboarding/${onboarding}` },
   { name: "code-host", path: () => "/code-host?tab=rules" },
   { name: "notifications", path: () => "/notifications?channel=new" },
   { name: "swarm", path: ({ swarm }) => `/swarms/${swarm}`, dark: true },
