@@ -93,8 +93,8 @@ export const Phase = t.Object({
   percent: t.Number({ minimum: 0, maximum: 100 }),
   done: t.Integer(),
   total: t.Integer(),
-  started_at: t.Optional(t.Number({ description: "Milliseconds since 1970." })),
-  finished_at: t.Optional(t.Number()),
+  started_at: t.Optional(Time),
+  finished_at: t.Optional(Time),
 });
 export type Phase = Static<typeof Phase>;
 

@@ -4,7 +4,7 @@ import { Elysia } from "elysia";
 import { invalidField } from "../../core/errors.ts";
 import type { GraphJson } from "../../graph/client.ts";
 import type { Base } from "../../http/base.ts";
-import { cursorAfter, listOf, numberAfter, PageQuery, pageOf } from "../../http/list.ts";
+import { boundCursor, cursorAfter, listOf, numberAfter, PageQuery, pageOf } from "../../http/list.ts";
 import {
   Changes,
   ChangesQuery,
@@ -85,8 +85,9 @@ export function knowledgeGraphRoutes(base: Base, graphs: KnowledgeGraph) {
     )
     .get(
       `${PATH}/context/:symbol/:relation`,
-      ({ params, query, caller }) =>
+      ({ params, query, caller, request }) =>
         passedList(
+          request,
           graphs
             .graph(params.id, caller)
             .json.related(params.symbol, params.relation, windowOf(query), query.file_path),
@@ -208,7 +209,8 @@ function listRoutes(base: Base, graphs: KnowledgeGraph) {
     )
     .get(
       `${PATH}/communities`,
-      ({ params, query, caller }) => passedList(graphs.graph(params.id, caller).json.communities(windowOf(query))),
+      ({ params, query, caller, request }) =>
+        passedList(request, graphs.graph(params.id, caller).json.communities(windowOf(query))),
       {
         ...asking,
         params: ProjectPath,
@@ -219,8 +221,8 @@ function listRoutes(base: Base, graphs: KnowledgeGraph) {
     )
     .get(
       `${PATH}/processes`,
-      ({ params, query, caller }) =>
-        passedList(graphs.graph(params.id, caller).json.processes(windowOf(query), query.symbol)),
+      ({ params, query, caller, request }) =>
+        passedList(request, graphs.graph(params.id, caller).json.processes(windowOf(query), query.symbol)),
       {
         ...asking,
         params: ProjectPath,
@@ -256,13 +258,12 @@ async function passed(answer: Promise<GraphJson>): Promise<Response> {
   return new Response(new Blob((await answer).pieces), { headers: JSON_HEADERS });
 }
 
-async function passedList(answer: Promise<GraphJson>): Promise<Response> {
+async function passedList(request: Request, answer: Promise<GraphJson>): Promise<Response> {
   const { pieces, next } = await answer;
-  const end = `,"next_cursor":${JSON.stringify(cursorOf(next))}}`;
+  const cursor = next === null ? null : boundCursor(request, cursorAfter(String(next)));
+  const end = `,"next_cursor":${JSON.stringify(cursor)}}`;
   return new Response(new Blob(['{"items":', ...pieces, end]), { headers: JSON_HEADERS });
 }
-
-const cursorOf = (next: number | null): string | null => (next === null ? null : cursorAfter(String(next)));
 
 function windowOf(query: { limit?: number | undefined; cursor?: string | undefined }) {
   const page = pageOf(query);
