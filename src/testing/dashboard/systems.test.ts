@@ -141,12 +141,30 @@ describe.skipIf(!hasBrowser())("what agents do besides runs", () => {
     expect(faults.filter((fault) => !/404|422/.test(fault))).toEqual([]);
   });
 
+  test("a transcript is handed in, kept as a document, and worked up by an agent whose log is shown", async () => {
+    const { server, browser } = dashboard();
+    const { page, close, open, faults, axe } = await visit(browser, server.url);
+    await open("/documents");
+    await page.getByRole("button", { name: "Add a transcript" }).click();
+    await page.getByLabel("What was said").fill("Ann: Prices are <b>cents</b> from now on.\nBen: I tell the others.");
+    await page.getByLabel("Title").fill("Weekly meeting");
+    await page.getByLabel("Who was there").fill("Ann, Ben");
+    await page.getByRole("button", { name: "Add", exact: true }).click();
+    await page.getByRole("heading", { name: "Weekly meeting", level: 1 }).waitFor();
+    await page.getByText("Prices are <b>cents</b> from now on.").first().waitFor();
+    await page.getByText(/^(An agent is working it up|What an agent made of it)$/).click();
+    await page.getByRole("heading", { name: "Log" }).waitFor();
+    expect(await axe()).toEqual([]);
+    await close();
+    expect(faults).toEqual([]);
+  });
+
   test("a tool server is added, its tools and log are shown, a changed tool is approved again, it is deleted", async () => {
     const { server, browser } = dashboard();
     const { page, close, open, faults } = await visit(browser, server.url);
     await open("/tool-servers");
     await server.request("POST", "/v1/spawn-executor/execute", {
-      body: { agent_id: "interviewer-intake", prompt: "Go" },
+      body: { agent_id: "tester", prompt: "Go" },
     });
     await page.getByRole("row", { name: /odd.*to approve/ }).waitFor();
     await page.getByRole("link", { name: "odd" }).click();
