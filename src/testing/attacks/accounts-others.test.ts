@@ -73,7 +73,7 @@ beforeAll(async () => {
   const [said] = await itemsOf(a, `/v1/sessions/${call!["session_id"]}/transcript`);
   objects = [
     ["/v1/memory/executions/", [said!["execution_id"] as string]],
-    ["/v1/swarm/", [swarm.body["id"] as string]],
+    ["/v1/swarm/", [swarm.body["id"] as string, "look"]],
     ["/v1/pulse-routines/", ["scribe", routine, tick]],
     ["/v1/spawn-executor/", [spawned.body["id"] as string]],
     ["/v1/documents/", [document.body["id"] as string]],
