@@ -11,7 +11,7 @@ import { FilterBar, SearchInput } from "../../ui/filter.tsx";
 import { bytes, count } from "../../ui/format.ts";
 import { JobProgress } from "../../ui/job-progress.tsx";
 import { Await, Empty, Loading, Warning } from "../../ui/note.tsx";
-import { PageHeader, Panel } from "../../ui/page.tsx";
+import { PageHeader, Panel, Section } from "../../ui/page.tsx";
 import { Status } from "../../ui/status.tsx";
 import { useParam } from "../../ui/tabs.tsx";
 import { documentStatus, Hits } from "../documents/documents-page.tsx";
@@ -106,11 +106,11 @@ function WorkedUp({ session }: { session: string }) {
   const working = api.useQuery("get", "/v1/lifecycle/sessions", { params: { query: { limit: 200 } } });
   const live = working.data?.items.some(({ id }) => id === session) ?? false;
   return (
-    <div className="mb-4">
-      <Fold title={live ? "An agent is working it up" : "What an agent made of it"}>
+    <Section title="What an agent makes of it">
+      <Fold title={live ? "It is at work" : "It is done"}>
         <Transcript session={session} live={live} />
       </Fold>
-    </div>
+    </Section>
   );
 }
 
