@@ -231,7 +231,7 @@ export function createMemory(deps: MemoryDeps) {
           statement("DELETE FROM memory_versions WHERE vault = ? AND entry = ?").run(vault, entry);
           after(() => putFile(vault, entry, null));
         }
-        statement("DELETE FROM session_recalls WHERE session_id IN (SELECT id FROM sessions WHERE user_id = ?)").run(
+        statement("DELETE FROM memory_session_recalls WHERE session_id IN (SELECT id FROM sessions WHERE user_id = ?)").run(
           userId,
         );
       });
