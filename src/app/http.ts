@@ -4,11 +4,13 @@ import { lazy } from "../core/lazy.ts";
 import { BUILD } from "../core/version.ts";
 import type { Auth } from "../feature/auth/service.ts";
 import type { EngineService } from "../feature/engine/feature.ts";
+import { shapeAnswers } from "../http/answer-shape.ts";
 import { createAuthenticate } from "../http/authenticate.ts";
 import { createBodies } from "../http/body.ts";
 import { clearSpooled } from "../http/form.ts";
 import { createGate, type GateDeps } from "../http/gate.ts";
 import { createInnerCall } from "../http/inner-call.ts";
+import { createKeptAnswers } from "../http/kept-answers.ts";
 import { problemErrors } from "../http/problem-errors.ts";
 import { createRateLimits } from "../http/rate-limit.ts";
 import { createRouteTable } from "../http/route-table.ts";
@@ -40,6 +42,7 @@ export interface HttpNeeds {
 /** Listens. @throws Problem when it cannot. */
 export function openHttp(core: CoreParts, { app }: Api, { accounts, engine, admin }: HttpNeeds) {
   const { config, clock, folder, log, store, facts, idempotency, metrics, site, streams } = core;
+  shapeAnswers(app, config.checkAnswers || !BUILD.compiled);
   const table = createRouteTable(app);
   const authenticate = createAuthenticate({
     authRequired: config.authRequired,
@@ -52,6 +55,7 @@ export function openHttp(core: CoreParts, { app }: Api, { accounts, engine, admi
   const bodies = createBodies(clock, folder.uploads);
   const gate = createGate({
     ...{ app, table, config, log, store, facts, bodies, idempotency, metrics, authenticate, site },
+    kept: createKeptAnswers(store.changes),
     limits: createRateLimits(clock, config.rateLimit),
     count: admin.countRequest,
   });

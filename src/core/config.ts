@@ -213,6 +213,11 @@ export const OPTIONS = {
     default: undefined,
     read: (v) => (/^[A-Za-z0-9+/]{43}=$/.test(v) ? v : undefined),
   }),
+  checkAnswers: flagged(
+    "CHECK_ANSWERS",
+    "Compare each answer with its schema, and answer 500 where they differ: for development.",
+    false,
+  ),
   modelCassette: option<string | undefined>({
     env: "MODEL_CASSETTE",
     about: "Record model calls to, or replay them from, this folder: record:DIR or replay:DIR.",

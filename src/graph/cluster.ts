@@ -8,7 +8,7 @@
 
 import { clusterLabels } from "./cluster-labels.ts";
 import type { CodeGraph, Community } from "./code-graph.ts";
-import { CONFIDENCE, EDGE_TYPES, REASONS } from "./model.ts";
+import { CONFIDENCE, EDGE_TYPES, REASONS, REFERENCE_LABELS } from "./model.ts";
 
 /** Weights of edges by type: what works together belongs together. */
 const WEIGHT: Partial<Record<(typeof EDGE_TYPES)[number], number>> = {
@@ -37,8 +37,8 @@ export function findCommunities(graph: CodeGraph): Community[] {
   const index = new Int32Array(graph.nodeCount).fill(-1);
   for (let node = 0; node < graph.nodeCount; node++) {
     const label = graph.label(node);
-    if (label === "File" || label === "Folder" || label === "Community" || label === "Process" || label === "Import")
-      continue;
+    if (label === "File" || label === "Folder" || label === "Community" || label === "Process") continue;
+    if (REFERENCE_LABELS.has(label)) continue;
     index[node] = members.length;
     members.push(node);
   }

@@ -26,11 +26,12 @@ const START: Record<string, string> = {
   ...SHOP,
   "src/index.ts": 'export * from "./cart.ts";\nexport { withTax as taxed } from "./tax.ts";\n',
   "src/shop.ts":
-    'import { Cart, taxed } from "./index.ts";\nexport class Shop extends Cart {\n  close() {\n    return taxed(super.total());\n  }\n}\n',
-  "py/bank.py": "from .money import Money\n\ndef pay(amount):\n    return Money(amount).round()\n",
+    'import { Cart, taxed } from "./index.ts";\nimport * as hooks from "./hooks.ts";\n@hooks.logged\nexport class Shop extends Cart {\n  @hooks.logged\n  close() {\n    return taxed(super.total());\n  }\n}\n',
+  "src/hooks.ts": "export function logged(target: unknown) {\n  return target;\n}\n",
+  "py/bank.py": "from .money import Money, rounded\n\n@rounded\ndef pay(amount):\n    return Money(amount).round()\n",
   "py/__init__.py": "",
   "py/money.py":
-    "class Money:\n    def __init__(self, amount):\n        self.amount = amount\n    def round(self):\n        return self.amount\n",
+    "def rounded(function):\n    return function\n\nclass Money:\n    def __init__(self, amount):\n        self.amount = amount\n    def round(self):\n        return self.amount\n",
   "go/go.mod": "module example.test/shop\n",
   "go/main.go": "package main\n\nfunc main() { help() }\n",
   "go/help.go": "package main\n\nfunc help() int { return 1 }\n",
@@ -55,8 +56,8 @@ function edit(tree: SourceTree, paths: string[], random: (below: number) => numb
     }
     case 2: {
       const [from, to] = [
-        ["withTax", "round", "Cart", "total", "help", "Money"],
-        ["gross", "round", "Basket", "sum", "aid", "Coin"],
+        ["withTax", "round", "Cart", "total", "help", "Money", "logged", "rounded", "hooks"],
+        ["gross", "round", "Basket", "sum", "aid", "Coin", "traced", "cut", "marks"],
       ];
       const at = random(from.length);
       tree.write(path, text.replaceAll(from[at]!, to[at]!));

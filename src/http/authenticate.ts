@@ -21,6 +21,7 @@ export interface AuthenticateOptions {
 }
 
 const TICKET_PATH = "/v1/events/stream";
+const ticketOf = ({ pathname, searchParams }: URL) => (pathname === TICKET_PATH ? searchParams.get("ticket") : null);
 const digest = (text: string) => createHash("sha256").update(text).digest();
 
 /** Constant-time equality of two tokens of any length; false when either is empty. */
@@ -52,8 +53,7 @@ export function createAuthenticate({
       const stillValid = () => executionOf(bearer) !== undefined;
       if (execution) return { kind: "execution", admin: false, execution, stillValid };
     }
-    const url = new URL(request.url);
-    const ticket = url.pathname === TICKET_PATH ? url.searchParams.get("ticket") : null;
+    const ticket = request.url.includes(TICKET_PATH) ? ticketOf(new URL(request.url)) : null;
     if (ticket !== null) {
       const holder = redeemTicket(ticket);
       if (!holder || !stillHolds(holder)) throw unauthorized("The ticket is used up. Ask for another.");

@@ -16,6 +16,7 @@ import type { Bodies } from "./body.ts";
 import { ANONYMOUS, type Caller, denial } from "./caller.ts";
 import type { Form } from "./form.ts";
 import type { Idempotency } from "./idempotency.ts";
+import type { KeptAnswers } from "./kept-answers.ts";
 import type { Metrics } from "./metrics.ts";
 import { problemResponse, toProblem } from "./problem.ts";
 import type { RateLimits } from "./rate-limit.ts";
@@ -37,6 +38,7 @@ export interface GateDeps {
   idempotency: Idempotency;
   metrics: Metrics;
   limits: RateLimits;
+  kept: KeptAnswers;
   site: Site;
   /** Counts the answered requests of known callers, and of anybody where no credential is needed. */
   count?(request: { method: string; route: string; status: number; caller: string; durationMs: number }): void;
@@ -60,6 +62,7 @@ const READING = new Set(["GET", "HEAD", "OPTIONS"]);
 
 export function createGate(deps: GateDeps): Gate {
   const { config, log, metrics } = deps;
+  const assertOurs = hostCheck(config);
   return async (request, { address: socketAddress, segments }) => {
     const started = performance.now();
     const given = request.headers.get("x-request-id");
@@ -69,6 +72,7 @@ export function createGate(deps: GateDeps): Gate {
     let path = "/";
     let response: Response;
     try {
+      assertOurs(request.headers.get("host"));
       const url = addressOf(request);
       path = url.pathname.length > 1 ? url.pathname.replace(/\/$/, "") : url.pathname;
       assertPlainPath(url.pathname, segments);
@@ -131,7 +135,8 @@ async function pass(
   seen.caller = caller;
   const inner = { path: route.path === "/" ? "/" : path, search: url.search, requestId, caller };
   if (READING.has(request.method)) {
-    const response = await handled(deps, request, { ...inner, method, bytes: null });
+    const read = () => handled(deps, request, { ...inner, method, bytes: null });
+    const response = route.fromStore ? await deps.kept.answer(caller, `${path}${url.search}`, read) : await read();
     if (request.method !== "HEAD") return response;
     await response.body?.cancel();
     return new Response(null, response);
@@ -167,12 +172,7 @@ async function handled(
 ): Promise<Response> {
   const pending = idempotency.begin(request, path, bytes, caller);
   if (pending instanceof Response) return pending;
-  const inner = new Request(`http://skep.internal${path}${search}`, {
-    method,
-    headers: request.headers,
-    body: bytes as Uint8Array<ArrayBuffer> | null,
-    signal: request.signal,
-  });
+  const inner = innerOf(request, { method, path, search, bytes });
   facts.set(inner, { caller, requestId, pending, rawBody: bytes, form: form ?? null });
   try {
     return await app.handle(inner);
@@ -180,6 +180,32 @@ async function handled(
     if (pending) idempotency.done(pending);
   }
 }
+
+/**
+ * The request as the framework gets it: the original where that says the same, which saves copying it. Compared as a
+ * whole, for the framework finds the path in the text of the address by itself.
+ */
+function innerOf(
+  request: Request,
+  { method, path, search, bytes }: Pick<Inner, "method" | "path" | "search" | "bytes">,
+): Request {
+  const address = `http://${request.headers.get("host")}${path}${search}`;
+  if (
+    request.method === "GET" &&
+    request.url === address &&
+    address.indexOf("/", FRAMEWORK_SKIPS) === address.length - path.length - search.length
+  )
+    return request;
+  return new Request(`http://skep.internal${path}${search}`, {
+    method,
+    headers: request.headers,
+    body: bytes as Uint8Array<ArrayBuffer> | null,
+    signal: request.signal,
+  });
+}
+
+/** Characters of an address that the framework passes over before it looks for the path's first slash. */
+const FRAMEWORK_SKIPS = 11;
 
 /** Where no credential is needed, and on the route whose own rule answers 403, a bad one counts as none. */
 async function callerOf(
@@ -197,25 +223,35 @@ async function callerOf(
   }
 }
 
-/** @throws Problem 400 unless the request names one host and a path. */
+/**
+ * Refuses names that are not ours. Most requests name the same host as the one before.
+ * @returns what throws Problem 400, 421.
+ */
+function hostCheck(config: Config): (host: string | null) => void {
+  let known: string | null = null;
+  return (host) => {
+    if (host !== null && host === known) return;
+    if (!isHost(host))
+      throw badRequest("The request needs one Host header: a name or address, and perhaps a port.", "bad_host");
+    if (!hostAllowed(host, config))
+      throw new Problem(
+        421,
+        "foreign_host",
+        "This server does not answer to that name. Set PUBLIC_URL or ALLOWED_HOSTS to name it.",
+      );
+    known = host;
+  };
+}
+
+/** @throws Problem 400 unless the request names a path. */
 function addressOf(request: Request): URL {
-  const host = request.headers.get("host");
-  if (!isHost(host))
-    throw badRequest("The request needs one Host header: a name or address, and perhaps a port.", "bad_host");
   const url = URL.parse(request.url);
   if (url?.protocol !== "http:") throw badRequest("The request's target is not a path of this server.", "bad_path");
   return url;
 }
 
-/** Refuses names that are not ours and changes that a foreign page asks for. */
+/** Refuses changes that a foreign page asks for. */
 function checkSender(request: Request, config: Config): void {
-  const host = request.headers.get("host");
-  if (!hostAllowed(host, config))
-    throw new Problem(
-      421,
-      "foreign_host",
-      "This server does not answer to that name. Set PUBLIC_URL or ALLOWED_HOSTS to name it.",
-    );
   if (READING.has(request.method)) return;
   if (!sameOrigin(request, config)) throw foreignOrigin();
 }
@@ -266,7 +302,7 @@ interface Finishing {
 }
 
 function finish(response: Response, request: Request, { requestId, config, site, headers: more }: Finishing): Response {
-  const headers = new Headers(response.headers);
+  const { headers } = response;
   for (const [name, value] of Object.entries(more)) headers.set(name, value);
   const location = headers.get("Location");
   // Features name paths of ours; a proxy that serves us below a path took that path off.
@@ -289,5 +325,5 @@ function finish(response: Response, request: Request, { requestId, config, site,
       headers.set("Access-Control-Max-Age", "600");
     }
   }
-  return new Response(response.body, { status: response.status, statusText: response.statusText, headers });
+  return response;
 }

@@ -80,16 +80,17 @@ export function planOf(run: RunRow, rows: readonly StepRow[]): RunPlan {
   return { run_id: run.id, pipeline_id: run.pipeline_id, name: definition.name, steps };
 }
 
-type Progress = Pick<Run, "steps_done" | "steps_total" | "current_step" | "waiting_reason">;
+export type Progress = Pick<Run, "steps_done" | "steps_total" | "current_step" | "waiting_reason">;
 
 /** How far the run is, and where. */
-export function progressOf(run: RunRow, rows: readonly ProgressRow[]): Progress {
-  const { steps } = run.definition;
+export function progressOf(
+  { status: runStatus, definition: { steps } }: Pick<RunRow, "status" | "definition">,
+  rows: readonly ProgressRow[],
+): Progress {
   const counting = steps.flatMap(({ id }) => latestOf(rows, id) ?? []);
   const of = (...statuses: string[]) => counting.find(({ status }) => statuses.includes(status));
-  const current =
-    of("waiting") ?? of("running") ?? of("queued") ?? (run.status === "failed" ? of("failed") : undefined);
-  const waiting = run.status === "waiting" ? of("waiting") : undefined;
+  const current = of("waiting") ?? of("running") ?? of("queued") ?? (runStatus === "failed" ? of("failed") : undefined);
+  const waiting = runStatus === "waiting" ? of("waiting") : undefined;
   return {
     steps_done: counting.filter(({ status }) => DONE.has(status)).length,
     steps_total: steps.length,

@@ -17,9 +17,9 @@ import {
   sql,
 } from "drizzle-orm";
 import { isRunEnd, RUN_STATUSES, type RunStatus } from "../../core/run-states.ts";
-import { containsText } from "../../store/contains-text.ts";
+import { allOf, among, type Condition, contains, createReader, within } from "../../store/reader.ts";
 import type { Store } from "../../store/store.ts";
-import { runAgents, runs, steps } from "../../store/tables/runs.ts";
+import { runs, steps } from "../../store/tables/runs.ts";
 import { executions } from "../../store/tables/sessions.ts";
 
 export type RunRow = typeof runs.$inferSelect;
@@ -30,11 +30,18 @@ export interface Spent {
   tokens: number;
 }
 
+/** Of a run, what lists show. Its definition is large and not needed for those that have ended. */
+const LISTED = [
+  ...(["id", "pipeline_id", "task_description", "human_context", "project_name", "project_id", "task_id"] as const),
+  ...(["outputs", "error", "model", "status", "base_commit", "workspace_notice", "merged_commit"] as const),
+  ...(["merged_into", "budget_usd", "branch", "created_by", "created_at", "started_at", "finished_at"] as const),
+  ...(["restarted_from", "cost_nano", "tokens"] as const),
+] as const;
+export type ListedRun = Pick<RunRow, (typeof LISTED)[number]>;
+
 /** Of a step's attempt, what lists of runs show. */
-export type ProgressRow = Pick<
-  StepRow,
-  "run_id" | "step_id" | "agent_id" | "item_index" | "superseded" | "status" | "attempt" | "inputs"
->;
+const PROGRESS = ["run_id", "step_id", "agent_id", "item_index", "superseded", "status", "attempt", "inputs"] as const;
+export type ProgressRow = Pick<StepRow, (typeof PROGRESS)[number]>;
 
 export const spentOf = ({ cost_nano, tokens }: Pick<RunRow, "cost_nano" | "tokens">): Spent => ({
   cost_usd: cost_nano / 1e9,
@@ -58,21 +65,41 @@ export interface RunFilter {
 }
 
 /** Every word occurs in the task, the pipeline's id, the project's name or the run's id. */
-function holds(text: string): SQL | undefined {
-  const within = (word: string) =>
-    or(
-      ...[runs.task_description, runs.pipeline_id, runs.project_name, runs.id].map((column) =>
-        containsText(column, word),
-      ),
-    );
-  return and(...text.split(/\s+/).filter(Boolean).map(within));
+const holds = (text: string): Condition[] =>
+  text
+    .split(/\s+/)
+    .filter(Boolean)
+    .map((word) => {
+      const columns = ["task_description", "pipeline_id", "project_name", "id"];
+      const each = columns.map((column) => contains(`runs.${column}`, word));
+      return [`(${each.map(([sql]) => sql).join(" OR ")})`, ...each.map(([, value]) => value)];
+    });
+
+const equals = (column: string, value: string | undefined): Condition =>
+  value === undefined ? undefined : [`${column} = ?`, value];
+
+function conditionsOf({ statuses, open_to, since, text, ...filter }: RunFilter, after: string | null): Condition[] {
+  return [
+    after === null ? undefined : ["runs.id < ?", after],
+    equals("runs.pipeline_id", filter.pipeline_id),
+    statuses === undefined ? undefined : within("runs.status", statuses),
+    equals("runs.project_id", filter.project_id),
+    equals("runs.task_id", filter.task_id),
+    equals("runs.created_by", filter.created_by),
+    open_to === undefined ? undefined : ["(runs.created_by IS NULL OR runs.created_by = ?)", open_to ?? ""],
+    since === undefined ? undefined : ["runs.created_at >= ?", since],
+    ...(text === undefined ? [] : holds(text)),
+  ];
 }
 
 const LIVE_RUN = RUN_STATUSES.filter((status) => !isRunEnd(status));
 
 export type RunStore = ReturnType<typeof createRunStore>;
 
-export function createRunStore({ db }: Store) {
+export function createRunStore({ db, statement }: Store) {
+  const listed = createReader(statement, runs, LISTED);
+  const defined = createReader(statement, runs, ["id", "definition"]);
+  const progress = createReader(statement, steps, PROGRESS);
   const counted = (table: typeof runs | typeof steps, where: SQL): number =>
     db.select({ rows: count() }).from(table).where(where).get()!.rows;
   /** As the partial index has it. */
@@ -121,15 +148,15 @@ export function createRunStore({ db }: Store) {
       const row = db.select({ cost_nano, tokens }).from(runs).where(eq(runs.id, runId)).get();
       return spentOf(row ?? { cost_nano: 0, tokens: 0 });
     },
+    /** By run. */
+    definitionsOf(runIds: readonly string[]): Map<string, RunRow["definition"]> {
+      const { where, values } = allOf(among("runs.id", runIds));
+      return new Map(defined.all(where, ...values).map(({ id, definition }) => [id, definition]));
+    },
     /** Of several runs, by run, oldest first: what says how far each is. */
     progressRows(runIds: readonly string[]): Map<string, ProgressRow[]> {
-      const { run_id, step_id, agent_id, item_index, superseded, status, attempt, inputs } = steps;
-      const found = db
-        .select({ run_id, step_id, agent_id, item_index, superseded, status, attempt, inputs })
-        .from(steps)
-        .where(inArray(run_id, [...runIds]))
-        .orderBy(asc(run_id), asc(steps.position))
-        .all();
+      const { where, values } = allOf(among("steps.run_id", runIds));
+      const found = progress.all(`${where} ORDER BY steps.run_id, steps.position`, ...values);
       const byRun = new Map<string, ProgressRow[]>(runIds.map((id) => [id, []]));
       for (const row of found) byRun.get(row.run_id)!.push(row);
       return byRun;
@@ -142,29 +169,20 @@ export function createRunStore({ db }: Store) {
       return { cost_usd: (row?.cost_nano ?? 0) / 1e9, tokens: row?.tokens ?? 0, ended_by: row?.ended_by ?? null };
     },
     /** Newest first, from below the cursor's id. */
-    page(filter: RunFilter, after: string | null, limit: number): RunRow[] {
-      const { pipeline_id, statuses, project_id, task_id, agent_id, created_by, open_to, since, text } = filter;
-      const where = and(
-        after === null ? undefined : lt(runs.id, after),
-        pipeline_id === undefined ? undefined : eq(runs.pipeline_id, pipeline_id),
-        statuses === undefined ? undefined : inArray(runs.status, [...statuses]),
-        project_id === undefined ? undefined : eq(runs.project_id, project_id),
-        task_id === undefined ? undefined : eq(runs.task_id, task_id),
-        created_by === undefined ? undefined : eq(runs.created_by, created_by),
-        open_to === undefined ? undefined : or(isNull(runs.created_by), eq(runs.created_by, open_to ?? "")),
-        since === undefined ? undefined : gte(runs.created_at, since),
-        text === undefined ? undefined : holds(text),
-      );
-      if (agent_id === undefined) return db.select().from(runs).where(where).orderBy(desc(runs.id)).limit(limit).all();
+    page(filter: RunFilter, after: string | null, limit: number): ListedRun[] {
+      const conditions = conditionsOf(filter, after);
+      if (filter.agent_id === undefined) {
+        const { where, values } = allOf(...conditions);
+        return listed.all(`${where} ORDER BY runs.id DESC LIMIT ?`, ...values, limit);
+      }
       // Walked by the agent's runs, newest first, so that a page costs what it shows.
-      const own = db.select({ run: runs }).from(runAgents).innerJoin(runs, eq(runs.id, runAgents.run_id));
-      const below = after === null ? undefined : lt(runAgents.run_id, after);
-      return own
-        .where(and(eq(runAgents.agent_id, agent_id), below, where))
-        .orderBy(desc(runAgents.run_id))
-        .limit(limit)
-        .all()
-        .map(({ run }) => run);
+      const { where, values } = allOf(
+        equals("run_agents.agent_id", filter.agent_id),
+        after === null ? undefined : ["run_agents.run_id < ?", after],
+        ...conditions,
+      );
+      const joined = "JOIN run_agents ON run_agents.run_id = runs.id";
+      return listed.all(`${joined} ${where} ORDER BY run_agents.run_id DESC LIMIT ?`, ...values, limit);
     },
     countLive: (): number => counted(runs, inArray(runs.status, LIVE_RUN)),
     /** Steps that a person answers or answered, with their runs; newest first, from below the cursor's step id. */

@@ -6,8 +6,17 @@ import { kindOfStep } from "../../engine/pipeline/definition.ts";
 import type { Caller } from "../../http/caller.ts";
 import { type ListAnswer, listAnswer, type Page, pageOfArray } from "../../http/list.ts";
 import type { HistoryItem, Run, Step, StepOutput } from "./model.ts";
-import { progressOf } from "./plan.ts";
-import { type ProgressRow, type RunFilter, type RunRow, type RunStore, type StepRow, spentOf } from "./store.ts";
+import type { Progress } from "./plan.ts";
+import { createProgress } from "./progress.ts";
+import {
+  type ListedRun,
+  type ProgressRow,
+  type RunFilter,
+  type RunRow,
+  type RunStore,
+  type StepRow,
+  spentOf,
+} from "./store.ts";
 
 const ENDED = RUN_STATUSES.filter(isRunEnd);
 
@@ -61,8 +70,9 @@ function kindIn({ definition }: RunRow, { step_id, item_index }: StepRow): Step[
 const idOf = (row: { id: string }): string => row.id;
 
 export function createRunViews(store: RunStore): RunViews {
+  const progressOf = createProgress(store);
   /** @param waits what its work waits for besides its turn. */
-  const presentWith = (row: RunRow, rows: readonly ProgressRow[], waits: string | undefined): Run => {
+  const presentWith = (row: ListedRun, progress: Progress, waits: string | undefined): Run => {
     const {
       id,
       pipeline_id,
@@ -79,7 +89,6 @@ export function createRunViews(store: RunStore): RunViews {
     const { base_commit, workspace_notice, merged_commit, merged_into } = row;
     const { budget_usd, branch, created_by, created_at, started_at, finished_at, restarted_from } = row;
     const spent = spentOf(row);
-    const progress = progressOf(row, rows);
     return {
       id,
       pipeline_id,
@@ -106,17 +115,13 @@ export function createRunViews(store: RunStore): RunViews {
     };
   };
   const present = (row: RunRow): Run =>
-    presentWith(row, store.progressRows([row.id]).get(row.id)!, store.waitsOf([row.id]).get(row.id));
+    presentWith(row, progressOf([row]).get(row.id)!, store.waitsOf([row.id]).get(row.id));
   /** A page of runs: its rows first, then what belongs to them, in one query each. */
-  const pageOfRuns = <T>(
-    filter: RunFilter,
-    page: Page,
-    show: (row: RunRow, rows: readonly ProgressRow[], waits: string | undefined) => T,
-  ): ListAnswer<T> => {
+  const pageOfRuns = (filter: RunFilter, page: Page): ListAnswer<Run> => {
     const found = store.page(filter, page.after, page.limit + 1);
-    const rows = store.progressRows(found.map(idOf));
+    const progress = progressOf(found);
     const waits = store.waitsOf(found.filter(({ status }) => !isRunEnd(status)).map(idOf));
-    return listAnswer(found, page, idOf, (row) => show(row, rows.get(row.id)!, waits.get(row.id)));
+    return listAnswer(found, page, idOf, (row) => presentWith(row, progress.get(row.id)!, waits.get(row.id)));
   };
   const presentStep = (row: StepRow, kind: Step["kind"]): Step => {
     const {
@@ -186,7 +191,7 @@ export function createRunViews(store: RunStore): RunViews {
     if (!found) throw notFound("step in this run");
     return found;
   };
-  const toHistory = (row: RunRow, rows: readonly ProgressRow[]): HistoryItem => {
+  const toHistory = (row: ListedRun, rows: readonly ProgressRow[]): HistoryItem => {
     const { pipeline_id, project_id, task_id, outputs, error, started_at, finished_at } = row;
     const duration_ms = started_at && finished_at ? Date.parse(finished_at) - Date.parse(started_at) : null;
     const taken = rows.map(({ step_id, agent_id, status, attempt }) => ({
@@ -214,7 +219,7 @@ export function createRunViews(store: RunStore): RunViews {
   return {
     present,
     rowFor,
-    list: (query, page, caller) => pageOfRuns(filterOf(query, caller), page, presentWith),
+    list: (query, page, caller) => pageOfRuns(filterOf(query, caller), page),
     one: (id, caller) => present(rowFor(id, caller)),
     steps: (runId, page, caller) => {
       const run = rowFor(runId, caller);
@@ -238,7 +243,11 @@ export function createRunViews(store: RunStore): RunViews {
         structured,
       };
     },
-    history: (query, page, caller) => pageOfRuns(filterOf(query, caller), page, toHistory),
-    ofAgent: (agentId, page, caller) => pageOfRuns({ ...ownership(caller), agent_id: agentId }, page, presentWith),
+    history(query, page, caller) {
+      const found = store.page(filterOf(query, caller), page.after, page.limit + 1);
+      const rows = store.progressRows(found.map(idOf));
+      return listAnswer(found, page, idOf, (row) => toHistory(row, rows.get(row.id)!));
+    },
+    ofAgent: (agentId, page, caller) => pageOfRuns({ ...ownership(caller), agent_id: agentId }, page),
   };
 }

@@ -1,7 +1,7 @@
 /** Uncommitted changes (or those since a base) as symbols and flows. */
 import type { CodeGraph } from "../code-graph.ts";
 import type { GitPlace } from "../git.ts";
-import { EDGE_TYPES, type EdgeType, NODE_LABELS } from "../model.ts";
+import { EDGE_TYPES, type EdgeType, NODE_LABELS, REFERENCE_LABELS } from "../model.ts";
 import { languageOf } from "../parse/languages.ts";
 import { changedFiles } from "./changed-files.ts";
 import { type Risk, riskOf } from "./impact.ts";
@@ -124,7 +124,7 @@ function symbolsByFile(graph: CodeGraph, paths: ReadonlySet<string>): Map<string
   }
   for (let row = 0; row < graph.nodeCount; row++) {
     const file = graph.nodes.file[row]!;
-    if (file < 0 || wanted[file] === 0 || graph.nodes.label[row] === FILE) continue;
+    if (file < 0 || wanted[file] === 0 || UNCHANGING.has(graph.nodes.label[row]!)) continue;
     const path = graph.filePath(row);
     const list = byFile.get(path);
     if (list) list.push(row);
@@ -133,7 +133,10 @@ function symbolsByFile(graph: CodeGraph, paths: ReadonlySet<string>): Map<string
   return byFile;
 }
 
-const FILE = NODE_LABELS.indexOf("File");
+/** Labels of nodes that are not listed as changed: files have a list of their own, references belong to what holds them. */
+const UNCHANGING = new Set(
+  NODE_LABELS.flatMap((label, row) => (label === "File" || REFERENCE_LABELS.has(label) ? [row] : [])),
+);
 
 /** Symbols of the last index that the working tree has no more. */
 function goneSymbols(now: CodeGraph, graph: CodeGraph, files: readonly ChangedFile[]): ChangedSymbol[] {

@@ -222,7 +222,6 @@ export function createTypes(engine: Engine): Types {
     switch (repo.label(symbol)) {
       case "Function":
       case "Method":
-      case "Decorator":
         return { kind: "function", symbol, env: undefined, self: undefined };
       case "Namespace": {
         const space = repo.spaceOf(symbol);

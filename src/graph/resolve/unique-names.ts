@@ -7,7 +7,7 @@ import { SYMBOL_LABELS } from "../model.ts";
 import { SYMBOL, SymbolFlag } from "../parse/fact-layout.ts";
 import { isTestPath } from "../test-paths.ts";
 import type { Target } from "./edges.ts";
-import type { Repository } from "./repository.ts";
+import { isReference, type Repository } from "./repository.ts";
 
 export interface UniqueNames {
   /** A plain name that no scope or import explains. */
@@ -33,7 +33,7 @@ export function createUniqueNames(repo: Repository): UniqueNames {
       const label = symbols[at + SYMBOL.label]!;
       const flags = symbols[at + SYMBOL.flags]!;
       const name = strings[symbols[at + SYMBOL.name]!]!;
-      if (name === "" || flags & SymbolFlag.Hidden) continue;
+      if (name === "" || flags & SymbolFlag.Hidden || isReference(label)) continue;
       if (label === METHOD) add(methods, name, base + row);
       else if (label === FUNCTION && symbols[at + SYMBOL.parent]! < 0 && !(flags & SymbolFlag.FileLocal)) {
         // A macro is seen by those who include it, and they have found it.

@@ -287,14 +287,14 @@ describe.each(["process", "docker"] as const)("a whole run in the %s sandbox", (
 
   if (kind === "docker")
     describe.skipIf(!docker)("in its container", () => {
-      test("the environment is the one place, and holds nothing but what was granted and the execution's own token", () => {
+      test("the environment is the one place, and holds nothing but what was granted; the execution's token goes to its commands", () => {
         const { Env, ...config } = inspected!.Config;
         expect(found(JSON.stringify({ ...inspected, Config: config }))).toEqual([]);
-        expect(found(Env.join("\n")).sort()).toEqual(["execution", "granted", "one", "two"]);
+        expect(found(Env.join("\n")).sort()).toEqual(["granted", "one", "two"]);
         const names = Env.map((pair) => pair.split("=")[0]).sort();
         expect(names).toEqual([
-          ...["CANARY", "CANARY_LINES", "ENGINE_INTERNAL_TOKEN", "HOME", "LANG", "LOGNAME", "PATH", "SKEP_AGENT_ID"],
-          ...["SKEP_EXECUTION_ID", "SKEP_RUN_ID", "SKEP_SESSION_ID", "USER"],
+          ...["CANARY", "CANARY_LINES", "HOME", "LANG", "LOGNAME", "PATH", "SKEP_AGENT_ID"],
+          ...["SKEP_RUN_ID", "SKEP_SESSION_ID", "USER"],
         ]);
       });
 

@@ -1,0 +1,72 @@
+import { describe, expect, test } from "bun:test";
+import { Type as t } from "@sinclair/typebox";
+import { Elysia } from "elysia";
+import { oneOf, orNull, Time } from "../core/schema.ts";
+import { shapeAnswers, shapeOf } from "./answer-shape.ts";
+import { listOf } from "./list.ts";
+
+const Person = t.Object({ name: t.String(), born: orNull(Time), role: t.Optional(oneOf("admin", "member")) });
+const secret = { password_hash: "argon2" };
+
+describe("an answer", () => {
+  test("has only what its schema names, in lists, records and what may be null too", () => {
+    const Team = t.Object({
+      lead: orNull(Person),
+      people: t.Record(t.String(), Person),
+      anything: t.Record(t.String(), t.Unknown()),
+      both: t.Intersect([Person, t.Object({ age: t.Integer() })]),
+    });
+    const person = { name: "Ada", born: null, role: "admin" };
+    const row = { ...person, ...secret };
+    const shaped = shapeOf(listOf(Team))!({
+      items: [{ lead: row, people: { ada: row }, anything: secret, both: { ...row, age: 36 }, ...secret }],
+      next_cursor: null,
+      ...secret,
+    });
+    const both = { ...person, age: 36 };
+    const items = [{ lead: person, people: { ada: person }, anything: secret, both }];
+    expect(shaped).toEqual({ items, next_cursor: null });
+    expect(shapeOf(Team)!({ lead: null, people: {}, anything: {} })).toEqual({ lead: null, people: {}, anything: {} });
+  });
+
+  test("of several shapes has that which it fits, and is refused when it fits none", () => {
+    const Part = t.Union([
+      t.Object({ type: t.Literal("text"), text: t.String() }),
+      t.Object({ type: t.Literal("call"), name: t.String(), input: t.Unknown() }),
+      t.String(),
+    ]);
+    const shape = shapeOf(t.Array(Part))!;
+    const call = { type: "call", name: "bash", input: { command: "ls" } };
+    expect(shape([{ type: "text", text: "a", ...secret }, { ...call, ...secret }, "plain"])).toEqual([
+      { type: "text", text: "a" },
+      call,
+      "plain",
+    ]);
+    expect(() => shape([{ type: "image", ...secret }])).toThrow("fits no part");
+  });
+
+  test("whose schema names everything is handed on as it is", () => {
+    for (const schema of [t.String(), orNull(t.String()), t.Array(t.Integer()), t.Record(t.String(), t.Unknown())])
+      expect(shapeOf(schema)).toBeUndefined();
+  });
+
+  test("that is not as its schema is a 500 where answers are checked; a body of the same schema is read as before", async () => {
+    const app = (check: boolean) => {
+      const made = new Elysia()
+        .get("/good", () => ({ name: "Ada", born: null, ...secret }), { response: { 200: Person } })
+        .get("/bad", () => ({ name: 1 }) as never, { response: { 200: Person } })
+        .post("/echo", ({ body }) => body, { body: Person, response: { 200: Person } });
+      shapeAnswers(made, check);
+      return made;
+    };
+    const ask = async (check: boolean, path: string, body?: unknown) => {
+      const init = { method: "POST", headers: { "content-type": "application/json" }, body: JSON.stringify(body) };
+      return app(check).handle(new Request(`http://skep.internal${path}`, body === undefined ? {} : init));
+    };
+    expect(await (await ask(true, "/good")).json()).toEqual({ name: "Ada", born: null });
+    expect((await ask(true, "/bad")).status).toBeGreaterThanOrEqual(400);
+    expect((await ask(false, "/bad")).status).toBe(200);
+    expect((await ask(false, "/echo", { name: "Ada", born: null })).status).toBe(200);
+    expect((await ask(false, "/echo", { name: 1 })).status).toBe(422);
+  });
+});

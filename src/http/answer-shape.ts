@@ -1,0 +1,122 @@
+/**
+ * Answers as their schemas say: members that a schema does not name are left out, so that a row handed over whole gives
+ * nothing away. The framework does the same by compiling several checks for each union of a schema, at a route's first
+ * request, and by running them and a check of the whole answer each time; here a schema becomes a few nested functions.
+ */
+import { Kind, OptionalKind, type TSchema } from "@sinclair/typebox";
+import { TypeCompiler } from "@sinclair/typebox/compiler";
+import type { AnyElysia } from "elysia";
+import { lazy } from "../core/lazy.ts";
+
+type Shape = (value: unknown) => unknown;
+
+interface Members {
+  properties: Record<string, TSchema>;
+  additionalProperties?: unknown;
+}
+
+const isObject = (value: unknown): value is Record<string, unknown> =>
+  typeof value === "object" && value !== null && !Array.isArray(value);
+
+/** @returns what leaves out of a value of that schema, or undefined where nothing can be left out. */
+export function shapeOf(schema: TSchema): Shape | undefined {
+  if (Array.isArray(schema["anyOf"])) return ofUnion(schema["anyOf"] as TSchema[]);
+  if (Array.isArray(schema["allOf"])) return ofObject(intersected(schema["allOf"] as TSchema[]));
+  if (schema["type"] === "array" && schema["items"] && !Array.isArray(schema["items"])) return ofArray(schema["items"]);
+  if (schema["type"] !== "object") return undefined;
+  if (schema["patternProperties"]) return ofRecord(Object.values(schema["patternProperties"])[0] as TSchema);
+  return schema["properties"] ? ofObject(schema as TSchema & Members) : undefined;
+}
+
+function ofArray(items: TSchema): Shape | undefined {
+  const inner = shapeOf(items);
+  return inner && ((value) => (Array.isArray(value) ? value.map(inner) : value));
+}
+
+function ofRecord(child: TSchema): Shape | undefined {
+  const inner = shapeOf(child);
+  if (!inner) return undefined;
+  return (value) =>
+    isObject(value) ? Object.fromEntries(Object.entries(value).map(([key, one]) => [key, inner(one)])) : value;
+}
+
+function ofObject({ properties, additionalProperties }: Members): Shape {
+  const members = Object.entries(properties).map(([key, schema]) => ({ key, inner: shapeOf(schema) }));
+  const open = additionalProperties !== undefined && additionalProperties !== false;
+  return (value) => {
+    if (!isObject(value)) return value;
+    const shaped: Record<string, unknown> = open ? { ...value } : {};
+    for (const { key, inner } of members) {
+      const member = value[key];
+      if (member !== undefined) shaped[key] = inner ? inner(member) : member;
+    }
+    return shaped;
+  };
+}
+
+const intersected = (all: readonly TSchema[]): Members => ({
+  properties: Object.assign({}, ...all.map(({ properties }) => properties)),
+  additionalProperties: all.some(({ additionalProperties }) => additionalProperties === true),
+});
+
+/** `X | null` is X where it is not null; of several objects or lists the first that the value fits. */
+function ofUnion(branches: readonly TSchema[]): Shape | undefined {
+  const shaped = branches.flatMap((schema) => {
+    const shape = shapeOf(schema);
+    return shape ? [{ schema, shape, fits: lazy(() => TypeCompiler.Compile(schema)) }] : [];
+  });
+  const [only] = shaped;
+  if (!only) return undefined;
+  const isStructure = ({ type, anyOf, allOf, [Kind]: kind }: TSchema) =>
+    type === "object" || type === "array" || anyOf || allOf || kind === "Unknown" || kind === "Any";
+  if (branches.filter(isStructure).length === 1) return only.shape;
+  return (value) => {
+    if (typeof value !== "object" || value === null) return value;
+    for (const { shape, fits } of shaped) if (fits().Check(value)) return shape(value);
+    for (const { shape, fits } of shaped) {
+      const less = shape(value);
+      if (fits().Check(less)) return less;
+    }
+    if (shaped.length < branches.filter(isStructure).length) return value;
+    throw new Error("An answer fits no part of the union that its schema names.");
+  };
+}
+
+/** What the framework asks of a schema of another library (standardschema.dev). */
+interface Standard {
+  version: 1;
+  vendor: string;
+  validate(value: unknown): { value: unknown } | { issues: readonly { message: string; path: string[] }[] };
+}
+
+function standardOf(schema: TSchema, check: boolean): Standard {
+  const shape = lazy(() => shapeOf(schema) ?? ((value: unknown) => value));
+  const checked = lazy(() => TypeCompiler.Compile(schema));
+  return {
+    version: 1,
+    vendor: "skep",
+    validate(value) {
+      const shaped = shape()(value);
+      if (!check || checked().Check(shaped) || (shaped === undefined && OptionalKind in schema))
+        return { value: shaped };
+      return {
+        issues: [...checked().Errors(shaped)].map(({ path, message }) => ({ path: path.split("/").slice(1), message })),
+      };
+    },
+  };
+}
+
+/**
+ * Makes the routes of an application answer by `shapeOf`. Before their first request.
+ * @param check whether an answer that is not as its schema becomes a 500: for development and tests.
+ */
+export function shapeAnswers(app: AnyElysia, check: boolean): void {
+  for (const { hooks } of app.routes) {
+    const { response } = hooks as { response?: Record<string, TSchema> };
+    for (const [status, schema] of Object.entries(response ?? {})) response![status] = withStandard(schema, check);
+  }
+}
+
+/** A copy, as the schema may be that of a body too. Unseen by what reads schemas for the OpenAPI document. */
+const withStandard = (schema: TSchema, check: boolean): TSchema =>
+  Object.defineProperty({ ...schema }, "~standard", { value: standardOf(schema, check), enumerable: false });
