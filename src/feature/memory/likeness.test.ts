@@ -8,7 +8,10 @@ describe("two entries say the same", () => {
   test.each([
     ["Deploys happen on Tuesdays.", "The deploys happen on Tuesday"],
     ["The gibbon service listens on port 8123.", "The gibbon service listens on port 8123!"],
-    ["Ask Ana before a release of the shop goes out to customers", "Ask Ana before a release of the web shop goes out to customers"],
+    [
+      "Ask Ana before a release of the shop goes out to customers",
+      "Ask Ana before a release of the web shop goes out to customers",
+    ],
   ])("%s / %s", (a, b) => {
     expect(saysTheSame(said(a), said(b))).toBe(true);
     expect(saysTheSame(said(b), said(a))).toBe(true);
