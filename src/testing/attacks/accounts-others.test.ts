@@ -74,7 +74,7 @@ beforeAll(async () => {
   objects = [
     ["/v1/memory/contradictions/", [await contradiction(a)]],
     ["/v1/memory/executions/", [said!["execution_id"] as string]],
-    ["/v1/swarm/", [swarm.body["id"] as string]],
+    ["/v1/swarm/", [swarm.body["id"] as string, "look"]],
     ["/v1/pulse-routines/", ["scribe", routine, tick]],
     ["/v1/spawn-executor/", [spawned.body["id"] as string]],
     ["/v1/documents/", [document.body["id"] as string]],
