@@ -34,7 +34,7 @@ export const Project = t.Object({
     state: WorkspaceState,
     error: orNull(t.String()),
     head: orNull(t.String({ description: "Commit that new runs start from." })),
-    fetched_at: orNull(t.String({ description: "When it was last brought up to date." })),
+    fetched_at: orNull(Time, { description: "When it was last brought up to date." }),
   }),
   fetch_before_run: FetchBeforeRun,
   created_at: Time,
@@ -67,7 +67,7 @@ const PipelineId = t.String({ minLength: 1, maxLength: 64 });
 
 export const ProjectCreate = t.Object({
   name: Name,
-  description: t.Optional(Description),
+  description: t.Optional(orNull(Description)),
   repository: t.Optional(orNull(Repository)),
   default_branch: t.Optional(orNull(Branch)),
   default_pipeline_id: t.Optional(orNull(PipelineId)),
@@ -78,7 +78,7 @@ export type ProjectCreate = Static<typeof ProjectCreate>;
 
 export const ProjectUpdate = t.Object({
   name: t.Optional(Name),
-  description: t.Optional(Description),
+  description: t.Optional(orNull(Description)),
   repository: t.Optional(orNull(Repository)),
   default_branch: t.Optional(orNull(Branch)),
   default_pipeline_id: t.Optional(orNull(PipelineId)),

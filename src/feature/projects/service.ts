@@ -5,6 +5,7 @@ import { type Clock, timestamp } from "../../core/clock.ts";
 import { conflict, invalidField, notFound } from "../../core/errors.ts";
 import { newId } from "../../core/ids.ts";
 import { isRefName } from "../../core/ref-name.ts";
+import { withoutNull } from "../../core/schema.ts";
 import { actorOf, type Caller } from "../../http/caller.ts";
 import { type ListAnswer, listAnswer, type Page } from "../../http/list.ts";
 import type { Audit } from "../../store/audit.ts";
@@ -111,7 +112,7 @@ export function createProjects(deps: ProjectsDeps): Projects {
     },
     exists: (id) => rows.find(id) !== undefined,
     count: () => rows.ids().length,
-    create({ name, description = "", repository, default_branch = null, default_pipeline_id = null, ...more }) {
+    create({ name, description, repository, default_branch = null, default_pipeline_id = null, ...more }) {
       const source = sourceOf(repository);
       assertBranch(default_branch);
       assertPipeline(default_pipeline_id);
@@ -119,7 +120,7 @@ export function createProjects(deps: ProjectsDeps): Projects {
       const row: ProjectRow = {
         id: newId("project"),
         name,
-        description,
+        description: description ?? "",
         repository: source,
         default_branch,
         default_pipeline_id,
@@ -150,7 +151,7 @@ export function createProjects(deps: ProjectsDeps): Projects {
         const row = find(id);
         if (fields.name !== undefined) assertName(fields.name, id);
         assertRoom(row, board.columns);
-        rows.update(id, { ...fields, ...board, ...newRepository(row, source) }, "updated");
+        rows.update(id, { ...withoutNull(fields), ...board, ...newRepository(row, source) }, "updated");
         return begin(find(id));
       });
     },

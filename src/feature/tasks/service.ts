@@ -3,6 +3,7 @@ import { type Clock, timestamp } from "../../core/clock.ts";
 import { conflict, invalidField, isProblem, notFound } from "../../core/errors.ts";
 import { newId } from "../../core/ids.ts";
 import { LIMITS } from "../../core/limits.ts";
+import { withoutNull } from "../../core/schema.ts";
 import { actorOf, type Caller } from "../../http/caller.ts";
 import { type ListAnswer, listAnswer, type Page } from "../../http/list.ts";
 import type { Store } from "../../store/store.ts";
@@ -98,7 +99,7 @@ export function createTasks(deps: TasksDeps): Tasks {
       throw invalidField("/metadata", `At most ${METADATA_BYTES} bytes of JSON`);
   }
   const fieldsOf = ({ priority, depends_on: _, ...rest }: TaskUpdate): Partial<TaskRow> => ({
-    ...rest,
+    ...withoutNull(rest),
     ...(priority === undefined ? {} : { priority: priorityOf(priority) }),
   });
 

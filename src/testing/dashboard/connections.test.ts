@@ -1,4 +1,4 @@
-/** What Skep is connected to, in a browser: the code host with its rules and deliveries, channels for notifications. */
+/** In a browser: the code host with its rules and deliveries, channels for notifications, a project made in a talk. */
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from "bun:test";
 import type { Browser } from "playwright-core";
 import { hasBrowser, openBrowser } from "../browser.ts";
@@ -170,5 +170,52 @@ describe.skipIf(!hasBrowser())("what Skep is connected to", () => {
     await close();
     await receiver.stop(true);
     expect(faults.filter((fault) => !/422/.test(fault))).toEqual([]);
+  });
+
+  test("a project is made in a talk: left and taken up again, what is known filled in beside it, given up", async () => {
+    const { page, close, open, faults, axe, overflow } = await visit(browser, server.url);
+    await open("/projects");
+    await page.getByRole("link", { name: "From a talk" }).click();
+    await page.getByRole("button", { name: "Begin" }).first().click();
+    await page.getByRole("dialog").getByRole("button", { name: "Begin" }).click();
+    const log = page.getByRole("log", { name: "Talk" });
+    const known = page.getByRole("region", { name: "What is known so far" });
+    const say = async (text: string) => {
+      await page.getByRole("textbox", { name: "Message", exact: true }).fill(text);
+      await page.keyboard.press("Enter");
+    };
+    await log.getByText("What shall the project be called?").waitFor();
+    await say("Bird <i>feeder</i>");
+    await page.getByRole("heading", { name: "Bird <i>feeder</i>", level: 1 }).waitFor();
+    await known.getByText("summary").waitFor();
+    await log.getByText("What is it to reach?").waitFor();
+    expect(await axe()).toEqual([]);
+
+    await open("/onboarding");
+    await page.getByRole("table", { name: "Talks about projects" }).getByRole("link", { name: /Bird/ }).click();
+    await log.getByText("What is it to reach?").waitFor();
+    await say("Feed birds");
+    await log.getByText("What can somebody do with it?").waitFor();
+    await page.setViewportSize(PHONE);
+    expect(await overflow()).toBeLessThanOrEqual(0);
+    await say("See who comes");
+    await log.getByText("How is it built?").waitFor();
+    await say("A camera and a small server");
+    await page.getByText("The project is made, with its vision and first tasks.").waitFor();
+    await page.getByRole("link", { name: "See its board" }).click();
+    await page.getByText("Make the skeleton").first().waitFor();
+
+    await open("/onboarding?new=1");
+    await page.getByLabel("What do you want to build?").fill("Nothing much");
+    await page.getByRole("dialog").getByRole("button", { name: "Begin" }).click();
+    await page.getByRole("button", { name: "Give up" }).click();
+    await page.getByRole("button", { name: "Give it up" }).click();
+    await page.getByText("This talk was given up. No project came of it.").waitFor();
+    await page.getByRole("button", { name: "Delete" }).click();
+    await page.getByRole("button", { name: "Delete it" }).click();
+    await page.getByRole("table", { name: "Talks about projects" }).waitFor();
+    await page.getByText("Nothing much").waitFor({ state: "detached" });
+    await close();
+    expect(faults.filter((fault) => !/404/.test(fault))).toEqual([]);
   });
 });
