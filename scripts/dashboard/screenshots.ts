@@ -39,6 +39,7 @@ const PICTURES: Picture[] = [
   { name: "agent", path: () => "/agents/engineer" },
   { name: "provider", path: () => "/providers?provider=anthropic" },
   { name: "code-graph", path: ({ project }) => `/projects/${project}/graph?symbol=withTax` },
+  { name: "code-map", path: ({ project }) => `/projects/${project}/graph?tab=map` },
   { name: "usage", path: () => "/usage" },
   { name: "phone", path: () => "/", phone: true },
 ];

@@ -15,6 +15,7 @@ import { languageOf } from "./parse/languages.ts";
 import { type Changes, changesOf } from "./query/changes.ts";
 import { type ContextAnswer, contextOf, type RelatedAnswer, type Relation, relatedOf } from "./query/context.ts";
 import { refusal } from "./query/cypher-guard.ts";
+import { type GraphColumns, type GraphColumnsOptions, graphColumns } from "./query/graph-columns.ts";
 import { type GraphData, type GraphDataOptions, graphData } from "./query/graph-data.ts";
 import {
   type CommunityDetail,
@@ -87,6 +88,8 @@ export interface GraphSession {
   changes(base?: string): Promise<Changes>;
   cypher(query: string, params: Readonly<Record<string, unknown>>, limit: number): Promise<CypherAnswer>;
   graphData(options: GraphDataOptions): GraphData;
+  /** @throws GraphError for a focus that names none or several. */
+  graphColumns(options: GraphColumnsOptions): GraphColumns;
   communities(window: Window): Windowed<CommunityDetail>;
   processes(window: Window, symbol?: string): Windowed<ProcessDetail>;
   /** The graph itself, for exports. Throws when there is none. */
@@ -186,6 +189,7 @@ export function createGraphSession(place: GraphPlace): GraphSession {
       }
     },
     graphData: (options) => graphData(graph(), options),
+    graphColumns: (options) => graphColumns(graph(), options),
     communities: (window) => communityDetails(graph(), window),
     processes: (window, symbol) => processDetails(graph(), window, symbol),
     graph,

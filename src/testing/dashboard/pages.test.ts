@@ -16,7 +16,7 @@ const PATHS = (ids: Seeded): string[] => [
   `/runs/${ids.succeeded}?tab=result`,
   ...["split", "unified"].map((view) => `/runs/${ids.changed}?tab=changes&view=${view}`),
   ...["/projects", `/projects/${ids.project}`],
-  ...["symbols&q=total", "symbols&symbol=withTax", "changes", "clusters", "flows"].map(
+  ...["symbols&q=total", "symbols&symbol=withTax", "map", "map&find=tax", "changes", "clusters", "flows"].map(
     (tab) => `/projects/${ids.project}/graph?tab=${tab}`,
   ),
   ...["/pipelines", "/pipelines/change", "/pipelines/+new", "/agents"],
