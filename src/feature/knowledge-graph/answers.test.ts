@@ -154,7 +154,8 @@ describe("answers that the worker made", () => {
     const leaf = nodes.name.indexOf("leaf");
     expect([nodes.hops[nodes.name.indexOf("hub")], nodes.hops[leaf]]).toEqual([0, 1]);
     expect(nodes.hops.filter((hop) => hop === -1)).toHaveLength(50);
-    expect([total, truncated]).toEqual([CALLERS + FILES + 2, true]);
+    // The files that import it, and their imports, among them.
+    expect([total, truncated]).toEqual([CALLERS + 2 * FILES + 2, true]);
     const far = (await get<Columns>("/graph-data?format=columns&focus=leaf&depth=2&limit=200")).body.nodes;
     expect(new Set(far.hops)).toEqual(new Set([0, -1, -2]));
     expect((await get("/graph-data?format=columns&focus=twice")).status).toBe(422);
