@@ -161,8 +161,9 @@ async function readied(said: string, server: TestServer): Promise<string> {
     if (items.length === 0) await withProject(server);
   }
   if (/^swarm \w+ swm_/.test(said)) {
-    const body = { agent_id: "scribe", tasks: [{ key: "look", prompt: "Look" }] };
+    const body = { agent_id: "scribe", tasks: [{ key: "tests", prompt: "Look" }] };
     const { id } = (await server.request<{ id: string }>("POST", "/v1/swarm/execute", { body })).body;
+    if (/^swarm retry/.test(said)) await server.request("POST", `/v1/swarm/${id}/cancel`);
     return said.replace(/swm_\S+/, id);
   }
   if (/^approve run_/.test(said)) return said.replace(/run_\S+/, await begun(server, { pipeline_id: "asked" }));
