@@ -10,7 +10,11 @@ export const ECMASCRIPT_RULES: LanguageRules = {
   ignoreCase: false,
   constructorName: "constructor",
   compatible: ["typescript", "javascript"],
-  builtinFamily: "ecmascript",
+  foreignNames: true,
+  openValues: true,
+  mergedTypes: true,
+  moduleNames: new Set(["module", "exports"]),
+  globals: { space: "globalThis", typed: new Map([["window", "Window"]]) },
 };
 
 export const ECMASCRIPT_CONFIGS = ["package.json", "tsconfig.json", "tsconfig.base.json", "jsconfig.json"];
