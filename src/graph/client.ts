@@ -66,6 +66,7 @@ const QUESTIONS = [
   "impact",
   "changes",
   "graphData",
+  "graphColumns",
   "communities",
   "processes",
 ] as const satisfies readonly GraphOperation[];

@@ -53,11 +53,17 @@ interface Asked {
 }
 
 /** Output of a git command; undefined when git fails or there is no repository. */
-export async function git(
+export async function git(place: GitPlace, args: readonly string[], asked?: Asked): Promise<string | undefined> {
+  const bytes = await gitBytes(place, args, asked);
+  return bytes && new TextDecoder().decode(bytes);
+}
+
+/** The same for output that is not text throughout. */
+export async function gitBytes(
   { root, gitDir }: GitPlace,
   args: readonly string[],
   { env = {}, stdin }: Asked = {},
-): Promise<string | undefined> {
+): Promise<Uint8Array | undefined> {
   const tree: Record<string, string> = gitDir === undefined ? {} : { GIT_DIR: gitDir, GIT_WORK_TREE: root };
   try {
     const child = Bun.spawn(["git", ...SAFE.flatMap((setting) => ["-c", setting]), "-C", root, ...args], {
@@ -67,8 +73,8 @@ export async function git(
       env: { ...ENVIRONMENT, ...tree, ...env },
       timeout: TIMEOUT_MS,
     });
-    const text = await new Response(child.stdout).text();
-    return (await child.exited) === 0 ? text : undefined;
+    const bytes = await new Response(child.stdout).bytes();
+    return (await child.exited) === 0 ? bytes : undefined;
   } catch {
     return undefined;
   }

@@ -31,9 +31,9 @@ export interface PhaseReport {
   percent: number;
   done: number;
   total: number;
-  /** Milliseconds since 1970. */
-  started_at?: number;
-  finished_at?: number;
+  /** RFC 3339, UTC. */
+  started_at?: string;
+  finished_at?: string;
 }
 
 export interface IndexOptions extends GitPlace {
@@ -57,6 +57,8 @@ export interface IndexReport {
 }
 
 const MAX_THREADS = 8;
+
+const now = () => new Date().toISOString();
 
 /** In the executable every module has the address of the whole; its second entry lies where build.ts put it. */
 const PARSE_WORKER = IS_COMPILED ? "./graph/parse-worker.ts" : "./parse-worker.ts";
@@ -142,7 +144,7 @@ function createPhases(progress: IndexOptions["progress"]): Phases {
   return {
     list,
     start(name, total) {
-      Object.assign(find(name), { state: "running", total, done: 0, percent: 0, started_at: Date.now() });
+      Object.assign(find(name), { state: "running", total, done: 0, percent: 0, started_at: now() });
       report(true);
     },
     step(name, done) {
@@ -153,8 +155,8 @@ function createPhases(progress: IndexOptions["progress"]): Phases {
     },
     end(name) {
       const phase = find(name);
-      phase.started_at ??= Date.now();
-      Object.assign(phase, { state: "done", done: phase.total, percent: 100, finished_at: Date.now() });
+      phase.started_at ??= now();
+      Object.assign(phase, { state: "done", done: phase.total, percent: 100, finished_at: now() });
       report(true);
     },
   };

@@ -12,6 +12,7 @@ export type GraphOperation =
   | "changes"
   | "cypher"
   | "graphData"
+  | "graphColumns"
   | "communities"
   | "processes"
   | "prepareCypher"

@@ -3,21 +3,19 @@
  * by itself; keeps nothing that cannot be read again.
  */
 import { existsSync, renameSync, rmSync } from "node:fs";
-import { takeTurns } from "../core/turns.ts";
-import { resolveFiles } from "./analyse.ts";
 import type { CodeGraph } from "./code-graph.ts";
+import { structureOfTexts, structureOnDisk } from "./file-structure.ts";
 import { type GitPlace, headCommit } from "./git.ts";
 import { GraphError } from "./graph-error.ts";
 import { createGraphReader } from "./graph-reader.ts";
 import { CONFIG_NAMES, fingerprintOf, type IndexReport, indexRepository, type PhaseReport } from "./indexer.ts";
 import { type EdgeType, NODE_LABELS, type NodeLabel } from "./model.ts";
-import { unpackFacts } from "./parse/facts.ts";
 import { createGrammars, type Grammars } from "./parse/grammar.ts";
 import { languageOf } from "./parse/languages.ts";
-import { parseFiles } from "./parse-files.ts";
 import { type Changes, changesOf } from "./query/changes.ts";
 import { type ContextAnswer, contextOf, type RelatedAnswer, type Relation, relatedOf } from "./query/context.ts";
 import { refusal } from "./query/cypher-guard.ts";
+import { type GraphColumns, type GraphColumnsOptions, graphColumns } from "./query/graph-columns.ts";
 import { type GraphData, type GraphDataOptions, graphData } from "./query/graph-data.ts";
 import {
   type CommunityDetail,
@@ -29,12 +27,10 @@ import {
 } from "./query/groups.ts";
 import { type ImpactAnswer, type ImpactOptions, impactOf } from "./query/impact.ts";
 import { type SearchAnswer, type SearchOptions, searchGraph } from "./query/search.ts";
-import type { SourceFile } from "./resolve/repository.ts";
 import { openSources } from "./source-files.ts";
 import { sourceLines } from "./source-lines.ts";
 import { createGraphStore, type Manifest } from "./store/graph-store.ts";
 import { type KuzuReader, openKuzu, writeKuzu } from "./store/kuzu.ts";
-import { addStructure, GraphBuilder } from "./structure.ts";
 import { walkFolder } from "./walk.ts";
 
 /** A repository and where its graph is kept. */
@@ -92,6 +88,8 @@ export interface GraphSession {
   changes(base?: string): Promise<Changes>;
   cypher(query: string, params: Readonly<Record<string, unknown>>, limit: number): Promise<CypherAnswer>;
   graphData(options: GraphDataOptions): GraphData;
+  /** @throws GraphError for a focus that names none or several. */
+  graphColumns(options: GraphColumnsOptions): GraphColumns;
   communities(window: Window): Windowed<CommunityDetail>;
   processes(window: Window, symbol?: string): Windowed<ProcessDetail>;
   /** The graph itself, for exports. Throws when there is none. */
@@ -168,8 +166,9 @@ export function createGraphSession(place: GraphPlace): GraphSession {
       const opened = graph();
       grammars ??= createGrammars();
       const loaded = await grammars;
-      const structure = (paths: readonly string[]) => structureOf(root, paths, loaded);
-      const changes = await changesOf(opened, { place, folder: place.store, structureOf: structure }, base);
+      const now = (paths: readonly string[]) => structureOnDisk(root, paths, loaded);
+      const before = (texts: ReadonlyMap<string, string>) => structureOfTexts(texts, loaded);
+      const changes = await changesOf(opened, { place, folder: place.store, now, before }, base);
       if (!changes) throw new GraphError("no_repository", "the project is not a git repository");
       return changes;
     },
@@ -190,6 +189,7 @@ export function createGraphSession(place: GraphPlace): GraphSession {
       }
     },
     graphData: (options) => graphData(graph(), options),
+    graphColumns: (options) => graphColumns(graph(), options),
     communities: (window) => communityDetails(graph(), window),
     processes: (window, symbol) => processDetails(graph(), window, symbol),
     graph,
@@ -201,23 +201,6 @@ export function createGraphSession(place: GraphPlace): GraphSession {
       reader.close();
     },
   };
-}
-
-/** Nodes of some files as they are on disk now, edges left out. Others are answered between two files. */
-async function structureOf(root: string, paths: readonly string[], grammars: Grammars): Promise<CodeGraph> {
-  const files: SourceFile[] = [];
-  const turn = takeTurns();
-  for (const path of paths) {
-    const language = languageOf(path);
-    if (!language) continue;
-    await turn();
-    const [parsed] = await parseFiles({ root, files: [{ path, hash: "" }] }, grammars);
-    const facts = parsed?.note === "" ? unpackFacts(parsed.facts, language.id) : undefined;
-    if (facts) files.push({ path, language, facts });
-  }
-  const builder = new GraphBuilder();
-  addStructure(builder, resolveFiles({ files, configs: [], readConfig: () => undefined }).repo);
-  return builder.finish();
 }
 
 function emptyStatus(): GraphStatus {

@@ -7,6 +7,7 @@ import { LIMITS } from "../../core/limits.ts";
 import { selfCommand } from "../../core/self-command.ts";
 import { createGraphClient } from "../../graph/client.ts";
 import type { GraphPlace } from "../../graph/session.ts";
+import { createGraphStore } from "../../graph/store/graph-store.ts";
 import { toolSchemas } from "../../graph/tools.ts";
 import type { Page } from "../../http/list.ts";
 import type { DataFolder } from "../../store/data-folder.ts";
@@ -37,8 +38,12 @@ export const knowledgeGraph = defineFeature(
     const jobs = createIndexJobs({ store, jobs: deps.jobs, graphOf: (id) => client.project(places.placeOf(id)) });
     const newest: Page = { limit: LIMITS.listMax, after: null };
     const hasIndex = (id: string) => existsSync(join(places.placeOf(id).store, "manifest.json"));
+    const versionOf = (id: string): string | undefined => {
+      const known = hasIndex(id) ? createGraphStore(places.placeOf(id).store).manifest() : undefined;
+      return known && `${known.commit || "files"}.${known.generation}`;
+    };
     const indexed = () => projects.list({}, newest).items.flatMap(({ id }) => (hasIndex(id) ? [id] : []));
-    const service = createKnowledgeGraph({ client, jobs, project: projects.find, indexed, ...places });
+    const service = createKnowledgeGraph({ client, jobs, project: projects.find, indexed, versionOf, ...places });
 
     /** A job could write into the folder of a project that is gone. */
     async function forget(projectId: string): Promise<void> {

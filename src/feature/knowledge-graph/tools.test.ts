@@ -31,6 +31,7 @@ function shopService(): { tree: SourceTree; client: GraphClient; service: Knowle
       id === "proj_shop" ? { workspace: { state: "ready", error: null, head: null, fetched_at: null } } : undefined,
     placeOf: () => ({ root: tree.root, gitDir: join(tree.root, ".git"), store: join(tree.store, "graph") }),
     indexed: () => [],
+    versionOf: () => undefined,
     runPlaceOf: (_, runId) =>
       runId === "run_1" ? { root: copy, gitDir, store: join(gitDir, "skep-graph") } : undefined,
   });

@@ -44,6 +44,16 @@ test("edited, staged, renamed, deleted and untracked files become symbols", asyn
   });
 });
 
+test("what was deleted and added since the commit is told as such also when the graph was made afterwards", async () => {
+  const { tree, session } = await indexed({ ...SHOP, "src/old.ts": "export function old() {}\n" });
+  tree.git("rm", "-q", "src/old.ts");
+  tree.write("src/tax.ts", "export function fresh() {}\n");
+  const before = told(await session.changes());
+  expect(before.symbols).toEqual(["added fresh", "deleted old", "deleted round", "deleted withTax"]);
+  await session.index({ force: false });
+  expect(told(await session.changes())).toEqual(before);
+});
+
 test("each state of the tree and of its index is seen at once, and the repository is not written to", async () => {
   const { tree, session } = await indexed(SHOP);
   const index = () => readFileSync(join(tree.root, ".git/index")).toString("hex");
