@@ -1,71 +1,85 @@
-/** `skep cookies`: cookies of your browser that agents may use for you. */
+/** `skep cookies`: sets of browser cookies of yours, and the agents that get them. Values are never shown. */
 import { basename } from "node:path";
-import { readText } from "../read-input.ts";
-import { fieldLines, timeText } from "../terminal/table.ts";
-import type { Call, Item, Resource } from "./resource.ts";
-import { deleteVerb } from "./words.ts";
+import { Problem } from "../../core/errors.ts";
+import { timeText } from "../terminal/table.ts";
+import type { Answer, Call, Item, Resource } from "./resource.ts";
+import { deleteVerb, listOf } from "./words.ts";
 
-const linesOf = (set: Item): string[] =>
-  fieldLines([
-    ["name", set["name"]],
-    ["id", set["id"]],
-    ["domains", set["domains"]],
-    ["cookies", set["cookie_count"]],
-    ["expires", set["expired"] ? "expired: export them again" : (set["expires_at"] ?? "with the session")],
-    ["agents", set["granted_agents"]],
-  ]);
+const PATH = "/v1/browser/cookies";
+const AGENTS = { name: "<agent...>", about: "ids of agents" };
 
 export const cookies: Resource = {
   name: "cookies",
-  one: "set",
-  about: "cookies of your browser that agents may use when they work for you",
-  path: "/v1/browser/cookies",
+  one: "cookie-set",
+  about: "browser cookies of yours that agents get while they work for you",
+  path: PATH,
   idOf: ({ id }) => id,
   namesOf: ({ name }) => [name],
   columns: [
-    { head: "NAME", of: ({ name }) => name, shrinks: true },
+    { head: "NAME", of: ({ name }) => name },
     { head: "COOKIES", of: ({ cookie_count }) => cookie_count, right: true },
     {
-      head: "EXPIRES",
-      of: ({ expired, expires_at }) => (expired ? "expired" : timeText(expires_at)),
-      style: ({ expired }) => (expired ? "yellow" : undefined),
+      head: "EXPIRE",
+      of: ({ expired, expires_at }) => (expired ? "expired" : timeText(expires_at) || "with the session"),
     },
-    { head: "DOMAINS", of: ({ domains }) => domains.join(","), shrinks: true },
-    { head: "AGENTS", of: ({ granted_agents }) => granted_agents.join(",") },
+    { head: "GRANTED TO", of: ({ granted_agents }) => granted_agents.join(", ") || "nobody", shrinks: true },
+    { head: "DOMAINS", of: ({ domains }) => domains.join(", "), shrinks: true },
     { head: "ID", of: ({ id }) => id },
   ],
-  empty: "No cookies. Add a Netscape cookie file: skep cookies add FILE",
-  show: async (set) => linesOf(set),
+  empty: "No cookies yet. Add those of a browser: skep cookies add cookies.txt",
   verbs: [
     {
       name: "add",
-      about: "add the cookies of a Netscape cookie file, as browsers' extensions export it",
+      about: "store the cookies of a Netscape cookie file",
       on: "none",
-      args: [{ name: "<file>", about: "the file; - for standard input" }],
-      options: [{ flags: "--name <text>", about: "what to call them (default: the file's name)" }],
-      async run({ client, path, args: [file], flags }) {
-        const name = flags["name"] ?? basename(file!).replace(/\.[^.]+$/, "");
-        const form = new FormData();
-        form.append("name", name);
-        form.append("file", new File([await readText(file!)], "cookies.txt"));
-        const made = await client.upload<Item>(path, form);
-        return { json: made, text: linesOf(made) };
+      args: [{ name: "<file>", about: "as a browser's export writes it" }],
+      options: [
+        { flags: "--name <text>", about: "what to call the set; the file's name" },
+        { flags: "--grant <agents>", about: "grant it to these agents, separated by commas" },
+      ],
+      run: add,
+    },
+    {
+      name: "grant",
+      about: "let agents have a set",
+      on: "one",
+      args: [AGENTS],
+      run: (call) => grant(call, call.item, call.args),
+    },
+    {
+      name: "revoke",
+      about: "take a set from agents; those at work keep it until they end",
+      on: "one",
+      args: [AGENTS],
+      async run({ client, item, args }) {
+        for (const agent of args) await client.call("DELETE", placeOf(agent, item));
+        return { json: { revoked: args }, text: `${item["name"]}: taken from ${args.join(", ")}` };
       },
     },
-    grantVerb("grant", "let an agent use them for what it does for you", "POST"),
-    grantVerb("revoke", "take them from an agent", "DELETE"),
-    deleteVerb("delete a set and its grants", ({ item }) => `the cookies ${item["name"]}`),
+    deleteVerb("delete a set and its grants", ({ item }) => `cookies ${item["name"]}`),
   ],
 };
 
-function grantVerb(name: string, about: string, method: "POST" | "DELETE") {
-  return {
-    ...{ name, about, on: "one" as const, args: [{ name: "<agent>", about: "which agent" }] },
-    async run({ client, item, path, args: [agent] }: Call) {
-      const place = `/v1/browser/cookies/agents/${encodeURIComponent(agent!)}/${item["id"]}`;
-      await client.call(method, method === "POST" ? `${place}/grant` : place);
-      const set = await client.call<Item>("GET", path);
-      return { json: set, text: linesOf(set) };
-    },
-  };
+const placeOf = (agent: string, { id }: Item): string => `${PATH}/agents/${encodeURIComponent(agent)}/${id}`;
+
+async function add(call: Call): Promise<Answer> {
+  const { client, args, flags } = call;
+  const path = args[0]!;
+  const file = Bun.file(path);
+  if (!(await file.exists())) throw new Problem(422, "unreadable", `There is no file ${path}.`);
+  const form = new FormData();
+  form.append("name", flags["name"] ?? basename(path).replace(/\.txt$/, ""));
+  form.append("file", new File([await file.arrayBuffer()], basename(path)));
+  const set = await client.upload<Item>(PATH, form);
+  const agents = listOf(flags["grant"] ?? "");
+  return agents.length > 0 ? grant(call, set, agents) : { json: set, text: textOf(set) };
 }
+
+async function grant({ client }: Call, set: Item, agents: readonly string[]): Promise<Answer> {
+  for (const agent of agents) await client.call("POST", `${placeOf(agent, set)}/grant`);
+  const now = await client.call<Item>("GET", `${PATH}/${set["id"]}`);
+  return { json: now, text: textOf(now) };
+}
+
+const textOf = ({ name, cookie_count, granted_agents }: Item): string =>
+  `${name}: ${cookie_count} cookies, granted to ${granted_agents.join(", ") || "nobody (skep cookies grant SET AGENT)"}`;
