@@ -22,7 +22,7 @@ test("resolution names no language", () => {
 });
 
 test("no rule reads the names of the running engine's own objects", () => {
-  const engine = /getOwnPropertyNames|Reflect\.ownKeys|\bin (Array|Object|String)\.prototype/;
+  const engine = /getOwnPropertyNames\(|Reflect\.ownKeys|\bin (Array|Object|String)\.prototype/;
   const reading = [...codeBelow(".")].filter(([, code]) => engine.test(code)).map(([path]) => path);
   expect(reading).toEqual([]);
 });
