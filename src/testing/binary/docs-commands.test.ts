@@ -120,6 +120,10 @@ const PREPARED: Readonly<Record<string, (server: TestServer) => Promise<unknown>
     const [, plan] = /^```yaml\n([\s\S]*?)^```$/m.exec(readFileSync(join(ROOT, "docs/swarms.md"), "utf8"))!;
     writeFileSync(join(work, "swarm.yml"), plan!);
   },
+  "docs/cookies.md": async () => {
+    const row = [".shop.example.com", "TRUE", "/", "TRUE", "4102444800", "session", "a-value-for-it"].join("\t");
+    writeFileSync(join(work, "cookies.txt"), `# Netscape HTTP Cookie File\n${row}\n`);
+  },
   "docs/tasks.md": async (server) => {
     await withProject(server);
     const page = readFileSync(join(ROOT, "docs/tasks.md"), "utf8");
