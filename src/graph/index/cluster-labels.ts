@@ -1,6 +1,6 @@
 /** Names for communities: where their members live and what their names speak of. */
-import type { CodeGraph, Community } from "./code-graph.ts";
-import { wordsOf } from "./words.ts";
+import type { CodeGraph, Community } from "../code-graph.ts";
+import { wordsOf } from "../words.ts";
 
 /** Folder and name words that tell nothing. */
 const DULL = new Set(

@@ -1,7 +1,7 @@
 /** What is asked of a graph worker, and how its replies are put together. */
-import type { Taken, WorkerCall, WorkerProcess } from "../core/worker-process.ts";
-import { GraphError, isGraphErrorCode } from "./graph-error.ts";
-import type { PhaseReport } from "./indexer.ts";
+import type { Taken, WorkerCall, WorkerProcess } from "../../core/worker-process.ts";
+import { GraphError, isGraphErrorCode } from "../graph-error.ts";
+import type { PhaseReport } from "../index/indexer.ts";
 import type { GraphOperation, GraphReply } from "./protocol.ts";
 import type { GraphPlace } from "./session.ts";
 

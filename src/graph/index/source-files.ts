@@ -1,5 +1,5 @@
 /** Reads files of a repository by their paths: regular ones of a bounded size, and nothing that a link leads to. */
-import { FileError, type OpenFile, openFolder } from "../working-copy/folder.ts";
+import { FileError, type OpenFile, openFolder } from "../../working-copy/folder.ts";
 
 /** Files over this many bytes are not source that people read. */
 export const MAX_FILE_BYTES = 1024 * 1024;

@@ -2,13 +2,14 @@
  * What an index takes over from the one before: the edges of files that an edit cannot have changed, put in terms of the
  * new graph's nodes.
  */
+
+import { symbolRowsOf } from "../code-graph.ts";
+import { unpackFacts } from "../parse/facts.ts";
+import { affectedFiles } from "../resolve/affected.ts";
+import type { SourceFile } from "../resolve/repository.ts";
+import type { CachedFile, FactCache } from "../store/fact-cache.ts";
+import { type FoundEdges, readFoundEdges } from "../store/snapshot.ts";
 import { type Resolution, resolveFiles } from "./analyse.ts";
-import { symbolRowsOf } from "./code-graph.ts";
-import { unpackFacts } from "./parse/facts.ts";
-import { affectedFiles } from "./resolve/affected.ts";
-import type { SourceFile } from "./resolve/repository.ts";
-import type { CachedFile, FactCache } from "./store/fact-cache.ts";
-import { type FoundEdges, readFoundEdges } from "./store/snapshot.ts";
 import { addSymbols, GraphBuilder } from "./structure.ts";
 
 export interface ReuseInput {

@@ -1,5 +1,5 @@
 /** The graph as JSON lines or GraphML, line by line, so that a large one never stands in memory as text. */
-import type { CodeGraph } from "./code-graph.ts";
+import type { CodeGraph } from "../code-graph.ts";
 
 export type ExportFormat = "jsonl" | "graphml";
 

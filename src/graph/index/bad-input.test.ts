@@ -2,8 +2,8 @@
 import { afterEach, describe, expect, setDefaultTimeout, test } from "bun:test";
 import { linkSync, mkdirSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { createSourceTree, SHOP, type SourceTree } from "../testing/source-tree.ts";
-import { createGraphSession } from "./session.ts";
+import { createSourceTree, SHOP, type SourceTree } from "../../testing/source-tree.ts";
+import { createGraphSession } from "../serve/session.ts";
 
 setDefaultTimeout(60_000);
 const trees: SourceTree[] = [];

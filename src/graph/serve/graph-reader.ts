@@ -1,11 +1,11 @@
 /** The current generation of a stored graph, opened for questions. Notices a new one by itself. */
 import { readFileSync } from "node:fs";
-import type { CodeGraph } from "./code-graph.ts";
-import { GraphError } from "./graph-error.ts";
-import { buildWordIndex, type WordIndex } from "./query/word-index.ts";
-import { Stepwise } from "./stepwise.ts";
-import type { Generation, GraphStore } from "./store/graph-store.ts";
-import { unpackGraph } from "./store/snapshot.ts";
+import type { CodeGraph } from "../code-graph.ts";
+import { GraphError } from "../graph-error.ts";
+import { buildWordIndex, type WordIndex } from "../query/word-index.ts";
+import { Stepwise } from "../stepwise.ts";
+import type { Generation, GraphStore } from "../store/graph-store.ts";
+import { unpackGraph } from "../store/snapshot.ts";
 
 export interface OpenedGraph {
   generation: number;

@@ -1,11 +1,11 @@
 /** What an endpoint answers with, made from what a session answers, and that as JSON. */
 
-import { GraphError } from "./graph-error.ts";
+import { GraphError } from "../graph-error.ts";
+import type { ContextAnswer, RelatedAnswer } from "../query/context.ts";
+import type { Windowed } from "../query/groups.ts";
+import type { ImpactAnswer } from "../query/impact.ts";
+import { candidatesOf } from "../query/symbols.ts";
 import type { GraphOperation } from "./protocol.ts";
-import type { ContextAnswer, RelatedAnswer } from "./query/context.ts";
-import type { Windowed } from "./query/groups.ts";
-import type { ImpactAnswer } from "./query/impact.ts";
-import { candidatesOf } from "./query/symbols.ts";
 
 export interface EndpointBody {
   /** The object, or the items of a list. */

@@ -3,11 +3,11 @@
  * with what was left out counted. The same data as the endpoints.
  */
 import { isAbsolute } from "node:path";
-import type { Changes } from "./query/changes.ts";
-import type { ContextAnswer, Relation } from "./query/context.ts";
-import type { ImpactAnswer } from "./query/impact.ts";
-import type { SearchAnswer } from "./query/search.ts";
-import type { RelatedSymbol, SymbolView } from "./query/symbols.ts";
+import type { Changes } from "../query/changes.ts";
+import type { ContextAnswer, Relation } from "../query/context.ts";
+import type { ImpactAnswer } from "../query/impact.ts";
+import type { SearchAnswer } from "../query/search.ts";
+import type { RelatedSymbol, SymbolView } from "../query/symbols.ts";
 
 /** Bytes of an answer unless the caller asks for more. */
 export const DEFAULT_ANSWER_BYTES = 4_000;

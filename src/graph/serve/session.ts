@@ -3,20 +3,22 @@
  * by itself; keeps nothing that cannot be read again.
  */
 import { existsSync, renameSync, rmSync } from "node:fs";
-import type { CodeGraph } from "./code-graph.ts";
-import { structureOfTexts, structureOnDisk } from "./file-structure.ts";
-import { type GitPlace, headCommit } from "./git.ts";
-import { GraphError } from "./graph-error.ts";
-import { createGraphReader } from "./graph-reader.ts";
-import { CONFIG_NAMES, fingerprintOf, type IndexReport, indexRepository, type PhaseReport } from "./indexer.ts";
-import { type EdgeType, NODE_LABELS, type NodeLabel } from "./model.ts";
-import { createGrammars, type Grammars } from "./parse/grammar.ts";
-import { languageOf } from "./parse/languages.ts";
-import { type Changes, changesOf } from "./query/changes.ts";
-import { type ContextAnswer, contextOf, type RelatedAnswer, type Relation, relatedOf } from "./query/context.ts";
-import { refusal } from "./query/cypher-guard.ts";
-import { type GraphColumns, type GraphColumnsOptions, graphColumns } from "./query/graph-columns.ts";
-import { type GraphData, type GraphDataOptions, graphData } from "./query/graph-data.ts";
+import type { CodeGraph } from "../code-graph.ts";
+import { GraphError } from "../graph-error.ts";
+import { structureOfTexts, structureOnDisk } from "../index/file-structure.ts";
+import { type GitPlace, headCommit } from "../index/git.ts";
+import { CONFIG_NAMES, fingerprintOf, type IndexReport, indexRepository, type PhaseReport } from "../index/indexer.ts";
+import { openSources } from "../index/source-files.ts";
+import { sourceLines } from "../index/source-lines.ts";
+import { walkFolder } from "../index/walk.ts";
+import { type EdgeType, NODE_LABELS, type NodeLabel } from "../model.ts";
+import { createGrammars, type Grammars } from "../parse/grammar.ts";
+import { languageOf } from "../parse/languages.ts";
+import { type Changes, changesOf } from "../query/changes.ts";
+import { type ContextAnswer, contextOf, type RelatedAnswer, type Relation, relatedOf } from "../query/context.ts";
+import { refusal } from "../query/cypher-guard.ts";
+import { type GraphColumns, type GraphColumnsOptions, graphColumns } from "../query/graph-columns.ts";
+import { type GraphData, type GraphDataOptions, graphData } from "../query/graph-data.ts";
 import {
   type CommunityDetail,
   communityDetails,
@@ -24,14 +26,12 @@ import {
   processDetails,
   type Window,
   type Windowed,
-} from "./query/groups.ts";
-import { type ImpactAnswer, type ImpactOptions, impactOf } from "./query/impact.ts";
-import { type SearchAnswer, type SearchOptions, searchGraph } from "./query/search.ts";
-import { openSources } from "./source-files.ts";
-import { sourceLines } from "./source-lines.ts";
-import { createGraphStore, type Manifest } from "./store/graph-store.ts";
-import { type KuzuReader, openKuzu, writeKuzu } from "./store/kuzu.ts";
-import { walkFolder } from "./walk.ts";
+} from "../query/groups.ts";
+import { type ImpactAnswer, type ImpactOptions, impactOf } from "../query/impact.ts";
+import { type SearchAnswer, type SearchOptions, searchGraph } from "../query/search.ts";
+import { createGraphStore, type Manifest } from "../store/graph-store.ts";
+import { type KuzuReader, openKuzu, writeKuzu } from "../store/kuzu.ts";
+import { createGraphReader } from "./graph-reader.ts";
 
 /** A repository and where its graph is kept. */
 export interface GraphPlace extends GitPlace {

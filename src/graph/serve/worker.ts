@@ -7,11 +7,11 @@
  */
 
 import { setPriority } from "node:os";
-import { unpackAddonsTo } from "../core/addons.ts";
-import { isProblem, messageOf } from "../core/errors.ts";
-import { takeTurns } from "../core/turns.ts";
+import { unpackAddonsTo } from "../../core/addons.ts";
+import { isProblem, messageOf } from "../../core/errors.ts";
+import { takeTurns } from "../../core/turns.ts";
+import { isGraphErrorCode } from "../graph-error.ts";
 import { endpointBody, jsonPieces } from "./endpoint-body.ts";
-import { isGraphErrorCode } from "./graph-error.ts";
 import type { GraphReply, GraphRequest } from "./protocol.ts";
 import { createGraphSession, type GraphPlace, type GraphSession } from "./session.ts";
 import { toolText } from "./tool-calls.ts";

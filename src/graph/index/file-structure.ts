@@ -1,14 +1,14 @@
 /** Nodes of single files, edges left out: others are answered between two files. */
-import { takeTurns } from "../core/turns.ts";
+import { takeTurns } from "../../core/turns.ts";
+import type { CodeGraph } from "../code-graph.ts";
+import type { LanguageId } from "../model.ts";
+import { type FileFacts, unpackFacts } from "../parse/facts.ts";
+import type { Grammars } from "../parse/grammar.ts";
+import { endingOf, languageOf } from "../parse/languages.ts";
+import { factsOf, isMachineMade } from "../parse/parse-file.ts";
+import type { SourceFile } from "../resolve/repository.ts";
 import { resolveFiles } from "./analyse.ts";
-import type { CodeGraph } from "./code-graph.ts";
-import type { LanguageId } from "./model.ts";
-import { type FileFacts, unpackFacts } from "./parse/facts.ts";
-import type { Grammars } from "./parse/grammar.ts";
-import { endingOf, languageOf } from "./parse/languages.ts";
-import { factsOf, isMachineMade } from "./parse/parse-file.ts";
 import { parseFiles } from "./parse-files.ts";
-import type { SourceFile } from "./resolve/repository.ts";
 import { addStructure, GraphBuilder } from "./structure.ts";
 
 /** Of files as they are on disk now. What cannot be read or parsed is left out. */

@@ -1,5 +1,5 @@
 import { afterAll, expect, test } from "bun:test";
-import { createSourceTree } from "../testing/source-tree.ts";
+import { createSourceTree } from "../../testing/source-tree.ts";
 import { sourceLines } from "./source-lines.ts";
 
 const tree = createSourceTree({ "a.ts": "one\ntwo\nthree\nfour", "wide.ts": "x".repeat(200_000) }, { git: false });

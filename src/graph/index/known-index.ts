@@ -5,9 +5,9 @@
  */
 import { mkdirSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { GitIndex } from "../working-copy/index-file.ts";
-import type { NewEntry } from "../working-copy/index-format.ts";
-import { writeIndex } from "../working-copy/index-writer.ts";
+import { GitIndex } from "../../working-copy/index-file.ts";
+import type { NewEntry } from "../../working-copy/index-format.ts";
+import { writeIndex } from "../../working-copy/index-writer.ts";
 import { type GitPlace, git, type Repository } from "./git.ts";
 
 export interface KnownIndex {

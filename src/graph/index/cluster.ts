@@ -6,9 +6,9 @@
  * "From Louvain to Leiden" (2019).
  */
 
+import type { CodeGraph, Community } from "../code-graph.ts";
+import { CONFIDENCE, EDGE_TYPES, REASONS, REFERENCE_LABELS } from "../model.ts";
 import { clusterLabels } from "./cluster-labels.ts";
-import type { CodeGraph, Community } from "./code-graph.ts";
-import { CONFIDENCE, EDGE_TYPES, REASONS, REFERENCE_LABELS } from "./model.ts";
 
 /** Weights of edges by type: what works together belongs together. */
 const WEIGHT: Partial<Record<(typeof EDGE_TYPES)[number], number>> = {

@@ -5,14 +5,14 @@
  * applied by hand. Everything is read through open descriptors: no link leads out of the folder. What is left out is counted by reason and named.
  */
 import { readFileSync } from "node:fs";
-import { trackedOf } from "../working-copy/compare.ts";
-import { asText, type Folder, modifiedMs, openFolder } from "../working-copy/folder.ts";
-import { type IgnoreRules, MAX_IGNORE_BYTES, parseIgnoreRules } from "../working-copy/ignore-rules.ts";
-import { GITLINK } from "../working-copy/index-format.ts";
-import { joined, type WalkedPart, walkBeneath } from "../working-copy/walk.ts";
+import { trackedOf } from "../../working-copy/compare.ts";
+import { asText, type Folder, modifiedMs, openFolder } from "../../working-copy/folder.ts";
+import { type IgnoreRules, MAX_IGNORE_BYTES, parseIgnoreRules } from "../../working-copy/ignore-rules.ts";
+import { GITLINK } from "../../working-copy/index-format.ts";
+import { joined, type WalkedPart, walkBeneath } from "../../working-copy/walk.ts";
+import { basename } from "../parse/paths.ts";
 import { type GitPlace, type Repository, repositoryOf } from "./git.ts";
 import { ownIndex } from "./known-index.ts";
-import { basename } from "./parse/paths.ts";
 import { MAX_FILE_BYTES } from "./source-files.ts";
 
 /** More files than this are not walked: the rest is reported as skipped. */

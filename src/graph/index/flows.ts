@@ -2,9 +2,9 @@
  * Phase six: execution flows. From entry points — functions that the product calls nowhere but that call on — along
  * calls, few branches, no repeats. A flow that is part of another is left out.
  */
-import type { CodeGraph, Community, Process } from "./code-graph.ts";
-import { EDGE_TYPES } from "./model.ts";
-import { isTestPath } from "./test-paths.ts";
+import type { CodeGraph, Community, Process } from "../code-graph.ts";
+import { EDGE_TYPES } from "../model.ts";
+import { isTestPath } from "../test-paths.ts";
 
 const MAX_STEPS = 12;
 const MIN_STEPS = 3;

@@ -5,22 +5,22 @@
  */
 import { readFileSync, writeFileSync } from "node:fs";
 import { availableParallelism } from "node:os";
-import { IS_COMPILED } from "../core/self-command.ts";
+import { IS_COMPILED } from "../../core/self-command.ts";
+import type { CodeGraph } from "../code-graph.ts";
+import { EDGE_TYPES, NODE_LABELS, PHASES, type PhaseName } from "../model.ts";
+import { unpackFacts } from "../parse/facts.ts";
+import { LANGUAGES, languageOf } from "../parse/languages.ts";
+import type { SourceFile } from "../resolve/repository.ts";
+import { type CachedFile, type FactCache, readFactCache, writeFactCache } from "../store/fact-cache.ts";
+import type { Generation, GraphStore, Manifest } from "../store/graph-store.ts";
+import { packGraph } from "../store/snapshot.ts";
 import { resolveFiles } from "./analyse.ts";
 import { findCommunities } from "./cluster.ts";
-import type { CodeGraph } from "./code-graph.ts";
 import { findProcesses } from "./flows.ts";
 import { type GitPlace, headCommit } from "./git.ts";
-import { EDGE_TYPES, NODE_LABELS, PHASES, type PhaseName } from "./model.ts";
-import { unpackFacts } from "./parse/facts.ts";
-import { LANGUAGES, languageOf } from "./parse/languages.ts";
 import { parseAll } from "./parse-pool.ts";
-import type { SourceFile } from "./resolve/repository.ts";
 import { reuseEdges } from "./reuse.ts";
 import { openSources, type SourceFiles } from "./source-files.ts";
-import { type CachedFile, type FactCache, readFactCache, writeFactCache } from "./store/fact-cache.ts";
-import type { Generation, GraphStore, Manifest } from "./store/graph-store.ts";
-import { packGraph } from "./store/snapshot.ts";
 import { addFoundEdges, addStructure, GraphBuilder } from "./structure.ts";
 import { type Walk, walkFolder } from "./walk.ts";
 
@@ -61,7 +61,7 @@ const MAX_THREADS = 8;
 const now = () => new Date().toISOString();
 
 /** In the executable every module has the address of the whole; its second entry lies where build.ts put it. */
-const PARSE_WORKER = IS_COMPILED ? "./graph/parse-worker.ts" : "./parse-worker.ts";
+const PARSE_WORKER = IS_COMPILED ? "./graph/index/parse-worker.ts" : "./parse-worker.ts";
 
 export function createParseThread(): Worker {
   return new Worker(new URL(PARSE_WORKER, import.meta.url).href, { smol: true });

@@ -2,8 +2,8 @@
  * Phase three: nodes for files, folders and symbols, CONTAINS and DEFINED_IN between them, and the found edges put in
  * terms of nodes.
  */
-import { CodeGraph, type EdgeColumns, type NodeColumns } from "./code-graph.ts";
-import { GrowingInts } from "./growing-ints.ts";
+import { CodeGraph, type EdgeColumns, type NodeColumns } from "../code-graph.ts";
+import { GrowingInts } from "../growing-ints.ts";
 import {
   EDGE_TYPES,
   type EdgeType,
@@ -12,11 +12,11 @@ import {
   REASONS,
   type Reason,
   SYMBOL_LABELS,
-} from "./model.ts";
-import { ATTACH, SYMBOL, SymbolFlag, TYPE, Type } from "./parse/fact-layout.ts";
-import { dirname } from "./parse/paths.ts";
-import type { RawEdge } from "./resolve/edges.ts";
-import type { Repository } from "./resolve/repository.ts";
+} from "../model.ts";
+import { ATTACH, SYMBOL, SymbolFlag, TYPE, Type } from "../parse/fact-layout.ts";
+import { dirname } from "../parse/paths.ts";
+import type { RawEdge } from "../resolve/edges.ts";
+import type { Repository } from "../resolve/repository.ts";
 
 export const LABEL_ROW = new Map<NodeLabel, number>(NODE_LABELS.map((label, i) => [label, i]));
 const NAMESPACE = SYMBOL_LABELS.indexOf("Namespace");

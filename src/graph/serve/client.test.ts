@@ -2,11 +2,11 @@
 import { afterEach, describe, expect, setDefaultTimeout, test } from "bun:test";
 import { existsSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { skepCommand } from "../testing/server.ts";
-import { createSourceTree, manyFiles, SHOP, type SourceTree } from "../testing/source-tree.ts";
+import { skepCommand } from "../../testing/server.ts";
+import { createSourceTree, manyFiles, SHOP, type SourceTree } from "../../testing/source-tree.ts";
+import type { SymbolContext } from "../query/context.ts";
+import type { SearchAnswer } from "../query/search.ts";
 import { createGraphClient, type GraphClient, type GraphClientLimits, type GraphJson } from "./client.ts";
-import type { SymbolContext } from "./query/context.ts";
-import type { SearchAnswer } from "./query/search.ts";
 import type { CypherAnswer } from "./session.ts";
 
 setDefaultTimeout(60_000);

@@ -1,5 +1,5 @@
 /** A call of one of the four agent tools, from its arguments to its text. */
-import { GraphError } from "./graph-error.ts";
+import { GraphError } from "../graph-error.ts";
 import type { GraphSession } from "./session.ts";
 import { changesText, contextText, impactText, queryText } from "./tools.ts";
 

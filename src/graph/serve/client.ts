@@ -4,12 +4,12 @@
  * query keeps a question waiting. A child that crashes, hangs or grows over its bound is killed and the call tried once
  * more in a fresh one; the stored graph is never harmed, since a new one is swapped in only when whole.
  */
-import { unavailable } from "../core/errors.ts";
-import { WorkerLost, WorkerProcess, type WorkerSetup } from "../core/worker-process.ts";
-import { GraphError } from "./graph-error.ts";
-import type { IndexReport, PhaseReport } from "./indexer.ts";
+import { unavailable } from "../../core/errors.ts";
+import { WorkerLost, WorkerProcess, type WorkerSetup } from "../../core/worker-process.ts";
+import { GraphError } from "../graph-error.ts";
+import type { IndexReport, PhaseReport } from "../index/indexer.ts";
+import { refusal } from "../query/cypher-guard.ts";
 import type { GraphOperation, GraphReply } from "./protocol.ts";
-import { refusal } from "./query/cypher-guard.ts";
 import { createQueryPool } from "./query-pool.ts";
 import type { GraphPlace, GraphSession, GraphStatus } from "./session.ts";
 import { type Asked, askWorker, type GraphJson, type GraphWorker } from "./worker-calls.ts";

@@ -2,9 +2,9 @@
 import { afterEach, expect, test } from "bun:test";
 import { existsSync, readdirSync, readFileSync, renameSync, rmSync } from "node:fs";
 import { join } from "node:path";
-import { createSourceTree, SHOP, type SourceTree } from "../testing/source-tree.ts";
-import { exportLines } from "./export.ts";
-import { createGraphSession, type GraphSession } from "./session.ts";
+import { createSourceTree, SHOP, type SourceTree } from "../../testing/source-tree.ts";
+import { exportLines } from "../serve/export.ts";
+import { createGraphSession, type GraphSession } from "../serve/session.ts";
 
 const trees: SourceTree[] = [];
 afterEach(() => {
@@ -24,9 +24,9 @@ function numbers(seed: number): (below: number) => number {
 
 const START: Record<string, string> = {
   ...SHOP,
-  "src/index.ts": 'export * from "./cart.ts";\nexport { withTax as taxed } from "./tax.ts";\n',
+  "src/index.ts": 'export * from "../cart.ts";\nexport { withTax as taxed } from "../tax.ts";\n',
   "src/shop.ts":
-    'import { Cart, taxed } from "./index.ts";\nimport * as hooks from "./hooks.ts";\n@hooks.logged\nexport class Shop extends Cart {\n  @hooks.logged\n  close() {\n    return taxed(super.total());\n  }\n}\n',
+    'import { Cart, taxed } from "../index.ts";\nimport * as hooks from "../hooks.ts";\n@hooks.logged\nexport class Shop extends Cart {\n  @hooks.logged\n  close() {\n    return taxed(super.total());\n  }\n}\n',
   "src/hooks.ts": "export function logged(target: unknown) {\n  return target;\n}\n",
   "py/bank.py": "from .money import Money, rounded\n\n@rounded\ndef pay(amount):\n    return Money(amount).round()\n",
   "py/__init__.py": "",
@@ -78,7 +78,7 @@ function edit(tree: SourceTree, paths: string[], random: (below: number) => numb
       const made = `src/new${random(1_000)}.ts`;
       tree.write(
         made,
-        `import { withTax } from "./tax.ts";\nexport function more${random(10)}() {\n  return withTax(${random(9)});\n}\n`,
+        `import { withTax } from "../tax.ts";\nexport function more${random(10)}() {\n  return withTax(${random(9)});\n}\n`,
       );
       return `${made} added`;
     }
@@ -120,7 +120,7 @@ interface Trial {
 
 /** Skep's own sources, as far as they have much to do with each other. */
 function ownSources(): Record<string, string> {
-  const root = join(import.meta.dir, "..");
+  const root = join(import.meta.dir, "../..");
   const paths = (readdirSync(root, { recursive: true }) as string[]).filter(
     (path) => /^(graph|core)\/[^/]*(\/[^/]*)?\.ts$/.test(path) && !path.includes("fixtures"),
   );
