@@ -29,7 +29,7 @@ function oneStep(id: string, turns: object[]): CrashRun {
 
 async function withServer(run: CrashRun, env: Record<string, string>, work: (server: TestServer) => Promise<void>) {
   const data = mkdtempSync(join(tmpdir(), "skep-bench-"));
-  const server = await startServer({ data, env: { DEMO_SCRIPT: layOut(data, run), ...env } });
+  const server = await startServer({ data, env: { RATE_LIMIT: "0", DEMO_SCRIPT: layOut(data, run), ...env } });
   try {
     await work(server);
   } finally {

@@ -30,6 +30,7 @@ const PICTURES: Picture[] = [
   { name: "calendar", path: () => "/routines?tab=calendar" },
   { name: "document", path: ({ document }) => `/documents/${document}` },
   { name: "tool-server", path: () => "/tool-servers?new=1", dark: true },
+  { name: "onboarding", path: ({ onboarding }) => `/onboarding/${onboarding}` },
   { name: "code-host", path: () => "/code-host?tab=rules" },
   { name: "notifications", path: () => "/notifications?channel=new" },
   { name: "swarm", path: ({ swarm }) => `/swarms/${swarm}`, dark: true },
@@ -38,6 +39,7 @@ const PICTURES: Picture[] = [
   { name: "agent", path: () => "/agents/engineer" },
   { name: "provider", path: () => "/providers?provider=anthropic" },
   { name: "code-graph", path: ({ project }) => `/projects/${project}/graph?symbol=withTax` },
+  { name: "code-map", path: ({ project }) => `/projects/${project}/graph?tab=map` },
   { name: "usage", path: () => "/usage" },
   { name: "phone", path: () => "/", phone: true },
 ];

@@ -8,7 +8,7 @@ import { type AgentRepository, giveRepository } from "./git/agent-repository.ts"
 import { type ChangedPath, changedPaths, type Hunk, hunksOf, patchOf, type Range } from "./git/changes.ts";
 import { createGitCommand, type GitCommand, type GitRunner } from "./git/command.ts";
 import { type CommitOptions, type Committed, commitAll, type Identity } from "./git/commit.ts";
-import { type ConflictingFile, type MergeOutcome, type MergeRequest, mergeInto } from "./git/merge.ts";
+import { type ConflictingFile, forgetMerge, type MergeOutcome, type MergeRequest, mergeInto } from "./git/merge.ts";
 import { assertRef } from "./git/names.ts";
 import { fetchBranches, pushBranch, type Remote, type RemoteWork, remoteEnvironment } from "./git/remote.ts";
 import { addWorktree, adminFolder, type NewWorktree, removeWorktree, type WorktreePlace } from "./git/worktree.ts";
@@ -61,6 +61,8 @@ export interface Git {
   unmerged(repository: string, prefix: string): Promise<Branch[]>;
   /** @throws Problem 409 `branch_moved`. */
   merge(request: MergeRequest): Promise<MergeOutcome>;
+  /** Removes the mark of a merge; what it did stays. */
+  forgetMerge(repository: string, mark: string): Promise<void>;
   changedPaths(repository: string, range: Range): Promise<ChangedPath[]>;
   /** Unified diff that `git apply` takes; cut after `maxBytes`. */
   patch(
@@ -121,6 +123,7 @@ export function createGit({ program = "git", env }: Partial<Pick<GitRunner, "pro
     branches: (repository, prefix) => branchesBelow(git, repository, prefix),
     unmerged: (repository, prefix) => branchesBelow(git, repository, prefix, "--no-merged=HEAD"),
     merge: (request) => mergeInto(git, request),
+    forgetMerge: (repository, mark) => forgetMerge(git, repository, mark),
     changedPaths: (repository, range) => changedPaths(git, repository, range),
     patch: (repository, range, options) => patchOf(git, repository, range, options),
     hunks: (repository, range, path) => hunksOf(git, repository, range, path),
@@ -157,11 +160,12 @@ async function branchesBelow(
 
 async function headOf(git: GitCommand, repository: string): Promise<Head> {
   const ask = async (args: string[]) => (await git(args, { ...bare(repository), accept: [1, 128] })).stdout.trim();
-  const [commit, branch] = [
-    await ask(["rev-parse", "--verify", "--quiet", "HEAD^{commit}"]),
-    await ask(["symbolic-ref", "--quiet", "--short", "HEAD"]),
-  ];
-  return { commit: commit || null, branch: branch || null };
+  const [commit = "", ref = ""] = (await ask(["rev-parse", "HEAD^{commit}", "--symbolic-full-name", "HEAD"])).split(
+    "\n",
+  );
+  if (/^[0-9a-f]{40,}$/.test(commit))
+    return { commit, branch: ref.replace(/^refs\/heads\//, "").replace(/^HEAD$/, "") || null };
+  return { commit: null, branch: (await ask(["symbolic-ref", "--quiet", "--short", "HEAD"])) || null };
 }
 
 /**

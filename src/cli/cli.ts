@@ -4,6 +4,7 @@ import { isProblem } from "../core/errors.ts";
 import { didYouMean } from "../core/near.ts";
 import { BUILD } from "../core/version.ts";
 import { adminCommand } from "./admin.ts";
+import { backupCommands } from "./backup.ts";
 import { chatCommand } from "./chat/chat.ts";
 import { checkCommand } from "./check.ts";
 import { completionCommand } from "./completion.ts";
@@ -78,6 +79,7 @@ export function createProgram(exit: (code: number) => void): Command {
   graphCommands(program);
   imageCommand(program);
   healthCommands(program);
+  backupCommands(program, exit);
   updateCommand(program, exit);
   completionCommand(program);
   return program;

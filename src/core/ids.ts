@@ -18,6 +18,7 @@ export const ID_PREFIXES = {
   attachment: "att",
   comment: "cmt",
   document: "doc",
+  contradiction: "ctr",
   cookieSet: "ck",
   llmCall: "llm",
   ttsCall: "tts",

@@ -11,3 +11,12 @@ export const orNull = <T extends TSchema>(schema: T, options?: SchemaOptions) =>
 
 /** RFC 3339, UTC, milliseconds. */
 export const Time = t.String({ format: "date-time" });
+
+/** A body whose `description` may be null, with that null as the empty text that is stored. */
+export const withoutNull = <T extends { description?: string | null }>({
+  description,
+  ...rest
+}: T): Omit<T, "description"> & { description?: string } => ({
+  ...rest,
+  ...(description === undefined ? {} : { description: description ?? "" }),
+});

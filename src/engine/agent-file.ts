@@ -1,5 +1,6 @@
 /** `agents/<id>/AGENT.md`: front matter says who the agent is and what it may, the body is its system prompt. Pure. */
 import { type Static, Type as t } from "@sinclair/typebox";
+import { ImageName } from "../core/image-name.ts";
 import { LIMITS } from "../core/limits.ts";
 import { readFrontMatter } from "./front-matter.ts";
 import { placeProblems, schemaProblems } from "./schema-problems.ts";
@@ -33,9 +34,7 @@ export const AGENT_CONFIG = t.Object(
         description: "Names of tools; all when absent.",
       }),
     ),
-    image: t.Optional(
-      orNull(t.String({ pattern: "^[A-Za-z0-9][A-Za-z0-9._:/@-]{0,255}$", description: "Container image." })),
-    ),
+    image: t.Optional(orNull(ImageName)),
     network: t.Optional(t.Union([t.Literal("none"), t.Literal("bridge")])),
     memory_mb: t.Optional(t.Integer({ minimum: 32, maximum: 1_048_576 })),
     cpus: t.Optional(t.Number({ minimum: 0.1, maximum: 256 })),

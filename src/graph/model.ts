@@ -23,6 +23,9 @@ export const SYMBOL_LABELS = [
 ] as const;
 export type SymbolLabel = (typeof SYMBOL_LABELS)[number];
 
+/** Labels of what refers to declarations and declares nothing itself: no name in the code means such a node. */
+export const REFERENCE_LABELS: ReadonlySet<string> = new Set<SymbolLabel>(["Decorator", "Import"]);
+
 /** Every node label; the last two are found by analysis, not declared. Order is part of the snapshot format. */
 export const NODE_LABELS = [...SYMBOL_LABELS, "File", "Folder", "Community", "Process"] as const;
 export type NodeLabel = (typeof NODE_LABELS)[number];

@@ -9,6 +9,7 @@ import { etagOf } from "./etag.ts";
 import type { Form } from "./form.ts";
 import type { Idempotency, PendingKey } from "./idempotency.ts";
 import { parseJson } from "./json-body.ts";
+import { boundCursor, ownCursor } from "./list.ts";
 import type { RateLimitName } from "./rate-limit.ts";
 
 /** What the gate found out about a request, by request. */
@@ -38,6 +39,8 @@ export interface Answer {
     create: () => T,
     remembered?: (object: T) => unknown,
   ): ReturnType<typeof status<201, T>>;
+  /** 200, remembered for its Idempotency-Key like what creates. */
+  done<T>(change: () => T): ReturnType<typeof status<200, T>>;
   /** 202 with `Location` of the status. */
   accepted<T>(locationOf: (object: T) => string, create: () => T): ReturnType<typeof status<202, T>>;
   /** 200 with `ETag`, for objects that people edit. */
@@ -61,24 +64,32 @@ export function base({ store, idempotency, facts }: HttpDeps) {
       const isJson = /^application\/([\w.+-]+\+)?json$/i.test(contentType.trim());
       return raw && isJson ? parseJson(new TextDecoder().decode(raw)) : undefined;
     })
+    .onTransform({ as: "global" }, ({ query, request }) => {
+      if (typeof query["cursor"] === "string") query["cursor"] = ownCursor(request, query["cursor"]);
+    })
+    .onAfterHandle({ as: "global" }, ({ response, request }) => {
+      if (!isPage(response)) return;
+      return { ...response, next_cursor: boundCursor(request, response.next_cursor) };
+    })
     .derive({ as: "global" }, ({ request, set }) => {
       const known = facts.get(request);
-      const made = <S extends 201 | 202, T>(
+      const made = <S extends 200 | 201 | 202, T>(
         code: S,
-        locationOf: (object: T) => string,
+        locationOf: ((object: T) => string) | undefined,
         create: () => T,
         remembered: (object: T) => unknown = (object) => object,
       ) => {
         const object = store.write(() => {
           const result = create();
-          if (known?.pending) idempotency.remember(known.pending, code, locationOf(result), remembered(result));
+          if (known?.pending) idempotency.remember(known.pending, code, locationOf?.(result), remembered(result));
           return result;
         });
-        set.headers["Location"] = locationOf(object);
+        if (locationOf) set.headers["Location"] = locationOf(object);
         return status(code, object);
       };
       const answer: Answer = {
         created: (locationOf, create, remembered) => made(201, locationOf, create, remembered),
+        done: (change) => made(200, undefined, change),
         accepted: (locationOf, create) => made(202, locationOf, create),
         tagged: (object) => {
           set.headers["ETag"] = etagOf(object);
@@ -88,6 +99,10 @@ export function base({ store, idempotency, facts }: HttpDeps) {
       return { caller: known?.caller ?? ANONYMOUS, answer, upload: known?.form?.file };
     });
 }
+
+/** A page that has another after it. */
+const isPage = (answer: unknown): answer is { next_cursor: string } =>
+  typeof answer === "object" && answer !== null && "next_cursor" in answer && typeof answer.next_cursor === "string";
 
 /** The plugin that features' `routes.ts` take as an argument. */
 export type Base = ReturnType<typeof base>;

@@ -33,7 +33,7 @@ export interface EventStreams {
 const encoder = new TextEncoder();
 const RECENT = 4_096;
 const PAGE = 500;
-/** Batches wake-ups: a reader gets an event at most this much later, in ms. */
+/** Between two wake-ups of readers, in ms: what comes in between is sent together, what comes after a pause at once. */
 const WAKE_MS = 10;
 const BUFFER_BYTES = 256 * 1024;
 const RUNS_KNOWN = 1_000;
@@ -71,6 +71,7 @@ export function createEventStreams({ log, bus, ...turns }: EventStreamsDeps): Ev
   const frames = new Map<number, string>();
   let recent: SkepEvent[] = [];
   let waking: ReturnType<typeof setTimeout> | undefined;
+  let wokenAt = Number.NEGATIVE_INFINITY;
 
   /** Of runs that are followed: the position of their end, or null while they go on. */
   const ends = new Map<string, number | null>();
@@ -92,10 +93,16 @@ export function createEventStreams({ log, bus, ...turns }: EventStreamsDeps): Ev
       for (const old of recent.slice(0, RECENT)) frames.delete(old.id);
       recent = recent.slice(RECENT);
     }
-    waking ??= setTimeout(() => {
-      waking = undefined;
-      for (const reader of readers) reader.wake();
-    }, WAKE_MS);
+    if (waking) return;
+    const rest = wokenAt + WAKE_MS - performance.now();
+    waking = setTimeout(
+      () => {
+        waking = undefined;
+        wokenAt = performance.now();
+        for (const reader of readers) reader.wake();
+      },
+      Math.max(0, rest),
+    );
   });
   const heart = setInterval(() => {
     for (const reader of readers) reader.beat();

@@ -1,7 +1,7 @@
 /** Lists: `{items, next_cursor}`, `limit`, and an opaque `cursor` that holds the last row's sort key. */
 import { type TSchema, Type as t } from "@sinclair/typebox";
 import { t as elysia } from "elysia";
-import { badRequest } from "../core/errors.ts";
+import { badRequest, invalidField } from "../core/errors.ts";
 import { LIMITS } from "../core/limits.ts";
 
 /** A whole number in a query, where everything arrives as text: only this form of the schema reads it as a number. */
@@ -68,7 +68,23 @@ export function pageOfArray<Item>(items: readonly Item[], page: Page, keyOf: (it
   return listAnswer(items.slice(start, start + page.limit + 1), page, keyOf, (item) => item);
 }
 
-/** The cursor of the page after the row of this sort key. */
+const TAG_CHARACTERS = 6;
+/** Of the list at the request's path, with what stands in its parameters. */
+const tagOf = ({ url }: Request): string =>
+  Bun.hash(new URL(url).pathname).toString(36).padStart(TAG_CHARACTERS, "0").slice(-TAG_CHARACTERS);
+
+/** A cursor as the list that was asked for gives it: no other list takes it. */
+export const boundCursor = (request: Request, cursor: string): string => tagOf(request) + cursor;
+
+/** The cursor that the list asked for has given. @throws Problem 422 for another list's, 400 for what is none. */
+export function ownCursor(request: Request, given: string): string {
+  const cursor = given.slice(TAG_CHARACTERS);
+  if (given.startsWith(tagOf(request))) return cursor;
+  decodeCursor(cursor);
+  throw invalidField("cursor", "This cursor is another list's. Start again without it");
+}
+
+/** The cursor of the page after the row of this sort key, before `boundCursor`. */
 export const cursorAfter = (key: string): string => Buffer.from(JSON.stringify([1, key])).toString("base64url");
 
 function decodeCursor(cursor: string): string {
@@ -81,11 +97,11 @@ function decodeCursor(cursor: string): string {
   throw badCursor();
 }
 
-/** 400 for a cursor of another list, or of no list. */
+/** 400 for what is no cursor. */
 export const badCursor = () =>
   badRequest("The cursor is not one that this list gave. Start again without it.", "bad_cursor");
 
-/** A sort key that is a number. @throws Problem 400 for another list's cursor. */
+/** A sort key that is a number. @throws Problem 400 for another. */
 export function numberAfter({ after }: Page): number | undefined {
   if (after === null) return undefined;
   if (!/^\d{1,15}$/.test(after)) throw badCursor();

@@ -34,9 +34,19 @@ export function plainSchema(schema: Schema): Schema {
     delete plain["patternProperties"];
     plain["additionalProperties"] = pattern["^(.*)$"];
   }
+  if (isAddedClosed(schema)) delete plain["additionalProperties"];
   if (isSchema(plain["properties"]) && Object.keys(plain["properties"]).length === 0) delete plain["properties"];
   return plainUnion(withNull(plain));
 }
+
+/**
+ * When a route is first used the framework writes `additionalProperties: false` into its schemas, behind all other words.
+ * What a schema itself declares stands before its properties. The document must not depend on what was used before it.
+ */
+const isAddedClosed = (schema: Schema): boolean =>
+  schema["additionalProperties"] === false &&
+  "properties" in schema &&
+  Object.keys(schema).at(-1) === "additionalProperties";
 
 /** An `enum` that may be null names null: by JSON Schema the type alone does not allow it. */
 function withNull(schema: Schema): Schema {

@@ -23,7 +23,7 @@ const MOST = 50_000;
 export interface RateLimits {
   /** Counts a request to a limited route. @returns its headers. @throws Problem 429. */
   route(name: RateLimitName, address: string): Record<string, string>;
-  /** Counts a request by its caller; the local administrator and the engine are not held. @throws Problem 429. */
+  /** Counts a request by its caller; where nobody logs in, by address. The engine is not held. @throws Problem 429. */
   caller(caller: Caller): Record<string, string>;
 }
 
@@ -64,7 +64,7 @@ export function createRateLimits(clock: Clock, apiPerMinute: number): RateLimits
       return take(name, quota, seconds, addressKey(address));
     },
     caller({ kind, userId, execution, address = "" }) {
-      if (apiPerMinute === 0 || kind === "local" || kind === "engine") return {};
+      if (apiPerMinute === 0 || kind === "engine") return {};
       return take("api", apiPerMinute, API_SECONDS, userId ?? execution?.id ?? addressKey(address));
     },
   };

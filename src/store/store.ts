@@ -126,6 +126,7 @@ function createStore(
   let effects: (() => unknown)[] = [];
   let soon: Queued[] = [];
   let timer: ReturnType<typeof setTimeout> | undefined;
+  let flushedAt = Number.NEGATIVE_INFINITY;
 
   const insert = (definition: EventDefinition, draft: EventDraft): void => {
     const { data, ...refs } = draft;
@@ -220,6 +221,7 @@ function createStore(
   /** Chunks of text may be lost with the power, not with the process: no fsync for them alone. */
   const flush = (): void => {
     if (soon.length === 0 || depth > 0 || !sqlite.open) return;
+    flushedAt = performance.now();
     sqlite.pragma("synchronous = NORMAL");
     try {
       write(() => {});
@@ -227,16 +229,22 @@ function createStore(
       sqlite.pragma("synchronous = FULL");
     }
   };
+  /** After a pause the first piece goes out at once; pieces that follow are joined. */
   const schedule = (): void => {
-    timer ??= setTimeout(() => {
-      timer = undefined;
-      try {
-        flush();
-      } catch {
-        // A full disk: the chunks stay queued, bounded below, and go out with the next write that succeeds.
-        if (soon.length > 10_000) soon = soon.slice(-1_000);
-      }
-    }, LIMITS.outputFlushMs);
+    if (timer) return;
+    const rest = flushedAt + LIMITS.outputFlushMs - performance.now();
+    timer = setTimeout(
+      () => {
+        timer = undefined;
+        try {
+          flush();
+        } catch {
+          // A full disk: the chunks stay queued, bounded below, and go out with the next write that succeeds.
+          if (soon.length > 10_000) soon = soon.slice(-1_000);
+        }
+      },
+      Math.max(0, rest),
+    );
   };
 
   return {

@@ -80,6 +80,8 @@ export const PAGES: Page[] = [
   }),
   page("/projects/:id", "Project", () => import("./page/projects/project-page.tsx")),
   page("/projects/:id/graph", "Code graph", () => import("./page/graph/graph-page.tsx")),
+  page("/onboarding", "Projects from a talk", () => import("./page/onboarding/onboardings-page.tsx")),
+  page("/onboarding/:id", "Project from a talk", () => import("./page/onboarding/onboarding-page.tsx")),
   page("/pipelines", "Pipelines", () => import("./page/pipelines/pipelines-page.tsx"), {
     nav: { group: "Team", icon: Workflow, key: "l" },
   }),

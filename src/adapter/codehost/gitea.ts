@@ -1,27 +1,26 @@
 /** Gitea and Forgejo, which has kept its API, with an access token. */
 import { type Comment, giteaApi, type PullRequest, type Repository } from "gitea-js";
-import { isProblem, messageOf, Problem } from "../../core/errors.ts";
 import { type CodeHost, type CodeHostAccess, type HostRepository, type Permission, splitName } from "./code-host.ts";
-import { type HostFetch, refused } from "./host-fetch.ts";
+import { asked, type HostFetch, pagesOf } from "./host-fetch.ts";
 
 const PAGE = 50;
-const MAX_PAGES = 10;
+const pages = pagesOf({ size: PAGE, most: 10 });
 
 export function createGitea(access: CodeHostAccess, fetch: HostFetch): CodeHost {
   const token = access.token ?? "";
   const { repos, user, users } = giteaApi(access.url, { token, customFetch: fetch as typeof globalThis.fetch });
   const at = <T>(repository: string, work: (owner: string, repo: string) => Promise<T>): Promise<T> => {
     const { owner, repo } = splitName(repository);
-    return told(() => work(owner, repo));
+    return asked(() => work(owner, repo));
   };
   return {
     self: () =>
-      told(async () => {
+      asked(async () => {
         const { login = "", full_name } = (await user.userGetCurrent()).data;
         return { login, name: full_name || login, permissions: {} };
       }),
     repositories: (limit, after) =>
-      told(async () => {
+      asked(async () => {
         const page = Number(after ?? 1);
         const size = Math.min(limit, PAGE);
         const { data } = await user.userCurrentListRepos({ page, limit: size });
@@ -37,7 +36,7 @@ export function createGitea(access: CodeHostAccess, fetch: HostFetch): CodeHost 
       }),
     // Bots are users like others there; the rule names each.
     isBot: (_name, login) =>
-      told(async () => (await users.userGet(login)).data.login?.toLowerCase() === login.toLowerCase()),
+      asked(async () => (await users.userGet(login)).data.login?.toLowerCase() === login.toLowerCase()),
     issue: (name, number) =>
       at(name, async (owner, repo) => {
         const { data } = await repos.issueGetIssue(owner, repo, number);
@@ -114,25 +113,3 @@ const presentRepository = (one: Repository): HostRepository => ({
 const presentComment = ({ id, user, body = "", html_url: url = "", created_at = "" }: Comment) => ({
   ...{ id: String(id), author: user?.login ?? "", body, url, created_at },
 });
-
-async function pages<T>(read: (page: number) => Promise<T[]>): Promise<T[]> {
-  const all: T[] = [];
-  for (let page = 1; page <= MAX_PAGES; page++) {
-    const items = await read(page);
-    all.push(...items);
-    if (items.length < PAGE) break;
-  }
-  return all;
-}
-
-/** The client throws the answer itself when it is none of success. */
-async function told<T>(work: () => Promise<T>): Promise<T> {
-  try {
-    return await work();
-  } catch (error) {
-    if (isProblem(error)) throw error;
-    const { status, error: said } = error as { status?: unknown; error?: { message?: string } };
-    if (typeof status === "number") throw refused(status, said?.message ?? "");
-    throw new Problem(502, "codehost_failed", `Asking the code host failed (${messageOf(error).slice(0, 200)}).`);
-  }
-}

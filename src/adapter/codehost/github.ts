@@ -1,13 +1,13 @@
 /** GitHub, as an App (short-lived tokens, one installation an owner) or with one access token. */
 import { createAppAuth } from "@octokit/auth-app";
 import { Octokit } from "@octokit/core";
-import { isProblem, messageOf, Problem } from "../../core/errors.ts";
+import { Problem } from "../../core/errors.ts";
 import { type CodeHost, type CodeHostAccess, type HostRepository, type Permission, splitName } from "./code-host.ts";
-import { type HostFetch, refused } from "./host-fetch.ts";
+import { asked, type HostFetch, pagesOf } from "./host-fetch.ts";
 
 const PAGE = 100;
 /** Pages of a talk that are read. */
-const MAX_PAGES = 5;
+const pages = pagesOf({ size: PAGE, most: 5 });
 const QUIET = { debug() {}, info() {}, warn() {}, error() {} };
 
 interface Door {
@@ -24,16 +24,16 @@ export function createGitHub(access: CodeHostAccess, fetch: HostFetch, onToken: 
   const door = access.app ? appDoor(access.app, options, onToken) : tokenDoor(access.token ?? "", options);
   /** One call in a repository. */
   const at = <T>(repository: string, work: (octokit: Octokit, place: { owner: string; repo: string }) => Promise<T>) =>
-    told(async () => work(await door.of(repository), splitName(repository)));
+    asked(async () => work(await door.of(repository), splitName(repository)));
   return {
-    self: () => told(() => selfOf(door.own, access.app !== undefined)),
-    repositories: (limit, after) => told(() => listRepositories(door, access.app !== undefined, limit, after)),
+    self: () => asked(() => selfOf(door.own, access.app !== undefined)),
+    repositories: (limit, after) => asked(() => listRepositories(door, access.app !== undefined, limit, after)),
     repository: (name) =>
       at(name, async (octokit, place) =>
         presentRepository((await octokit.request("GET /repos/{owner}/{repo}", place)).data),
       ),
     async gitAuthorization(name, fresh) {
-      const token = await told(() => door.gitToken(name, fresh));
+      const token = await asked(() => door.gitToken(name, fresh));
       return `Basic ${Buffer.from(`x-access-token:${token}`).toString("base64")}`;
     },
     permission: (name, username) =>
@@ -253,25 +253,3 @@ const presentComment = (one: {
   ...{ id: String(one.id), author: one.user?.login ?? "", body: one.body ?? "" },
   ...{ url: one.html_url, created_at: one.created_at },
 });
-
-async function pages<T>(read: (page: number) => Promise<T[]>): Promise<T[]> {
-  const all: T[] = [];
-  for (let page = 1; page <= MAX_PAGES; page++) {
-    const items = await read(page);
-    all.push(...items);
-    if (items.length < PAGE) break;
-  }
-  return all;
-}
-
-async function told<T>(work: () => Promise<T>): Promise<T> {
-  try {
-    return await work();
-  } catch (error) {
-    if (isProblem(error)) throw error;
-    const { cause, status } = error as { cause?: unknown; status?: unknown };
-    if (isProblem(cause)) throw cause;
-    if (typeof status === "number") throw refused(status, messageOf(error));
-    throw new Problem(502, "codehost_failed", `Asking the code host failed (${messageOf(error).slice(0, 200)}).`);
-  }
-}

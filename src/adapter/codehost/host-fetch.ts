@@ -46,7 +46,7 @@ async function readBounded(answer: Response): Promise<Uint8Array<ArrayBuffer>> {
 }
 
 /** What a host's answer means. What may be better later has a status of 500 or more, so that a job is tried again. */
-export function refused(status: number, said: string): Problem {
+function refused(status: number, said: string): Problem {
   const words = said.replace(/\s+/g, " ").trim().slice(0, 300) || "no reason given";
   if (status === 401)
     return new Problem(502, "codehost_unauthorized", "The code host refused our credentials. Renew them.");
@@ -63,4 +63,31 @@ export function refused(status: number, said: string): Problem {
   if (status === 409 || status === 422)
     return new Problem(422, "codehost_refused", `The code host refused this: ${words}.`);
   return new Problem(502, "codehost_failed", `The code host answered ${status}.`);
+}
+
+/** Reads all items of a list, over at most `most` pages of `size`. */
+export const pagesOf =
+  ({ size, most }: { size: number; most: number }) =>
+  async <T>(read: (page: number) => Promise<T[]>): Promise<T[]> => {
+    const all: T[] = [];
+    for (let page = 1; page <= most; page++) {
+      const items = await read(page);
+      all.push(...items);
+      if (items.length < size) break;
+    }
+    return all;
+  };
+
+/** Work of a host's client, whose failures become Problems. Clients throw an error with a status, or the answer itself. */
+export async function asked<T>(work: () => Promise<T>): Promise<T> {
+  try {
+    return await work();
+  } catch (error) {
+    if (isProblem(error)) throw error;
+    const { cause, status, error: said } = error as { cause?: unknown; status?: unknown; error?: { message?: string } };
+    if (isProblem(cause)) throw cause;
+    if (typeof status === "number")
+      throw refused(status, error instanceof Error ? error.message : (said?.message ?? ""));
+    throw new Problem(502, "codehost_failed", `Asking the code host failed (${messageOf(error).slice(0, 200)}).`);
+  }
 }

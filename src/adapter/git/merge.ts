@@ -17,7 +17,12 @@ export interface MergeRequest {
   into: string;
   message: string;
   author: Identity;
+  /** Names this merge for good: asked for again after a crash, it is found by that when it was done. */
+  mark?: string | undefined;
+  /** Ends the work while the branch has not moved. */
   signal?: AbortSignal | undefined;
+  /** Called as the work goes on. @param percent of the commits of a rebase. */
+  onStep?: ((percent: number) => void) | undefined;
 }
 
 export interface ConflictingFile {
@@ -44,18 +49,24 @@ type At = { cwd: string; gitDir: string; signal: AbortSignal | undefined; timeou
 
 /** @throws Problem 409 `branch_moved`, 422 for too many commits to rebase. */
 export async function mergeInto(git: GitCommand, request: MergeRequest): Promise<MergeOutcome> {
-  const { repository, into, source, strategy, message, author, signal } = request;
+  const { repository, into, source, strategy, signal } = request;
   assertRef(into);
   assertRef(source);
   const at: At = { cwd: repository, gitDir: repository, signal, timeoutMs: 300_000 };
-  const target = await line(git, at, ["rev-parse", "--verify", "--quiet", `refs/heads/${into}^{commit}`]);
-  const made = await WAYS[strategy](git, at, { source, target, strategy, message, author });
+  const { target, done } = await placesOf(git, at, request);
+  if (done !== undefined && (await isAncestor(git, at, done, target.commit))) return { commit: done };
+  const made = await WAYS[strategy](git, at, { ...request, target });
   if (made.conflicts) return made;
-  if (made.commit !== target) await moveBranch(git, at, into, target, made.commit);
+  signal?.throwIfAborted();
+  if (made.commit !== target.commit) await moveBranch(git, at, request, target.commit, made.commit);
   return made;
 }
 
-type Work = Pick<MergeRequest, "source" | "strategy" | "message" | "author"> & { target: string };
+interface Target {
+  commit: string;
+  tree: string;
+}
+type Work = Pick<MergeRequest, "source" | "strategy" | "message" | "author" | "onStep"> & { target: Target };
 
 const WAYS: Record<MergeStrategy, (git: GitCommand, at: At, work: Work) => Promise<MergeOutcome>> = {
   merge: joined,
@@ -63,13 +74,43 @@ const WAYS: Record<MergeStrategy, (git: GitCommand, at: At, work: Work) => Promi
   rebase: rebased,
 };
 
-async function moveBranch(git: GitCommand, at: At, branch: string, from: string, to: string): Promise<void> {
+const markRef = (mark: string): string => `refs/skep/merge/${mark}`;
+
+/** Where the branch is, and what a merge of this mark has made of it. */
+async function placesOf(git: GitCommand, at: At, { into, mark }: MergeRequest) {
+  if (mark !== undefined) assertRef(mark);
+  const branch = `refs/heads/${into}`;
+  const wanted = [branch, ...(mark === undefined ? [] : [markRef(mark)])];
+  const found = await line(git, at, ["for-each-ref", "--format=%(refname) %(objectname) %(tree)", ...wanted]);
+  const rows = new Map(found.split("\n").map((row) => [row.split(" ")[0]!, row.split(" ").slice(1)]));
+  const [commit, tree] = rows.get(branch) ?? [];
+  if (!commit || !tree) throw conflict(`The branch ${into} is gone.`, "branch_moved");
+  return { target: { commit, tree }, done: mark === undefined ? undefined : rows.get(markRef(mark))?.[0] };
+}
+
+/** The branch and the mark together: after a crash, the one says what became of the other. */
+async function moveBranch(git: GitCommand, at: At, request: MergeRequest, from: string, to: string): Promise<void> {
+  const { into, mark } = request;
+  const moves = [
+    `update refs/heads/${into} ${to} ${from}`,
+    ...(mark === undefined ? [] : [`update ${markRef(mark)} ${to}`]),
+  ];
   try {
-    await git(["update-ref", "-m", "run merged", `refs/heads/${branch}`, to, from], at);
+    // Not to be aborted: what comes next depends on whether it was done.
+    await git(["update-ref", "-m", "run merged", "--stdin"], {
+      ...{ ...at, signal: undefined },
+      stdin: `${moves.join("\n")}\n`,
+    });
   } catch (error) {
     if (!isProblem(error) || error.code !== "git_failed") throw error;
-    throw conflict(`The branch ${branch} moved during the merge. Try again.`, "branch_moved");
+    throw conflict(`The branch ${into} moved during the merge. Try again.`, "branch_moved");
   }
+}
+
+/** Forgets the mark of a merge that was written down elsewhere. */
+export async function forgetMerge(git: GitCommand, repository: string, mark: string): Promise<void> {
+  assertRef(mark);
+  await git(["update-ref", "-d", markRef(mark)], { cwd: repository, gitDir: repository });
 }
 
 async function joined(
@@ -77,22 +118,24 @@ async function joined(
   at: At,
   { source, target, strategy, message, author }: Work,
 ): Promise<MergeOutcome> {
-  if (await isAncestor(git, at, source, target)) return { commit: target };
-  const tree = await mergedTree(git, at, target, source);
+  const tree = await mergedTree(git, at, target.commit, source);
   if (typeof tree !== "string") return tree;
-  if (strategy === "squash" && tree === (await treeOf(git, at, target))) return { commit: target };
-  const parents = strategy === "squash" ? [target] : [target, source];
+  const isThere = tree === target.tree && (strategy === "squash" || (await isAncestor(git, at, source, target.commit)));
+  if (isThere) return { commit: target.commit };
+  const parents = strategy === "squash" ? [target.commit] : [target.commit, source];
   return { commit: await commitTree(git, at, { tree, parents, message, env: identity(author) }) };
 }
 
 /** The commits of `source` that `target` lacks, one after another on top of `target`; merges among them are left out. */
-async function rebased(git: GitCommand, at: At, { source, target, author }: Work): Promise<MergeOutcome> {
-  const listed = await line(git, at, ["rev-list", "--reverse", "--topo-order", "--no-merges", `${target}..${source}`]);
+async function rebased(git: GitCommand, at: At, { source, target, author, onStep }: Work): Promise<MergeOutcome> {
+  const range = `${target.commit}..${source}`;
+  const listed = await line(git, at, ["rev-list", "--reverse", "--topo-order", "--no-merges", range]);
   const commits = listed.split("\n").filter(Boolean);
   if (commits.length > MAX_REBASED)
     throw conflict(`The branch has ${commits.length} commits, too many to rebase. Use squash.`, "too_many_commits");
-  let tip = target;
-  for (const commit of commits) {
+  let tip = target.commit;
+  for (const [index, commit] of commits.entries()) {
+    onStep?.((100 * index) / commits.length);
     const [parent, name, email, date, ...text] = (
       await line(git, at, ["show", "-s", "--format=%P%n%an%n%ae%n%ad%n%B", "--date=raw", commit])
     ).split("\n");

@@ -87,12 +87,15 @@ describe("a talk at a terminal", () => {
     terminal.type("\x03");
     await terminal.shows(/\(stopped\)/);
     await terminal.shows(prompts("engineer", 2));
-    terminal.type("\x04");
+    // Pressed twice more it leaves.
+    terminal.type("\x03");
+    await terminal.shows(/Ctrl-C again leaves/);
+    terminal.type("\x03");
     expect(await terminal.exited).toBe(0);
     expect((await talks("engineer"))[0]!.message_count).toBeGreaterThanOrEqual(2);
   });
 
-  test("its commands: model, attach, rewind, fork, export, cost, agent, and near names for wrong ones", async () => {
+  test("its commands: model, attach, rewind, fork, export, cost, compact, agent, and near names for wrong ones", async () => {
     const terminal = chat(["reviewer"]);
     await terminal.shows(prompts("reviewer", 1));
     const command = async (line: string, pattern: RegExp) => {
@@ -114,7 +117,8 @@ describe("a talk at a terminal", () => {
     await command("/fork", /go on in a copy/);
     await command("/export talk.md", /Written to talk\.md/);
     await command("/export talk.md", /talk\.md is there already/);
-    await command("/cost", /context +empty/);
+    await command("/cost", /context +known after the next reply/);
+    await command("/compact", /reads a summary from now on[\s\S]*›$/);
     await command("/agent scribe", /A new talk with scribe[\s\S]*scribe \$0/);
     terminal.type("\x04");
     expect(await terminal.exited).toBe(0);
@@ -122,7 +126,7 @@ describe("a talk at a terminal", () => {
     expect(text).toContain("attached: my notes.txt");
     expect(text).toContain("First");
     expect(text).not.toContain("Second");
-    expect((await talks("reviewer")).map(({ message_count }) => message_count)).toEqual([2, 4]);
+    expect((await talks("reviewer")).map(({ message_count }) => message_count)).toEqual([3, 4]);
   });
 
   test("a talk in which nothing was said is not kept", async () => {

@@ -72,6 +72,23 @@ test("an entry that somebody else changed meanwhile is not overwritten, and what
   expect((await memory("undo", ENTRY)).code).toBe(0);
 });
 
+test("a vault is consolidated, and a contradiction is listed and settled", async () => {
+  const write = (content: string) =>
+    server.request("POST", "/v1/memory/vaults/scribe/entries", { body: { title: "Port", content } });
+  await write("The shop listens on port 80.");
+  await write("The shop listens on port 81.");
+  expect((await memory("contradictions")).stdout).toContain("None is known");
+  const job = JSON.parse((await memory("consolidate", "scribe", "--json")).stdout);
+  expect((await skep(["jobs", "wait", job.id, "--data", server.data])).code).toBe(0);
+  const listed = (await memory("contradictions", "--agent", "scribe")).stdout;
+  expect(listed).toMatch(/scribe\/note\/port-2 .*says: 81\n {4}The shop listens on port 81\./);
+  const id = /^ctr_\w+/m.exec(listed)![0];
+  expect((await memory("settle", id)).stderr).toContain("--keep ENTRY");
+  expect((await memory("settle", id, "--keep", "scribe/note/port-2")).stdout).toContain("scribe/note/port: superseded");
+  expect((await memory("contradictions")).stdout).toContain("None is known");
+  expect((await memory("settle", id, "--both")).stderr).toContain("no such contradiction");
+});
+
 test("a name without an agent, an entry that is not there and a missing editor are named in one line", async () => {
   for (const [args, message] of [
     [["show", "deploy-day"], "write the agent and the entry"],

@@ -20,6 +20,10 @@ const CONTENT: OptionSpec = {
   about: "the new text; - for standard input; else $EDITOR opens",
 };
 
+/** Of a list that is read whole. */
+const MOST_SHOWN = 1_000;
+const SHOWN_CHARACTERS = 300;
+
 export const memory: Resource = {
   name: "memory",
   one: "agent",
@@ -99,10 +103,38 @@ export const memory: Resource = {
       },
     },
     {
-      name: "take-back",
-      about: "undo all that an execution wrote",
+      name: "consolidate",
+      about: "merge what says the same and look for contradictions, in the background",
+      on: "one",
+      async run({ client, item }) {
+        const path = `/v1/memory/vaults/${encodeURIComponent(item["agent_id"])}/consolidate`;
+        const job = await client.call<Item>("POST", path);
+        return { json: job, text: `${job["id"]}: begun; skep jobs wait ${job["id"]} says what came of it` };
+      },
+    },
+    {
+      name: "contradictions",
+      about: "list pairs of entries that seem to say opposite things",
       on: "none",
-      args: [{ name: "<execution>", about: "its id, as an entry names it" }],
+      options: [AGENT],
+      run: contradictionsOf,
+    },
+    {
+      name: "settle",
+      about: "say which entry of a contradiction holds",
+      on: "none",
+      args: [{ name: "<contradiction>", about: "its id, as the list of them shows it" }],
+      options: [
+        { flags: "--keep <entry>", about: "this one holds and supersedes the other" },
+        { flags: "--both", about: "both are true; the pair is not listed again" },
+      ],
+      run: settle,
+    },
+    {
+      name: "take-back",
+      about: "undo all that an execution, or a consolidation, wrote",
+      on: "none",
+      args: [{ name: "<execution>", about: "its id, as an entry names it; of a consolidation, its job's" }],
       async run({ client, args: [id] }) {
         const done = await client.call<{ taken_back: Item[]; left: Item[] }>(
           "POST",
@@ -165,6 +197,40 @@ async function search({ client, args, flags }: Call): Promise<Answer> {
     "",
   ]);
   return { json: found, text: text.slice(0, -1) };
+}
+
+async function contradictionsOf({ client, flags }: Call): Promise<Answer> {
+  const query = new URLSearchParams();
+  if (flags["agent"] !== undefined) query.set("agent_id", flags["agent"]);
+  const found = await listItems(client, "/v1/memory/contradictions", query, MOST_SHOWN);
+  if (found.items.length === 0)
+    return { json: found, text: "None is known. skep memory consolidate AGENT looks for them." };
+  const side = (agent: string, { entry, updated_at, says, content }: Item) => [
+    `  ${agent}/${entry}  ${paint("dim", timeText(updated_at))}${says.length > 0 ? `  says: ${plain(says.join(", "))}` : ""}`,
+    `    ${plain(content).slice(0, SHOWN_CHARACTERS).trimEnd().replaceAll("\n", "\n    ")}`,
+  ];
+  const text = found.items.flatMap(({ id, agent_id, a, b }) => [
+    paint("bold", id),
+    ...side(agent_id, a),
+    ...side(agent_id, b),
+    "",
+  ]);
+  return { json: found, text: text.slice(0, -1) };
+}
+
+async function settle({ client, args: [id], flags }: Call): Promise<Answer> {
+  const { keep, both } = flags;
+  if ((keep === undefined) === !both)
+    throw new Problem(422, "bad_usage", "Say which entry holds with --keep ENTRY, or --both when both are true.");
+  const path = `/v1/memory/contradictions/${encodeURIComponent(id!)}`;
+  if (both) return { json: await client.call("PUT", path, { keep: null }), text: `${id}: both are true` };
+  const { items } = await listItems(client, "/v1/memory/contradictions", new URLSearchParams(), MOST_SHOWN);
+  const agent = items.find((one) => one["id"] === id)?.["agent_id"] as string | undefined;
+  // Given as lists show it, or as it is called in the vault.
+  const entry = agent !== undefined && keep!.startsWith(`${agent}/`) ? keep!.slice(agent.length + 1) : keep!;
+  const done = await client.call<{ superseded: string }>("PUT", path, { keep: entry });
+  const other = agent === undefined ? done.superseded : `${agent}/${done.superseded}`;
+  return { json: done, text: `${other}: superseded; skep memory undo ${other} brings it back` };
 }
 
 async function show({ client, args: [name] }: Call): Promise<Answer> {

@@ -1,5 +1,5 @@
 /** `skep runs`: what was asked of pipelines, and how it went. `cancel`, `restart` and `approve` act on one. */
-import { Problem } from "../../core/errors.ts";
+import { isProblem, Problem } from "../../core/errors.ts";
 import { MERGE_STRATEGIES } from "../../core/merge-strategy.ts";
 import { RUN_STATUSES } from "../../core/run-states.ts";
 import { exitCodeOf, followRun, type RunView } from "../follow/follow.ts";
@@ -9,6 +9,7 @@ import type { Client } from "../server/client.ts";
 import { paint, plain, type Style } from "../terminal/style.ts";
 import { costText, spanText, tableLines, timeText } from "../terminal/table.ts";
 import { listItems } from "./find.ts";
+import { jobEnded } from "./jobs.ts";
 import type { Answer, Call, Flags, Item, Resource, Verb } from "./resource.ts";
 import { statusStyle } from "./words.ts";
 
@@ -200,27 +201,32 @@ async function merge({ client, path, flags }: Call): Promise<Answer> {
   const { into, strategy, message } = flags;
   const body = { into, strategy, message, push: flags["push"] === true, task: flags["task"] === true };
   try {
-    const merged = await client.call<Item>("POST", `${path}/merge`, body);
-    const pushed = merged["pushed"] ? ", pushed" : "";
-    return {
-      json: merged,
-      text: `${merged["run_id"]} is in ${merged["into"]} at ${merged["commit"].slice(0, 8)}${pushed}`,
-    };
+    const answer = await client.call<Item>("POST", `${path}/merge`, body);
+    if (answer["state"] === undefined) return merged(answer);
+    // It takes long: the server answered with the job.
+    const job = await jobEnded(client, answer);
+    if (job["state"] === "succeeded") return merged(job["result"]);
+    const { code, message } = job["error"] ?? { code: job["state"], message: `The merge was ${job["state"]}.` };
+    if (code !== "merge_conflict") throw new Problem(409, code, message);
+    return conflicting(code, message, job["progress"]);
   } catch (error) {
-    if (!(error instanceof Problem) || error.code !== "merge_conflict") throw error;
-    const files = (error.extras.data?.["files"] ?? []) as { path: string; kind: string; hunks: string[] }[];
-    const shown = files.flatMap((file) => [
-      `${file.path} (${file.kind})`,
-      ...file.hunks.flatMap((hunk) => hunk.split("\n")),
-    ]);
-    const task = error.extras.data?.["task_id"];
-    const lines = [...shown, "", error.detail, ...(task ? [`The task for it: ${task}`] : [])];
-    return {
-      json: { code: error.code, detail: error.detail, files, ...(task ? { task_id: task } : {}) },
-      text: lines,
-      code: 1,
-    };
+    if (!isProblem(error) || error.code !== "merge_conflict") throw error;
+    return conflicting(error.code, error.detail, error.extras.data ?? {});
   }
+}
+
+const merged = (merge: Item): Answer => ({
+  json: merge,
+  text: `${merge["run_id"]} is in ${merge["into"]} at ${merge["commit"].slice(0, 8)}${merge["pushed"] ? ", pushed" : ""}`,
+});
+
+function conflicting(code: string, detail: string, { files = [], task_id: task }: Item): Answer {
+  const shown = (files as { path: string; kind: string; hunks: string[] }[]).flatMap(({ path, kind, hunks }) => [
+    `${path} (${kind})`,
+    ...hunks.flatMap((hunk) => hunk.split("\n")),
+  ]);
+  const json = { code, detail, files, ...(task ? { task_id: task } : {}) };
+  return { json, text: [...shown, "", detail, ...(task ? [`The task for it: ${task}`] : [])], code: 1 };
 }
 
 async function comment({ client, item, path, args: [place, text], flags }: Call): Promise<Answer> {

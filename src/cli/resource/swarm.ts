@@ -79,6 +79,17 @@ export const swarm: Resource = {
         };
       },
     },
+    {
+      name: "retry",
+      about: "do a task again that did not succeed, and what depends on it",
+      on: "one",
+      args: [{ name: "<task>", about: "its key" }],
+      options: [FOLLOW, OUTPUTS],
+      async run({ client, path, args: [key], flags }) {
+        const now = await client.call<Item>("POST", `${path}/tasks/${encodeURIComponent(key!)}/retry`);
+        return flags["follow"] ? follow(client, now, flags) : { json: now, text: `${now["id"]} goes on` };
+      },
+    },
   ],
 };
 
@@ -144,7 +155,8 @@ async function follow(client: Client, item: Item, flags: Flags): Promise<Answer>
       for await (const event of client.events(`/v1/events/stream?swarm_id=${item["id"]}`, left.signal)) {
         if (flags["json"]) console.log(JSON.stringify(event));
         else console.log(lineOf(event as unknown as Item));
-        if (event.kind === "swarm_complete") break;
+        // One whose task was done again has ended before.
+        if (event.kind === "swarm_complete" && isOver(await client.call<Item>("GET", path))) break;
       }
   } finally {
     for (const name of ["SIGINT", "SIGTERM"] as const) process.off(name, leave);

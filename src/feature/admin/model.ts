@@ -1,6 +1,6 @@
 /** What administrators see of the running instance. */
 import { type Static, type TSchema, Type as t } from "@sinclair/typebox";
-import { LIMITS } from "../../core/limits.ts";
+import { ImageName } from "../../core/image-name.ts";
 
 const orNull = <T extends TSchema>(schema: T) => t.Union([schema, t.Null()]);
 const Time = t.String({ format: "date-time" });
@@ -21,13 +21,6 @@ export const Container = t.Object({
 });
 export type Container = Static<typeof Container>;
 
-const PART = "[a-z0-9]+(?:(?:[.]|__?|-+)[a-z0-9]+)*";
-/** A name as registries take it: optional host, path, tag or digest. It never begins with a dash. */
-export const ImageName = t.String({
-  minLength: 1,
-  maxLength: LIMITS.nameCharacters,
-  pattern: `^(?:(?:localhost|[A-Za-z0-9-]+(?:[.][A-Za-z0-9-]+)+|[A-Za-z0-9-]+(?=:))(?::[0-9]{1,5})?/)?${PART}(?:/${PART})*(?::[A-Za-z0-9_][A-Za-z0-9._-]{0,127})?(?:@sha256:[0-9a-f]{64})?$`,
-});
 export const PullImage = t.Object({ image: ImageName });
 
 const Counts = {

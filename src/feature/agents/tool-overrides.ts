@@ -1,7 +1,7 @@
 /** Tools of an agent: what its file names (every tool when it names none), then what was switched on or off for it. */
 import { and, asc, eq } from "drizzle-orm";
 import { type Clock, timestamp } from "../../core/clock.ts";
-import { notFound } from "../../core/errors.ts";
+import { invalidField, notFound } from "../../core/errors.ts";
 import { actorOf, type Caller } from "../../http/caller.ts";
 import { type ListAnswer, type Page, pageOfArray } from "../../http/list.ts";
 import type { Store } from "../../store/store.ts";
@@ -11,7 +11,7 @@ import type { ToolOverride } from "./model.ts";
 
 export interface ToolOverrides {
   list(agentId: string, page: Page): ListAnswer<ToolOverride>;
-  /** @throws Problem 404 unknown tool. */
+  /** @throws Problem 404 unknown tool, 422 one that every agent needs. */
   set(agentId: string, tool: string, enabled: boolean, caller: Caller): ToolOverride;
   /** @throws Problem 404 when there is none. */
   remove(agentId: string, tool: string): void;
@@ -21,6 +21,9 @@ export interface ToolOverrides {
   /** Whether the agent has a tool: `listed` is what its file names, undefined for all. */
   allows(agentId: string, listed: readonly string[] | undefined): (tool: string, isGranted: boolean) => boolean;
 }
+
+/** Without these no work would ever end. */
+const ENDING: ReadonlySet<string> = new Set(["complete", "fail"]);
 
 export interface ToolOverridesDeps {
   store: Store;
@@ -50,6 +53,8 @@ export function createToolOverrides({ store, clock, toolNames }: ToolOverridesDe
     list: (agentId, page) => pageOfArray(rowsOf(agentId), page, (row) => row.tool),
     set(agentId, tool, enabled, caller) {
       if (!toolNames().includes(tool)) throw notFound("tool");
+      if (ENDING.has(tool))
+        throw invalidField("/tool", `${tool} ends an agent's work and cannot be switched; choose another tool`);
       const row = {
         agent_id: agentId,
         tool,

@@ -18,6 +18,8 @@ export interface ApiKeys {
   /** With `key`. @throws Problem 422 for an end in the past, 409 for too many. */
   create(userId: string, input: ApiKeyCreate, actor: string, address?: string): ApiKey;
   list(userId: string, page: Page): ListAnswer<ApiKey>;
+  /** @throws Problem 404, for another user's, too. */
+  get(userId: string, id: string): ApiKey;
   /** @throws Problem 404 unless it is that user's. */
   remove(userId: string, id: string, actor: string, address?: string): void;
   /**
@@ -85,6 +87,12 @@ export function createApiKeys({ store, clock, audit }: { store: Store; clock: Cl
         .limit(page.limit + 1)
         .all();
       return listAnswer(rows, page, (row) => row.id, present);
+    },
+    get(userId, id) {
+      const mine = and(eq(apiKeys.id, id), eq(apiKeys.user_id, userId));
+      const row = db.select().from(apiKeys).where(mine).get();
+      if (!row) throw notFound("API key");
+      return present(row);
     },
     remove(userId, id, actor, address) {
       store.write(() => {

@@ -46,6 +46,12 @@ export function apiKeyRoutes(base: Base, { apiKeys, store }: { apiKeys: ApiKeys;
       response: { 200: listOf(ApiKey) },
       detail: { tags, summary: "My API keys" },
     })
+    .get("/v1/auth/api-keys/:id", ({ params, caller }) => apiKeys.get(accountOf(caller), params.id), {
+      access: "user",
+      params: t.Object({ id: t.String() }),
+      response: { 200: ApiKey },
+      detail: { tags, summary: "One of my API keys" },
+    })
     .delete(
       "/v1/auth/api-keys/:id",
       ({ params, caller, set }) => {

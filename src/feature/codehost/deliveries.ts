@@ -36,6 +36,8 @@ export interface DeliveriesDeps {
   jobs: Pick<Jobs, "enqueue">;
   connection: Pick<CodeHostConnection, "kind" | "webhookSecret">;
   reader: WebhookReader;
+  /** Why nothing is to be done at it: then it needs no job. */
+  obstacleTo(notice: Notice): string | undefined;
   /** Acts on a delivery. */
   definition(): JobDefinition<never>;
 }
@@ -122,17 +124,17 @@ export function createDeliveries(deps: DeliveriesDeps): Deliveries {
         }
         if (known) return { status: "duplicate", id: known.id };
         const at = now();
+        const detail = notice ? (deps.obstacleTo(notice) ?? null) : "Nothing is done at this event.";
         const row: DeliveryRow = {
           ...{ id: newId("delivery"), delivery_id, body_hash, event, repository: notice?.repository ?? null },
           notice: notice ? masking.json(notice) : null,
-          state: notice ? "queued" : "ignored",
-          detail: notice ? null : "Nothing is done at this event.",
-          ...{ error: null, run_id: null, received_at: at, finished_at: notice ? null : at },
+          ...{ state: detail === null ? "queued" : "ignored", detail, error: null, run_id: null },
+          ...{ received_at: at, finished_at: detail === null ? null : at },
         };
         db.insert(table).values(row).run();
         tell(row);
-        if (notice) enqueue(row);
-        return { status: notice ? "accepted" : "ignored", id: row.id };
+        if (detail === null) enqueue(row);
+        return { status: detail === null ? "accepted" : "ignored", id: row.id };
       });
     },
     find,

@@ -74,7 +74,7 @@ export const codehost = defineFeature(
         links.update(run_id, { state: "pending", error: null });
         jobs.enqueue(syncJob, { run_id }, { subject: run_id, userId: runs.rows.run(run_id)?.created_by ?? undefined });
       });
-    const { start, attempt } = createStart({
+    const { start, isWanted, attempt } = createStart({
       ...{ store, masking, connection, rules, links, follow },
       begin: (work) => begin(deps, work),
     });
@@ -86,12 +86,14 @@ export const codehost = defineFeature(
         tasks.execution.merged(runId);
       },
       start,
+      isWanted,
       review: createReview({ store, connection, links, comments, rules, follow }),
     });
     const deliveryJob: JobDefinition = defineDelivery(() => deliveries, react) as JobDefinition;
     const deliveries: Deliveries = createDeliveries({
       ...{ store, clock, masking, jobs, connection },
       reader: { isSigned, bodyHash, deliveryOf, readNotice },
+      obstacleTo: react.obstacleTo,
       definition: () => deliveryJob as JobDefinition<never>,
     });
     const work = createRunWork({
@@ -154,7 +156,7 @@ function defineDelivery(deliveries: () => Deliveries, react: React) {
     async ({ delivery_id }) => {
       const row = deliveries().find(delivery_id);
       if (row?.state !== "queued" || row.notice === null) return undefined;
-      return { ...(await react(row.notice as Notice)) };
+      return { ...(await react.act(row.notice as Notice)) };
     },
     {
       ...{ parallel: PARALLEL, attempts: ATTEMPTS },

@@ -27,13 +27,19 @@ export interface ReactDeps {
   fetchProject(projectId: string): unknown;
   /** The run's work is in this branch of its repository now. */
   merged(runId: string, merge: { into: string; commit: string; head: string }): void;
+  /** Whether a rule speaks of it; whether it holds is seen when it is acted on. */
+  isWanted(notice: Notice, projectIds: readonly string[]): boolean;
   /** Whether a rule starts a run at it, and that run. */
   start(notice: Notice, projectIds: readonly string[]): Promise<Reaction>;
   /** Takes over what a review of a run's pull request says. */
   review(notice: Notice, runId: string): Promise<Reaction>;
 }
 
-export type React = (notice: Notice) => Promise<Reaction>;
+export interface React {
+  /** Why nothing is to be done at it, as far as our own rows tell; undefined when there may be. */
+  obstacleTo(notice: Notice): string | undefined;
+  act(notice: Notice): Promise<Reaction>;
+}
 
 const nothing = (detail: string): Reaction => ({ state: "ignored", detail });
 
@@ -55,11 +61,25 @@ export function projectsOf(
 export function createReact(deps: ReactDeps): React {
   const { store, connection, links } = deps;
 
-  function push({ ref = "" }: Notice, found: ReturnType<typeof projectsOf>): Reaction {
-    if (!ref.startsWith("refs/heads/")) return nothing("A tag was pushed.");
-    if (ref.startsWith("refs/heads/run/")) return nothing("The branch of a run was pushed.");
+  const idsOf = (repository: string): string[] => projectsOf(store, connection, repository).map(({ id }) => id);
+  const reviewed = ({ kind, repository, number }: Notice) =>
+    number !== undefined && ["review", "remark", "comment"].includes(kind)
+      ? links.ofPull(repository, number)
+      : undefined;
+
+  function obstacleTo(notice: Notice): string | undefined {
+    const { kind, action, repository, ref = "" } = notice;
+    const found = idsOf(repository);
+    if (found.length === 0) return `No project has the repository ${repository}.`;
+    if (kind === "push" && !ref.startsWith("refs/heads/")) return "A tag was pushed.";
+    if (kind === "push") return ref.startsWith("refs/heads/run/") ? "The branch of a run was pushed." : undefined;
+    if (kind === "pull_request" && action === "closed") return undefined;
+    return reviewed(notice) || deps.isWanted(notice, found) ? undefined : "No rule is about this.";
+  }
+
+  function push(found: readonly string[]): Reaction {
     const told: string[] = [];
-    for (const { id } of found) {
+    for (const id of found) {
       try {
         deps.fetchProject(id);
         told.push(`${id} is fetched`);
@@ -97,19 +117,18 @@ export function createReact(deps: ReactDeps): React {
     return { state: "done", detail: pull.merged ? "The run's work was merged." : "It was closed.", run_id: runId };
   }
 
-  return async (notice) => {
-    const { kind, action, repository, number, actor } = notice;
-    const found = projectsOf(store, connection, repository);
-    if (found.length === 0) return nothing(`No project has the repository ${repository}.`);
-    if (kind === "push") return push(notice, found);
-    if (kind === "pull_request" && action === "closed") return pullClosed(notice);
-    const { login } = await connection.self();
-    if (actor.toLowerCase() === login.toLowerCase()) return nothing("We did it ourselves.");
-    const own = number === undefined ? undefined : links.ofPull(repository, number);
-    if (own && ["review", "remark", "comment"].includes(kind)) return deps.review(notice, own.run_id);
-    return deps.start(
-      notice,
-      found.map(({ id }) => id),
-    );
+  return {
+    obstacleTo,
+    async act(notice) {
+      const { kind, action, repository, actor } = notice;
+      const obstacle = obstacleTo(notice);
+      if (obstacle !== undefined) return nothing(obstacle);
+      if (kind === "push") return push(idsOf(repository));
+      if (kind === "pull_request" && action === "closed") return pullClosed(notice);
+      const { login } = await connection.self();
+      if (actor.toLowerCase() === login.toLowerCase()) return nothing("We did it ourselves.");
+      const own = reviewed(notice);
+      return own ? deps.review(notice, own.run_id) : deps.start(notice, idsOf(repository));
+    },
   };
 }

@@ -98,7 +98,7 @@ export function createStart(deps: StartDeps) {
   const callerOf = ({ user_id }: RuleRow): Caller => {
     if (user_id === null) return { kind: "local", admin: true };
     const user = store.db.select({ active: users.active }).from(users).where(eq(users.id, user_id)).get();
-    if (!user?.active) throw conflict("The user for whom the rule's runs are is switched off. Make the rule anew.");
+    if (!user?.active) throw conflict("The user for whom the rule's runs are is switched off. Make the rule again.");
     return { kind: "user", admin: false, userId: user_id };
   };
   async function subjectOf(
@@ -163,15 +163,21 @@ export function createStart(deps: StartDeps) {
     return obstacleOf(host, repository, actor, rule);
   }
 
-  async function start(notice: Notice, projectIds: readonly string[]): Promise<Reaction> {
-    const { repository, number } = notice;
+  /** Rules that speak of it. */
+  function rulesFor(notice: Notice, projectIds: readonly string[]): RuleRow[] {
     const event = eventOf(notice);
-    if (event === undefined || number === undefined) return nothing("No rule is about this.");
-    const found = rules
-      .matching(repository, event)
+    if (event === undefined || notice.number === undefined) return [];
+    return rules
+      .matching(notice.repository, event)
       .filter((rule) => projectIds.includes(rule.project_id))
       .filter(({ label }) => !label || notice.label === undefined || sameWord(label, notice.label));
-    if (found.length === 0) return nothing("No rule is about this.");
+  }
+
+  async function start(notice: Notice, projectIds: readonly string[]): Promise<Reaction> {
+    const { repository } = notice;
+    const event = eventOf(notice);
+    const found = rulesFor(notice, projectIds);
+    if (event === undefined || found.length === 0) return nothing("No rule is about this.");
     const host = await connection.host();
     const subject = await subjectOf(host, notice);
     if (!subject.open) return nothing("It is closed.");
@@ -209,7 +215,8 @@ export function createStart(deps: StartDeps) {
         why ?? `A run of ${rule.pipeline_id} would start${rule.enabled ? "." : ", were the rule not switched off."}`,
     };
   }
-  return { start, attempt };
+  const isWanted = (notice: Notice, projectIds: readonly string[]) => rulesFor(notice, projectIds).length > 0;
+  return { start, isWanted, attempt };
 }
 
 const startsWith = (body: string, command: string): boolean => {

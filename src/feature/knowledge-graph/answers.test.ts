@@ -1,7 +1,7 @@
 /** Answers are made into JSON by the worker and passed on: they must fit the schemas, and stay small for large graphs. */
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from "bun:test";
 import { writeFileSync } from "node:fs";
-import type { TSchema } from "@sinclair/typebox";
+import type { Static, TSchema } from "@sinclair/typebox";
 import { Value } from "@sinclair/typebox/value";
 import { listOf } from "../../http/list.ts";
 import { type Answered, startServer, type TestServer } from "../../testing/server.ts";
@@ -72,6 +72,8 @@ describe("answers that the worker made", () => {
       [model.Impact, await post("/impact", { target: "twice" })],
       [model.Changes, await get("/changes")],
       [model.GraphData, await get("/graph-data")],
+      [model.GraphColumns, await get("/graph-data?format=columns")],
+      [model.GraphColumns, await get("/graph-data?format=columns&focus=hub&depth=2")],
       [listOf(model.Community), await get("/communities?limit=2")],
       [listOf(model.Process), await get("/processes?limit=2")],
       [model.CypherAnswer, await post("/cypher", { query: "MATCH (n:File) RETURN n LIMIT 2" })],
@@ -124,6 +126,51 @@ describe("answers that the worker made", () => {
     const answer = await get<{ nodes: unknown[]; edges: { to: string }[] }>("/graph-data?limit=20000");
     expect(sizeOf(answer)).toBeGreaterThan(3 * 128 * 1024);
     expect(answer.body.edges.filter(({ to }) => to === "Function:src/hub.ts#hub").length).toBeGreaterThan(CALLERS);
+  });
+
+  test("a map holds at most 2,000 symbols of all clusters, each in its cluster's disc, in a fraction of the rows' bytes", async () => {
+    type Columns = Static<typeof model.GraphColumns>;
+    const answer = await get<Columns>("/graph-data?format=columns&limit=20000");
+    const { nodes, communities, total, truncated, edges } = answer.body;
+    expect([nodes.id.length, truncated]).toEqual([Math.min(total, 2_000), total > 2_000]);
+    expect(new Set(nodes.community).size).toBe(communities.id.length);
+    for (const [at, place] of nodes.community.entries())
+      expect(
+        Math.hypot(nodes.x[at]! - communities.x[place]!, nodes.y[at]! - communities.y[place]!),
+      ).toBeLessThanOrEqual(communities.r[place]!);
+    expect(Math.max(...edges.from, ...edges.to)).toBeLessThan(nodes.id.length);
+    const rows = await get("/graph-data?limit=2000");
+    expect(sizeOf(answer)).toBeLessThan(sizeOf(rows) / 4);
+    const few = (await get<Columns>("/graph-data?format=columns&limit=10&labels=Function")).body;
+    expect([few.nodes.id.length <= 10, few.nodes.label.every((at) => few.labels[at] === "Function")]).toEqual([
+      true,
+      true,
+    ]);
+  });
+
+  test("a neighbourhood says how many steps each is away, and in which direction", async () => {
+    type Columns = Static<typeof model.GraphColumns>;
+    const { nodes, total, truncated } = (await get<Columns>("/graph-data?format=columns&focus=hub&limit=101")).body;
+    const leaf = nodes.name.indexOf("leaf");
+    expect([nodes.hops[nodes.name.indexOf("hub")], nodes.hops[leaf]]).toEqual([0, 1]);
+    expect(nodes.hops.filter((hop) => hop === -1)).toHaveLength(50);
+    // The files that import it, and their imports, among them.
+    expect([total, truncated]).toEqual([CALLERS + 2 * FILES + 2, true]);
+    const far = (await get<Columns>("/graph-data?format=columns&focus=leaf&depth=2&limit=200")).body.nodes;
+    expect(new Set(far.hops)).toEqual(new Set([0, -1, -2]));
+    expect((await get("/graph-data?format=columns&focus=twice")).status).toBe(422);
+    expect((await get("/graph-data?format=columns&focus=nothing")).status).toBe(404);
+    expect((await get("/graph-data?focus=hub")).status).toBe(422);
+    expect((await get("/graph-data?format=columns&focus=hub&depth=9")).status).toBe(422);
+  });
+
+  test("who has the graph of this index gets 304", async () => {
+    const { headers } = await get("/graph-data?format=columns");
+    const etag = headers.get("etag")!;
+    expect(etag).toMatch(/^"\w+\.\d+"$/);
+    const again = (tag: string) =>
+      fetch(`${server.url}${at}/graph-data?format=columns`, { headers: { "If-None-Match": tag } });
+    expect([(await again(etag)).status, (await again('"other"')).status]).toEqual([304, 200]);
   });
 });
 

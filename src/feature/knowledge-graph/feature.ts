@@ -5,9 +5,10 @@ import { join } from "node:path";
 import { adminFolder } from "../../adapter/git/worktree.ts";
 import { LIMITS } from "../../core/limits.ts";
 import { selfCommand } from "../../core/self-command.ts";
-import { createGraphClient } from "../../graph/client.ts";
-import type { GraphPlace } from "../../graph/session.ts";
-import { toolSchemas } from "../../graph/tools.ts";
+import { createGraphClient } from "../../graph/serve/client.ts";
+import type { GraphPlace } from "../../graph/serve/session.ts";
+import { toolSchemas } from "../../graph/serve/tools.ts";
+import { createGraphStore } from "../../graph/store/graph-store.ts";
 import type { Page } from "../../http/list.ts";
 import type { DataFolder } from "../../store/data-folder.ts";
 import { type Core, defineFeature } from "../feature.ts";
@@ -37,8 +38,12 @@ export const knowledgeGraph = defineFeature(
     const jobs = createIndexJobs({ store, jobs: deps.jobs, graphOf: (id) => client.project(places.placeOf(id)) });
     const newest: Page = { limit: LIMITS.listMax, after: null };
     const hasIndex = (id: string) => existsSync(join(places.placeOf(id).store, "manifest.json"));
+    const versionOf = (id: string): string | undefined => {
+      const known = hasIndex(id) ? createGraphStore(places.placeOf(id).store).manifest() : undefined;
+      return known && `${known.commit || "files"}.${known.generation}`;
+    };
     const indexed = () => projects.list({}, newest).items.flatMap(({ id }) => (hasIndex(id) ? [id] : []));
-    const service = createKnowledgeGraph({ client, jobs, project: projects.find, indexed, ...places });
+    const service = createKnowledgeGraph({ client, jobs, project: projects.find, indexed, versionOf, ...places });
 
     /** A job could write into the folder of a project that is gone. */
     async function forget(projectId: string): Promise<void> {

@@ -93,8 +93,8 @@ export const Phase = t.Object({
   percent: t.Number({ minimum: 0, maximum: 100 }),
   done: t.Integer(),
   total: t.Integer(),
-  started_at: t.Optional(t.Number({ description: "Milliseconds since 1970." })),
-  finished_at: t.Optional(t.Number()),
+  started_at: t.Optional(Time),
+  finished_at: t.Optional(Time),
 });
 export type Phase = Static<typeof Phase>;
 
@@ -120,14 +120,71 @@ export const IndexRequest = t.Object({
 });
 
 const Words = (description: string) => t.Optional(t.String({ maxLength: 2_000, description }));
+export const MOST_COLUMNS = 2_000;
 export const GraphDataQuery = t.Object({
+  format: t.Optional(oneOf("rows", "columns")),
+  focus: t.Optional(
+    t.String({
+      minLength: 1,
+      maxLength: 1_000,
+      description: "With `format=columns`: the neighbourhood of this symbol, by id or name, instead of a map.",
+    }),
+  ),
+  depth: t.Optional(
+    queryInteger({ minimum: 1, maximum: 5, description: "Steps from the focus, each way; default 1." }),
+  ),
   labels: Words("Node labels, separated by commas."),
   types: Words("Relationship types, separated by commas."),
   path: Words("Only what lies in this file or folder."),
   limit: t.Optional(
-    queryInteger({ minimum: 1, description: "Most nodes; default 2,000, more than 20,000 counts as 20,000." }),
+    queryInteger({
+      minimum: 1,
+      description: "Most nodes; default 2,000, more than 20,000 counts as 20,000, as columns more than 2,000 as 2,000.",
+    }),
   ),
 });
+export type GraphDataQuery = Static<typeof GraphDataQuery>;
+const Integers = t.Array(t.Integer());
+const Texts = t.Array(t.String());
+/** The nth of each list belongs to one symbol, relationship or cluster. */
+export const GraphColumns = t.Object(
+  {
+    labels: Texts,
+    types: Texts,
+    files: Texts,
+    nodes: t.Object({
+      ...{ id: Texts, name: Texts },
+      label: t.Array(t.Integer(), { description: "Place in `labels`." }),
+      file: t.Array(t.Integer(), { description: "Place in `files`; -1 for none." }),
+      community: t.Array(t.Integer(), { description: "Place in `communities`; -1 for none." }),
+      ...{ line: Integers, degree: Integers },
+      hops: t.Array(t.Integer(), {
+        description: "Below 0: so many steps depend on the focus; above 0: it depends on them. All 0 without a focus.",
+      }),
+      ...{ x: Integers, y: Integers },
+    }),
+    edges: t.Object({
+      from: t.Array(t.Integer(), { description: "Place in `nodes`, as `to`." }),
+      ...{ to: Integers },
+      type: t.Array(t.Integer(), { description: "Place in `types`." }),
+      confidence: t.Array(Confidence),
+    }),
+    communities: t.Object({
+      ...{ id: Texts, label: Texts, symbol_count: Integers },
+      x: t.Array(t.Integer(), {
+        description: "Of the disc that its symbols lie in, as `y` and `r`; empty with a focus.",
+      }),
+      ...{ y: Integers, r: Integers },
+    }),
+    links: t.Object(
+      { from: Integers, to: Integers, count: Integers },
+      { description: "Relationships between clusters." },
+    ),
+    truncated: t.Boolean(),
+    total: t.Integer({ description: "Symbols that there are, shown or not." }),
+  },
+  { title: "GraphColumns" },
+);
 export const GraphData = t.Object({
   nodes: t.Array(t.Object({ ...symbolFields, degree: t.Integer() })),
   edges: t.Array(

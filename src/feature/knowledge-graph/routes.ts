@@ -2,9 +2,10 @@
 import { type TSchema, Type as t } from "@sinclair/typebox";
 import { Elysia } from "elysia";
 import { invalidField } from "../../core/errors.ts";
-import type { GraphJson } from "../../graph/client.ts";
+import type { GraphJson } from "../../graph/serve/client.ts";
 import type { Base } from "../../http/base.ts";
-import { cursorAfter, listOf, numberAfter, PageQuery, pageOf } from "../../http/list.ts";
+import type { Caller } from "../../http/caller.ts";
+import { boundCursor, cursorAfter, listOf, numberAfter, PageQuery, pageOf } from "../../http/list.ts";
 import {
   Changes,
   ChangesQuery,
@@ -15,6 +16,7 @@ import {
   CypherRequest,
   EdgeType,
   FilePath,
+  GraphColumns,
   GraphData,
   GraphDataQuery,
   GraphStatus,
@@ -23,6 +25,7 @@ import {
   IndexJob,
   IndexRequest,
   MAX_RELATED,
+  MOST_COLUMNS,
   NodeLabel,
   Process,
   RELATED_SHOWN,
@@ -85,8 +88,9 @@ export function knowledgeGraphRoutes(base: Base, graphs: KnowledgeGraph) {
     )
     .get(
       `${PATH}/context/:symbol/:relation`,
-      ({ params, query, caller }) =>
+      ({ params, query, caller, request }) =>
         passedList(
+          request,
           graphs
             .graph(params.id, caller)
             .json.related(params.symbol, params.relation, windowOf(query), query.file_path),
@@ -189,26 +193,27 @@ function listRoutes(base: Base, graphs: KnowledgeGraph) {
     .use(base)
     .get(
       `${PATH}/graph-data`,
-      ({ params, query, caller }) =>
-        passed(
-          graphs.graph(params.id, caller).json.graphData({
-            labels: wordsOf("labels", query.labels, NodeLabel),
-            types: wordsOf("types", query.types, EdgeType),
-            path: query.path || undefined,
-            limit: Math.min(query.limit ?? 2_000, 20_000),
-          }),
-        ),
+      ({ params, query, caller, request }) => graphDataOf(graphs, params.id, query, caller, request),
       {
         ...asking,
         params: ProjectPath,
         query: GraphDataQuery,
-        response: { 200: GraphData },
-        ...described("Nodes and relationships for drawing, most connected first"),
+        response: {
+          200: t.Union([GraphData, GraphColumns]),
+          304: t.Void({ description: "The index is still the same." }),
+        },
+        detail: {
+          tags,
+          summary: "Nodes and relationships for drawing, most connected first",
+          description:
+            "`format=columns` is small and has positions: a map of the most connected symbols of each cluster or, with `focus`, what depends on a symbol and what it depends on. The `ETag` is the index's: it changes when the project is indexed again.",
+        },
       },
     )
     .get(
       `${PATH}/communities`,
-      ({ params, query, caller }) => passedList(graphs.graph(params.id, caller).json.communities(windowOf(query))),
+      ({ params, query, caller, request }) =>
+        passedList(request, graphs.graph(params.id, caller).json.communities(windowOf(query))),
       {
         ...asking,
         params: ProjectPath,
@@ -219,8 +224,8 @@ function listRoutes(base: Base, graphs: KnowledgeGraph) {
     )
     .get(
       `${PATH}/processes`,
-      ({ params, query, caller }) =>
-        passedList(graphs.graph(params.id, caller).json.processes(windowOf(query), query.symbol)),
+      ({ params, query, caller, request }) =>
+        passedList(request, graphs.graph(params.id, caller).json.processes(windowOf(query), query.symbol)),
       {
         ...asking,
         params: ProjectPath,
@@ -232,6 +237,33 @@ function listRoutes(base: Base, graphs: KnowledgeGraph) {
         ...described("Execution flows with their steps in order"),
       },
     );
+}
+
+async function graphDataOf(
+  graphs: KnowledgeGraph,
+  project: string,
+  query: GraphDataQuery,
+  caller: Caller,
+  request: Request,
+): Promise<Response> {
+  const graph = graphs.graph(project, caller);
+  const labels = wordsOf("labels", query.labels, NodeLabel);
+  const path = query.path || undefined;
+  const version = graphs.version(project);
+  const headers: Record<string, string> = version === undefined ? {} : { ETag: `"${version}"` };
+  const known = request.headers
+    .get("if-none-match")
+    ?.split(",")
+    .map((tag) => tag.trim().replace(/^W\//, ""));
+  if (version !== undefined && known?.includes(`"${version}"`)) return new Response(null, { status: 304, headers });
+  const limit = Math.min(query.limit ?? MOST_COLUMNS, query.format === "columns" ? MOST_COLUMNS : 20_000);
+  if (query.format === "columns")
+    return passed(
+      graph.json.graphColumns({ labels, path, limit, focus: query.focus, depth: query.depth ?? 1 }),
+      headers,
+    );
+  if (query.focus !== undefined) throw invalidField("focus", "Needs format=columns");
+  return passed(graph.json.graphData({ labels, types: wordsOf("types", query.types, EdgeType), path, limit }), headers);
 }
 
 /** Words of a list in a query. @throws Problem 422 for one that is none of the schema's. */
@@ -252,17 +284,16 @@ function wordsOf<T extends string>(
 const JSON_HEADERS = { "Content-Type": "application/json" };
 
 /** The worker's JSON as it is: a test holds it to the schemas. */
-async function passed(answer: Promise<GraphJson>): Promise<Response> {
-  return new Response(new Blob((await answer).pieces), { headers: JSON_HEADERS });
+async function passed(answer: Promise<GraphJson>, headers: Record<string, string> = {}): Promise<Response> {
+  return new Response(new Blob((await answer).pieces), { headers: { ...JSON_HEADERS, ...headers } });
 }
 
-async function passedList(answer: Promise<GraphJson>): Promise<Response> {
+async function passedList(request: Request, answer: Promise<GraphJson>): Promise<Response> {
   const { pieces, next } = await answer;
-  const end = `,"next_cursor":${JSON.stringify(cursorOf(next))}}`;
+  const cursor = next === null ? null : boundCursor(request, cursorAfter(String(next)));
+  const end = `,"next_cursor":${JSON.stringify(cursor)}}`;
   return new Response(new Blob(['{"items":', ...pieces, end]), { headers: JSON_HEADERS });
 }
-
-const cursorOf = (next: number | null): string | null => (next === null ? null : cursorAfter(String(next)));
 
 function windowOf(query: { limit?: number | undefined; cursor?: string | undefined }) {
   const page = pageOf(query);

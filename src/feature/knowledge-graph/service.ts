@@ -1,8 +1,8 @@
 /** The code graph of projects: which place a question is about, how far its index is, and what agents may ask. */
 import { conflict, forbidden, notFound, unavailable } from "../../core/errors.ts";
 import type { ExecutionInfo } from "../../engine/tool.ts";
-import type { GraphClient, RemoteGraph } from "../../graph/client.ts";
-import type { GraphPlace } from "../../graph/session.ts";
+import type { GraphClient, RemoteGraph } from "../../graph/serve/client.ts";
+import type { GraphPlace } from "../../graph/serve/session.ts";
 import type { Caller } from "../../http/caller.ts";
 import type { Project } from "../projects/model.ts";
 import type { IndexJobs } from "./index-jobs.ts";
@@ -15,6 +15,7 @@ export interface KnowledgeGraphDeps {
   project(id: string): Pick<Project, "workspace"> | undefined;
   /** Where a project's sources and its graph are. */
   placeOf(projectId: string): GraphPlace;
+  versionOf(projectId: string): string | undefined;
   /** Projects that have an index, the newest first. */
   indexed(): string[];
   /** The working copy of a run, with a graph of its own; undefined when it has none. */
@@ -40,6 +41,8 @@ export interface KnowledgeGraph {
   cancel(projectId: string, jobId: string, caller: Caller): IndexJob;
   /** For questions, whose answers come as the graph gives them. */
   graph(projectId: string, caller: Caller): RemoteGraph;
+  /** Another one after each index: its commit and number. Undefined before the first. */
+  version(projectId: string): string | undefined;
   /** Symbols of the projects' indexes by words of their names and paths. @param limit most symbols. */
   findSymbols(words: readonly string[], limit: number): Promise<FoundSymbol[]>;
   /** What an agent's tool says: of the run's own working copy as it is now, else of the project's index. */
@@ -98,6 +101,7 @@ export function createKnowledgeGraph(deps: KnowledgeGraphDeps): KnowledgeGraph {
       find(projectId, caller);
       return client.project(deps.placeOf(projectId));
     },
+    version: deps.versionOf,
     async findSymbols(words, limit) {
       const options = { query: words.join(" "), limit: Math.min(limit * 2, 100), includeCode: false };
       const search = async (project_id: string): Promise<FoundSymbol[]> => {

@@ -1,6 +1,7 @@
 /** Tool servers as the API shows them. */
 import { type Static, Type as t } from "@sinclair/typebox";
 import { SLUG } from "../../core/ids.ts";
+import { ImageName } from "../../core/image-name.ts";
 import { LIMITS } from "../../core/limits.ts";
 import { oneOf, orNull } from "../../core/schema.ts";
 
@@ -29,7 +30,7 @@ const fields = {
   env: Values("All that a stdio server finds in its environment, besides HOME, PATH and LANG."),
   url: orNull(Text(2_000), { description: "Address of an http or sse server." }),
   headers: Values("Sent with each request to an http or sse server."),
-  image: orNull(t.String({ minLength: 1, maxLength: 512 }), {
+  image: orNull(ImageName, {
     description: "Container image of a stdio server. Null runs it on the host, where ALLOW_HOST_SHELL allows that.",
   }),
   network: t.Union([t.Literal("none"), t.Literal("bridge")], { description: "Network of its container." }),
@@ -75,13 +76,15 @@ export const McpServer = t.Object({
 });
 export type McpServer = Static<typeof McpServer>;
 
+const changeable = t.Partial(t.Object({ ...fields, description: orNull(fields.description) }));
+
 export const McpCreate = t.Object({
   id: t.String({ pattern: SLUG.source }),
-  ...t.Partial(t.Object(fields)).properties,
+  ...changeable.properties,
   transport: fields.transport,
 });
 export type McpCreate = Static<typeof McpCreate>;
-export const McpUpdate = t.Partial(t.Object(fields));
+export const McpUpdate = changeable;
 export type McpUpdate = Static<typeof McpUpdate>;
 
 export const StatusUpdate = t.Object({

@@ -6,6 +6,7 @@ import { conflict, invalidField, notFound } from "../../core/errors.ts";
 import { ADMINISTRATORS } from "../../core/events.ts";
 import { isSlug } from "../../core/ids.ts";
 import { LIMITS } from "../../core/limits.ts";
+import { withoutNull } from "../../core/schema.ts";
 import { actorOf, type Caller } from "../../http/caller.ts";
 import { type ListAnswer, type Page, pageOfArray } from "../../http/list.ts";
 import type { Audit } from "../../store/audit.ts";
@@ -92,7 +93,7 @@ export function createMcp(deps: McpDeps) {
     };
   };
   const merged = (before: ServerRow, { env, headers, ...sent }: McpUpdate): ServerRow => {
-    const next = { ...before, ...sent };
+    const next = { ...before, ...withoutNull(sent) };
     const isElsewhere = originOf(next) !== originOf(before) || next.transport !== before.transport;
     const oldHeaders = isElsewhere ? {} : values.open(before.sealed_headers);
     const now = {

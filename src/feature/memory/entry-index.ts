@@ -82,9 +82,15 @@ export function createEntryIndex(store: Store, folder: TextFolder, format: Front
       );
     }
   }
+  function removeContradictions(vault: string, entry: string): void {
+    statement("DELETE FROM memory_contradictions WHERE vault = ? AND (a = ? OR b = ?)").run(vault, entry, entry);
+  }
   function put(row: EntryRow): void {
+    const before = stored(row.vault, row.entry);
     store.write(() => {
       removeUnits(row.vault, row.entry);
+      if (before && (before.content !== row.content || before.title !== row.title))
+        removeContradictions(row.vault, row.entry);
       statement(
         `INSERT OR REPLACE INTO memory_entries (vault, entry, title, type, owner_id, trusted, pinned, expires_at,
            superseded_by, tags, links, origin, problem, content, size_bytes, created_at, updated_at, digest)
@@ -101,6 +107,7 @@ export function createEntryIndex(store: Store, folder: TextFolder, format: Front
   function drop(vault: string, entry: string): void {
     store.write(() => {
       removeUnits(vault, entry);
+      removeContradictions(vault, entry);
       statement("DELETE FROM memory_entries WHERE vault = ? AND entry = ?").run(vault, entry);
     });
   }

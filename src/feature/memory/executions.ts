@@ -56,6 +56,9 @@ export function createExecutionMemories({ store, memory, toolSources }: Executio
     const row = statement(
       "SELECT s.user_id FROM executions x JOIN sessions s ON s.id = x.session_id WHERE x.id = ?",
     ).get(executionId) as { user_id: string | null } | undefined;
+    // A consolidation is no execution: its writes name its job, and who asked for it.
+    const asked = "SELECT 1 FROM memory_versions WHERE execution_id = ? AND user_id = ?";
+    if (!row && caller.userId !== undefined && exists(asked, executionId, caller.userId)) return;
     const known = row ?? (caller.admin && exists("SELECT 1 FROM memory_versions WHERE execution_id = ?", executionId));
     if (!known || !(caller.admin || (row !== undefined && row.user_id === caller.userId))) throw notFound("execution");
   }

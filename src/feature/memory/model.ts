@@ -167,6 +167,10 @@ export const ScoreSettings = t.Object(
     recency_floor: t.Number({ minimum: 0, maximum: 1, description: "Recency never falls below." }),
     frequency_cap: t.Integer({ minimum: 1, maximum: 100_000, description: "Accesses that count as most frequent." }),
     recall_tokens: t.Integer({ minimum: 0, maximum: 20_000, description: "Most that memory may take of a prompt." }),
+    consolidate_daily: t.Boolean({
+      description:
+        "Every day, vaults that changed are gone through: what says the same is merged, contradictions are listed.",
+    }),
   },
   { ...strict, title: "MemoryScoreSettings" },
 );
@@ -178,6 +182,7 @@ export const ScoreSettingsUpdate = t.Partial(
 export const DEFAULT_SCORE_SETTINGS: ScoreSettings = {
   ...{ usefulness_weight: 0.5, recency_weight: 0.3, frequency_weight: 0.2 },
   ...{ half_life_days: 30, recency_floor: 0.1, frequency_cap: 50, recall_tokens: 1_500 },
+  consolidate_daily: true,
 };
 
 export const MemoryGraph = t.Object(
@@ -221,3 +226,26 @@ export const TakenBack = t.Object(
   { title: "TakenBackMemory" },
 );
 export type TakenBack = Static<typeof TakenBack>;
+
+const ContradictionSide = t.Object({
+  entry: t.String(),
+  title: t.String(),
+  type: EntryType,
+  content: t.String(),
+  trusted: t.Boolean(),
+  says: t.Array(t.String(), { description: "Words that only this one of the two says, without endings." }),
+  updated_at: Time,
+});
+export const Contradiction = t.Object(
+  { id: t.String(), agent_id: t.String(), a: ContradictionSide, b: ContradictionSide, found_at: Time },
+  { title: "MemoryContradiction" },
+);
+export type Contradiction = Static<typeof Contradiction>;
+
+export const ContradictionVerdict = t.Object(
+  {
+    keep: orNull(t.String({ minLength: 1, maxLength: 200, description: "The entry that holds; null: both are true." })),
+  },
+  strict,
+);
+export type ContradictionVerdict = Static<typeof ContradictionVerdict>;

@@ -82,9 +82,9 @@ export function createRecall({ store, clock, search, scores }: RecallDeps) {
 
   /** What an earlier turn of the session began with. Undefined when there is none, or a part of it was taken away since. */
   function keptFor({ sessionId, agentId, userId }: Who): { text: string; keys: Key[] } | undefined {
-    const kept = statement("SELECT text, entries FROM session_recalls WHERE session_id = ? AND agent_id = ?").get(
-      ...[sessionId, agentId],
-    ) as { text: string; entries: string } | undefined;
+    const kept = statement(
+      "SELECT text, entries FROM memory_session_recalls WHERE session_id = ? AND agent_id = ?",
+    ).get(...[sessionId, agentId]) as { text: string; entries: string } | undefined;
     if (!kept) return undefined;
     const keys = JSON.parse(kept.entries) as Key[];
     const { where, values } = visibleTo(readerFor({ userId }));
@@ -119,7 +119,7 @@ export function createRecall({ store, clock, search, scores }: RecallDeps) {
         if (kept) return;
         scores.accessed(keys);
         statement(
-          "INSERT OR REPLACE INTO session_recalls (session_id, agent_id, text, entries) VALUES (?, ?, ?, ?)",
+          "INSERT OR REPLACE INTO memory_session_recalls (session_id, agent_id, text, entries) VALUES (?, ?, ?, ?)",
         ).run(...[execution.sessionId, execution.agentId, text, JSON.stringify(keys)]);
       });
       return text === "" ? undefined : text;

@@ -62,7 +62,7 @@ const GRAPH_NODES = 5_000;
 const MAX_ENTRIES_PER_VAULT = 50_000;
 
 export const readerOf = ({ admin, userId }: Caller): Reader => (admin ? { all: true } : { all: false, userId });
-const writerOf = ({ execution, userId }: Caller): Writer => ({
+export const writerOf = ({ execution, userId }: Caller): Writer => ({
   executionId: execution?.id,
   sessionId: execution?.sessionId,
   userId,
@@ -210,6 +210,8 @@ export function createMemory(deps: MemoryDeps) {
   }
 
   return {
+    assertVault,
+    mayChange,
     find,
     findForChange,
     add,
@@ -231,9 +233,9 @@ export function createMemory(deps: MemoryDeps) {
           statement("DELETE FROM memory_versions WHERE vault = ? AND entry = ?").run(vault, entry);
           after(() => putFile(vault, entry, null));
         }
-        statement("DELETE FROM session_recalls WHERE session_id IN (SELECT id FROM sessions WHERE user_id = ?)").run(
-          userId,
-        );
+        statement(
+          "DELETE FROM memory_session_recalls WHERE session_id IN (SELECT id FROM sessions WHERE user_id = ?)",
+        ).run(userId);
       });
     },
     vaults(page: Page, caller: Caller): ListAnswer<Vault> {

@@ -15,6 +15,8 @@ export type ProviderRow = typeof oidcProviders.$inferSelect;
 
 export interface OidcProviders {
   all(): ProviderRow[];
+  /** @throws Problem 404. */
+  find(slug: string): ProviderRow;
   /** @throws Problem 404 unless it is there and enabled. */
   enabled(slug: string): ProviderRow;
   /** @throws Problem 409 same slug, 422. */
@@ -47,6 +49,7 @@ export function createOidcProviders({
     audit({ action, actor: actorOf(caller), subject: slug, address: caller.address, data: { fields } });
 
   return {
+    find,
     all: () => db.select().from(oidcProviders).orderBy(asc(oidcProviders.slug)).all(),
     enabled(slug) {
       const row = find(slug);

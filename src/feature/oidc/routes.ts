@@ -114,6 +114,12 @@ export function oidcRoutes(base: Base, { providers, signOn, site, open }: OidcRo
         detail: { tags, summary: "Add a sign-on provider" },
       },
     )
+    .get(`${PATH}/:slug`, ({ params, request }) => present(providers.find(params.slug), request), {
+      access: "admin",
+      params: IdPath,
+      response: { 200: OidcProvider },
+      detail: { tags, summary: "One sign-on provider" },
+    })
     .put(
       `${PATH}/:slug`,
       ({ params, body, caller, request }) => present(providers.update(params.slug, body, caller), request),

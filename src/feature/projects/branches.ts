@@ -1,6 +1,6 @@
 /** The branches of runs: what changed on one, taking it into another, and pushing that. */
 import { eq } from "drizzle-orm";
-import type { ChangedPath, Hunk, MergeOutcome } from "../../adapter/git.ts";
+import type { ChangedPath, Head, Hunk, MergeOutcome } from "../../adapter/git.ts";
 import { conflict, invalidField, notFound } from "../../core/errors.ts";
 import type { MergeStrategy } from "../../core/merge-strategy.ts";
 import { isRefName } from "../../core/ref-name.ts";
@@ -28,6 +28,17 @@ export interface BranchDiff {
   files: ChangedPath[];
 }
 
+export interface MergeWish {
+  strategy: MergeStrategy;
+  /** The project's default branch unless given. */
+  into?: string | undefined;
+  message: string;
+  taken: Taken | null;
+  /** Ends the merge while the branch has not moved. */
+  signal?: AbortSignal | undefined;
+  onStep?: ((percent: number) => void) | undefined;
+}
+
 /** The last merge of a run. */
 interface Taken {
   head: string;
@@ -47,11 +58,12 @@ export interface RunBranches {
   diff(run: RunBranch): Promise<BranchDiff>;
   hunks(run: RunBranch, diff: BranchDiff, path: string): Promise<{ hunks: Hunk[]; cut: boolean }>;
   patch(run: RunBranch, maxBytes: number): Promise<{ patch: string; cut: boolean }>;
-  /** @throws Problem 409 `nothing_to_merge`, 422 for a target that is none. */
-  merge(
-    run: RunBranch,
-    wish: { strategy: MergeStrategy; into?: string | undefined; message: string; taken: Taken | null },
-  ): Promise<Merged>;
+  /**
+   * May be asked for again after a crash: what was done is found. Once it is written down, `forgetMerge`.
+   * @throws Problem 409 `nothing_to_merge`, 422 for a target that is none.
+   */
+  merge(run: RunBranch, wish: MergeWish): Promise<Merged>;
+  forgetMerge(run: RunBranch, merged: Merged): Promise<void>;
   /** Branches of runs whose work was merged nowhere. */
   unmerged(projectId: string): Promise<string[]>;
   /** Deletes branches of runs that were merged and have ended before that time, ms since the epoch. */
@@ -67,6 +79,10 @@ export interface RunBranchesDeps extends RemoteDeps, Pick<UpdatesDeps, "store" |
 }
 
 const PUSH_TIMEOUT_MS = 120_000;
+
+/** A run may be merged again when it has gone on, and into several branches. */
+const markOf = ({ run_id }: RunBranch, { into, head }: Pick<Merged, "into" | "head">): string =>
+  `${run_id}/${head}/${into}`;
 
 export function createRunBranches(deps: RunBranchesDeps): RunBranches {
   const { store, git, rows, inTurn, folder } = deps;
@@ -87,15 +103,28 @@ export function createRunBranches(deps: RunBranchesDeps): RunBranches {
     return { repository, base, head, range: { from: base, to: head } };
   }
   /** The branch to merge into; one that only the remote has is made here. */
-  async function targetOf(repository: string, into: string | undefined): Promise<string> {
-    const target = into ?? (await git.head(repository)).branch;
+  async function targetOf(repository: string, into: string | undefined, head: Head): Promise<string> {
+    const target = into ?? head.branch;
     if (target === null || !isRefName(target) || target.startsWith("run/") || target.startsWith("refs/"))
       throw invalidField("/into", "Name a branch that belongs to no run");
+    if (target === head.branch && head.commit !== null) return target;
     if ((await git.commitOf(repository, `refs/heads/${target}`)) !== null) return target;
     const fetched = await git.commitOf(repository, `refs/remotes/origin/${target}`);
     if (fetched === null) throw invalidField("/into", "There is no such branch; fetch the project if it is new");
     await git.setBranch(repository, target, fetched, null);
     return target;
+  }
+  async function merge(run: RunBranch, { into, taken, ...wish }: MergeWish): Promise<Merged> {
+    wish.signal?.throwIfAborted();
+    const [{ repository, base, head }, at] = await Promise.all([rangeOf(run), git.head(repositoryOf(run.project_id))]);
+    if (base === head) throw conflict("The run changed no file: there is nothing to merge.", "nothing_to_merge");
+    const target = await targetOf(repository, into, at);
+    if (taken?.head === head && taken.into === target) return { into: target, head, outcome: null };
+    const mark = markOf(run, { into: target, head });
+    const outcome = await git.merge({ ...wish, repository, source: head, into: target, author: AUTHOR, mark });
+    const moved = target === at.branch && !outcome.conflicts ? { ...at, commit: outcome.commit } : at;
+    await deps.settle(run.project_id, "merge", moved);
+    return { into: target, head, outcome };
   }
   /** The run has ended before, and this commit of it was merged. */
   const isDone = (branch: string, commit: string, before: number): boolean => {
@@ -116,18 +145,8 @@ export function createRunBranches(deps: RunBranchesDeps): RunBranches {
       const { repository, range } = await rangeOf(run);
       return git.patch(repository, range, { maxBytes });
     },
-    merge: (run, { strategy, into, message, taken }) =>
-      inTurn(run.project_id, async () => {
-        const { repository, base, head } = await rangeOf(run);
-        if (base === head) throw conflict("The run changed no file: there is nothing to merge.", "nothing_to_merge");
-        const target = await targetOf(repository, into);
-        if (taken?.head === head && taken.into === target) return { into: target, head, outcome: null };
-        const outcome = await git.merge({
-          ...{ repository, strategy, source: head, into: target, message, author: AUTHOR },
-        });
-        await deps.settle(run.project_id, "merge");
-        return { into: target, head, outcome };
-      }),
+    merge: (run, wish) => inTurn(run.project_id, () => merge(run, wish)),
+    forgetMerge: (run, merged) => git.forgetMerge(repositoryOf(run.project_id), markOf(run, merged)),
     async unmerged(projectId) {
       const left = await git.unmerged(repositoryOf(projectId), "run");
       const isTaken = ({ branch, commit }: { branch: string; commit: string }) =>

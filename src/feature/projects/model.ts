@@ -34,13 +34,15 @@ export const Project = t.Object({
     state: WorkspaceState,
     error: orNull(t.String()),
     head: orNull(t.String({ description: "Commit that new runs start from." })),
-    fetched_at: orNull(t.String({ description: "When it was last brought up to date." })),
+    fetched_at: orNull(Time, { description: "When it was last brought up to date." }),
   }),
   fetch_before_run: FetchBeforeRun,
   created_at: Time,
   updated_at: Time,
 });
 export type Project = Static<typeof Project>;
+/** Without what has to be counted over all of its tasks. */
+export type PlainProject = Omit<Project, "counts">;
 
 const Name = t.String({
   minLength: 1,
@@ -65,7 +67,7 @@ const PipelineId = t.String({ minLength: 1, maxLength: 64 });
 
 export const ProjectCreate = t.Object({
   name: Name,
-  description: t.Optional(Description),
+  description: t.Optional(orNull(Description)),
   repository: t.Optional(orNull(Repository)),
   default_branch: t.Optional(orNull(Branch)),
   default_pipeline_id: t.Optional(orNull(PipelineId)),
@@ -76,7 +78,7 @@ export type ProjectCreate = Static<typeof ProjectCreate>;
 
 export const ProjectUpdate = t.Object({
   name: t.Optional(Name),
-  description: t.Optional(Description),
+  description: t.Optional(orNull(Description)),
   repository: t.Optional(orNull(Repository)),
   default_branch: t.Optional(orNull(Branch)),
   default_pipeline_id: t.Optional(orNull(PipelineId)),

@@ -5,13 +5,14 @@ import { type Clock, timestamp } from "../../core/clock.ts";
 import { conflict, invalidField, notFound } from "../../core/errors.ts";
 import { newId } from "../../core/ids.ts";
 import { isRefName } from "../../core/ref-name.ts";
+import { withoutNull } from "../../core/schema.ts";
 import { actorOf, type Caller } from "../../http/caller.ts";
 import { type ListAnswer, listAnswer, type Page } from "../../http/list.ts";
 import type { Audit } from "../../store/audit.ts";
 import type { Store } from "../../store/store.ts";
 import { boardOf, DEFAULT_COLUMNS } from "./board.ts";
 import type { Clones } from "./clones.ts";
-import type { BoardColumn, Project, ProjectCreate, ProjectFilter, ProjectUpdate } from "./model.ts";
+import type { BoardColumn, PlainProject, Project, ProjectCreate, ProjectFilter, ProjectUpdate } from "./model.ts";
 import { parseRepository, type RepositoryRules } from "./repository-address.ts";
 import { type ProjectRow, type ProjectStore, presentProject } from "./store.ts";
 
@@ -37,6 +38,8 @@ export interface Projects {
   list(filter: ProjectFilter, page: Page): ListAnswer<Project>;
   /** @throws Problem 404. */
   get(id: string): Project;
+  /** The same without counting its tasks. @throws Problem 404. */
+  plain(id: string): PlainProject;
   /** For runs, which name their project. */
   byName(name: string): Project | undefined;
   exists(id: string): boolean;
@@ -102,13 +105,14 @@ export function createProjects(deps: ProjectsDeps): Projects {
       );
     },
     get: (id) => shown(find(id)),
+    plain: (id) => presentProject(find(id)),
     byName(name) {
       const row = rows.findByName(name);
       return row && shown(row);
     },
     exists: (id) => rows.find(id) !== undefined,
     count: () => rows.ids().length,
-    create({ name, description = "", repository, default_branch = null, default_pipeline_id = null, ...more }) {
+    create({ name, description, repository, default_branch = null, default_pipeline_id = null, ...more }) {
       const source = sourceOf(repository);
       assertBranch(default_branch);
       assertPipeline(default_pipeline_id);
@@ -116,7 +120,7 @@ export function createProjects(deps: ProjectsDeps): Projects {
       const row: ProjectRow = {
         id: newId("project"),
         name,
-        description,
+        description: description ?? "",
         repository: source,
         default_branch,
         default_pipeline_id,
@@ -147,7 +151,7 @@ export function createProjects(deps: ProjectsDeps): Projects {
         const row = find(id);
         if (fields.name !== undefined) assertName(fields.name, id);
         assertRoom(row, board.columns);
-        rows.update(id, { ...fields, ...board, ...newRepository(row, source) }, "updated");
+        rows.update(id, { ...withoutNull(fields), ...board, ...newRepository(row, source) }, "updated");
         return begin(find(id));
       });
     },

@@ -3,7 +3,7 @@
  * conflict our branch stays as it is and the answer names the files.
  */
 import { Type as t } from "@sinclair/typebox";
-import type { Git } from "../../adapter/git.ts";
+import type { Git, Head } from "../../adapter/git.ts";
 import { type Clock, timestamp } from "../../core/clock.ts";
 import { conflict, messageOf, notFound } from "../../core/errors.ts";
 import { defineJob, type JobDefinition } from "../../core/jobs.ts";
@@ -40,8 +40,11 @@ export interface Updates {
    * @throws Problem when the project requires it.
    */
   refresh(projectId: string, signal: AbortSignal | undefined): Promise<string | null>;
-  /** After the default branch may have moved: the project's own folder and its row follow. Inside `inTurn`. */
-  settle(projectId: string, cause: "fetch" | "merge"): Promise<void>;
+  /**
+   * After the default branch may have moved: the project's own folder and its row follow. Inside `inTurn`.
+   * @param head where the repository is, if that is known.
+   */
+  settle(projectId: string, cause: "fetch" | "merge", head?: Head): Promise<void>;
 }
 
 export const AUTHOR = { name: "Skep", email: "skep@localhost" };
@@ -71,9 +74,9 @@ export function createUpdates(deps: UpdatesDeps): Updates {
       throw conflict(`The project's clone is ${row.workspace_state}. Wait for it, or clone again.`, "workspace_failed");
     return row.repository;
   };
-  async function settle(project_id: string, cause: "fetch" | "merge"): Promise<void> {
+  async function settle(project_id: string, cause: "fetch" | "merge", head?: Head): Promise<void> {
     const place = placeOf(folder, project_id);
-    const { commit, branch } = await git.head(place.repository);
+    const { commit, branch } = head ?? (await git.head(place.repository));
     if (rows.find(project_id)?.workspace_head === commit) return;
     await git.checkOut(place);
     store.write(({ emit }) => {

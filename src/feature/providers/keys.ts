@@ -2,10 +2,11 @@
  * Which key and address a call to a provider uses: the user's own key, else the instance's, else the environment's.
  * A key is held to the address that it was given for and never sent to another, however the address came to change.
  */
-import { and, eq } from "drizzle-orm";
+import { and, eq, sql } from "drizzle-orm";
 import type { Catalogue } from "../../adapter/model/catalogue.ts";
 import type { ModelKeys, ResolvedProvider } from "../../adapter/model/model-port.ts";
 import type { ProviderEntry } from "../../adapter/model/providers.ts";
+import { lazy } from "../../core/lazy.ts";
 import { maskedPreview } from "../../core/masking.ts";
 import type { Sealer } from "../../core/sealing.ts";
 import type { Store } from "../../store/store.ts";
@@ -54,7 +55,15 @@ const baseUrlVariable = (keyVariable: string): string => keyVariable.replace(/_A
 export function createProviderKeys(deps: KeysDeps): ProviderKeys {
   const { store, sealer, catalogue, providerEnv, localUser, normalizeBaseUrl } = deps;
   const { db } = store;
-  const row = (id: string) => db.select().from(providers).where(eq(providers.id, id)).get();
+  // Asked for every provider at every turn: built once.
+  const rows = lazy(() =>
+    db
+      .select()
+      .from(providers)
+      .where(eq(providers.id, sql.placeholder("id")))
+      .prepare(),
+  );
+  const row = (id: string) => rows().get({ id });
   const userRow = (userId: string, id: string) =>
     db
       .select()

@@ -23,7 +23,7 @@ export const RunComment = t.Object(
     codehost_login: orNull(t.String({ description: "Its author on the code host; null: it was written here." })),
     url: orNull(t.String({ description: "Where it stands on the code host." })),
     created_at: Time,
-    sent_at: orNull(t.String({ description: "When the run was sent back with it; null: not yet." })),
+    sent_at: orNull(Time, { description: "When the run was sent back with it; null: not yet." }),
   },
   { title: "RunComment" },
 );

@@ -1,5 +1,6 @@
 /** What people do with a run's work: look at it, comment on it, send it back, take it into a branch. */
 import { type Core, defineFeature, type ServiceOf } from "../feature.ts";
+import type { Jobs } from "../jobs/service.ts";
 import type { projects } from "../projects/feature.ts";
 import type { RunsService } from "../runs/service.ts";
 import type { Tasks } from "../tasks/service.ts";
@@ -13,17 +14,20 @@ type Needs = Core & {
   projects: Pick<ServiceOf<typeof projects>, "branches">;
   runs: Pick<RunsService, "rows" | "views" | "sendBack">;
   tasks: Pick<Tasks, "create">;
+  jobs: Pick<Jobs, "enqueue" | "get">;
 };
 
 export const reviews = defineFeature(
   "reviews",
-  ({ store, clock, audit, base, masking, projects, runs, tasks }: Needs) => {
+  ({ store, clock, audit, base, masking, projects, runs, tasks, jobs }: Needs) => {
     const { rows, views } = runs;
-    const merging = createMerging({ store, rows, views, audit, branches: projects.branches, tasks });
+    const merging = createMerging({ store, rows, views, audit, branches: projects.branches, tasks, jobs });
     const comments = createComments({ store, clock, views, runs, fileOf: merging.file, mask: masking.text });
     return {
       service: { ...merging, comments },
       routes: mergeRoutes(base, merging).use(commentRoutes(base, comments)),
+      jobs: [merging.mergeJob],
+      stop: merging.stop,
     };
   },
   reviewEvents,

@@ -1,8 +1,9 @@
 /** /v1/runs/{id}/diff and /merge. */
 import { Type as t } from "@sinclair/typebox";
-import { Elysia } from "elysia";
+import { Elysia, status } from "elysia";
 import type { Base } from "../../http/base.ts";
 import { pageOf } from "../../http/list.ts";
+import { Job } from "../jobs/model.ts";
 import { DiffQuery, Merge, RunDiff, RunMerge } from "./merge-model.ts";
 import type { Merging } from "./merging.ts";
 
@@ -28,11 +29,26 @@ export function mergeRoutes(base: Base, merging: Merging) {
         detail: { tags, summary: "What the run changed, file by file; as a patch with format=patch" },
       },
     )
-    .post("/v1/runs/:id/merge", ({ params, body, caller }) => merging.merge(params.id, body ?? {}, caller), {
-      access: "user",
-      params: RunPath,
-      body: t.Optional(RunMerge),
-      response: { 200: Merge },
-      detail: { tags, summary: "Take the run's work into a branch, or say what is in conflict" },
-    });
+    .post(
+      "/v1/runs/:id/merge",
+      async ({ params, body, headers, caller, set }) => {
+        const isAsync = /(^|,)\s*respond-async\s*(,|;|$)/i.test(headers["prefer"] ?? "");
+        const answer = await merging.merge(params.id, body ?? {}, caller, isAsync ? 0 : undefined);
+        if (!("state" in answer)) return answer;
+        set.headers["location"] = `/v1/jobs/${answer.id}`;
+        return status(202, answer);
+      },
+      {
+        access: "user",
+        params: RunPath,
+        body: t.Optional(RunMerge),
+        response: { 200: Merge, 202: Job },
+        detail: {
+          tags,
+          summary: "Take the run's work into a branch, or say what is in conflict",
+          description:
+            "A background job whose end is waited for. What takes longer than 30 s, or is asked for with `Prefer: respond-async`, is answered with the job: its `result` is the merge, its `progress` holds the files that are in conflict.",
+        },
+      },
+    );
 }

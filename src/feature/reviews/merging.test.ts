@@ -5,6 +5,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { skep } from "../../testing/command.ts";
 import { startServer, type TestServer } from "../../testing/server.ts";
+import type { Job } from "../jobs/model.ts";
 import type { Project } from "../projects/model.ts";
 import type { Run } from "../runs/model.ts";
 import type { Task } from "../tasks/model.ts";
@@ -172,6 +173,29 @@ describe("merging", () => {
       expect(git(repository, "show", "trunk:README.md")).toBe("right");
     },
   );
+
+  test("asked for without waiting, a merge is a job: its result is the merge, its progress the places in conflict", async () => {
+    const { id, name, repository } = await project("by-job");
+    const [left, right] = [await run("left", name), await run("right", name)];
+    const jobOf = async (runId: string): Promise<Job> => {
+      const headers = { Prefer: "respond-async" };
+      const asked = await server.request<Job>("POST", `/v1/runs/${runId}/merge`, { headers });
+      expect([asked.status, asked.headers.get("location")]).toEqual([202, `/v1/jobs/${asked.body.id}`]);
+      expect(asked.body).toMatchObject({ kind: "merge_run", subject: runId, project_id: id });
+      await event("kinds=job_progress", ({ data }) => {
+        const { job_id, state } = data as Record<string, unknown>;
+        return job_id === asked.body.id && state !== "queued" && state !== "running";
+      });
+      return (await server.request<Job>("GET", `/v1/jobs/${asked.body.id}`)).body;
+    };
+    const commit = (await jobOf(left.id)).result?.["commit"];
+    expect(commit).toBe(git(repository, "rev-parse", "trunk"));
+    const refused = await jobOf(right.id);
+    expect(refused).toMatchObject({ state: "failed", result: null, error: { code: "merge_conflict" } });
+    expect(refused.progress).toMatchObject({ into: "trunk", files: [{ path: "README.md" }], more: 0 });
+    // The mark by which a merge would be found after a crash is gone once it is written down.
+    expect(git(repository, "for-each-ref", "refs/skep")).toBe("");
+  });
 
   test("a conflict makes one task for solving it when that is wished, which names the places and the change", async () => {
     const { id, name } = await project("conflict-task");

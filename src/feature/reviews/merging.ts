@@ -1,17 +1,21 @@
 /** Runs end merged, or as a report of what is in conflict. */
-import type { Hunk } from "../../adapter/git.ts";
-import { conflict, forbidden } from "../../core/errors.ts";
+import type { ConflictingFile, Hunk } from "../../adapter/git.ts";
+import { conflict, forbidden, notFound } from "../../core/errors.ts";
+import type { JobDefinition, RunningJob } from "../../core/jobs.ts";
 import { isRunEnd } from "../../core/run-states.ts";
 import { actorOf, type Caller } from "../../http/caller.ts";
 import { type Page, pageOfArray } from "../../http/list.ts";
 import type { Audit } from "../../store/audit.ts";
 import type { Store } from "../../store/store.ts";
-import type { RunBranches } from "../projects/branches.ts";
+import type { Job } from "../jobs/model.ts";
+import type { Jobs } from "../jobs/service.ts";
+import type { RunBranch, RunBranches } from "../projects/branches.ts";
 import { runMerged } from "../runs/events.ts";
 import type { RunRow, RunStore } from "../runs/store.ts";
 import type { RunViews } from "../runs/views.ts";
 import type { Tasks } from "../tasks/service.ts";
 import { conflictTask } from "./conflict-task.ts";
+import { createMergeJob, type MergePayload } from "./merge-job.ts";
 import type { Merge, RunDiff, RunMerge } from "./merge-model.ts";
 
 export interface MergingDeps {
@@ -21,6 +25,7 @@ export interface MergingDeps {
   audit: Audit;
   branches: RunBranches;
   tasks: Pick<Tasks, "create">;
+  jobs: Pick<Jobs, "enqueue" | "get">;
 }
 
 export interface Merging {
@@ -30,20 +35,29 @@ export interface Merging {
   file(runId: string, path: string, caller: Caller): Promise<{ hunks: Hunk[]; cut: boolean } | undefined>;
   /** A patch that `git apply` takes, at most 10 MB. @throws Problem 409 for a longer one. */
   patch(runId: string, caller: Caller): Promise<string>;
-  /** @throws Problem 409 `merge_conflict` with `files`, `run_active`, `nothing_to_merge`. */
-  merge(runId: string, wish: RunMerge, caller: Caller): Promise<Merge>;
+  /**
+   * As a background job, which goes on when the caller has gone away.
+   * @param waitMs how long its end is waited for. @returns the merge; the job when it takes longer.
+   * @throws Problem 409 `merge_conflict` with `files`, `run_active`, `nothing_to_merge`, `merge_cancelled`.
+   */
+  merge(runId: string, wish: RunMerge, caller: Caller, waitMs?: number): Promise<Merge | Job>;
+  mergeJob: JobDefinition;
+  stop(): void;
 }
 
 const MAX_PATCH_BYTES = 10 * 1024 * 1024;
 const TITLE_CHARACTERS = 72;
+const NAMED_FILES = 10;
+/** Longer than that, and whoever asked gets the job instead. */
+const WAIT_MS = 30_000;
 
-export function createMerging({ store, rows, views, audit, branches, tasks }: MergingDeps): Merging {
+export function createMerging({ store, rows, views, audit, branches, tasks, jobs }: MergingDeps): Merging {
+  const job = createMergeJob({ jobs, merge: merged });
   const find = (id: string, caller: Caller) => {
     const row = views.rowFor(id, caller);
     if (row.project_id === null)
       throw conflict("The run has no project, so nothing of it is in a repository.", "no_project");
-    const { project_id, base_commit, merged_head } = row;
-    return { row, branch: { run_id: row.id, project_id, base_commit, merged_head } };
+    return { row, branch: branchOf(row, row.project_id) };
   };
   const titleOf = (row: RunRow) => row.task_description.trim().split("\n")[0]!.slice(0, TITLE_CHARACTERS);
   return {
@@ -71,40 +85,76 @@ export function createMerging({ store, rows, views, audit, branches, tasks }: Me
       if (cut) throw conflict("The patch is longer than 10 MB. Read it by pages, without `format`.", "patch_too_large");
       return patch;
     },
-    async merge(id, { strategy = "merge", into: wanted, message, push = false, task = false }, caller) {
+    merge(id, { strategy = "merge", into = null, message, push = false, task = false }, caller, waitMs = WAIT_MS) {
       const { row, branch } = find(id, caller);
       if (push && !caller.admin)
         throw forbidden(
           "Only an administrator pushes to a project's branches. Merge without push, or push the run's own.",
         );
-      if (!isRunEnd(row.status))
-        throw conflict(`The run is ${row.status}. Wait until it has ended, or cancel it.`, "run_active");
+      assertEnded(row);
       const standard = strategy === "squash" ? `${titleOf(row)}\n\nRun: ${id}` : `Merge run ${id}: ${titleOf(row)}`;
-      const { merged_head, merged_into, merged_commit } = row;
-      const taken = merged_head && merged_into ? { head: merged_head, into: merged_into } : null;
-      const { into, head, outcome } = await branches.merge(branch, {
-        ...{ strategy, into: wanted, message: message ?? standard, taken },
-      });
-      if (outcome?.conflicts) {
-        const named = outcome.conflicts.map(({ path }) => path);
-        const wish = { row, into, conflicts: outcome.conflicts };
-        const task_id = task ? await conflictTask({ store, branches, tasks }, { ...wish, branch }, caller) : undefined;
-        throw conflict(
-          `The run and ${into} are in conflict in ${named.slice(0, 10).join(", ")}${named.length + outcome.more > 10 ? " and others" : ""}. Start a run that solves it from today's ${into}, or merge by hand.`,
-          "merge_conflict",
-          { into, files: outcome.conflicts, more: outcome.more, ...(task_id === undefined ? {} : { task_id }) },
-        );
-      }
-      const commit = outcome?.commit ?? merged_commit!;
-      const refs = { run_id: id, project_id: branch.project_id, user_id: row.created_by ?? undefined };
-      store.write((tx) => {
-        if (!outcome) return;
-        rows.updateRun(id, { merged_commit: commit, merged_into: into, merged_head: head });
-        tx.emit(runMerged, { ...refs, data: { strategy, into, commit } });
-        audit({ action: "run.merged", actor: actorOf(caller), subject: id, address: caller.address, data: { into } });
-      });
-      if (push) await branches.push(branch.project_id, into);
-      return { run_id: id, strategy, into, commit, pushed: push };
+      const { project_id } = branch;
+      const by = { actor: actorOf(caller), address: caller.address ?? null };
+      const payload = { run_id: id, project_id, strategy, into, message: message ?? standard, push, task, ...by };
+      return job.run(payload, caller, waitMs);
     },
+    mergeJob: job.definition as JobDefinition,
+    stop: job.stop,
   };
+
+  /** @throws Problem 409 `merge_conflict`, `run_active`, `nothing_to_merge`. */
+  async function merged(wish: MergePayload, { signal, report }: RunningJob, owner: Caller): Promise<Merge> {
+    const { run_id, strategy, message, push, task } = wish;
+    const row = rows.run(run_id);
+    if (!row) throw notFound("run");
+    assertEnded(row);
+    const branch = branchOf(row, wish.project_id);
+    const { merged_head, merged_into, merged_commit } = row;
+    const taken = merged_head && merged_into ? { head: merged_head, into: merged_into } : null;
+    report({ detail: "Joining the branches." });
+    const done = await branches.merge(branch, {
+      ...{ strategy, into: wish.into ?? undefined, message, taken, signal },
+      onStep: (percent) => report({ percent }),
+    });
+    const { into, head, outcome } = done;
+    if (outcome?.conflicts) {
+      const of = { row, into, conflicts: outcome.conflicts, branch };
+      const task_id = task ? await conflictTask({ store, branches, tasks }, of, owner) : undefined;
+      throw inConflict(into, outcome.conflicts, outcome.more, task_id);
+    }
+    const commit = outcome?.commit ?? merged_commit!;
+    const refs = { run_id, project_id: branch.project_id, user_id: row.created_by ?? undefined };
+    if (outcome) {
+      store.write((tx) => {
+        rows.updateRun(run_id, { merged_commit: commit, merged_into: into, merged_head: head });
+        tx.emit(runMerged, { ...refs, data: { strategy, into, commit } });
+        const { actor, address } = wish;
+        audit({ action: "run.merged", actor, subject: run_id, address: address ?? undefined, data: { into } });
+      });
+      await branches.forgetMerge(branch, done);
+    }
+    if (push) {
+      report({ detail: `Pushing ${into}.` });
+      await branches.push(branch.project_id, into);
+    }
+    return { run_id, strategy, into, commit, pushed: push };
+  }
+}
+
+function assertEnded({ status }: RunRow): void {
+  if (!isRunEnd(status)) throw conflict(`The run is ${status}. Wait until it has ended, or cancel it.`, "run_active");
+}
+
+const branchOf = ({ id: run_id, base_commit, merged_head }: RunRow, project_id: string): RunBranch => ({
+  ...{ run_id, project_id, base_commit, merged_head },
+});
+
+function inConflict(into: string, files: ConflictingFile[], more: number, task_id: string | undefined) {
+  const named = files.map(({ path }) => path);
+  const others = named.length + more > NAMED_FILES ? " and others" : "";
+  return conflict(
+    `The run and ${into} are in conflict in ${named.slice(0, NAMED_FILES).join(", ")}${others}. Start a run that solves it from today's ${into}, or merge by hand.`,
+    "merge_conflict",
+    { into, files, more, ...(task_id === undefined ? {} : { task_id }) },
+  );
 }

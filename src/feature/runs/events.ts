@@ -2,7 +2,7 @@
 import { Type as t } from "@sinclair/typebox";
 import { defineEvent } from "../../core/events.ts";
 import { MERGE_STRATEGIES } from "../../core/merge-strategy.ts";
-import { oneOf, orNull } from "../../core/schema.ts";
+import { oneOf, orNull, Time } from "../../core/schema.ts";
 import { Run, RunStatus, Step, StepStatus } from "./model.ts";
 
 const { outputs, pipeline_id, cost_usd, tokens, task_description } = Run.properties;
@@ -84,7 +84,7 @@ export const approvalRequested = defineEvent(
     {
       step_id: t.String(),
       message: t.String(),
-      deadline: orNull(t.Number({ description: "Milliseconds since 1970; null: none." })),
+      deadline: orNull(Time, { description: "When nobody has answered by then, the step ends; null: it waits." }),
     },
     { description: "A step waits for a person." },
   ),

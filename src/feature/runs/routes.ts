@@ -77,13 +77,17 @@ export function runRoutes(base: Base, { runs, views, agents }: RunRoutesDeps) {
         detail: { tags, summary: "Restart an ended run, from its first step not succeeded or from a named step" },
       },
     )
-    .post("/v1/runs/:id/approve", ({ params, body, caller }) => runs.approve(params.id, body, caller), {
-      access: "user",
-      params: RunPath,
-      body: Approval,
-      response: { 200: Run },
-      detail: { tags, summary: "Answer a step that waits for a person" },
-    })
+    .post(
+      "/v1/runs/:id/approve",
+      ({ params, body, caller, answer }) => answer.done(() => runs.approve(params.id, body, caller)),
+      {
+        access: "user",
+        params: RunPath,
+        body: Approval,
+        response: { 200: Run },
+        detail: { tags, summary: "Answer a step that waits for a person" },
+      },
+    )
     .get("/v1/steps/:run_id", ({ params, query, caller }) => views.steps(params.run_id, pageOf(query), caller), {
       access: "user",
       fromStore: true,

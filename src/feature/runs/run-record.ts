@@ -134,7 +134,8 @@ export function openRunRecord(
     const { status, attempt, max_attempts, item_index: index, inputs, outputs, error } = step;
     if (status === "pending") return;
     if (status === "waiting") {
-      const data = { step_id: step.step_id, message: String(inputs["message"]), deadline: step.deadline };
+      const deadline = step.deadline === null ? null : timestamp(step.deadline);
+      const data = { step_id: step.step_id, message: String(inputs["message"]), deadline };
       return tx.emit(approvalRequested, { ...refs(step), data });
     }
     const data = {

@@ -29,14 +29,14 @@ const Description = t.String({ maxLength: 2_000 });
 
 export const SecretCreate = t.Object({
   name: t.String({ minLength: 1, maxLength: LIMITS.nameCharacters, pattern: "^[A-Za-z_][A-Za-z0-9_]*$" }),
-  description: t.Optional(Description),
+  description: t.Optional(orNull(Description)),
   secret_type: t.Optional(SecretType),
   value: Value,
 });
 export type SecretCreate = Static<typeof SecretCreate>;
 
 export const SecretUpdate = t.Object({
-  description: t.Optional(Description),
+  description: t.Optional(orNull(Description)),
   secret_type: t.Optional(SecretType),
   value: t.Optional(Value),
 });

@@ -39,6 +39,12 @@ export function secretRoutes(base: Base, secrets: Secrets, { engineTokenSet }: {
       response: { 201: Secret },
       detail: { tags, summary: "Create a secret" },
     })
+    .get("/v1/secrets/:id", ({ params }) => secrets.get(params.id), {
+      access: "user",
+      params: t.Object({ id: t.String({ description: "Id or name." }) }),
+      response: { 200: Secret },
+      detail: { tags, summary: "One secret, masked" },
+    })
     .put("/v1/secrets/:id", ({ params, body, caller }) => secrets.update(params.id, body, caller), {
       access: "admin",
       params: t.Object({ id: t.String({ description: "Id or name." }) }),

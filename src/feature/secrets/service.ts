@@ -1,10 +1,11 @@
 /** Secrets: sealed at rest, masked on read, given in plaintext only to the engine and only when granted. */
-import { and, asc, eq, gt } from "drizzle-orm";
+import { and, asc, desc, eq, lt } from "drizzle-orm";
 import { type Clock, timestamp } from "../../core/clock.ts";
 import { conflict, invalidField, notFound } from "../../core/errors.ts";
 import { newId } from "../../core/ids.ts";
 import { LIMITS } from "../../core/limits.ts";
 import { isMaskable, MIN_MASKED_LENGTH, maskedPreview } from "../../core/masking.ts";
+import { withoutNull } from "../../core/schema.ts";
 import { actorOf, type Caller } from "../../http/caller.ts";
 import { type ListAnswer, listAnswer, type Page } from "../../http/list.ts";
 import type { Audit } from "../../store/audit.ts";
@@ -23,6 +24,8 @@ export interface SecretsDeps {
 
 export interface Secrets {
   list(page: Page): ListAnswer<Secret>;
+  /** @throws Problem 404. */
+  get(idOrName: string): Secret;
   /** @throws Problem 409 same name, 422 reserved name or oversized value. */
   create(input: SecretCreate, caller: Caller): Secret;
   update(idOrName: string, input: SecretUpdate, caller: Caller): Secret;
@@ -94,18 +97,19 @@ export function createSecrets({ store, clock, values, audit, agentExists }: Secr
       const rows = db
         .select()
         .from(secrets)
-        .where(page.after === null ? undefined : gt(secrets.name, page.after));
+        .where(page.after === null ? undefined : lt(secrets.id, page.after));
       return listAnswer(
         rows
-          .orderBy(asc(secrets.name))
+          .orderBy(desc(secrets.id))
           .limit(page.limit + 1)
           .all(),
         page,
-        (row) => row.name,
+        (row) => row.id,
         present,
       );
     },
-    create({ name, description = "", secret_type = "custom", value }, caller) {
+    get: (idOrName) => present(find(idOrName)),
+    create({ name, description, secret_type = "custom", value }, caller) {
       if (isReservedName(name)) throw invalidField("/name", "This variable is the sandbox's own; choose another name");
       assertSize(value);
       return store.write(() => {
@@ -116,7 +120,7 @@ export function createSecrets({ store, clock, values, audit, agentExists }: Secr
         const row: Row = {
           id,
           name,
-          description,
+          description: description ?? "",
           secret_type,
           sealed: values.seal({ id, name }, value),
           masked_preview: previewOf(value),
@@ -128,14 +132,14 @@ export function createSecrets({ store, clock, values, audit, agentExists }: Secr
         return present(row);
       });
     },
-    update(idOrName, { value, ...rest }, caller) {
+    update(idOrName, { value, ...fields }, caller) {
       if (value !== undefined) assertSize(value);
       return store.write(() => {
         const row = find(idOrName);
         if (value !== undefined) values.replaced(row);
         const sealed = value === undefined ? {} : { sealed: values.seal(row, value), masked_preview: previewOf(value) };
         db.update(secrets)
-          .set({ ...rest, ...sealed, updated_at: timestamp(clock.now()) })
+          .set({ ...withoutNull(fields), ...sealed, updated_at: timestamp(clock.now()) })
           .where(eq(secrets.id, row.id))
           .run();
         record("secret.updated", caller, row, { rotated: value !== undefined });
@@ -172,7 +176,7 @@ export function createSecrets({ store, clock, values, audit, agentExists }: Secr
       assertAgent(agentId);
       const where = and(
         eq(secretGrants.agent_id, agentId),
-        page.after === null ? undefined : gt(secrets.name, page.after),
+        page.after === null ? undefined : lt(secrets.id, page.after),
       );
       const rows = db
         .select({ secret: secrets })
@@ -180,13 +184,13 @@ export function createSecrets({ store, clock, values, audit, agentExists }: Secr
         .innerJoin(secrets, eq(secrets.id, secretGrants.secret_id));
       const found = rows
         .where(where)
-        .orderBy(asc(secrets.name))
+        .orderBy(desc(secrets.id))
         .limit(page.limit + 1)
         .all();
       return listAnswer(
         found.map((one) => one.secret),
         page,
-        (row) => row.name,
+        (row) => row.id,
         present,
       );
     },

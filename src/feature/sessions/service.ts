@@ -56,6 +56,8 @@ export interface Sessions {
   end(sessionId: string): void;
   /** Ends a session in which nothing worked by itself, as its feature says; all below it ends as with `end`. */
   close(sessionId: string, status: "succeeded" | "failed" | "cancelled"): void;
+  /** One that `close` ended takes work again. @throws Problem 404, 409 `session_ended` for one that another started. */
+  reopen(sessionId: string): void;
   find(id: string): SessionRow | undefined;
   /** What that call of a tool in that session has started. */
   startedBy(sessionId: string, callId: string): SessionRow | undefined;
@@ -187,6 +189,14 @@ export function createSessions({ store, clock, recordCall }: SessionsDeps): Sess
       }),
     end: (sessionId) => store.write((tx) => lifecycle.stopSession(tx, known(sessionId).id)),
     close: (sessionId, status) => store.write((tx) => lifecycle.close(tx, known(sessionId).id, status)),
+    reopen: (sessionId) =>
+      store.write(() => {
+        const { id, parent_id, ended_at } = known(sessionId);
+        if (ended_at === null) return;
+        if (parent_id !== null)
+          throw conflict("An agent started it and has taken its result; start it again instead.", "session_ended");
+        rows.updateSession(id, { status: "open", ended_at: null, stopping: false });
+      }),
     find: rows.session,
     startedBy: rows.startedBy,
     execution: rows.execution,

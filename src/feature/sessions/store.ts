@@ -116,13 +116,18 @@ export function createSessionStore({ db, sqlite, statement }: Store, clock: Cloc
     const row = execution(id);
     return row && { ...row, session: session(row.session_id)! };
   };
-  const ofSession = (id: string, statuses: readonly ExecutionRow["status"][]): ExecutionRow[] =>
+  const liveIn = kept(() =>
     db
       .select()
       .from(executions)
-      .where(and(eq(executions.session_id, id), inArray(executions.status, [...statuses])))
+      .where(and(eq(executions.session_id, sql.placeholder("id")), inArray(executions.status, [...LIVE])))
       .orderBy(desc(executions.urgent), asc(executions.id))
-      .all();
+      .prepare(),
+  );
+  const ofSession = (id: string, wanted: (typeof LIVE)[number]): ExecutionRow[] =>
+    liveIn()
+      .all({ id })
+      .filter(({ status }) => status === wanted);
 
   return {
     session,
@@ -245,13 +250,13 @@ export function createSessionStore({ db, sqlite, statement }: Store, clock: Cloc
         .limit(1)
         .get(),
     /** Of a session, in the order in which they will be taken. */
-    queued: (sessionId: string): ExecutionRow[] => ofSession(sessionId, ["queued"]),
+    queued: (sessionId: string): ExecutionRow[] => ofSession(sessionId, "queued"),
     hasSteering: (sessionId: string): boolean =>
       statement("SELECT 1 FROM executions WHERE session_id = ? AND status = 'queued' AND steers = 1 LIMIT 1").get([
         sessionId,
       ]) !== undefined,
-    running: (sessionId: string): ExecutionRow | undefined => ofSession(sessionId, ["running"])[0],
-    isBusy: (sessionId: string): boolean => ofSession(sessionId, LIVE).length > 0,
+    running: (sessionId: string): ExecutionRow | undefined => ofSession(sessionId, "running")[0],
+    isBusy: (sessionId: string): boolean => liveIn().all({ id: sessionId }).length > 0,
     /** Rows that another, dead process had in work. */
     abandoned: (owner: string): ExecutionRow[] =>
       db

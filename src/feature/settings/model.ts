@@ -1,5 +1,6 @@
 /** The instance's settings: one typed object, every field with a default. Nothing else can be stored. */
 import { type Static, type TObject, type TSchema, Type as t } from "@sinclair/typebox";
+import { ImageName } from "../../core/image-name.ts";
 import { LIMITS } from "../../core/limits.ts";
 
 const strict = { additionalProperties: false } as const;
@@ -74,7 +75,7 @@ export const Settings = t.Object(
     ),
     sandbox: t.Object(
       {
-        image: orNull(t.String({ minLength: 1, maxLength: LIMITS.nameCharacters, description: "Null: AGENT_IMAGE." })),
+        image: t.Union([ImageName, t.Null()], { description: "Null: AGENT_IMAGE." }),
         network: t.Union([t.Literal("none"), t.Literal("bridge")]),
         memory_mb: t.Integer({ minimum: 64, maximum: 1_048_576 }),
         cpus: t.Number({ minimum: 0.1, maximum: 256 }),

@@ -10,6 +10,11 @@ export const SpawnRequest = t.Object({
   prompt: t.String({ minLength: 1, maxLength: LIMITS.textCharacters }),
   project_id: t.Optional(orNull(Id)),
   task_id: t.Optional(orNull(Id)),
+  branch: t.Optional(
+    orNull(
+      t.String({ maxLength: LIMITS.nameCharacters, description: "Refused: only runs work on branches of a project." }),
+    ),
+  ),
   model: t.Optional(orNull(t.String({ minLength: 3, maxLength: LIMITS.nameCharacters }))),
   timeout_seconds: t.Optional(t.Integer({ minimum: 1, maximum: 86_400 })),
   budget_usd: t.Optional(orNull(t.Number({ minimum: 0, maximum: 1_000_000 }))),

@@ -82,6 +82,11 @@ export function createSpawns(deps: SpawnsDeps): Spawns {
       if (project_id && !deps.projectExists(project_id)) throw invalidField("/project_id", "There is no such project");
       if (task_id && (!project_id || !deps.taskExists(project_id, task_id)))
         throw invalidField("/task_id", "The project has no such task");
+      if (input.branch)
+        throw invalidField(
+          "/branch",
+          "A spawned execution has a folder of its own and works on no branch. Start a run: it works on a branch of its project",
+        );
       if (model && !deps.isModel(model))
         throw invalidField("/model", "There is no such provider. Write provider/model, e.g. ollama/qwen3");
       const of = { agent_id, user_id: caller.userId, project_id: project_id ?? undefined };

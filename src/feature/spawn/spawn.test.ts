@@ -55,7 +55,13 @@ describe("a spawned execution", () => {
 
   test("is refused for what there is not, and nobody else's to see or cancel", async () => {
     expect((await call("POST", "/execute", { agent_id: "nobody-here", prompt: "x" })).status).toBe(404);
-    for (const wrong of [{ prompt: "" }, { project_id: "proj_none" }, { task_id: "task_none" }, { model: "no/model" }])
+    for (const wrong of [
+      { prompt: "" },
+      { project_id: "proj_none" },
+      { task_id: "task_none" },
+      { model: "no/model" },
+      { branch: "main" },
+    ])
       expect((await call("POST", "/execute", { agent_id: "scribe", prompt: "x", ...wrong })).status).toBe(422);
     const { id } = (await call("POST", "/execute", { agent_id: "scribe", prompt: "Look" })).body;
     expect((await call("GET", `/${id}`, undefined, b)).status).toBe(404);

@@ -3,7 +3,7 @@
  * crash leaves nothing between, and nothing has to be looked for at a start.
  */
 import { type Clock, timestamp } from "../../core/clock.ts";
-import { isProblem } from "../../core/errors.ts";
+import { conflict, isProblem } from "../../core/errors.ts";
 import { LIMITS } from "../../core/limits.ts";
 import { quoted } from "../../core/quoted.ts";
 import type { Store, WriteTx } from "../../store/store.ts";
@@ -28,6 +28,12 @@ export interface Progress {
   goOn(tx: WriteTx, swarmId: string): void;
   /** Begins nothing more and ends what runs; the swarm ends so once all has stopped. No-op for one that is ending. */
   stop(tx: WriteTx, swarmId: string, how: "failed" | "cancelled", error: Failure | null): void;
+  /**
+   * Does a task again that did not succeed, and after it what depends on it; where a failure ends the swarm, all that is
+   * left. An ended swarm goes on, with its time from its beginning.
+   * @throws Problem 409 `task_not_failed`, `dependency_failed`, `swarm_ending`, `session_ended`.
+   */
+  retry(tx: WriteTx, swarmId: string, task: TaskRow): void;
   /** Follows the sessions of the kind `swarm`. */
   owner: SessionOwner;
 }
@@ -160,6 +166,33 @@ export function createProgress({ store, clock, rows, sessions, timeoutSeconds }:
     goOn(tx, swarmId);
   }
 
+  function retry(tx: WriteTx, swarmId: string, task: TaskRow): void {
+    const swarm = rows.swarm(swarmId)!;
+    const { key, status } = task;
+    if (swarm.status === "running" && swarm.stop !== null)
+      throw conflict("The swarm is being ended. Try again once it has ended.", "swarm_ending");
+    if (!hasEnded(task) || status === "succeeded")
+      throw conflict(`The task ${key} is ${status}; only one that did not succeed is done again.`, "task_not_failed");
+    const tasks = rows.tasks(swarmId);
+    const again = new Set([key]);
+    // Those that were given first need not come first: as long as one is added, another may depend on it.
+    for (let before = 0; before !== again.size; ) {
+      before = again.size;
+      for (const other of tasks)
+        if (swarm.on_failure === "cancel_all" || other.depends_on.some((one) => again.has(one)))
+          if (hasEnded(other) && other.status !== "succeeded") again.add(other.key);
+    }
+    const lost = tasks.find((one) => task.depends_on.includes(one.key) && hasEnded(one) && one.status !== "succeeded");
+    if (lost && !again.has(lost.key))
+      throw conflict(`${key} depends on ${lost.key}, which has not succeeded: do that one again.`, "dependency_failed");
+    sessions.reopen(swarm.session_id);
+    const afresh = { session_id: null, error: null, started_at: null, finished_at: null };
+    for (const one of tasks) if (again.has(one.key)) rows.updateTask(one, { status: "pending", ...afresh });
+    const deadline_at = clock.now() + swarm.timeout_seconds * 1_000;
+    rows.update(swarmId, { status: "running", stop: null, error: null, finished_at: null, deadline_at });
+    goOn(tx, swarmId);
+  }
+
   const owner: SessionOwner = {
     started({ session }, tx) {
       const task = rows.taskOf(session.id);
@@ -180,5 +213,5 @@ export function createProgress({ store, clock, rows, sessions, timeoutSeconds }:
       if (swarm) stop(tx, swarm.id, "cancelled", null);
     },
   };
-  return { goOn, stop, owner };
+  return { goOn, stop, retry, owner };
 }

@@ -55,5 +55,16 @@ export function swarmRoutes(base: Base, swarms: Swarms) {
       params: SwarmPath,
       response: { 200: Swarm },
       detail: { tags, summary: "Cancel a swarm and all that its tasks started" },
+    })
+    .post("/v1/swarm/:id/tasks/:key/retry", ({ params, caller }) => swarms.retry(params.id, params.key, caller), {
+      access: "user",
+      params: t.Object({ id: t.String(), key: t.String() }),
+      response: { 200: Swarm },
+      detail: {
+        tags,
+        summary: "Do a task again that did not succeed",
+        description:
+          "What depends on it follows; where `on_failure` is `cancel_all`, all that did not succeed. An ended swarm goes on.",
+      },
     });
 }

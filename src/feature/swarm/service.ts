@@ -32,6 +32,8 @@ export interface Swarms {
   tasks(id: string, page: Page, caller: Caller): ListAnswer<SwarmTask>;
   /** @throws Problem 404, 409 when it has ended. */
   cancel(id: string, caller: Caller): Swarm;
+  /** Does a task again. @throws Problem 404, 409 as `Progress.retry` says. */
+  retry(id: string, key: string, caller: Caller): Swarm;
   /** For its own agent: how it stands, and all tasks. */
   report(id: string): { swarm: Swarm; tasks: SwarmTask[] };
 }
@@ -178,6 +180,16 @@ export function createSwarms(deps: SwarmsDeps): Swarms {
         const row = find(id, caller);
         if (row.status !== "running") throw conflict("The swarm has ended already.", "swarm_ended");
         progress.stop(tx, row.id, "cancelled", null);
+        return present(rows.swarm(row.id)!);
+      }),
+    retry: (id, key, caller) =>
+      store.write((tx) => {
+        const row = find(id, caller);
+        const task = rows.tasks(row.id).find((one) => one.key === key);
+        if (!task) throw notFound("task in this swarm");
+        deps.assertAgent(task.agent_id);
+        progress.retry(tx, row.id, task);
+        tx.after(deps.deadlinesChanged);
         return present(rows.swarm(row.id)!);
       }),
     report: (id) => ({ swarm: present(rows.swarm(id)!), tasks: rows.tasks(id).map(presentTask) }),

@@ -330,3 +330,50 @@ describe("a step of a run that starts a swarm", () => {
     expect(rig.services.sessions.live()).toEqual([]);
   });
 });
+
+describe("a task that did not succeed is done again", () => {
+  test("with what depends on it, in a swarm that has ended; what succeeded is not repeated", async () => {
+    const { rig, start, asked, ended, statuses, swarm, model } = await started();
+    const { id } = start([task("good"), task("bad"), task("next", "bad", "good"), task("other")]);
+    (await asked("good")).reply(complete("fine"));
+    (await asked("bad")).reply(giveUp);
+    (await asked("other")).reply(giveUp);
+    await ended(id);
+    await rig.restart();
+    expect(() => swarm().retry(id, "next", LOCAL_ADMIN)).toThrow(/do that one again/);
+    expect(() => swarm().retry(id, "good", LOCAL_ADMIN)).toThrow(/is succeeded/);
+    expect(() => swarm().retry(id, "none", LOCAL_ADMIN)).toThrow(/task in this swarm/);
+    expect(swarm().retry(id, "bad", LOCAL_ADMIN)).toMatchObject({ status: "running", error: null, finished_at: null });
+    expect(statuses(id)).toEqual({ good: "succeeded", bad: "ready", next: "pending", other: "failed" });
+    expect(() => swarm().retry(id, "bad", LOCAL_ADMIN)).toThrow(/is (ready|running)/);
+    (await asked("bad")).reply(complete("now it is"));
+    const next = await asked("next");
+    expect(firstOf(next)).toContain("> now it is");
+    next.reply(complete("all"));
+    await rig.event(
+      ({ kind, data }) => kind === "swarm_complete" && (data["counts"] as { succeeded?: number }).succeeded === 3,
+    );
+    expect(swarm().get(id, LOCAL_ADMIN)).toMatchObject({ status: "failed", counts: { succeeded: 3, failed: 1 } });
+    swarm().retry(id, "other", LOCAL_ADMIN);
+    (await asked("other")).reply(complete("too"));
+    await rig.event(({ kind, data }) => kind === "swarm_complete" && data["status"] === "succeeded");
+    expect(swarm().get(id, LOCAL_ADMIN)).toMatchObject({ status: "succeeded", error: null });
+    expect(model.calls).toHaveLength(6);
+  });
+
+  test("with all that is left where the first failure ends the swarm, also after a cancel", async () => {
+    const { rig, start, asked, ended, statuses, swarm } = await started();
+    const { id } = start([task("bad"), task("long"), task("next", "long")], { on_failure: "cancel_all" });
+    await asked("long");
+    (await asked("bad")).reply(giveUp);
+    await ended(id);
+    swarm().retry(id, "bad", LOCAL_ADMIN);
+    expect(statuses(id)).toEqual({ bad: "ready", long: "ready", next: "pending" });
+    swarm().cancel(id, LOCAL_ADMIN);
+    await rig.event(({ kind, data }) => kind === "swarm_complete" && data["status"] === "cancelled");
+    swarm().retry(id, "next", LOCAL_ADMIN);
+    for (const key of ["bad", "long", "next"]) (await asked(key)).reply(complete(key));
+    await rig.event(({ kind, data }) => kind === "swarm_complete" && data["status"] === "succeeded");
+    expect(Object.values(statuses(id))).toEqual(["succeeded", "succeeded", "succeeded"]);
+  });
+});

@@ -56,7 +56,7 @@ export const Task = t.Object({
 export type Task = Static<typeof Task>;
 
 const changeable = {
-  description: t.Optional(Description),
+  description: t.Optional(orNull(Description)),
   priority: t.Optional(Priority),
   work_type: t.Optional(orNull(WorkType)),
   assigned_agent: t.Optional(orNull(AgentId)),

@@ -3,10 +3,11 @@ import { type Clock, timestamp } from "../../core/clock.ts";
 import { conflict, invalidField, isProblem, notFound } from "../../core/errors.ts";
 import { newId } from "../../core/ids.ts";
 import { LIMITS } from "../../core/limits.ts";
+import { withoutNull } from "../../core/schema.ts";
 import { actorOf, type Caller } from "../../http/caller.ts";
 import { type ListAnswer, listAnswer, type Page } from "../../http/list.ts";
 import type { Store } from "../../store/store.ts";
-import type { BoardColumn, Project } from "../projects/model.ts";
+import type { BoardColumn, PlainProject } from "../projects/model.ts";
 import type {
   Task,
   TaskBulk,
@@ -55,7 +56,7 @@ export interface TasksDeps {
   rows: TaskStore;
   rules: TaskRules;
   /** @throws Problem 404. */
-  projectOf(id: string): Project;
+  projectOf(id: string): PlainProject;
   agentExists(id: string): boolean;
   /** Stages of the task's work that must come before it is done and have not. */
   missingStages(row: TaskRow): string[];
@@ -98,7 +99,7 @@ export function createTasks(deps: TasksDeps): Tasks {
       throw invalidField("/metadata", `At most ${METADATA_BYTES} bytes of JSON`);
   }
   const fieldsOf = ({ priority, depends_on: _, ...rest }: TaskUpdate): Partial<TaskRow> => ({
-    ...rest,
+    ...withoutNull(rest),
     ...(priority === undefined ? {} : { priority: priorityOf(priority) }),
   });
 

@@ -1,13 +1,12 @@
 /** What this build is, and whether there is a newer one. */
 import { type Static, Type as t } from "@sinclair/typebox";
-
-const orNull = t.Union([t.String(), t.Null()]);
+import { orNull, Time } from "../../core/schema.ts";
 
 export const Version = t.Object({
   version: t.String(),
   api_version: t.Literal("v1"),
   commit: t.String(),
-  built_at: orNull,
+  built_at: orNull(Time),
   runtime: t.String(),
   platform: t.String(),
 });
@@ -19,7 +18,7 @@ export const UpdateCheck = t.Object({
   latest: t.Optional(t.String()),
   update_available: t.Boolean(),
   url: t.Optional(t.String({ description: "Notes of the release." })),
-  released_at: t.Optional(t.String()),
+  released_at: t.Optional(Time),
   checked_at: t.Optional(t.String({ format: "date-time" })),
   reason: t.Optional(t.String()),
 });

@@ -6,8 +6,9 @@
  */
 import type { SymbolLabel } from "../model.ts";
 import { BindingKind, Expr, ScopeKind, SymbolFlag, Type } from "./fact-layout.ts";
-import type { FactsBuilder } from "./facts-builder.ts";
+import type { DecoratorInput, FactsBuilder } from "./facts-builder.ts";
 import type { FlatTree } from "./flat-tree.ts";
+import { oneLine } from "./one-line.ts";
 
 /** Where the walk stands. Places are values: a new one for each scope. */
 export interface Place {
@@ -45,6 +46,7 @@ export function arity(required: number, most: number, variadic: boolean): number
 
 const MAX_TEXT = 240;
 const MAX_DEPTH = 400;
+const NO_DECORATORS: readonly DecoratorInput[] = [];
 
 export abstract class BlockWalk {
   readonly tree: FlatTree;
@@ -152,7 +154,35 @@ export abstract class BlockWalk {
       doc: this.doc(what.documented ?? what.node),
     });
     if (what.bound !== false && what.name !== "") facts.bind(symbol);
+    // Asked of hidden symbols too: what was kept for the next declaration is for this one.
+    const decorators = this.decoratorsOf(what.node, at);
+    if ((what.flags ?? 0) & SymbolFlag.Hidden || what.name === "") return symbol;
+    for (const decorator of decorators) facts.decorator(symbol, at.scope, decorator);
     return symbol;
+  }
+
+  /** The decorators, annotations or attributes of a declaration. */
+  protected decoratorsOf(_node: number, _at: Place): readonly DecoratorInput[] {
+    return NO_DECORATORS;
+  }
+
+  /** A decorator as it is written at `node`; `name` without arguments. */
+  protected decorator(node: number, name: string, what: { value?: number; type?: number }): DecoratorInput {
+    const { tree } = this;
+    return {
+      name: oneLine(name),
+      startLine: tree.line(node),
+      endLine: tree.endLine(node),
+      signature: oneLine(this.text(node)),
+      ...what,
+    };
+  }
+
+  /** The node of an import written at `node`; `name` is the module or path as written. */
+  protected importStatement(node: number, name: string, scope: number, signature = this.text(node)): number {
+    const { tree, facts } = this;
+    const [startLine, endLine] = [tree.line(node), tree.endLine(node)];
+    return facts.importStatement({ name: oneLine(name), scope, startLine, endLine, signature: oneLine(signature) });
   }
 
   /** A member, local or parameter: a new local binding. */

@@ -8,7 +8,7 @@
  *
  * Raise FACTS_VERSION with every change of meaning.
  */
-export const FACTS_VERSION = 7;
+export const FACTS_VERSION = 8;
 
 /** Expressions: enough of the code's shape to tell what a call reaches. */
 export const Expr = {
@@ -181,7 +181,7 @@ export const SYMBOL = {
   flags: 7,
   /** Declared type of a value; declared return type of a function; aliased type of an alias. */
   type: 8,
-  /** Initial value of a variable or property. */
+  /** Initial value of a variable or property; what a decorator names or calls. */
   value: 9,
   /** List of parameter binding rows, or -1. */
   parameters: 10,
@@ -197,7 +197,8 @@ export const SYMBOL = {
 } as const;
 export const SCOPE = { parent: 0, kind: 1, symbol: 2, size: 3 } as const;
 export const BINDING = { scope: 0, name: 1, kind: 2, a: 3, b: 4, size: 5 } as const;
-export const IMPORT = { kind: 0, module: 1, name: 2, local: 3, line: 4, scope: 5, size: 6 } as const;
+/** `statement` is the Import symbol that stands for what is written; -1 for names that need no import. */
+export const IMPORT = { kind: 0, module: 1, name: 2, local: 3, line: 4, scope: 5, statement: 6, size: 7 } as const;
 export const EXPORT = { kind: 0, name: 1, from: 2, import: 3, size: 4 } as const;
 export const EXPR = { op: 0, a: 1, b: 2, c: 3, size: 4 } as const;
 export const TYPE = { op: 0, a: 1, b: 2, c: 3, size: 4 } as const;

@@ -45,6 +45,29 @@ export interface SymbolInput {
   arity?: number;
 }
 
+/** What is written before or in a declaration about it: a decorator, annotation or attribute. Lines count from 1. */
+export interface DecoratorInput {
+  /** As written, without arguments: `app.route`. */
+  name: string;
+  startLine: number;
+  endLine: number;
+  signature: string;
+  /** Expression row of what is named or called, or -1. */
+  value?: number;
+  /** Type row of the annotation's type, or -1. */
+  type?: number;
+}
+
+/** One import as it is written. Lines count from 1. */
+export interface ImportInput {
+  /** The module or path as written. */
+  name: string;
+  scope: number;
+  startLine: number;
+  endLine: number;
+  signature: string;
+}
+
 class Table {
   data: Int32Array;
   length = 0;
@@ -180,7 +203,23 @@ export class FactsBuilder {
     this.table("bindings").data[binding * BINDING.size + BINDING[column]] = value;
   }
 
-  /** Records an import and, if `local` is not empty, binds the name in the scope. */
+  /** Declares the node of an import as it is written; returns the `statement` of its `import` rows. */
+  importStatement({ scope, ...input }: ImportInput): number {
+    let outer = scope;
+    while (outer >= 0 && this.scopeColumn(outer, "symbol") < 0) outer = this.scopeColumn(outer, "parent");
+    const parent = outer < 0 ? -1 : this.scopeColumn(outer, "symbol");
+    return this.symbol({ label: "Import", parent, scope, ...input });
+  }
+
+  /** Declares the node of a decorator of `owner`, a symbol row, or -1 for the file. */
+  decorator(owner: number, scope: number, input: DecoratorInput): number {
+    return this.symbol({ label: "Decorator", parent: owner, scope, ...input });
+  }
+
+  /**
+   * Records an import and, if `local` is not empty, binds the name in the scope. `statement` is the row that
+   * `importStatement` gave; -1 for names that are known without an import.
+   */
   import(
     kind: ValueOf<typeof ImportKind>,
     module: string,
@@ -188,6 +227,7 @@ export class FactsBuilder {
     local: string,
     line: number,
     scope: number,
+    statement = -1,
   ): number {
     const row = this.table("imports").add(
       kind,
@@ -196,6 +236,7 @@ export class FactsBuilder {
       local ? this.name(local) : -1,
       line,
       scope,
+      statement,
     );
     if (local) this.table("bindings").add(scope, this.name(local), BindingKind.Import, row, -1);
     return row;

@@ -9,18 +9,24 @@ import { asText, openFolder } from "../../working-copy/folder.ts";
 import { GitIndex } from "../../working-copy/index-file.ts";
 import type { NewEntry } from "../../working-copy/index-format.ts";
 import { writeIndex } from "../../working-copy/index-writer.ts";
-import { type GitPlace, git, type Repository, repositoryOf } from "../git.ts";
 import { GraphError } from "../graph-error.ts";
-import { knownIndex } from "../known-index.ts";
+import { type GitPlace, git, type Repository, repositoryOf } from "../index/git.ts";
+import { knownIndex } from "../index/known-index.ts";
+import { MAX_FILE_BYTES } from "../index/source-files.ts";
+import { excludeRules } from "../index/walk.ts";
 import { languageOf } from "../parse/languages.ts";
-import { MAX_FILE_BYTES } from "../source-files.ts";
-import { excludeRules } from "../walk.ts";
 import { type ChangedFiles, readDiff } from "./read-diff.ts";
 
 /** Larger files are not compared. */
 const MAX_COMPARED_BYTES = 100 * 1024 * 1024;
 /** Of changed sources, all together; of others it is known only that they changed. */
 const MAX_HANDED_BYTES = 64 * 1024 * 1024;
+
+/** A commit, and where in it the root lies; "" is its top. */
+export interface CommitPlace {
+  commit: string;
+  start: string;
+}
 
 /**
  * @param folder where what was read is remembered, and what git is handed lies meanwhile
@@ -31,7 +37,7 @@ export async function changedFiles(
   place: GitPlace,
   folder: string,
   base: string | undefined,
-): Promise<ChangedFiles | undefined> {
+): Promise<(ChangedFiles & { base: CommitPlace | undefined }) | undefined> {
   const against = base ?? "HEAD";
   if (against.startsWith("-") || !/^[\w./~^@{}-]+$/.test(against))
     throw new GraphError("invalid", "base is not a commit");
@@ -53,7 +59,7 @@ export async function changedFiles(
   if (found.read.some((entry) => entry.stat)) await known.remember([...found.read, ...found.doubtful]);
   addOthers(changes, found, repository.start);
   changes.files.sort((a, b) => (a.path < b.path ? -1 : 1));
-  return changes;
+  return { ...changes, base: commit === undefined ? undefined : { commit, start: repository.start } };
 }
 
 /** Paths are `latin1`, from the top. */

@@ -3,7 +3,7 @@ import { afterEach, expect, test } from "bun:test";
 import { readFileSync, renameSync } from "node:fs";
 import { join } from "node:path";
 import { createSourceTree, SHOP, type SourceTree } from "../../testing/source-tree.ts";
-import { createGraphSession, type GraphSession } from "../session.ts";
+import { createGraphSession, type GraphSession } from "../serve/session.ts";
 import type { Changes } from "./changes.ts";
 
 const trees: SourceTree[] = [];
@@ -42,6 +42,16 @@ test("edited, staged, renamed, deleted and untracked files become symbols", asyn
     ],
     symbols: ["added Cart.clear", "added fresh", "deleted old", "modified Cart", "modified withTax"],
   });
+});
+
+test("what was deleted and added since the commit is told as such also when the graph was made afterwards", async () => {
+  const { tree, session } = await indexed({ ...SHOP, "src/old.ts": "export function old() {}\n" });
+  tree.git("rm", "-q", "src/old.ts");
+  tree.write("src/tax.ts", "export function fresh() {}\n");
+  const before = told(await session.changes());
+  expect(before.symbols).toEqual(["added fresh", "deleted old", "deleted round", "deleted withTax"]);
+  await session.index({ force: false });
+  expect(told(await session.changes())).toEqual(before);
 });
 
 test("each state of the tree and of its index is seen at once, and the repository is not written to", async () => {

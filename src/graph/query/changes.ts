@@ -1,9 +1,10 @@
 /** Uncommitted changes (or those since a base) as symbols and flows. */
 import type { CodeGraph } from "../code-graph.ts";
-import type { GitPlace } from "../git.ts";
-import { EDGE_TYPES, type EdgeType, NODE_LABELS } from "../model.ts";
+import type { GitPlace } from "../index/git.ts";
+import { EDGE_TYPES, type EdgeType, NODE_LABELS, REFERENCE_LABELS } from "../model.ts";
 import { languageOf } from "../parse/languages.ts";
 import { changedFiles } from "./changed-files.ts";
+import { committedTexts } from "./committed-texts.ts";
 import { type Risk, riskOf } from "./impact.ts";
 import type { ChangedFile, Hunk } from "./read-diff.ts";
 import { type ProcessView, processesOf, processView, type SymbolView } from "./symbols.ts";
@@ -34,7 +35,9 @@ export interface ChangesSources {
   /** Where what was read of the working tree is remembered. */
   folder: string;
   /** Nodes of files as they are in the working tree now. */
-  structureOf(paths: readonly string[]): Promise<CodeGraph>;
+  now(paths: readonly string[]): Promise<CodeGraph>;
+  /** Nodes of files with these texts, by path. */
+  before(texts: ReadonlyMap<string, string>): Promise<CodeGraph>;
 }
 
 const MAX_LISTED = 1_000;
@@ -44,7 +47,8 @@ const MAX_READ = 500;
 const CALLS_IN = new Set(["CALLS", "USES"].map((type) => EDGE_TYPES.indexOf(type as EdgeType)));
 
 /**
- * Maps changes to symbols: those of the changed files as they are now, and those of the graph that are gone.
+ * Maps changes to symbols: those of the changed files as they are now, and those of the commit that are gone. The graph
+ * says what depends on them; it may be of before the change or of after it.
  * @param base commit to compare with; HEAD when not given. Must not begin with a dash.
  * @returns undefined outside git
  */
@@ -58,8 +62,12 @@ export async function changesOf(
   const { files, hunks } = changed;
   const source = files.filter((file) => languageOf(file.path) !== undefined);
   const read = source.slice(0, MAX_READ);
-  const now = await sources.structureOf(read.filter((file) => file.status !== "deleted").map((file) => file.path));
-  const symbols = [...changedSymbols(now, graph, read, hunks), ...goneSymbols(now, graph, read)];
+  const now = await sources.now(read.filter((file) => file.status !== "deleted").map((file) => file.path));
+  const edited = read.filter(({ status }) => status === "modified" || status === "deleted").map(({ path }) => path);
+  const before = await sources.before(
+    changed.base ? await committedTexts(sources.place, changed.base, edited) : new Map(),
+  );
+  const symbols = [...changedSymbols(now, before, read, hunks), ...goneSymbols(now, before, read)];
   const processes = new Set<number>();
   const dependents = new Set<number>();
   for (const { symbol } of symbols) {
@@ -87,7 +95,7 @@ export async function changesOf(
 /** Innermost symbols that hunks touch: a class counts only where no member of it does. */
 function changedSymbols(
   now: CodeGraph,
-  graph: CodeGraph,
+  before: CodeGraph,
   files: readonly ChangedFile[],
   hunks: ReadonlyMap<string, readonly Hunk[]>,
 ): ChangedSymbol[] {
@@ -108,7 +116,7 @@ function changedSymbols(
     const isNew = file.status === "added" || file.status === "untracked";
     for (const [row, ranges] of lines) {
       if (coveredByMembers(now, row, ranges, lines)) continue;
-      const known = file.status === "renamed" || graph.rowOf(now.id(row)) >= 0;
+      const known = file.status === "renamed" || before.rowOf(now.id(row)) >= 0;
       found.push({ symbol: now.node(row), change: isNew || !known ? "added" : "modified", lines: ranges });
     }
   }
@@ -124,7 +132,7 @@ function symbolsByFile(graph: CodeGraph, paths: ReadonlySet<string>): Map<string
   }
   for (let row = 0; row < graph.nodeCount; row++) {
     const file = graph.nodes.file[row]!;
-    if (file < 0 || wanted[file] === 0 || graph.nodes.label[row] === FILE) continue;
+    if (file < 0 || wanted[file] === 0 || UNCHANGING.has(graph.nodes.label[row]!)) continue;
     const path = graph.filePath(row);
     const list = byFile.get(path);
     if (list) list.push(row);
@@ -133,18 +141,21 @@ function symbolsByFile(graph: CodeGraph, paths: ReadonlySet<string>): Map<string
   return byFile;
 }
 
-const FILE = NODE_LABELS.indexOf("File");
+/** Labels of nodes that are not listed as changed: files have a list of their own, references belong to what holds them. */
+const UNCHANGING = new Set(
+  NODE_LABELS.flatMap((label, row) => (label === "File" || REFERENCE_LABELS.has(label) ? [row] : [])),
+);
 
-/** Symbols of the last index that the working tree has no more. */
-function goneSymbols(now: CodeGraph, graph: CodeGraph, files: readonly ChangedFile[]): ChangedSymbol[] {
+/** Symbols of the commit that the working tree has no more. */
+function goneSymbols(now: CodeGraph, before: CodeGraph, files: readonly ChangedFile[]): ChangedSymbol[] {
   const changed = new Set(
     files.filter((file) => file.status === "modified" || file.status === "deleted").map((file) => file.path),
   );
   const found: ChangedSymbol[] = [];
-  for (const rows of symbolsByFile(graph, changed).values()) {
+  for (const rows of symbolsByFile(before, changed).values()) {
     for (const row of rows) {
-      if (now.rowOf(graph.id(row)) >= 0) continue;
-      const symbol = graph.node(row);
+      if (now.rowOf(before.id(row)) >= 0) continue;
+      const symbol = before.node(row);
       found.push({ symbol, change: "deleted", lines: [[symbol.start_line, symbol.end_line]] });
     }
   }

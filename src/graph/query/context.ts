@@ -109,7 +109,10 @@ function relationEdges(graph: CodeGraph, row: number, relation: Relation): numbe
   if (relation === "members" && (label === "File" || label === "Folder")) return [];
   if (relation === "callers") return callersOf(graph, row);
   const [direction, types] = RELATIONS[relation];
-  return edgesOf(graph, row, direction, types);
+  const edges = edgesOf(graph, row, direction, types);
+  // The file is in the list, with the line of its import.
+  if (relation !== "imported_by") return edges;
+  return edges.filter((edge) => graph.label(graph.edges.from[edge]!) !== "Import");
 }
 
 const neighbour = (graph: CodeGraph, edge: number, relation: Relation): RelatedSymbol =>
@@ -126,11 +129,9 @@ function callersOf(graph: CodeGraph, row: number): number[] {
   return [...callers, ...edgesOf(graph, graph.edges.from[holding]!, "in", ["CALLS"])];
 }
 
-/** Among several of one name, a definition is meant rather than an import or a file. */
+/** Among several of one name, a definition is meant rather than a file. */
 function rowsNamed(graph: CodeGraph, text: string, filePath: string | undefined): number[] {
   const rows = findSymbols(graph, text, filePath);
-  const defined = rows.filter(
-    (row) => graph.label(row) !== "Import" && graph.label(row) !== "File" && graph.label(row) !== "Folder",
-  );
+  const defined = rows.filter((row) => graph.label(row) !== "File" && graph.label(row) !== "Folder");
   return defined.length > 0 ? defined : rows;
 }

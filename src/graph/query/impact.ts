@@ -58,7 +58,7 @@ const FOLLOWED = new Set(
 const CONTAINS = EDGE_TYPES.indexOf("CONTAINS");
 
 export function impactOf(graph: CodeGraph, options: ImpactOptions): ImpactAnswer {
-  const rows = findSymbols(graph, options.target, options.filePath).filter((row) => graph.label(row) !== "Import");
+  const rows = findSymbols(graph, options.target, options.filePath);
   if (rows.length !== 1) return unclear(graph, options.target, rows);
   return { found: "one", impact: spread(graph, rows[0]!, options) };
 }
@@ -75,7 +75,8 @@ function spread(graph: CodeGraph, target: number, options: ImpactOptions): Impac
         if (!FOLLOWED.has(graph.edges.type[edge]!)) continue;
         const confidence = CONFIDENCE[REASONS[graph.edges.reason[edge]!]!];
         if (confidence < options.minConfidence) continue;
-        const other = options.direction === "upstream" ? graph.edges.from[edge]! : graph.edges.to[edge]!;
+        const end = options.direction === "upstream" ? graph.edges.from[edge]! : graph.edges.to[edge]!;
+        const other = decorated(graph, end);
         if (reached.has(other)) continue;
         reached.set(other, { depth, confidence, via: graph.edges.type[edge]! });
         next.push(other);
@@ -84,6 +85,13 @@ function spread(graph: CodeGraph, target: number, options: ImpactOptions): Impac
     frontier = next;
   }
   return describe(graph, target, options, reached);
+}
+
+/** What a decorator stands on: what depends on the decorator is what it decorates. */
+function decorated(graph: CodeGraph, row: number): number {
+  if (graph.label(row) !== "Decorator") return row;
+  for (const edge of graph.incoming(row)) if (graph.edges.type[edge] === CONTAINS) return graph.edges.from[edge]!;
+  return row;
 }
 
 /** A class changes with its members: a caller of a method depends on the class. */

@@ -1,7 +1,15 @@
 /** Symbols as answers show them, and finding them by what a person writes. */
 import { type CodeGraph, endingsOf } from "../code-graph.ts";
 import { GraphError } from "../graph-error.ts";
-import { CONFIDENCE, EDGE_TYPES, type EdgeType, type GraphNode, REASONS, type Reason } from "../model.ts";
+import {
+  CONFIDENCE,
+  EDGE_TYPES,
+  type EdgeType,
+  type GraphNode,
+  REASONS,
+  REFERENCE_LABELS,
+  type Reason,
+} from "../model.ts";
 import { isTestPath } from "../test-paths.ts";
 
 export type SymbolView = GraphNode;
@@ -35,7 +43,10 @@ export function unclear(graph: CodeGraph, text: string, rows: readonly number[])
 
 const ANALYSED = new Set(["Community", "Process"]);
 
-/** Rows of the symbols that a text names: an id, a qualified name or its end, or a plain name. Best first. */
+/**
+ * Rows of the symbols that a text names: an id, a qualified name or its end, or a plain name. Best first. Imports and
+ * decorators are meant only where no declaration has the name.
+ */
 export function findSymbols(graph: CodeGraph, text: string, filePath?: string): number[] {
   const wanted = text.trim();
   const byId = graph.rowOf(wanted);
@@ -51,7 +62,8 @@ export function findSymbols(graph: CodeGraph, text: string, filePath?: string): 
     if (filePath && path !== filePath && !path.endsWith(`/${filePath}`)) continue;
     const exact = qualified === dotted || qualified === wanted || name === dotted;
     if (!exact && !qualified.endsWith(`.${dotted}`)) continue;
-    found.push({ row, rank: (qualified === wanted ? 4 : 0) + (exact ? 2 : 0) });
+    const declared = REFERENCE_LABELS.has(graph.label(row)) ? 0 : 8;
+    found.push({ row, rank: declared + (qualified === wanted ? 4 : 0) + (exact ? 2 : 0) });
   }
   found.sort((a, b) => b.rank - a.rank || graph.incoming(b.row).length - graph.incoming(a.row).length || a.row - b.row);
   const best = found[0]?.rank ?? 0;
@@ -75,7 +87,8 @@ export function nearNames(graph: CodeGraph, text: string, limit: number): string
   const wanted = text.toLowerCase().slice(0, 64);
   const scored = new Map<string, number>();
   for (let row = 0; row < graph.nodeCount; row++) {
-    if (ANALYSED.has(graph.label(row)) || graph.label(row) === "Folder") continue;
+    const label = graph.label(row);
+    if (ANALYSED.has(label) || REFERENCE_LABELS.has(label) || label === "Folder") continue;
     const name = graph.nodes.name[row]!;
     if (scored.has(name)) continue;
     const lower = name.toLowerCase();

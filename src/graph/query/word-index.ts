@@ -8,7 +8,7 @@
  */
 import type { CodeGraph } from "../code-graph.ts";
 import { GrowingInts } from "../growing-ints.ts";
-import { type NodeLabel, SYMBOL_LABELS } from "../model.ts";
+import { NODE_LABELS, type NodeLabel, REFERENCE_LABELS, SYMBOL_LABELS } from "../model.ts";
 import { wordsOf } from "../words.ts";
 
 export interface SearchHit {
@@ -18,7 +18,10 @@ export interface SearchHit {
 }
 
 export interface WordIndex {
-  /** Nodes for a query, best first. `labels` empty means all. Never throws on odd queries. */
+  /**
+   * Nodes for a query, best first. `labels` empty means all; imports and decorators then come after all declarations.
+   * Never throws on odd queries.
+   */
   find(query: string, limit: number, labels: readonly number[]): SearchHit[];
 }
 
@@ -34,7 +37,8 @@ const MAX_ENDINGS = 200;
 /** Symbols of exactly the name that is searched for. */
 const MAX_EXACT = 200;
 const NODES_A_STEP = 1_000;
-const SEARCHED = new Set<NodeLabel>([...SYMBOL_LABELS.filter((label) => label !== "Import"), "File"]);
+const SEARCHED = new Set<NodeLabel>([...SYMBOL_LABELS, "File"]);
+const REFERENCES = new Set(NODE_LABELS.flatMap((label, row) => (REFERENCE_LABELS.has(label) ? [row] : [])));
 
 /** What is known of each word: its nodes and how much it counts in each, `start[word] … start[word + 1] - 1`. */
 interface Postings {
@@ -213,8 +217,18 @@ class MemoryIndex implements WordIndex {
 
   find(query: string, limit: number, labels: readonly number[]): SearchHit[] {
     const words = [...new Set([...wordsOf(query), ...wholeWords(query)])].slice(0, MAX_WORDS);
-    const wanted = new Set(labels);
-    const fits = (node: number) => wanted.size === 0 || wanted.has(this.graph.nodes.label[node]!);
+    const { label } = this.graph.nodes;
+    if (labels.length > 0) {
+      const wanted = new Set(labels);
+      return this.search(query, words, limit, (node) => wanted.has(label[node]!));
+    }
+    const found = this.search(query, words, limit, (node) => !REFERENCES.has(label[node]!));
+    if (found.length >= limit) return found;
+    // What nothing here declares may still be imported: a library, a framework's decorator.
+    return [...found, ...this.search(query, words, limit - found.length, (node) => REFERENCES.has(label[node]!))];
+  }
+
+  private search(query: string, words: readonly string[], limit: number, fits: (node: number) => boolean): SearchHit[] {
     const wide = Math.max(limit * 8, 100);
     const numbers = words.flatMap((word) => this.postings.words.get(word) ?? []);
     let best = this.rank(

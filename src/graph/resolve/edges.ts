@@ -4,10 +4,10 @@
  */
 
 import type { EdgeType, Reason, SymbolLabel } from "../model.ts";
-import { CALL, CallFlag, EXPR, Expr, IMPORT, SCOPE, SymbolFlag, TYPE, Type, USE } from "../parse/fact-layout.ts";
-import { holdsOthers } from "./builtins.ts";
+import { CALL, CallFlag, EXPR, Expr, SCOPE, SymbolFlag, TYPE, Type, USE } from "../parse/fact-layout.ts";
 import type { CallSite, Engine, Entity, MemberSearch } from "./engine.ts";
 import { heritageEdges } from "./heritage-edges.ts";
+import { decoratorEdges, importEdges } from "./reference-edges.ts";
 import type { UniqueNames } from "./unique-names.ts";
 import { partsOf, type ValueType } from "./value-type.ts";
 
@@ -29,7 +29,7 @@ const MAX_TARGETS = 4;
 
 /** What calls reach where a language is strict about it. */
 function isCalled(label: SymbolLabel, constructing: boolean): boolean {
-  if (label === "Function" || label === "Method" || label === "Decorator") return true;
+  if (label === "Function" || label === "Method") return true;
   return constructing && (label === "Class" || label === "Struct" || label === "Enum");
 }
 
@@ -163,7 +163,7 @@ export function createEdgeFinder(engine: Engine, unique: UniqueNames): EdgeFinde
     const inner = exprs[at + EXPR.a]!;
     if (exprs[at + EXPR.op] === Expr.Member || exprs[at + EXPR.op] === Expr.Call) {
       const type = inner < 0 ? undefined : engine.exprType(file, inner);
-      if (type) return type.kind === "builtin" && !holdsOthers(type);
+      if (type) return type.kind === "builtin" && !engine.library.holdsOthers(type);
       return inner >= 0 && isForeign(file, inner);
     }
     if (exprs[at + EXPR.op] !== Expr.Name || !/^\p{Lu}/u.test(strings[exprs[at + EXPR.a]!]!)) return false;
@@ -197,7 +197,7 @@ export function createEdgeFinder(engine: Engine, unique: UniqueNames): EdgeFinde
     const search = isSuper(file, object)
       ? fromParents(receiver, name, called)
       : engine.members(receiver, name, 0, called);
-    if (search.members.length === 0 && repo.rules(file).builtinFamily === "ecmascript")
+    if (search.members.length === 0 && repo.rules(file).openValues)
       return distinct(typeTargets(engine.memberType(receiver, name), "receiver_type"));
     const direct = facts.exprs[object * EXPR.size + EXPR.op] === Expr.This;
     const targets = search.members.flatMap((member) => {
@@ -323,34 +323,13 @@ export function createEdgeFinder(engine: Engine, unique: UniqueNames): EdgeFinde
     return engine.lookup(file, exprs[row * EXPR.size + EXPR.b]!, exprs[row * EXPR.size + EXPR.a]!, "value");
   }
 
-  function importEdges(file: number, into: RawEdge[]): void {
-    const { imports } = repo.facts(file);
-    const seen = new Set<number>();
-    for (let at = 0, row = 0; at < imports.length; at += IMPORT.size, row++) {
-      const target = engine.importTarget(file, row);
-      const line = imports[at + IMPORT.line]!;
-      const files = target.kind === "file" ? [target.file] : target.kind === "files" ? target.files : [];
-      for (const other of files) {
-        if (other === file || seen.has(-1 - other)) continue;
-        seen.add(-1 - other);
-        into.push({ type: "IMPORTS", from: -1 - file, to: -1 - other, line, reason: "import" });
-      }
-      for (const space of ["value", "type"] as const) {
-        const entity = target.kind === "external" ? undefined : engine.followImport(file, row, space);
-        if (entity?.kind !== "symbol" || seen.has(entity.symbol) || repo.has(entity.symbol, SymbolFlag.Hidden))
-          continue;
-        seen.add(entity.symbol);
-        into.push({ type: "IMPORTS", from: -1 - file, to: entity.symbol, line, reason: "import" });
-      }
-    }
-  }
-
   return {
     callTargets,
     edgesOf(file, into) {
-      importEdges(file, into);
+      importEdges(engine, file, into);
       callEdges(file, into);
       useEdges(file, into);
+      decoratorEdges(repo, file, { calleeTargets, usedType }, into);
       heritageEdges(engine, file, into);
     },
   };

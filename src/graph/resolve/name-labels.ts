@@ -12,7 +12,6 @@ const VALUE_LABELS = new Set([
   "Const",
   "Variable",
   "Property",
-  "Decorator",
   "Trait",
   "Interface",
 ]);

@@ -3,7 +3,7 @@
  * symbol, name spaces. A symbol of the repository is one number: the file's base plus its row.
  */
 
-import { SYMBOL_LABELS, type SymbolLabel } from "../model.ts";
+import { REFERENCE_LABELS, SYMBOL_LABELS, type SymbolLabel } from "../model.ts";
 import { BINDING, BindingKind, SPACE, SYMBOL, SymbolFlag } from "../parse/fact-layout.ts";
 import type { FileFacts } from "../parse/facts.ts";
 import type { LanguageModule } from "../parse/language.ts";
@@ -31,6 +31,11 @@ export function pushTo<K, V>(map: Map<K, V[]>, key: K, value: V): void {
   if (list) list.push(value);
   else map.set(key, [value]);
 }
+
+const REFERENCES = new Set(SYMBOL_LABELS.flatMap((label, row) => (REFERENCE_LABELS.has(label) ? [row] : [])));
+
+/** Whether the label of a symbol's row says that it declares nothing: an import, a decorator. */
+export const isReference = (label: number): boolean => REFERENCES.has(label);
 
 const NONE: readonly number[] = [];
 const SEPARATOR = /[.\\]/;
@@ -81,6 +86,10 @@ export class Repository {
 
   facts(file: number): FileFacts {
     return this.files[file]!.facts;
+  }
+
+  language(file: number): LanguageModule {
+    return this.files[file]!.language;
   }
 
   rules(file: number): LanguageModule["rules"] {
@@ -205,8 +214,11 @@ export class Repository {
     const { symbols, strings } = this.facts(file);
     const count = symbols.length / SYMBOL.size;
     const start = new Int32Array(count + 1);
-    const parentOf = (row: number) =>
-      strings[symbols[row * SYMBOL.size + SYMBOL.name]!] === "" ? -1 : symbols[row * SYMBOL.size + SYMBOL.parent]!;
+    const parentOf = (row: number) => {
+      const at = row * SYMBOL.size;
+      const named = strings[symbols[at + SYMBOL.name]!] !== "" && !isReference(symbols[at + SYMBOL.label]!);
+      return named ? symbols[at + SYMBOL.parent]! : -1;
+    };
     for (let row = 0; row < count; row++) if (parentOf(row) >= 0) start[parentOf(row) + 1]!++;
     for (let row = 0; row < count; row++) start[row + 1]! += start[row]!;
     const next = start.slice(0, count);

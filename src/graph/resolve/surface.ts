@@ -26,6 +26,7 @@ import {
 import { listItems } from "../parse/facts.ts";
 import type { ImportTarget } from "../parse/language.ts";
 import type { Engine, Entity } from "./engine.ts";
+import { isReference } from "./repository.ts";
 import { THIS_ID, type TypeEnv, type ValueType } from "./value-type.ts";
 
 export interface Surface {
@@ -55,6 +56,11 @@ export function createSurfaces(engine: Engine): (file: number) => Surface {
     const seen = new Map<string, number>();
     const found: string[] = [];
     for (let at = 0; at < symbols.length; at += SYMBOL.size) {
+      // Nothing stands in a reference, and nobody else's place depends on it.
+      if (isReference(symbols[at + SYMBOL.label]!)) {
+        found.push("");
+        continue;
+      }
       const parent = symbols[at + SYMBOL.parent]!;
       const name = strings[symbols[at + SYMBOL.name]!]! || `<${symbols[at + SYMBOL.label]}>`;
       const chain = parent < 0 ? name : `${found[parent]}.${name}`;
@@ -146,7 +152,7 @@ export function createSurfaces(engine: Engine): (file: number) => Surface {
       text += ` P${typeText(engine.typeAt(file, bindings[row * BINDING.size + BINDING.a]!), depth)}`;
     const type = repo.column(symbol, "type");
     if (type >= 0) text += ` :${typeText(engine.typeAt(file, type), depth)}`;
-    if (label === "Function" || label === "Method" || label === "Decorator" || repo.has(symbol, SymbolFlag.Getter))
+    if (label === "Function" || label === "Method" || repo.has(symbol, SymbolFlag.Getter))
       return `${text} >${typeText(engine.returnType(symbol), depth)}`;
     const value = repo.column(symbol, "value");
     if (value >= 0) text += ` =${typeText(engine.exprType(file, value), depth)}`;
@@ -209,13 +215,14 @@ export function createSurfaces(engine: Engine): (file: number) => Surface {
     }
     for (let at = 0; at < facts.spaces.length; at += SPACE.size)
       whole.push(`space ${facts.strings[facts.spaces[at + SPACE.name]!]}`);
-    if (rules.builtinFamily === "ecmascript") assignTexts();
+    if (rules.openValues) assignTexts();
     importTexts();
     exportTexts();
     return { names, whole: whole.sort().join("\n") };
 
     function symbolTexts(): void {
       for (let row = 0; row < facts.symbols.length / SYMBOL.size; row++) {
+        if (isReference(facts.symbols[row * SYMBOL.size + SYMBOL.label]!)) continue;
         const symbol = base + row;
         const name = facts.strings[facts.symbols[row * SYMBOL.size + SYMBOL.name]!]!;
         const inner = facts.symbols[row * SYMBOL.size + SYMBOL.inner]! >= 0;

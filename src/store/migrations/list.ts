@@ -29,6 +29,7 @@ import documents from "./0150-documents.sql" with { type: "text" };
 import attachmentText from "./0151-attachment-text.sql" with { type: "text" };
 import memory from "./0160-memory.sql" with { type: "text" };
 import sessionRecalls from "./0161-session-recalls.sql" with { type: "text" };
+import contradictions from "./0162-contradictions.sql" with { type: "text" };
 import swarms from "./0180-swarms.sql" with { type: "text" };
 import pulses from "./0185-pulses.sql" with { type: "text" };
 import onboarding from "./0190-onboarding.sql" with { type: "text" };
@@ -95,5 +96,6 @@ export const MIGRATIONS: readonly Migration[] = [
   { name: "0190-onboarding", sql: onboarding },
   { name: "0280-notification-channels", sql: notificationChannels },
   { name: "0161-session-recalls", sql: sessionRecalls },
+  { name: "0162-contradictions", sql: contradictions },
   { name: "0300-preferences", sql: preferences },
 ];

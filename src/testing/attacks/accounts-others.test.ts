@@ -72,8 +72,9 @@ beforeAll(async () => {
   const tick = (await by(a, "POST", `/v1/pulse-routines/scribe/${routine}/trigger`)).body["id"] as string;
   const [said] = await itemsOf(a, `/v1/sessions/${call!["session_id"]}/transcript`);
   objects = [
+    ["/v1/memory/contradictions/", [await contradiction(a)]],
     ["/v1/memory/executions/", [said!["execution_id"] as string]],
-    ["/v1/swarm/", [swarm.body["id"] as string]],
+    ["/v1/swarm/", [swarm.body["id"] as string, "look"]],
     ["/v1/pulse-routines/", ["scribe", routine, tick]],
     ["/v1/spawn-executor/", [spawned.body["id"] as string]],
     ["/v1/documents/", [document.body["id"] as string]],
@@ -106,6 +107,18 @@ async function finishedRun(who: Account): Promise<string> {
   return id;
 }
 
+/** Two memories that cannot both be true. @returns its id. */
+async function contradiction(who: Account): Promise<string> {
+  for (const content of ["It listens on port 1.", "It listens on port 2."])
+    await by(who, "POST", "/v1/memory/vaults/scribe/entries", { title: "of a", content });
+  await by(who, "POST", "/v1/memory/vaults/scribe/consolidate");
+  for (;;) {
+    const [found] = await itemsOf(who, "/v1/memory/contradictions");
+    if (found) return found["id"] as string;
+    await Bun.sleep(20);
+  }
+}
+
 /** Things that come about by time or chance, as they would be kept. */
 function keepRows(userId: string): void {
   const db = new Database(join(server.data, "skep.db"));
@@ -125,6 +138,7 @@ function addressOf(path: string, made: boolean): string | undefined {
   return ids && path.replace(/\{[^}]+\}/g, () => (made ? (ids.shift() ?? "") : "made_up"));
 }
 const BODIES: Record<string, unknown> = {
+  "/v1/memory/contradictions/{contradiction_id}": { keep: null },
   "/v1/users/{id}": { display_name: "Taken" },
   "/v1/runs/{id}/approve": { step_id: "look", approved: true },
   "/v1/runs/{id}/comments": { path: "a.txt", body: "Taken" },
@@ -166,6 +180,7 @@ describe("A4: another user's object is one that there is not", () => {
     for (const path of [
       ...lists,
       "/v1/admin/notifications",
+      "/v1/memory/contradictions",
       "/v1/internal/run-history",
       "/v1/agents/researcher/runs",
       "/v1/agents/scribe/inbox",

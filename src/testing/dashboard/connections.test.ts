@@ -1,8 +1,12 @@
-/** What Skep is connected to, in a browser: the code host with its rules and deliveries, channels for notifications. */
+/**
+ * In a browser: the code host with its rules and deliveries, channels for notifications, a project made in a talk, a tool
+ * server that is imported and logged in to.
+ */
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from "bun:test";
 import type { Browser } from "playwright-core";
 import { hasBrowser, openBrowser } from "../browser.ts";
 import { type CodeHostFake, signed, startCodeHost, WEBHOOK_SECRET } from "../code-host.ts";
+import { startWebServer } from "../mcp/web-server.ts";
 import { startServer, type TestServer } from "../server.ts";
 import { PHONE, visit } from "./visitor.ts";
 
@@ -169,6 +173,121 @@ describe.skipIf(!hasBrowser())("what Skep is connected to", () => {
     await page.getByText("There is nothing to say.").waitFor();
     await close();
     await receiver.stop(true);
+    expect(faults.filter((fault) => !/422/.test(fault))).toEqual([]);
+  });
+
+  test("a project is made in a talk: left and taken up again, what is known filled in beside it, given up", async () => {
+    const { page, close, open, faults, axe, overflow } = await visit(browser, server.url);
+    await open("/projects");
+    await page.getByRole("link", { name: "From a talk" }).click();
+    await page.getByRole("button", { name: "Begin" }).first().click();
+    await page.getByRole("dialog").getByRole("button", { name: "Begin" }).click();
+    const log = page.getByRole("log", { name: "Talk" });
+    const known = page.getByRole("region", { name: "What is known so far" });
+    const say = async (text: string) => {
+      await page.getByRole("textbox", { name: "Message", exact: true }).fill(text);
+      await page.keyboard.press("Enter");
+    };
+    await log.getByText("What shall the project be called?").waitFor();
+    await say("Bird <i>feeder</i>");
+    await page.getByRole("heading", { name: "Bird <i>feeder</i>", level: 1 }).waitFor();
+    await known.getByText("summary").waitFor();
+    await log.getByText("What is it to reach?").waitFor();
+    expect(await axe()).toEqual([]);
+
+    await open("/onboarding");
+    await page.getByRole("table", { name: "Talks about projects" }).getByRole("link", { name: /Bird/ }).click();
+    await log.getByText("What is it to reach?").waitFor();
+    await say("Feed birds");
+    await log.getByText("What can somebody do with it?").waitFor();
+    await page.setViewportSize(PHONE);
+    expect(await overflow()).toBeLessThanOrEqual(0);
+    await say("See who comes");
+    await log.getByText("How is it built?").waitFor();
+    await say("A camera and a small server");
+    await page.getByText("The project is made, with its vision and first tasks.").waitFor();
+    await page.getByRole("link", { name: "See its board" }).click();
+    await page.getByText("Make the skeleton").first().waitFor();
+
+    await open("/onboarding?new=1");
+    await page.getByLabel("What do you want to build?").fill("Nothing much");
+    await page.getByRole("dialog").getByRole("button", { name: "Begin" }).click();
+    await page.getByRole("button", { name: "Give up" }).click();
+    await page.getByRole("button", { name: "Give it up" }).click();
+    await page.getByText("This talk was given up. No project came of it.").waitFor();
+    await page.getByRole("button", { name: "Delete" }).click();
+    await page.getByRole("button", { name: "Delete it" }).click();
+    await page.getByRole("table", { name: "Talks about projects" }).waitFor();
+    await page.getByText("Nothing much").waitFor({ state: "detached" });
+    await close();
+    expect(faults.filter((fault) => !/404/.test(fault))).toEqual([]);
+  });
+
+  test("tool servers are imported from a pasted file; one is logged in to, changed, granted, its log followed", async () => {
+    const web = startWebServer({ oauth: true });
+    const { page, close, open, faults, axe, overflow } = await visit(browser, server.url);
+    await open("/tool-servers");
+    await page.getByRole("button", { name: "Import a file" }).click();
+    const text = page.getByLabel("Its text");
+    await text.fill("{ mcpServers");
+    await page.getByRole("button", { name: "Import", exact: true }).click();
+    await page.getByText(/This is not JSON/).waitFor();
+    const config = {
+      mcpServers: { tickets: { url: web.url, headers: { "X-Team": "abc-1234567" } }, broken: { args: 3 } },
+    };
+    await page.getByLabel("File", { exact: true }).setInputFiles({
+      ...{ name: "mcp.json", mimeType: "application/json", buffer: Buffer.from(JSON.stringify(config)) },
+    });
+    await page.getByRole("button", { name: "Import", exact: true }).click();
+    const done = page.getByRole("dialog", { name: "Imported" });
+    await done.getByText("1 server added, switched off.").waitFor();
+    await done.getByText("broken").waitFor();
+    await done.getByRole("link", { name: "tickets" }).click();
+    await page.getByRole("heading", { name: "tickets", level: 1 }).waitFor();
+
+    await page.getByRole("button", { name: "Edit" }).click();
+    const form = page.getByRole("dialog", { name: "Change tickets" });
+    expect(await form.getByLabel("Headers").inputValue()).not.toContain("abc-1234567");
+    await form.getByLabel("Name", { exact: true }).fill("Ticket desk");
+    await form.getByLabel("Address").fill("ftp://tickets.example.test");
+    await form.getByRole("button", { name: "Save" }).click();
+    await form.getByRole("alert").waitFor();
+    await form.getByLabel("Address").fill(web.url);
+    await form.getByLabel("Time for one call").fill("12.5");
+    await form.getByRole("button", { name: "Save" }).click();
+    await page.getByRole("heading", { name: "Ticket desk", level: 1 }).waitFor();
+    await page.getByText("12.5 s").waitFor();
+    const kept = await server.request<{ headers: unknown }>("GET", "/v1/mcp/tickets");
+    expect(JSON.stringify(kept.body.headers)).toContain("X-Team");
+
+    await page.getByRole("button", { name: "Switch on" }).click();
+    await page.getByRole("button", { name: "Log in to it" }).click();
+    const [popup] = await Promise.all([
+      page.waitForEvent("popup"),
+      page.getByRole("link", { name: /^Go on at 127\.0\.0\.1/ }).click(),
+    ]);
+    await popup.getByText("Skep is logged in to the tool server tickets.").waitFor();
+    await popup.close();
+    await page.getByText("Skep is logged in to it.").waitFor();
+    await page.locator("summary").filter({ hasText: /^say/ }).waitFor();
+    await page.getByRole("log", { name: "Log of the server" }).getByText(/\w/).first().waitFor();
+    expect(await axe()).toEqual([]);
+    await page.setViewportSize(PHONE);
+    expect(await overflow()).toBeLessThanOrEqual(0);
+
+    const every = page.getByLabel("Every agent, also those that come later");
+    await every.click();
+    await every.and(page.locator(":enabled:checked")).waitFor();
+    await every.click();
+    await page.getByLabel("Scribe").and(page.locator(":enabled:checked")).click();
+    await page.getByLabel("Scribe").and(page.locator(":enabled:not(:checked)")).waitFor();
+    const { body } = await server.request<{ agents: string[] }>("GET", "/v1/mcp/tickets");
+    expect(body.agents).toContain("engineer");
+    expect(body.agents).not.toContain("scribe");
+    await page.getByRole("button", { name: "Forget the log-in" }).click();
+    await page.getByRole("button", { name: "Log in to it" }).waitFor();
+    await close();
+    await web.stop();
     expect(faults.filter((fault) => !/422/.test(fault))).toEqual([]);
   });
 });

@@ -16,7 +16,7 @@ const PATHS = (ids: Seeded): string[] => [
   `/runs/${ids.succeeded}?tab=result`,
   ...["split", "unified"].map((view) => `/runs/${ids.changed}?tab=changes&view=${view}`),
   ...["/projects", `/projects/${ids.project}`],
-  ...["symbols&q=total", "symbols&symbol=withTax", "changes", "clusters", "flows"].map(
+  ...["symbols&q=total", "symbols&symbol=withTax", "map", "map&find=tax", "changes", "clusters", "flows"].map(
     (tab) => `/projects/${ids.project}/graph?tab=${tab}`,
   ),
   ...["/pipelines", "/pipelines/change", "/pipelines/+new", "/agents"],
@@ -37,6 +37,7 @@ const PATHS = (ids: Seeded): string[] => [
   ...["/activity", "/activity?tab=now", "/activity?tab=handed", `/activity?tab=handed&work=${ids.handed}`],
   ...["/cookies", `/cookies?set=${ids.cookies}`, "/voice"],
   ...["/code-host", "/code-host?tab=rules", "/code-host?tab=rules&rule=new", "/code-host?tab=deliveries"],
+  ...["/onboarding", "/onboarding?new=1", `/onboarding/${ids.onboarding}`],
   ...["/notifications", "/notifications?tab=notices", "/notifications?channel=new"],
   ...["/jobs", "/account", "/setup", "/no-such-page"],
 ];

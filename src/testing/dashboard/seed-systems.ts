@@ -1,4 +1,5 @@
 /** What agents do besides runs, for the pages of the dashboard: routines, swarms, documents, a tool server (`odd`). */
+import { BUILTIN_SCRIPT } from "../../adapter/model/builtin-script.ts";
 import { BUN, ODD_SERVER } from "../mcp/image.ts";
 import { done, say } from "./script.ts";
 import type { Send } from "./seed.ts";
@@ -15,12 +16,15 @@ export interface Systems {
   swarm: string;
   /** A document with sections below sections. */
   document: string;
+  /** A talk about a project, in its third part. */
+  onboarding: string;
 }
 
 /** Turns of agents that only these systems use. */
 export const SYSTEMS_SCRIPT = {
+  talks: BUILTIN_SCRIPT.talks,
   agents: {
-    "interviewer-intake": [say("I use it.", "odd__change", {}), done({}, "Used.")],
+    tester: [say("I use it.", "odd__change", {}), done({}, "Used.")],
     architect: [{ text: `I think about it${", and think".repeat(200)}.`, delay_ms: 600_000, chunk: 8 }],
     lead: [done({}, "One task waits for a person: nobody has said which separator the export takes.")],
   },
@@ -74,7 +78,11 @@ export async function furnishSystems(send: Send): Promise<Systems> {
     ],
   });
   const document = await send("POST", "/v1/ingest/document", { content: MANUAL, media_type: "text/markdown" });
+  await send("POST", "/v1/agents", { id: "tester", name: "Tester", prompt: "You try tools." });
   await send("POST", "/v1/mcp", { id: "odd", transport: "stdio", command: BUN, args: [ODD_SERVER], agents: ["*"] });
+  const onboarding = await send("POST", "/v1/onboarding/sessions", {});
+  for (const message of ["Bird feeder", "Nobody knows which birds come to the garden, and when"])
+    await send("POST", `/v1/onboarding/sessions/${onboarding.id}/message?stream=true`, { message });
   const until = (path: string) =>
     ended(async () => (await send<{ finished_at: string | null }>("GET", path)).finished_at !== null);
   await until(`${routines}/${routine.id}/ticks/${tick.id}`);
@@ -84,5 +92,5 @@ export async function furnishSystems(send: Send): Promise<Systems> {
     return status !== "processing";
   });
   await ended(async () => (await send<{ status: string }>("GET", "/v1/mcp/odd")).status === "running");
-  return { document: document.id, routine: routine.id, swarm: swarm.id };
+  return { onboarding: onboarding.id, document: document.id, routine: routine.id, swarm: swarm.id };
 }

@@ -17,6 +17,7 @@ const EFFECTS: [kinds: RegExp, paths: Paths][] = [
   [/^session_/, () => ["/v1/agents", "/v1/status", "/v1/lifecycle", "/v1/spawn-executor"]],
   [/^(step_(complete|failed)|turn_ended|activity|pulse_)/, () => ["/v1/lifecycle/timeline"]],
   [/^(turn|session)_/, () => ["/v1/chat/sessions"]],
+  [/^onboarding_/, () => ["/v1/onboarding", "/v1/projects"]],
   [/^pulse_/, () => ["/v1/pulse-routines"]],
   [/^document_/, () => ["/v1/documents"]],
   [/^mcp_/, () => ["/v1/mcp"]],

@@ -2,6 +2,7 @@
 import type { SymbolLabel } from "../../model.ts";
 import { arity, type Place } from "../block-walk.ts";
 import { BindingKind, CallFlag, Expr, HeritageKind, SymbolFlag, Type } from "../fact-layout.ts";
+import type { DecoratorInput } from "../facts-builder.ts";
 import { CFamilyExpressions } from "./expressions.ts";
 import type { Declarator } from "./types.ts";
 
@@ -18,6 +19,24 @@ export abstract class CFamilyDeclarations extends CFamilyExpressions {
   protected hiddenSpace = 0;
   /** The template parameters of the declaration that follows. */
   protected template = -1;
+
+  /** `[[nodiscard]]`, `[[ns::name]]`, `__attribute__((name))`. */
+  protected override decoratorsOf(node: number): readonly DecoratorInput[] {
+    const { tree } = this;
+    const found: DecoratorInput[] = [];
+    for (const list of tree.namedChildren(node)) {
+      const kind = tree.kind(list);
+      if (kind !== "attribute_declaration" && kind !== "attribute_specifier") continue;
+      const holder = kind === "attribute_specifier" ? tree.firstNamed(list) : list;
+      for (const one of holder < 0 ? [] : tree.namedChildren(holder)) {
+        const called = tree.kind(one) === "call_expression" ? tree.child(one, "function") : one;
+        const prefix = this.field(one, "prefix");
+        const name = tree.child(one, "name") >= 0 ? this.field(one, "name") : this.text(called);
+        found.push(this.decorator(one, prefix === "" ? name : `${prefix}::${name}`, {}));
+      }
+    }
+    return found;
+  }
 
   private storage(node: number): number {
     const { tree } = this;

@@ -127,8 +127,10 @@ export class CFamilyWalk extends CFamilyDeclarations {
 
   private include(node: number, at: Place): void {
     const path = this.field(node, "path");
-    if (/^["<]/.test(path)) this.facts.import(ImportKind.Wildcard, path, "*", "", this.tree.line(node), 0);
-    else this.expression(this.tree.child(node, "path"), at);
+    if (/^["<]/.test(path)) {
+      const statement = this.importStatement(node, path.slice(1, -1), 0);
+      this.facts.import(ImportKind.Wildcard, path, "*", "", this.tree.line(node), 0, statement);
+    } else this.expression(this.tree.child(node, "path"), at);
   }
 
   private macro(node: number, kind: string, at: Place): void {

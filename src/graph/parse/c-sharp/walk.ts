@@ -2,6 +2,7 @@
 import type { SymbolLabel } from "../../model.ts";
 import type { Place } from "../block-walk.ts";
 import { Expr, HeritageKind, ImportKind, ScopeKind, SymbolFlag, Type } from "../fact-layout.ts";
+import type { DecoratorInput } from "../facts-builder.ts";
 import { CSharpLocals } from "./locals.ts";
 
 const LABELS: Record<string, SymbolLabel> = {
@@ -103,7 +104,8 @@ export class CSharpWalk extends CSharpLocals {
     const line = tree.line(node);
     // `global using` holds for the whole project.
     const everywhere = tree.childOfKind(node, "global") >= 0;
-    if (alias < 0) facts.import(ImportKind.Wildcard, path, everywhere ? "**" : "*", "", line, at.scope);
+    const statement = this.importStatement(node, path, at.scope);
+    if (alias < 0) facts.import(ImportKind.Wildcard, path, everywhere ? "**" : "*", "", line, at.scope, statement);
     else {
       const cut = path.lastIndexOf(".");
       facts.import(
@@ -113,6 +115,7 @@ export class CSharpWalk extends CSharpLocals {
         this.text(alias),
         line,
         at.scope,
+        statement,
       );
     }
   }
@@ -142,6 +145,20 @@ export class CSharpWalk extends CSharpLocals {
       else if (word === "async") flags |= SymbolFlag.Async;
     }
     return flags;
+  }
+
+  protected override decoratorsOf(node: number, at: Place): readonly DecoratorInput[] {
+    const { tree, facts } = this;
+    const lists = tree.namedChildren(node).filter((child) => tree.kind(child) === "attribute_list");
+    return lists.flatMap((list) =>
+      tree.namedChildren(list).flatMap((one) => {
+        const name = this.field(one, "name");
+        if (tree.kind(one) !== "attribute" || name === "") return [];
+        // `[Route]` may stand for the class RouteAttribute.
+        const types = /\W/.test(name) ? [] : [name, `${name}Attribute`].map((each) => facts.typeRef(each, at.scope));
+        return [this.decorator(one, name, { type: facts.type(Type.Union, facts.list(types)) })];
+      }),
+    );
   }
 
   private attributes(node: number, at: Place): void {

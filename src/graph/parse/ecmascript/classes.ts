@@ -1,6 +1,7 @@
 /** Classes of TypeScript and JavaScript. */
 import { ScopeKind, SymbolFlag } from "../fact-layout.ts";
 import { type Context, docBefore, isLambda, signatureOf, type Walk } from "./context.ts";
+import { decoratorsIn, noteDecorators, takeDecorators } from "./decorators.ts";
 import { expectType, functionOf } from "./expectations.ts";
 import { statements } from "./statements.ts";
 import { memberName, typeArguments, typeParameters } from "./types.ts";
@@ -24,6 +25,9 @@ export function classLike(walk: Walk, node: number, name: string, context: Conte
   if (name !== "" && context.scope === 0) walk.tops.set(name, symbol);
   const scope = facts.scope(context.scope, ScopeKind.Class, symbol);
   const owner = name === "" ? context.symbol : symbol;
+  const before = takeDecorators(walk);
+  const own = decoratorsIn(walk, node, { ...context, symbol: owner });
+  if (name !== "") noteDecorators(walk, symbol, context.scope, [...before, ...own]);
   const inside: Context = {
     ...context,
     scope,
@@ -35,11 +39,11 @@ export function classLike(walk: Walk, node: number, name: string, context: Conte
   };
   facts.setSymbol(symbol, "typeParameters", typeParameters(walk, tree.child(node, "type_parameters"), inside));
   for (const child of tree.namedChildren(node)) {
-    if (tree.kind(child) === "decorator") walk.expression(tree.firstNamed(child), { ...context, symbol: owner });
-    else if (tree.kind(child) === "class_heritage") heritage(walk, child, symbol, inside);
+    if (tree.kind(child) === "class_heritage") heritage(walk, child, symbol, inside);
   }
   const declared = new Map<string, number>();
   if (body >= 0) for (const member of tree.namedChildren(body)) classMember(walk, member, inside, declared);
+  walk.decorators = [];
   return symbol;
 }
 
@@ -83,7 +87,7 @@ function classMember(walk: Walk, member: number, context: Context, declared: Map
       statements(walk, tree.child(member, "body"), context);
       return;
     case "decorator":
-      walk.expression(tree.firstNamed(member), context);
+      walk.decorators.push({ node: member, row: walk.expression(tree.firstNamed(member), context) });
       return;
     case "index_signature":
       walk.type(tree.child(member, "type"), context);
@@ -96,6 +100,7 @@ function method(walk: Walk, node: number, context: Context, declared: Map<string
   const { tree, facts } = walk;
   const nameNode = tree.child(node, "name");
   const name = memberName(walk, nameNode);
+  const decorators = [...takeDecorators(walk), ...decoratorsIn(walk, node, context)];
   if (tree.kind(nameNode) === "computed_property_name") walk.expression(tree.firstNamed(nameNode), context);
   const getter = tree.childOfKind(node, "get") >= 0;
   const setter = tree.childOfKind(node, "set") >= 0;
@@ -120,6 +125,7 @@ function method(walk: Walk, node: number, context: Context, declared: Map<string
     signature: signatureOf(tree, node, tree.child(node, "body")),
     doc: docBefore(tree, node),
   });
+  noteDecorators(walk, symbol, context.scope, decorators);
   if (setter && declared.has(`get ${key}`)) facts.addFlag(symbol, SymbolFlag.Hidden);
   if (open !== undefined && !getter && !setter) facts.addFlag(open, SymbolFlag.Hidden | SymbolFlag.Signature);
   if (signature && !tree.source(node).startsWith("abstract")) declared.set(key, symbol);
@@ -162,9 +168,7 @@ function field(walk: Walk, node: number, context: Context): void {
   const name = memberName(walk, nameNode);
   const valueNode = tree.child(node, "value");
   const functional = isLambda(tree.kind(valueNode));
-  for (const child of tree.namedChildren(node)) {
-    if (tree.kind(child) === "decorator") walk.expression(tree.firstNamed(child), context);
-  }
+  const decorators = [...takeDecorators(walk), ...decoratorsIn(walk, node, context)];
   const symbol = facts.symbol({
     label: functional ? "Method" : "Property",
     name,
@@ -176,6 +180,7 @@ function field(walk: Walk, node: number, context: Context): void {
     signature: signatureOf(tree, node, functional ? tree.child(valueNode, "body") : -1),
     doc: docBefore(tree, node),
   });
+  noteDecorators(walk, symbol, context.scope, decorators);
   const inside = name === "" ? context : { ...context, symbol };
   const type = walk.type(tree.child(node, "type"), inside);
   if (functional) {

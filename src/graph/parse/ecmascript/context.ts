@@ -3,6 +3,7 @@ import type { SymbolLabel } from "../../model.ts";
 import { SymbolFlag } from "../fact-layout.ts";
 import type { FactsBuilder } from "../facts-builder.ts";
 import type { FlatTree } from "../flat-tree.ts";
+import type { Written } from "./decorators.ts";
 
 export interface Context {
   /** Innermost scope. */
@@ -39,6 +40,8 @@ export interface Walk {
   tops: Map<string, number>;
   /** Nodes whose value is awaited although the `await` stands deeper in the tree: see `misplacedPrefix`. */
   awaited: Set<number>;
+  /** Decorators that stand before what they decorate, until it is declared. */
+  decorators: Written[];
   expression(node: number, context: Context): number;
   /** The same, where something is expected of the expression. */
   expected(node: number, context: Context, expected: Expected | undefined): number;

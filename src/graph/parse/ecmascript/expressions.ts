@@ -5,6 +5,7 @@ import { expect, expectType, functionOf } from "./expectations.ts";
 import { jsx } from "./jsx.ts";
 import { lambda, objectLiteral } from "./literals.ts";
 import { inheritanceCall, memberAssignment } from "./member-assignments.ts";
+import { statementOf } from "./modules.ts";
 import { narrowed } from "./narrowing.ts";
 import { bindPattern } from "./patterns.ts";
 import { typeArguments, typedExpression } from "./types.ts";
@@ -195,7 +196,8 @@ function call(walk: Walk, node: number, context: Context): number {
   const args = tree.child(node, "arguments");
   const module = requiredModule(walk, calleeNode, args);
   if (module !== undefined) {
-    const row = facts.import(ImportKind.Module, module, "*", "", tree.line(node), context.scope);
+    const statement = statementOf(walk, node, module, context);
+    const row = facts.import(ImportKind.Module, module, "*", "", tree.line(node), context.scope, statement);
     return facts.expr(Expr.Module, row);
   }
   // The call records the called name; as a use it would be there twice.

@@ -19,6 +19,7 @@ export function extractEcmascript(tree: FlatTree, facts: FactsBuilder): void {
     overloads: new Map(),
     tops: new Map(),
     awaited: new Set(),
+    decorators: [],
     expression: (node, context) => expressionFact(walk, node, context),
     expected: (node, context, expected) => expectedFact(walk, node, context, expected),
     statement: (node, context) => {

@@ -1,6 +1,23 @@
 /** Imports and exports of ES modules and CommonJS. */
+
 import { ExportKind, Expr, ImportKind, SymbolFlag } from "../fact-layout.ts";
+import { oneLine } from "../one-line.ts";
 import { type Context, isLambda, stringValue, type Walk } from "./context.ts";
+import { decoratorsIn } from "./decorators.ts";
+
+/** The node of a module's import as it is written. */
+export function statementOf(walk: Walk, node: number, module: string, context: Context): number {
+  const { tree, facts } = walk;
+  const { scope } = context;
+  const [startLine, endLine] = [tree.line(node), tree.endLine(node)];
+  return facts.importStatement({
+    name: oneLine(module),
+    scope,
+    startLine,
+    endLine,
+    signature: oneLine(tree.source(node)),
+  });
+}
 
 export function importStatement(walk: Walk, node: number, context: Context): void {
   const { tree, facts } = walk;
@@ -9,25 +26,28 @@ export function importStatement(walk: Walk, node: number, context: Context): voi
   if (required >= 0) {
     const module = stringValue(tree, tree.child(required, "source"));
     const local = tree.source(tree.firstNamed(required));
-    facts.import(ImportKind.Module, module, "*", local, line, context.scope);
+    const statement = statementOf(walk, node, module, context);
+    facts.import(ImportKind.Module, module, "*", local, line, context.scope, statement);
     return;
   }
   const module = stringValue(tree, tree.child(node, "source"));
   const clause = tree.childOfKind(node, "import_clause");
+  const statement = statementOf(walk, node, module, context);
   if (clause < 0) {
-    facts.import(ImportKind.Effect, module, "", "", line, context.scope);
+    facts.import(ImportKind.Effect, module, "", "", line, context.scope, statement);
     return;
   }
   for (const part of tree.namedChildren(clause)) {
     const kind = tree.kind(part);
     if (kind === "identifier") {
-      facts.import(ImportKind.Named, module, "default", tree.source(part), line, context.scope);
+      facts.import(ImportKind.Named, module, "default", tree.source(part), line, context.scope, statement);
     } else if (kind === "namespace_import") {
-      facts.import(ImportKind.Module, module, "*", tree.source(tree.firstNamed(part)), line, context.scope);
+      const local = tree.source(tree.firstNamed(part));
+      facts.import(ImportKind.Module, module, "*", local, line, context.scope, statement);
     } else if (kind === "named_imports") {
       for (const specifier of tree.namedChildren(part)) {
         const [name, local] = namedPair(walk, specifier);
-        if (name) facts.import(ImportKind.Named, module, name, local, line, context.scope);
+        if (name) facts.import(ImportKind.Named, module, name, local, line, context.scope, statement);
       }
     }
   }
@@ -56,8 +76,7 @@ function namedPair(walk: Walk, specifier: number): [string, string] {
 export function exportStatement(walk: Walk, node: number, context: Context): void {
   const { tree, facts } = walk;
   const source = tree.child(node, "source");
-  const decorators = tree.namedChildren(node).filter((child) => tree.kind(child) === "decorator");
-  for (const decorator of decorators) walk.expression(tree.firstNamed(decorator), context);
+  walk.decorators = decoratorsIn(walk, node, context);
   if (source >= 0) {
     reExport(walk, node, stringValue(tree, source), context);
     return;
@@ -66,6 +85,7 @@ export function exportStatement(walk: Walk, node: number, context: Context): voi
   const isDefault = tree.childOfKind(node, "default") >= 0;
   if (declaration >= 0) {
     exportDeclaration(walk, declaration, isDefault, context);
+    walk.decorators = [];
     return;
   }
   const value = tree.child(node, "value");
@@ -89,16 +109,17 @@ export function exportStatement(walk: Walk, node: number, context: Context): voi
 function reExport(walk: Walk, node: number, module: string, context: Context): void {
   const { tree, facts } = walk;
   const line = tree.line(node);
+  const statement = statementOf(walk, node, module, context);
   const clause = tree.childOfKind(node, "export_clause");
   if (clause >= 0) {
     for (const specifier of tree.namedChildren(clause)) {
       const [from, name] = namedPair(walk, specifier);
-      const row = facts.import(ImportKind.Named, module, from, "", line, context.scope);
+      const row = facts.import(ImportKind.Named, module, from, "", line, context.scope, statement);
       facts.export(ExportKind.ReExport, name, facts.name(from), row);
     }
     return;
   }
-  const row = facts.import(ImportKind.Module, module, "*", "", line, context.scope);
+  const row = facts.import(ImportKind.Module, module, "*", "", line, context.scope, statement);
   const namespace = tree.childOfKind(node, "namespace_export");
   if (namespace >= 0) facts.export(ExportKind.Module, tree.source(tree.firstNamed(namespace)), -1, row);
   else facts.export(ExportKind.Star, "*", -1, row);

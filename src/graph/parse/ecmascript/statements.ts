@@ -9,6 +9,7 @@ import {
   signatureOf,
   type Walk,
 } from "./context.ts";
+import { decoratorsIn, noteDecorators } from "./decorators.ts";
 import { expect, expectType, functionOf } from "./expectations.ts";
 import { documentedTypes } from "./jsdoc.ts";
 import { exportStatement, importAlias, importStatement } from "./modules.ts";
@@ -245,8 +246,7 @@ function declareParameter(
   if (pattern < 0) pattern = tree.child(node, "name");
   if (pattern < 0 || tree.kind(pattern) === "this") return -1;
   const type = wrapped ? walk.type(tree.child(node, "type"), context) : documented;
-  const decorators = tree.namedChildren(node).filter((child) => tree.kind(child) === "decorator");
-  for (const decorator of decorators) walk.expression(tree.firstNamed(decorator), context);
+  noteDecorators(walk, context.symbol, context.scope, decoratorsIn(walk, node, context));
   let value = type < 0 ? contextual() : -1;
   const valueNode = wrapped ? tree.child(node, "value") : -1;
   if (valueNode >= 0) {

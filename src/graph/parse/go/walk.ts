@@ -94,9 +94,15 @@ export class GoWalk extends GoExpressions {
     const name = tree.child(node, "name");
     const line = tree.line(node);
     if (path === "" || path === "C") return;
-    if (name >= 0 && tree.kind(name) === "dot") facts.import(ImportKind.Wildcard, path, "*", "", line, at.scope);
-    else if (name >= 0 && this.text(name) === "_") facts.import(ImportKind.Effect, path, "*", "", line, at.scope);
-    else facts.import(ImportKind.Module, path, "*", name >= 0 ? this.text(name) : packageName(path), line, at.scope);
+    const statement = this.importStatement(node, path, at.scope);
+    if (name >= 0 && tree.kind(name) === "dot")
+      facts.import(ImportKind.Wildcard, path, "*", "", line, at.scope, statement);
+    else if (name >= 0 && this.text(name) === "_")
+      facts.import(ImportKind.Effect, path, "*", "", line, at.scope, statement);
+    else {
+      const local = name >= 0 ? this.text(name) : packageName(path);
+      facts.import(ImportKind.Module, path, "*", local, line, at.scope, statement);
+    }
   }
 
   private functionDeclaration(node: number, at: Place): void {

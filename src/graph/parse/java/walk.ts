@@ -2,6 +2,7 @@
 import type { SymbolLabel } from "../../model.ts";
 import { arity, type Place } from "../block-walk.ts";
 import { BindingKind, Expr, HeritageKind, ImportKind, SymbolFlag, Type } from "../fact-layout.ts";
+import type { DecoratorInput } from "../facts-builder.ts";
 import { JavaExpressions } from "./expressions.ts";
 
 const LABELS: Record<string, SymbolLabel> = {
@@ -100,14 +101,16 @@ export class JavaWalk extends JavaExpressions {
     const library = /^(java|javax|jakarta)\./.test(path);
     if (tree.childOfKind(node, "asterisk") >= 0) {
       if (path === "java.util") this.libraryNames.add("*");
-      facts.import(ImportKind.Wildcard, path, "*", "", line, at.scope);
+      const statement = this.importStatement(node, `${path}.*`, at.scope);
+      facts.import(ImportKind.Wildcard, path, "*", "", line, at.scope, statement);
       return;
     }
     const cut = path.lastIndexOf(".");
     const name = path.slice(cut + 1);
     if (library) this.libraryNames.add(name);
     else this.importedNames.add(name);
-    facts.import(ImportKind.Named, path.slice(0, Math.max(0, cut)), name, name, line, at.scope);
+    const statement = this.importStatement(node, path, at.scope);
+    facts.import(ImportKind.Named, path.slice(0, Math.max(0, cut)), name, name, line, at.scope, statement);
   }
 
   private typeDeclaration(node: number, at: Place): void {
@@ -152,6 +155,17 @@ export class JavaWalk extends JavaExpressions {
     const list = this.tree.childOfKind(node, "modifiers");
     if (list < 0) return;
     for (const child of this.tree.namedChildren(list)) this.annotation(child, at);
+  }
+
+  protected override decoratorsOf(node: number, at: Place): readonly DecoratorInput[] {
+    const { tree } = this;
+    const list = tree.childOfKind(node, "modifiers");
+    const annotations = list < 0 ? [] : tree.namedChildren(list).filter((one) => tree.kind(one).endsWith("annotation"));
+    return annotations.map((one) => {
+      const name = tree.child(one, "name");
+      const plain = tree.kind(name) === "identifier";
+      return this.decorator(one, this.text(name), { type: plain ? this.facts.typeRef(this.text(name), at.scope) : -1 });
+    });
   }
 
   private annotation(node: number, at: Place): void {

@@ -2,6 +2,7 @@
 import type { SymbolLabel } from "../../model.ts";
 import { arity, type Place } from "../block-walk.ts";
 import { BindingKind, Expr, HeritageKind, ImportKind, ScopeKind, SymbolFlag, Type } from "../fact-layout.ts";
+import type { DecoratorInput } from "../facts-builder.ts";
 import { PhpExpressions } from "./expressions.ts";
 
 const LABELS: Record<string, SymbolLabel> = {
@@ -85,7 +86,10 @@ export class PhpWalk extends PhpExpressions {
     const { tree, facts } = this;
     if (/^(require|include)(_once)?_expression$/.test(kind)) {
       const path = /['"]\/?([^'"$]+\.php)['"]\s*\)?$/.exec(this.text(node));
-      if (path) facts.import(ImportKind.Effect, `./${path[1]}`, "", "", tree.line(node), at.scope);
+      if (path) {
+        const statement = this.importStatement(node, path[1]!, at.scope);
+        facts.import(ImportKind.Effect, `./${path[1]}`, "", "", tree.line(node), at.scope, statement);
+      }
     }
     if (kind === "static_variable_declaration")
       this.bindVariable(this.field(node, "name"), at, -1, this.expression(tree.child(node, "value"), at));
@@ -138,6 +142,7 @@ export class PhpWalk extends PhpExpressions {
         local,
         tree.line(clause),
         at.scope,
+        this.importStatement(clause, full, at.scope),
       );
     }
   }
@@ -152,6 +157,19 @@ export class PhpWalk extends PhpExpressions {
       else if (kind === "abstract_modifier") flags |= SymbolFlag.Abstract;
     }
     return flags;
+  }
+
+  protected override decoratorsOf(node: number, at: Place): readonly DecoratorInput[] {
+    const { tree, facts } = this;
+    const list = tree.childOfKind(node, "attribute_list");
+    const groups = list < 0 ? [] : tree.namedChildren(list);
+    return groups.flatMap((group) =>
+      tree.namedChildren(group).map((one) => {
+        const name = this.text(tree.firstNamed(one));
+        const type = facts.typeRef(this.localName(name), this.nameScope(at));
+        return this.decorator(one, name, { type });
+      }),
+    );
   }
 
   private typeDeclaration(node: number, at: Place): void {

@@ -1,6 +1,7 @@
 /** Python's functions, classes, and the variables and attributes that assignments declare. */
 import { arity, type Place } from "../block-walk.ts";
 import { BindingKind, Expr, HeritageKind, ScopeKind, SymbolFlag, Type } from "../fact-layout.ts";
+import type { DecoratorInput } from "../facts-builder.ts";
 import { type Taker, TestFixtures } from "./test-fixtures.ts";
 import { PythonTypeVariables } from "./type-variables.ts";
 
@@ -14,6 +15,15 @@ export abstract class PythonDeclarations extends PythonTypeVariables {
   /** The function whose parameters are fixtures, while they are read. */
   private taker: Taker | undefined;
 
+  /** Decorators of the definition that follows. */
+  private decorators: DecoratorInput[] = [];
+
+  protected override decoratorsOf(): readonly DecoratorInput[] {
+    const { decorators } = this;
+    this.decorators = [];
+    return decorators;
+  }
+
   private exportFlag(name: string): number {
     return name.startsWith("_") ? 0 : SymbolFlag.Exported;
   }
@@ -22,7 +32,11 @@ export abstract class PythonDeclarations extends PythonTypeVariables {
     const { tree } = this;
     const definition = tree.child(node, "definition");
     const decorators = tree.namedChildren(node).filter((child) => tree.kind(child) === "decorator");
-    for (const decorator of decorators) this.expression(tree.firstNamed(decorator), at);
+    this.decorators = decorators.map((decorator) => {
+      const inner = tree.firstNamed(decorator);
+      const called = tree.kind(inner) === "call" ? tree.child(inner, "function") : inner;
+      return this.decorator(decorator, this.text(called), { value: this.expression(inner, at) });
+    });
     const texts = decorators.map((decorator) => this.text(tree.firstNamed(decorator)));
     if (tree.kind(definition) === "class_definition") this.classDefinition(definition, node, at);
     else this.functionDefinition(definition, node, texts, at);

@@ -20,7 +20,7 @@ export class PythonWalk extends PythonDeclarations {
     const kind = tree.kind(node);
     switch (kind) {
       case "import_statement":
-        this.importStatement(node, at);
+        this.importModules(node, at);
         return at;
       case "import_from_statement":
         this.importFrom(node, at);
@@ -192,7 +192,7 @@ export class PythonWalk extends PythonDeclarations {
     return name.includes(".") ? -1 : this.ref(name, at, tree.line(found));
   }
 
-  private importStatement(node: number, at: Place): void {
+  private importModules(node: number, at: Place): void {
     const { tree, facts } = this;
     const scope = this.home(at.scope);
     const line = tree.line(node);
@@ -202,8 +202,9 @@ export class PythonWalk extends PythonDeclarations {
       const local = aliased ? this.field(child, "alias") : path.split(".")[0]!;
       if (TYPING_MODULES.has(path)) this.typingModules.add(aliased ? local : path);
       this.namesOf(scope).add(local);
-      facts.import(ImportKind.Module, aliased ? path : local, "*", local, line, scope);
-      if (!aliased && path !== local) facts.import(ImportKind.Effect, path, "", "", line, scope);
+      const statement = this.importStatement(child, path, scope, `import ${this.text(child)}`);
+      facts.import(ImportKind.Module, aliased ? path : local, "*", local, line, scope, statement);
+      if (!aliased && path !== local) facts.import(ImportKind.Effect, path, "", "", line, scope, statement);
     }
   }
 
@@ -212,17 +213,19 @@ export class PythonWalk extends PythonDeclarations {
     const scope = this.home(at.scope);
     const moduleNode = tree.child(node, "module_name");
     const module = this.text(moduleNode).replace(/\s+/g, "");
+    const statement = this.importStatement(node, module, scope);
     for (const child of tree.namedChildren(node)) {
       const line = tree.line(child);
       if (child === moduleNode) continue;
-      if (tree.kind(child) === "wildcard_import") facts.import(ImportKind.Wildcard, module, "*", "", line, scope);
+      if (tree.kind(child) === "wildcard_import")
+        facts.import(ImportKind.Wildcard, module, "*", "", line, scope, statement);
       if (tree.fieldName(child) !== "name") continue;
       const aliased = tree.kind(child) === "aliased_import";
       const name = aliased ? this.field(child, "name") : this.text(child);
       const local = aliased ? this.field(child, "alias") : name;
       this.noteTypingImport(module, name, local);
       this.namesOf(scope).add(local);
-      facts.import(ImportKind.Named, module, name, local, line, scope);
+      facts.import(ImportKind.Named, module, name, local, line, scope, statement);
     }
   }
 

@@ -2,7 +2,8 @@
 import type { SymbolLabel } from "../../model.ts";
 import { arity, type Place } from "../block-walk.ts";
 import { BindingKind, Expr, HeritageKind, ImportKind, ScopeKind, SymbolFlag, Type } from "../fact-layout.ts";
-import { RustExpressions } from "./expressions.ts";
+import type { DecoratorInput } from "../facts-builder.ts";
+import { RustImports } from "./imports.ts";
 
 const LABELS: Record<string, SymbolLabel> = {
   struct_item: "Struct",
@@ -11,8 +12,10 @@ const LABELS: Record<string, SymbolLabel> = {
   trait_item: "Trait",
 };
 
-export class RustWalk extends RustExpressions {
+export class RustWalk extends RustImports {
   private test = false;
+  /** Attributes that stand before the item that follows. */
+  private attributes: DecoratorInput[] = [];
 
   file(): void {
     const { tree, facts } = this;
@@ -38,6 +41,28 @@ export class RustWalk extends RustExpressions {
   }
 
   protected statementOf(node: number, at: Place): Place {
+    if (this.tree.kind(node) === "attribute_item") {
+      this.test = /^#\[\s*((\w+::)*test|rstest|bench)\b/.test(this.text(node));
+      this.attribute(node);
+      return at;
+    }
+    const after = this.item(node, at);
+    this.attributes = [];
+    return after;
+  }
+
+  private attribute(node: number): void {
+    const name = this.tree.firstNamed(this.tree.firstNamed(node));
+    if (name >= 0) this.attributes.push(this.decorator(node, this.text(name), {}));
+  }
+
+  protected override decoratorsOf(): readonly DecoratorInput[] {
+    const { attributes } = this;
+    this.attributes = [];
+    return attributes;
+  }
+
+  private item(node: number, at: Place): Place {
     const { tree, facts } = this;
     const kind = tree.kind(node);
     switch (kind) {
@@ -73,14 +98,16 @@ export class RustWalk extends RustExpressions {
         return at;
       case "let_declaration":
         return this.letDeclaration(node, at);
-      case "attribute_item":
-        this.test = /^#\[\s*((\w+::)*test|rstest|bench)\b/.test(this.text(node));
+      case "inner_attribute_item":
+        this.attribute(node);
+        for (const one of this.decoratorsOf()) facts.decorator(at.parent, at.scope, one);
         return at;
       case "extern_crate_declaration": {
         const alias = this.field(node, "alias");
         const name = this.field(node, "name");
         this.topNames.add(alias || name);
-        facts.import(ImportKind.Module, name, "*", alias || name, tree.line(node), at.scope);
+        const statement = this.importStatement(node, name, at.scope);
+        facts.import(ImportKind.Module, name, "*", alias || name, tree.line(node), at.scope, statement);
         return at;
       }
       case "foreign_mod_item":
@@ -98,66 +125,14 @@ export class RustWalk extends RustExpressions {
     }
   }
 
-  /** `use a::{b, c as d, self, e::*}`; `prefix` is the path that stands before. */
-  private use(node: number, prefix: string, at: Place, line: number): void {
-    const { tree } = this;
-    const under = (path: string) => (prefix === "" ? path : `${prefix}::${path}`);
-    switch (tree.kind(node)) {
-      case "scoped_use_list": {
-        const path = tree.child(node, "path");
-        const list = tree.child(node, "list");
-        const whole = path < 0 ? prefix : under(this.text(path).replace(/\s+/g, ""));
-        for (const child of list < 0 ? [] : tree.namedChildren(list)) this.use(child, whole, at, tree.line(child));
-        return;
-      }
-      case "use_list":
-        for (const child of tree.namedChildren(node)) this.use(child, prefix, at, tree.line(child));
-        return;
-      case "use_wildcard": {
-        const path = tree.firstNamed(node);
-        const whole = path < 0 ? prefix : under(this.text(path).replace(/\s+/g, ""));
-        this.facts.import(ImportKind.Wildcard, this.usePath(whole), "*", "", line, at.scope);
-        return;
-      }
-      case "use_as_clause":
-        this.useName(under(this.field(node, "path").replace(/\s+/g, "")), this.field(node, "alias"), at, line);
-        return;
-      case "self":
-        this.useName(prefix, prefix.split("::").pop()!, at, line);
-        return;
-      default: {
-        const path = under(this.text(node).replace(/\s+/g, ""));
-        this.useName(path, path.split("::").pop()!, at, line);
-      }
-    }
-  }
-
-  private useName(path: string, local: string, at: Place, line: number): void {
-    const cut = path.lastIndexOf("::");
-    if (at.scope === 0) this.topNames.add(local);
-    if (/^(crate|self|super)\b/.test(path)) this.ownNames.add(local);
-    const bound = local === "_" ? "" : local;
-    if (cut < 0) this.facts.import(ImportKind.Module, this.usePath(path), "*", bound, line, at.scope);
-    else {
-      const module = this.usePath(path.slice(0, cut));
-      this.facts.import(ImportKind.Named, module, path.slice(cut + 2), bound, line, at.scope);
-    }
-  }
-
-  /** A module's path for the resolver; a path that begins with something declared in this file stays in this file. */
-  private usePath(path: string): string {
-    const canonical = this.canonical(path.replace(/^::/, ""));
-    const first = canonical.split("::")[0]!;
-    if (/^(crate|self|super)$/.test(first) || !this.topNames.has(first)) return canonical;
-    return `self::${canonical}`;
-  }
-
   private module(node: number, at: Place): void {
     const { tree, facts } = this;
     const name = this.field(node, "name");
     const body = tree.child(node, "body");
     if (body < 0) {
-      facts.import(ImportKind.Module, this.canonical(`self::${name}`), "*", name, tree.line(node), at.scope);
+      const statement = this.importStatement(node, name, at.scope);
+      const path = this.canonical(`self::${name}`);
+      facts.import(ImportKind.Module, path, "*", name, tree.line(node), at.scope, statement);
       return;
     }
     const symbol = this.declare({ label: "Namespace", name, node, body, flags: this.flags(node) }, at);
@@ -194,6 +169,7 @@ export class RustWalk extends RustExpressions {
     const { tree, facts } = this;
     let position = 0;
     for (const child of tree.namedChildren(body)) {
+      if (tree.kind(child) === "attribute_item") this.attribute(child);
       const ordered = tree.fieldName(child) === "type";
       if (!ordered && tree.kind(child) !== "field_declaration") continue;
       const name = ordered ? String(position++) : this.field(child, "name");
@@ -209,6 +185,7 @@ export class RustWalk extends RustExpressions {
 
   private variant(node: number, at: Place): void {
     const { tree } = this;
+    if (tree.kind(node) === "attribute_item") this.attribute(node);
     if (tree.kind(node) !== "enum_variant") return;
     const flags = SymbolFlag.Static | SymbolFlag.EnumMember | SymbolFlag.Exported;
     const name = this.field(node, "name");

@@ -43,7 +43,11 @@ export function MergeDialog({ run, onClose }: { run: Schemas["Run"]; onClose(): 
             ...(text("message") ? { message: text("message") } : {}),
           };
           const done = await must(client.POST("/v1/runs/{id}/merge", { params: { path: { id: run.id } }, body }));
-          notify(`Merged into ${done.into}${done.pushed ? " and pushed" : ""}.`);
+          notify(
+            "state" in done
+              ? "The merge takes a while. It goes on in the background."
+              : `Merged into ${done.into}${done.pushed ? " and pushed" : ""}.`,
+          );
           await refresh("/v1/runs", "/v1/projects");
           onClose();
         }}

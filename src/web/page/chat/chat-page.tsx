@@ -1,6 +1,6 @@
 /** One talk with an agent. */
 import { Download, MessageSquareX, MoreHorizontal, Pencil, Trash2 } from "lucide-react";
-import { useEffect, useRef, useState } from "react";
+import { useState } from "react";
 import { Link, useLocation, useParams } from "wouter";
 import { api, client, must, siteUrl } from "../../api/client.ts";
 import { useAction } from "../../ui/action.ts";
@@ -13,10 +13,12 @@ import { Menu } from "../../ui/menu.tsx";
 import { Await, Empty, ProblemNote } from "../../ui/note.tsx";
 import { notify } from "../../ui/notice.tsx";
 import { PageHeader } from "../../ui/page.tsx";
+import { Announce } from "./announce.tsx";
 import { Composer } from "./composer.tsx";
 import { useDraft } from "./draft.ts";
 import { type MessageActions, Messages, RunningReply } from "./messages.tsx";
 import { Queue } from "./queue.tsx";
+import { useStayAtEnd } from "./stay-at-end.ts";
 import { refreshTalk, type Talk, useReply, useTalk } from "./talk.ts";
 
 export default function ChatPage() {
@@ -24,36 +26,17 @@ export default function ChatPage() {
   return <TalkView key={id} id={id} />;
 }
 
-const NEAR_PX = 200;
-const toEnd = () => scrollTo({ top: document.documentElement.scrollHeight });
-const nearEnd = () => document.documentElement.scrollHeight - innerHeight - scrollY < NEAR_PX;
-
 function TalkView({ id }: { id: string }) {
   const query = useTalk(id);
   const { talk, messages } = query;
-  const reply = useReply(id, talk);
+  const reply = useReply(id, talk?.reply, refreshTalk);
   const [draft, setDraft] = useDraft(id);
   const action = useAction();
   const [, navigate] = useLocation();
   const agents = api.useQuery("get", "/v1/agents", { params: { query: { limit: 200 } } });
-  const near = useRef(true);
-  useEffect(() => {
-    const look = () => {
-      near.current = nearEnd();
-    };
-    addEventListener("scroll", look, { passive: true });
-    return () => removeEventListener("scroll", look);
-  }, []);
-  const log = useRef<HTMLDivElement>(null);
-  const loaded = talk !== undefined;
-  // What is said grows the page, also when its Markdown is drawn later: who is at the end stays there.
-  useEffect(() => {
-    if (!loaded || !log.current) return;
-    const grown = new ResizeObserver(() => near.current && toEnd());
-    grown.observe(log.current);
-    return () => grown.disconnect();
-  }, [loaded]);
-  const body = (message_id: string) => ({ params: { path: { id } }, body: { message_id } });
+  const { log, toEnd } = useStayAtEnd(talk !== undefined);
+  const path = { params: { path: { id } } };
+  const body = (message_id: string) => ({ ...path, body: { message_id } });
   const actions: MessageActions = {
     rewind: (message) =>
       void action.run(async () => {
@@ -96,13 +79,14 @@ function TalkView({ id }: { id: string }) {
             <Queue talk={talk} />
             {open ? (
               <Composer
-                talk={talk}
+                busy={busy}
                 draft={draft}
                 setDraft={setDraft}
-                onSent={() => {
-                  near.current = true;
-                  toEnd();
-                }}
+                send={(body) =>
+                  must(client.POST("/v1/chat/sessions/{id}/message", { ...path, body })).finally(refreshTalk)
+                }
+                stop={() => must(client.POST("/v1/chat/sessions/{id}/stop", path)).finally(refreshTalk)}
+                onSent={toEnd}
               />
             ) : (
               <p className="rounded-lg border border-line bg-sunken px-3 py-2 text-dim">
@@ -118,22 +102,6 @@ function TalkView({ id }: { id: string }) {
         </div>
       )}
     </Await>
-  );
-}
-
-/** Says to screen readers that a reply is whole. */
-function Announce({ agent, busy }: { agent: string; busy: boolean }) {
-  const before = useRef(busy);
-  const [said, setSaid] = useState("");
-  useEffect(() => {
-    if (before.current && !busy) setSaid(`${agent} has answered.`);
-    if (busy) setSaid("");
-    before.current = busy;
-  }, [busy, agent]);
-  return (
-    <p role="status" className="sr-only">
-      {said}
-    </p>
   );
 }
 

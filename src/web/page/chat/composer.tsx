@@ -1,11 +1,9 @@
 /** Where a message is written: Enter sends, Shift+Enter begins a line, Escape stops the reply. Files by button, paste or drop. */
 import { ArrowUp, Paperclip, Square } from "lucide-react";
 import { type DragEvent, useEffect, useRef, useState } from "react";
-import { client, must } from "../../api/client.ts";
 import { useAction } from "../../ui/action.ts";
 import { Button, IconButton } from "../../ui/button.tsx";
 import { ProblemNote } from "../../ui/note.tsx";
-import { refreshTalk, type Talk } from "./talk.ts";
 import { UploadList, useUploads } from "./uploads.tsx";
 
 type Mode = "queue" | "steer" | "interrupt";
@@ -15,15 +13,23 @@ const MODES: [Mode, string, string][] = [
   ["interrupt", "Instead of it", "The reply ends, what was said of it is kept."],
 ];
 
+export interface Outgoing {
+  message: string;
+  mode?: Mode;
+  attachment_ids?: string[];
+}
+
 interface Props {
-  talk: Talk;
+  /** A reply is being given. */
+  busy: boolean;
   draft: string;
   setDraft(text: string): void;
+  send(outgoing: Outgoing): Promise<unknown>;
+  stop(): Promise<unknown>;
   onSent(): void;
 }
 
-export function Composer({ talk, draft, setDraft, onSent }: Props) {
-  const busy = talk.status === "busy";
+export function Composer({ busy, draft, setDraft, onSent, ...deeds }: Props) {
   const [mode, setMode] = useState<Mode>("queue");
   const [over, setOver] = useState(false);
   const action = useAction();
@@ -37,7 +43,6 @@ export function Composer({ talk, draft, setDraft, onSent }: Props) {
     area.style.height = "auto";
     area.style.height = `${Math.min(area.scrollHeight, innerHeight * 0.4)}px`;
   }, [draft]);
-  const path = { params: { path: { id: talk.id } } };
   const uploading = uploads.list.some(({ id, error }) => !id && !error);
   const ready = draft.trim() !== "" && !uploading;
   const sent = useRef<Promise<unknown>>(Promise.resolve());
@@ -46,7 +51,7 @@ export function Composer({ talk, draft, setDraft, onSent }: Props) {
   const send = () => {
     if (!ready) return;
     const attachment_ids = uploads.list.flatMap(({ id }) => (id ? [id] : []));
-    const body = {
+    const outgoing = {
       message: draft,
       ...(busy ? { mode } : {}),
       ...(attachment_ids.length > 0 ? { attachment_ids } : {}),
@@ -56,19 +61,14 @@ export function Composer({ talk, draft, setDraft, onSent }: Props) {
     setMode("queue");
     // One after another, in the order they were written.
     sent.current = sent.current.then(async () => {
-      const done = await action.run(() => must(client.POST("/v1/chat/sessions/{id}/message", { ...path, body })));
+      const done = await action.run(() => deeds.send(outgoing));
       // What was refused can be changed and sent again, unless something else is being written already.
       if (!done && now.current === "") setDraft(draft);
-      await refreshTalk();
       if (done) onSent();
     });
     box.current?.focus();
   };
-  const stop = () =>
-    action.run(async () => {
-      await must(client.POST("/v1/chat/sessions/{id}/stop", path));
-      await refreshTalk();
-    });
+  const stop = () => action.run(deeds.stop);
   const drop = (event: DragEvent) => {
     event.preventDefault();
     setOver(false);

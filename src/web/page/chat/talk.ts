@@ -40,8 +40,9 @@ const PAINT_MS = 60;
 /**
  * The words of the running reply: those that the server gave with the talk, and those of the events after them. What
  * ends a stretch of words (a tool call, the end) asks for the talk again, in which they then are a message.
+ * @param id of the session.
  */
-export function useReply(id: string, talk: Talk | undefined): Reply {
+export function useReply(id: string, given: Talk["reply"] | undefined, askAgain: () => unknown): Reply {
   const [shown, setShown] = useState<Reply>({ text: "", thinking: "" });
   const state = useRef<{ base: Reply; last: number; later: LiveEvent[] }>({
     base: { text: "", thinking: "" },
@@ -58,7 +59,8 @@ export function useReply(id: string, talk: Talk | undefined): Reply {
     }
     setShown((old) => (old.text === next.text && old.thinking === next.thinking ? old : next));
   };
-  const given = talk?.reply;
+  const again = useRef(askAgain);
+  again.current = askAgain;
   useEffect(() => {
     if (!given || given.last_event_id < state.current.last) return;
     const { text, thinking, last_event_id } = given;
@@ -87,7 +89,7 @@ export function useReply(id: string, talk: Talk | undefined): Reply {
       }
       asking ??= setTimeout(() => {
         asking = undefined;
-        void refreshTalk();
+        again.current();
       }, ASK_AGAIN_MS);
     });
     return () => {

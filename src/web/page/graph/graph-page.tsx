@@ -1,7 +1,8 @@
 /** The code graph of a project. One begins with a search, never with the whole graph. */
+import { lazy, Suspense } from "react";
 import { Link, useParams } from "wouter";
 import { api, type Schemas } from "../../api/client.ts";
-import { Await, Empty, ProblemNote } from "../../ui/note.tsx";
+import { Await, Empty, Loading, ProblemNote } from "../../ui/note.tsx";
 import { PageHeader } from "../../ui/page.tsx";
 import { Tabs, useParam } from "../../ui/tabs.tsx";
 import { Changes } from "./changes.tsx";
@@ -10,6 +11,8 @@ import { IndexState } from "./index-state.tsx";
 import { Search } from "./search.tsx";
 import { SymbolView } from "./symbol-view.tsx";
 
+const MapTab = lazy(() => import("./map.tsx"));
+
 export type GraphSymbol = Schemas["QueryProjectGraphAnswer"]["items"][number]["symbol"];
 
 export default function GraphPage() {
@@ -17,7 +20,7 @@ export default function GraphPage() {
   const project = api.useQuery("get", "/v1/projects/{id}", { params: { path: { id } } });
   const status = api.useQuery("get", "/v1/projects/{id}/knowledge-graph/status", { params: { path: { id } } });
   const [tab] = useParam("tab", "symbols");
-  const [symbol, setSymbol] = useParam("symbol");
+  const [symbol] = useParam("symbol");
   return (
     <>
       <PageHeader
@@ -41,18 +44,22 @@ export default function GraphPage() {
                   label="Views of the graph"
                   tabs={[
                     { id: "symbols", title: "Symbols" },
+                    { id: "map", title: "Map" },
                     { id: "changes", title: "Changes" },
                     { id: "clusters", title: "Clusters", count: state.communities },
                     { id: "flows", title: "Flows", count: state.processes },
                   ]}
                 />
+                {tab === "map" && (
+                  <Suspense fallback={<Loading rows={8} />}>
+                    <MapTab project={id} />
+                  </Suspense>
+                )}
                 {tab === "changes" && <Changes project={id} />}
                 {tab === "clusters" && <Clusters project={id} />}
                 {tab === "flows" && <Flows project={id} />}
                 {tab === "symbols" && <Search project={id} />}
-                {tab === "symbols" && symbol && (
-                  <SymbolView key={symbol} project={id} symbol={symbol} onPick={setSymbol} />
-                )}
+                {tab === "symbols" && symbol && <SymbolView key={symbol} project={id} symbol={symbol} />}
               </>
             )}
           </>

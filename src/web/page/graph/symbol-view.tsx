@@ -1,4 +1,4 @@
-/** One symbol in three zones: what depends on it, itself, what it depends on. Below: what a change of it reaches. */
+/** One symbol drawn among its neighbours, and in three zones as lists: what depends on it, itself, what it depends on. Below: what a change of it reaches. */
 import { ArrowLeft, ArrowRight } from "lucide-react";
 import type { ReactNode } from "react";
 import { api, type Schemas } from "../../api/client.ts";
@@ -8,6 +8,7 @@ import { Await } from "../../ui/note.tsx";
 import { Panel, Section } from "../../ui/page.tsx";
 import type { GraphSymbol } from "./graph-page.tsx";
 import { Impact } from "./impact.tsx";
+import { Neighbourhood } from "./neighbourhood.tsx";
 import { SymbolLink } from "./symbol-link.tsx";
 
 type Related = Schemas["ProjectGraphContext"];
@@ -29,7 +30,7 @@ interface Context {
   code: string;
 }
 
-export function SymbolView({ project, symbol }: { project: string; symbol: string; onPick(id: string): void }) {
+export function SymbolView({ project, symbol }: { project: string; symbol: string }) {
   const query = api.useQuery("get", "/v1/projects/{id}/knowledge-graph/context/{symbol}", {
     params: { path: { id: project, symbol } },
   });
@@ -61,6 +62,7 @@ function Zones({ project, context }: { project: string; context: Context }) {
   const count = (name: string) => totals[name] ?? 0;
   return (
     <>
+      <Neighbourhood key={symbol.id} project={project} focus={symbol.id} />
       <div className="grid grid-cols-[minmax(0,1fr)] items-start gap-3 lg:grid-cols-[minmax(0,1fr)_minmax(0,1.25fr)_minmax(0,1fr)]">
         <Zone title="Depends on it" icon={<ArrowRight aria-hidden size={14} />}>
           <List title="Called by" rows={context.callers} total={count("callers")} />

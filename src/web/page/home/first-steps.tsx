@@ -58,7 +58,12 @@ export function FirstSteps() {
           title="Work on a repository of yours"
           about="Agents work in a worktree, on a branch of their own."
         >
-          <ButtonLink href="/projects">Add a project</ButtonLink>
+          <div className="flex flex-wrap justify-end gap-2">
+            <ButtonLink kind="quiet" href="/onboarding?new=1">
+              Begin with a talk
+            </ButtonLink>
+            <ButtonLink href="/projects">Add a project</ButtonLink>
+          </div>
         </Step>
       </ol>
       <ProblemNote error={error} />

@@ -3,7 +3,7 @@ import { FolderGit2, Plus } from "lucide-react";
 import { useState } from "react";
 import type { Schemas } from "../../api/client.ts";
 import { usePages } from "../../api/queries.ts";
-import { Button } from "../../ui/button.tsx";
+import { Button, ButtonLink } from "../../ui/button.tsx";
 import { Badge } from "../../ui/facts.tsx";
 import { Await, Empty } from "../../ui/note.tsx";
 import { PageHeader } from "../../ui/page.tsx";
@@ -42,7 +42,16 @@ export default function ProjectsPage() {
   );
   return (
     <>
-      <PageHeader title="Projects" cli="skep projects" actions={add} />
+      <PageHeader
+        title="Projects"
+        cli="skep projects"
+        actions={
+          <>
+            <ButtonLink href="/onboarding">From a talk</ButtonLink>
+            {add}
+          </>
+        }
+      />
       <Await query={query} rows={5}>
         {() =>
           query.rows.length === 0 ? (

@@ -1,0 +1,175 @@
+/**
+ * Consolidation: a vault is gone through in the background. What says the same becomes one entry, the other is superseded
+ * and stays in its file; what seems to contradict is listed for a person.
+ */
+import { Type as t } from "@sinclair/typebox";
+import { type Clock, timestamp } from "../../core/clock.ts";
+import { defineJob, type RunningJob } from "../../core/jobs.ts";
+import { orNull } from "../../core/schema.ts";
+import type { Caller } from "../../http/caller.ts";
+import type { Store } from "../../store/store.ts";
+import type { Job } from "../jobs/model.ts";
+import type { Jobs } from "../jobs/service.ts";
+import type { Contradictions } from "./contradictions.ts";
+import { type EntryRow, type Reader, visibleTo } from "./entry-index.ts";
+import { type Compared, contradiction, nearPairs, saysTheSame, stemSetOf } from "./likeness.ts";
+import { type Memory, readerOf } from "./service.ts";
+
+export interface ConsolidationDeps {
+  store: Store;
+  clock: Clock;
+  jobs: Pick<Jobs, "enqueue">;
+  memory: Pick<Memory, "find" | "change" | "assertVault" | "mayChange">;
+  contradictions: Pick<Contradictions, "add">;
+  /** Whether vaults are gone through by themselves. */
+  daily(): boolean;
+}
+
+const Payload = t.Object({
+  vault: t.String(),
+  /** Only what this user may change; null with `all` false: the entries of a server without accounts. */
+  user_id: orNull(t.String()),
+  all: t.Boolean(),
+});
+
+const DAY_MS = 86_400_000;
+const PAGE = 500;
+/** Contradictions that one pass writes down. */
+const MOST_FOUND = 500;
+
+const giveWay = () => new Promise((done) => setImmediate(done));
+
+export function createConsolidation(deps: ConsolidationDeps) {
+  const { store, clock, jobs, memory, contradictions } = deps;
+  const { statement } = store;
+
+  /** Entries that count, with the words that are compared; only those words are held. */
+  async function comparedOf(vault: string, reader: Reader, signal: AbortSignal): Promise<Compared<string>[]> {
+    const { where, values } = visibleTo(reader);
+    const entries: Compared<string>[] = [];
+    for (let after = ""; ; ) {
+      signal.throwIfAborted();
+      const rows = statement(
+        `SELECT entry, title, content FROM memory_entries e WHERE vault = ? AND entry > ? AND ${where} AND problem IS NULL
+         AND superseded_by IS NULL AND (expires_at IS NULL OR expires_at > ?) ORDER BY entry LIMIT ?`,
+      ).all(...[vault, after, ...values, timestamp(clock.now()), PAGE]) as Pick<
+        EntryRow,
+        "entry" | "title" | "content"
+      >[];
+      for (const row of rows) entries.push({ key: row.entry, words: stemSetOf(row) });
+      if (rows.length < PAGE) return entries;
+      after = rows.at(-1)!.entry;
+      await giveWay();
+    }
+  }
+
+  /** The one of two that stays: the pinned one, else the fuller one, else the newer one. */
+  const inOrder = (a: EntryRow, b: EntryRow): [EntryRow, EntryRow] => {
+    const better =
+      Number(b.pinned) - Number(a.pinned) ||
+      b.content.length - a.content.length ||
+      (b.updated_at > a.updated_at ? 1 : -1);
+    return better > 0 ? [b, a] : [a, b];
+  };
+  function merge(a: EntryRow, b: EntryRow, job: RunningJob): void {
+    const [kept, other] = inOrder(a, b);
+    const writer = { executionId: job.id, userId: job.userId ?? undefined };
+    const tags = [...new Set([...kept.tags, ...other.tags])].slice(0, 20);
+    const links = [...new Set([...kept.links, ...other.links])].filter((to) => to !== kept.entry).slice(0, 50);
+    if (tags.length > kept.tags.length || links.length > kept.links.length)
+      memory.change(kept, { tags, links }, writer);
+    memory.change(other, { superseded_by: kept.entry }, writer);
+  }
+
+  /** @returns what became of a pair. Both are read again: a merge before, or a person, may have changed them. */
+  function judge(vault: string, keys: readonly [string, string], reader: Reader, job: RunningJob) {
+    const now = timestamp(clock.now());
+    const [a, b] = keys.map((entry) => {
+      try {
+        const row = memory.find(vault, entry, reader);
+        const counts = row.problem === null && row.superseded_by === null;
+        return counts && (row.expires_at === null || row.expires_at > now) ? row : undefined;
+      } catch {
+        return undefined;
+      }
+    });
+    if (!a || !b || a.trusted !== b.trusted) return "none";
+    if (saysTheSame(a, b)) {
+      // Another's copy stays that other's.
+      if (a.owner_id !== b.owner_id || !memory.mayChange(a.owner_id, reader)) return "none";
+      merge(a, b, job);
+      return "merged";
+    }
+    // What one user's agent knows says nothing about another's.
+    if (a.owner_id !== null && b.owner_id !== null && a.owner_id !== b.owner_id) return "none";
+    const clash = contradiction(a, b);
+    if (!clash) return "none";
+    const sides = { a: { entry: a.entry, says: clash.a }, b: { entry: b.entry, says: clash.b } };
+    return contradictions.add({ vault, ...sides }) ? "contradiction" : "none";
+  }
+
+  const job = defineJob(
+    "consolidate_memory",
+    Payload,
+    async ({ vault, user_id, all }, running) => {
+      const reader: Reader = all ? { all: true } : { all: false, userId: user_id ?? undefined };
+      const entries = await comparedOf(vault, reader, running.signal);
+      const result = { entries: entries.length, merged: 0, contradictions: 0 };
+      let passed = 0;
+      for (const pair of nearPairs(entries)) {
+        if (pair === undefined) {
+          passed += 50;
+          running.report({ percent: Math.min(99, (100 * passed) / Math.max(1, entries.length)), detail: "comparing" });
+          await giveWay();
+          running.signal.throwIfAborted();
+          continue;
+        }
+        const found = judge(vault, pair, reader, running);
+        if (found === "merged") result.merged++;
+        if (found === "contradiction" && ++result.contradictions >= MOST_FOUND) break;
+      }
+      if (all) noteHeld(vault);
+      return result;
+    },
+    { exclusive: ({ vault }) => vault },
+  );
+
+  /** Changes with anything in the vault. */
+  const heldIn = (vault: string): string => {
+    const digests = statement("SELECT digest FROM memory_entries WHERE vault = ? ORDER BY entry").pluck().all(vault);
+    return Bun.hash(digests.join("\n")).toString(36);
+  };
+  const noteHeld = (vault: string, held = heldIn(vault)): void =>
+    void store.write(() =>
+      statement("INSERT OR REPLACE INTO memory_consolidations (vault, held, at) VALUES (?, ?, ?)").run(
+        ...[vault, held, timestamp(clock.now())],
+      ),
+    );
+  const enqueue = (vault: string, reader: Reader, userId: string | undefined): Job => {
+    const payload = { vault, user_id: reader.all ? null : (reader.userId ?? null), all: reader.all };
+    return jobs.enqueue(job, payload, { key: JSON.stringify(payload), subject: vault, userId });
+  };
+
+  return {
+    job,
+    /** Goes through a vault in the background: as an administrator all of it, else what the caller may change. */
+    start(vault: string, caller: Caller): Job {
+      memory.assertVault(vault);
+      return enqueue(vault, readerOf(caller), caller.userId);
+    },
+    /** Begins with every vault that changed and was not gone through for a day. */
+    due(): void {
+      if (!deps.daily()) return;
+      const before = timestamp(clock.now() - DAY_MS);
+      const vaults = statement("SELECT DISTINCT vault FROM memory_entries").pluck().all() as string[];
+      for (const vault of vaults) {
+        const last = statement("SELECT held, at FROM memory_consolidations WHERE vault = ?").get(vault) as
+          | { held: string; at: string }
+          | undefined;
+        // The first day of a vault is its agent's own.
+        if (!last) noteHeld(vault, "");
+        else if (last.at < before && last.held !== heldIn(vault)) enqueue(vault, { all: true }, undefined);
+      }
+    },
+  };
+}

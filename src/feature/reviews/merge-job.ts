@@ -1,0 +1,108 @@
+/**
+ * A merge as a background job: a crash, a stop or a caller that goes away leaves it to be finished. Whoever asked waits
+ * for its end, for a while.
+ */
+import { type Static, Type as t } from "@sinclair/typebox";
+import { conflict, isProblem, unavailable } from "../../core/errors.ts";
+import { defineJob, type RunningJob } from "../../core/jobs.ts";
+import { MERGE_STRATEGIES } from "../../core/merge-strategy.ts";
+import { oneOf, orNull } from "../../core/schema.ts";
+import { type Caller, LOCAL_ADMIN } from "../../http/caller.ts";
+import type { Job } from "../jobs/model.ts";
+import type { Jobs } from "../jobs/service.ts";
+import type { Merge } from "./merge-model.ts";
+
+const Payload = t.Object({
+  run_id: t.String(),
+  project_id: t.String(),
+  strategy: oneOf(...MERGE_STRATEGIES),
+  into: orNull(t.String()),
+  message: t.String(),
+  push: t.Boolean(),
+  task: t.Boolean(),
+  /** Who asked, for the audit. */
+  actor: t.String(),
+  address: orNull(t.String()),
+});
+export type MergePayload = Static<typeof Payload>;
+
+export interface MergeJobDeps {
+  jobs: Pick<Jobs, "enqueue" | "get">;
+  /** Does it. @throws Problem 409 `merge_conflict` with `files`, and others. */
+  merge(payload: MergePayload, job: RunningJob, owner: Caller): Promise<Merge>;
+}
+
+/** Merges of different projects at once. */
+const PARALLEL = 4;
+/** What is kept with the job of the places that are in conflict. */
+const REPORT_CHARACTERS = 32_000;
+
+export function createMergeJob({ jobs, merge }: MergeJobDeps) {
+  const waiting = new Map<string, PromiseWithResolvers<Merge>>();
+  const definition = defineJob(
+    "merge_run",
+    Payload,
+    async (payload, job) => {
+      const owner: Caller = job.userId === null ? LOCAL_ADMIN : { kind: "user", admin: false, userId: job.userId };
+      try {
+        const merged = await merge(payload, job, owner);
+        waiting.get(job.id)?.resolve(merged);
+        return { ...merged };
+      } catch (error) {
+        if (isProblem(error)) job.report(reportOf(error.extras.data));
+        // A job that was aborted is ended, or begun again, by who aborted it.
+        if (!job.signal.aborted) waiting.get(job.id)?.reject(error);
+        throw error;
+      }
+    },
+    {
+      parallel: PARALLEL,
+      exclusive: ({ project_id }) => project_id,
+      ended({ id, state, payload }) {
+        if (state !== "cancelled") return;
+        const said = `The merge was cancelled. ${payload.into ?? "The branch"} is as it was.`;
+        waiting.get(id)?.reject(conflict(said, "merge_cancelled"));
+      },
+    },
+  );
+  return {
+    definition,
+    /** @returns the merge, or its job when it takes longer than that. @throws Problem of the merge. */
+    async run(payload: MergePayload, caller: Caller, waitMs: number): Promise<Merge | Job> {
+      const wish = { subject: payload.run_id, userId: caller.userId, projectId: payload.project_id };
+      const job = jobs.enqueue(definition, payload, wish);
+      const end = Promise.withResolvers<Merge>();
+      waiting.set(job.id, end);
+      const late = Promise.withResolvers<null>();
+      const timer = setTimeout(() => late.resolve(null), waitMs);
+      try {
+        return (await Promise.race([end.promise, late.promise])) ?? jobs.get(job.id, LOCAL_ADMIN);
+      } finally {
+        clearTimeout(timer);
+        waiting.delete(job.id);
+      }
+    },
+    /** The server stops: nobody can be answered any more. */
+    stop(): void {
+      const stopping = unavailable(
+        "stopping",
+        "The server stops; the merge goes on after its next start. See /v1/jobs.",
+      );
+      for (const { reject } of waiting.values()) reject(stopping);
+    },
+  };
+}
+
+/** What is in conflict, as much as a job's row holds of it. */
+function reportOf(data: Record<string, unknown> | undefined) {
+  if (!Array.isArray(data?.["files"])) return {};
+  let room = REPORT_CHARACTERS;
+  const files = (data["files"] as { path: string; kind: string; hunks: string[] }[]).map(({ path, kind, hunks }) => {
+    const kept = hunks.filter((hunk) => {
+      room -= hunk.length;
+      return room >= 0;
+    });
+    return { path: path.slice(0, 1_000), kind, hunks: kept };
+  });
+  return { progress: { ...data, files } };
+}

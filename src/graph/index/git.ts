@@ -1,0 +1,111 @@
+/**
+ * The few questions the graph asks git, without running anything the repository's configuration could name. Git is
+ * asked of its own folder alone: the working tree is read by working-copy/, which no link in it leads astray.
+ */
+import { existsSync } from "node:fs";
+import { resolve } from "node:path";
+
+const ENVIRONMENT = {
+  PATH: "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin:/opt/homebrew/bin",
+  HOME: "/nonexistent",
+  LC_ALL: "C",
+  GIT_OPTIONAL_LOCKS: "0",
+  GIT_CONFIG_NOSYSTEM: "1",
+  GIT_TERMINAL_PROMPT: "0",
+};
+const TIMEOUT_MS = 30_000;
+/** Nothing the checked folder configures may be run: no hooks, monitors, pagers, filters or external diffs. */
+const SAFE = [
+  "core.fsmonitor=false",
+  "core.hooksPath=/dev/null",
+  "core.quotepath=false",
+  "core.untrackedCache=false",
+  "diff.ignoreSubmodules=all",
+  "submodule.recurse=false",
+  "safe.directory=*",
+];
+
+/** A working tree, and its repository where that must not be looked for inside the tree. */
+export interface GitPlace {
+  /** Absolute path of the working tree, or of a folder in it. */
+  root: string;
+  /** Git's own folder of this tree; found by git when absent. */
+  gitDir?: string | undefined;
+}
+
+/** Where the parts of a repository lie; absolute paths. */
+export interface Repository {
+  gitDir: string;
+  /** The top of the working tree. */
+  top: string;
+  /** The place's root from there, without a slash at its end; "" is the top itself. */
+  start: string;
+  index: string;
+  objects: string;
+  /** Rules like those of a .gitignore that are nobody else's; may be missing. */
+  exclude: string;
+  hash: "sha1" | "sha256";
+}
+
+interface Asked {
+  env?: Readonly<Record<string, string>>;
+  stdin?: Blob;
+}
+
+/** Output of a git command; undefined when git fails or there is no repository. */
+export async function git(place: GitPlace, args: readonly string[], asked?: Asked): Promise<string | undefined> {
+  const bytes = await gitBytes(place, args, asked);
+  return bytes && new TextDecoder().decode(bytes);
+}
+
+/** The same for output that is not text throughout. */
+export async function gitBytes(
+  { root, gitDir }: GitPlace,
+  args: readonly string[],
+  { env = {}, stdin }: Asked = {},
+): Promise<Uint8Array | undefined> {
+  const tree: Record<string, string> = gitDir === undefined ? {} : { GIT_DIR: gitDir, GIT_WORK_TREE: root };
+  try {
+    const child = Bun.spawn(["git", ...SAFE.flatMap((setting) => ["-c", setting]), "-C", root, ...args], {
+      stdin: stdin ?? "ignore",
+      stdout: "pipe",
+      stderr: "ignore",
+      env: { ...ENVIRONMENT, ...tree, ...env },
+      timeout: TIMEOUT_MS,
+    });
+    const bytes = await new Response(child.stdout).bytes();
+    return (await child.exited) === 0 ? bytes : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+const PLACES = ["--show-toplevel", "--show-prefix", "--absolute-git-dir", "--show-object-format"];
+const PARTS = ["index", "objects", "info/exclude"];
+
+/** Undefined outside of any work tree. */
+export async function repositoryOf(place: GitPlace): Promise<Repository | undefined> {
+  const answer = await git(place, ["rev-parse", ...PLACES, ...PARTS.flatMap((part) => ["--git-path", part])]);
+  const lines = answer?.split("\n").slice(0, -1) ?? [];
+  // A path with a line break in it is asked for nowhere else.
+  if (lines.length !== PLACES.length + PARTS.length) return undefined;
+  const [top, prefix, gitDir, hash, index, objects, exclude] = lines as [
+    string,
+    string,
+    string,
+    Repository["hash"],
+    string,
+    string,
+    string,
+  ];
+  const at = (path: string) => resolve(place.root, path);
+  const start = prefix.replace(/\/$/, "");
+  // What git calls a top is one only where it is there: a server's place names its own.
+  if (!existsSync(top)) return undefined;
+  return { gitDir, top, start, index: at(index), objects: at(objects), exclude: at(exclude), hash };
+}
+
+/** The commit a folder is on; "" outside git or before the first commit. */
+export async function headCommit(place: GitPlace): Promise<string> {
+  return ((await git(place, ["rev-parse", "HEAD"])) ?? "").trim();
+}

@@ -1,0 +1,42 @@
+/** Decorators of TypeScript and JavaScript: expressions that are walked where they stand, and nodes of what they decorate. */
+import { SymbolFlag } from "../fact-layout.ts";
+import { oneLine } from "../one-line.ts";
+import type { Context, Walk } from "./context.ts";
+
+/** A decorator whose expression was walked. */
+export interface Written {
+  node: number;
+  /** Row of its expression. */
+  row: number;
+}
+
+/** Walks the decorators that are children of a node. */
+export function decoratorsIn(walk: Walk, node: number, context: Context): Written[] {
+  const { tree } = walk;
+  const nodes = tree.namedChildren(node).filter((child) => tree.kind(child) === "decorator");
+  return nodes.map((one) => ({ node: one, row: walk.expression(tree.firstNamed(one), context) }));
+}
+
+/** Declares the nodes of a symbol's decorators. */
+export function noteDecorators(walk: Walk, owner: number, scope: number, written: readonly Written[]): void {
+  const { tree, facts } = walk;
+  if (written.length === 0 || owner < 0 || facts.symbolColumn(owner, "flags") & SymbolFlag.Hidden) return;
+  for (const { node, row } of written) {
+    const inner = tree.firstNamed(node);
+    const called = tree.kind(inner) === "call_expression" ? tree.child(inner, "function") : inner;
+    facts.decorator(owner, scope, {
+      name: oneLine(tree.source(called)),
+      startLine: tree.line(node),
+      endLine: tree.endLine(node),
+      signature: oneLine(tree.source(node)),
+      value: row,
+    });
+  }
+}
+
+/** Decorators that stood before the declaration that follows them: taken once. */
+export function takeDecorators(walk: Walk): Written[] {
+  const { decorators } = walk;
+  walk.decorators = [];
+  return decorators;
+}

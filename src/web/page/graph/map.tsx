@@ -1,0 +1,228 @@
+/** The whole project at a glance: clusters that unfold into their most connected symbols. Its twin is a list. */
+import { useQuery } from "@tanstack/react-query";
+import { Maximize, ZoomIn, ZoomOut } from "lucide-react";
+import { type PointerEvent, useEffect, useMemo, useRef, useState } from "react";
+import { useLocation } from "wouter";
+import { IconButton } from "../../ui/button.tsx";
+import { SearchInput } from "../../ui/filter.tsx";
+import { count, plural } from "../../ui/format.ts";
+import { Await, Empty } from "../../ui/note.tsx";
+import { Panel } from "../../ui/page.tsx";
+import { useParam } from "../../ui/tabs.tsx";
+import { type Columns, columnsQuery } from "./columns.ts";
+import { createMapView, type MapView } from "./map-canvas.ts";
+import { SymbolLink, useSymbolHref } from "./symbol-link.tsx";
+
+const MOST = 2_000;
+
+export default function MapTab({ project }: { project: string }) {
+  const query = useQuery({ ...columnsQuery(project, { limit: MOST }), staleTime: 60_000 });
+  return (
+    <Await query={query} rows={8}>
+      {(map) =>
+        map.communities.id.length === 0 ? (
+          <Empty>No clusters were found: there is nothing to fold a map by. Search finds every symbol.</Empty>
+        ) : (
+          <MapWithList project={project} map={map} />
+        )
+      }
+    </Await>
+  );
+}
+
+function MapWithList({ map }: { project: string; map: Columns }) {
+  const [text, setText] = useParam("find");
+  const [chosen, choose] = useParam("cluster");
+  const cluster = map.communities.id.indexOf(chosen);
+  const marked = useMemo(() => {
+    const words = text.toLowerCase().split(/\s+/).filter(Boolean);
+    const nodes = map.nodes.name.flatMap((name, at) => {
+      const whole = `${name} ${map.files[map.nodes.file[at]!] ?? ""}`.toLowerCase();
+      return words.length > 0 && words.every((word) => whole.includes(word)) ? [at] : [];
+    });
+    return new Set(nodes);
+  }, [map, text]);
+  return (
+    <>
+      <div className="mb-2 flex flex-wrap items-center gap-3">
+        <SearchInput label="Find on the map" value={text} onChange={setText} />
+        <p className="text-sm text-dim">
+          {count(map.nodes.id.length)} of {plural(map.total, "symbol")} in{" "}
+          {plural(map.communities.id.length, "cluster")}
+          {text && `, ${plural(marked.size, "match", "matches")}`}
+        </p>
+      </div>
+      <div className="grid grid-cols-[minmax(0,1fr)] gap-3 lg:grid-cols-[minmax(0,1fr)_18rem]">
+        <Drawing map={map} cluster={cluster} marked={marked} choose={(at) => choose(map.communities.id[at] ?? "")} />
+        <List map={map} cluster={cluster} marked={marked} choose={choose} />
+      </div>
+    </>
+  );
+}
+
+interface DrawingProps {
+  map: Columns;
+  cluster: number;
+  marked: ReadonlySet<number>;
+  choose(cluster: number): void;
+}
+
+/** Pixels by which a press may move and still be a click. */
+const CLICK = 5;
+
+function Drawing({ map, cluster, marked, choose }: DrawingProps) {
+  const canvas = useRef<HTMLCanvasElement>(null);
+  const view = useRef<MapView | null>(null);
+  const press = useRef<{ x: number; y: number; moved: number } | null>(null);
+  const [under, setUnder] = useState("");
+  const [, navigate] = useLocation();
+  const hrefOf = useSymbolHref();
+  useEffect(() => {
+    const made = createMapView(canvas.current!, map);
+    view.current = made;
+    made.fit();
+    const sized = new ResizeObserver(() => made.draw());
+    sized.observe(canvas.current!);
+    const themed = new MutationObserver(() => made.draw());
+    themed.observe(document.documentElement, { attributeFilter: ["data-theme"] });
+    return () => {
+      sized.disconnect();
+      themed.disconnect();
+    };
+  }, [map]);
+  useEffect(() => view.current?.mark(marked), [marked]);
+  useEffect(() => {
+    if (cluster >= 0) view.current?.show(cluster);
+    else view.current?.fit();
+  }, [cluster]);
+  const found = (event: PointerEvent) => {
+    const { left, top } = canvas.current!.getBoundingClientRect();
+    return view.current?.at(event.clientX - left, event.clientY - top) ?? {};
+  };
+  const move = (event: PointerEvent) => {
+    if (press.current) {
+      const [x, y] = [event.clientX - press.current.x, event.clientY - press.current.y];
+      press.current = { x: event.clientX, y: event.clientY, moved: press.current.moved + Math.hypot(x, y) };
+      if (press.current.moved > CLICK) view.current?.pan(x, y);
+      return;
+    }
+    const { node, cluster: disc } = found(event);
+    const name = node === undefined ? undefined : `${map.nodes.name[node]}, ${map.files[map.nodes.file[node]!] ?? ""}`;
+    setUnder(name ?? (disc === undefined ? "" : map.communities.label[disc]!));
+  };
+  const release = (event: PointerEvent) => {
+    const wasClick = press.current !== null && press.current.moved <= CLICK;
+    press.current = null;
+    if (!wasClick) return;
+    const { node, cluster: disc } = found(event);
+    if (node !== undefined) return navigate(hrefOf(map.nodes.id[node]!));
+    if (disc !== undefined) choose(disc);
+  };
+  return (
+    <div className="relative overflow-hidden rounded-lg border border-line bg-panel">
+      <canvas
+        ref={canvas}
+        role="img"
+        aria-label="Map of the code's clusters; the list beside it has the same"
+        className="block h-[34rem] w-full touch-none max-sm:h-[55dvh]"
+        onPointerDown={(event) => {
+          event.currentTarget.setPointerCapture(event.pointerId);
+          press.current = { x: event.clientX, y: event.clientY, moved: 0 };
+        }}
+        onPointerMove={move}
+        onPointerUp={release}
+        onPointerLeave={() => setUnder("")}
+        onPointerCancel={() => {
+          press.current = null;
+        }}
+      />
+      <div className="absolute right-2 bottom-2 flex rounded-md border border-line bg-panel">
+        <IconButton label="Closer" onClick={() => view.current?.zoom(1.5)}>
+          <ZoomIn aria-hidden size={15} />
+        </IconButton>
+        <IconButton label="Farther" onClick={() => view.current?.zoom(1 / 1.5)}>
+          <ZoomOut aria-hidden size={15} />
+        </IconButton>
+        <IconButton
+          label="Show all"
+          onClick={() => {
+            choose(-1);
+            view.current?.fit();
+          }}
+        >
+          <Maximize aria-hidden size={15} />
+        </IconButton>
+      </div>
+      {under && (
+        <p
+          aria-hidden
+          className="pointer-events-none absolute bottom-2 left-2 max-w-[60%] truncate rounded bg-hover px-2 py-0.5 text-xs"
+        >
+          {under}
+        </p>
+      )}
+    </div>
+  );
+}
+
+/** Rows of the list at once; the map's clusters are read one by one. */
+const ROWS = 100;
+
+interface ListProps {
+  map: Columns;
+  cluster: number;
+  marked: ReadonlySet<number>;
+  choose(id: string): void;
+}
+
+function List({ map, cluster, marked, choose }: ListProps) {
+  const { communities, nodes } = map;
+  const shown = [...nodes.id.keys()].filter((at) =>
+    marked.size > 0 ? marked.has(at) : cluster >= 0 && nodes.community[at] === cluster,
+  );
+  return (
+    <Panel className="max-h-[34rem] overflow-y-auto p-1">
+      {cluster >= 0 && (
+        <button
+          type="button"
+          onClick={() => choose("")}
+          className="mb-1 w-full rounded-md px-2 py-1 text-left text-sm text-dim hover:bg-hover max-sm:min-h-11"
+        >
+          ← All clusters
+        </button>
+      )}
+      {shown.length > 0 ? (
+        <ul aria-label={marked.size > 0 ? "Matches" : communities.label[cluster]}>
+          {shown.slice(0, ROWS).map((at) => (
+            <li key={nodes.id[at]}>
+              <SymbolLink
+                symbol={{
+                  ...{ id: nodes.id[at]!, name: nodes.name[at]!, start_line: nodes.line[at]! },
+                  label: map.labels[nodes.label[at]!] as never,
+                  file_path: map.files[nodes.file[at]!] ?? "",
+                }}
+              />
+            </li>
+          ))}
+          {shown.length > ROWS && <li className="px-2 py-1 text-sm text-dim">{shown.length - ROWS} more on the map</li>}
+        </ul>
+      ) : (
+        <ul aria-label="Clusters">
+          {communities.id.map((id, at) => (
+            <li key={id}>
+              <button
+                type="button"
+                data-row
+                onClick={() => choose(id)}
+                className="flex min-h-8 w-full items-baseline justify-between gap-2 rounded-md px-2 py-1 text-left text-sm hover:bg-hover max-sm:min-h-11"
+              >
+                <span className="line-clamp-1">{communities.label[at]}</span>
+                <span className="shrink-0 text-xs text-faint">{plural(communities.symbol_count[at]!, "symbol")}</span>
+              </button>
+            </li>
+          ))}
+        </ul>
+      )}
+    </Panel>
+  );
+}

@@ -1,0 +1,161 @@
+/** One talk from which a project is made: what is said, and beside it what is known so far. */
+import { useState } from "react";
+import { Link, useLocation, useParams } from "wouter";
+import { api, client, must } from "../../api/client.ts";
+import { Button, ButtonLink } from "../../ui/button.tsx";
+import { Confirm } from "../../ui/dialog.tsx";
+import { count, usd } from "../../ui/format.ts";
+import { Await, Empty } from "../../ui/note.tsx";
+import { PageHeader } from "../../ui/page.tsx";
+import { Status } from "../../ui/status.tsx";
+import { Announce } from "../chat/announce.tsx";
+import { Composer } from "../chat/composer.tsx";
+import { useDraft } from "../chat/draft.ts";
+import { Messages, RunningReply } from "../chat/messages.tsx";
+import { useStayAtEnd } from "../chat/stay-at-end.ts";
+import { useReply } from "../chat/talk.ts";
+import { Known } from "./known.tsx";
+import { type Onboarding, refreshOnboarding, statusOf, useOnboarding } from "./onboarding.ts";
+
+export default function OnboardingPage() {
+  const { id = "" } = useParams<{ id: string }>();
+  return <View key={id} id={id} />;
+}
+
+function View({ id }: { id: string }) {
+  const query = useOnboarding(id);
+  const { onboarding, messages } = query;
+  const reply = useReply(onboarding?.session_id ?? "", onboarding?.reply, refreshOnboarding);
+  const agents = api.useQuery("get", "/v1/agents", { params: { query: { limit: 200 } } });
+  const { log, toEnd } = useStayAtEnd(onboarding !== undefined);
+  return (
+    <Await query={{ ...query, data: onboarding }} rows={6}>
+      {(onboarding) => {
+        const agent = agents.data?.items.find((one) => one.id === onboarding.agent_id)?.name ?? "Interviewer";
+        return (
+          <>
+            <Header onboarding={onboarding} />
+            <div className="grid items-start gap-6 lg:grid-cols-[minmax(0,1fr)_20rem]">
+              <Known onboarding={onboarding} className="lg:order-last" />
+              <div className="min-w-0">
+                {query.hasNextPage && (
+                  <div className="mb-3 text-center">
+                    <Button kind="quiet" busy={query.isFetchingNextPage} onClick={() => query.fetchNextPage()}>
+                      Earlier messages
+                    </Button>
+                  </div>
+                )}
+                <div ref={log} role="log" aria-live="off" aria-label="Talk" className="flex flex-col gap-4">
+                  <Messages messages={messages} agent={agent} busy={onboarding.busy} actions={null} />
+                  {onboarding.busy && <RunningReply agent={agent} reply={reply} />}
+                  {messages.length === 0 && !onboarding.busy && <Empty>Nothing was said yet.</Empty>}
+                </div>
+                <Announce agent={agent} busy={onboarding.busy} />
+                <Foot onboarding={onboarding} toEnd={toEnd} />
+              </div>
+            </div>
+          </>
+        );
+      }}
+    </Await>
+  );
+}
+
+function Header({ onboarding }: { onboarding: Onboarding }) {
+  const [deed, setDeed] = useState<"abandon" | "purge" | null>(null);
+  const [, navigate] = useLocation();
+  const { id, status, title, context, project_id } = onboarding;
+  const active = status === "active";
+  const remove = async () => {
+    const purge = deed === "purge";
+    const params = { path: { id }, query: purge ? { purge: true } : {} };
+    await must(client.DELETE("/v1/onboarding/sessions/{id}", { params }));
+    if (purge) navigate("/onboarding");
+    await refreshOnboarding();
+  };
+  return (
+    <>
+      <PageHeader
+        title={context.intake?.name ?? title ?? "A new project"}
+        above={
+          <Link href="/onboarding" className="hover:underline">
+            Projects from a talk
+          </Link>
+        }
+        beside={<Status status={statusOf(onboarding)} />}
+        cli={active ? `skep onboard ${id}` : undefined}
+        actions={
+          <>
+            {project_id && (
+              <ButtonLink kind="primary" href={`/projects/${project_id}`}>
+                Open the project
+              </ButtonLink>
+            )}
+            {active ? (
+              <Button kind="danger" onClick={() => setDeed("abandon")}>
+                Give up
+              </Button>
+            ) : (
+              <Button kind="danger" onClick={() => setDeed("purge")}>
+                Delete
+              </Button>
+            )}
+          </>
+        }
+      />
+      {deed && (
+        <Confirm
+          title={deed === "purge" ? "Delete the talk?" : "Give the talk up?"}
+          word={deed === "purge" ? "Delete it" : "Give it up"}
+          onClose={() => setDeed(null)}
+          act={remove}
+        >
+          {deed === "purge"
+            ? "What was said is removed. A project that came of it stays."
+            : "No project comes of it. What was said stays readable."}
+        </Confirm>
+      )}
+    </>
+  );
+}
+
+function Foot({ onboarding, toEnd }: { onboarding: Onboarding; toEnd(): void }) {
+  const { id, status, busy, project_id, cost_usd, tokens } = onboarding;
+  const [draft, setDraft] = useDraft(id);
+  const path = { params: { path: { id } } };
+  if (status !== "active")
+    return (
+      <p role="status" className="mt-4 rounded-lg border border-line bg-sunken px-3 py-2">
+        {project_id ? (
+          <>
+            The project is made, with its vision and first tasks.{" "}
+            <Link href={`/board?project=${project_id}`} className="underline">
+              See its board
+            </Link>
+            .
+          </>
+        ) : (
+          "This talk was given up. No project came of it."
+        )}
+      </p>
+    );
+  return (
+    <div className="sticky bottom-0 z-10 mt-4 -mb-16 bg-bg pt-2 pb-3">
+      <Composer
+        busy={busy}
+        draft={draft}
+        setDraft={setDraft}
+        send={(body) =>
+          must(client.POST("/v1/onboarding/sessions/{id}/message", { ...path, body })).finally(refreshOnboarding)
+        }
+        stop={() => must(client.POST("/v1/onboarding/sessions/{id}/stop", path)).finally(refreshOnboarding)}
+        onSent={toEnd}
+      />
+      <p className="mt-1.5 flex gap-4 px-1 text-xs text-faint tabular-nums">
+        <span>{usd(cost_usd)}</span>
+        <span>{count(tokens)} tokens</span>
+        <span className="max-sm:hidden">You can leave at any time and go on later.</span>
+      </p>
+    </div>
+  );
+}

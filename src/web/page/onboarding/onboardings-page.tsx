@@ -1,0 +1,123 @@
+/** Projects made in a talk: begin one, or go on with one. */
+import { Compass } from "lucide-react";
+import { useLocation } from "wouter";
+import { client, fieldError, must, type Schemas } from "../../api/client.ts";
+import { refresh, usePages } from "../../api/queries.ts";
+import { useAction } from "../../ui/action.ts";
+import { Button } from "../../ui/button.tsx";
+import { Dialog } from "../../ui/dialog.tsx";
+import { Field, TextArea } from "../../ui/field.tsx";
+import { FilterBar, FilterSelect } from "../../ui/filter.tsx";
+import { Form } from "../../ui/form.tsx";
+import { usd } from "../../ui/format.ts";
+import { Await, Empty } from "../../ui/note.tsx";
+import { PageHeader } from "../../ui/page.tsx";
+import { ModelField } from "../../ui/pickers.tsx";
+import { Status } from "../../ui/status.tsx";
+import { type Column, Table, TwoLines } from "../../ui/table.tsx";
+import { useParam } from "../../ui/tabs.tsx";
+import { Ago } from "../../ui/time.tsx";
+import { statusOf } from "./onboarding.ts";
+
+type Item = Schemas["OnboardingSessionItem"];
+
+const COLUMNS: Column<Item>[] = [
+  {
+    title: "Talk",
+    className: "w-1/2 min-w-40",
+    cell: ({ title, context, phase }) => (
+      <TwoLines
+        first={context.intake?.name ?? title ?? "Untitled"}
+        second={context.intake?.summary ?? (phase === "done" ? "" : `at ${phase}`)}
+      />
+    ),
+  },
+  { title: "State", cell: (item) => <Status status={statusOf(item)} /> },
+  { title: "Part", wide: true, cell: ({ phase }) => phase },
+  { title: "Cost", wide: true, align: "right", cell: ({ cost_usd }) => usd(cost_usd) },
+  { title: "Last", align: "right", cell: ({ last_activity_at }) => <Ago at={last_activity_at} /> },
+];
+
+const STATES = [
+  { value: "", label: "Any state" },
+  { value: "active", label: "Not finished" },
+  { value: "completed", label: "Made a project" },
+  { value: "abandoned", label: "Given up" },
+];
+
+export default function OnboardingsPage() {
+  const [status, setStatus] = useParam("status");
+  const [fresh, setFresh] = useParam("new");
+  const query = usePages("/v1/onboarding/sessions", {
+    query: { limit: 50, ...(status ? { status: status as Item["status"] } : {}) },
+  });
+  const begin = (
+    <Button kind="primary" icon={<Compass aria-hidden size={15} />} onClick={() => setFresh("1")}>
+      Begin
+    </Button>
+  );
+  return (
+    <>
+      <PageHeader
+        title="Projects from a talk"
+        about="Say what you want to build. Four interviewers ask on, and the talk ends in a project with a vision and its first tasks."
+        cli="skep onboard"
+        actions={begin}
+      />
+      <FilterBar>
+        <FilterSelect label="State" value={status} onChange={setStatus} options={STATES} />
+      </FilterBar>
+      <Await query={query} rows={4}>
+        {() =>
+          query.rows.length === 0 ? (
+            <Empty action={begin} cli='skep onboard --say "A bird feeder that photographs its guests"'>
+              {status ? "No talk is in that state." : "You have not begun a talk about a project yet."}
+            </Empty>
+          ) : (
+            <Table
+              label="Talks about projects"
+              rows={query.rows}
+              columns={COLUMNS}
+              keyOf={({ id }) => id}
+              hrefOf={({ id }) => `/onboarding/${id}`}
+              more={query}
+            />
+          )
+        }
+      </Await>
+      {fresh && <Begin onClose={() => setFresh("")} />}
+    </>
+  );
+}
+
+function Begin({ onClose }: { onClose(): void }) {
+  const action = useAction();
+  const [, navigate] = useLocation();
+  return (
+    <Dialog title="A project from a talk" onClose={onClose}>
+      <Form
+        action={action}
+        word="Begin"
+        onCancel={onClose}
+        submit={async ({ text, raw }) => {
+          const body = {
+            ...(text("message") ? { message: raw("message") } : {}),
+            ...(text("model") ? { model: text("model") } : {}),
+          };
+          const { id } = await must(client.POST("/v1/onboarding/sessions", { body }));
+          await refresh("/v1/onboarding");
+          navigate(`/onboarding/${id}`);
+        }}
+      >
+        <Field
+          label="What do you want to build?"
+          hint="Left empty, the interviewer asks first."
+          error={fieldError(action.error, "message")}
+        >
+          <TextArea name="message" rows={4} placeholder="A bird feeder that photographs its guests" />
+        </Field>
+        <ModelField none="The interviewers' own" error={action.error} />
+      </Form>
+    </Dialog>
+  );
+}
