@@ -120,6 +120,10 @@ const PREPARED: Readonly<Record<string, (server: TestServer) => Promise<unknown>
     const [, plan] = /^```yaml\n([\s\S]*?)^```$/m.exec(readFileSync(join(ROOT, "docs/swarms.md"), "utf8"))!;
     writeFileSync(join(work, "swarm.yml"), plan!);
   },
+  "docs/cookies.md": async () => {
+    const row = [".shop.example.com", "TRUE", "/", "TRUE", "4102444800", "session", "a-value-for-it"].join("\t");
+    writeFileSync(join(work, "cookies.txt"), `# Netscape HTTP Cookie File\n${row}\n`);
+  },
   "docs/tasks.md": async (server) => {
     await withProject(server);
     const page = readFileSync(join(ROOT, "docs/tasks.md"), "utf8");
@@ -161,8 +165,9 @@ async function readied(said: string, server: TestServer): Promise<string> {
     if (items.length === 0) await withProject(server);
   }
   if (/^swarm \w+ swm_/.test(said)) {
-    const body = { agent_id: "scribe", tasks: [{ key: "look", prompt: "Look" }] };
+    const body = { agent_id: "scribe", tasks: [{ key: "tests", prompt: "Look" }] };
     const { id } = (await server.request<{ id: string }>("POST", "/v1/swarm/execute", { body })).body;
+    if (/^swarm retry/.test(said)) await server.request("POST", `/v1/swarm/${id}/cancel`);
     return said.replace(/swm_\S+/, id);
   }
   if (/^approve run_/.test(said)) return said.replace(/run_\S+/, await begun(server, { pipeline_id: "asked" }));
