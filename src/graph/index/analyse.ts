@@ -1,6 +1,6 @@
 /** From facts to edges, in memory: resolution of one repository, file by file. */
 import type { CodeGraph } from "../code-graph.ts";
-import { createProjectFiles } from "../parse/project-files.ts";
+import { createProjectFiles } from "../language/project-files.ts";
 import { createEdgeFinder, type RawEdge } from "../resolve/edges.ts";
 import type { Engine } from "../resolve/engine.ts";
 import { Repository, type SourceFile } from "../resolve/repository.ts";

@@ -13,8 +13,8 @@ import {
   type Reason,
   SYMBOL_LABELS,
 } from "../model.ts";
-import { ATTACH, SYMBOL, SymbolFlag, TYPE, Type } from "../parse/fact-layout.ts";
-import { dirname } from "../parse/paths.ts";
+import { ATTACH, SYMBOL, SymbolFlag, TYPE, Type } from "../language/fact-layout.ts";
+import { dirname } from "../language/paths.ts";
 import type { RawEdge } from "../resolve/edges.ts";
 import type { Repository } from "../resolve/repository.ts";
 

@@ -2,7 +2,7 @@
 import type { CodeGraph } from "../code-graph.ts";
 import type { GitPlace } from "../index/git.ts";
 import { EDGE_TYPES, type EdgeType, NODE_LABELS, REFERENCE_LABELS } from "../model.ts";
-import { languageOf } from "../parse/languages.ts";
+import { languageOf } from "../language/languages.ts";
 import { changedFiles } from "./changed-files.ts";
 import { committedTexts } from "./committed-texts.ts";
 import { type Risk, riskOf } from "./impact.ts";

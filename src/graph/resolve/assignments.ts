@@ -1,5 +1,5 @@
 /** What is assigned apart from declarations: to variables, to members of `this`, to members of a name. */
-import { ASSIGN, BINDING, EXPR, Expr, SYMBOL } from "../parse/fact-layout.ts";
+import { ASSIGN, BINDING, EXPR, Expr, SYMBOL } from "../language/fact-layout.ts";
 import type { Engine } from "./engine.ts";
 import { pushTo } from "./repository.ts";
 import { unionOf, type ValueType } from "./value-type.ts";

@@ -1,6 +1,6 @@
 /** What calls yield: return types, inference of type parameters, parameters of lambdas by context. */
-import { BINDING, EXPR, Expr, SymbolFlag } from "../parse/fact-layout.ts";
-import { listItems } from "../parse/facts.ts";
+import { BINDING, EXPR, Expr, SymbolFlag } from "../language/fact-layout.ts";
+import { listItems } from "../language/facts.ts";
 import type { CallSite, Engine } from "./engine.ts";
 import { TypeMemo } from "./type-memo.ts";
 import { createUnify } from "./unify.ts";

@@ -4,7 +4,7 @@
  */
 
 import type { EdgeType, Reason, SymbolLabel } from "../model.ts";
-import { CALL, CallFlag, EXPR, Expr, SCOPE, SymbolFlag, TYPE, Type, USE } from "../parse/fact-layout.ts";
+import { CALL, CallFlag, EXPR, Expr, SCOPE, SymbolFlag, TYPE, Type, USE } from "../language/fact-layout.ts";
 import type { CallSite, Engine, Entity, MemberSearch } from "./engine.ts";
 import { heritageEdges } from "./heritage-edges.ts";
 import { decoratorEdges, importEdges } from "./reference-edges.ts";

@@ -1,5 +1,5 @@
 /** What the parts of type evaluation offer each other; `resolver.ts` puts them together. */
-import type { ImportTarget, ProjectFiles } from "../parse/language.ts";
+import type { ImportTarget, ProjectFiles } from "../language/language.ts";
 import type { Library } from "./library.ts";
 import type { Repository } from "./repository.ts";
 import type { TypeEnv, ValueType } from "./value-type.ts";

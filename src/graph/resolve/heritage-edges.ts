@@ -1,6 +1,6 @@
 /** What extends and implements what. */
 import type { Reason } from "../model.ts";
-import { HERITAGE, HeritageKind, SymbolFlag } from "../parse/fact-layout.ts";
+import { HERITAGE, HeritageKind, SymbolFlag } from "../language/fact-layout.ts";
 import type { RawEdge } from "./edges.ts";
 import type { Engine } from "./engine.ts";
 import { partsOf } from "./value-type.ts";

@@ -1,5 +1,5 @@
 /** Members that are visible as plain names: those of the class around, and of the class a method is defined for. */
-import { ATTACH, SCOPE, SymbolFlag } from "../parse/fact-layout.ts";
+import { ATTACH, SCOPE, SymbolFlag } from "../language/fact-layout.ts";
 import type { Engine, Entity, NameSpaceOf } from "./engine.ts";
 import { labelsOf } from "./name-labels.ts";
 import { partsOf, type ValueType } from "./value-type.ts";

@@ -2,8 +2,8 @@
  * The libraries of the repository's languages as resolution asks them. What the names are is said by the language modules;
  * a type's name means the same in every language, as values cross from one to another; a method is the calling file's.
  */
-import type { LanguageModule } from "../parse/language.ts";
-import type { TypeMeaning } from "../parse/library.ts";
+import type { LanguageModule } from "../language/language.ts";
+import type { TypeMeaning } from "../language/library.ts";
 import type { Engine } from "./engine.ts";
 import { builtin, partsOf, unionOf, type ValueType } from "./value-type.ts";
 

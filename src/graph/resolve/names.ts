@@ -9,9 +9,9 @@ import {
   SCOPE,
   ScopeKind,
   SymbolFlag,
-} from "../parse/fact-layout.ts";
-import type { ImportTarget } from "../parse/language.ts";
-import { basename, dirname, join } from "../parse/paths.ts";
+} from "../language/fact-layout.ts";
+import type { ImportTarget } from "../language/language.ts";
+import { basename, dirname, join } from "../language/paths.ts";
 import type { Engine, Entity, NameSpaceOf } from "./engine.ts";
 import { createGlobalUsings } from "./global-usings.ts";
 import { createImplicitMembers } from "./implicit-members.ts";

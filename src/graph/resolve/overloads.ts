@@ -2,8 +2,8 @@
  * Several functions of one name, distinguished by their arguments: by how many there are, then by the types that are
  * known. What still could be several is no answer.
  */
-import { ATTACH, BINDING, BindingKind, EXPR, Expr, SymbolFlag } from "../parse/fact-layout.ts";
-import { listItems } from "../parse/facts.ts";
+import { ATTACH, BINDING, BindingKind, EXPR, Expr, SymbolFlag } from "../language/fact-layout.ts";
+import { listItems } from "../language/facts.ts";
 import type { CallSite, Engine } from "./engine.ts";
 import { isClosed, isScalar, libraryFit } from "./library-fit.ts";
 import { pushTo } from "./repository.ts";

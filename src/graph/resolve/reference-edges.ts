@@ -1,6 +1,6 @@
 /** Edges of what refers to declarations without being called: imports, and decorators. */
-import { EXPR, Expr, IMPORT, SYMBOL, SymbolFlag, TYPE, Type } from "../parse/fact-layout.ts";
-import { listItems } from "../parse/facts.ts";
+import { EXPR, Expr, IMPORT, SYMBOL, SymbolFlag, TYPE, Type } from "../language/fact-layout.ts";
+import { listItems } from "../language/facts.ts";
 import type { RawEdge, Target } from "./edges.ts";
 import type { Engine, Entity } from "./engine.ts";
 import { isReference, type Repository } from "./repository.ts";

@@ -1,6 +1,6 @@
 /** Puts the parts of type evaluation together over one repository. */
-import { IMPORT } from "../parse/fact-layout.ts";
-import type { ImportResolver, ImportTarget, ProjectFiles } from "../parse/language.ts";
+import { IMPORT } from "../language/fact-layout.ts";
+import type { ImportResolver, ImportTarget, ProjectFiles } from "../language/language.ts";
 import { createAssignments } from "./assignments.ts";
 import { createCalls } from "./calls.ts";
 import type { Engine } from "./engine.ts";

@@ -4,8 +4,8 @@
  */
 
 import { SYMBOL_LABELS } from "../model.ts";
-import { SYMBOL, SymbolFlag } from "../parse/fact-layout.ts";
-import { wordSet } from "../parse/library.ts";
+import { SYMBOL, SymbolFlag } from "../language/fact-layout.ts";
+import { wordSet } from "../language/library.ts";
 import { isTestPath } from "../test-paths.ts";
 import type { Target } from "./edges.ts";
 import { isReference, type Repository } from "./repository.ts";

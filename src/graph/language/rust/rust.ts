@@ -1,9 +1,9 @@
 /** Rust: modules as files, members in impls, traits as bases, wrappers seen through. */
 import rustWasm from "tree-sitter-rust/tree-sitter-rust.wasm" with { type: "file" };
-import type { LanguageModule } from "./language.ts";
-import { RUST_LIBRARY } from "./rust/builtins.ts";
-import { createRustResolver } from "./rust/resolver.ts";
-import { RustWalk } from "./rust/walk.ts";
+import type { LanguageModule } from "../language.ts";
+import { RUST_LIBRARY } from "./builtins.ts";
+import { createRustResolver } from "./resolver.ts";
+import { RustWalk } from "./walk.ts";
 
 export const rust: LanguageModule = {
   id: "rust",

@@ -1,9 +1,9 @@
 /** Python: modules and packages, classes called to construct, attributes inferred from what methods assign to `self`. */
 import pythonWasm from "tree-sitter-python/tree-sitter-python.wasm" with { type: "file" };
-import type { LanguageModule } from "./language.ts";
-import { PYTHON_LIBRARY } from "./python/builtins.ts";
-import { createPythonResolver } from "./python/resolver.ts";
-import { PythonWalk } from "./python/walk.ts";
+import type { LanguageModule } from "../language.ts";
+import { PYTHON_LIBRARY } from "./builtins.ts";
+import { createPythonResolver } from "./resolver.ts";
+import { PythonWalk } from "./walk.ts";
 
 export const python: LanguageModule = {
   id: "python",

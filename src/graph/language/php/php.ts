@@ -1,9 +1,9 @@
 /** PHP: name spaces and `use`, traits, promoted properties, types that doc comments give. */
 import phpWasm from "tree-sitter-php/tree-sitter-php.wasm" with { type: "file" };
-import type { LanguageModule } from "./language.ts";
-import { PHP_LIBRARY } from "./php/builtins.ts";
-import { createPhpResolver } from "./php/resolver.ts";
-import { PhpWalk } from "./php/walk.ts";
+import type { LanguageModule } from "../language.ts";
+import { PHP_LIBRARY } from "./builtins.ts";
+import { createPhpResolver } from "./resolver.ts";
+import { PhpWalk } from "./walk.ts";
 
 export const php: LanguageModule = {
   id: "php",
