@@ -1,15 +1,15 @@
 /** The registry: the one place that knows which languages there are. One line a language. */
 import { c } from "./c-family/c.ts";
-import { csharp } from "./c-sharp/c-sharp.ts";
 import { cpp } from "./c-family/cpp.ts";
+import { csharp } from "./c-sharp/c-sharp.ts";
+import { javascript } from "./ecmascript/javascript.ts";
+import { typescript } from "./ecmascript/typescript.ts";
 import { go } from "./go/go.ts";
 import { java } from "./java/java.ts";
-import { javascript } from "./ecmascript/javascript.ts";
 import type { LanguageModule } from "./language.ts";
 import { php } from "./php/php.ts";
 import { python } from "./python/python.ts";
 import { rust } from "./rust/rust.ts";
-import { typescript } from "./ecmascript/typescript.ts";
 
 export const LANGUAGES: readonly LanguageModule[] = [
   typescript,

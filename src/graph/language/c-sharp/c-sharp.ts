@@ -1,9 +1,9 @@
 /** C#: name spaces and usings, partial types, extension methods, overloads by arguments. */
 import csharpWasm from "tree-sitter-c-sharp/tree-sitter-c_sharp.wasm" with { type: "file" };
+import type { LanguageModule } from "../language.ts";
 import { C_SHARP_LIBRARY } from "./builtins.ts";
 import { createCSharpResolver } from "./resolver.ts";
 import { CSharpWalk } from "./walk.ts";
-import type { LanguageModule } from "../language.ts";
 
 export const csharp: LanguageModule = {
   id: "csharp",

@@ -1,10 +1,10 @@
 /** JavaScript, ES modules and CommonJS, with JSX. */
 import javascriptWasm from "tree-sitter-javascript/tree-sitter-javascript.wasm" with { type: "file" };
+import type { LanguageModule } from "../language.ts";
 import { ECMASCRIPT_LIBRARY } from "./builtins.ts";
 import { extractEcmascript } from "./extract.ts";
 import { createEcmascriptResolver } from "./resolver.ts";
 import { ECMASCRIPT_CONFIGS, ECMASCRIPT_RULES } from "./rules.ts";
-import type { LanguageModule } from "../language.ts";
 
 export const javascript: LanguageModule = {
   id: "javascript",

@@ -1,9 +1,9 @@
 /** Go: packages are folders, methods stand outside their types, embedded fields lend their members. */
 import goWasm from "tree-sitter-go/tree-sitter-go.wasm" with { type: "file" };
+import type { LanguageModule } from "../language.ts";
 import { GO_LIBRARY } from "./builtins.ts";
 import { createGoResolver } from "./resolver.ts";
 import { GoWalk } from "./walk.ts";
-import type { LanguageModule } from "../language.ts";
 
 export const go: LanguageModule = {
   id: "go",

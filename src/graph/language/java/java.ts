@@ -1,9 +1,9 @@
 /** Java: packages are name spaces, members of enclosing and inherited classes are plain names, overloads by arguments. */
 import javaWasm from "tree-sitter-java/tree-sitter-java.wasm" with { type: "file" };
+import type { LanguageModule } from "../language.ts";
 import { JAVA_LIBRARY } from "./builtins.ts";
 import { createJavaResolver } from "./resolver.ts";
 import { JavaWalk } from "./walk.ts";
-import type { LanguageModule } from "../language.ts";
 
 export const java: LanguageModule = {
   id: "java",

@@ -5,10 +5,10 @@
  * the repository, and then the file is asked whether it reaches one of those that declare them: a name nobody
  * declares costs nothing, however many headers there are.
  */
-import { BINDING, BindingKind, IMPORT, ImportKind, SymbolFlag } from "../language/fact-layout.ts";
-import type { Engine, Entity, NameSpaceOf } from "./engine.ts";
+import { BINDING, BindingKind, IMPORT, ImportKind, SymbolFlag } from "../../language/fact-layout.ts";
+import type { Engine, Entity, NameSpaceOf } from "../engine.ts";
+import { pushTo } from "../repository.ts";
 import { sharedFolders } from "./nearness.ts";
-import { pushTo } from "./repository.ts";
 
 const TYPES = new Set(["Class", "Struct", "Enum", "TypeAlias", "Namespace"]);
 const MAX_REACHED = 4_000;

@@ -1,9 +1,9 @@
 /** What calls yield: return types, inference of type parameters, parameters of lambdas by context. */
-import { BINDING, EXPR, Expr, SymbolFlag } from "../language/fact-layout.ts";
-import { listItems } from "../language/facts.ts";
-import type { CallSite, Engine } from "./engine.ts";
-import { TypeMemo } from "./type-memo.ts";
-import { createUnify } from "./unify.ts";
+import { BINDING, EXPR, Expr, SymbolFlag } from "../../language/fact-layout.ts";
+import { listItems } from "../../language/facts.ts";
+import type { CallSite, Engine } from "../engine.ts";
+import { TypeMemo } from "../types/type-memo.ts";
+import { createUnify } from "../types/unify.ts";
 import {
   builtin,
   mergeEnv,
@@ -15,7 +15,7 @@ import {
   unionOf,
   type ValueType,
   withSelf,
-} from "./value-type.ts";
+} from "../types/value-type.ts";
 
 const MAX_CALL_DEPTH = 40;
 

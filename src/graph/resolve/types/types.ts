@@ -1,7 +1,7 @@
 /** Type rows → types; types of symbols and bindings. Everything is remembered; a cycle is "not known". */
-import { BINDING, BindingKind, EXPR, Expr, SymbolFlag, TYPE, Type } from "../language/fact-layout.ts";
-import { listItems } from "../language/facts.ts";
-import type { Engine, Entity } from "./engine.ts";
+import { BINDING, BindingKind, EXPR, Expr, SymbolFlag, TYPE, Type } from "../../language/fact-layout.ts";
+import { listItems } from "../../language/facts.ts";
+import type { Engine, Entity } from "../engine.ts";
 import { TypeMemo } from "./type-memo.ts";
 import {
   builtin,

@@ -1,8 +1,8 @@
 /** Members of types: own, attached from elsewhere, inherited. */
-import { ATTACH, BINDING, EXPR, HERITAGE, HeritageKind, SymbolFlag } from "../language/fact-layout.ts";
-import { listItems } from "../language/facts.ts";
-import type { Engine, Member, MemberSearch } from "./engine.ts";
-import { pushTo } from "./repository.ts";
+import { ATTACH, BINDING, EXPR, HERITAGE, HeritageKind, SymbolFlag } from "../../language/fact-layout.ts";
+import { listItems } from "../../language/facts.ts";
+import type { Engine, Member, MemberSearch } from "../engine.ts";
+import { pushTo } from "../repository.ts";
 import {
   EXTERNAL,
   mergeEnv,

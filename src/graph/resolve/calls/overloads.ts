@@ -2,12 +2,12 @@
  * Several functions of one name, distinguished by their arguments: by how many there are, then by the types that are
  * known. What still could be several is no answer.
  */
-import { ATTACH, BINDING, BindingKind, EXPR, Expr, SymbolFlag } from "../language/fact-layout.ts";
-import { listItems } from "../language/facts.ts";
-import type { CallSite, Engine } from "./engine.ts";
-import { isClosed, isScalar, libraryFit } from "./library-fit.ts";
-import { pushTo } from "./repository.ts";
-import { partsOf, typeKey, type ValueType } from "./value-type.ts";
+import { ATTACH, BINDING, BindingKind, EXPR, Expr, SymbolFlag } from "../../language/fact-layout.ts";
+import { listItems } from "../../language/facts.ts";
+import type { CallSite, Engine } from "../engine.ts";
+import { pushTo } from "../repository.ts";
+import { isClosed, isScalar, libraryFit } from "../types/library-fit.ts";
+import { partsOf, typeKey, type ValueType } from "../types/value-type.ts";
 
 const MAX_BASES = 40;
 

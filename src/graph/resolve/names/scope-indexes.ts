@@ -1,6 +1,6 @@
 /** What scopes import whole and which name spaces they share, by scope; built for a file when it is first asked. */
-import { IMPORT, ImportKind, SPACE } from "../language/fact-layout.ts";
-import { pushTo, type Repository } from "./repository.ts";
+import { IMPORT, ImportKind, SPACE } from "../../language/fact-layout.ts";
+import { pushTo, type Repository } from "../repository.ts";
 
 export interface ScopeIndexes {
   /** Import rows that make all names of something visible in a scope. */

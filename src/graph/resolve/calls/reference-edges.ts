@@ -1,9 +1,9 @@
 /** Edges of what refers to declarations without being called: imports, and decorators. */
-import { EXPR, Expr, IMPORT, SYMBOL, SymbolFlag, TYPE, Type } from "../language/fact-layout.ts";
-import { listItems } from "../language/facts.ts";
+import { EXPR, Expr, IMPORT, SYMBOL, SymbolFlag, TYPE, Type } from "../../language/fact-layout.ts";
+import { listItems } from "../../language/facts.ts";
+import type { Engine, Entity } from "../engine.ts";
+import { isReference, type Repository } from "../repository.ts";
 import type { RawEdge, Target } from "./edges.ts";
-import type { Engine, Entity } from "./engine.ts";
-import { isReference, type Repository } from "./repository.ts";
 
 /** IMPORTS: from the file to each file and symbol once, and from each import as written to what it brings in. */
 export function importEdges(engine: Engine, file: number, into: RawEdge[]): void {

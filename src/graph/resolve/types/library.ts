@@ -2,9 +2,9 @@
  * The libraries of the repository's languages as resolution asks them. What the names are is said by the language modules;
  * a type's name means the same in every language, as values cross from one to another; a method is the calling file's.
  */
-import type { LanguageModule } from "../language/language.ts";
-import type { TypeMeaning } from "../language/library.ts";
-import type { Engine } from "./engine.ts";
+import type { LanguageModule } from "../../language/language.ts";
+import type { TypeMeaning } from "../../language/library.ts";
+import type { Engine } from "../engine.ts";
 import { builtin, partsOf, unionOf, type ValueType } from "./value-type.ts";
 
 type Builtin = ValueType & { kind: "builtin" };

@@ -1,7 +1,7 @@
 /** C#'s `global using`: an import written once that holds for every file of the project, which is the folder it is in. */
-import { IMPORT, ImportKind } from "../language/fact-layout.ts";
-import { dirname } from "../language/paths.ts";
-import type { Repository } from "./repository.ts";
+import { IMPORT, ImportKind } from "../../language/fact-layout.ts";
+import { dirname } from "../../language/paths.ts";
+import type { Repository } from "../repository.ts";
 
 /** The imported name by which a language module marks an import that holds beyond its file. */
 const EVERYWHERE = "**";

@@ -3,12 +3,12 @@
  * language to its own kind, and never for names that libraries use everywhere.
  */
 
-import { SYMBOL_LABELS } from "../model.ts";
-import { SYMBOL, SymbolFlag } from "../language/fact-layout.ts";
-import { wordSet } from "../language/library.ts";
-import { isTestPath } from "../test-paths.ts";
-import type { Target } from "./edges.ts";
-import { isReference, type Repository } from "./repository.ts";
+import { SYMBOL, SymbolFlag } from "../../language/fact-layout.ts";
+import { wordSet } from "../../language/library.ts";
+import { SYMBOL_LABELS } from "../../model.ts";
+import { isTestPath } from "../../test-paths.ts";
+import type { Target } from "../calls/edges.ts";
+import { isReference, type Repository } from "../repository.ts";
 
 export interface UniqueNames {
   /** A plain name that no scope or import explains. */

@@ -1,9 +1,10 @@
 /** What extends and implements what. */
-import type { Reason } from "../model.ts";
-import { HERITAGE, HeritageKind, SymbolFlag } from "../language/fact-layout.ts";
+
+import { HERITAGE, HeritageKind, SymbolFlag } from "../../language/fact-layout.ts";
+import type { Reason } from "../../model.ts";
+import type { Engine } from "../engine.ts";
+import { partsOf } from "../types/value-type.ts";
 import type { RawEdge } from "./edges.ts";
-import type { Engine } from "./engine.ts";
-import { partsOf } from "./value-type.ts";
 
 /** Appends the EXTENDS and IMPLEMENTS edges that a file states. */
 export function heritageEdges(engine: Engine, file: number, into: RawEdge[]): void {

@@ -1,7 +1,7 @@
 /** Expression rows → types. */
-import { EXPR, Expr, NARROW, SCOPE, SymbolFlag } from "../language/fact-layout.ts";
-import { listItems } from "../language/facts.ts";
-import type { Engine } from "./engine.ts";
+import { EXPR, Expr, NARROW, SCOPE, SymbolFlag } from "../../language/fact-layout.ts";
+import { listItems } from "../../language/facts.ts";
+import type { Engine } from "../engine.ts";
 import { TypeMemo } from "./type-memo.ts";
 import { builtin, EXTERNAL, partsOf, substitute, unionOf, type ValueType } from "./value-type.ts";
 

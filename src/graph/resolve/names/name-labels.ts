@@ -1,5 +1,5 @@
 /** Which kinds of nodes a name can mean, by where it stands. */
-import type { NameSpaceOf } from "./engine.ts";
+import type { NameSpaceOf } from "../engine.ts";
 
 const TYPE_LABELS = new Set(["Class", "Interface", "Struct", "Enum", "Trait", "TypeAlias", "Namespace"]);
 const VALUE_LABELS = new Set([

@@ -9,16 +9,16 @@ import {
   SCOPE,
   ScopeKind,
   SymbolFlag,
-} from "../language/fact-layout.ts";
-import type { ImportTarget } from "../language/language.ts";
-import { basename, dirname, join } from "../language/paths.ts";
-import type { Engine, Entity, NameSpaceOf } from "./engine.ts";
+} from "../../language/fact-layout.ts";
+import type { ImportTarget } from "../../language/language.ts";
+import { basename, dirname, join } from "../../language/paths.ts";
+import type { Engine, Entity, NameSpaceOf } from "../engine.ts";
+import type { ValueType } from "../types/value-type.ts";
 import { createGlobalUsings } from "./global-usings.ts";
 import { createImplicitMembers } from "./implicit-members.ts";
 import { labelsOf } from "./name-labels.ts";
 import { sharedFolders } from "./nearness.ts";
 import { createScopeIndexes } from "./scope-indexes.ts";
-import type { ValueType } from "./value-type.ts";
 
 const EXTERNAL_ENTITY: Entity = { kind: "external" };
 const MAX_SCOPES = 200;

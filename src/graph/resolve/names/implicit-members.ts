@@ -1,8 +1,8 @@
 /** Members that are visible as plain names: those of the class around, and of the class a method is defined for. */
-import { ATTACH, SCOPE, SymbolFlag } from "../language/fact-layout.ts";
-import type { Engine, Entity, NameSpaceOf } from "./engine.ts";
+import { ATTACH, SCOPE, SymbolFlag } from "../../language/fact-layout.ts";
+import type { Engine, Entity, NameSpaceOf } from "../engine.ts";
+import { partsOf, type ValueType } from "../types/value-type.ts";
 import { labelsOf } from "./name-labels.ts";
-import { partsOf, type ValueType } from "./value-type.ts";
 
 /** Finds the member that a plain name means in a scope: a class's own, or that of a function which is its method. */
 export type ImplicitMember = (file: number, scope: number, text: string, space: NameSpaceOf) => Entity | undefined;

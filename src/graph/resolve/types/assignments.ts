@@ -1,7 +1,7 @@
 /** What is assigned apart from declarations: to variables, to members of `this`, to members of a name. */
-import { ASSIGN, BINDING, EXPR, Expr, SYMBOL } from "../language/fact-layout.ts";
-import type { Engine } from "./engine.ts";
-import { pushTo } from "./repository.ts";
+import { ASSIGN, BINDING, EXPR, Expr, SYMBOL } from "../../language/fact-layout.ts";
+import type { Engine } from "../engine.ts";
+import { pushTo } from "../repository.ts";
 import { unionOf, type ValueType } from "./value-type.ts";
 
 interface AssignIndex {

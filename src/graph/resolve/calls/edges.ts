@@ -3,13 +3,13 @@
  * Precision before recall: what could be several, or comes from outside, is no edge.
  */
 
-import type { EdgeType, Reason, SymbolLabel } from "../model.ts";
-import { CALL, CallFlag, EXPR, Expr, SCOPE, SymbolFlag, TYPE, Type, USE } from "../language/fact-layout.ts";
-import type { CallSite, Engine, Entity, MemberSearch } from "./engine.ts";
+import { CALL, CallFlag, EXPR, Expr, SCOPE, SymbolFlag, TYPE, Type, USE } from "../../language/fact-layout.ts";
+import type { EdgeType, Reason, SymbolLabel } from "../../model.ts";
+import type { CallSite, Engine, Entity, MemberSearch } from "../engine.ts";
+import type { UniqueNames } from "../names/unique-names.ts";
+import { partsOf, type ValueType } from "../types/value-type.ts";
 import { heritageEdges } from "./heritage-edges.ts";
 import { decoratorEdges, importEdges } from "./reference-edges.ts";
-import type { UniqueNames } from "./unique-names.ts";
-import { partsOf, type ValueType } from "./value-type.ts";
 
 /** An edge between symbols; a negative end is a file: `-1 - file`. */
 export interface RawEdge {

@@ -1,6 +1,6 @@
 /** Tells type parameters from what is given where a type that mentions them is declared. */
-import { SymbolFlag } from "../language/fact-layout.ts";
-import type { Engine } from "./engine.ts";
+import { SymbolFlag } from "../../language/fact-layout.ts";
+import type { Engine } from "../engine.ts";
 import { partsOf, substitute, unionOf, type ValueType } from "./value-type.ts";
 
 const MAX_UNIFY = 6;
