@@ -1,11 +1,13 @@
 /**
- * Chat: what a turn takes on the scripted model before the first byte of the reply, and what idle talks cost.
+ * Chat: the server's own part of the time before the first byte of a reply, and what idle talks cost. The model is a
+ * server beside it that answers at once over a real provider's protocol.
  *
  *   bun scripts/bench-chat.ts [--turns 100] [--idle 1000]
  */
 import { readFileSync } from "node:fs";
 import { loadavg } from "node:os";
 import { parseArgs } from "node:util";
+import { createModelServer } from "../src/testing/model-server.ts";
 import { startServer } from "../src/testing/server.ts";
 import { median, quantile } from "./bench-figures.ts";
 
@@ -14,14 +16,27 @@ const { values } = parseArgs({
 });
 const [turns, idle] = [Number(values.turns), Number(values.idle)];
 
-const server = await startServer({ env: { RATE_LIMIT: "0" } });
+const models = await createModelServer();
+const server = await startServer({
+  env: { RATE_LIMIT: "0", OPENAI_API_KEY: "sk-none", OPENAI_BASE_URL: `${models.origin}/v1` },
+});
 const rss = () => Number(/VmRSS:\s+(\d+)/.exec(readFileSync(`/proc/${server.pid}/status`, "utf8"))?.[1]) / 1024;
 const begin = async () =>
-  (await server.request<{ id: string }>("POST", "/v1/chat/sessions", { body: { agent_id: "scribe" } })).body.id;
+  (
+    await server.request<{ id: string }>("POST", "/v1/chat/sessions", {
+      body: { agent_id: "scribe", model: "openai/gpt-4.1" },
+    })
+  ).body.id;
 const say = (what: string, figure: string) => console.log(`| ${what} | ${figure} |`);
+const figure = (times: number[]) => `${median(times).toFixed(1)} ms, ${quantile(times, 0.99).toFixed(1)} ms`;
 
-/** @returns milliseconds from the message to the first piece of the reply. */
-async function firstByte(id: string): Promise<number> {
+/** @returns milliseconds from the message to the model's request, and from the model's answer to the first piece of the reply. */
+async function firstByte(id: string): Promise<{ there: number; back: number }> {
+  let requested = 0;
+  const until = async () => {
+    requested = performance.now();
+  };
+  models.next({ kind: "reply", reply: { text: "Hello there." }, until });
   const asked = performance.now();
   const answer = await fetch(`${server.url}/v1/chat/sessions/${id}/message?stream=true`, {
     method: "POST",
@@ -32,24 +47,25 @@ async function firstByte(id: string): Promise<number> {
   let first: number | undefined;
   for await (const chunk of answer.body!.pipeThrough(new TextDecoderStream())) {
     text += chunk;
-    if (first === undefined && text.includes("event: agent_output")) first = performance.now() - asked;
+    if (first === undefined && text.includes("event: agent_output")) first = performance.now();
   }
   if (first === undefined) throw new Error(`no reply came: ${text.slice(0, 500)}`);
-  return first;
+  return { there: requested - asked, back: first - requested };
 }
 
 try {
   console.log(`load ${loadavg()[0]?.toFixed(1)}`);
   for (let n = 0; n < 5; n++) await firstByte(await begin());
-  const times: number[] = [];
+  const times: { there: number; back: number }[] = [];
   for (let n = 0; n < turns; n++) times.push(await firstByte(await begin()));
-  say(
-    "message to the first byte of the reply, p50, p99",
-    `${median(times).toFixed(1)} ms, ${quantile(times, 0.99).toFixed(1)} ms`,
-  );
+  const [there, back] = [times.map((one) => one.there), times.map((one) => one.back)];
+  say("message to the model's request, p50, p99", figure(there));
+  say("the model's answer to the first byte of the reply, p50, p99", figure(back));
+  say("both, p50, p99", figure(times.map((one) => one.there + one.back)));
   const before = rss();
   for (let n = 0; n < idle; n++) await begin();
   say(`server's memory before and after ${idle} talks are opened`, `${before.toFixed(0)} MB, ${rss().toFixed(0)} MB`);
 } finally {
   await server.remove();
+  await models.stop();
 }

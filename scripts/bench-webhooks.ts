@@ -1,7 +1,8 @@
 /**
  * Webhooks: how long a code host waits for its answer, while deliveries come at a steady rate and their jobs run beside.
  * Requests are sent by the clock, whether the last one was answered or not, and timed from when they were due. The bodies
- * are GitHub's own example of a labelled issue. Client and server share this machine.
+ * are GitHub's own examples: every other one is a push to a project's branch, which a job acts on, the others are a labelled
+ * issue that no rule is about. Client and server share this machine.
  *   scripts/bench webhooks [SECONDS [DELIVERIES A SECOND]]
  */
 import examples from "@octokit/webhooks-examples";
@@ -22,9 +23,11 @@ try {
   const ms: number[] = [];
   const statuses = new Map<number, number>();
   const pending: Promise<void>[] = [];
+  const push = examples.find(({ name }) => name === "push")!.examples[0] as unknown as object;
   const send = async (n: number, due: number) => {
-    const body = JSON.stringify({ ...example, repository: { full_name: host.repository }, n });
-    const headers = signed("github", "issues", body);
+    const [event, payload] = n % 2 === 0 ? ["push", { ...push, ref: "refs/heads/main" }] : ["issues", example];
+    const body = JSON.stringify({ ...payload, repository: { full_name: host.repository }, n });
+    const headers = signed("github", event as string, body);
     const answer = await fetch(`${server.url}/v1/codehost/webhooks`, { method: "POST", body, headers });
     await answer.arrayBuffer();
     ms.push(performance.now() - due);
@@ -44,7 +47,7 @@ try {
   const [p50, p99] = [quantile(ms, 0.5), quantile(ms, 0.99)];
   const counts = [...statuses].map(([status, count]) => `${count} × ${status}`).join(", ");
   console.log(
-    `webhooks, ${PER_SECOND} a second of ${JSON.stringify(example).length} bytes: p50 ${p50.toFixed(1)} ms, p99 ${p99.toFixed(1)} ms, max ${Math.max(...ms).toFixed(1)} ms (${counts}); bound p99 ${BOUND_MS} ms`,
+    `webhooks, ${PER_SECOND} a second: p50 ${p50.toFixed(1)} ms, p99 ${p99.toFixed(1)} ms, max ${Math.max(...ms).toFixed(1)} ms (${counts}); bound p99 ${BOUND_MS} ms`,
   );
   process.exitCode = p99 <= BOUND_MS ? 0 : 1;
 } finally {

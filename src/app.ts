@@ -12,6 +12,7 @@ import { asDamage } from "./store/damage.ts";
 
 export { checkFiles } from "./app/check-files.ts";
 export { openLostAccess } from "./feature/auth/lost-access.ts";
+export { restoreBackup, writeBackup } from "./store/backup.ts";
 
 export type App = Awaited<ReturnType<typeof createApp>>;
 

@@ -1,6 +1,7 @@
 /** Everything that `resourceCommands` makes commands of. */
 import { agents } from "./agents.ts";
 import { codehost } from "./codehost.ts";
+import { cookies } from "./cookies.ts";
 import { documents } from "./documents.ts";
 import { executions } from "./executions.ts";
 import { jobs } from "./jobs.ts";
@@ -26,6 +27,7 @@ export const RESOURCES: readonly Resource[] = [
   agents,
   skills,
   secrets,
+  cookies,
   providers,
   codehost,
   jobs,

@@ -108,5 +108,8 @@ export function spanText(ms: number): string {
   return hours > 0 ? `${hours}:${two(minutes)}:${two(seconds % 60)}` : `${minutes}:${two(seconds % 60)}`;
 }
 
+/** A size in megabytes: `0.3 MB`. */
+export const bytesText = (bytes: number): string => `${(bytes / 1_000_000).toFixed(1)} MB`;
+
 /** Dollars: four digits where there is less than one. */
 export const costText = (usd: number): string => `$${usd.toFixed(usd > 0 && usd < 1 ? 4 : 2)}`;

@@ -24,8 +24,11 @@ export interface KeptFile {
   media_type: string;
 }
 
-/** What is to be kept: the file of a form, or a text. */
-export type Incoming = SpooledFile | { name: string; text: string };
+/** What is to be kept: the file of a form, a text, or bytes that were made here and whose type is known. */
+export type Incoming =
+  | SpooledFile
+  | { name: string; text: string }
+  | { name: string; bytes: Uint8Array; media_type: string };
 
 export interface AttachmentService {
   /** Keeps text, or the file of a form, for the caller. @throws Problem 413 `quota_exceeded`, 422 an empty file. */
@@ -102,10 +105,11 @@ export function createAttachments(deps: AttachmentsDeps): AttachmentService {
     pathOf: content.pathOf,
     async keep(incoming, caller) {
       const name = plainName(incoming.name);
-      if ("text" in incoming) {
-        const bytes = new TextEncoder().encode(incoming.text);
+      if (!("path" in incoming)) {
+        const bytes = "text" in incoming ? new TextEncoder().encode(incoming.text) : incoming.bytes;
+        const media_type = "text" in incoming ? "text/plain" : incoming.media_type;
         assertRoom(bytes.byteLength, caller);
-        return { name, sha256: await content.put(bytes), size: bytes.byteLength, media_type: "text/plain" };
+        return { name, sha256: await content.put(bytes), size: bytes.byteLength, media_type };
       }
       const { path, size, sha256 } = incoming;
       if (size === 0) throw invalidField("/file", "The file is empty");

@@ -41,6 +41,8 @@ export const Project = t.Object({
   updated_at: Time,
 });
 export type Project = Static<typeof Project>;
+/** Without what has to be counted over all of its tasks. */
+export type PlainProject = Omit<Project, "counts">;
 
 const Name = t.String({
   minLength: 1,

@@ -12,7 +12,7 @@ import type { Audit } from "../../store/audit.ts";
 import type { Store } from "../../store/store.ts";
 import { boardOf, DEFAULT_COLUMNS } from "./board.ts";
 import type { Clones } from "./clones.ts";
-import type { BoardColumn, Project, ProjectCreate, ProjectFilter, ProjectUpdate } from "./model.ts";
+import type { BoardColumn, PlainProject, Project, ProjectCreate, ProjectFilter, ProjectUpdate } from "./model.ts";
 import { parseRepository, type RepositoryRules } from "./repository-address.ts";
 import { type ProjectRow, type ProjectStore, presentProject } from "./store.ts";
 
@@ -38,6 +38,8 @@ export interface Projects {
   list(filter: ProjectFilter, page: Page): ListAnswer<Project>;
   /** @throws Problem 404. */
   get(id: string): Project;
+  /** The same without counting its tasks. @throws Problem 404. */
+  plain(id: string): PlainProject;
   /** For runs, which name their project. */
   byName(name: string): Project | undefined;
   exists(id: string): boolean;
@@ -103,6 +105,7 @@ export function createProjects(deps: ProjectsDeps): Projects {
       );
     },
     get: (id) => shown(find(id)),
+    plain: (id) => presentProject(find(id)),
     byName(name) {
       const row = rows.findByName(name);
       return row && shown(row);

@@ -5,7 +5,7 @@
 import { conflict, notFound } from "../../core/errors.ts";
 import type { Caller } from "../../http/caller.ts";
 import type { Store } from "../../store/store.ts";
-import type { Project } from "../projects/model.ts";
+import type { PlainProject } from "../projects/model.ts";
 import type { Run, RunCreate } from "../runs/model.ts";
 import type { WorkType } from "./model.ts";
 import type { Policies } from "./policy.ts";
@@ -54,7 +54,7 @@ export interface TaskExecutionDeps {
   rules: TaskRules;
   policies: Policies;
   /** @throws Problem 404. */
-  projectOf(id: string): Project;
+  projectOf(id: string): PlainProject;
   createRun(input: RunCreate, caller: Caller, made?: MadePipeline): Run;
   runState(runId: string): RunState | undefined;
   /** Whether a pull request of the run is open, or will be: its task is done when that is merged. */

@@ -28,7 +28,7 @@ import { taskTools } from "./tools.ts";
 type Needs = Core & {
   jobs: Pick<Jobs, "enqueue">;
   pipelines: Pick<Pipelines, "exists">;
-  projects: Pick<ServiceOf<typeof projects>, "get">;
+  projects: Pick<ServiceOf<typeof projects>, "plain">;
   agents: Pick<Agents, "exists">;
   runs: Pick<Runs, "create">;
 };
@@ -37,7 +37,7 @@ export const tasks = defineFeature(
   "tasks",
   (deps: Needs) => {
     const { store, clock, clockwork, bus, base, jobs, agents, pipelines, runs } = deps;
-    const projectOf = deps.projects.get;
+    const projectOf = deps.projects.plain;
     const own = { store, clock, projectOf, agentExists: agents.exists, pipelineExists: pipelines.exists };
     const rows = createTaskStore(store, clock);
     const rules = createTaskRules(rows, clock.now);
@@ -51,7 +51,7 @@ export const tasks = defineFeature(
       runState: runStates(store),
       awaitsPull: pullsAwaited(store),
     });
-    const importTasks = defineImport({ tasks: service, rows });
+    const importTasks = defineImport({ store, tasks: service, rows });
     const unsubscribe = bus.subscribe(
       [stepStarted, runWaiting, runComplete, runFailed, runCancelled, runRestarted],
       ({ run_id }) => run_id !== undefined && execution.follow(run_id),

@@ -5,6 +5,7 @@ import { newId } from "../../core/ids.ts";
 import { defineJob } from "../../core/jobs.ts";
 import { takeTurns } from "../../core/turns.ts";
 import { type Caller, LOCAL_ADMIN } from "../../http/caller.ts";
+import type { Store } from "../../store/store.ts";
 import { ImportedTask, type TaskImport } from "./model.ts";
 import type { Tasks } from "./service.ts";
 import type { TaskStore } from "./store.ts";
@@ -15,10 +16,11 @@ const Payload = t.Object({
 });
 export type ImportPayload = Static<typeof Payload>;
 
-/** Tasks between two reports of progress. */
-const REPORTED = 50;
+/** Tasks in one transaction: each waits for the disk once, and others wait for it. */
+const TOGETHER = 10;
 
 export interface ImportDeps {
+  store: Pick<Store, "write">;
   tasks: Pick<Tasks, "create">;
   rows: Pick<TaskStore, "find">;
 }
@@ -82,25 +84,26 @@ function inOrder(tasks: ImportPayload["tasks"]): ImportPayload["tasks"] {
   return order;
 }
 
-export function defineImport({ tasks, rows }: ImportDeps) {
+export function defineImport({ store, tasks, rows }: ImportDeps) {
   return defineJob("import_tasks", Payload, async ({ project_id, tasks: wanted }, job) => {
     const caller: Caller = job.userId === null ? LOCAL_ADMIN : { kind: "user", admin: false, userId: job.userId };
     const refused: { title: string; message: string }[] = [];
     let made = 0;
+    const make = ({ id, key: _, ...input }: ImportPayload["tasks"][number]): void => {
+      try {
+        if (!rows.find(id)) tasks.create(project_id, input, caller, id);
+        made++;
+      } catch (error) {
+        if (!isProblem(error)) throw error;
+        refused.push({ title: input.title.slice(0, 100), message: error.detail });
+      }
+    };
     const turn = takeTurns();
-    for (const [index, { id, key: _, ...input }] of wanted.entries()) {
+    for (let at = 0; at < wanted.length; at += TOGETHER) {
       job.signal.throwIfAborted();
-      if (rows.find(id)) made++;
-      else
-        try {
-          tasks.create(project_id, input, caller, id);
-          made++;
-        } catch (error) {
-          if (!isProblem(error)) throw error;
-          refused.push({ title: input.title.slice(0, 100), message: error.detail });
-        }
-      if (index % REPORTED === REPORTED - 1)
-        job.report({ percent: (100 * (index + 1)) / wanted.length, detail: `${index + 1} of ${wanted.length}` });
+      store.write(() => wanted.slice(at, at + TOGETHER).forEach(make));
+      const done = Math.min(at + TOGETHER, wanted.length);
+      job.report({ percent: (100 * done) / wanted.length, detail: `${done} of ${wanted.length}` });
       await turn();
     }
     return { created: made, refused: refused.slice(0, 50), refused_count: refused.length };

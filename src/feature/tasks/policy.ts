@@ -4,7 +4,7 @@ import { type Clock, timestamp } from "../../core/clock.ts";
 import { invalidField } from "../../core/errors.ts";
 import type { Store } from "../../store/store.ts";
 import { workflowPolicies } from "../../store/tables/tasks.ts";
-import type { Project } from "../projects/model.ts";
+import type { PlainProject } from "../projects/model.ts";
 import type { WorkType } from "./model.ts";
 import type { ResolvedWorkflow, Rules, Stage, WorkflowPolicy } from "./policy-model.ts";
 import type { TaskRow } from "./store.ts";
@@ -23,7 +23,7 @@ export interface PoliciesDeps {
   store: Store;
   clock: Clock;
   /** @throws Problem 404. */
-  projectOf(id: string): Project;
+  projectOf(id: string): PlainProject;
   agentExists(id: string): boolean;
   pipelineExists(id: string): boolean;
 }

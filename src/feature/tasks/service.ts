@@ -7,7 +7,7 @@ import { withoutNull } from "../../core/schema.ts";
 import { actorOf, type Caller } from "../../http/caller.ts";
 import { type ListAnswer, listAnswer, type Page } from "../../http/list.ts";
 import type { Store } from "../../store/store.ts";
-import type { BoardColumn, Project } from "../projects/model.ts";
+import type { BoardColumn, PlainProject } from "../projects/model.ts";
 import type {
   Task,
   TaskBulk,
@@ -56,7 +56,7 @@ export interface TasksDeps {
   rows: TaskStore;
   rules: TaskRules;
   /** @throws Problem 404. */
-  projectOf(id: string): Project;
+  projectOf(id: string): PlainProject;
   agentExists(id: string): boolean;
   /** Stages of the task's work that must come before it is done and have not. */
   missingStages(row: TaskRow): string[];

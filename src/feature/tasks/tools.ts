@@ -3,14 +3,14 @@ import { Type as t } from "@sinclair/typebox";
 import { conflict } from "../../core/errors.ts";
 import type { ExecutionInfo, Tool, ToolResult, ToolSource } from "../../engine/tool.ts";
 import type { Caller } from "../../http/caller.ts";
-import type { Project } from "../projects/model.ts";
+import type { PlainProject } from "../projects/model.ts";
 import type { Task } from "./model.ts";
 import { Priority, WorkType } from "./model.ts";
 import type { Tasks } from "./service.ts";
 
 export interface TaskToolsDeps {
   tasks: Tasks;
-  projectOf(id: string): Project;
+  projectOf(id: string): PlainProject;
 }
 
 const TIMEOUT_MS = 10_000;

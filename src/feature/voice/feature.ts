@@ -4,6 +4,7 @@ import { createElevenLabsSpeech } from "../../adapter/speech/elevenlabs-speech.t
 import { createOpenAiSpeech } from "../../adapter/speech/openai-speech.ts";
 import { createEspeak, createPiper } from "../../adapter/speech/program-speech.ts";
 import type { Agents } from "../agents/service.ts";
+import type { AttachmentService } from "../attachments/service.ts";
 import { type Core, defineFeature } from "../feature.ts";
 import type { SettingsService } from "../settings/service.ts";
 import { voiceRoutes } from "./routes.ts";
@@ -18,7 +19,10 @@ type Needs = Core & {
   settings: SettingsService;
   providers: { keys: ModelKeys };
   agents: Pick<Agents, "exists">;
+  attachments: Pick<AttachmentService, "keep" | "create">;
 };
+
+const ENDINGS: Readonly<Record<string, string>> = { "audio/mpeg": "mp3", "audio/wav": "wav", "audio/ogg": "ogg" };
 
 export const voice = defineFeature("voice", (deps: Needs) => {
   const { config, base, folder, providers, agents } = deps;
@@ -45,7 +49,16 @@ export const voice = defineFeature("voice", (deps: Needs) => {
   const cache = createSpeechCache(join(folder.cache, "speech"));
   const voices = createVoices({ ...deps, settings, services, cache });
   return {
-    routes: voiceRoutes(base, { voices, services, settings }),
+    routes: voiceRoutes(base, {
+      ...{ voices, services, settings },
+      async kept({ callId, mediaType: media_type, audio }, caller) {
+        const bytes = new Uint8Array(await new Response(audio).arrayBuffer());
+        const name = `${callId}.${ENDINGS[media_type]}`;
+        const file = await deps.attachments.keep({ name, bytes, media_type }, caller);
+        const { id } = deps.store.write(() => deps.attachments.create(file, caller));
+        return { attachment_id: id, call_id: callId, media_type, size_bytes: bytes.byteLength };
+      },
+    }),
     prunes: [{ keep: "llm_calls_days", run: voices.prune }],
     duties: [{ name: "speech-cache", everyMs: TRIM_MS, run: cache.trim }],
     handOver: voices.handOver,

@@ -104,3 +104,14 @@ export const TtsCall = t.Object({
   created_at: t.String({ format: "date-time" }),
 });
 export type TtsCall = Static<typeof TtsCall>;
+
+export const SpeechKept = t.Object(
+  {
+    attachment_id: t.String(),
+    call_id: t.String({ description: "Row of /v1/tts-calls." }),
+    media_type: t.String(),
+    size_bytes: t.Integer(),
+  },
+  { title: "SpeechKept" },
+);
+export type SpeechKept = Static<typeof SpeechKept>;

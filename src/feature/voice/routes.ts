@@ -4,7 +4,7 @@ import { Elysia } from "elysia";
 import { notFound } from "../../core/errors.ts";
 import { LIMITS } from "../../core/limits.ts";
 import type { Base } from "../../http/base.ts";
-import { assertOwnAgent } from "../../http/caller.ts";
+import { assertOwnAgent, type Caller } from "../../http/caller.ts";
 import { assertIfMatch } from "../../http/etag.ts";
 import { listOf, PageQuery, pageOf, pageOfArray } from "../../http/list.ts";
 import { readStrict, strictBody } from "../../http/strict-body.ts";
@@ -12,13 +12,14 @@ import {
   AgentTtsSettings,
   LocalVoiceHealth,
   OwnTtsSettingsUpdate,
+  SpeechKept,
   Synthesize,
   TtsCall,
   TtsSettings,
   TtsSettingsUpdate,
   Voice,
 } from "./model.ts";
-import type { Voices } from "./service.ts";
+import type { Spoken, Voices } from "./service.ts";
 import type { SpeechServices } from "./services.ts";
 import type { VoiceSettings } from "./settings.ts";
 
@@ -28,11 +29,13 @@ const VOICES_MS = 10_000;
 
 export interface VoiceRoutesDeps {
   voices: Voices;
+  /** The whole sound as an attachment of the caller's. */
+  kept(spoken: Spoken, caller: Caller): Promise<SpeechKept>;
   services: SpeechServices;
   settings: VoiceSettings;
 }
 
-export function voiceRoutes(base: Base, { voices, services, settings }: VoiceRoutesDeps) {
+export function voiceRoutes(base: Base, { voices, services, settings, kept }: VoiceRoutesDeps) {
   const hostedVoices = async (userId: string | undefined) =>
     (await services.hosted(userId)).voices(AbortSignal.timeout(VOICES_MS));
   return new Elysia({ name: "skep/voice" })
@@ -82,7 +85,10 @@ export function voiceRoutes(base: Base, { voices, services, settings }: VoiceRou
       "/v1/internal/tts/synthesize",
       async ({ body, caller, request }) => {
         assertOwnAgent(caller, body.agent_id);
-        const { callId, mediaType, audio } = await voices.synthesize(body, caller, request.signal);
+        const spoken = await voices.synthesize(body, caller, request.signal);
+        const { callId, mediaType, audio } = spoken;
+        if (/^application\/json\b/.test(request.headers.get("accept") ?? ""))
+          return Response.json(await kept(spoken, caller), { headers: { "Cache-Control": "no-store" } });
         return new Response(audio, {
           headers: { "Content-Type": mediaType, "X-Tts-Call-Id": callId, "Cache-Control": "no-store" },
         });
@@ -96,13 +102,17 @@ export function voiceRoutes(base: Base, { voices, services, settings }: VoiceRou
           summary: "Speak a text as an agent",
           responses: {
             200: {
-              description: "The sound, as it is made. `X-Tts-Call-Id` names the row of /v1/tts-calls.",
-              content: Object.fromEntries(
-                ["audio/mpeg", "audio/wav", "audio/ogg"].map((type) => [
-                  type,
-                  { schema: { type: "string" as const, format: "binary" } },
-                ]),
-              ),
+              description:
+                "The sound, as it is made. `X-Tts-Call-Id` names the row of /v1/tts-calls. With `Accept: application/json` it is kept as an attachment.",
+              content: {
+                ...Object.fromEntries(
+                  ["audio/mpeg", "audio/wav", "audio/ogg"].map((type) => [
+                    type,
+                    { schema: { type: "string" as const, format: "binary" } },
+                  ]),
+                ),
+                "application/json": { schema: SpeechKept as never },
+              },
             },
           },
         },

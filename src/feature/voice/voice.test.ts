@@ -2,7 +2,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, test } from "bun:tes
 import { readWav, wavDurationMs } from "../../core/wav.ts";
 import { startServer, type TestServer } from "../../testing/server.ts";
 import { type SpeechServer, startSpeechServer } from "../../testing/speech-server.ts";
-import type { AgentTtsSettings, TtsCall } from "./model.ts";
+import type { AgentTtsSettings, SpeechKept, TtsCall } from "./model.ts";
 
 const espeak = Bun.which("espeak-ng");
 let speech: SpeechServer;
@@ -67,6 +67,17 @@ describe("speech", () => {
       ...{ characters: 22, bytes: 43, cached: false, error: null },
     });
     expect(call!.cost_usd).toBeCloseTo(21 * 15e-6, 6);
+  });
+
+  test("asked for as JSON is kept as the caller's attachment, with the sound's own bytes", async () => {
+    const body = { agent_id: "scribe", text: "Keep this." };
+    const headers = { Accept: "application/json" };
+    const kept = await server.request<SpeechKept>("POST", "/v1/internal/tts/synthesize", { body, headers });
+    const { attachment_id: id, call_id, media_type, size_bytes } = kept.body;
+    expect([kept.status, media_type, size_bytes]).toEqual([200, "audio/mpeg", "<sound of Keep this.>".length]);
+    expect((await calls())[0]).toMatchObject({ id: call_id, bytes: size_bytes });
+    const shown = await server.request("GET", `/v1/attachments/${id}`);
+    expect(shown.body).toMatchObject({ id, filename: `${call_id}.mp3`, media_type: "audio/mpeg" });
   });
 
   test("made once is not made again: the same text, voice and format costs nothing", async () => {

@@ -1,5 +1,6 @@
 /** C#: name spaces and usings, partial types, extension methods, overloads by arguments. */
 import csharpWasm from "tree-sitter-c-sharp/tree-sitter-c_sharp.wasm" with { type: "file" };
+import { C_SHARP_LIBRARY } from "./c-sharp/builtins.ts";
 import { createCSharpResolver } from "./c-sharp/resolver.ts";
 import { CSharpWalk } from "./c-sharp/walk.ts";
 import type { LanguageModule } from "./language.ts";
@@ -19,8 +20,8 @@ export const csharp: LanguageModule = {
     strictCalls: "functions",
     overloads: true,
     partialTypes: true,
-    builtinFamily: "none",
   },
+  library: C_SHARP_LIBRARY,
   configNames: [],
   extract: (tree, facts) => new CSharpWalk(tree, facts).file(),
   createResolver: createCSharpResolver,

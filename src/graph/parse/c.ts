@@ -1,6 +1,7 @@
 /** C: what headers declare, and the definitions it stands for. Headers may be C++'s too, and are read as such. */
 import cWasm from "tree-sitter-c/tree-sitter-c.wasm" with { type: "file" };
 import cppWasm from "tree-sitter-cpp/tree-sitter-cpp.wasm" with { type: "file" };
+import { C_FAMILY_LIBRARY } from "./c-family/builtins.ts";
 import { withoutMacros } from "./c-family/macros.ts";
 import { createIncludeResolver } from "./c-family/resolver.ts";
 import { C_FAMILY_RULES } from "./c-family/rules.ts";
@@ -14,6 +15,7 @@ export const c: LanguageModule = {
     [".h", cppWasm],
   ]),
   rules: C_FAMILY_RULES,
+  library: C_FAMILY_LIBRARY,
   configNames: [],
   prepare: withoutMacros,
   extract: (tree, facts) => new CFamilyWalk(tree, facts).file(),

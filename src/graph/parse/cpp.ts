@@ -1,5 +1,6 @@
 /** C++: name spaces, classes whose members are defined elsewhere, overloads, templates, smart pointers seen through. */
 import cppWasm from "tree-sitter-cpp/tree-sitter-cpp.wasm" with { type: "file" };
+import { C_FAMILY_LIBRARY } from "./c-family/builtins.ts";
 import { withoutMacros } from "./c-family/macros.ts";
 import { createIncludeResolver } from "./c-family/resolver.ts";
 import { C_FAMILY_RULES } from "./c-family/rules.ts";
@@ -10,6 +11,7 @@ export const cpp: LanguageModule = {
   id: "cpp",
   grammars: new Map([".cpp", ".cc", ".cxx", ".hpp", ".hh"].map((ending) => [ending, cppWasm])),
   rules: C_FAMILY_RULES,
+  library: C_FAMILY_LIBRARY,
   configNames: [],
   prepare: withoutMacros,
   extract: (tree, facts) => new CFamilyWalk(tree, facts).file(),

@@ -2,7 +2,7 @@
 import { describe, expect, test } from "bun:test";
 import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
-import { indexInMemory } from "../index-memory.ts";
+import { indexInMemory } from "../index/index-memory.ts";
 import { differences } from "./fixture-format.ts";
 
 const ROOT = join(import.meta.dir, "fixtures");

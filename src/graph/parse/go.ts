@@ -1,5 +1,6 @@
 /** Go: packages are folders, methods stand outside their types, embedded fields lend their members. */
 import goWasm from "tree-sitter-go/tree-sitter-go.wasm" with { type: "file" };
+import { GO_LIBRARY } from "./go/builtins.ts";
 import { createGoResolver } from "./go/resolver.ts";
 import { GoWalk } from "./go/walk.ts";
 import type { LanguageModule } from "./language.ts";
@@ -16,9 +17,9 @@ export const go: LanguageModule = {
     ignoreCase: false,
     constructorName: "",
     compatible: ["go"],
-    builtinFamily: "none",
     strictCalls: "functions",
   },
+  library: GO_LIBRARY,
   configNames: ["go.mod", "go.work"],
   extract: (tree, facts) => new GoWalk(tree, facts).file(),
   createResolver: createGoResolver,

@@ -1,5 +1,6 @@
 /** Java: packages are name spaces, members of enclosing and inherited classes are plain names, overloads by arguments. */
 import javaWasm from "tree-sitter-java/tree-sitter-java.wasm" with { type: "file" };
+import { JAVA_LIBRARY } from "./java/builtins.ts";
 import { createJavaResolver } from "./java/resolver.ts";
 import { JavaWalk } from "./java/walk.ts";
 import type { LanguageModule } from "./language.ts";
@@ -18,8 +19,8 @@ export const java: LanguageModule = {
     compatible: ["java"],
     strictCalls: "functions",
     overloads: true,
-    builtinFamily: "none",
   },
+  library: JAVA_LIBRARY,
   configNames: [],
   extract: (tree, facts) => new JavaWalk(tree, facts).file(),
   createResolver: createJavaResolver,

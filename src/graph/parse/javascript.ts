@@ -1,5 +1,6 @@
 /** JavaScript, ES modules and CommonJS, with JSX. */
 import javascriptWasm from "tree-sitter-javascript/tree-sitter-javascript.wasm" with { type: "file" };
+import { ECMASCRIPT_LIBRARY } from "./ecmascript/builtins.ts";
 import { extractEcmascript } from "./ecmascript/extract.ts";
 import { createEcmascriptResolver } from "./ecmascript/resolver.ts";
 import { ECMASCRIPT_CONFIGS, ECMASCRIPT_RULES } from "./ecmascript/rules.ts";
@@ -13,7 +14,8 @@ export const javascript: LanguageModule = {
     [".mjs", javascriptWasm],
     [".cjs", javascriptWasm],
   ]),
-  rules: ECMASCRIPT_RULES,
+  rules: { ...ECMASCRIPT_RULES, openInstances: true },
+  library: ECMASCRIPT_LIBRARY,
   configNames: ECMASCRIPT_CONFIGS,
   extract: extractEcmascript,
   createResolver: createEcmascriptResolver,

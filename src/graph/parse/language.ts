@@ -4,6 +4,7 @@
 import type { LanguageId } from "../model.ts";
 import type { FactsBuilder } from "./facts-builder.ts";
 import type { FlatTree } from "./flat-tree.ts";
+import type { LanguageLibrary } from "./library.ts";
 
 /** The repository's files as an import resolver may see them. Paths are relative, with forward slashes. */
 export interface ProjectFiles {
@@ -78,8 +79,18 @@ export interface LanguageRules {
   guessNames?: boolean;
   /** The method that is meant when a value is called: Python's `__call__`, PHP's `__invoke`. */
   callMember?: string;
-  /** Members of built-in types by result: see builtins.ts. */
-  builtinFamily: "ecmascript" | "python" | "rust" | "none";
+  /** A name that nothing declares is the runtime's, or of a star import: its value is known to be foreign. */
+  foreignNames?: boolean;
+  /** Values may get members by assignment, and functions make instances: JavaScript's objects. */
+  openValues?: boolean;
+  /** Instances get members by what methods assign to `this`, also where the class declares others: JavaScript. */
+  openInstances?: boolean;
+  /** Declarations of one name in one scope are one type: interfaces and name spaces of TypeScript. */
+  mergedTypes?: boolean;
+  /** Names that mean the module itself, as a value: CommonJS's `module` and `exports`. */
+  moduleNames?: ReadonlySet<string>;
+  /** The space of names that are declared for every file, and the variables whose type is declared there. */
+  globals?: { space: string; typed: ReadonlyMap<string, string> };
 }
 
 export interface LanguageModule {
@@ -87,6 +98,8 @@ export interface LanguageModule {
   /** File name endings with the wasm path of their grammar. */
   grammars: ReadonlyMap<string, string>;
   rules: LanguageRules;
+  /** What the language's own library yields. */
+  library: LanguageLibrary;
   /** Base names of configuration files the import resolver wants to read. */
   configNames: readonly string[];
   /** The text as the parser is to see it, every character in its place: what it cannot read is blanked. */

@@ -1,6 +1,7 @@
 /** PHP: name spaces and `use`, traits, promoted properties, types that doc comments give. */
 import phpWasm from "tree-sitter-php/tree-sitter-php.wasm" with { type: "file" };
 import type { LanguageModule } from "./language.ts";
+import { PHP_LIBRARY } from "./php/builtins.ts";
 import { createPhpResolver } from "./php/resolver.ts";
 import { PhpWalk } from "./php/walk.ts";
 
@@ -18,8 +19,8 @@ export const php: LanguageModule = {
     compatible: ["php"],
     strictCalls: "functions",
     callMember: "__invoke",
-    builtinFamily: "none",
   },
+  library: PHP_LIBRARY,
   configNames: [],
   extract: (tree, facts) => new PhpWalk(tree, facts).file(),
   createResolver: createPhpResolver,

@@ -1,6 +1,7 @@
 /** Python: modules and packages, classes called to construct, attributes inferred from what methods assign to `self`. */
 import pythonWasm from "tree-sitter-python/tree-sitter-python.wasm" with { type: "file" };
 import type { LanguageModule } from "./language.ts";
+import { PYTHON_LIBRARY } from "./python/builtins.ts";
 import { createPythonResolver } from "./python/resolver.ts";
 import { PythonWalk } from "./python/walk.ts";
 
@@ -18,8 +19,9 @@ export const python: LanguageModule = {
     compatible: ["python"],
     strictCalls: "constructors",
     callMember: "__call__",
-    builtinFamily: "python",
+    foreignNames: true,
   },
+  library: PYTHON_LIBRARY,
   configNames: [],
   extract: (tree, facts) => new PythonWalk(tree, facts).file(),
   createResolver: createPythonResolver,

@@ -1,6 +1,7 @@
 /** Rust: modules as files, members in impls, traits as bases, wrappers seen through. */
 import rustWasm from "tree-sitter-rust/tree-sitter-rust.wasm" with { type: "file" };
 import type { LanguageModule } from "./language.ts";
+import { RUST_LIBRARY } from "./rust/builtins.ts";
 import { createRustResolver } from "./rust/resolver.ts";
 import { RustWalk } from "./rust/walk.ts";
 
@@ -17,8 +18,9 @@ export const rust: LanguageModule = {
     constructorName: "",
     compatible: ["rust"],
     strictCalls: "functions",
-    builtinFamily: "rust",
+    foreignNames: true,
   },
+  library: RUST_LIBRARY,
   configNames: ["Cargo.toml"],
   extract: (tree, facts) => new RustWalk(tree, facts).file(),
   createResolver: createRustResolver,

@@ -1,6 +1,7 @@
 /** TypeScript, plain and with JSX. */
 import tsxWasm from "tree-sitter-typescript/tree-sitter-tsx.wasm" with { type: "file" };
 import typescriptWasm from "tree-sitter-typescript/tree-sitter-typescript.wasm" with { type: "file" };
+import { ECMASCRIPT_LIBRARY } from "./ecmascript/builtins.ts";
 import { extractEcmascript } from "./ecmascript/extract.ts";
 import { createEcmascriptResolver } from "./ecmascript/resolver.ts";
 import { ECMASCRIPT_CONFIGS, ECMASCRIPT_RULES } from "./ecmascript/rules.ts";
@@ -15,6 +16,7 @@ export const typescript: LanguageModule = {
     [".cts", typescriptWasm],
   ]),
   rules: ECMASCRIPT_RULES,
+  library: ECMASCRIPT_LIBRARY,
   configNames: ECMASCRIPT_CONFIGS,
   extract: extractEcmascript,
   createResolver: createEcmascriptResolver,

@@ -1,6 +1,6 @@
 /** Which files an edit makes be resolved again: no more than needed, and never fewer. */
 import { beforeAll, describe, expect, test } from "bun:test";
-import { type Resolution, resolveFiles } from "../analyse.ts";
+import { type Resolution, resolveFiles } from "../index/analyse.ts";
 import { packFacts } from "../parse/facts.ts";
 import { createGrammars, type Grammars } from "../parse/grammar.ts";
 import { endingOf, languageOf } from "../parse/languages.ts";

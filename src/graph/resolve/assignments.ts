@@ -103,8 +103,7 @@ export function createAssignments(engine: Engine): Assignments {
         ? engine.entityType(engine.exported(file, text, "value"))
         : undefined;
     }
-    // In TypeScript a class declares what its instances have.
-    if (repo.files[file]!.language.id === "javascript" && name >= 0) {
+    if (repo.rules(file).openInstances && name >= 0) {
       const own = toThis(file, symbol, name);
       if (own) return own;
     }

@@ -1,7 +1,6 @@
 /** What calls yield: return types, inference of type parameters, parameters of lambdas by context. */
 import { BINDING, EXPR, Expr, SymbolFlag } from "../parse/fact-layout.ts";
 import { listItems } from "../parse/facts.ts";
-import { builtinCall, builtinCallback, builtinStatic } from "./builtins.ts";
 import type { CallSite, Engine } from "./engine.ts";
 import { TypeMemo } from "./type-memo.ts";
 import { createUnify } from "./unify.ts";
@@ -17,7 +16,6 @@ import {
   type ValueType,
   withSelf,
 } from "./value-type.ts";
-import { givesInside, wrapperMethod } from "./wrappers.ts";
 
 const MAX_CALL_DEPTH = 40;
 
@@ -248,24 +246,21 @@ export function createCalls(engine: Engine): Calls {
       }
       return undefined;
     };
+    const language = repo.language(site.file);
     const receiver = engine.exprType(site.file, object);
     if (receiver?.kind === "external" && facts.exprs[object * EXPR.size + EXPR.op] === Expr.Name) {
-      return builtinStatic(
-        facts.strings[facts.exprs[object * EXPR.size + EXPR.a]!]!,
-        method,
-        argument,
-        engine,
-        callback,
-      );
+      const owner = facts.strings[facts.exprs[object * EXPR.size + EXPR.a]!]!;
+      return engine.library.staticCall(language, `${owner}.${method}`, argument, callback);
     }
     if (receiver?.kind === "function" && (method === "call" || method === "apply"))
       return callResult(receiver, undefined);
     if (receiver?.kind === "function" && method === "bind") return receiver;
-    const wrapper = repo.rules(site.file).builtinFamily === "rust" ? wrapperMethod(method) : undefined;
+    const { wrappers } = language.library;
+    const wrapper = wrappers?.inside.has(method) ? "inside" : wrappers?.closure.has(method) ? "closure" : undefined;
     return unionOf(
       partsOf(receiver).map((part) => {
         if (part.kind === "builtin") {
-          const result = builtinCall(part, method, callback, argument);
+          const result = engine.library.methodCall(language, part, method, callback, argument);
           return result ?? (wrapper === "inside" ? part : wrapper ? callback() : undefined);
         }
         if (!wrapper || (part.kind !== "instance" && part.kind !== "parameter")) return undefined;
@@ -324,10 +319,11 @@ export function createCalls(engine: Engine): Calls {
     if (parameter >= 0 && facts.exprs[callee * EXPR.size + EXPR.op] === Expr.Member) {
       const receiver = engine.exprType(file, facts.exprs[callee * EXPR.size + EXPR.a]!);
       const method = facts.strings[facts.exprs[callee * EXPR.size + EXPR.b]!]!;
-      const through = repo.rules(file).builtinFamily === "rust" && parameter === 0 && givesInside(method);
+      const language = repo.language(file);
+      const through = parameter === 0 && language.library.wrappers?.handsInside.has(method);
       const found = unionOf(
         partsOf(receiver).map((part) => {
-          if (part.kind === "builtin") return builtinCallback(part, method, parameter);
+          if (part.kind === "builtin") return engine.library.callback(language, part, method, parameter);
           const own = through && part.kind === "instance" && engine.members(part, method, 0, true).members.length > 0;
           return through && part.kind === "instance" && !own ? part : undefined;
         }),

@@ -5,7 +5,6 @@
 
 import type { EdgeType, Reason, SymbolLabel } from "../model.ts";
 import { CALL, CallFlag, EXPR, Expr, SCOPE, SymbolFlag, TYPE, Type, USE } from "../parse/fact-layout.ts";
-import { holdsOthers } from "./builtins.ts";
 import type { CallSite, Engine, Entity, MemberSearch } from "./engine.ts";
 import { heritageEdges } from "./heritage-edges.ts";
 import { decoratorEdges, importEdges } from "./reference-edges.ts";
@@ -164,7 +163,7 @@ export function createEdgeFinder(engine: Engine, unique: UniqueNames): EdgeFinde
     const inner = exprs[at + EXPR.a]!;
     if (exprs[at + EXPR.op] === Expr.Member || exprs[at + EXPR.op] === Expr.Call) {
       const type = inner < 0 ? undefined : engine.exprType(file, inner);
-      if (type) return type.kind === "builtin" && !holdsOthers(type);
+      if (type) return type.kind === "builtin" && !engine.library.holdsOthers(type);
       return inner >= 0 && isForeign(file, inner);
     }
     if (exprs[at + EXPR.op] !== Expr.Name || !/^\p{Lu}/u.test(strings[exprs[at + EXPR.a]!]!)) return false;
@@ -198,7 +197,7 @@ export function createEdgeFinder(engine: Engine, unique: UniqueNames): EdgeFinde
     const search = isSuper(file, object)
       ? fromParents(receiver, name, called)
       : engine.members(receiver, name, 0, called);
-    if (search.members.length === 0 && repo.rules(file).builtinFamily === "ecmascript")
+    if (search.members.length === 0 && repo.rules(file).openValues)
       return distinct(typeTargets(engine.memberType(receiver, name), "receiver_type"));
     const direct = facts.exprs[object * EXPR.size + EXPR.op] === Expr.This;
     const targets = search.members.flatMap((member) => {

@@ -1,5 +1,6 @@
 /** What the parts of type evaluation offer each other; `resolver.ts` puts them together. */
 import type { ImportTarget, ProjectFiles } from "../parse/language.ts";
+import type { Library } from "./library.ts";
 import type { Repository } from "./repository.ts";
 import type { TypeEnv, ValueType } from "./value-type.ts";
 
@@ -38,6 +39,8 @@ export interface CallSite {
 }
 
 export interface Engine {
+  /** What the libraries of the repository's languages yield. */
+  library: Library;
   repo: Repository;
   project: ProjectFiles;
   importTarget(file: number, importRow: number): ImportTarget;

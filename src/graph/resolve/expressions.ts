@@ -1,7 +1,6 @@
 /** Expression rows → types. */
 import { EXPR, Expr, NARROW, SCOPE, SymbolFlag } from "../parse/fact-layout.ts";
 import { listItems } from "../parse/facts.ts";
-import { builtinAwaited, builtinElement, builtinIndexed, namedBuiltin } from "./builtins.ts";
 import type { Engine } from "./engine.ts";
 import { TypeMemo } from "./type-memo.ts";
 import { builtin, EXTERNAL, partsOf, substitute, unionOf, type ValueType } from "./value-type.ts";
@@ -32,9 +31,9 @@ export function createExpressions(engine: Engine): Expressions {
     if (global) return global;
     if (repo.spaceExists(facts.strings[name]!)) return seenFrom({ kind: "space", name: facts.strings[name]! }, file);
     // CommonJS: what a module gives is a value in it. `module` stands for the same, as its member `exports` does.
-    if (repo.rules(file).builtinFamily === "ecmascript" && /^(exports|module)$/.test(facts.strings[name]!))
-      return { kind: "module", files: [file] };
-    return repo.rules(file).builtinFamily === "none" ? undefined : EXTERNAL;
+    const { moduleNames, foreignNames } = repo.rules(file);
+    if (moduleNames?.has(facts.strings[name]!)) return { kind: "module", files: [file] };
+    return foreignNames ? EXTERNAL : undefined;
   }
 
   /** A name space as a file that includes others sees it. */
@@ -42,12 +41,14 @@ export function createExpressions(engine: Engine): Expressions {
     return type?.kind === "space" && repo.rules(file).includes ? { ...type, key: undefined, from: file } : type;
   }
 
-  /** A variable of `declare global`; `window` with the members that it is given there. */
+  /** A variable that is declared for every file, or one that has a type's members which are. */
   function globalType(file: number, name: string): ValueType | undefined {
-    if (repo.rules(file).builtinFamily !== "ecmascript") return undefined;
-    const declared = repo.inSpace("globalThis", name === "window" ? "Window" : name, file);
+    const { globals } = repo.rules(file);
+    if (!globals) return undefined;
+    const type = globals.typed.get(name);
+    const declared = repo.inSpace(globals.space, type ?? name, file);
     if (declared.length === 0) return undefined;
-    if (name === "window") return unionOf(declared.map((symbol) => engine.instanceOf(symbol, [])));
+    if (type !== undefined) return unionOf(declared.map((symbol) => engine.instanceOf(symbol, [])));
     const label = repo.label(declared[0]!);
     if (declared.length > 1 || (label !== "Variable" && label !== "Const")) return undefined;
     return engine.symbolType(declared[0]!);
@@ -203,7 +204,7 @@ export function createExpressions(engine: Engine): Expressions {
         return builtin("Map", element.args[0], element.args[1]);
       return builtin(text, text === "Map" ? undefined : element);
     }
-    return namedBuiltin(repo.rules(file).builtinFamily, text, args, engine);
+    return engine.library.named(repo.language(file), text, args);
   }
 
   function find(file: number, row: number): ValueType | undefined {
@@ -290,7 +291,7 @@ export function createExpressions(engine: Engine): Expressions {
             [...values.values()].slice(0, 12).map(([first]) => substitute(engine.symbolType(first!), part.env)),
           );
         }
-        return builtinElement(part);
+        return engine.library.element(part);
       }),
     );
   }
@@ -312,7 +313,9 @@ export function createExpressions(engine: Engine): Expressions {
   /** A class that extends a container of the library: `class Items extends Array<Item>`. */
   function inheritedElement(part: ValueType & { kind: "instance" }): ValueType | undefined {
     return unionOf(
-      engine.bases(part.symbol, part.env).map((base) => (base.kind === "builtin" ? builtinElement(base) : undefined)),
+      engine
+        .bases(part.symbol, part.env)
+        .map((base) => (base.kind === "builtin" ? engine.library.element(base) : undefined)),
     );
   }
 
@@ -332,13 +335,13 @@ export function createExpressions(engine: Engine): Expressions {
           const item = engine.memberType(part, "__getitem__");
           if (item) return engine.callResult(item, undefined);
         }
-        return part.kind === "builtin" ? builtinIndexed(part, key) : elementType(part);
+        return part.kind === "builtin" ? engine.library.indexed(part, key) : elementType(part);
       }),
     );
   }
 
   function awaited(type: ValueType | undefined): ValueType | undefined {
-    return unionOf(partsOf(type).map((part) => builtinAwaited(part)));
+    return unionOf(partsOf(type).map((part) => engine.library.awaited(part)));
   }
 
   return { exprType, elementType, awaited };

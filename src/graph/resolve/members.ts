@@ -106,13 +106,12 @@ export function createMembers(engine: Engine): Members {
       const kind = repo.facts(home).heritage[row * HERITAGE.size + HERITAGE.kind]!;
       for (const part of partsOf(substitute(heritageType(home, row), env))) byKind[kind]!.push(part);
     };
-    const { partialTypes, builtinFamily } = repo.rules(file);
-    const merging = builtinFamily === "ecmascript";
-    for (const part of partialTypes || merging ? declarations(symbol) : [symbol]) {
+    const { partialTypes, mergedTypes } = repo.rules(file);
+    for (const part of partialTypes || mergedTypes ? declarations(symbol) : [symbol]) {
       const home = part === symbol ? file : repo.fileOf(part);
       for (const row of heritageRows(home).get(part - repo.base[home]!) ?? []) {
         // A class has no member from what it implements: the member is its own, or its parent's.
-        if (merging && repo.facts(home).heritage[row * HERITAGE.size + HERITAGE.kind] === HeritageKind.Implements)
+        if (mergedTypes && repo.facts(home).heritage[row * HERITAGE.size + HERITAGE.kind] === HeritageKind.Implements)
           continue;
         add(home, row);
       }
@@ -302,7 +301,7 @@ export function createMembers(engine: Engine): Members {
             types.push(engine.entityType(entity));
             break;
           }
-          if (name === "exports" && repo.rules(file).builtinFamily === "ecmascript") types.push(part);
+          if (repo.rules(file).moduleNames?.has(name)) types.push(part);
         }
         if (part.folder !== undefined) types.push(engine.entityType(engine.submodule(part.folder, name)));
       } else if (part.kind === "space") {
@@ -327,8 +326,7 @@ export function createMembers(engine: Engine): Members {
   /** A member of a JavaScript value that is only ever assigned, to it or to one of its bases. */
   function assigned(part: ValueType, name: string, depth: number): ValueType | undefined {
     if (part.kind !== "instance" && part.kind !== "class" && part.kind !== "function") return undefined;
-    if (depth > MAX_INHERITANCE || repo.rules(repo.fileOf(part.symbol)).builtinFamily !== "ecmascript")
-      return undefined;
+    if (depth > MAX_INHERITANCE || !repo.rules(repo.fileOf(part.symbol)).openValues) return undefined;
     const holder = part.kind === "instance" && part.open ? holderOf(part.symbol) : -1;
     const own =
       holder >= 0

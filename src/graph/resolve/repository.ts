@@ -88,6 +88,10 @@ export class Repository {
     return this.files[file]!.facts;
   }
 
+  language(file: number): LanguageModule {
+    return this.files[file]!.language;
+  }
+
   rules(file: number): LanguageModule["rules"] {
     return this.files[file]!.language.rules;
   }

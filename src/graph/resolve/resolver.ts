@@ -6,6 +6,7 @@ import { createCalls } from "./calls.ts";
 import type { Engine } from "./engine.ts";
 import { createExpressions } from "./expressions.ts";
 import { createIncludes } from "./includes.ts";
+import { createLibrary } from "./library.ts";
 import { createMembers } from "./members.ts";
 import { createNames } from "./names.ts";
 import { createOverloads } from "./overloads.ts";
@@ -38,6 +39,7 @@ export function createEngine(repo: Repository, project: ProjectFiles): Engine {
   const engine = { repo, project, importTarget } as Engine;
   Object.assign(
     engine,
+    { library: createLibrary(engine) },
     createNames(engine),
     createTypes(engine),
     createExpressions(engine),

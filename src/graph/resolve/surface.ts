@@ -215,7 +215,7 @@ export function createSurfaces(engine: Engine): (file: number) => Surface {
     }
     for (let at = 0; at < facts.spaces.length; at += SPACE.size)
       whole.push(`space ${facts.strings[facts.spaces[at + SPACE.name]!]}`);
-    if (rules.builtinFamily === "ecmascript") assignTexts();
+    if (rules.openValues) assignTexts();
     importTexts();
     exportTexts();
     return { names, whole: whole.sort().join("\n") };

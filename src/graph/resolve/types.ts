@@ -1,7 +1,6 @@
 /** Type rows → types; types of symbols and bindings. Everything is remembered; a cycle is "not known". */
 import { BINDING, BindingKind, EXPR, Expr, SymbolFlag, TYPE, Type } from "../parse/fact-layout.ts";
 import { listItems } from "../parse/facts.ts";
-import { namedBuiltin } from "./builtins.ts";
 import type { Engine, Entity } from "./engine.ts";
 import { TypeMemo } from "./type-memo.ts";
 import {
@@ -66,7 +65,7 @@ export function createTypes(engine: Engine): Types {
     if (entity?.kind === "external" && repo.rules(file).overloads)
       return builtin(facts.strings[facts.types[at + TYPE.a]!]!, ...argTypes());
     if (entity) return entityAsType(entity, argTypes());
-    return namedBuiltin(repo.rules(file).builtinFamily, facts.strings[facts.types[at + TYPE.a]!]!, argTypes(), engine);
+    return engine.library.named(repo.language(file), facts.strings[facts.types[at + TYPE.a]!]!, argTypes());
   }
 
   /** What an entity means where a type is written. */
@@ -75,7 +74,7 @@ export function createTypes(engine: Engine): Types {
     if (entity.kind === "symbol") {
       const label = repo.label(entity.symbol);
       // JavaScript's constructor functions are types of what they make.
-      if (label === "Function" && repo.rules(repo.fileOf(entity.symbol)).builtinFamily === "ecmascript")
+      if (label === "Function" && repo.rules(repo.fileOf(entity.symbol)).openValues)
         return instanceOf(entity.symbol, []);
       if (label === "Function" || label === "Method") return undefined;
       // A variant of an enum with fields of its own: where it is taken apart.

@@ -5,6 +5,7 @@
 
 import { SYMBOL_LABELS } from "../model.ts";
 import { SYMBOL, SymbolFlag } from "../parse/fact-layout.ts";
+import { wordSet } from "../parse/library.ts";
 import { isTestPath } from "../test-paths.ts";
 import type { Target } from "./edges.ts";
 import { isReference, type Repository } from "./repository.ts";
@@ -55,28 +56,19 @@ export function createUniqueNames(repo: Repository): UniqueNames {
   return {
     // Where modules say what every name is, one that nobody declared is the runtime's.
     forName: (file, name) => (repo.rules(file).guessNames ? accept(functions, file, name) : []),
-    forMember: (file, name) => (members.has(name) || isLibraryMember(name) ? [] : accept(methods, file, name)),
+    forMember: (file, name) => {
+      const common = COMMON.has(name) || repo.language(file).library.commonMembers.has(name) || /^__\w+__$/.test(name);
+      return common || members.has(name) ? [] : accept(methods, file, name);
+    },
   };
 }
 
-/** Names of members that the languages' own libraries have: too common to tell anything. */
-const LIBRARY_MEMBERS = new Set<string>([
-  ...Object.getOwnPropertyNames(Array.prototype),
-  ...Object.getOwnPropertyNames(String.prototype),
-  ...Object.getOwnPropertyNames(Map.prototype),
-  ...Object.getOwnPropertyNames(Set.prototype),
-  ...Object.getOwnPropertyNames(Promise.prototype),
-  ...Object.getOwnPropertyNames(Function.prototype),
-  ...Object.getOwnPropertyNames(Object.prototype),
-  ...Object.getOwnPropertyNames(Object),
-  ...Object.getOwnPropertyNames(Date.prototype),
-  ...Object.getOwnPropertyNames(RegExp.prototype),
-  ...Object.getOwnPropertyNames(Math),
-  ..."emit on once off write read close open send end destroy pipe log error warn info debug parse stringify json text format start stop run next done return throw abort append remove update insert items values get set put post patch head options connect listen bind call query select execute fetch commit rollback".split(
-    " ",
-  ),
-]);
-
-function isLibraryMember(name: string): boolean {
-  return LIBRARY_MEMBERS.has(name) || /^__\w+__$/.test(name);
-}
+/** Names of members that libraries of every language have: too common to tell anything. */
+const COMMON = wordSet(`
+  emit on once off write read close open send end destroy pipe log error warn info debug parse stringify json text
+  format start stop run next done return throw abort append remove update insert items values get set put post
+  patch head options connect listen bind call query select execute fetch commit rollback apply assign clear concat
+  contains copy count difference every exec fill filter find flat flush global includes intersection join keys
+  length link map match merge name peek pop push random reduce release repeat replace reset reverse round search
+  seek shift sign size slice small some sort source splice split test then trim union valueOf wait with seal
+`);

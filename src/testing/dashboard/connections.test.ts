@@ -1,8 +1,12 @@
-/** In a browser: the code host with its rules and deliveries, channels for notifications, a project made in a talk. */
+/**
+ * In a browser: the code host with its rules and deliveries, channels for notifications, a project made in a talk, a tool
+ * server that is imported and logged in to.
+ */
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from "bun:test";
 import type { Browser } from "playwright-core";
 import { hasBrowser, openBrowser } from "../browser.ts";
 import { type CodeHostFake, signed, startCodeHost, WEBHOOK_SECRET } from "../code-host.ts";
+import { startWebServer } from "../mcp/web-server.ts";
 import { startServer, type TestServer } from "../server.ts";
 import { PHONE, visit } from "./visitor.ts";
 
@@ -217,5 +221,73 @@ describe.skipIf(!hasBrowser())("what Skep is connected to", () => {
     await page.getByText("Nothing much").waitFor({ state: "detached" });
     await close();
     expect(faults.filter((fault) => !/404/.test(fault))).toEqual([]);
+  });
+
+  test("tool servers are imported from a pasted file; one is logged in to, changed, granted, its log followed", async () => {
+    const web = startWebServer({ oauth: true });
+    const { page, close, open, faults, axe, overflow } = await visit(browser, server.url);
+    await open("/tool-servers");
+    await page.getByRole("button", { name: "Import a file" }).click();
+    const text = page.getByLabel("Its text");
+    await text.fill("{ mcpServers");
+    await page.getByRole("button", { name: "Import", exact: true }).click();
+    await page.getByText(/This is not JSON/).waitFor();
+    const config = {
+      mcpServers: { tickets: { url: web.url, headers: { "X-Team": "abc-1234567" } }, broken: { args: 3 } },
+    };
+    await page.getByLabel("File", { exact: true }).setInputFiles({
+      ...{ name: "mcp.json", mimeType: "application/json", buffer: Buffer.from(JSON.stringify(config)) },
+    });
+    await page.getByRole("button", { name: "Import", exact: true }).click();
+    const done = page.getByRole("dialog", { name: "Imported" });
+    await done.getByText("1 server added, switched off.").waitFor();
+    await done.getByText("broken").waitFor();
+    await done.getByRole("link", { name: "tickets" }).click();
+    await page.getByRole("heading", { name: "tickets", level: 1 }).waitFor();
+
+    await page.getByRole("button", { name: "Edit" }).click();
+    const form = page.getByRole("dialog", { name: "Change tickets" });
+    expect(await form.getByLabel("Headers").inputValue()).not.toContain("abc-1234567");
+    await form.getByLabel("Name", { exact: true }).fill("Ticket desk");
+    await form.getByLabel("Address").fill("ftp://tickets.example.test");
+    await form.getByRole("button", { name: "Save" }).click();
+    await form.getByRole("alert").waitFor();
+    await form.getByLabel("Address").fill(web.url);
+    await form.getByLabel("Time for one call").fill("12.5");
+    await form.getByRole("button", { name: "Save" }).click();
+    await page.getByRole("heading", { name: "Ticket desk", level: 1 }).waitFor();
+    await page.getByText("12.5 s").waitFor();
+    const kept = await server.request<{ headers: unknown }>("GET", "/v1/mcp/tickets");
+    expect(JSON.stringify(kept.body.headers)).toContain("X-Team");
+
+    await page.getByRole("button", { name: "Switch on" }).click();
+    await page.getByRole("button", { name: "Log in to it" }).click();
+    const [popup] = await Promise.all([
+      page.waitForEvent("popup"),
+      page.getByRole("link", { name: /^Go on at 127\.0\.0\.1/ }).click(),
+    ]);
+    await popup.getByText("Skep is logged in to the tool server tickets.").waitFor();
+    await popup.close();
+    await page.getByText("Skep is logged in to it.").waitFor();
+    await page.locator("summary").filter({ hasText: /^say/ }).waitFor();
+    await page.getByRole("log", { name: "Log of the server" }).getByText(/\w/).first().waitFor();
+    expect(await axe()).toEqual([]);
+    await page.setViewportSize(PHONE);
+    expect(await overflow()).toBeLessThanOrEqual(0);
+
+    const every = page.getByLabel("Every agent, also those that come later");
+    await every.click();
+    await every.and(page.locator(":enabled:checked")).waitFor();
+    await every.click();
+    await page.getByLabel("Scribe").and(page.locator(":enabled:checked")).click();
+    await page.getByLabel("Scribe").and(page.locator(":enabled:not(:checked)")).waitFor();
+    const { body } = await server.request<{ agents: string[] }>("GET", "/v1/mcp/tickets");
+    expect(body.agents).toContain("engineer");
+    expect(body.agents).not.toContain("scribe");
+    await page.getByRole("button", { name: "Forget the log-in" }).click();
+    await page.getByRole("button", { name: "Log in to it" }).waitFor();
+    await close();
+    await web.stop();
+    expect(faults.filter((fault) => !/422/.test(fault))).toEqual([]);
   });
 });

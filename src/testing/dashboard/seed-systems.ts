@@ -24,7 +24,7 @@ export interface Systems {
 export const SYSTEMS_SCRIPT = {
   talks: BUILTIN_SCRIPT.talks,
   agents: {
-    "interviewer-intake": [say("I use it.", "odd__change", {}), done({}, "Used.")],
+    tester: [say("I use it.", "odd__change", {}), done({}, "Used.")],
     architect: [{ text: `I think about it${", and think".repeat(200)}.`, delay_ms: 600_000, chunk: 8 }],
     lead: [done({}, "One task waits for a person: nobody has said which separator the export takes.")],
   },
@@ -78,6 +78,7 @@ export async function furnishSystems(send: Send): Promise<Systems> {
     ],
   });
   const document = await send("POST", "/v1/ingest/document", { content: MANUAL, media_type: "text/markdown" });
+  await send("POST", "/v1/agents", { id: "tester", name: "Tester", prompt: "You try tools." });
   await send("POST", "/v1/mcp", { id: "odd", transport: "stdio", command: BUN, args: [ODD_SERVER], agents: ["*"] });
   const onboarding = await send("POST", "/v1/onboarding/sessions", {});
   for (const message of ["Bird feeder", "Nobody knows which birds come to the garden, and when"])

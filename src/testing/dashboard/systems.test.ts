@@ -79,7 +79,7 @@ describe.skipIf(!hasBrowser())("what agents do besides runs", () => {
     expect(faults).toEqual([]);
   });
 
-  test("a swarm is started from its text with mistakes named, watched by graph and list, cancelled, and run again", async () => {
+  test("a swarm is started from its text with mistakes named, watched by graph and list, cancelled, one task done again, and all run again", async () => {
     const { server, browser, ids } = dashboard();
     const { page, close, open, faults } = await visit(browser, server.url);
     await open(`/swarms/${ids.swarm}`);
@@ -102,9 +102,15 @@ describe.skipIf(!hasBrowser())("what agents do besides runs", () => {
     await write("agent_id: architect\ntasks:\n  - key: slow\n    title: Takes its time\n    prompt: Sleep\n");
     await page.getByRole("button", { name: "Start", exact: true }).click();
     await page.getByRole("heading", { name: "Takes its time", level: 1 }).waitFor();
-    await page.getByRole("button", { name: "Cancel" }).click();
-    await page.getByRole("button", { name: "Cancel it" }).click();
-    await page.locator("header").getByText("Cancelled").waitFor();
+    const cancel = async () => {
+      await page.getByRole("button", { name: "Cancel", exact: true }).click();
+      await page.getByRole("button", { name: "Cancel it" }).click();
+      await page.locator("header").getByText("Cancelled").waitFor();
+    };
+    await cancel();
+    await page.getByRole("button", { name: "Do it again" }).click();
+    await page.locator("header").getByText("Running").waitFor();
+    await cancel();
     const { body } = await server.request<{ items: { status: string }[] }>("GET", "/v1/swarm?limit=1");
     expect(body.items[0]?.status).toBe("cancelled");
     await close();
@@ -141,12 +147,33 @@ describe.skipIf(!hasBrowser())("what agents do besides runs", () => {
     expect(faults.filter((fault) => !/404|422/.test(fault))).toEqual([]);
   });
 
+  test("a transcript is handed in, kept as a document, and worked up by an agent whose log is shown", async () => {
+    const { server, browser } = dashboard();
+    const { page, close, open, faults, axe } = await visit(browser, server.url);
+    await open("/documents");
+    await page.getByRole("button", { name: "Add a transcript" }).click();
+    await page.getByLabel("What was said").fill("Ann: Prices are <b>cents</b> from now on.\nBen: I tell the others.");
+    await page.getByLabel("Title").fill("Weekly meeting");
+    await page.getByLabel("Who was there").fill("Ann, Ben");
+    await page.getByRole("button", { name: "Add", exact: true }).click();
+    await page.getByRole("heading", { name: "Weekly meeting", level: 1 }).waitFor();
+    await page
+      .getByText(/from now on\./)
+      .first()
+      .waitFor();
+    await page.getByText(/^It is (at work|done)$/).click();
+    await page.getByRole("heading", { name: "Log" }).waitFor();
+    expect(await axe()).toEqual([]);
+    await close();
+    expect(faults).toEqual([]);
+  });
+
   test("a tool server is added, its tools and log are shown, a changed tool is approved again, it is deleted", async () => {
     const { server, browser } = dashboard();
     const { page, close, open, faults } = await visit(browser, server.url);
     await open("/tool-servers");
     await server.request("POST", "/v1/spawn-executor/execute", {
-      body: { agent_id: "interviewer-intake", prompt: "Go" },
+      body: { agent_id: "tester", prompt: "Go" },
     });
     await page.getByRole("row", { name: /odd.*to approve/ }).waitFor();
     await page.getByRole("link", { name: "odd" }).click();

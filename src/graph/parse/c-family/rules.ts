@@ -14,5 +14,4 @@ export const C_FAMILY_RULES: LanguageRules = {
   overloads: true,
   includes: true,
   guessNames: true,
-  builtinFamily: "none",
 };

@@ -1,10 +1,12 @@
 /**
  * Where an ECMAScript import leads: relative paths (with `.js` standing for `.ts`), tsconfig `paths` and `baseUrl`,
- * packages of the same repository by their package.json, and `#imports`.
+ * packages of the same repository by their package.json, and `#imports`. What package.json names is often what a build
+ * makes: tsconfig's `outDir` and `rootDir` say what it is made from.
  */
 import type { ImportResolver, ImportTarget, ProjectFiles } from "../language.ts";
 import { dirname, join } from "../paths.ts";
-import { parseJsonc } from "./jsonc.ts";
+import { asRecord, parseJsonc } from "./jsonc.ts";
+import { type Build, buildsIn, readPathMaps } from "./tsconfig.ts";
 
 const EXTERNAL: ImportTarget = { kind: "external" };
 const ENDINGS = [".ts", ".tsx", ".d.ts", ".mts", ".cts", ".js", ".jsx", ".mjs", ".cjs"];
@@ -16,19 +18,20 @@ const SOURCE_OF: ReadonlyMap<string, readonly string[]> = new Map([
   [".cjs", [".cts", ".cjs"]],
 ]);
 
-interface PathMap {
-  folder: string;
-  baseUrl: string | undefined;
-  /** The patterns in the order in which they are tried: whole names, then the longest beginning first. */
-  paths: { prefix: string; suffix: string; exact: boolean; targets: string[] }[];
-}
 interface WorkspacePackage {
   folder: string;
   name: string;
   exports: unknown;
   imports: unknown;
   entries: string[];
+  /** What its tsconfig files make of which folder. */
+  builds: Build[];
+  /** Folders that hold its sources, the likeliest first. */
+  roots: string[];
 }
+
+/** Folders that a build makes for each form of its output, which sources do not have. */
+const FORMS = /^(esm|cjs|es|mjs|types|src)$/;
 
 export function createEcmascriptResolver(project: ProjectFiles): ImportResolver {
   const packages = readPackages(project);
@@ -69,8 +72,8 @@ export function createEcmascriptResolver(project: ProjectFiles): ImportResolver 
       const file = sourceOf(entry, path);
       if (file >= 0) return file;
     }
-    for (const guess of ["src/index", "index", "lib/index", "source/index", "src/main"]) {
-      const file = fileLike(join(entry.folder, guess));
+    for (const root of entry.roots) {
+      const file = fileLike(join(root, "index"));
       if (file >= 0) return file;
     }
     return -1;
@@ -81,13 +84,24 @@ export function createEcmascriptResolver(project: ProjectFiles): ImportResolver 
     const whole = join(entry.folder, path);
     const direct = moduleLike(whole);
     if (direct >= 0) return direct;
-    const built = /^(?:\.\/)?(?:dist|build|lib|out|esm|cjs)\/(?:(?:esm|cjs|src|source|types)\/)?(.*)$/.exec(path);
-    if (!built) return -1;
-    const rest = built[1]!.replace(/\.d\.([mc]?)ts$/, ".$1js");
-    for (const folder of ["src", "source", "lib", ""]) {
-      const file = moduleLike(join(entry.folder, folder ? `${folder}/${rest}` : rest));
+    const source = whole.replace(/\.d\.([mc]?)ts$/, ".$1js");
+    for (const { made, from } of entry.builds) {
+      const file = source.startsWith(`${made}/`) ? moduleLike(join(from, source.slice(made.length + 1))) : -1;
       if (file >= 0) return file;
     }
+    return builtElsewhere(entry, source);
+  }
+
+  /** What a bundler makes in a folder that the repository does not hold is made from the package's sources. */
+  function builtElsewhere(entry: WorkspacePackage, whole: string): number {
+    const parts = whole.slice(entry.folder === "" ? 0 : entry.folder.length + 1).split("/");
+    if (parts.length < 2 || project.folderExists(join(entry.folder, parts[0]!))) return -1;
+    const inner = FORMS.test(parts[1]!) && parts.length > 2 ? [parts.slice(1), parts.slice(2)] : [parts.slice(1)];
+    for (const rest of inner)
+      for (const root of entry.roots) {
+        const file = moduleLike(join(root, rest.join("/")));
+        if (file >= 0) return file;
+      }
     return -1;
   }
 
@@ -116,8 +130,8 @@ export function createEcmascriptResolver(project: ProjectFiles): ImportResolver 
       if (file >= 0) return file;
     }
     if (!rest) return entryOf(entry);
-    for (const folder of ["", "src", "source", "lib"]) {
-      const file = moduleAt(join(join(entry.folder, folder), rest));
+    for (const root of new Set([entry.folder, ...entry.roots])) {
+      const file = moduleAt(join(root, rest));
       if (file >= 0) return file;
     }
     return -1;
@@ -185,9 +199,18 @@ function readPackages(project: ProjectFiles): WorkspacePackage[] {
       exports: json["exports"],
       imports: json["imports"],
       entries,
+      ...sourcesOf(project, folder),
     });
   }
   return found.sort((a, b) => a.folder.length - b.folder.length || (a.folder < b.folder ? -1 : 1));
+}
+
+/** Where a package's sources are: what its builds read, else `src` or the package's own folder. */
+function sourcesOf(project: ProjectFiles, folder: string): { builds: Build[]; roots: string[] } {
+  const builds = buildsIn(project, folder);
+  const usual = [join(folder, "src"), folder];
+  const roots = new Set([...builds.map(({ from }) => from), ...usual].filter((root) => project.folderExists(root)));
+  return { builds, roots: [...roots] };
 }
 
 /** The paths an `exports` or `imports` field gives for a name, in the order they should be tried. */
@@ -212,54 +235,4 @@ function flatten(value: unknown, star: string): string[] {
   if (typeof value === "string") return [value.replaceAll("*", star)];
   if (Array.isArray(value)) return value.flatMap((item) => flatten(item, star));
   return Object.values(asRecord(value)).flatMap((item) => flatten(item, star));
-}
-
-function readPathMaps(project: ProjectFiles): PathMap[] {
-  const maps: PathMap[] = [];
-  for (const name of ["tsconfig.json", "tsconfig.base.json", "jsconfig.json"]) {
-    for (const path of project.configsNamed(name)) {
-      const options = compilerOptions(project, path, 0);
-      if (options.baseUrl === undefined && options.paths.length === 0) continue;
-      maps.push({ ...options, folder: dirname(path) });
-    }
-  }
-  return maps.sort((a, b) => b.folder.length - a.folder.length || (a.folder < b.folder ? -1 : 1));
-}
-
-const MAX_EXTENDS = 8;
-
-function compilerOptions(project: ProjectFiles, path: string, depth: number): PathMap {
-  const folder = dirname(path);
-  const json = asRecord(parseJsonc(project.readConfig(path) ?? ""));
-  const options = asRecord(json["compilerOptions"]);
-  const result: PathMap = { folder, baseUrl: undefined, paths: [] };
-  const extending = json["extends"];
-  for (const parent of Array.isArray(extending) ? extending : [extending]) {
-    if (typeof parent !== "string" || !parent.startsWith(".") || depth >= MAX_EXTENDS) continue;
-    const base = join(folder, parent.endsWith(".json") ? parent : `${parent}.json`);
-    const inherited = compilerOptions(project, base, depth + 1);
-    result.baseUrl = inherited.baseUrl ?? result.baseUrl;
-    if (inherited.paths.length > 0) result.paths = inherited.paths;
-  }
-  if (typeof options["baseUrl"] === "string") result.baseUrl = join(folder, options["baseUrl"]);
-  const paths = asRecord(options["paths"]);
-  if (Object.keys(paths).length > 0) {
-    result.paths = Object.entries(paths).map(([pattern, targets]) => {
-      const star = pattern.indexOf("*");
-      const base = result.baseUrl ?? folder;
-      const list = Array.isArray(targets) ? targets.filter((target) => typeof target === "string") : [];
-      return {
-        prefix: star < 0 ? pattern : pattern.slice(0, star),
-        suffix: star < 0 ? "" : pattern.slice(star + 1),
-        exact: star < 0,
-        targets: list.map((target) => join(base, target)),
-      };
-    });
-    result.paths.sort((a, b) => Number(b.exact) - Number(a.exact) || b.prefix.length - a.prefix.length);
-  }
-  return result;
-}
-
-function asRecord(value: unknown): Record<string, unknown> {
-  return typeof value === "object" && value !== null && !Array.isArray(value) ? (value as Record<string, unknown>) : {};
 }

@@ -1,5 +1,6 @@
 /** How names behave in TypeScript and JavaScript. */
 import type { LanguageRules } from "../language.ts";
+import { TSCONFIG_NAMES } from "./tsconfig.ts";
 
 export const ECMASCRIPT_RULES: LanguageRules = {
   implicitMembers: false,
@@ -10,7 +11,11 @@ export const ECMASCRIPT_RULES: LanguageRules = {
   ignoreCase: false,
   constructorName: "constructor",
   compatible: ["typescript", "javascript"],
-  builtinFamily: "ecmascript",
+  foreignNames: true,
+  openValues: true,
+  mergedTypes: true,
+  moduleNames: new Set(["module", "exports"]),
+  globals: { space: "globalThis", typed: new Map([["window", "Window"]]) },
 };
 
-export const ECMASCRIPT_CONFIGS = ["package.json", "tsconfig.json", "tsconfig.base.json", "jsconfig.json"];
+export const ECMASCRIPT_CONFIGS = ["package.json", ...TSCONFIG_NAMES];

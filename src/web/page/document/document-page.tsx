@@ -9,11 +9,14 @@ import { Confirm } from "../../ui/dialog.tsx";
 import { FactRow } from "../../ui/facts.tsx";
 import { FilterBar, SearchInput } from "../../ui/filter.tsx";
 import { bytes, count } from "../../ui/format.ts";
+import { JobProgress } from "../../ui/job-progress.tsx";
 import { Await, Empty, Loading, Warning } from "../../ui/note.tsx";
-import { PageHeader, Panel } from "../../ui/page.tsx";
+import { PageHeader, Panel, Section } from "../../ui/page.tsx";
 import { Status } from "../../ui/status.tsx";
 import { useParam } from "../../ui/tabs.tsx";
 import { documentStatus, Hits } from "../documents/documents-page.tsx";
+import { Fold } from "../run/step-detail.tsx";
+import { Transcript } from "../run/transcript.tsx";
 
 const Markdown = lazy(() => import("../../ui/markdown.tsx"));
 
@@ -65,7 +68,13 @@ function DocumentView({ document }: { document: Doc }) {
           ["Read by", document.project_id ? "all of its project" : "you alone"],
         ]}
       />
-      {status === "processing" && <Empty>It is being read; this takes seconds.</Empty>}
+      {status === "processing" &&
+        (document.job_id ? (
+          <JobProgress id={document.job_id} about="It is being read." />
+        ) : (
+          <Empty>It is being read; this takes seconds.</Empty>
+        ))}
+      {document.session_id && <WorkedUp session={document.session_id} />}
       {status === "ready" && (
         <>
           <FilterBar>
@@ -89,6 +98,19 @@ function DocumentView({ document }: { document: Doc }) {
         </Confirm>
       )}
     </>
+  );
+}
+
+/** What an agent made of a transcript. */
+function WorkedUp({ session }: { session: string }) {
+  const working = api.useQuery("get", "/v1/lifecycle/sessions", { params: { query: { limit: 200 } } });
+  const live = working.data?.items.some(({ id }) => id === session) ?? false;
+  return (
+    <Section title="What an agent makes of it">
+      <Fold title={live ? "It is at work" : "It is done"}>
+        <Transcript session={session} live={live} />
+      </Fold>
+    </Section>
   );
 }
 

@@ -1,23 +1,18 @@
 /** Documents: handed in, read in the background, searched. */
-import { FileUp } from "lucide-react";
-import { useState } from "react";
+import { Captions, FileUp } from "lucide-react";
 import { Link } from "wouter";
-import { api, client, fieldError, must, type Schemas } from "../../api/client.ts";
-import { refresh, usePages } from "../../api/queries.ts";
-import { useAction } from "../../ui/action.ts";
+import { api, type Schemas } from "../../api/client.ts";
+import { usePages } from "../../api/queries.ts";
 import { Button } from "../../ui/button.tsx";
-import { Dialog } from "../../ui/dialog.tsx";
-import { Field, Input, Select } from "../../ui/field.tsx";
 import { FilterBar, SearchInput } from "../../ui/filter.tsx";
-import { Form } from "../../ui/form.tsx";
 import { bytes, plural } from "../../ui/format.ts";
 import { Await, Empty } from "../../ui/note.tsx";
-import { notify } from "../../ui/notice.tsx";
 import { PageHeader } from "../../ui/page.tsx";
 import { Status } from "../../ui/status.tsx";
 import { type Column, Table, TwoLines } from "../../ui/table.tsx";
 import { useParam } from "../../ui/tabs.tsx";
 import { Ago } from "../../ui/time.tsx";
+import { AddDocument, AddTranscript } from "./add-document.tsx";
 
 type Doc = Schemas["Document"];
 
@@ -52,7 +47,14 @@ export default function DocumentsPage() {
         title="Documents"
         about="Manuals, papers and notes that agents look things up in. Yours alone, or a project's."
         cli={q ? `skep documents search ${q}` : "skep documents"}
-        actions={add("primary")}
+        actions={
+          <>
+            <Button icon={<Captions aria-hidden size={15} />} onClick={() => setFresh("transcript")}>
+              Add a transcript
+            </Button>
+            {add("primary")}
+          </>
+        }
       />
       <FilterBar>
         <SearchInput label="Search in documents" value={q} onChange={setQ} />
@@ -79,7 +81,8 @@ export default function DocumentsPage() {
           }
         </Await>
       )}
-      {fresh && <AddDocument onClose={() => setFresh("")} />}
+      {fresh === "1" && <AddDocument onClose={() => setFresh("")} />}
+      {fresh === "transcript" && <AddTranscript onClose={() => setFresh("")} />}
     </>
   );
 }
@@ -122,60 +125,5 @@ export function Hits({ q, document }: { q: string; document?: string }) {
         )
       }
     </Await>
-  );
-}
-
-function AddDocument({ onClose }: { onClose(): void }) {
-  const action = useAction();
-  const [file, setFile] = useState<File>();
-  const projects = api.useQuery("get", "/v1/projects", { params: { query: { limit: 200 } } });
-  return (
-    <Dialog title="Add a document" onClose={onClose}>
-      <Form
-        action={action}
-        word="Add"
-        onCancel={onClose}
-        submit={async ({ text }) => {
-          const form = new FormData();
-          if (file) form.set("file", file, file.name);
-          for (const name of ["title", "project_id"]) if (text(name)) form.set(name, text(name));
-          await must(client.POST("/v1/ingest/document", { body: form as never, bodySerializer: () => form }));
-          await refresh("/v1/documents");
-          notify("It is being read.");
-          onClose();
-        }}
-      >
-        <Field
-          label="File"
-          hint="PDF, DOCX, HTML, Markdown or text; 50 MiB at most."
-          error={fieldError(action.error, "file")}
-        >
-          <Input
-            type="file"
-            required
-            accept=".pdf,.docx,.html,.htm,.md,.txt"
-            className="py-1.5"
-            onChange={(event) => setFile(event.target.files?.[0])}
-          />
-        </Field>
-        <Field label="Title" hint="Left empty: the document's own." error={fieldError(action.error, "title")}>
-          <Input name="title" maxLength={300} />
-        </Field>
-        <Field
-          label="Project"
-          hint="Everybody who sees the project reads it."
-          error={fieldError(action.error, "project_id")}
-        >
-          <Select name="project_id" defaultValue="">
-            <option value="">None: mine alone</option>
-            {projects.data?.items.map(({ id, name }) => (
-              <option key={id} value={id}>
-                {name}
-              </option>
-            ))}
-          </Select>
-        </Field>
-      </Form>
-    </Dialog>
   );
 }

@@ -4,11 +4,12 @@ import { lazy, Suspense, useState } from "react";
 import { Link, useParams } from "wouter";
 import { api, client, must } from "../../api/client.ts";
 import { refresh, usePages } from "../../api/queries.ts";
+import { useAction } from "../../ui/action.ts";
 import { Button } from "../../ui/button.tsx";
 import { Confirm } from "../../ui/dialog.tsx";
 import { FactRow } from "../../ui/facts.tsx";
 import { count, usd } from "../../ui/format.ts";
-import { Await, Loading, Warning } from "../../ui/note.tsx";
+import { Await, Loading, ProblemNote, Warning } from "../../ui/note.tsx";
 import { PageHeader, Panel, Section } from "../../ui/page.tsx";
 import { Status, statusWord } from "../../ui/status.tsx";
 import { useParam } from "../../ui/tabs.tsx";
@@ -34,7 +35,7 @@ export default function SwarmPage() {
           <Header swarm={data} tasks={tasks.rows} />
           <Facts swarm={data} />
           <Await query={tasks} rows={6}>
-            {() => <Tasks tasks={tasks.rows} />}
+            {() => <Tasks swarm={id} tasks={tasks.rows} />}
           </Await>
         </>
       )}
@@ -113,7 +114,7 @@ function Facts({ swarm }: { swarm: Swarm }) {
   );
 }
 
-function Tasks({ tasks }: { tasks: SwarmTask[] }) {
+function Tasks({ swarm, tasks }: { swarm: string; tasks: SwarmTask[] }) {
   const [picked, pick] = useParam("task");
   const first = ["failed", "running", "succeeded"]
     .map((state) => tasks.find(({ status }) => status === state))
@@ -128,7 +129,7 @@ function Tasks({ tasks }: { tasks: SwarmTask[] }) {
       </Section>
       <div className="grid items-start gap-4 lg:grid-cols-[19rem_minmax(0,1fr)]">
         <TaskList tasks={tasks} current={task?.key} onPick={pick} />
-        {task && <TaskDetail key={task.key} task={task} />}
+        {task && <TaskDetail key={task.key} swarm={swarm} task={task} />}
       </div>
     </>
   );
@@ -175,7 +176,15 @@ function TaskList({ tasks, current, onPick }: ListProps) {
   );
 }
 
-function TaskDetail({ task }: { task: SwarmTask }) {
+const UNDONE = new Set(["failed", "cancelled", "skipped"]);
+
+function TaskDetail({ swarm, task }: { swarm: string; task: SwarmTask }) {
+  const action = useAction();
+  const retry = () =>
+    action.run(async () => {
+      await must(client.POST("/v1/swarm/{id}/tasks/{key}/retry", { params: { path: { id: swarm, key: task.key } } }));
+      await refresh("/v1/swarm");
+    });
   return (
     <Panel className="min-w-0 p-3">
       <div className="mb-3 flex flex-wrap items-center gap-x-4 gap-y-1">
@@ -185,7 +194,18 @@ function TaskDetail({ task }: { task: SwarmTask }) {
           {task.agent_id}
         </Link>
         <span className="text-dim">{usd(task.cost_usd)}</span>
+        {UNDONE.has(task.status) && (
+          <Button
+            busy={action.busy}
+            icon={<RotateCw aria-hidden size={14} />}
+            onClick={retry}
+            title="What depends on it follows"
+          >
+            Do it again
+          </Button>
+        )}
       </div>
+      <ProblemNote error={action.error} />
       {task.error && (
         <div role="alert" className="mb-3 rounded-lg border border-bad/40 bg-bad-soft px-3 py-2">
           <p className="break-words whitespace-pre-wrap">{task.error.message}</p>

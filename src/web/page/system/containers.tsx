@@ -1,16 +1,16 @@
 /** Containers of this instance, with their output as it comes; images to pull. */
-import { createParser } from "eventsource-parser";
 import { Download } from "lucide-react";
-import { useEffect, useRef, useState } from "react";
-import { api, client, fieldError, must, problemOf, type Schemas, siteUrl } from "../../api/client.ts";
+import { useState } from "react";
+import { api, client, fieldError, must, problemOf, type Schemas } from "../../api/client.ts";
 import { refresh } from "../../api/queries.ts";
 import { useAction } from "../../ui/action.ts";
 import { Button } from "../../ui/button.tsx";
 import { Dialog } from "../../ui/dialog.tsx";
 import { Field, Input } from "../../ui/field.tsx";
+import { FollowLog } from "../../ui/follow-log.tsx";
 import { Form } from "../../ui/form.tsx";
 import { bytes } from "../../ui/format.ts";
-import { Await, Empty, ProblemNote } from "../../ui/note.tsx";
+import { Await, Empty } from "../../ui/note.tsx";
 import { notify } from "../../ui/notice.tsx";
 import { Section } from "../../ui/page.tsx";
 import { type Column, Table, TwoLines } from "../../ui/table.tsx";
@@ -106,64 +106,13 @@ function PullImage({ onClose }: { onClose(): void }) {
   );
 }
 
-const KEPT_CHARACTERS = 400_000;
-
-/** The container's output, written into the page as it arrives. */
 function Logs({ id, onClose }: { id: string; onClose(): void }) {
-  const box = useRef<HTMLPreElement>(null);
-  const [error, setError] = useState<unknown>();
-  useEffect(() => {
-    const leave = new AbortController();
-    let frame = 0;
-    let pending = "";
-    const paint = () => {
-      frame = 0;
-      const pre = box.current;
-      if (!pre) return;
-      const below = pre.scrollHeight - pre.scrollTop - pre.clientHeight < 40;
-      pre.append(pending);
-      pending = "";
-      if ((pre.textContent?.length ?? 0) > KEPT_CHARACTERS)
-        pre.textContent = pre.textContent!.slice(-KEPT_CHARACTERS / 2);
-      if (below) pre.scrollTop = pre.scrollHeight;
-    };
-    const parser = createParser({
-      onEvent({ event, data }) {
-        if (event === "end") return;
-        const line = JSON.parse(data) as { text?: string; line?: string };
-        pending += `${line.text ?? line.line ?? ""}\n`;
-        frame ||= requestAnimationFrame(paint);
-      },
-    });
-    const read = async () => {
-      const address = siteUrl(`/v1/admin/containers/${encodeURIComponent(id)}/logs?tail=500&follow=true`);
-      const answer = await fetch(address, { signal: leave.signal });
-      if (!answer.ok || !answer.body) throw await answer.json();
-      const decoder = new TextDecoder();
-      const reader = answer.body.getReader();
-      for (;;) {
-        const { done, value } = await reader.read();
-        if (done) return;
-        parser.feed(decoder.decode(value, { stream: true }));
-      }
-    };
-    read().catch((thrown) => {
-      if (!leave.signal.aborted) setError(thrown);
-    });
-    return () => {
-      leave.abort();
-      cancelAnimationFrame(frame);
-    };
-  }, [id]);
   return (
     <Dialog title="Output of the container" wide onClose={onClose}>
-      <ProblemNote error={error} />
-      <pre
-        ref={box}
-        role="log"
-        aria-label="Output"
-        tabIndex={0}
-        className="h-[60dvh] overflow-auto rounded-md bg-sunken p-3 font-mono text-xs whitespace-pre-wrap"
+      <FollowLog
+        path={`/v1/admin/containers/${encodeURIComponent(id)}/logs?tail=500&follow=true`}
+        label="Output"
+        className="h-[60dvh]"
       />
     </Dialog>
   );

@@ -1,20 +1,23 @@
 /** One tool server: its state, its tools with what was approved of them, its log. */
-import { useQuery } from "@tanstack/react-query";
-import { Check, Power, Trash2 } from "lucide-react";
+import { Check, Pencil, Power, Trash2 } from "lucide-react";
 import { useState } from "react";
 import { Link, useLocation, useParams } from "wouter";
-import { api, client, must, siteUrl } from "../../api/client.ts";
+import { api, client, must } from "../../api/client.ts";
 import { refresh } from "../../api/queries.ts";
 import { useAction } from "../../ui/action.ts";
 import { Button } from "../../ui/button.tsx";
 import { Confirm } from "../../ui/dialog.tsx";
 import { Badge, FactRow } from "../../ui/facts.tsx";
+import { FollowLog } from "../../ui/follow-log.tsx";
 import { Await, Empty, ProblemNote, Warning } from "../../ui/note.tsx";
 import { PageHeader, Section } from "../../ui/page.tsx";
 import { Status } from "../../ui/status.tsx";
 import { Value } from "../../ui/value.tsx";
 import { Fold } from "../run/step-detail.tsx";
-import { type Server, serverStatus, waiting } from "../tool-servers/tool-servers-page.tsx";
+import { type Server, ServerForm } from "../tool-servers/server-form.tsx";
+import { serverStatus, waiting } from "../tool-servers/tool-servers-page.tsx";
+import { Grants } from "./grants.tsx";
+import { LogIn } from "./log-in.tsx";
 
 type Tool = Server["tools"][number];
 
@@ -34,6 +37,7 @@ export default function ToolServerPage() {
 
 function ServerView({ server }: { server: Server }) {
   const [deleting, setDeleting] = useState(false);
+  const [editing, setEditing] = useState(false);
   const action = useAction();
   const [, navigate] = useLocation();
   const params = { path: { id: server.id } };
@@ -56,6 +60,9 @@ function ServerView({ server }: { server: Server }) {
         cli={`skep mcp logs ${server.id}`}
         actions={
           <>
+            <Button icon={<Pencil aria-hidden size={14} />} onClick={() => setEditing(true)}>
+              Edit
+            </Button>
             <Button busy={action.busy} icon={<Power aria-hidden size={14} />} onClick={toggle}>
               {server.enabled ? "Switch off" : "Switch on"}
             </Button>
@@ -67,6 +74,7 @@ function ServerView({ server }: { server: Server }) {
       />
       <ProblemNote error={action.error} />
       {server.error && <Warning>{server.error}</Warning>}
+      {(server.needs_authorization || server.authorized) && <LogIn server={server} />}
       <FactRow
         facts={[
           ["Kind", server.transport],
@@ -75,11 +83,18 @@ function ServerView({ server }: { server: Server }) {
             <code key="at">{server.url ?? server.command ?? "the image's own"}</code>,
           ],
           ["Runs", server.transport === "stdio" ? (server.image ?? "on the host") : "elsewhere"],
-          ["For", server.agents.includes("*") ? "every agent" : server.agents.join(", ") || "nobody"],
+          ["Time for one call", `${server.timeout_ms / 1_000} s`],
         ]}
       />
       <Tools server={server} />
-      <Log server={server.id} />
+      <Grants server={server} />
+      <Section title="Log">
+        <FollowLog
+          path={`/v1/mcp/logs?server_id=${encodeURIComponent(server.id)}&tail=200`}
+          label="Log of the server"
+        />
+      </Section>
+      {editing && <ServerForm server={server} onClose={() => setEditing(false)} onSaved={() => setEditing(false)} />}
       {deleting && (
         <Confirm
           title={`Delete ${server.name || server.id}?`}
@@ -161,32 +176,3 @@ const Version = ({ title, description, schema }: { title: string; description: s
     </div>
   </div>
 );
-
-/** The last lines, asked for again by hand. */
-function Log({ server }: { server: string }) {
-  const query = useQuery({
-    queryKey: ["get", "/v1/mcp/logs", server],
-    queryFn: async ({ signal }) => {
-      const path = `/v1/mcp/logs?server_id=${encodeURIComponent(server)}&tail=200&follow=false`;
-      const answer = await fetch(siteUrl(path), { signal, credentials: "same-origin" });
-      if (!answer.ok) throw await answer.json();
-      const frames = (await answer.text()).split("\n").filter((line) => line.startsWith("data: {"));
-      return frames.map((line) => JSON.parse(line.slice(6)) as { at?: string; text?: string });
-    },
-  });
-  return (
-    <Section title="Log" actions={<Button onClick={() => query.refetch()}>Refresh</Button>}>
-      <Await query={query} rows={3}>
-        {(lines) => (
-          <pre
-            tabIndex={0}
-            className="max-h-72 overflow-auto rounded-lg border border-line bg-panel p-3 font-mono text-xs break-words whitespace-pre-wrap"
-          >
-            {lines.map(({ at, text }) => (text === undefined ? "" : `${at?.slice(11, 19) ?? ""} ${text}\n`)).join("") ||
-              "It has printed nothing."}
-          </pre>
-        )}
-      </Await>
-    </Section>
-  );
-}

@@ -1,0 +1,125 @@
+/** `skep backup` and `skep restore`: what a server holds while it works comes back whole, and nothing else is taken. */
+import { afterAll, beforeAll, expect, setDefaultTimeout, test } from "bun:test";
+import {
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  readlinkSync,
+  statSync,
+  symlinkSync,
+  writeFileSync,
+} from "node:fs";
+import { join } from "node:path";
+import { createGzip, gunzipSync, gzipSync } from "node:zlib";
+import { pack } from "tar-stream";
+import { skep, temporaryFolder } from "../testing/command.ts";
+import { startServer, type TestServer } from "../testing/server.ts";
+
+setDefaultTimeout(120_000);
+
+const folder = temporaryFolder();
+const at = (...parts: string[]) => join(folder.path, ...parts);
+let server: TestServer;
+beforeAll(async () => {
+  server = await startServer();
+});
+afterAll(async () => {
+  await server.remove();
+  folder.remove();
+});
+
+/** An archive with these entries, gzipped. */
+async function archive(entries: readonly [name: string, text: string][]): Promise<string> {
+  const tar = pack();
+  for (const [name, text] of entries) tar.entry({ name }, text);
+  tar.finalize();
+  const zip = createGzip();
+  (tar as unknown as NodeJS.ReadableStream).pipe(zip);
+  const chunks: Buffer[] = [];
+  for await (const chunk of zip) chunks.push(chunk as Buffer);
+  const file = at(`made-${Bun.randomUUIDv7()}.tar.gz`);
+  writeFileSync(file, Buffer.concat(chunks));
+  return file;
+}
+
+test("of a server at work holds all it keeps; restored elsewhere, a server goes on with it", async () => {
+  const call = (method: string, path: string, body?: unknown) => server.request<{ id: string }>(method, path, { body });
+  await call("POST", "/v1/secrets", { name: "KEPT", value: "a-value-for-it" });
+  await call("POST", "/v1/memory/vaults/scribe/entries", { title: "Kept", content: "It was kept." });
+  const run = await call("POST", "/v1/runs", { pipeline_id: "hello", task_description: "Greet" });
+  await call("GET", `/v1/events/stream?run_id=${run.body.id}`);
+  const workspace = join(server.data, "workspaces", run.body.id);
+  symlinkSync("/etc", join(workspace, "away"));
+  const file = at("skep.tar.gz");
+  const made = await skep(["backup", file, "--data", server.data]);
+  expect(made).toMatchObject({ code: 0, stdout: expect.stringContaining("keys of your secrets") });
+  expect(statSync(file).mode & 0o777).toBe(0o600);
+  expect(readdirSync(folder.path)).toEqual(["skep.tar.gz"]);
+
+  const restored = at("restored");
+  expect(await skep(["restore", file, "--data", restored])).toMatchObject({ code: 0 });
+  expect(readlinkSync(join(restored, "workspaces", run.body.id, "away"))).toBe("/etc");
+  expect(readFileSync(join(restored, "workspaces", run.body.id, "HELLO.md"))).toEqual(
+    readFileSync(join(workspace, "HELLO.md")),
+  );
+  const again = await startServer({ data: restored });
+  try {
+    expect((await again.request("GET", `/v1/runs/${run.body.id}`)).body).toMatchObject({ status: "succeeded" });
+    expect((await again.request("GET", "/v1/secrets/KEPT")).body).toMatchObject({ masked_preview: "a-…it" });
+    const { findings } = (await again.request<{ findings: { verdict: string; check: string }[] }>("GET", "/v1/doctor"))
+      .body;
+    expect(findings.filter(({ check, verdict }) => /secret/.test(check) && verdict === "fail")).toEqual([]);
+    expect(JSON.stringify((await again.request("GET", "/v1/memory/vaults/scribe")).body)).toContain("It was kept.");
+  } finally {
+    await again.stop();
+  }
+});
+
+test("without keys nothing in it opens a secret, and both commands say so", async () => {
+  const file = at("locked.tar.gz");
+  expect((await skep(["backup", file, "--data", server.data, "--no-keys"])).stdout).toContain("It holds no keys");
+  expect(gunzipSync(readFileSync(file)).includes("secrets.key")).toBe(false);
+  const restored = await skep(["restore", file, "--data", at("locked"), "--json"]);
+  expect(JSON.parse(restored.stdout)).toMatchObject({ keys: false });
+  expect(existsSync(at("locked", "keys"))).toBe(false);
+});
+
+test("overwrites nothing: neither a file that is there nor a folder that holds something", async () => {
+  writeFileSync(at("there.tar.gz"), "mine");
+  mkdirSync(at("full"));
+  writeFileSync(at("full", "mine.txt"), "mine");
+  const refusals = [
+    await skep(["backup", at("there.tar.gz"), "--data", server.data]),
+    await skep(["restore", at("skep.tar.gz"), "--data", at("full")]),
+    await skep(["backup", at("none.tar.gz"), "--data", at("full")]),
+    await skep(["restore", at("nowhere.tar.gz"), "--data", at("fresh")]),
+  ];
+  for (const { code, stderr } of refusals) expect([code, stderr.trimEnd().split("\n").length]).toEqual([1, 1]);
+  expect(readFileSync(at("there.tar.gz"), "utf8")).toBe("mine");
+  expect(readdirSync(at("full"))).toEqual(["mine.txt"]);
+});
+
+test("what is cut, foreign, damaged or leads out of the folder restores nothing", async () => {
+  const label: [string, string] = ["backup.json", "{}"];
+  const whole = readFileSync(at("skep.tar.gz"));
+  const files = [
+    await archive([["agents/a.md", "x"]]),
+    await archive([label, ["agents/a.md", "x"]]),
+    await archive([label, ["agents/../../out", "x"]]),
+    await archive([label, ["/etc/out", "x"]]),
+    await archive([label, ["skep.db", "no database"]]),
+  ];
+  writeFileSync(at("cut.tar.gz"), whole.subarray(0, whole.length / 2));
+  writeFileSync(at("other.tar.gz"), gzipSync("not a tar"));
+  for (const file of [...files, at("cut.tar.gz"), at("other.tar.gz")]) {
+    const { code, stderr } = await skep(["restore", file, "--data", at("target")]);
+    expect({ file, code, lines: stderr.trimEnd().split("\n").length, there: existsSync(at("target")) }).toEqual({
+      file,
+      code: 1,
+      lines: 1,
+      there: false,
+    });
+  }
+  expect(existsSync(at("out"))).toBe(false);
+});

@@ -1,0 +1,61 @@
+/** `skep backup` and `skep restore`: the data folder as one file, without a stop of the server. */
+import type { Command } from "commander";
+import { readConfig } from "../core/config.ts";
+import { loadAppForData } from "./load-app.ts";
+import { say } from "./resource/command.ts";
+import { bytesText } from "./terminal/table.ts";
+
+interface Flags {
+  data?: string;
+  json?: boolean;
+  keys?: boolean;
+}
+
+export function backupCommands(program: Command, exit: (code: number) => void): void {
+  program
+    .command("backup")
+    .description("write the data folder into one file, also while its server runs")
+    .argument("<file>", "what to write, e.g. skep-monday.tar.gz")
+    .option("--data <dir>", "data folder [DATA]")
+    .option("--no-keys", "leave out the keys that secrets are sealed with; keep them elsewhere")
+    .option("--json", "JSON instead of words")
+    .action(async (file: string, flags: Flags) => {
+      const { writeBackup } = await loadAppForData();
+      const data = dataOf(flags);
+      const report = await writeBackup(data, file, { withoutKeys: flags.keys === false, progress: progressOf(flags) });
+      const keys = report.keys
+        ? "It holds the keys of your secrets: keep it where nobody else reads it."
+        : "It holds no keys: secrets in it can be read only with keys/ of the data folder, or SECRET_ENCRYPTION_KEY.";
+      const text = [`${file}: ${report.files} files, ${bytesText(report.bytes)} before packing`, keys];
+      say(flags, { json: { file, data, ...report }, text }, exit);
+    });
+  program
+    .command("restore")
+    .description("put a backup into an empty data folder; start a server on it afterwards")
+    .argument("<file>", "what skep backup wrote")
+    .option("--data <dir>", "data folder [DATA]")
+    .option("--json", "JSON instead of words")
+    .action(async (file: string, flags: Flags) => {
+      const { restoreBackup } = await loadAppForData();
+      const data = dataOf(flags);
+      const report = await restoreBackup(file, data);
+      const keys = report.keys
+        ? []
+        : ["It held no keys: put keys/ back, or set SECRET_ENCRYPTION_KEY, before you start."];
+      const text = [`${data}: ${report.files} files`, ...keys, `Next: skep doctor --data ${data}`];
+      say(flags, { json: { file, data, ...report }, text }, exit);
+    });
+}
+
+const dataOf = ({ data }: Flags): string => readConfig(process.env, data === undefined ? {} : { data }).data;
+
+/** A count in place, where a person looks on. */
+function progressOf({ json }: Flags): (report: { files: number; bytes: number }) => void {
+  if (json || !process.stderr.isTTY) return () => {};
+  let shown = 0;
+  return ({ files, bytes }) => {
+    if (Date.now() - shown < 100) return;
+    shown = Date.now();
+    process.stderr.write(`\r${files} files, ${bytesText(bytes)}\x1b[K\r`);
+  };
+}

@@ -1,0 +1,85 @@
+/** `skep cookies`: sets of browser cookies of yours, and the agents that get them. Values are never shown. */
+import { basename } from "node:path";
+import { Problem } from "../../core/errors.ts";
+import { timeText } from "../terminal/table.ts";
+import type { Answer, Call, Item, Resource } from "./resource.ts";
+import { deleteVerb, listOf } from "./words.ts";
+
+const PATH = "/v1/browser/cookies";
+const AGENTS = { name: "<agent...>", about: "ids of agents" };
+
+export const cookies: Resource = {
+  name: "cookies",
+  one: "cookie-set",
+  about: "browser cookies of yours that agents get while they work for you",
+  path: PATH,
+  idOf: ({ id }) => id,
+  namesOf: ({ name }) => [name],
+  columns: [
+    { head: "NAME", of: ({ name }) => name },
+    { head: "COOKIES", of: ({ cookie_count }) => cookie_count, right: true },
+    {
+      head: "EXPIRE",
+      of: ({ expired, expires_at }) => (expired ? "expired" : timeText(expires_at) || "with the session"),
+    },
+    { head: "GRANTED TO", of: ({ granted_agents }) => granted_agents.join(", ") || "nobody", shrinks: true },
+    { head: "DOMAINS", of: ({ domains }) => domains.join(", "), shrinks: true },
+    { head: "ID", of: ({ id }) => id },
+  ],
+  empty: "No cookies yet. Add those of a browser: skep cookies add cookies.txt",
+  verbs: [
+    {
+      name: "add",
+      about: "store the cookies of a Netscape cookie file",
+      on: "none",
+      args: [{ name: "<file>", about: "as a browser's export writes it" }],
+      options: [
+        { flags: "--name <text>", about: "what to call the set; the file's name" },
+        { flags: "--grant <agents>", about: "grant it to these agents, separated by commas" },
+      ],
+      run: add,
+    },
+    {
+      name: "grant",
+      about: "let agents have a set",
+      on: "one",
+      args: [AGENTS],
+      run: (call) => grant(call, call.item, call.args),
+    },
+    {
+      name: "revoke",
+      about: "take a set from agents; those at work keep it until they end",
+      on: "one",
+      args: [AGENTS],
+      async run({ client, item, args }) {
+        for (const agent of args) await client.call("DELETE", placeOf(agent, item));
+        return { json: { revoked: args }, text: `${item["name"]}: taken from ${args.join(", ")}` };
+      },
+    },
+    deleteVerb("delete a set and its grants", ({ item }) => `cookies ${item["name"]}`),
+  ],
+};
+
+const placeOf = (agent: string, { id }: Item): string => `${PATH}/agents/${encodeURIComponent(agent)}/${id}`;
+
+async function add(call: Call): Promise<Answer> {
+  const { client, args, flags } = call;
+  const path = args[0]!;
+  const file = Bun.file(path);
+  if (!(await file.exists())) throw new Problem(422, "unreadable", `There is no file ${path}.`);
+  const form = new FormData();
+  form.append("name", flags["name"] ?? basename(path).replace(/\.txt$/, ""));
+  form.append("file", new File([await file.arrayBuffer()], basename(path)));
+  const set = await client.upload<Item>(PATH, form);
+  const agents = listOf(flags["grant"] ?? "");
+  return agents.length > 0 ? grant(call, set, agents) : { json: set, text: textOf(set) };
+}
+
+async function grant({ client }: Call, set: Item, agents: readonly string[]): Promise<Answer> {
+  for (const agent of agents) await client.call("POST", `${placeOf(agent, set)}/grant`);
+  const now = await client.call<Item>("GET", `${PATH}/${set["id"]}`);
+  return { json: now, text: textOf(now) };
+}
+
+const textOf = ({ name, cookie_count, granted_agents }: Item): string =>
+  `${name}: ${cookie_count} cookies, granted to ${granted_agents.join(", ") || "nobody (skep cookies grant SET AGENT)"}`;

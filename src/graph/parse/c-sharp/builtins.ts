@@ -1,0 +1,41 @@
+/** What C#'s library yields, and the names of its members. */
+import { type LanguageLibrary, wordSet, wordTable } from "../library.ts";
+
+/** Members of Object, String, collections, LINQ, tasks, streams and writers. */
+const COMMON_MEMBERS = `
+  ToString Equals GetHashCode GetType ReferenceEquals MemberwiseClone CompareTo Contains StartsWith EndsWith
+  IndexOf LastIndexOf Insert Remove Replace Split Substring Trim TrimStart TrimEnd ToLower ToUpper ToLowerInvariant
+  ToUpperInvariant PadLeft PadRight Join Concat Format IsNullOrEmpty IsNullOrWhiteSpace Append AppendLine
+  AppendFormat Clear Count Length AddRange RemoveAt RemoveAll RemoveRange InsertRange Sort Reverse Find FindAll
+  FindIndex Exists ForEach CopyTo ToArray ToList ToDictionary ToHashSet ToLookup TryGetValue TryAdd ContainsKey
+  ContainsValue Keys Values Where Select SelectMany OrderBy OrderByDescending ThenBy GroupBy Distinct First
+  FirstOrDefault Last LastOrDefault Single SingleOrDefault Skip Take Aggregate Average Zip Union Except Intersect
+  Cast OfType AsEnumerable Enqueue Dequeue Peek Push Invoke BeginInvoke EndInvoke ConfigureAwait GetAwaiter
+  GetResult ContinueWith WaitAsync Cancel Dispose DisposeAsync Close Flush FlushAsync Read ReadAsync ReadLine
+  ReadToEnd Write WriteAsync WriteLine Seek SetLength GetEnumerator MoveNext Current Reset Parse TryParse HasValue
+  GetValueOrDefault Round Floor Ceiling Create Start Stop
+`;
+
+export const C_SHARP_LIBRARY: LanguageLibrary = {
+  types: wordTable({ sequence: "Array Option List Collection", map: "Map", promise: "Promise Task" }),
+  methods: {
+    sequence: wordTable({
+      same: `Where OrderBy OrderByDescending ThenBy ThenByDescending Skip Take SkipWhile TakeWhile ToList ToArray ToHashSet
+        ToImmutableArray ToImmutableList AsEnumerable AsQueryable Reverse Distinct DistinctBy Concat Union Except
+        Intersect Append Prepend AsSpan AsReadOnly Cast`,
+      element: `First FirstOrDefault Single SingleOrDefault Last LastOrDefault ElementAt ElementAtOrDefault Dequeue Peek
+        Pop MinBy MaxBy`,
+      mapped: "Select",
+      flatMapped: "SelectMany",
+      seed: "Aggregate",
+    }),
+    map: wordTable({
+      value: "GetValueOrDefault GetOrAdd AddOrUpdate",
+      values: "Values",
+      keys: "Keys",
+    }),
+    promise: new Map(),
+  },
+  statics: new Map(),
+  commonMembers: wordSet(COMMON_MEMBERS),
+};

@@ -1,0 +1,111 @@
+/** What tsconfig.json and jsconfig.json say about where modules are, `extends` followed. */
+import type { ProjectFiles } from "../language.ts";
+import { dirname, join } from "../paths.ts";
+import { asRecord, parseJsonc } from "./jsonc.ts";
+
+export interface PathMap {
+  folder: string;
+  baseUrl: string | undefined;
+  /** The patterns in the order in which they are tried: whole names, then the longest beginning first. */
+  paths: { prefix: string; suffix: string; exact: boolean; targets: string[] }[];
+}
+
+/** A folder that a build fills, and the folder that it is made from. Paths are the repository's. */
+export interface Build {
+  made: string;
+  from: string;
+}
+
+interface Options extends PathMap {
+  /** Folders that a build fills. */
+  made: string[];
+  rootDir: string | undefined;
+  /** Folders whose files belong to the project; undefined where nothing says so. */
+  include: string[] | undefined;
+}
+
+/** Configurations whose `paths` hold for what lies in their folder. */
+const MAPS = ["tsconfig.json", "tsconfig.base.json", "jsconfig.json"];
+/** Configurations of a build. */
+const BUILDS = ["tsconfig.build.json", "tsconfig.json"];
+const MAX_EXTENDS = 8;
+
+export const TSCONFIG_NAMES = [...new Set([...MAPS, ...BUILDS])];
+
+export function readPathMaps(project: ProjectFiles): PathMap[] {
+  const maps: PathMap[] = [];
+  for (const name of MAPS) {
+    for (const path of project.configsNamed(name)) {
+      const { baseUrl, paths } = optionsAt(project, path, 0);
+      if (baseUrl !== undefined || paths.length > 0) maps.push({ baseUrl, paths, folder: dirname(path) });
+    }
+  }
+  return maps.sort((a, b) => b.folder.length - a.folder.length || (a.folder < b.folder ? -1 : 1));
+}
+
+/** What the configurations of a folder build, and from where. */
+export function buildsIn(project: ProjectFiles, folder: string): Build[] {
+  const builds: Build[] = [];
+  for (const name of BUILDS) {
+    const path = join(folder, name);
+    if (project.readConfig(path) === undefined) continue;
+    const { made, rootDir, include } = optionsAt(project, path, 0);
+    // Without `rootDir` the compiler takes the folder that all inputs share.
+    const from = rootDir ?? commonFolder(include ?? [folder]);
+    for (const one of made) if (one !== from) builds.push({ made: one, from });
+  }
+  return builds;
+}
+
+function commonFolder(folders: readonly string[]): string {
+  let [common = ""] = folders;
+  for (const folder of folders)
+    while (common !== "" && folder !== common && !folder.startsWith(`${common}/`)) common = dirname(common);
+  return common;
+}
+
+const strings = (value: unknown): string[] =>
+  Array.isArray(value) ? value.filter((one): one is string => typeof one === "string") : [];
+
+function optionsAt(project: ProjectFiles, path: string, depth: number): Options {
+  const folder = dirname(path);
+  const json = asRecord(parseJsonc(project.readConfig(path) ?? ""));
+  const options = asRecord(json["compilerOptions"]);
+  const result: Options = { folder, baseUrl: undefined, paths: [], made: [], rootDir: undefined, include: undefined };
+  const extending = json["extends"];
+  for (const parent of Array.isArray(extending) ? extending : [extending]) {
+    if (typeof parent !== "string" || !parent.startsWith(".") || depth >= MAX_EXTENDS) continue;
+    const base = join(folder, parent.endsWith(".json") ? parent : `${parent}.json`);
+    const inherited = optionsAt(project, base, depth + 1);
+    result.baseUrl = inherited.baseUrl ?? result.baseUrl;
+    result.rootDir = inherited.rootDir ?? result.rootDir;
+    result.include = inherited.include ?? result.include;
+    if (inherited.paths.length > 0) result.paths = inherited.paths;
+    if (inherited.made.length > 0) result.made = inherited.made;
+  }
+  if (typeof options["baseUrl"] === "string") result.baseUrl = join(folder, options["baseUrl"]);
+  if (typeof options["rootDir"] === "string") result.rootDir = join(folder, options["rootDir"]);
+  const made = strings([options["outDir"], options["declarationDir"]]).map((one) => join(folder, one));
+  if (made.length > 0) result.made = made;
+  // The part of a pattern before its first wildcard, without a file's name.
+  const include = strings(json["include"]).map((one) =>
+    join(folder, one.replace(/(^|\/)[^/]*[*?].*$|\/?[^/]+\.\w+$/, "")),
+  );
+  if (include.length > 0) result.include = include;
+  const paths = asRecord(options["paths"]);
+  if (Object.keys(paths).length > 0) result.paths = pathsOf(paths, result.baseUrl ?? folder);
+  return result;
+}
+
+function pathsOf(paths: Record<string, unknown>, base: string): PathMap["paths"] {
+  const found = Object.entries(paths).map(([pattern, targets]) => {
+    const star = pattern.indexOf("*");
+    return {
+      prefix: star < 0 ? pattern : pattern.slice(0, star),
+      suffix: star < 0 ? "" : pattern.slice(star + 1),
+      exact: star < 0,
+      targets: strings(targets).map((target) => join(base, target)),
+    };
+  });
+  return found.sort((a, b) => Number(b.exact) - Number(a.exact) || b.prefix.length - a.prefix.length);
+}

@@ -1,0 +1,12 @@
+/** Names of the members that PHP's library, and the interfaces of its standards, have. */
+import { plainLibrary } from "../library.ts";
+
+export const PHP_LIBRARY = plainLibrary(`
+  getMessage getCode getPrevious getFile getLine getTrace getTraceAsString current rewind valid offsetExists
+  offsetGet offsetSet offsetUnset getIterator jsonSerialize serialize unserialize modify setTimezone setTime
+  setDate getTimestamp getTimezone diff fetchAll fetchColumn prepare bindValue bindParam beginTransaction rollBack
+  lastInsertId rowCount getName getShortName newInstance newInstanceArgs invoke getAttributes bindTo fromCallable
+  getReturn attach detach unshift enqueue dequeue extract isEmpty toArray warning notice alert emergency critical
+  getBody getHeaders getHeaderLine withHeader getStatusCode getUri getMethod getContents eof tell getSize substring
+  toString
+`);

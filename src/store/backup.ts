@@ -1,0 +1,246 @@
+/**
+ * A data folder as one archive, also while its server runs: a copy of the database of one moment, then the files. What
+ * files the database names were there before it named them, so the copy of it is made first.
+ */
+import {
+  closeSync,
+  createReadStream,
+  createWriteStream,
+  existsSync,
+  fsyncSync,
+  lstatSync,
+  mkdirSync,
+  mkdtempSync,
+  openSync,
+  readdirSync,
+  readlinkSync,
+  renameSync,
+  rmSync,
+  symlinkSync,
+} from "node:fs";
+import { basename, dirname, join, resolve } from "node:path";
+import type { Readable } from "node:stream";
+import { pipeline } from "node:stream/promises";
+import { createGunzip, createGzip } from "node:zlib";
+import Database from "better-sqlite3";
+import { extract, type Pack, pack } from "tar-stream";
+import { messageOf, Problem } from "../core/errors.ts";
+import { BUILD } from "../core/version.ts";
+
+const DATABASE = "skep.db";
+/** First in every archive: says what it is. */
+const LABEL = "backup.json";
+const KEYS = "keys";
+const PARTS = [KEYS, "agents", "vaults", "uploads", "mcp", "projects", "workspaces"];
+
+export interface BackupReport {
+  files: number;
+  /** Of the content, before it was packed. */
+  bytes: number;
+  /** Whether it holds the keys without which its secrets cannot be read. */
+  keys: boolean;
+}
+
+export interface BackupOptions {
+  /** Leave the keys out, so that who has the archive alone cannot read the secrets in it. */
+  withoutKeys: boolean;
+  progress?(report: BackupReport): void;
+}
+
+const failed = (code: string, detail: string) => new Problem(422, code, detail);
+
+/**
+ * Writes a gzipped tar, for its owner alone; nothing is there under its name before it is whole.
+ * @throws Problem 422 without a database in the folder, when the file is there already, or cannot be written.
+ */
+export async function writeBackup(data: string, file: string, options: BackupOptions): Promise<BackupReport> {
+  if (!existsSync(join(data, DATABASE)))
+    throw failed("no_data", `${data} is not a data folder: there is no ${DATABASE} in it. Name it with --data.`);
+  if (existsSync(file)) throw failed("exists", `${file} is there already. Name another file, or remove it.`);
+  const aside = scratchBeside(file);
+  try {
+    copyDatabase(join(data, DATABASE), join(aside, DATABASE));
+    const draft = join(aside, "archive");
+    const report = await packed(data, join(aside, DATABASE), draft, options);
+    const descriptor = openSync(draft, "r");
+    fsyncSync(descriptor);
+    closeSync(descriptor);
+    renameSync(draft, file);
+    return report;
+  } finally {
+    rmSync(aside, { recursive: true, force: true });
+  }
+}
+
+function scratchBeside(file: string): string {
+  try {
+    return mkdtempSync(join(dirname(resolve(file)), `.${basename(file)}-`));
+  } catch (error) {
+    throw failed("not_writable", `${dirname(resolve(file))} cannot be written (${codeOf(error)}).`);
+  }
+}
+
+function copyDatabase(from: string, to: string): void {
+  try {
+    const db = new Database(from, { fileMustExist: true });
+    try {
+      db.prepare("VACUUM INTO ?").run(to);
+    } finally {
+      db.close();
+    }
+  } catch (error) {
+    throw failed("database_unreadable", `The database could not be copied: ${messageOf(error)}. See: skep doctor`);
+  }
+}
+
+async function packed(data: string, database: string, draft: string, options: BackupOptions): Promise<BackupReport> {
+  const archive = pack();
+  const report: BackupReport = { files: 0, bytes: 0, keys: !options.withoutKeys };
+  const written = pipeline(
+    archive as unknown as Readable,
+    createGzip({ level: 6 }),
+    createWriteStream(draft, { mode: 0o600 }),
+  );
+  const fill = async () => {
+    const label = { format: 1, version: BUILD.version, made_at: new Date().toISOString(), keys: report.keys };
+    archive.entry({ name: LABEL, mode: 0o600 }, `${JSON.stringify(label)}\n`);
+    await addFile(archive, database, DATABASE, report);
+    for (const part of PARTS) {
+      if (part === KEYS && options.withoutKeys) continue;
+      await addTree(archive, join(data, part), part, (added) => {
+        report.files += added.files;
+        report.bytes += added.bytes;
+        options.progress?.(report);
+      });
+    }
+    archive.finalize();
+  };
+  try {
+    await Promise.all([written, fill()]);
+  } catch (error) {
+    archive.destroy();
+    await written.catch(() => {});
+    throw error instanceof Problem
+      ? error
+      : failed("not_written", `The backup could not be written (${codeOf(error)}).`);
+  }
+  return report;
+}
+
+type Counted = Pick<BackupReport, "files" | "bytes">;
+
+async function addTree(archive: Pack, path: string, name: string, count: (added: Counted) => void): Promise<void> {
+  const stat = lstatSync(path, { throwIfNoEntry: false });
+  if (!stat) return;
+  if (stat.isDirectory()) {
+    archive.entry({ name: `${name}/`, type: "directory", mode: stat.mode & 0o777 });
+    for (const entry of readdirSync(path)) await addTree(archive, join(path, entry), `${name}/${entry}`, count);
+  } else if (stat.isSymbolicLink()) {
+    archive.entry({ name, type: "symlink", linkname: readlinkSync(path) });
+  } else if (stat.isFile()) {
+    const added = { files: 0, bytes: 0 };
+    await addFile(archive, path, name, added);
+    count(added);
+  }
+}
+
+const ZEROS = new Uint8Array(64 * 1024);
+
+/** A file that is changed meanwhile is as long as it was found; one that is gone is left out. */
+async function addFile(archive: Pack, path: string, name: string, count: Counted): Promise<void> {
+  const stat = lstatSync(path, { throwIfNoEntry: false });
+  if (!stat?.isFile()) return;
+  const { size } = stat;
+  await new Promise<void>((done, fail) => {
+    const header = { name, size, mode: stat.mode & 0o777, mtime: stat.mtime };
+    const entry = archive.entry(header, (error) => (error ? fail(error) : done())) as unknown as NodeJS.WritableStream;
+    void fillEntry(entry, path, size).then(() => entry.end(), fail);
+  });
+  count.files += 1;
+  count.bytes += size;
+}
+
+async function fillEntry(entry: NodeJS.WritableStream, path: string, size: number): Promise<void> {
+  const write = async (bytes: Uint8Array) => {
+    if (!entry.write(bytes)) await new Promise((drained) => entry.once("drain", drained));
+  };
+  let left = size;
+  if (size > 0)
+    for await (const chunk of createReadStream(path, { end: size - 1 })) {
+      left -= (chunk as Buffer).length;
+      await write(chunk as Buffer);
+    }
+  for (; left > 0; left -= Math.min(left, ZEROS.length)) await write(ZEROS.subarray(0, left));
+}
+
+/**
+ * Puts a backup into an empty or missing folder. Links are made last, so that nothing is written through one.
+ * @throws Problem 422 when the folder holds something, or the file is no whole backup; then nothing stays in the folder.
+ */
+export async function restoreBackup(file: string, data: string): Promise<BackupReport> {
+  if (!existsSync(file)) throw failed("unreadable", `There is no file ${file}.`);
+  if (existsSync(data) && readdirSync(data).length > 0)
+    throw failed("not_empty", `${data} is not empty. Restore into a new folder, or move this one aside first.`);
+  const report: BackupReport = { files: 0, bytes: 0, keys: false };
+  const links: { path: string; to: string }[] = [];
+  let isLabelled = false;
+  const wasThere = existsSync(data);
+  mkdirSync(data, { recursive: true, mode: 0o700 });
+  try {
+    const archive = extract();
+    const read = pipeline(createReadStream(file), createGunzip(), archive as unknown as NodeJS.WritableStream);
+    const unpack = async () => {
+      for await (const entry of archive) {
+        const { name, type, mode, linkname, size } = entry.header;
+        if (name === LABEL) isLabelled = true;
+        else if (!isLabelled) throw failed("no_backup", `${file} is not a backup of Skep.`);
+        else {
+          const path = placeOf(data, name);
+          if (type === "directory") mkdirSync(path, { recursive: true, mode: 0o700 });
+          else if (type === "symlink") links.push({ path, to: linkname ?? "" });
+          else if (type === "file") {
+            mkdirSync(dirname(path), { recursive: true, mode: 0o700 });
+            await pipeline(entry, createWriteStream(path, { flags: "wx", mode: (mode ?? 0o600) & 0o700 }));
+            report.files += 1;
+            report.bytes += size ?? 0;
+            report.keys ||= name.startsWith(`${KEYS}/`);
+            continue;
+          }
+        }
+        entry.resume();
+      }
+    };
+    await Promise.all([read, unpack()]);
+    assertDatabase(join(data, DATABASE), file);
+    for (const { path, to } of links) symlinkSync(to, path);
+    return report;
+  } catch (error) {
+    for (const name of readdirSync(data)) rmSync(join(data, name), { recursive: true, force: true });
+    if (!wasThere) rmSync(data, { recursive: true, force: true });
+    if (error instanceof Problem) throw error;
+    throw failed("no_backup", `${file} is not a whole backup of Skep (${codeOf(error)}). Nothing was restored.`);
+  }
+}
+
+/** @throws Problem for a name that leads elsewhere, or to what no backup holds. */
+function placeOf(data: string, name: string): string {
+  const segments = name.replace(/\/$/, "").split("/");
+  const isOurs = name === DATABASE || PARTS.includes(segments[0]!);
+  if (!isOurs || segments.some((one) => one === "" || one === "." || one === ".." || one.includes("\0")))
+    throw failed("no_backup", "The archive holds a file that no backup of Skep holds. Nothing was restored.");
+  return join(data, ...segments);
+}
+
+function assertDatabase(path: string, file: string): void {
+  if (!existsSync(path)) throw failed("no_backup", `${file} holds no database. Nothing was restored.`);
+  const db = new Database(path, { readonly: true });
+  try {
+    const [found] = db.pragma("quick_check") as { quick_check: string }[];
+    if (found?.quick_check !== "ok")
+      throw failed("damaged", `The database in ${file} is damaged. Nothing was restored.`);
+  } finally {
+    db.close();
+  }
+}
+
+const codeOf = (error: unknown): string => (error as { code?: string }).code ?? messageOf(error);

@@ -1,0 +1,128 @@
+/** What is handed in: a file that is read, or what was said in a meeting, which an agent works up. */
+import { type DragEvent, useState } from "react";
+import { useLocation } from "wouter";
+import { client, fieldError, must } from "../../api/client.ts";
+import { refresh } from "../../api/queries.ts";
+import { useAction } from "../../ui/action.ts";
+import { Dialog } from "../../ui/dialog.tsx";
+import { Field, Input, TextArea } from "../../ui/field.tsx";
+import { Form } from "../../ui/form.tsx";
+import { notify } from "../../ui/notice.tsx";
+import { ProjectField } from "../../ui/pickers.tsx";
+
+const FOR_ALL = "Everybody who sees the project reads it.";
+
+export function AddDocument({ onClose }: { onClose(): void }) {
+  const action = useAction();
+  const [file, setFile] = useState<File>();
+  return (
+    <Dialog title="Add a document" onClose={onClose}>
+      <Form
+        action={action}
+        word="Add"
+        onCancel={onClose}
+        submit={async ({ text }) => {
+          const form = new FormData();
+          if (file) form.set("file", file, file.name);
+          for (const name of ["title", "project_id"]) if (text(name)) form.set(name, text(name));
+          await must(client.POST("/v1/ingest/document", { body: form as never, bodySerializer: () => form }));
+          await refresh("/v1/documents");
+          notify("It is being read.");
+          onClose();
+        }}
+      >
+        <Field
+          label="File"
+          hint="PDF, DOCX, HTML, Markdown or text; 50 MiB at most."
+          error={fieldError(action.error, "file")}
+        >
+          <Input
+            type="file"
+            required
+            accept=".pdf,.docx,.html,.htm,.md,.txt"
+            className="py-1.5"
+            onChange={(event) => setFile(event.target.files?.[0])}
+          />
+        </Field>
+        <Field label="Title" hint="Left empty: the document's own." error={fieldError(action.error, "title")}>
+          <Input name="title" maxLength={300} />
+        </Field>
+        <ProjectField none="None: mine alone" hint={FOR_ALL} error={action.error} />
+      </Form>
+    </Dialog>
+  );
+}
+
+const wordsOf = (text: string): string[] =>
+  text
+    .split(",")
+    .map((word) => word.trim())
+    .filter(Boolean);
+
+export function AddTranscript({ onClose }: { onClose(): void }) {
+  const action = useAction();
+  const [transcript, setTranscript] = useState("");
+  const [, navigate] = useLocation();
+  const take = (file: File | undefined) => file && void file.text().then(setTranscript);
+  const drop = (event: DragEvent) => {
+    event.preventDefault();
+    take(event.dataTransfer.files[0]);
+  };
+  return (
+    <Dialog title="Add a transcript" onClose={onClose} wide>
+      <Form
+        action={action}
+        word="Add"
+        onCancel={onClose}
+        submit={async ({ text }) => {
+          const [participants, tags] = [wordsOf(text("participants")), wordsOf(text("tags"))];
+          const body = {
+            transcript,
+            ...(text("title") ? { title: text("title") } : {}),
+            ...(participants.length > 0 ? { participants } : {}),
+            ...(tags.length > 0 ? { tags } : {}),
+            ...(text("project_id") ? { project_id: text("project_id") } : {}),
+          };
+          const { document_id } = await must(client.POST("/v1/ingest/transcript", { body }));
+          await refresh("/v1/documents");
+          navigate(`/documents/${document_id}`);
+        }}
+      >
+        <p className="mb-3 text-dim">
+          It is kept as a document, and the scribe writes summary, decisions and action items to its memory.
+        </p>
+        <Field
+          label="What was said"
+          hint="Paste it, or drop a text file here."
+          error={fieldError(action.error, "transcript")}
+        >
+          <TextArea
+            rows={9}
+            required
+            value={transcript}
+            onChange={(event) => setTranscript(event.target.value)}
+            onDragOver={(event) => event.preventDefault()}
+            onDrop={drop}
+            placeholder={"Ann: Prices are cents from now on.\nBen: I tell the others."}
+          />
+        </Field>
+        <Field label="Title" error={fieldError(action.error, "title")}>
+          <Input name="title" maxLength={300} placeholder="Weekly meeting" />
+        </Field>
+        <div className="grid gap-x-3 sm:grid-cols-2">
+          <Field
+            label="Who was there"
+            hint="Names, separated by commas."
+            error={fieldError(action.error, "participants")}
+          >
+            <Input name="participants" />
+          </Field>
+          <Field label="Tags" hint="Separated by commas." error={fieldError(action.error, "tags")}>
+            <Input name="tags" />
+          </Field>
+        </div>
+        <ProjectField none="None: mine alone" hint={FOR_ALL} error={action.error} />
+      </Form>
+    </Dialog>
+  );
+}

@@ -1,0 +1,60 @@
+/** Logging in to a tool server that wants it: on the page of its authorization server, which comes back to this server. */
+import { ExternalLink, LogOut } from "lucide-react";
+import { useState } from "react";
+import { client, must } from "../../api/client.ts";
+import { refresh } from "../../api/queries.ts";
+import { useAction } from "../../ui/action.ts";
+import { Button } from "../../ui/button.tsx";
+import { ProblemNote } from "../../ui/note.tsx";
+import { Panel } from "../../ui/page.tsx";
+import type { Server } from "../tool-servers/server-form.tsx";
+
+export function LogIn({ server: { id, needs_authorization, authorized } }: { server: Server }) {
+  const action = useAction();
+  const [address, setAddress] = useState<string>();
+  const params = { path: { id } };
+  const begin = () =>
+    action.run(async () => {
+      const { authorization_url } = await must(client.POST("/v1/mcp/{id}/authorize", { params }));
+      setAddress(authorization_url);
+    });
+  const forget = () =>
+    action.run(async () => {
+      await must(client.DELETE("/v1/mcp/{id}/authorization", { params }));
+      setAddress(undefined);
+      await refresh("/v1/mcp");
+    });
+  return (
+    <Panel className="mb-4 flex flex-wrap items-center gap-x-4 gap-y-2 p-4">
+      <p className="min-w-0 flex-1 basis-64">
+        {needs_authorization
+          ? "It runs once somebody has logged in to it. All agents that may use it then act by that log-in."
+          : "Skep is logged in to it. All agents that may use it act by that log-in."}
+      </p>
+      {needs_authorization && !address && (
+        <Button kind="primary" busy={action.busy} onClick={begin}>
+          Log in to it
+        </Button>
+      )}
+      {needs_authorization && address && (
+        <a
+          href={address}
+          target="_blank"
+          rel="noreferrer"
+          className="inline-flex items-center gap-1.5 font-medium break-all underline"
+        >
+          Go on at {new URL(address).host}
+          <ExternalLink aria-hidden size={13} className="shrink-0" />
+        </a>
+      )}
+      {authorized && (
+        <Button icon={<LogOut aria-hidden size={14} />} busy={action.busy} onClick={forget}>
+          Forget the log-in
+        </Button>
+      )}
+      <div className="w-full empty:hidden">
+        <ProblemNote error={action.error} />
+      </div>
+    </Panel>
+  );
+}

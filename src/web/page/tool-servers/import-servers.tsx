@@ -1,0 +1,128 @@
+/** Tool servers out of a file that editors and desktop programs keep: pasted, dropped or chosen. Nothing is started. */
+import { useState } from "react";
+import { Link } from "wouter";
+import { client, fieldError, must, type Schemas } from "../../api/client.ts";
+import { refresh } from "../../api/queries.ts";
+import { useAction } from "../../ui/action.ts";
+import { Button } from "../../ui/button.tsx";
+import { Dialog } from "../../ui/dialog.tsx";
+import { Field, Input, TextArea } from "../../ui/field.tsx";
+import { Form } from "../../ui/form.tsx";
+import { plural } from "../../ui/format.ts";
+
+type Imported = Schemas["ImportMcpAnswer"];
+
+const EXAMPLE = `{"mcpServers": {"tickets": {"url": "https://tickets.example.org/mcp"}}}`;
+
+/** @throws Error that says where the text stops being JSON. */
+function parsed(text: string): Record<string, unknown> {
+  let value: unknown;
+  try {
+    value = JSON.parse(text);
+  } catch (error) {
+    throw new Error(`This is not JSON: ${(error as Error).message}`);
+  }
+  if (typeof value === "object" && value !== null && !Array.isArray(value)) return value as Record<string, unknown>;
+  throw new Error("This is not an object with mcpServers.");
+}
+
+export function ImportServers({ onClose }: { onClose(): void }) {
+  const action = useAction();
+  const [text, setText] = useState("");
+  const [imported, setImported] = useState<Imported>();
+  const [over, setOver] = useState(false);
+  const take = (file: File | undefined) => file && void file.text().then(setText);
+  if (imported) return <Result imported={imported} onClose={onClose} />;
+  return (
+    <Dialog title="Import tool servers" onClose={onClose} wide>
+      <Form
+        action={action}
+        word="Import"
+        onCancel={onClose}
+        submit={async (fields) => {
+          const image = fields.text("image");
+          const body = { config: parsed(text), ...(image ? { image } : {}) };
+          setImported(await must(client.POST("/v1/mcp/import", { body })));
+          await refresh("/v1/mcp");
+        }}
+      >
+        <p className="mb-3 text-dim">
+          Takes a file with <code>mcpServers</code> (or <code>servers</code>), or a <code>server.json</code> of the MCP
+          registry. What is imported is switched off until you switch it on.
+        </p>
+        <Field label="File">
+          <Input
+            type="file"
+            accept=".json,application/json"
+            className="py-1.5"
+            onChange={(event) => take(event.target.files?.[0])}
+          />
+        </Field>
+        <Field label="Its text" hint="Paste it, or drop the file here." error={fieldError(action.error, "config")}>
+          <TextArea
+            rows={9}
+            required
+            spellCheck={false}
+            value={text}
+            placeholder={EXAMPLE}
+            onChange={(event) => setText(event.target.value)}
+            onDragOver={(event) => {
+              event.preventDefault();
+              setOver(true);
+            }}
+            onDragLeave={() => setOver(false)}
+            onDrop={(event) => {
+              event.preventDefault();
+              setOver(false);
+              take(event.dataTransfer.files[0]);
+            }}
+            className={`font-mono ${over ? "border-accent" : ""}`}
+          />
+        </Field>
+        <Field
+          label="Container image of its programs"
+          hint="Left empty, programs run on the host, where the server allows that."
+          error={fieldError(action.error, "image")}
+        >
+          <Input name="image" spellCheck={false} />
+        </Field>
+      </Form>
+    </Dialog>
+  );
+}
+
+function Result({ imported: { created, left_out }, onClose }: { imported: Imported; onClose(): void }) {
+  return (
+    <Dialog title="Imported" onClose={onClose}>
+      <p role="status" className="mb-2">
+        {plural(created.length, "server")} added, switched off.
+      </p>
+      <ul className="mb-3 list-disc pl-5">
+        {created.map(({ id, name }) => (
+          <li key={id}>
+            <Link href={`/tool-servers/${id}`} className="underline">
+              {name || id}
+            </Link>
+          </li>
+        ))}
+      </ul>
+      {left_out.length > 0 && (
+        <>
+          <p className="mb-1 font-medium">Left out</p>
+          <ul className="mb-3 list-disc pl-5">
+            {left_out.map(({ name, reason }) => (
+              <li key={name}>
+                <b>{name}</b>: {reason}
+              </li>
+            ))}
+          </ul>
+        </>
+      )}
+      <div className="flex justify-end">
+        <Button kind="primary" onClick={onClose}>
+          Close
+        </Button>
+      </div>
+    </Dialog>
+  );
+}

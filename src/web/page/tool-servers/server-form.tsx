@@ -1,0 +1,178 @@
+/** A tool server, added or changed. Values are shown masked; one that is left as it stands stays as it is. */
+import { useState } from "react";
+import { client, fieldError, must } from "../../api/client.ts";
+import { type RowOf, refresh } from "../../api/queries.ts";
+import { useAction } from "../../ui/action.ts";
+import { Dialog } from "../../ui/dialog.tsx";
+import { Field, Input, Select, TextArea } from "../../ui/field.tsx";
+import { type Fields, Form } from "../../ui/form.tsx";
+
+export type Server = RowOf<"/v1/mcp">;
+type Transport = Server["transport"];
+
+/** `NAME=value` lines. */
+const valuesOf = (text: string): Record<string, string> =>
+  Object.fromEntries(
+    text
+      .split("\n")
+      .filter((line) => line.includes("="))
+      .map((line) => [line.slice(0, line.indexOf("=")).trim(), line.slice(line.indexOf("=") + 1).trim()]),
+  );
+const linesOf = (values: Record<string, string>): string =>
+  Object.entries(values)
+    .map(([name, value]) => `${name}=${value}`)
+    .join("\n");
+
+/** What a program or a service is reached by. */
+function reachOf(local: boolean, { text, raw, number }: Fields) {
+  const values = valuesOf(raw("values"));
+  if (!local) return { url: text("url"), headers: values };
+  return {
+    ...{ command: text("command") || null, args: raw("args").split("\n").filter(Boolean), env: values },
+    ...{ image: text("image") || null, network: text("network") as Server["network"] },
+    ...(number("memory_mb") === undefined ? {} : { memory_mb: number("memory_mb") as number }),
+  };
+}
+
+interface Props {
+  /** The one that is changed; none to add one. */
+  server: Server | undefined;
+  onClose(): void;
+  onSaved(server: Server): void;
+}
+
+export function ServerForm({ server, onClose, onSaved }: Props) {
+  const action = useAction();
+  const [transport, setTransport] = useState<Transport>(server?.transport ?? "http");
+  const local = transport === "stdio";
+  const about = (name: string) => fieldError(action.error, name);
+  const submit = async (fields: Fields) => {
+    const { text, number } = fields;
+    const common = {
+      ...{ name: text("name") || text("id") || server?.id || "", description: text("description"), transport },
+      ...(number("timeout_s") === undefined ? {} : { timeout_ms: Math.round((number("timeout_s") as number) * 1_000) }),
+      ...reachOf(local, fields),
+    };
+    const saved = server
+      ? await must(client.PUT("/v1/mcp/{id}", { params: { path: { id: server.id } }, body: common }))
+      : await must(client.POST("/v1/mcp", { body: { ...common, id: text("id"), agents: ["*"] } }));
+    await refresh("/v1/mcp");
+    onSaved(saved);
+  };
+  return (
+    <Dialog title={server ? `Change ${server.name || server.id}` : "Add a tool server"} onClose={onClose}>
+      <Form action={action} word={server ? "Save" : "Add"} onCancel={onClose} submit={submit}>
+        {server ? (
+          <Field label="Name" error={about("name")}>
+            <Input name="name" required maxLength={200} defaultValue={server.name} />
+          </Field>
+        ) : (
+          <Field label="Id" hint="Its tools are called id__tool." error={about("id")}>
+            <Input name="id" required spellCheck={false} placeholder="tickets" />
+          </Field>
+        )}
+        <Field label="Description" error={about("description")}>
+          <Input name="description" maxLength={4_000} defaultValue={server?.description} />
+        </Field>
+        <Field label="Kind" error={about("transport")}>
+          <Select value={transport} onChange={(event) => setTransport(event.target.value as Transport)}>
+            <option value="http">A service (HTTP)</option>
+            <option value="sse">A service (HTTP with SSE, older)</option>
+            <option value="stdio">A program (stdio)</option>
+          </Select>
+        </Field>
+        {local ? (
+          <ProgramFields server={server} about={about} />
+        ) : (
+          <Field
+            label="Address"
+            hint={server ? "Another address drops the headers and the log-in that were for this one." : undefined}
+            error={about("url")}
+          >
+            <Input
+              name="url"
+              required
+              spellCheck={false}
+              defaultValue={server?.url ?? ""}
+              placeholder="https://tickets.example.org/mcp"
+            />
+          </Field>
+        )}
+        <Field
+          label={local ? "Environment" : "Headers"}
+          hint={`NAME=value, one a line. \${secret:NAME} stands for a stored secret.${server ? " Masked values that you leave stay." : ""}`}
+          error={about(local ? "env" : "headers")}
+        >
+          <TextArea
+            key={local ? "env" : "headers"}
+            name="values"
+            rows={2}
+            spellCheck={false}
+            className="font-mono"
+            defaultValue={server ? linesOf(local ? server.env : server.headers) : ""}
+          />
+        </Field>
+        <Field label="Time for one call, seconds" error={about("timeout_ms")}>
+          <Input
+            name="timeout_s"
+            type="number"
+            min={0.1}
+            step="any"
+            inputMode="decimal"
+            defaultValue={server ? server.timeout_ms / 1_000 : ""}
+            placeholder="the server's default"
+          />
+        </Field>
+      </Form>
+    </Dialog>
+  );
+}
+
+interface ProgramProps {
+  server: Server | undefined;
+  about(name: string): string | undefined;
+}
+
+function ProgramFields({ server, about }: ProgramProps) {
+  return (
+    <>
+      <Field
+        label="Container image"
+        hint="Left empty, it runs on the host, where the server allows that."
+        error={about("image")}
+      >
+        <Input name="image" spellCheck={false} defaultValue={server?.image ?? ""} />
+      </Field>
+      <Field label="Program" error={about("command")}>
+        <Input name="command" spellCheck={false} defaultValue={server?.command ?? ""} />
+      </Field>
+      <Field label="Arguments" hint="One a line." error={about("args")}>
+        <TextArea
+          name="args"
+          rows={2}
+          spellCheck={false}
+          className="font-mono"
+          defaultValue={server?.args.join("\n")}
+        />
+      </Field>
+      <div className="grid gap-x-3 sm:grid-cols-2">
+        <Field label="Network of its container" error={about("network")}>
+          <Select name="network" defaultValue={server?.network ?? "bridge"}>
+            <option value="none">None</option>
+            <option value="bridge">The internet</option>
+          </Select>
+        </Field>
+        <Field label="Memory, MB" error={about("memory_mb")}>
+          <Input
+            name="memory_mb"
+            type="number"
+            min={16}
+            inputMode="numeric"
+            defaultValue={server?.memory_mb ?? ""}
+            placeholder="the server's default"
+          />
+        </Field>
+      </div>
+    </>
+  );
+}

@@ -1,0 +1,41 @@
+/** How far a piece of background work is, with a way to stop it. */
+import { api, client, must } from "../api/client.ts";
+import { refresh } from "../api/queries.ts";
+import { useAction } from "./action.ts";
+import { Button } from "./button.tsx";
+import { ProblemNote } from "./note.tsx";
+import { Panel } from "./page.tsx";
+
+/** @param about what is done, as a sentence. */
+export function JobProgress({ id, about }: { id: string; about: string }) {
+  const params = { path: { id } };
+  const { data } = api.useQuery("get", "/v1/jobs/{id}", { params });
+  const action = useAction();
+  const stop = () =>
+    action.run(async () => {
+      await must(client.POST("/v1/jobs/{id}/cancel", { params }));
+      await refresh("/v1/jobs");
+    });
+  return (
+    <Panel className="p-4">
+      <div className="flex flex-wrap items-center gap-3">
+        <div className="min-w-0 flex-1 basis-56">
+          <p className="mb-1">
+            {about}
+            {data?.detail && <span className="text-dim"> {data.detail}</span>}
+          </p>
+          <progress
+            aria-label={about}
+            max={100}
+            {...(data?.percent == null ? {} : { value: data.percent })}
+            className="h-2 w-full"
+          />
+        </div>
+        <Button busy={action.busy} onClick={stop}>
+          Stop
+        </Button>
+      </div>
+      <ProblemNote error={action.error} />
+    </Panel>
+  );
+}
