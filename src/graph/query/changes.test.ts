@@ -3,7 +3,7 @@ import { afterEach, expect, test } from "bun:test";
 import { readFileSync, renameSync } from "node:fs";
 import { join } from "node:path";
 import { createSourceTree, SHOP, type SourceTree } from "../../testing/source-tree.ts";
-import { createGraphSession, type GraphSession } from "../session.ts";
+import { createGraphSession, type GraphSession } from "../serve/session.ts";
 import type { Changes } from "./changes.ts";
 
 const trees: SourceTree[] = [];
