@@ -1,10 +1,10 @@
 /** Which files an edit makes be resolved again: no more than needed, and never fewer. */
 import { beforeAll, describe, expect, test } from "bun:test";
 import { type Resolution, resolveFiles } from "../index/analyse.ts";
-import { packFacts } from "../parse/facts.ts";
-import { createGrammars, type Grammars } from "../parse/grammar.ts";
-import { endingOf, languageOf } from "../parse/languages.ts";
-import { factsOf } from "../parse/parse-file.ts";
+import { packFacts } from "../language/facts.ts";
+import { createGrammars, type Grammars } from "../language/grammar.ts";
+import { endingOf, languageOf } from "../language/languages.ts";
+import { factsOf } from "../language/parse-file.ts";
 import { affectedFiles } from "./affected.ts";
 import type { SourceFile } from "./repository.ts";
 

@@ -22,12 +22,12 @@ import {
   SPACE,
   SYMBOL,
   SymbolFlag,
-} from "../parse/fact-layout.ts";
-import { listItems } from "../parse/facts.ts";
-import type { ImportTarget } from "../parse/language.ts";
+} from "../language/fact-layout.ts";
+import { listItems } from "../language/facts.ts";
+import type { ImportTarget } from "../language/language.ts";
 import type { Engine, Entity } from "./engine.ts";
 import { isReference } from "./repository.ts";
-import { THIS_ID, type TypeEnv, type ValueType } from "./value-type.ts";
+import { THIS_ID, type TypeEnv, type ValueType } from "./types/value-type.ts";
 
 export interface Surface {
   /** What is seen under each name. */
