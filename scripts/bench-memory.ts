@@ -11,7 +11,7 @@ import { join } from "node:path";
 import { parseArgs } from "node:util";
 import { anyOf, termsOf } from "../src/store/word-search.ts";
 import { startServer } from "../src/testing/server.ts";
-import { median, quantile } from "./bench-figures.ts";
+import { median, processorMs, quantile } from "./bench-figures.ts";
 import { PASSAGES } from "./memory-questions.ts";
 
 const { values } = parseArgs({
@@ -100,6 +100,7 @@ try {
     `${((performance.now() - begun) / 1_000).toFixed(1)} s`,
   );
   const times: number[] = [];
+  const before = processorMs(server.pid);
   for (let n = 0; n < searches; n++) {
     const query = words(1 + (n % 6));
     const asked = performance.now();
@@ -108,6 +109,10 @@ try {
     times.push(performance.now() - asked);
   }
   say("search of 1 to 6 words, p50, p99", `${median(times).toFixed(1)} ms, ${quantile(times, 0.99).toFixed(1)} ms`);
+  say(
+    "processor time of the server for one of them",
+    `${((processorMs(server.pid) - before) / searches).toFixed(1)} ms`,
+  );
   await recall();
 } finally {
   await server.remove();
