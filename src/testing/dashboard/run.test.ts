@@ -53,6 +53,27 @@ describe.skipIf(!hasBrowser())("a run", () => {
     expect(faults).toEqual([]);
   });
 
+  test("a filter of the list is saved under a name, is there in another browser, and is removed", async () => {
+    const { server, browser, ids } = dashboard();
+    const first = await visit(browser, server.url);
+    await first.open("/runs?status=failed");
+    await first.page.getByRole("button", { name: "Save this filter" }).click();
+    await first.page.getByRole("dialog").getByLabel("Name").fill("What broke");
+    await first.page.getByRole("dialog").getByRole("button", { name: "Save" }).click();
+    await first.page.getByRole("link", { name: "What broke" }).waitFor();
+    await first.close();
+    const second = await visit(browser, server.url);
+    await second.open("/runs");
+    await second.page.getByRole("link", { name: "What broke" }).click();
+    await second.page.waitForURL(/status=failed/);
+    await second.page.getByRole("link", { name: /Nightly checks/ }).waitFor();
+    expect(await second.page.getByRole("table", { name: "Runs" }).getByRole("row").count()).toBe(2);
+    await second.page.getByRole("button", { name: "Remove the filter What broke" }).click();
+    await second.page.getByRole("link", { name: "What broke" }).waitFor({ state: "detached" });
+    await second.close();
+    expect([...first.faults, ...second.faults, ids.failed === ""]).toEqual([false]);
+  });
+
   test("restarted from its key with guidance, it tries again; both attempts stand beside each other", async () => {
     const { server, browser, ids } = dashboard();
     const { page, close, open, faults } = await visit(browser, server.url);
