@@ -53,6 +53,30 @@ describe.skipIf(!hasBrowser())("a run", () => {
     expect(faults).toEqual([]);
   });
 
+  test("a dry run of a pipeline asks no model, costs nothing and plays every step", async () => {
+    const { server, browser } = dashboard();
+    const body = {
+      ...{ id: "plain", name: "Plain", description: "Two steps." },
+      steps: [
+        { id: "first", agent: "engineer", input: "Do it.", outputs: ["summary"], model: "anthropic/not-asked" },
+        { id: "second", agent: "scribe", input: "{{ steps.first.outputs.summary }}", outputs: ["text"] },
+      ],
+    };
+    expect((await server.request("POST", "/v1/pipelines", { body })).status).toBe(201);
+    const { page, close, open, faults } = await visit(browser, server.url);
+    await open("/pipelines/plain");
+    await page.getByRole("link", { name: "Dry run" }).click();
+    await page.getByText("the scripted model plays every agent").waitFor();
+    await page.getByRole("button", { name: "Start the dry run" }).click();
+    await page.waitForURL(/\/runs\/run_/);
+    await page.locator("header").getByText("Succeeded").waitFor();
+    const id = page.url().split("/").at(-1);
+    const { body: run } = await server.request<{ cost_usd: number; steps_done: number }>("GET", `/v1/runs/${id}`);
+    expect(run).toMatchObject({ cost_usd: 0, steps_done: 2 });
+    await close();
+    expect(faults).toEqual([]);
+  });
+
   test("a filter of the list is saved under a name, is there in another browser, and is removed", async () => {
     const { server, browser, ids } = dashboard();
     const first = await visit(browser, server.url);
