@@ -4,6 +4,8 @@
  */
 import { CodeGraph, type EdgeColumns, type NodeColumns } from "../code-graph.ts";
 import { GrowingInts } from "../growing-ints.ts";
+import { ATTACH, SYMBOL, SymbolFlag, TYPE, Type } from "../language/fact-layout.ts";
+import { dirname } from "../language/paths.ts";
 import {
   EDGE_TYPES,
   type EdgeType,
@@ -13,9 +15,7 @@ import {
   type Reason,
   SYMBOL_LABELS,
 } from "../model.ts";
-import { ATTACH, SYMBOL, SymbolFlag, TYPE, Type } from "../parse/fact-layout.ts";
-import { dirname } from "../parse/paths.ts";
-import type { RawEdge } from "../resolve/edges.ts";
+import type { RawEdge } from "../resolve/calls/edges.ts";
 import type { Repository } from "../resolve/repository.ts";
 
 export const LABEL_ROW = new Map<NodeLabel, number>(NODE_LABELS.map((label, i) => [label, i]));
