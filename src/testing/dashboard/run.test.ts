@@ -58,8 +58,8 @@ describe.skipIf(!hasBrowser())("a run", () => {
     const body = {
       ...{ id: "plain", name: "Plain", description: "Two steps." },
       steps: [
-        { id: "first", agent: "engineer", input: "Do it.", outputs: ["summary"], model: "anthropic/not-asked" },
-        { id: "second", agent: "scribe", input: "{{ steps.first.outputs.summary }}", outputs: ["text"] },
+        { id: "survey", agent: "researcher", input: "Look.", outputs: ["findings"], model: "anthropic/not-asked" },
+        { id: "plan", agent: "architect", input: "{{ steps.survey.outputs.findings }}", outputs: ["plan"] },
       ],
     };
     expect((await server.request("POST", "/v1/pipelines", { body })).status).toBe(201);
