@@ -82,7 +82,7 @@ function sha256(path: string): string {
   return new Bun.CryptoHasher("sha256").update(readFileSync(path)).digest("hex");
 }
 
-const WORKERS = ["src/graph/parse-worker.ts"].filter((path) => existsSync(path));
+const WORKERS = ["src/graph/index/parse-worker.ts"].filter((path) => existsSync(path));
 
 const git = Bun.which("git");
 const commit = (git && Bun.spawnSync([git, "rev-parse", "--short=12", "HEAD"]).stdout.toString().trim()) || "unknown";

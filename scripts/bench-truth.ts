@@ -9,7 +9,7 @@
  */
 import { join, resolve } from "node:path";
 import type { CodeGraph } from "../src/graph/code-graph.ts";
-import { indexInMemory } from "../src/graph/index-memory.ts";
+import { indexInMemory } from "../src/graph/index/index-memory.ts";
 import { createProgram } from "./truth-program.ts";
 import { judge, type Verdicts } from "./truth-verdicts.ts";
 

@@ -2,7 +2,7 @@
 const [first, ...rest] = process.argv.slice(2);
 
 if (first === "graph-worker") {
-  const { runGraphWorker } = await import("./graph/worker.ts");
+  const { runGraphWorker } = await import("./graph/serve/worker.ts");
   runGraphWorker(rest[0]);
 } else if (first === "text-worker") {
   const { runTextWorker } = await import("./text/worker.ts");

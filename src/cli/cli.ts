@@ -31,13 +31,24 @@ import { twoFactorCommands } from "./two-factor.ts";
 import { updateCommand } from "./update.ts";
 import { usageCommand } from "./usage.ts";
 
-/** All commands. `exit` receives the exit code of a command that did not throw. */
-export function createProgram(exit: (code: number) => void): Command {
-  const program = new Command("skep")
+const bareProgram = (): Command =>
+  new Command("skep")
     .description("A team of AI agents in one file.")
     .version(BUILD.version, "-v, --version")
     .exitOverride()
     .configureOutput({ outputError: (text, write) => write(text.replace(/^error: /, "skep: ")) });
+
+/** The server, and the version, without the other commands: making those takes a good part of the time to start. */
+function shortProgram(exit: (code: number) => void): Command {
+  const program = bareProgram();
+  serveCommand(program, exit);
+  return program;
+}
+const SHORT = /^(serve|-v|--version)$/;
+
+/** All commands. `exit` receives the exit code of a command that did not throw. */
+export function createProgram(exit: (code: number) => void): Command {
+  const program = bareProgram();
   program.commandsGroup("Begin:");
   initCommand(program, exit);
   serveCommand(program, exit);
@@ -77,10 +88,10 @@ export function createProgram(exit: (code: number) => void): Command {
 /** @returns the exit code: 0 done, 1 failed, 2 wrong use. */
 export async function runCli(args: string[]): Promise<number> {
   let code = 0;
-  const program = createProgram((value) => {
+  const [first] = args;
+  const program = (SHORT.test(first ?? "") ? shortProgram : createProgram)((value) => {
     code = value;
   });
-  const [first] = args;
   const known = (name: string) => name === "help" || program.commands.some((one) => one.name() === name);
   if (first !== undefined && !first.startsWith("-") && !known(first)) {
     const near = didYouMean(

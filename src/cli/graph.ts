@@ -7,11 +7,11 @@ import { type Command, InvalidArgumentError, Option } from "commander";
 import { unpackAddonsTo } from "../core/addons.ts";
 import { isProblem, Problem } from "../core/errors.ts";
 import { selfCommand } from "../core/self-command.ts";
-import { createGraphClient, type GraphClient } from "../graph/client.ts";
-import { type ExportFormat, exportLines } from "../graph/export.ts";
-import type { PhaseReport } from "../graph/indexer.ts";
-import { createGraphSession, type GraphPlace, type GraphSession } from "../graph/session.ts";
-import { changesText, contextText, impactText, queryText } from "../graph/tools.ts";
+import type { PhaseReport } from "../graph/index/indexer.ts";
+import { createGraphClient, type GraphClient } from "../graph/serve/client.ts";
+import { type ExportFormat, exportLines } from "../graph/serve/export.ts";
+import { createGraphSession, type GraphPlace, type GraphSession } from "../graph/serve/session.ts";
+import { changesText, contextText, impactText, queryText } from "../graph/serve/tools.ts";
 import { serveGraph } from "./mcp/serve.ts";
 
 interface Common {

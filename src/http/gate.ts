@@ -14,6 +14,7 @@ import { clientAddress, hostAllowed, isHost, originAllowed } from "./address.ts"
 import type { RequestFacts } from "./base.ts";
 import type { Bodies } from "./body.ts";
 import { ANONYMOUS, type Caller, denial } from "./caller.ts";
+import { codingOf, compressed, compresses, unlessSame } from "./compression.ts";
 import type { Form } from "./form.ts";
 import type { Idempotency } from "./idempotency.ts";
 import type { KeptAnswers } from "./kept-answers.ts";
@@ -135,8 +136,7 @@ async function pass(
   seen.caller = caller;
   const inner = { path: route.path === "/" ? "/" : path, search: url.search, requestId, caller };
   if (READING.has(request.method)) {
-    const read = () => handled(deps, request, { ...inner, method, bytes: null });
-    const response = route.fromStore ? await deps.kept.answer(caller, `${path}${url.search}`, read) : await read();
+    const response = unlessSame(request, await reading(deps, request, { ...inner, method, bytes: null }, route));
     if (request.method !== "HEAD") return response;
     await response.body?.cancel();
     return new Response(null, response);
@@ -152,6 +152,19 @@ async function pass(
     standing.end();
     body.release();
   }
+}
+
+/** What a GET answers: kept from before where the route allows it, and compressed. */
+async function reading(deps: GateDeps, request: Request, inner: Inner, route: RouteEntry): Promise<Response> {
+  const accepted = request.headers.get("accept-encoding");
+  const may = compresses(route.path);
+  const read = async () => {
+    const response = await handled(deps, request, inner);
+    return may ? compressed(response, accepted) : response;
+  };
+  if (!route.fromStore) return read();
+  const coding = may ? codingOf(accepted) : undefined;
+  return deps.kept.answer(inner.caller, `${coding ?? ""} ${inner.path}${inner.search}`, read);
 }
 
 interface Inner {

@@ -2,7 +2,7 @@
 import type * as Library from "@modelcontextprotocol/server";
 import { Problem } from "../../core/errors.ts";
 import { BUILD } from "../../core/version.ts";
-import { toolSchemas } from "../../graph/tools.ts";
+import { toolSchemas } from "../../graph/serve/tools.ts";
 import { tokenFor } from "../server/credentials.ts";
 import { locate, type ServerFlags } from "../server/locate.ts";
 import { answeringInput } from "./answering-input.ts";

@@ -74,7 +74,7 @@ export function createDeliveries(deps: DeliveriesDeps): Deliveries {
   const now = () => timestamp(clock.now());
   const job = createJob(deps, send);
 
-  const position = (): number => db.select().from(positionTable).get()?.event_id ?? eventLog.lastId();
+  const position = (): number | undefined => db.select().from(positionTable).get()?.event_id;
   const movePosition = (event_id: number): void => {
     const row = { id: 1, event_id };
     db.insert(positionTable).values(row).onConflictDoUpdate({ target: positionTable.id, set: row }).run();
@@ -108,10 +108,15 @@ export function createDeliveries(deps: DeliveriesDeps): Deliveries {
       const kinds = NOTIFIED.map(({ kind }) => kind);
       for (let more = true; more; ) {
         more = store.write(() => {
-          const events = eventLog.read(position(), EVENTS_AT_ONCE, { kinds }) as RunEvent[];
+          const last = eventLog.lastId();
+          const from = position();
+          const events = eventLog.read(from ?? last, EVENTS_AT_ONCE, { kinds }) as RunEvent[];
           for (const event of events) for (const channel of wanting(deps, event)) queue(channel, event);
-          movePosition(events.at(-1)?.id ?? position());
-          return events.length === EVENTS_AT_ONCE;
+          const isAll = events.length < EVENTS_AT_ONCE;
+          // Up to the last of any kind, so that the next look does not read again what is none of its kinds.
+          const to = isAll ? last : events.at(-1)!.id;
+          if (to !== from) movePosition(to);
+          return !isAll;
         });
       }
     },

@@ -2,7 +2,7 @@
 import { type TSchema, Type as t } from "@sinclair/typebox";
 import { Elysia } from "elysia";
 import { invalidField } from "../../core/errors.ts";
-import type { GraphJson } from "../../graph/client.ts";
+import type { GraphJson } from "../../graph/serve/client.ts";
 import type { Base } from "../../http/base.ts";
 import type { Caller } from "../../http/caller.ts";
 import { boundCursor, cursorAfter, listOf, numberAfter, PageQuery, pageOf } from "../../http/list.ts";

@@ -1,8 +1,8 @@
 /** The code graph of projects: which place a question is about, how far its index is, and what agents may ask. */
 import { conflict, forbidden, notFound, unavailable } from "../../core/errors.ts";
 import type { ExecutionInfo } from "../../engine/tool.ts";
-import type { GraphClient, RemoteGraph } from "../../graph/client.ts";
-import type { GraphPlace } from "../../graph/session.ts";
+import type { GraphClient, RemoteGraph } from "../../graph/serve/client.ts";
+import type { GraphPlace } from "../../graph/serve/session.ts";
 import type { Caller } from "../../http/caller.ts";
 import type { Project } from "../projects/model.ts";
 import type { IndexJobs } from "./index-jobs.ts";

@@ -2,8 +2,8 @@
 import { afterEach, describe, expect, setDefaultTimeout, test } from "bun:test";
 import { join } from "node:path";
 import type { ExecutionInfo } from "../../engine/tool.ts";
-import { createGraphClient, type GraphClient } from "../../graph/client.ts";
-import { toolSchemas } from "../../graph/tools.ts";
+import { createGraphClient, type GraphClient } from "../../graph/serve/client.ts";
+import { toolSchemas } from "../../graph/serve/tools.ts";
 import { openRig } from "../../testing/engine-rig.ts";
 import { skepCommand } from "../../testing/server.ts";
 import { createSourceTree, SHOP, type SourceTree } from "../../testing/source-tree.ts";
@@ -106,7 +106,7 @@ describe("graph tools", () => {
     });
   });
 
-  test("only the execution's own project is told of; without one, the project must be named", async () => {
+  test("only the execution's own project is mentioned; without one, the project must be named", async () => {
     const { service } = shopService();
     const ask = (info: ExecutionInfo, id?: string) =>
       service.toolText(info, id, "code_graph_query", { query: "tax" }).catch((error) => error.status);

@@ -1,6 +1,6 @@
 /** The four code graph tools of agents: described by the graph itself, answered for the project of the work. */
 import { type Tool, type ToolSource, toolsOf } from "../../engine/tool.ts";
-import type { ToolSchema } from "../../graph/tools.ts";
+import type { ToolSchema } from "../../graph/serve/tools.ts";
 import type { KnowledgeGraph } from "./service.ts";
 
 /** The first question after a change waits for the index of what changed. */

@@ -1,5 +1,5 @@
 import { lazy } from "../../core/lazy.ts";
-import { toolSchemas } from "../../graph/tools.ts";
+import { toolSchemas } from "../../graph/serve/tools.ts";
 import { type Core, defineFeature } from "../feature.ts";
 import type { KnowledgeGraph } from "../knowledge-graph/service.ts";
 import { apiTools } from "./api-tools.ts";

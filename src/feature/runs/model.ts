@@ -103,6 +103,7 @@ export const Step = t.Object({
   }),
   cost_usd: t.Number(),
   tokens: t.Integer(),
+  queued_at: Time,
   started_at: orNull(Time),
   finished_at: orNull(Time),
 });

@@ -157,6 +157,7 @@ export function createRunViews(store: RunStore): RunViews {
       model,
       session_id,
       ...work,
+      queued_at: row.created_at,
       started_at,
       finished_at,
     };

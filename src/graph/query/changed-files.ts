@@ -9,12 +9,12 @@ import { asText, openFolder } from "../../working-copy/folder.ts";
 import { GitIndex } from "../../working-copy/index-file.ts";
 import type { NewEntry } from "../../working-copy/index-format.ts";
 import { writeIndex } from "../../working-copy/index-writer.ts";
-import { type GitPlace, git, type Repository, repositoryOf } from "../git.ts";
 import { GraphError } from "../graph-error.ts";
-import { knownIndex } from "../known-index.ts";
-import { languageOf } from "../parse/languages.ts";
-import { MAX_FILE_BYTES } from "../source-files.ts";
-import { excludeRules } from "../walk.ts";
+import { type GitPlace, git, type Repository, repositoryOf } from "../index/git.ts";
+import { knownIndex } from "../index/known-index.ts";
+import { MAX_FILE_BYTES } from "../index/source-files.ts";
+import { excludeRules } from "../index/walk.ts";
+import { languageOf } from "../language/languages.ts";
 import { type ChangedFiles, readDiff } from "./read-diff.ts";
 
 /** Larger files are not compared. */

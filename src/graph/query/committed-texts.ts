@@ -1,6 +1,6 @@
 /** Text of files as a commit has them, read from git's objects: neither filters nor attributes of the repository count. */
-import { type GitPlace, gitBytes } from "../git.ts";
-import { MAX_FILE_BYTES } from "../source-files.ts";
+import { type GitPlace, gitBytes } from "../index/git.ts";
+import { MAX_FILE_BYTES } from "../index/source-files.ts";
 import type { CommitPlace } from "./changed-files.ts";
 
 /** Of one question. What is over it is left out, as is a file over `MAX_FILE_BYTES`. */

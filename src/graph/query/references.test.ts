@@ -1,7 +1,7 @@
 /** Imports and decorators are found where they are asked for, and are in nobody's way where they are not. */
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { createSourceTree, type SourceTree } from "../../testing/source-tree.ts";
-import { createGraphSession, type GraphSession } from "../session.ts";
+import { createGraphSession, type GraphSession } from "../serve/session.ts";
 
 let tree: SourceTree;
 let session: GraphSession;

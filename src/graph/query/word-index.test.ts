@@ -1,9 +1,9 @@
 /** Search by words: what is found, in which order, and that half-made indexes answer like whole ones. */
 import { describe, expect, test } from "bun:test";
 import type { CodeGraph } from "../code-graph.ts";
+import { GraphBuilder } from "../index/structure.ts";
 import { NODE_LABELS } from "../model.ts";
 import { Stepwise } from "../stepwise.ts";
-import { GraphBuilder } from "../structure.ts";
 import { findSymbols } from "./symbols.ts";
 import { buildWordIndex } from "./word-index.ts";
 

@@ -14,8 +14,8 @@ import {
   writeFileSync,
 } from "node:fs";
 import { basename, join } from "node:path";
-import { FACTS_VERSION } from "../parse/fact-layout.ts";
-import type { SkippedFile } from "../walk.ts";
+import type { SkippedFile } from "../index/walk.ts";
+import { FACTS_VERSION } from "../language/fact-layout.ts";
 import { SNAPSHOT_FORMAT } from "./snapshot.ts";
 
 /** What is known of the current graph without opening it. */

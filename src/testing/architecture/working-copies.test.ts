@@ -29,16 +29,16 @@ const BESIDE: Readonly<Record<string, string>> = {
   "feature/projects/clones.ts": "a project's folder as a whole",
   "feature/projects/run-workspaces.ts": "the folder of all working copies",
   "feature/projects/service.ts": "the folder of all projects",
-  "graph/git.ts": "whether the working copy's own folder is there",
-  "graph/graph-reader.ts": "the graph's folder",
-  "graph/indexer.ts": "the graph's folder",
-  "graph/known-index.ts": "git's folder and the graph's",
+  "graph/index/git.ts": "whether the working copy's own folder is there",
+  "graph/serve/graph-reader.ts": "the graph's folder",
+  "graph/index/indexer.ts": "the graph's folder",
+  "graph/index/known-index.ts": "git's folder and the graph's",
   "graph/query/changed-files.ts": "the graph's folder",
-  "graph/session.ts": "the graph's folder",
+  "graph/serve/session.ts": "the graph's folder",
   "graph/store/fact-cache.ts": "the graph's folder",
   "graph/store/graph-store.ts": "the graph's folder",
   "graph/store/kuzu.ts": "the graph's folder",
-  "graph/walk.ts": "git's folder",
+  "graph/index/walk.ts": "git's folder",
 };
 
 const sources = [...new Glob("**/*.ts").scanSync(SRC)]

@@ -19,7 +19,7 @@ import { join } from "node:path";
 import { createGit } from "../../adapter/git.ts";
 import { createProcessSandboxes } from "../../adapter/sandbox/process/driver.ts";
 import { createWorkspaceFiles } from "../../adapter/sandbox/workspace-files.ts";
-import { createGraphSession } from "../../graph/session.ts";
+import { createGraphSession } from "../../graph/serve/session.ts";
 import { startSwapper } from "../swapper.ts";
 
 /** How long each race is run; an hour proves more than a second. */

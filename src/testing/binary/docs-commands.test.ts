@@ -1,5 +1,5 @@
 /**
- * Every command that a page shows in a block is run as it stands there, in the page's order, on a machine prepared as the
+ * Every command that a page shows in a block, of Skep or a request by curl, is run as it stands there, in the page's order, on a machine prepared as the
  * page supposes. What cannot be run here is listed with the test that tries it.
  */
 import { afterAll, describe, expect, setDefaultTimeout, test } from "bun:test";
@@ -8,6 +8,7 @@ import { join, resolve } from "node:path";
 import { newId } from "../../core/ids.ts";
 import { PASSWORD } from "../accounts.ts";
 import { skep, temporaryFolder } from "../command.ts";
+import { framesOf, framesUntil } from "../event-reader.ts";
 import { skepCommand, startServer, type TestServer } from "../server.ts";
 
 setDefaultTimeout(300_000);
@@ -27,7 +28,14 @@ const ELSEWHERE: readonly [call: RegExp, where: string][] = [
   [/^codehost (connect|repos|add)\b/, "contacts the code host: src/cli/resource/codehost.test.ts"],
   [/^projects add .*git@/, "needs a host that answers ssh"],
   [/--model ollama\//, "needs that model: init.test.ts"],
+  [/^curl .*\/auth\/setup/, "needs the token of a first start: auth.test.ts"],
+  [/^curl .*\/admin\/pull-image/, "needs a registry: src/feature/admin/containers.test.ts"],
+  [/^curl .*\/tts\/synthesize/, "needs a program that speaks: src/feature/voice/voice.test.ts"],
+  [/^curl -b \/run\/skep/, "is the agent's own, in its container: src/feature/cookies/cookies.test.ts"],
 ];
+/** First words of the other lines in blocks of shell: programs of the system, and settings. */
+const NOT_OURS =
+  /^(scripts\/(demo|test|build)|git (clone|fetch)|systemctl|sudo|sha256sum|chmod|rm|docker|printf|source|iptables|openssl|[A-Z_]+=|END$|u skep|m skep)/;
 /** These end with another code than 0 on a machine without a provider, and that is what the page says. */
 const FAILS: readonly RegExp[] = [/^doctor\b/];
 
@@ -38,22 +46,31 @@ interface Call {
   said: string;
 }
 
-/** Lines of shell blocks, fenced or indented, that call skep. A backslash at an end joins two. */
-function callsOf(markdown: string): Call[] {
+/** Lines of shell blocks, fenced or indented. A backslash at an end joins two, and an open quotation those up to its end. */
+function linesOf(markdown: string): string[] {
   const fenced = [...markdown.matchAll(/^```(\w*)\n([\s\S]*?)^```$/gm)];
   const outside = markdown.replace(/^```\w*\n[\s\S]*?^```$/gm, "");
   const blocks = [
     ...fenced.filter(([, language]) => language === "sh" || language === "").map(([, , block]) => block!),
     [...outside.matchAll(/^ {4}(.+)$/gm)].map(([, line]) => line).join("\n"),
   ];
-  return blocks
-    .flatMap((block) => block.replace(/\\\n\s*/g, "").split("\n"))
-    .map((line) => line.replace(/\s+#.*$/, "").trim())
-    .flatMap((line) => {
-      const found = /^(?:[A-Z_]+=\S*\s+)*(?:sudo (?:-u \w+ )?)?(?:dist\/|\.\/)?skep(?:\s+(.+))?$/.exec(line);
-      return found?.[1] ? [{ line, said: found[1] }] : [];
-    });
+  return blocks.flatMap((block) =>
+    block
+      .replace(/\\\n\s*/g, "")
+      .replace(/'[^'\n]*\n[^']*'(?=\s|$)/g, (quoted) => quoted.replace(/\n\s*/g, " "))
+      .split("\n")
+      .map((line) => line.replace(/\s+#.*$/, "").trim())
+      .filter(Boolean),
+  );
 }
+
+/** Those that call skep or make a request. */
+const callsOf = (markdown: string): Call[] =>
+  linesOf(markdown).flatMap((line) => {
+    if (line.startsWith("curl ")) return [{ line, said: line }];
+    const found = /^(?:[A-Z_]+=\S*\s+)*(?:sudo (?:-u \w+ )?)?(?:dist\/|\.\/)?skep(?:\s+(.+))?$/.exec(line);
+    return found?.[1] ? [{ line, said: found[1] }] : [];
+  });
 
 const folder = temporaryFolder();
 afterAll(folder.remove);
@@ -66,6 +83,7 @@ writeFileSync(
   "id: greet\nname: Greet\nsteps:\n  - { id: greet, agent: scribe, input: Greet, outputs: [greeting] }\n",
 );
 writeFileSync(join(work, "release.md"), "# Releasing\n\n1. Look twice.\n");
+writeFileSync(join(work, "notes.txt"), "Bees dance.\n");
 writeFileSync(join(work, "new-token"), "another-value-for-it\n");
 cpSync(join(ROOT, "agents"), join(work, "data/agents"), { recursive: true });
 const repository = join(folder.path, "web");
@@ -86,7 +104,8 @@ for (const args of [
 const placed = (said: string, server: TestServer): string =>
   said
     .replace("https://example.org/web.git", repository)
-    .replace(/\/(restored|var\/lib\/skep)\b/g, server.data)
+    .replace(/\/var\/lib\/skep\b/g, server.data)
+    .replace(/ \/restored\b/, ` ${join(work, "restored")}`)
     .replace(/ --project ~\/src\/web/, ` --project ${repository}`)
     .replace(/^(run feature .*) --follow/, "$1")
     .replace(/> .*$/, "> /dev/null")
@@ -207,14 +226,55 @@ async function serverFor(path: string): Promise<{ server: TestServer; env: Recor
   return { server, env: { ...own, SKEP_URL: server.url, DATA: server.data } };
 }
 
-const pages = [
-  "README.md",
-  ...readdirSync(join(ROOT, "docs"))
-    .filter((name) => name.endsWith(".md"))
-    .map((name) => `docs/${name}`),
-]
+const docs = readdirSync(join(ROOT, "docs"))
+  .filter((name) => name.endsWith(".md"))
+  .map((name) => `docs/${name}`);
+const pages = ["README.md", ...docs]
   .map((path) => ({ path, calls: callsOf(readFileSync(join(ROOT, path), "utf8")) }))
   .filter(({ calls }) => calls.length > 0);
+/** What a request of a page names: the server, and what the page has made before it. */
+async function requestOf(path: string, said: string, server: TestServer): Promise<string> {
+  const call = async (at: string, body: unknown) =>
+    (await server.request<Record<string, string>>("POST", at, { body })).body;
+  let request = said
+    .replace(/https?:\/\/(skep\.example\.org|127\.0\.0\.1:8000)|\$URL/, server.url)
+    .replace(' -H "Authorization: Bearer $TOKEN"', "")
+    .replace("curl ", "curl -sS --fail-with-body --max-time 30 ");
+  if (request.includes("$ID")) request = request.replace("$ID", await indexed(server));
+  if (request.includes("<att>")) {
+    const form = new FormData();
+    form.append("file", new File(["Notes"], "notes.txt"));
+    request = request.replace("<att>", (await call("/v1/attachments/upload", form))["id"]!);
+  }
+  if (/(chat|onboarding)\/sessions\/<id>|spawn-executor\/<id>/.test(request)) {
+    const [kind] = /chat|onboarding|spawn/.exec(request)!;
+    const makes = {
+      chat: ["/v1/chat/sessions", { agent_id: "scribe" }],
+      onboarding: ["/v1/onboarding/sessions", {}],
+      spawn: ["/v1/spawn-executor/execute", { agent_id: "scribe", prompt: "Look" }],
+    } as const;
+    const [at, body] = makes[kind as keyof typeof makes];
+    request = request.replace("<id>", (await call(at, body))["id"]!);
+  }
+  if (request.includes("run_…")) {
+    const id = await begun(server, { pipeline_id: "hello" });
+    await server.request("GET", `/v1/events/stream?run_id=${id}`);
+    request = request.replace("run_…", id);
+  }
+  // A stream of everything has no end: it answers, and is left.
+  if (/stream\?kinds=/.test(request)) request = `${request.replace("--max-time 30", "--max-time 1")} || test $? = 28`;
+  return path === "docs/tasks.md" ? request.replace("<id>", await indexed(server)) : request;
+}
+
+/** A project whose code graph can be asked. @returns its id. */
+async function indexed(server: TestServer): Promise<string> {
+  const body = { name: newId("project"), repository };
+  const { id } = (await server.request<{ id: string }>("POST", "/v1/projects", { body })).body;
+  const frames = framesOf<{ project_id?: string }>(server, "/v1/events/stream?kinds=index_complete&after=0");
+  await framesUntil(frames, ({ data }) => data.project_id === id);
+  return id;
+}
+
 const isElsewhere = ({ said }: Call) => ELSEWHERE.some(([call]) => call.test(said));
 
 describe("commands of the pages", () => {
@@ -222,6 +282,16 @@ describe("commands of the pages", () => {
     const all = pages.flatMap(({ calls }) => calls);
     expect(all.length).toBeGreaterThan(70);
     expect(ELSEWHERE.filter(([call]) => !all.some(({ said }) => call.test(said)))).toEqual([]);
+  });
+
+  test("are all that a block of shell holds, but programs of the system", () => {
+    const others = ["README.md", ...docs].flatMap((path) => {
+      const text = readFileSync(join(ROOT, path), "utf8");
+      const shell = [...text.matchAll(/^```sh\n[\s\S]*?^```$/gm)].join("\n\n");
+      const known = new Set(callsOf(shell).map(({ line }) => line));
+      return linesOf(shell).flatMap((line) => (known.has(line) || NOT_OURS.test(line) ? [] : [`${path}: ${line}`]));
+    });
+    expect(others).toEqual([]);
   });
 
   for (const { path, calls } of pages) {
@@ -233,7 +303,10 @@ describe("commands of the pages", () => {
       try {
         await PREPARED[path]?.(server);
         for (const call of here) {
-          const child = Bun.spawn(["bash", "-c", `skep ${await readied(placed(call.said, server), server)}`], {
+          const command = call.said.startsWith("curl ")
+            ? await requestOf(path, call.said, server)
+            : `skep ${await readied(placed(call.said, server), server)}`;
+          const child = Bun.spawn(["bash", "-c", command], {
             cwd: call.said.startsWith("graph") ? repository : work,
             env: { HOME: folder.path, PATH: `${bin}:${process.env["PATH"]}`, ...env },
             stdin: Buffer.from("a-value-for-it-0123456789\n"),

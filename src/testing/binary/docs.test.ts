@@ -1,6 +1,6 @@
 /** What the documentation says is there: options with their defaults, commands, flags, pages that are linked to. */
 import { describe, expect, test } from "bun:test";
-import { existsSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
+import { existsSync, readdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
 import { dirname, join, resolve } from "node:path";
 import type { Command } from "commander";
 import { FEATURES } from "../../app/features.ts";
@@ -44,6 +44,19 @@ describe("documentation", () => {
     const whole = `${head}${eventTable(FEATURES.events)}\n\n${after.join("\n\n")}`;
     if (process.env["UPDATE_DOCS"]) writeFileSync(path, whole);
     expect(readFileSync(path, "utf8")).toBe(whole);
+  });
+
+  const binary = process.env["SKEP_BINARY"];
+  test.skipIf(!binary)("the size of the executable is what install.md and benchmarks.md say, to 5 %", () => {
+    const size = statSync(resolve(ROOT, binary!)).size / 1_000_000;
+    const said = {
+      "docs/install.md": /about (\d+) MB for the file/,
+      "docs/benchmarks.md": /\| executable, linux-x64 \| (\d+) MB \|/,
+    };
+    for (const [path, figure] of Object.entries(said)) {
+      const [, megabytes] = figure.exec(readFileSync(join(ROOT, path), "utf8")) ?? [];
+      expect(Math.abs(Number(megabytes) - size) / size, `${path} says ${megabytes} MB of ${size}`).toBeLessThan(0.05);
+    }
   });
 
   test("every link to a page, and to a place in it, leads somewhere", () => {

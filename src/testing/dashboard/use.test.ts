@@ -80,7 +80,10 @@ describe.skipIf(!hasBrowser())("the dashboard in use", () => {
     await page.getByRole("option", { name: /Nightly checks of the export/ }).waitFor();
     await page.keyboard.press("Enter");
     await page.getByRole("heading", { name: "Nightly checks of the export" }).waitFor();
-    await page.keyboard.press("n");
+    await page.keyboard.press("Control+k");
+    await page.getByPlaceholder("Where to").fill("start a run");
+    await page.getByRole("option", { name: "Start a run" }).waitFor();
+    await page.keyboard.press("Enter");
     await page.getByLabel("Task").waitFor();
     await page.getByLabel("Pipeline").selectOption("checks");
     await page.getByLabel("Task").fill("Check it by keyboard");

@@ -13,6 +13,7 @@ export const KEYS: [keys: string, what: string][] = [
   ["x", "Select the row"],
   ["n", "Start a run"],
   ["n / p / v / c", "Changes: next, previous file, viewed, comment"],
+  ["f / n / a / .", "Run: follow the log, next problem, what waits for an answer, restart or cancel"],
   ["m", "Board: move the card"],
   ["Esc", "Close, leave a field"],
 ];

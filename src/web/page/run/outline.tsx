@@ -15,7 +15,7 @@ export function Outline({
   onPick(step: string): void;
 }) {
   return (
-    <ol aria-label="Steps" className="overflow-hidden rounded-lg border border-line bg-panel lg:sticky lg:top-4">
+    <ol aria-label="Steps" className="overflow-hidden rounded-lg border border-line bg-panel">
       {steps.map((step) => {
         const { id, name, status, attempts, children } = step;
         const row = latestOf(rows, id);

@@ -19,6 +19,7 @@ import { RestartDialog } from "./restart-dialog.tsx";
 import { StepDetail } from "./step-detail.tsx";
 import { latestOf, openStep } from "./steps.ts";
 import { Timeline } from "./timeline.tsx";
+import { useRunKeys } from "./use-run-keys.ts";
 
 const RunGraph = lazy(() => import("./run-graph.tsx"));
 const Changes = lazy(() => import("../changes/changes.tsx"));
@@ -93,12 +94,17 @@ function Header({ run }: { run: Run }) {
         actions={
           <>
             {!ended && (
-              <Button icon={<Square aria-hidden size={13} />} onClick={() => setDialog("cancel")}>
+              <Button data-run-action icon={<Square aria-hidden size={13} />} onClick={() => setDialog("cancel")}>
                 Cancel
               </Button>
             )}
             {ended && run.status !== "succeeded" && (
-              <Button kind="primary" icon={<RotateCw aria-hidden size={14} />} onClick={() => setDialog("restart")}>
+              <Button
+                data-run-action
+                kind="primary"
+                icon={<RotateCw aria-hidden size={14} />}
+                onClick={() => setDialog("restart")}
+              >
                 Restart
               </Button>
             )}
@@ -215,31 +221,34 @@ function Work({ run, tab }: { run: Run; tab: string }) {
     choose(step);
     if (attempt) setAttempt("");
   };
+  const rows = steps.data?.items ?? [];
+  const current = chosen || openStep(plan.data?.steps ?? [], run);
+  useRunKeys(plan.data?.steps ?? [], current, pick);
   if (plan.error || steps.error)
     return (
       <ProblemNote error={plan.error ?? steps.error} retry={() => Promise.all([plan.refetch(), steps.refetch()])} />
     );
   if (!plan.data || !steps.data) return <Loading rows={5} />;
-  const rows = steps.data.items;
-  const current = chosen || openStep(plan.data.steps, run);
   const shown = rows.find(({ id }) => id === attempt) ?? latestOf(rows, current);
   const detail = (
     <StepDetail run={run} plan={plan.data.steps.find(({ id }) => id === current)} step={shown} rows={rows} />
   );
   if (tab === "timeline") return <Timeline run={run} rows={rows} />;
-  if (tab === "graph")
-    return (
-      <>
-        <Suspense fallback={<Loading rows={6} />}>
-          <RunGraph steps={plan.data.steps} current={current} onPick={pick} />
-        </Suspense>
-        <div className="mt-6">{detail}</div>
-      </>
-    );
   return (
     <div className="grid items-start gap-6 lg:grid-cols-[15.5rem_minmax(0,1fr)]">
-      <Outline steps={plan.data.steps} rows={rows} current={current} onPick={pick} />
-      <div className="min-w-0">{detail}</div>
+      <div className={tab === "graph" ? "max-lg:hidden lg:sticky lg:top-4" : "lg:sticky lg:top-4"}>
+        <Outline steps={plan.data.steps} rows={rows} current={current} onPick={pick} />
+      </div>
+      <div className="min-w-0">
+        {tab === "graph" && (
+          <div className="mb-6">
+            <Suspense fallback={<Loading rows={6} />}>
+              <RunGraph steps={plan.data.steps} current={current} onPick={pick} />
+            </Suspense>
+          </div>
+        )}
+        {detail}
+      </div>
     </div>
   );
 }

@@ -3,12 +3,14 @@ import { ChevronRight } from "lucide-react";
 import type { ReactNode } from "react";
 import { Link } from "wouter";
 import type { Schemas } from "../../api/client.ts";
+import { Button } from "../../ui/button.tsx";
 import { count, usd } from "../../ui/format.ts";
 import { Empty } from "../../ui/note.tsx";
 import { Status } from "../../ui/status.tsx";
 import { useParam } from "../../ui/tabs.tsx";
 import { Took } from "../../ui/time.tsx";
 import { Value } from "../../ui/value.tsx";
+import { Compare } from "./compare.tsx";
 import { attemptsOf, childrenOf, type Step, type StepPlan } from "./steps.ts";
 import { Transcript } from "./transcript.tsx";
 
@@ -20,6 +22,8 @@ interface Props {
 }
 
 export function StepDetail({ plan, step, rows }: Props) {
+  const [compared, compare] = useParam("compare");
+  const other = rows.find(({ id }) => id === compared && id !== step?.id);
   if (!plan) return <Empty>The run's pipeline has no such step.</Empty>;
   return (
     <section aria-labelledby="step-name">
@@ -33,10 +37,18 @@ export function StepDetail({ plan, step, rows }: Props) {
       {plan.description && <p className="mb-3 text-dim">{plan.description}</p>}
       <Attempts rows={attemptsOf(rows, plan.id)} shown={step} />
       <Attempts rows={childrenOf(rows, plan.id)} shown={step} items />
-      {step ? <StepBody step={step} /> : <NotYet plan={plan} />}
+      {step && other && other.step_id === step.step_id ? (
+        <Compare {...inOrder(step, other)} onClose={() => compare("")} />
+      ) : step ? (
+        <StepBody step={step} />
+      ) : (
+        <NotYet plan={plan} />
+      )}
     </section>
   );
 }
+
+const inOrder = (a: Step, b: Step) => (a.attempt < b.attempt ? { before: a, after: b } : { before: b, after: a });
 
 function NotYet({ plan }: { plan: StepPlan }) {
   const after = plan.needs.length > 0 ? `after ${plan.needs.join(", ")}` : "first";
@@ -53,6 +65,9 @@ function NotYet({ plan }: { plan: StepPlan }) {
   );
 }
 
+/** A shorter wait is not worth a word. */
+const QUEUED_SHOWN_MS = 1_000;
+
 function Figures({ step }: { step: Step }) {
   return (
     <span className="flex flex-wrap gap-x-3 text-sm text-dim tabular-nums">
@@ -64,6 +79,11 @@ function Figures({ step }: { step: Step }) {
       )}
       {step.model && <span>{step.model}</span>}
       <Took from={step.started_at} to={step.finished_at} />
+      {step.started_at && Date.parse(step.started_at) - Date.parse(step.queued_at) >= QUEUED_SHOWN_MS && (
+        <span>
+          queued <Took from={step.queued_at} to={step.started_at} />
+        </span>
+      )}
       {step.kind !== "command" && (
         <>
           <span>{usd(step.cost_usd)}</span>
@@ -77,6 +97,9 @@ function Figures({ step }: { step: Step }) {
 /** Links to the attempts, or to the items of a step that is done for each. */
 function Attempts({ rows, shown, items = false }: { rows: Step[]; shown: Step | undefined; items?: boolean }) {
   const [, setAttempt] = useParam("attempt");
+  const [compared, compare] = useParam("compare");
+  const at = rows.findIndex(({ id }) => id === shown?.id);
+  const neighbour = rows[at - 1] ?? rows[at + 1];
   if (rows.length < (items ? 1 : 2)) return null;
   return (
     <nav aria-label={items ? "Items" : "Attempts"} className="mb-3 flex flex-wrap items-center gap-1">
@@ -94,6 +117,11 @@ function Attempts({ rows, shown, items = false }: { rows: Step[]; shown: Step | 
           {items && row.attempt > 1 && <span className="text-faint">({row.attempt})</span>}
         </button>
       ))}
+      {!items && neighbour && !compared && (
+        <Button kind="quiet" onClick={() => compare(neighbour.id)}>
+          Compare with {neighbour.attempt}
+        </Button>
+      )}
     </nav>
   );
 }

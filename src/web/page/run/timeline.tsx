@@ -15,6 +15,9 @@ const TONE: Record<string, string> = {
   waiting: "bg-wait",
 };
 
+/** A shorter wait is drawn and not written. */
+const QUEUED_SHOWN_MS = 1_000;
+
 export function Timeline({ run, rows }: { run: Schemas["Run"]; rows: Step[] }) {
   const now = useNow(run.finished_at === null);
   const begun = rows.filter(({ started_at }) => started_at !== null);
@@ -22,11 +25,13 @@ export function Timeline({ run, rows }: { run: Schemas["Run"]; rows: Step[] }) {
   const from = Date.parse(run.created_at);
   const to = run.finished_at ? Date.parse(run.finished_at) : now;
   const whole = Math.max(to - from, 1);
+  const waited = begun.reduce((sum, one) => sum + Date.parse(one.started_at!) - Date.parse(one.queued_at), 0);
   const part = (ms: number) => `${Math.min(100, Math.max(0, (ms / whole) * 100))}%`;
   return (
     <Panel className="overflow-hidden">
       <ol>
         {begun.map((step) => {
+          const queued = Math.max(0, Date.parse(step.queued_at) - from);
           const start = Date.parse(step.started_at!) - from;
           const end = (step.finished_at ? Date.parse(step.finished_at) : to) - from;
           return (
@@ -46,18 +51,28 @@ export function Timeline({ run, rows }: { run: Schemas["Run"]; rows: Step[] }) {
                 </span>
                 <span aria-hidden className="relative h-4">
                   <span
+                    className="absolute top-1/2 h-1 -translate-y-1/2 bg-line-strong"
+                    style={{ left: part(queued), width: part(start - queued) }}
+                  />
+                  <span
                     className={`absolute h-full min-w-0.5 rounded-sm ${TONE[step.status] ?? "bg-line-strong"}`}
                     style={{ left: part(start), width: part(end - start) }}
                   />
                 </span>
-                <span className="text-right text-sm text-dim tabular-nums">{duration(end - start)}</span>
+                <span className="text-right text-sm text-dim tabular-nums">
+                  {duration(end - start)}
+                  {start - queued >= QUEUED_SHOWN_MS && (
+                    <span className="block text-xs text-faint">queued {duration(start - queued)}</span>
+                  )}
+                </span>
               </Link>
             </li>
           );
         })}
       </ol>
       <p className="border-t border-line px-3 py-2 text-sm text-dim">
-        {duration(whole)} in all. Gaps before a bar are time in the queue.
+        {duration(whole)} in all. The thin line before a bar is time in the queue: {duration(waited)} of all attempts
+        together.
       </p>
     </Panel>
   );

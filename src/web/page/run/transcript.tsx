@@ -1,11 +1,12 @@
 /** What a session says and does, newest at the end. While it works, what it says now is written on as it arrives. */
-import { ArrowDown, Search } from "lucide-react";
-import { useDeferredValue, useEffect, useRef, useState } from "react";
+import { Search } from "lucide-react";
+import { useDeferredValue, useState } from "react";
 import type { Schemas } from "../../api/client.ts";
-import { refresh, usePages } from "../../api/queries.ts";
-import { onLive } from "../../live/stream.ts";
+import { usePages } from "../../api/queries.ts";
 import { Button } from "../../ui/button.tsx";
 import { Empty, Loading, ProblemNote } from "../../ui/note.tsx";
+import { useParam } from "../../ui/tabs.tsx";
+import { Tail } from "./tail.tsx";
 import { Thinking, ToolCall } from "./tool-call.tsx";
 
 type Message = Schemas["TranscriptMessage"];
@@ -19,11 +20,30 @@ export function Transcript({ session, live }: { session: string; live: boolean }
   });
   const messages = query.rows.toReversed();
   const asked = messages[0]?.seq === 0 && messages[0].role === "user";
-  const shown = asked ? messages.slice(1) : messages;
+  const [hiding, setHiding] = useParam("hide");
+  const hidden = new Set(hiding.split(",").filter(Boolean));
+  const shown = (asked ? messages.slice(1) : messages).filter((message) => !isHidden(message, hidden));
+  const toggle = (kind: string) => {
+    const next = hidden.has(kind) ? [...hidden].filter((one) => one !== kind) : [...hidden, kind];
+    setHiding(next.join(","));
+  };
   return (
     <div>
-      <div className="mt-4 mb-2 flex items-center gap-2">
+      <div className="mt-4 mb-2 flex flex-wrap items-center gap-2">
         <h3 className="mr-auto text-sm font-semibold">Log</h3>
+        <fieldset className="flex gap-1" aria-label="What the log shows">
+          {KINDS.map(({ id, name }) => (
+            <button
+              key={id}
+              type="button"
+              aria-pressed={!hidden.has(id)}
+              onClick={() => toggle(id)}
+              className="h-8 max-sm:h-11 rounded-md border border-line px-2 text-sm text-dim hover:bg-hover aria-pressed:border-line-strong aria-pressed:bg-panel aria-pressed:text-ink"
+            >
+              {name}
+            </button>
+          ))}
+        </fieldset>
         <div className="relative">
           <Search
             aria-hidden
@@ -49,19 +69,44 @@ export function Transcript({ session, live }: { session: string; live: boolean }
       )}
       {query.isPending && <Loading rows={3} />}
       {query.data && shown.length === 0 && !live && (
-        <Empty>{q ? "Nothing in the log is like that." : "It said nothing."}</Empty>
+        <Empty>
+          {hidden.size > 0
+            ? "What there is of the log is hidden."
+            : q
+              ? "Nothing in the log is like that."
+              : "It said nothing."}
+        </Empty>
       )}
       <div role="log" aria-live="off" aria-label="Log of the step" className="flex flex-col gap-2">
         {shown.map((message) => (
-          <MessageRow key={message.seq} message={message} />
+          <MessageRow key={message.seq} message={message} hidden={hidden} />
         ))}
-        {live && !q && <Tail session={session} />}
+        {live && !q && !hidden.has("words") && <Tail session={session} />}
       </div>
     </div>
   );
 }
 
-function MessageRow({ message }: { message: Message }) {
+/** What the log can leave out. */
+const KINDS = [
+  { id: "words", name: "Words" },
+  { id: "thinking", name: "Thinking" },
+  { id: "tools", name: "Tools" },
+  { id: "inputs", name: "Inputs" },
+];
+
+/** Whether nothing of the message is left to show. */
+function isHidden({ role, text, thinking, calls }: Message, hidden: ReadonlySet<string>): boolean {
+  if (role !== "assistant") return hidden.has("inputs");
+  const left = [
+    text && !hidden.has("words"),
+    thinking && !hidden.has("thinking"),
+    calls.length && !hidden.has("tools"),
+  ];
+  return hidden.size > 0 && !left.some(Boolean);
+}
+
+function MessageRow({ message, hidden }: { message: Message; hidden: ReadonlySet<string> }) {
   return (
     <div className="row-block">
       {message.role !== "assistant" && (
@@ -72,82 +117,11 @@ function MessageRow({ message }: { message: Message }) {
       )}
       {message.role === "assistant" && (
         <>
-          {message.thinking && <Thinking text={message.thinking} />}
-          {message.text && <p className="my-1 whitespace-pre-wrap">{message.text}</p>}
-          {message.calls.map((call) => (
-            <ToolCall key={call.call_id} call={call} />
-          ))}
+          {message.thinking && !hidden.has("thinking") && <Thinking text={message.thinking} />}
+          {message.text && !hidden.has("words") && <p className="my-1 whitespace-pre-wrap">{message.text}</p>}
+          {!hidden.has("tools") && message.calls.map((call) => <ToolCall key={call.call_id} call={call} />)}
         </>
       )}
     </div>
-  );
-}
-
-const AFTER_CALL_MS = 250;
-
-/**
- * The words that arrive, written into the page outside of React, once a frame. What was said whole is in the transcript,
- * which is asked again when a tool call begins or ends.
- */
-function Tail({ session }: { session: string }) {
-  const box = useRef<HTMLParagraphElement>(null);
-  const [away, setAway] = useState(false);
-  useEffect(() => {
-    let pending = "";
-    let frame = 0;
-    let asking: ReturnType<typeof setTimeout> | undefined;
-    const near = () => document.documentElement.scrollHeight - innerHeight - scrollY < 160;
-    const paint = () => {
-      frame = 0;
-      const follow = near();
-      box.current?.append(pending);
-      pending = "";
-      if (follow) scrollTo({ top: document.documentElement.scrollHeight });
-    };
-    const again = () => {
-      asking = undefined;
-      void refresh(`/v1/sessions/{id}/transcript`).then(() => {
-        if (box.current) box.current.textContent = "";
-      });
-    };
-    const stop = onLive(({ kind, session_id, data }) => {
-      if (session_id !== session && kind !== "gap") return;
-      if (kind === "agent_output") {
-        pending += String(data["text"] ?? "");
-        frame ||= requestAnimationFrame(paint);
-      } else if (kind === "output_withdrawn") {
-        // The provider failed in the midst of it: the words come again, from the start.
-        pending = "";
-        if (box.current) box.current.textContent = "";
-      } else if (kind.startsWith("tool_call") || kind === "session_ended" || kind === "gap") {
-        asking ??= setTimeout(again, AFTER_CALL_MS);
-      }
-    });
-    const look = () => setAway(!near());
-    addEventListener("scroll", look, { passive: true });
-    return () => {
-      stop();
-      cancelAnimationFrame(frame);
-      clearTimeout(asking);
-      removeEventListener("scroll", look);
-    };
-  }, [session]);
-  return (
-    <>
-      <p ref={box} className="whitespace-pre-wrap" />
-      <p className="flex items-center gap-2 text-sm text-dim">
-        <span aria-hidden className="size-2 animate-pulse rounded-full bg-run" />
-        At work
-      </p>
-      {away && (
-        <Button
-          className="fixed right-6 bottom-6 shadow-xl"
-          icon={<ArrowDown aria-hidden size={14} />}
-          onClick={() => scrollTo({ top: document.documentElement.scrollHeight })}
-        >
-          Follow
-        </Button>
-      )}
-    </>
   );
 }

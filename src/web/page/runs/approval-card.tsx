@@ -88,7 +88,7 @@ export function ApprovalCard({ approval, bare = false }: { approval: Approval; b
       <ProblemNote error={error} />
       <div className="mt-3 grid gap-x-3 gap-y-2 sm:grid-cols-2">
         <div>
-          <Button kind="primary" busy={busy !== null} onClick={() => answer(true)} className="w-full">
+          <Button data-approve kind="primary" busy={busy !== null} onClick={() => answer(true)} className="w-full">
             Approve
           </Button>
           <p className="mt-1 text-sm text-dim">{if_approved.says}</p>

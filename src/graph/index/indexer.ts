@@ -1,0 +1,357 @@
+/**
+ * An index job: the six phases in order, from a folder to a new generation of its graph. Only changed files are parsed,
+ * and only files that the edits can have changed are resolved; the rest is worked out from all facts and edges, so an
+ * incremental index equals a full one.
+ */
+import { readFileSync, writeFileSync } from "node:fs";
+import { availableParallelism } from "node:os";
+import { IS_COMPILED } from "../../core/self-command.ts";
+import type { CodeGraph } from "../code-graph.ts";
+import { unpackFacts } from "../language/facts.ts";
+import { LANGUAGES, languageOf } from "../language/languages.ts";
+import { EDGE_TYPES, NODE_LABELS, PHASES, type PhaseName } from "../model.ts";
+import type { SourceFile } from "../resolve/repository.ts";
+import { type CachedFile, type FactCache, readFactCache, writeFactCache } from "../store/fact-cache.ts";
+import type { Generation, GraphStore, Manifest } from "../store/graph-store.ts";
+import { packGraph } from "../store/snapshot.ts";
+import { resolveFiles } from "./analyse.ts";
+import { findCommunities } from "./cluster.ts";
+import { findProcesses } from "./flows.ts";
+import { type GitPlace, headCommit } from "./git.ts";
+import { parseAll } from "./parse-pool.ts";
+import { reuseEdges } from "./reuse.ts";
+import { openSources, type SourceFiles } from "./source-files.ts";
+import { addFoundEdges, addStructure, GraphBuilder } from "./structure.ts";
+import { type Walk, walkFolder } from "./walk.ts";
+
+export interface PhaseReport {
+  name: PhaseName;
+  state: "pending" | "running" | "done" | "failed";
+  /** 0–100. */
+  percent: number;
+  done: number;
+  total: number;
+  /** RFC 3339, UTC. */
+  started_at?: string;
+  finished_at?: string;
+}
+
+export interface IndexOptions extends GitPlace {
+  store: GraphStore;
+  /** Parse everything again. */
+  force: boolean;
+  /** Called whenever a phase makes progress. */
+  progress?: ((phases: readonly PhaseReport[]) => void) | undefined;
+  signal?: AbortSignal | undefined;
+  threads?: number | undefined;
+  createThread?: (() => Worker) | undefined;
+}
+
+export interface IndexReport {
+  manifest: Manifest;
+  phases: PhaseReport[];
+  /** Files parsed in this job; the rest was known. */
+  parsed: number;
+  /** False when nothing had changed and the old graph stands. */
+  changed: boolean;
+}
+
+const MAX_THREADS = 8;
+
+const now = () => new Date().toISOString();
+
+/** In the executable every module has the address of the whole; its second entry lies where build.ts put it. */
+const PARSE_WORKER = IS_COMPILED ? "./graph/index/parse-worker.ts" : "./parse-worker.ts";
+
+export function createParseThread(): Worker {
+  return new Worker(new URL(PARSE_WORKER, import.meta.url).href, { smol: true });
+}
+
+/** Runs an index job. Throws when the folder cannot be read or the job is aborted; the old graph then stands. */
+export async function indexRepository(options: IndexOptions): Promise<IndexReport> {
+  const started = Date.now();
+  const phases = createPhases(options.progress);
+  using sources = openSources(options.root);
+  const known = options.store.manifest();
+  const walk = await walkRepository(options, phases);
+  const fingerprint = fingerprintOf(sources, walk);
+  const commit = await headCommit(options);
+  if (!options.force && known && known.fingerprint === fingerprint) {
+    for (const name of PHASES) phases.end(name);
+    return { manifest: known, phases: phases.list, parsed: 0, changed: false };
+  }
+  const before = options.force ? undefined : options.store.current();
+  const cache = readFactCache(before?.folder);
+  const { files, parsed } = await parseChanged(options, walk, cache, phases);
+  options.signal?.throwIfAborted();
+  const configs = configsHash(sources, walk);
+  const tangled: string[] = [];
+  const failedBefore = new Set(known?.failed.map(({ path }) => path));
+  const readConfig = sources.text;
+  const graph = buildGraph(options, walk, { files, cache, configs, readConfig, before, failedBefore, tangled }, phases);
+  options.signal?.throwIfAborted();
+  const generation = options.store.begin();
+  try {
+    writeFileSync(generation.snapshot, packGraph(graph));
+    writeFactCache(generation.folder, files, configs, cache);
+    phases.end("process_discovery");
+    const manifest = options.store.commit(generation, {
+      ...countsOf(graph),
+      indexedAt: Date.now(),
+      durationMs: Date.now() - started,
+      commit,
+      fingerprint,
+      files: files.filter((file) => file.note === "").length,
+      ...skippedOf(walk, files),
+      failed: [
+        ...files.flatMap(({ path, note }) => (note === "" || note === "generated" ? [] : [{ path, error: note }])),
+        ...tangled.map((path) => ({ path, error: "its types and calls are too deeply entangled: it has no edges" })),
+      ],
+    });
+    return { manifest, phases: phases.list, parsed, changed: true };
+  } catch (error) {
+    options.store.discard(generation);
+    throw error;
+  }
+}
+
+/** Skipped files that a report names; the others are counted. */
+const MAX_SKIPPED = 1_000;
+
+function skippedOf(walk: Walk, files: readonly CachedFile[]): Pick<Manifest, "skipped" | "skippedCount"> {
+  const generated = files.filter((file) => file.note === "generated");
+  const all = [...walk.skipped, ...generated.map(({ path }) => ({ path, reason: "generated" as const }))];
+  return { skipped: all.slice(0, MAX_SKIPPED), skippedCount: all.length };
+}
+
+interface Phases {
+  list: PhaseReport[];
+  start(name: PhaseName, total: number): void;
+  step(name: PhaseName, done: number): void;
+  end(name: PhaseName): void;
+}
+
+function createPhases(progress: IndexOptions["progress"]): Phases {
+  const list = PHASES.map((name): PhaseReport => ({ name, state: "pending", percent: 0, done: 0, total: 0 }));
+  const find = (name: PhaseName) => list[PHASES.indexOf(name)]!;
+  let lastTold = 0;
+  const report = (always: boolean) => {
+    const now = Date.now();
+    if (!always && now - lastTold < 50) return;
+    lastTold = now;
+    progress?.(list);
+  };
+  return {
+    list,
+    start(name, total) {
+      Object.assign(find(name), { state: "running", total, done: 0, percent: 0, started_at: now() });
+      report(true);
+    },
+    step(name, done) {
+      const phase = find(name);
+      phase.done = done;
+      phase.percent = phase.total === 0 ? 100 : Math.floor((100 * done) / phase.total);
+      report(false);
+    },
+    end(name) {
+      const phase = find(name);
+      phase.started_at ??= now();
+      Object.assign(phase, { state: "done", done: phase.total, percent: 100, finished_at: now() });
+      report(true);
+    },
+  };
+}
+
+/** Base names of configuration files that some language reads. */
+export const CONFIG_NAMES = new Set(LANGUAGES.flatMap((language) => language.configNames));
+
+async function walkRepository(options: IndexOptions, phases: Phases): Promise<Walk> {
+  phases.start("filesystem_walk", 1);
+  const walk = await walkFolder({
+    root: options.root,
+    gitDir: options.gitDir,
+    supported: (path) => languageOf(path) !== undefined,
+    configNames: CONFIG_NAMES,
+  });
+  phases.end("filesystem_walk");
+  return walk;
+}
+
+/** What shows whether anything changed: which files there are, their sizes and times, and the configurations' content. */
+export function fingerprintOf(sources: SourceFiles, walk: Walk): string {
+  let text = "";
+  for (const { path, size, modified } of walk.files) text += `${path}\n${size} ${modified}\n`;
+  return Bun.hash(text + configsHash(sources, walk)).toString(36);
+}
+
+function configsHash(sources: SourceFiles, walk: Walk): string {
+  let text = "";
+  for (const path of walk.configs) text += `${path}\n${Bun.hash(sources.text(path) ?? "")}\n`;
+  return Bun.hash(text).toString(36);
+}
+
+async function parseChanged(
+  options: IndexOptions,
+  walk: Walk,
+  { files: cached }: FactCache,
+  phases: Phases,
+): Promise<{ files: CachedFile[]; parsed: number }> {
+  phases.start("parsing", walk.files.length);
+  const wanted: { path: string; hash: string; size: number }[] = [];
+  const files = new Map<string, CachedFile>();
+  for (const file of walk.files) {
+    const old = cached.get(file.path);
+    if (old && old.size === file.size && old.modified === file.modified) files.set(file.path, old);
+    else wanted.push({ path: file.path, size: file.size, hash: old?.hash ?? "" });
+  }
+  const reused = files.size;
+  const results = await parseAll({
+    root: options.root,
+    files: wanted,
+    threads: Math.min(MAX_THREADS, options.threads ?? availableParallelism()),
+    progress: (done) => phases.step("parsing", reused + done),
+    createThread: options.createThread ?? createParseThread,
+    signal: options.signal,
+  });
+  let parsed = 0;
+  for (const result of results) {
+    const { path, size, modified, hash, note, facts } = result;
+    const old = cached.get(path);
+    if (result.same && old) files.set(path, { ...old, size, modified });
+    else {
+      parsed++;
+      // A file that vanished between listing and reading is simply not there.
+      if (note === "gone") continue;
+      files.set(path, { path, size, modified, hash, note, facts: () => facts });
+    }
+  }
+  phases.end("parsing");
+  const sorted = [...files.values()].sort((a, b) => (a.path < b.path ? -1 : 1));
+  return { files: sorted, parsed };
+}
+
+interface Material {
+  files: readonly CachedFile[];
+  /** The index before: its facts, and where its graph is. */
+  cache: FactCache;
+  before: Generation | undefined;
+  /** Hash over the configuration files. */
+  configs: string;
+  readConfig(path: string): string | undefined;
+  /** Paths that the last index reported: they are tried again. */
+  failedBefore: ReadonlySet<string>;
+  /** Paths of files whose edges could not be found; filled here. */
+  tangled: string[];
+}
+
+function buildGraph(options: IndexOptions, walk: Walk, material: Material, phases: Phases): CodeGraph {
+  const builder = resolveAll(options, walk, material, phases);
+  // What resolution remembered is more than all the rest together: it goes before that begins.
+  if (material.files.length > MANY_FILES) Bun.gc(true);
+  return addGroups(builder, phases);
+}
+
+/** From so many files on, collecting garbage by hand costs a hundredth of the index or less. */
+const MANY_FILES = 1_000;
+
+/** Structure and edges. */
+function resolveAll(options: IndexOptions, walk: Walk, material: Material, phases: Phases): GraphBuilder {
+  const sources: SourceFile[] = [];
+  for (const file of material.files) {
+    if (file.note !== "") continue;
+    const language = languageOf(file.path)!;
+    const facts = unpackFacts(file.facts(), language.id);
+    if (facts) sources.push({ path: file.path, language, facts });
+  }
+  phases.start("structure", 1);
+  const builder = new GraphBuilder();
+  const configs = { configs: walk.configs, readConfig: material.readConfig };
+  let resolution = resolveFiles({ files: sources, ...configs });
+  const symbolNodes = addStructure(builder, resolution.repo);
+  phases.end("structure");
+  phases.start("resolution", sources.length);
+  /** Code so entangled that the stack ends yields nothing, and what was remembered on the way there is unsure. */
+  const untangled = <T>(work: () => T): T | undefined => {
+    try {
+      return work();
+    } catch (error) {
+      if (!(error instanceof RangeError)) throw error;
+      resolution = resolveFiles({ files: sources, ...configs });
+      return undefined;
+    }
+  };
+  const { before } = material;
+  const reuse =
+    before &&
+    untangled(() =>
+      reuseEdges(
+        {
+          ...material,
+          readSnapshot: () => readFileSync(before.snapshot),
+          sources,
+          after: resolution,
+          configPaths: walk.configs,
+        },
+        builder,
+      ),
+    );
+  for (let file = 0; file < sources.length; file++) {
+    if (material.failedBefore.has(sources[file]!.path) || !reuse?.copy(file, builder)) {
+      const found = untangled(() => resolution.edgesOf(file));
+      if (!found) material.tangled.push(sources[file]!.path);
+      addFoundEdges(builder, found ?? [], symbolNodes);
+    }
+    phases.step("resolution", file + 1);
+    if (file % 256 === 0) options.signal?.throwIfAborted();
+  }
+  phases.end("resolution");
+  return builder;
+}
+
+/** Communities and processes, and the whole. */
+function addGroups(builder: GraphBuilder, phases: Phases): CodeGraph {
+  phases.start("community_detection", 1);
+  const structure = builder.finish();
+  const communities = findCommunities(structure);
+  for (const [i, community] of communities.entries()) {
+    community.node = builder.addNode("Community", community.label, String(i + 1), -1);
+    for (const member of community.members) builder.addEdge("BELONGS_TO", member, community.node);
+  }
+  phases.end("community_detection");
+  phases.start("process_discovery", 1);
+  const processes = findProcesses(structure, communities);
+  for (const [i, process] of processes.entries()) {
+    process.node = builder.addNode("Process", process.label, String(i + 1), -1);
+    for (const [step, node] of process.steps.entries())
+      builder.addEdge("PARTICIPATES_IN", node, process.node, step + 1);
+  }
+  const graph = builder.finish();
+  graph.communities = communities;
+  graph.processes = processes;
+  return graph;
+}
+
+function countsOf(
+  graph: CodeGraph,
+): Pick<Manifest, "nodes" | "relationships" | "communities" | "processes" | "byLabel" | "byType" | "languages"> {
+  const byLabel = tally(graph.nodes.label, NODE_LABELS);
+  const byType = tally(graph.edges.type, EDGE_TYPES);
+  const languages: Record<string, number> = {};
+  for (const language of graph.languages) if (language) languages[language] = (languages[language] ?? 0) + 1;
+  return {
+    nodes: graph.nodeCount,
+    relationships: graph.edgeCount,
+    communities: graph.communities.length,
+    processes: graph.processes.length,
+    byLabel,
+    byType,
+    languages,
+  };
+}
+
+/** How often each name is meant by a column of rows; names that are not are left out. */
+function tally(rows: Uint8Array, names: readonly string[]): Record<string, number> {
+  const counts = new Int32Array(names.length);
+  for (let i = 0; i < rows.length; i++) counts[rows[i]!]!++;
+  return Object.fromEntries(names.map((name, i) => [name, counts[i]!] as const).filter(([, count]) => count > 0));
+}

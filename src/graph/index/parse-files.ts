@@ -1,0 +1,70 @@
+/** Reads and parses a list of files one after another: what a parse worker does, and small indexes do in place. */
+import { FileError, modifiedMs } from "../../working-copy/folder.ts";
+import { packFacts } from "../language/facts.ts";
+import type { Grammars } from "../language/grammar.ts";
+import { endingOf, languageOf } from "../language/languages.ts";
+import { factsOf, isMachineMade, sourceText } from "../language/parse-file.ts";
+import { openSources, type SourceFiles } from "./source-files.ts";
+
+/** One file as read: facts, or why there are none. */
+export interface ParsedFile {
+  path: string;
+  size: number;
+  modified: number;
+  hash: string;
+  /** "" when facts were made; "generated" when skipped, "gone" when it is not a file; otherwise what went wrong. */
+  note: string;
+  /** Packed facts; empty with a note. */
+  facts: Uint8Array;
+  /** True when the content is the known one: no facts were made. */
+  same: boolean;
+}
+
+export interface ParseRequest {
+  root: string;
+  /** Paths relative to the root, each with the hash of the content already known ("" for none). */
+  files: readonly { path: string; hash: string }[];
+}
+
+const EMPTY = new Uint8Array(0);
+
+/**
+ * Parses files; a file that fails is a note, never an error of the whole.
+ * @param grammars of this thread; loading one again costs as much as parsing hundreds of kilobytes.
+ */
+export async function parseFiles(
+  request: ParseRequest,
+  grammars: Grammars,
+  done?: (path: string) => void,
+): Promise<ParsedFile[]> {
+  using sources = openSources(request.root);
+  const parsed: ParsedFile[] = [];
+  for (const { path, hash } of request.files) {
+    const grammar = languageOf(path)?.grammars.get(endingOf(path));
+    if (grammar) await grammars.load(grammar);
+    parsed.push(parseOne(sources, path, hash, grammars));
+    done?.(path);
+  }
+  return parsed;
+}
+
+/** It vanished since it was listed, or became a folder or a link. */
+const GONE = new Set(["ENOENT", "ENOTDIR", "ELOOP", "EISDIR", "ENXIO"]);
+
+function parseOne(sources: SourceFiles, path: string, known: string, grammars: Grammars): ParsedFile {
+  const result: ParsedFile = { path, size: 0, modified: 0, hash: "", note: "", facts: EMPTY, same: false };
+  try {
+    using file = sources.open(path);
+    const bytes = file.readAll();
+    result.size = file.stat.size;
+    result.modified = modifiedMs(file.stat);
+    result.hash = Bun.hash(bytes).toString(36);
+    if (result.hash === known) return { ...result, same: true };
+    const text = sourceText(bytes);
+    if (isMachineMade(text)) return { ...result, note: "generated" };
+    return { ...result, facts: packFacts(factsOf(path, text, grammars)) };
+  } catch (error) {
+    if (error instanceof FileError && GONE.has(error.code)) return { ...result, note: "gone" };
+    return { ...result, note: error instanceof Error ? error.message : String(error) };
+  }
+}

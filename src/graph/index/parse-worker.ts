@@ -1,0 +1,16 @@
+/** Entry of a parsing thread: answers each request with the parsed files, their facts moved rather than copied. */
+import { createGrammars } from "../language/grammar.ts";
+import { type ParsedFile, type ParseRequest, parseFiles } from "./parse-files.ts";
+
+declare const self: {
+  onmessage: ((event: { data: ParseRequest }) => void) | null;
+  postMessage(message: ParsedFile[], transfer: ArrayBuffer[]): void;
+};
+
+const grammars = createGrammars();
+
+self.onmessage = async ({ data }) => {
+  const parsed = await parseFiles(data, await grammars);
+  const buffers = parsed.flatMap((file) => (file.facts.length > 0 ? [file.facts.buffer as ArrayBuffer] : []));
+  self.postMessage(parsed, buffers);
+};

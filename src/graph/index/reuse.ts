@@ -1,0 +1,114 @@
+/**
+ * What an index takes over from the one before: the edges of files that an edit cannot have changed, put in terms of the
+ * new graph's nodes.
+ */
+
+import { symbolRowsOf } from "../code-graph.ts";
+import { unpackFacts } from "../language/facts.ts";
+import { affectedFiles } from "../resolve/affected.ts";
+import type { SourceFile } from "../resolve/repository.ts";
+import type { CachedFile, FactCache } from "../store/fact-cache.ts";
+import { type FoundEdges, readFoundEdges } from "../store/snapshot.ts";
+import { type Resolution, resolveFiles } from "./analyse.ts";
+import { addSymbols, GraphBuilder } from "./structure.ts";
+
+export interface ReuseInput {
+  /** The last index's facts, and its snapshot. */
+  cache: FactCache;
+  readSnapshot(): Uint8Array;
+  /** All files of the new index; `sources` are those with facts, in the same order. */
+  files: readonly CachedFile[];
+  sources: readonly SourceFile[];
+  after: Resolution;
+  configPaths: readonly string[];
+  /** Hash over the configuration files now, and their texts. */
+  configs: string;
+  readConfig(path: string): string | undefined;
+}
+
+export interface Reuse {
+  /** Copies the edges of a file; false when they must be resolved again. */
+  copy(file: number, builder: GraphBuilder): boolean;
+}
+
+/** Edges of the index before that still hold; undefined when all of them must be resolved again. */
+export function reuseEdges(input: ReuseInput, builder: GraphBuilder): Reuse | undefined {
+  const { cache, sources, after } = input;
+  if (cache.files.size === 0 || cache.configs !== input.configs) return undefined;
+  const packed = input.files.filter((file) => file.note === "");
+  const known = Array.from(cache.files.values()).filter((file) => file.note === "");
+  // Other files, other rows, and imports that lead elsewhere.
+  if (known.length !== sources.length || packed.length !== sources.length) return undefined;
+  const changed: number[] = [];
+  const old = sources.map((source, row): SourceFile | undefined => {
+    if (packed[row]!.stored) return source;
+    changed.push(row);
+    const known = cache.files.get(source.path);
+    const facts = known?.note === "" ? unpackFacts(known.facts(), source.language.id) : undefined;
+    return facts && { ...source, facts };
+  });
+  if (old.some((file, row) => !file || !cache.files.has(sources[row]!.path))) return undefined;
+  const resolution = resolveFiles({
+    files: old as SourceFile[],
+    configs: input.configPaths,
+    readConfig: input.readConfig,
+  });
+  const affected = affectedFiles({
+    before: resolution.engine,
+    after: after.engine,
+    changed,
+    packedFacts: (file) => packed[file]!.facts(),
+  });
+  const found = affected && readFoundEdges(input.readSnapshot());
+  if (!affected || found?.start.length !== sources.length + 1) return undefined;
+  const nodes = movedNodes(found, resolution, changed, builder, sources.length);
+  return {
+    copy: (file, into) => !affected.has(file) && copyEdges(found, file, nodes, into),
+  };
+}
+
+function copyEdges(found: FoundEdges, file: number, nodes: Int32Array, builder: GraphBuilder): boolean {
+  const [from, to] = [found.start[file]!, found.start[file + 1]!];
+  for (let edge = from; edge < to; edge++)
+    if (nodes[found.from[edge]!]! < 0 || nodes[found.to[edge]!]! < 0) return false;
+  builder.startFile();
+  for (let edge = from; edge < to; edge++)
+    builder.addEdgeRow(
+      found.type[edge]!,
+      found.reason[edge]!,
+      nodes[found.from[edge]!]!,
+      nodes[found.to[edge]!]!,
+      found.line[edge]!,
+    );
+  return true;
+}
+
+/** The new row of each old node; -1 for what is gone. */
+function movedNodes(
+  found: FoundEdges,
+  before: Resolution,
+  changed: readonly number[],
+  builder: GraphBuilder,
+  files: number,
+): Int32Array {
+  const moved = new Int32Array(found.nodeCount).fill(-1);
+  const { first: oldFirst, count: oldCount } = found.symbolRows;
+  const now = symbolRowsOf(Int32Array.from(builder.nodes.file), files);
+  const edited = new Set(changed);
+  for (let file = 0; file < files; file++) {
+    moved[file] = file;
+    if (edited.has(file)) continue;
+    for (let i = 0; i < oldCount[file]!; i++) moved[oldFirst[file]! + i] = now.first[file]! + i;
+  }
+  for (const file of changed) {
+    const old = new GraphBuilder();
+    addSymbols(old, before.repo, file, new Int32Array(before.repo.symbolTotal).fill(-1));
+    const rows = new Map<string, number>();
+    for (let i = 0; i < now.count[file]!; i++) rows.set(nodeKey(builder, now.first[file]! + i), now.first[file]! + i);
+    for (let i = 0; i < old.nodes.label.length; i++) moved[oldFirst[file]! + i] = rows.get(nodeKey(old, i)) ?? -1;
+  }
+  return moved;
+}
+
+const nodeKey = ({ nodes }: GraphBuilder, row: number): string =>
+  `${nodes.label[row]}:${nodes.qualified[row]}~${nodes.ordinal[row]}`;

@@ -1,0 +1,34 @@
+/** Reads files of a repository by their paths: regular ones of a bounded size, and nothing that a link leads to. */
+import { FileError, type OpenFile, openFolder } from "../../working-copy/folder.ts";
+
+/** Files over this many bytes are not source that people read. */
+export const MAX_FILE_BYTES = 1024 * 1024;
+
+/** Opened for as long as its files are read. */
+export interface SourceFiles extends Disposable {
+  /** @throws FileError `EFBIG` for a larger one, and as `Folder.openFile`. */
+  open(path: string): OpenFile;
+  /** Undefined for what cannot be read. */
+  text(path: string): string | undefined;
+}
+
+/** @param root absolute path. @throws when it is not a folder. */
+export function openSources(root: string): SourceFiles {
+  const top = openFolder(root);
+  return {
+    open(path) {
+      const file = top.openFile(path);
+      if (file.stat.size <= MAX_FILE_BYTES) return file;
+      file[Symbol.dispose]();
+      throw new FileError("EFBIG", "read");
+    },
+    text(path) {
+      try {
+        return top.readFile(path, MAX_FILE_BYTES).toString();
+      } catch {
+        return undefined;
+      }
+    },
+    [Symbol.dispose]: () => top.close(),
+  };
+}

@@ -1,0 +1,225 @@
+/**
+ * Phase three: nodes for files, folders and symbols, CONTAINS and DEFINED_IN between them, and the found edges put in
+ * terms of nodes.
+ */
+import { CodeGraph, type EdgeColumns, type NodeColumns } from "../code-graph.ts";
+import { GrowingInts } from "../growing-ints.ts";
+import { ATTACH, SYMBOL, SymbolFlag, TYPE, Type } from "../language/fact-layout.ts";
+import { dirname } from "../language/paths.ts";
+import {
+  EDGE_TYPES,
+  type EdgeType,
+  NODE_LABELS,
+  type NodeLabel,
+  REASONS,
+  type Reason,
+  SYMBOL_LABELS,
+} from "../model.ts";
+import type { RawEdge } from "../resolve/calls/edges.ts";
+import type { Repository } from "../resolve/repository.ts";
+
+export const LABEL_ROW = new Map<NodeLabel, number>(NODE_LABELS.map((label, i) => [label, i]));
+const NAMESPACE = SYMBOL_LABELS.indexOf("Namespace");
+export const TYPE_ROW = new Map<EdgeType, number>(EDGE_TYPES.map((type, i) => [type, i]));
+export const REASON_ROW = new Map<Reason, number>(REASONS.map((reason, i) => [reason, i]));
+
+/** Growing columns of nodes and edges. */
+export class GraphBuilder {
+  readonly nodes = {
+    label: [] as number[],
+    exported: [] as number[],
+    file: [] as number[],
+    startLine: [] as number[],
+    endLine: [] as number[],
+    ordinal: [] as number[],
+    name: [] as string[],
+    qualified: [] as string[],
+    signature: [] as string[],
+    doc: [] as string[],
+  };
+  readonly edges = {
+    type: new GrowingInts(),
+    reason: new GrowingInts(),
+    from: new GrowingInts(),
+    to: new GrowingInts(),
+    line: new GrowingInts(),
+  };
+  readonly languages: string[] = [];
+  /** First edge found in each file. */
+  readonly found: number[] = [];
+
+  addNode(label: NodeLabel, name: string, qualified: string, file: number): number {
+    const { nodes } = this;
+    nodes.label.push(LABEL_ROW.get(label)!);
+    nodes.exported.push(0);
+    nodes.file.push(file);
+    nodes.startLine.push(0);
+    nodes.endLine.push(0);
+    nodes.ordinal.push(1);
+    nodes.name.push(name);
+    nodes.qualified.push(qualified);
+    nodes.signature.push("");
+    nodes.doc.push("");
+    return nodes.label.length - 1;
+  }
+
+  addEdge(type: EdgeType, from: number, to: number, line = 0, reason: Reason = ""): void {
+    this.addEdgeRow(TYPE_ROW.get(type)!, REASON_ROW.get(reason)!, from, to, line);
+  }
+
+  /** An edge whose type and reason are rows of their tables. */
+  addEdgeRow(type: number, reason: number, from: number, to: number, line: number): void {
+    const { edges } = this;
+    edges.type.push(type);
+    edges.reason.push(reason);
+    edges.from.push(from);
+    edges.to.push(to);
+    edges.line.push(line);
+  }
+
+  /** Says that the edges to come are those found in the next file. */
+  startFile(): void {
+    this.found.push(this.edges.type.length);
+  }
+
+  finish(): CodeGraph {
+    const { nodes, edges } = this;
+    const nodeColumns: NodeColumns = {
+      ...nodes,
+      label: Uint8Array.from(nodes.label),
+      exported: Uint8Array.from(nodes.exported),
+      file: Int32Array.from(nodes.file),
+      startLine: Int32Array.from(nodes.startLine),
+      endLine: Int32Array.from(nodes.endLine),
+      ordinal: Int32Array.from(nodes.ordinal),
+    };
+    const edgeColumns: EdgeColumns = {
+      type: Uint8Array.from(edges.type.ints),
+      reason: Uint8Array.from(edges.reason.ints),
+      from: edges.from.ints,
+      to: edges.to.ints,
+      line: edges.line.ints,
+    };
+    return new CodeGraph(nodeColumns, edgeColumns, this.languages, Int32Array.from(this.found));
+  }
+}
+
+/** Node row of each symbol of the repository; -1 for hidden ones. */
+export type SymbolNodes = Int32Array;
+
+/** Adds files, folders, symbols and what holds what. */
+export function addStructure(builder: GraphBuilder, repo: Repository): SymbolNodes {
+  const folders = new Map<string, number>();
+  for (const [row, file] of repo.files.entries()) {
+    const node = builder.addNode("File", file.path.slice(file.path.lastIndexOf("/") + 1), file.path, row);
+    builder.languages[node] = file.language.id;
+    builder.nodes.startLine[node] = 1;
+    builder.nodes.endLine[node] = Math.max(1, repo.facts(row).lines);
+  }
+  for (const [row, file] of repo.files.entries()) {
+    let child = row;
+    for (let path = dirname(file.path); path !== ""; path = dirname(path)) {
+      const known = folders.get(path);
+      const folder = known ?? builder.addNode("Folder", path.slice(path.lastIndexOf("/") + 1), path, -1);
+      builder.addEdge("CONTAINS", folder, child);
+      if (known !== undefined) break;
+      folders.set(path, folder);
+      child = folder;
+    }
+  }
+  const symbolNodes = new Int32Array(repo.symbolTotal).fill(-1);
+  for (let file = 0; file < repo.files.length; file++) addSymbols(builder, repo, file, symbolNodes);
+  return symbolNodes;
+}
+
+/** Adds a file's symbols, side by side. */
+export function addSymbols(builder: GraphBuilder, repo: Repository, file: number, symbolNodes: SymbolNodes): void {
+  const facts = repo.facts(file);
+  const { symbols, strings } = facts;
+  const base = repo.base[file]!;
+  const seen = new Map<string, number>();
+  const qualifiedOf: string[] = [];
+  const text = (index: number) => (index < 0 ? "" : strings[index]!);
+  const exported = exportedNames(repo, file);
+  const owners = writtenOwners(repo, file);
+  for (let at = 0, row = 0; at < symbols.length; at += SYMBOL.size, row++) {
+    const parent = symbols[at + SYMBOL.parent]!;
+    const name = strings[symbols[at + SYMBOL.name]!]!;
+    const around = parent < 0 ? "" : qualifiedOf[parent]!;
+    // A member that is defined in a name space rather than in its type is still called after its type.
+    const apart = parent < 0 || symbols[parent * SYMBOL.size + SYMBOL.label] === NAMESPACE;
+    const owner = apart ? (owners.get(row) ?? "") : "";
+    const outer = around !== "" && owner !== "" ? `${around}.${owner}` : around || owner;
+    const flags = symbols[at + SYMBOL.flags]!;
+    if (flags & SymbolFlag.Hidden) {
+      qualifiedOf.push(outer);
+      continue;
+    }
+    const qualified = outer === "" ? name : `${outer}.${name}`;
+    qualifiedOf.push(qualified);
+    const label = repo.label(base + row);
+    const node = builder.addNode(label, name, qualified, file);
+    symbolNodes[base + row] = node;
+    const key = `${label}:${qualified}`;
+    const ordinal = (seen.get(key) ?? 0) + 1;
+    seen.set(key, ordinal);
+    builder.nodes.ordinal[node] = ordinal;
+    builder.nodes.startLine[node] = symbols[at + SYMBOL.startLine]!;
+    builder.nodes.endLine[node] = symbols[at + SYMBOL.endLine]!;
+    builder.nodes.signature[node] = text(symbols[at + SYMBOL.signature]!);
+    builder.nodes.doc[node] = text(symbols[at + SYMBOL.doc]!);
+    const shared = flags & SymbolFlag.Exported || (parent < 0 && exported?.has(name));
+    builder.nodes.exported[node] = shared ? 1 : 0;
+    builder.addEdge("DEFINED_IN", node, file);
+    let holder = parent;
+    while (holder >= 0 && symbolNodes[base + holder]! < 0) holder = symbols[holder * SYMBOL.size + SYMBOL.parent]!;
+    builder.addEdge("CONTAINS", holder < 0 ? file : symbolNodes[base + holder]!, node);
+  }
+}
+
+/** The written names of the types that members declared outside them belong to, by symbol row. */
+function writtenOwners(repo: Repository, file: number): Map<number, string> {
+  const owners = new Map<number, string>();
+  const { attaches, types, strings } = repo.facts(file);
+  const nameOf = (row: number): string => {
+    const op = types[row * TYPE.size + TYPE.op];
+    if (op === Type.Ref) return strings[types[row * TYPE.size + TYPE.a]!]!;
+    if (op !== Type.Qualified) return "";
+    const left = types[row * TYPE.size + TYPE.a]!;
+    const outer = left < 0 ? "" : nameOf(left);
+    const name = strings[types[row * TYPE.size + TYPE.b]!]!;
+    return outer === "" ? name : `${outer}.${name}`;
+  };
+  for (let at = 0; at < attaches.length; at += ATTACH.size)
+    owners.set(attaches[at + ATTACH.symbol]!, nameOf(attaches[at + ATTACH.type]!));
+  return owners;
+}
+
+/** Names in the file's export list. */
+function exportedNames(repo: Repository, file: number): Set<string> | undefined {
+  const { exports, strings } = repo.facts(file);
+  if (exports.length === 0) return undefined;
+  const names = new Set<string>();
+  for (let at = 0; at < exports.length; at += 4) {
+    if (exports[at] === 0) names.add(strings[exports[at + 2]!]!);
+  }
+  return names;
+}
+
+/**
+ * Adds the edges found in the next file. What ends in a symbol without a node is left out, doubles are kept once a
+ * line.
+ */
+export function addFoundEdges(builder: GraphBuilder, found: readonly RawEdge[], symbolNodes: SymbolNodes): void {
+  builder.startFile();
+  const seen = new Set<string>();
+  for (const edge of found) {
+    const from = edge.from < 0 ? -1 - edge.from : symbolNodes[edge.from]!;
+    const to = edge.to < 0 ? -1 - edge.to : symbolNodes[edge.to]!;
+    if (from < 0 || to < 0) continue;
+    const key = `${edge.type[0]}${edge.type[1]}${from},${to},${edge.line}`;
+    if (seen.has(key)) continue;
+    seen.add(key);
+    builder.addEdge(edge.type, from, to, edge.line, edge.reason);
+  }
+}

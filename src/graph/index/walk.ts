@@ -1,0 +1,142 @@
+/**
+ * Phase one: which files of a folder are source.
+ *
+ * In a git repository the index and the untracked files git would not ignore; elsewhere the same ignore rules are
+ * applied by hand. Everything is read through open descriptors: no link leads out of the folder. What is left out is counted by reason and named.
+ */
+import { readFileSync } from "node:fs";
+import { trackedOf } from "../../working-copy/compare.ts";
+import { asText, type Folder, modifiedMs, openFolder } from "../../working-copy/folder.ts";
+import { type IgnoreRules, MAX_IGNORE_BYTES, parseIgnoreRules } from "../../working-copy/ignore-rules.ts";
+import { GITLINK } from "../../working-copy/index-format.ts";
+import { joined, type WalkedPart, walkBeneath } from "../../working-copy/walk.ts";
+import { basename } from "../language/paths.ts";
+import { type GitPlace, type Repository, repositoryOf } from "./git.ts";
+import { ownIndex } from "./known-index.ts";
+import { MAX_FILE_BYTES } from "./source-files.ts";
+
+/** More files than this are not walked: the rest is reported as skipped. */
+export const MAX_FILES = 200_000;
+
+export interface WalkedFile {
+  /** Relative to the root, forward slashes. */
+  path: string;
+  /** Bytes. */
+  size: number;
+  /** Milliseconds since 1970, with fraction. */
+  modified: number;
+}
+
+export interface SkippedFile {
+  path: string;
+  reason: "too large" | "generated" | "symbolic link" | "unreadable" | "too many files" | "submodule";
+}
+
+export interface Walk {
+  files: WalkedFile[];
+  configs: string[];
+  skipped: SkippedFile[];
+}
+
+export interface WalkOptions extends GitPlace {
+  /** True for a path whose ending a language claims. */
+  supported(path: string): boolean;
+  /** Base names of configuration files to list beside. */
+  configNames: ReadonlySet<string>;
+}
+
+const GENERATED =
+  /(^|\/)(node_modules|bower_components|\.git|\.hg|\.svn|\.venv|venv|__pycache__|\.tox|\.next|\.nuxt|site-packages)\/|[.-]min\.(js|css|mjs)$|\.bundle\.js$|[._](pb|generated|designer)\.(go|ts|js|cs|cc|h|py)$|_pb2(_grpc)?\.py$|\.g\.cs$/i;
+
+/** Lists the source files of a folder, sorted by path. Throws when the folder cannot be read. */
+export async function walkFolder(options: WalkOptions): Promise<Walk> {
+  const repository = await repositoryOf(options);
+  const byGit = repository && (await walkByGit(repository, options));
+  // Nothing listed: no repository, or a folder that a repository around it ignores.
+  const found = byGit ?? (await walkByHand(options));
+  const { files, configs, skipped } = found;
+  files.sort(byPath);
+  for (const { path } of files.splice(MAX_FILES)) skipped.push({ path, reason: "too many files" });
+  return { files, configs: configs.sort(), skipped: skipped.sort(byPath) };
+}
+
+const byPath = (a: { path: string }, b: { path: string }) => (a.path < b.path ? -1 : a.path > b.path ? 1 : 0);
+
+/** Tracked files, and those that git would not ignore; undefined when there are none. */
+async function walkByGit(repository: Repository, options: WalkOptions): Promise<Walk | undefined> {
+  const index = await ownIndex(options, repository);
+  if (!index) return undefined;
+  const { start } = repository;
+  const tracked = trackedOf(index);
+  const isModule = (path: string) => {
+    const row = index.row(path);
+    return row !== undefined && index.mode(row) === GITLINK;
+  };
+  using top = openFolder(repository.top, "latin1");
+  const beneath = {
+    tracked,
+    baseRules: excludeRules(repository),
+    // A repository in the repository is none of this one.
+    enter: (path: string, folder: Folder) =>
+      !isModule(path) && (folder.find(".git") === undefined || tracked.hasFolder(path)),
+  };
+  const walk = await collect(walkBeneath(top, beneath, start), start, options);
+  const inside = start === "" ? "" : `${start}/`;
+  for (let row = 0; row < index.size; row++) {
+    if (index.mode(row) !== GITLINK || !index.path(row).startsWith(inside)) continue;
+    walk.skipped.push({ path: asText(index.path(row).slice(inside.length)), reason: "submodule" });
+  }
+  return walk.entries > 0 ? walk : undefined;
+}
+
+/** Rules that hold for this repository alone. */
+export function excludeRules({ exclude }: Repository): IgnoreRules | undefined {
+  try {
+    return parseIgnoreRules(readFileSync(exclude, "latin1").slice(0, MAX_IGNORE_BYTES));
+  } catch {
+    return undefined;
+  }
+}
+
+const IGNORE_FILES = [".gitignore", ".ignore"];
+const NEVER = new Set([".git", ".hg", ".svn", "node_modules"]);
+
+/** The same rules without git: every ignore file holds for its folder and below. */
+async function walkByHand(options: WalkOptions): Promise<Walk> {
+  using top = openFolder(options.root, "latin1");
+  const enter = (path: string) => !NEVER.has(basename(path));
+  return await collect(walkBeneath(top, { ignoreFiles: IGNORE_FILES, enter }), "", options);
+}
+
+/** Files and folders that are looked at; more are not there for the graph. */
+const MAX_ENTRIES = 2_000_000;
+
+async function collect(parts: AsyncIterable<WalkedPart>, start: string, options: WalkOptions) {
+  const walk: Walk & { entries: number } = { files: [], configs: [], skipped: [], entries: 0 };
+  for await (const { folder, path: at, entries } of parts) {
+    const inside = at.slice(start === "" ? 0 : start.length + 1);
+    for (const { name, kind } of entries) {
+      if (kind === "folder") continue;
+      walk.entries += 1;
+      const path = asText(joined(inside, name));
+      if (kind === "file" && options.configNames.has(name)) walk.configs.push(path);
+      if (!options.supported(path)) continue;
+      if (GENERATED.test(path)) walk.skipped.push({ path, reason: "generated" });
+      else if (kind === "link") walk.skipped.push({ path, reason: "symbolic link" });
+      else addFile(folder, name, path, walk);
+    }
+    if (walk.entries > MAX_ENTRIES) break;
+  }
+  return walk;
+}
+
+function addFile(folder: Folder, name: string, path: string, walk: Walk): void {
+  try {
+    const stat = folder.find(name);
+    if (stat?.kind !== "file") return;
+    if (stat.size > MAX_FILE_BYTES) walk.skipped.push({ path, reason: "too large" });
+    else walk.files.push({ path, size: stat.size, modified: modifiedMs(stat) });
+  } catch {
+    walk.skipped.push({ path, reason: "unreadable" });
+  }
+}

@@ -1,0 +1,244 @@
+/**
+ * The graph as the server sees it: calls that are answered by child processes. Questions go to one long-lived child,
+ * queries in Cypher to processes where each is alone, index jobs to a child of their own, so that neither a job nor a
+ * query keeps a question waiting. A child that crashes, hangs or grows over its bound is killed and the call tried once
+ * more in a fresh one; the stored graph is never harmed, since a new one is swapped in only when whole.
+ */
+import { unavailable } from "../../core/errors.ts";
+import { WorkerLost, WorkerProcess, type WorkerSetup } from "../../core/worker-process.ts";
+import { GraphError } from "../graph-error.ts";
+import type { IndexReport, PhaseReport } from "../index/indexer.ts";
+import { refusal } from "../query/cypher-guard.ts";
+import type { GraphOperation, GraphReply } from "./protocol.ts";
+import { createQueryPool } from "./query-pool.ts";
+import type { GraphPlace, GraphSession, GraphStatus } from "./session.ts";
+import { type Asked, askWorker, type GraphJson, type GraphWorker } from "./worker-calls.ts";
+
+export type { GraphJson } from "./worker-calls.ts";
+
+export interface GraphClientLimits {
+  /** Longest a question may take. */
+  questionTimeoutMs: number;
+  /** Longest a query in Cypher may take; the database stops most after 10 s by itself. */
+  queryTimeoutMs: number;
+  /** Longest an index may go without moving a phase. */
+  stallTimeoutMs: number;
+  /** Resident bytes of a child. */
+  memoryBytes: number;
+  /** Resident bytes of a process that works on a query in Cypher. */
+  queryMemoryBytes: number;
+  /** A child that was not asked for so long is stopped. */
+  idleMs: number;
+}
+
+export const DEFAULT_GRAPH_LIMITS: GraphClientLimits = {
+  questionTimeoutMs: 30_000,
+  queryTimeoutMs: 12_000,
+  stallTimeoutMs: 180_000,
+  memoryBytes: 3 * 1024 * 1024 * 1024,
+  queryMemoryBytes: 1.5 * 1024 * 1024 * 1024,
+  idleMs: 5 * 60_000,
+};
+
+const MEMORY_CHECK_MS = 1_000;
+/** A query can fill a gigabyte in a second. */
+const QUERY_MEMORY_CHECK_MS = 50;
+
+/**
+ * A child's collector takes the machine for one with so many bytes, and so lets less garbage pile up: a third less memory
+ * at the peak of an index, in the same time.
+ */
+const COLLECT_EARLY = { BUN_JSC_forceRAMSize: String(400 * 1024 * 1024) };
+
+/**
+ * An index is over before the last tier of compilation has paid for itself, and its compiler takes the cores from the
+ * parsing threads: without it an index takes a quarter less time, of small and large repositories alike.
+ */
+const INDEXING = { ...COLLECT_EARLY, BUN_JSC_useFTLJIT: "0" };
+
+type Remote<T> = T extends (...args: infer Args) => infer Result ? (...args: Args) => Promise<Awaited<Result>> : never;
+
+/** Operations whose endpoints pass on what the worker made. */
+const QUESTIONS = [
+  "query",
+  "context",
+  "related",
+  "impact",
+  "changes",
+  "graphData",
+  "graphColumns",
+  "communities",
+  "processes",
+] as const satisfies readonly GraphOperation[];
+type Question = (typeof QUESTIONS)[number];
+
+/** A project's graph; every call may throw GraphError, or Problem 503 when the worker failed twice. */
+export interface RemoteGraph {
+  /** Rejects with the signal's reason when it is aborted; the old graph then stands. */
+  index(options: {
+    force: boolean;
+    progress?: ((phases: readonly PhaseReport[]) => void) | undefined;
+    signal?: AbortSignal | undefined;
+    /** Folder of another graph of the same sources, to start from when there is none yet. */
+    seed?: string | undefined;
+    /** Makes ready what questions need before they come; not when false. */
+    prepare?: boolean | undefined;
+  }): Promise<IndexReport>;
+  /** The text that an agent's tool answers. */
+  tool(name: string, args: Readonly<Record<string, unknown>>): Promise<string>;
+  status: Remote<GraphSession["status"]>;
+  /** Asks in Cypher. @throws GraphError also when the query takes too long or too much memory. */
+  cypher(...args: Parameters<GraphSession["cypher"]>): Promise<GraphJson>;
+  /** Answers are made into JSON by the worker: large ones would keep the server's event loop from others. */
+  json: { [Name in Question]: (...args: Parameters<GraphSession[Name]>) => Promise<GraphJson> };
+}
+
+export interface GraphClient {
+  project(place: GraphPlace): RemoteGraph;
+  /** Process ids of the children that run now. */
+  pids(): number[];
+  /** Ends all children and waits for them. Calls under way fail. */
+  close(): Promise<void>;
+}
+
+export interface GraphClientOptions {
+  /** Command line of a graph worker, e.g. [process.execPath, "graph-worker"]. */
+  command: readonly string[];
+  limits?: Partial<GraphClientLimits>;
+  /** Environment of the children; nothing of the parent's is passed on otherwise. */
+  env?: Record<string, string>;
+  /** Called with the reason when a child was killed or ended, for the log. */
+  onRestart?: (reason: string) => void;
+}
+
+type Bounds = Pick<WorkerSetup, "memoryBytes" | "memoryCheckMs">;
+
+interface IndexRun {
+  report: IndexReport;
+  /** The child has nothing left to do. */
+  settled: Promise<unknown>;
+}
+
+export function createGraphClient(options: GraphClientOptions): GraphClient {
+  const limits = { ...DEFAULT_GRAPH_LIMITS, ...options.limits };
+  const children = new Set<GraphWorker>();
+  let questions: GraphWorker | undefined;
+  let closed = false;
+  /** What is under way by store: a store is written by one index at a time, others go on beside it. */
+  const indexing = new Map<string, Promise<unknown>>();
+
+  function spawn(tuning: Readonly<Record<string, string>>, bounds: Bounds): GraphWorker {
+    if (closed) throw lost("the server stops");
+    const { command, env } = options;
+    const setup = { name: "graph worker", command, env: { ...env, ...tuning }, idleMs: limits.idleMs, ...bounds };
+    const child = new WorkerProcess<GraphReply>(setup, (ended, reason) => {
+      if (reason) options.onRestart?.(reason);
+      children.delete(ended);
+      queries.forget(ended);
+      if (questions === ended) questions = undefined;
+    });
+    children.add(child);
+    return child;
+  }
+  const bounds: Bounds = { memoryBytes: limits.memoryBytes, memoryCheckMs: MEMORY_CHECK_MS };
+  const queries = createQueryPool({
+    timeoutMs: limits.queryTimeoutMs,
+    prepareTimeoutMs: limits.stallTimeoutMs,
+    keptBytes: limits.queryMemoryBytes / 2,
+    spawn: () => spawn(COLLECT_EARLY, { memoryBytes: limits.queryMemoryBytes, memoryCheckMs: QUERY_MEMORY_CHECK_MS }),
+  });
+
+  async function twice<T>(attempt: () => Promise<T>): Promise<T> {
+    try {
+      return await attempt();
+    } catch (error) {
+      if (!(error instanceof WorkerLost)) throw error;
+      return await attempt().catch((again: unknown) => {
+        throw again instanceof WorkerLost ? lost(again.message) : again;
+      });
+    }
+  }
+
+  function ask(place: GraphPlace, operation: GraphOperation, args: readonly unknown[] = [], json?: true) {
+    return twice(() => {
+      questions ??= spawn(COLLECT_EARLY, bounds);
+      const asked: Asked = { operation, args, timeoutMs: limits.questionTimeoutMs };
+      return askWorker(questions, place, json ? { ...asked, json } : asked);
+    });
+  }
+
+  function cypher(place: GraphPlace, args: Parameters<GraphSession["cypher"]>): Promise<GraphJson> {
+    // Looked at before it takes a place: a refused query costs nobody anything.
+    const refused = refusal(args[0]);
+    return refused ? Promise.reject(new GraphError("invalid", refused)) : queries.ask(place, args);
+  }
+
+  /** Opens what an index has made where questions are answered; a failure shows when one is asked. */
+  async function warm(place: GraphPlace): Promise<void> {
+    const isAnswering = questions !== undefined;
+    const opened = ask(place, "warm").catch(() => undefined);
+    // One that answers must not go on answering of the old graph. One that just starts opens the new one anyway.
+    if (isAnswering) await opened;
+  }
+
+  async function runIndex(place: GraphPlace, options: Parameters<RemoteGraph["index"]>[0]): Promise<IndexRun> {
+    const { force, seed, signal, progress, prepare = true } = options;
+    return twice(async () => {
+      signal?.throwIfAborted();
+      const child = spawn(INDEXING, bounds);
+      const stop = () => child.kill("index job cancelled");
+      signal?.addEventListener("abort", stop, { once: true });
+      try {
+        const { stallTimeoutMs: timeoutMs } = limits;
+        const asked: Asked = { operation: "index", args: [force, seed], timeoutMs, progress };
+        const report = (await askWorker(child, place, asked)) as IndexReport;
+        // Made now and not at the first query in Cypher, which would wait for it; a failure shows there.
+        const rest =
+          report.changed && prepare
+            ? askWorker(child, place, { operation: "prepareCypher", args: [], timeoutMs }).catch(() => undefined)
+            : undefined;
+        return { report, settled: Promise.resolve(rest).finally(() => child.kill("")) };
+      } catch (error) {
+        child.kill("");
+        throw signal?.aborted ? signal.reason : error;
+      } finally {
+        signal?.removeEventListener("abort", stop);
+      }
+    });
+  }
+
+  return {
+    project(place) {
+      return {
+        async index(options) {
+          const before = indexing.get(place.store) ?? Promise.resolve();
+          const run = before.then(() => runIndex(place, options));
+          const over = run.then(({ settled }) => settled).catch(() => undefined);
+          indexing.set(place.store, over);
+          void over.then(() => {
+            if (indexing.get(place.store) === over) indexing.delete(place.store);
+          });
+          const { report } = await run;
+          if (report.changed && options.prepare !== false) await warm(place);
+          return report;
+        },
+        status: () => ask(place, "status") as Promise<GraphStatus>,
+        tool: (...args) => ask(place, "tool", args) as Promise<string>,
+        cypher: (...args) => cypher(place, args),
+        json: Object.fromEntries(
+          QUESTIONS.map((operation) => [operation, (...args: unknown[]) => ask(place, operation, args, true)]),
+        ) as unknown as RemoteGraph["json"],
+      };
+    },
+    pids: () => [...children].map((child) => child.pid),
+    async close() {
+      closed = true;
+      const all = [...children];
+      for (const child of all) child.kill("");
+      await Promise.all(all.map((child) => child.exited));
+    },
+  };
+}
+
+const lost = (why: string) =>
+  unavailable("graph_unavailable", `The code graph cannot answer (${why}). Try again; the log has more.`);

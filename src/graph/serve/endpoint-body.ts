@@ -1,0 +1,77 @@
+/** What an endpoint answers with, made from what a session answers, and that as JSON. */
+
+import { GraphError } from "../graph-error.ts";
+import type { ContextAnswer, RelatedAnswer } from "../query/context.ts";
+import type { Windowed } from "../query/groups.ts";
+import type { ImpactAnswer } from "../query/impact.ts";
+import { candidatesOf } from "../query/symbols.ts";
+import type { GraphOperation } from "./protocol.ts";
+
+export interface EndpointBody {
+  /** The object, or the items of a list. */
+  body: unknown;
+  /** Where a list goes on; null at its end. */
+  next: number | null;
+}
+
+/**
+ * @throws GraphError `not_found` with near names where a symbol was asked about that there is not; `invalid` for the
+ *   list of a name that means several, since a list has nowhere to name them.
+ */
+export function endpointBody(operation: GraphOperation, value: unknown): EndpointBody {
+  if (operation === "communities" || operation === "processes") return listed(value as Windowed<unknown>);
+  const single = (body: unknown) => ({ body, next: null });
+  if (operation === "context") {
+    const answer = value as ContextAnswer;
+    return single(answer.found === "one" ? answer.context : candidatesOf(answer));
+  }
+  if (operation === "impact") {
+    const answer = value as ImpactAnswer;
+    return single(answer.found === "one" ? answer.impact : candidatesOf(answer));
+  }
+  if (operation !== "related") return single(value);
+  const answer = value as RelatedAnswer;
+  if (answer.found === "one") return listed(answer.related);
+  const { candidates } = candidatesOf(answer);
+  throw new GraphError("invalid", `${candidates.length} symbols have this name: ask by id`);
+}
+
+const listed = ({ items, next }: Windowed<unknown>): EndpointBody => ({ body: items, next });
+
+/** Items of a list that become text without a pause. */
+const ITEMS_AT_ONCE = 200;
+/** Pieces are at least so long, but for the last. */
+const PIECE_CHARS = 128 * 1024;
+const encoder = new TextEncoder();
+
+/** JSON of a value, in pieces; the lists in it, and in its members, are never text as a whole. */
+export function* jsonPieces(body: unknown): Generator<Uint8Array<ArrayBuffer>> {
+  let text = "";
+  for (const part of jsonParts(body, 1)) {
+    text += part;
+    if (text.length < PIECE_CHARS) continue;
+    yield encoder.encode(text);
+    text = "";
+  }
+  yield encoder.encode(text);
+}
+
+function* jsonParts(value: unknown, depth: number): Generator<string> {
+  if (Array.isArray(value)) {
+    yield "[";
+    for (let from = 0; from < value.length; from += ITEMS_AT_ONCE) {
+      const text = JSON.stringify(value.slice(from, from + ITEMS_AT_ONCE));
+      yield `${from === 0 ? "" : ","}${text.slice(1, -1)}`;
+    }
+    yield "]";
+  } else if (depth > 0 && typeof value === "object" && value !== null) {
+    let separator = "{";
+    for (const [name, member] of Object.entries(value)) {
+      if (member === undefined) continue;
+      yield `${separator}${JSON.stringify(name)}:`;
+      yield* jsonParts(member, depth - 1);
+      separator = ",";
+    }
+    yield separator === "{" ? "{}" : "}";
+  } else yield JSON.stringify(value);
+}

@@ -1,0 +1,77 @@
+/** The current generation of a stored graph, opened for questions. Notices a new one by itself. */
+import { readFileSync } from "node:fs";
+import type { CodeGraph } from "../code-graph.ts";
+import { GraphError } from "../graph-error.ts";
+import { buildWordIndex, type WordIndex } from "../query/word-index.ts";
+import { Stepwise } from "../stepwise.ts";
+import type { Generation, GraphStore } from "../store/graph-store.ts";
+import { unpackGraph } from "../store/snapshot.ts";
+
+export interface OpenedGraph {
+  generation: number;
+  graph: CodeGraph;
+  /** What searches read; made by the first one, or by `warm`. */
+  words: Stepwise<WordIndex>;
+  kuzuPath: string;
+}
+
+export interface GraphReader {
+  /** The current generation. Throws GraphError `not_indexed` when there is none that can be read. */
+  open(): OpenedGraph;
+  /**
+   * Opens the current generation with all that questions need, in short steps; until it is ready, the one before
+   * answers. So that nobody who asks pays for it after an index.
+   */
+  warm(): Promise<void>;
+  close(): void;
+}
+
+export function createGraphReader(store: GraphStore): GraphReader {
+  let opened: OpenedGraph | undefined;
+  /** Generation that is being opened while the one before answers. */
+  let warming: number | undefined;
+
+  /** Tried again when an index swapped the generation in between. */
+  function open(attempts = 3): OpenedGraph {
+    const [manifest, files] = [store.manifest(), store.current()];
+    if (!manifest || !files) throw new GraphError("not_indexed", "there is no index yet");
+    const { generation } = manifest;
+    if (opened && (opened.generation === generation || warming === generation)) return opened;
+    try {
+      opened = read(generation, files);
+      return opened;
+    } catch (error) {
+      if (error instanceof GraphError) throw error;
+      if (attempts > 1) return open(attempts - 1);
+      throw new GraphError("not_indexed", "the index cannot be read: index again");
+    }
+  }
+
+  return {
+    open,
+    async warm() {
+      const [manifest, files] = [store.manifest(), store.current()];
+      if (!manifest || !files) return;
+      if (opened?.generation !== manifest.generation) {
+        warming = manifest.generation;
+        try {
+          const next = read(manifest.generation, files);
+          await new Stepwise(next.graph.prepare()).unhurried();
+          opened = next;
+        } finally {
+          warming = undefined;
+        }
+      }
+      await opened.words.unhurried();
+    },
+    close() {
+      opened = undefined;
+    },
+  };
+}
+
+function read(generation: number, { snapshot, kuzu }: Generation): OpenedGraph {
+  const graph = unpackGraph(readFileSync(snapshot));
+  if (!graph) throw new GraphError("not_indexed", "the index cannot be read: index again");
+  return { generation, graph, words: new Stepwise(buildWordIndex(graph)), kuzuPath: kuzu };
+}

@@ -1,0 +1,260 @@
+/**
+ * One repository and its graph, opened for questions and indexing. Reads the current generation and notices a new one
+ * by itself; keeps nothing that cannot be read again.
+ */
+import { existsSync, renameSync, rmSync } from "node:fs";
+import type { CodeGraph } from "../code-graph.ts";
+import { GraphError } from "../graph-error.ts";
+import { structureOfTexts, structureOnDisk } from "../index/file-structure.ts";
+import { type GitPlace, headCommit } from "../index/git.ts";
+import { CONFIG_NAMES, fingerprintOf, type IndexReport, indexRepository, type PhaseReport } from "../index/indexer.ts";
+import { openSources } from "../index/source-files.ts";
+import { sourceLines } from "../index/source-lines.ts";
+import { walkFolder } from "../index/walk.ts";
+import { createGrammars, type Grammars } from "../language/grammar.ts";
+import { languageOf } from "../language/languages.ts";
+import { type EdgeType, NODE_LABELS, type NodeLabel } from "../model.ts";
+import { type Changes, changesOf } from "../query/changes.ts";
+import { type ContextAnswer, contextOf, type RelatedAnswer, type Relation, relatedOf } from "../query/context.ts";
+import { refusal } from "../query/cypher-guard.ts";
+import { type GraphColumns, type GraphColumnsOptions, graphColumns } from "../query/graph-columns.ts";
+import { type GraphData, type GraphDataOptions, graphData } from "../query/graph-data.ts";
+import {
+  type CommunityDetail,
+  communityDetails,
+  type ProcessDetail,
+  processDetails,
+  type Window,
+  type Windowed,
+} from "../query/groups.ts";
+import { type ImpactAnswer, type ImpactOptions, impactOf } from "../query/impact.ts";
+import { type SearchAnswer, type SearchOptions, searchGraph } from "../query/search.ts";
+import { createGraphStore, type Manifest } from "../store/graph-store.ts";
+import { type KuzuReader, openKuzu, writeKuzu } from "../store/kuzu.ts";
+import { createGraphReader } from "./graph-reader.ts";
+
+/** A repository and where its graph is kept. */
+export interface GraphPlace extends GitPlace {
+  /** Folder of the graph. */
+  store: string;
+}
+
+export interface GraphStatus {
+  state: "not_indexed" | "ready" | "stale";
+  nodes: number;
+  relationships: number;
+  by_label: Record<string, number>;
+  by_type: Record<string, number>;
+  communities: number;
+  processes: number;
+  files: number;
+  skipped: Manifest["skipped"];
+  /** How many were skipped, named or not. */
+  skipped_count: number;
+  failed: Manifest["failed"];
+  languages: Record<string, number>;
+  /** ISO time. */
+  indexed_at?: string;
+  /** Commit of the index, and of the working tree now. */
+  commit?: string;
+  head?: string;
+  /** True when files differ from what was indexed. */
+  dirty: boolean;
+  duration_ms?: number;
+}
+
+export interface CypherAnswer {
+  columns: string[];
+  rows: unknown[][];
+  truncated: boolean;
+  duration_ms: number;
+}
+
+export interface GraphSession {
+  index(options: {
+    force: boolean;
+    progress?: (phases: readonly PhaseReport[]) => void;
+    signal?: AbortSignal;
+    /** Folder of another graph of the same sources, to start from when there is none yet. */
+    seed?: string | undefined;
+  }): Promise<IndexReport>;
+  status(): Promise<GraphStatus>;
+  query(options: SearchOptions): SearchAnswer;
+  /** @param limit neighbours in each list */
+  context(symbol: string, filePath?: string, limit?: number): ContextAnswer;
+  /** A part of one of the context's lists. */
+  related(symbol: string, relation: Relation, window: Window, filePath?: string): RelatedAnswer;
+  impact(options: ImpactOptions): ImpactAnswer;
+  changes(base?: string): Promise<Changes>;
+  cypher(query: string, params: Readonly<Record<string, unknown>>, limit: number): Promise<CypherAnswer>;
+  graphData(options: GraphDataOptions): GraphData;
+  /** @throws GraphError for a focus that names none or several. */
+  graphColumns(options: GraphColumnsOptions): GraphColumns;
+  communities(window: Window): Windowed<CommunityDetail>;
+  processes(window: Window, symbol?: string): Windowed<ProcessDetail>;
+  /** The graph itself, for exports. Throws when there is none. */
+  graph(): CodeGraph;
+  /** Makes the Kuzu database of the current graph if it is missing. */
+  prepareCypher(): void;
+  /** Opens a new generation in short steps, while the one before answers. */
+  warm(): Promise<void>;
+  close(): void;
+}
+
+const CYPHER_TIMEOUT_MS = 10_000;
+const MAX_ROWS = 1_000;
+
+export function createGraphSession(place: GraphPlace): GraphSession {
+  const { root } = place;
+  const store = createGraphStore(place.store);
+  const reader = createGraphReader(store);
+  const graph = () => reader.open().graph;
+  let grammars: Promise<Grammars> | undefined;
+  let kuzu: { generation: number; reader: KuzuReader } | undefined;
+
+  const readLines = (path: string, from: number, to: number) => sourceLines(root, path, from, to);
+
+  /** The database of the current generation, made when it is missing. */
+  function cypherPath(): { generation: number; path: string } {
+    const [manifest, files] = [store.manifest(), store.current()];
+    // The graph itself is not opened where its database is there already.
+    if (manifest && files && existsSync(files.kuzu)) return { generation: manifest.generation, path: files.kuzu };
+    const { generation, graph, kuzuPath } = reader.open();
+    const aside = `${kuzuPath}.${process.pid}`;
+    try {
+      rmSync(aside, { recursive: true, force: true });
+      writeKuzu(aside, graph);
+      if (!existsSync(kuzuPath)) renameSync(aside, kuzuPath);
+    } finally {
+      rmSync(aside, { recursive: true, force: true });
+    }
+    return { generation, path: kuzuPath };
+  }
+
+  function kuzuNow(): KuzuReader {
+    const { generation, path } = cypherPath();
+    if (kuzu?.generation !== generation) kuzu = { generation, reader: openKuzu(path, CYPHER_TIMEOUT_MS) };
+    return kuzu.reader;
+  }
+
+  return {
+    index({ force, progress, signal, seed }) {
+      if (seed !== undefined) store.seedFrom(seed);
+      return indexRepository({ ...place, store, force, progress, signal });
+    },
+    async status() {
+      const manifest = store.manifest();
+      if (!manifest) return emptyStatus();
+      const head = await headCommit(place);
+      const walk = await walkFolder({
+        ...place,
+        supported: (path) => languageOf(path) !== undefined,
+        configNames: CONFIG_NAMES,
+      });
+      using sources = openSources(root);
+      const dirty = fingerprintOf(sources, walk) !== manifest.fingerprint;
+      return statusOf(manifest, head, dirty);
+    },
+    query: (options) => {
+      const { graph, words } = reader.open();
+      return searchGraph(graph, words.now(), options, readLines);
+    },
+    context: (symbol, filePath, limit) => contextOf(graph(), symbol, { filePath, limit }, readLines),
+    related: (symbol, relation, window, filePath) => relatedOf(graph(), symbol, relation, window, filePath),
+    impact: (options) => impactOf(graph(), options),
+    async changes(base) {
+      const opened = graph();
+      grammars ??= createGrammars();
+      const loaded = await grammars;
+      const now = (paths: readonly string[]) => structureOnDisk(root, paths, loaded);
+      const before = (texts: ReadonlyMap<string, string>) => structureOfTexts(texts, loaded);
+      const changes = await changesOf(opened, { place, folder: place.store, now, before }, base);
+      if (!changes) throw new GraphError("no_repository", "the project is not a git repository");
+      return changes;
+    },
+    async cypher(query, params, limit) {
+      const refused = refusal(query);
+      if (refused) throw new GraphError("invalid", refused);
+      const reading = kuzuNow();
+      const started = performance.now();
+      try {
+        const answer = await reading.query(query, params, Math.min(limit, MAX_ROWS));
+        return {
+          ...answer,
+          rows: answer.rows.map((row) => row.map(plainValue)),
+          duration_ms: Math.round(performance.now() - started),
+        };
+      } catch (error) {
+        throw new GraphError("invalid", error instanceof Error ? error.message : String(error));
+      }
+    },
+    graphData: (options) => graphData(graph(), options),
+    graphColumns: (options) => graphColumns(graph(), options),
+    communities: (window) => communityDetails(graph(), window),
+    processes: (window, symbol) => processDetails(graph(), window, symbol),
+    graph,
+    prepareCypher: () => void cypherPath(),
+    async warm() {
+      await reader.warm();
+    },
+    close() {
+      reader.close();
+    },
+  };
+}
+
+function emptyStatus(): GraphStatus {
+  return {
+    state: "not_indexed",
+    nodes: 0,
+    relationships: 0,
+    by_label: {},
+    by_type: {},
+    communities: 0,
+    processes: 0,
+    files: 0,
+    skipped: [],
+    skipped_count: 0,
+    failed: [],
+    languages: {},
+    dirty: false,
+  };
+}
+
+function statusOf(manifest: Manifest, head: string, dirty: boolean): GraphStatus {
+  return {
+    state: dirty || head !== manifest.commit ? "stale" : "ready",
+    nodes: manifest.nodes,
+    relationships: manifest.relationships,
+    by_label: manifest.byLabel,
+    by_type: manifest.byType,
+    communities: manifest.communities,
+    processes: manifest.processes,
+    files: manifest.files,
+    skipped: manifest.skipped,
+    skipped_count: manifest.skippedCount,
+    failed: manifest.failed,
+    languages: manifest.languages,
+    indexed_at: new Date(manifest.indexedAt).toISOString(),
+    ...(manifest.commit ? { commit: manifest.commit } : {}),
+    ...(head ? { head } : {}),
+    dirty,
+    duration_ms: manifest.durationMs,
+  };
+}
+
+/** A value of the graph database as JSON can hold it. */
+function plainValue(value: unknown): unknown {
+  if (typeof value === "bigint") return Number.isSafeInteger(Number(value)) ? Number(value) : String(value);
+  if (value instanceof Date) return value.toISOString();
+  if (Array.isArray(value)) return value.map(plainValue);
+  if (typeof value !== "object" || value === null) return value;
+  return Object.fromEntries(Object.entries(value).map(([name, member]) => [name, plainValue(member)]));
+}
+
+/** The labels a caller may filter by. */
+export function isNodeLabel(text: string): text is NodeLabel {
+  return (NODE_LABELS as readonly string[]).includes(text);
+}
+
+export type { EdgeType, NodeLabel };

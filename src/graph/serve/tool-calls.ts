@@ -1,0 +1,54 @@
+/** A call of one of the four agent tools, from its arguments to its text. */
+import { GraphError } from "../graph-error.ts";
+import type { GraphSession } from "./session.ts";
+import { changesText, contextText, impactText, queryText } from "./tools.ts";
+
+/** Answers one tool call as text. Throws on wrong arguments and when there is no index. */
+export async function toolText(session: GraphSession, name: string, args: Record<string, unknown>): Promise<string> {
+  switch (name) {
+    case "code_graph_query":
+      return queryText(
+        session.query({ query: textOf(args, "query"), limit: numberOf(args, "limit", 10, 1, 50), includeCode: false }),
+      );
+    case "code_graph_context":
+      return contextText(session.context(textOf(args, "symbol_name"), optionalText(args, "file_path")));
+    case "code_graph_impact":
+      return impactText(
+        session.impact({
+          target: textOf(args, "target"),
+          direction: directionOf(args),
+          maxDepth: numberOf(args, "max_depth", 3, 1, 10),
+          minConfidence: 0,
+        }),
+      );
+    case "code_graph_changes":
+      return changesText(await session.changes());
+    default:
+      throw new GraphError("invalid", `there is no tool ${name}`);
+  }
+}
+
+function textOf(args: Record<string, unknown>, name: string): string {
+  const value = args[name];
+  if (typeof value !== "string" || value.trim() === "") throw new GraphError("invalid", `${name} must be a text`);
+  return value;
+}
+
+function optionalText(args: Record<string, unknown>, name: string): string | undefined {
+  const value = args[name];
+  return typeof value === "string" && value !== "" ? value : undefined;
+}
+
+function numberOf(args: Record<string, unknown>, name: string, fallback: number, min: number, max: number): number {
+  const value = args[name] ?? fallback;
+  if (typeof value !== "number" || !Number.isInteger(value))
+    throw new GraphError("invalid", `${name} must be a whole number`);
+  return Math.min(max, Math.max(min, value));
+}
+
+function directionOf(args: Record<string, unknown>): "upstream" | "downstream" {
+  const value = args["direction"] ?? "upstream";
+  if (value !== "upstream" && value !== "downstream")
+    throw new GraphError("invalid", "direction must be upstream or downstream");
+  return value;
+}

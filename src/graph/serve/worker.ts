@@ -1,0 +1,112 @@
+/**
+ * The graph worker: a process of its own for parsing, resolving and asking, so that native code that crashes, blocks or
+ * grows costs one restart and never the server. Speaks `protocol.ts` over IPC; ends when the parent goes away.
+ *
+ * It leaves without running destructors: Kuzu may crash when it is closed late, and everything on disk is complete
+ * before an answer is sent.
+ */
+
+import { setPriority } from "node:os";
+import { unpackAddonsTo } from "../../core/addons.ts";
+import { isProblem, messageOf } from "../../core/errors.ts";
+import { takeTurns } from "../../core/turns.ts";
+import { isGraphErrorCode } from "../graph-error.ts";
+import { endpointBody, jsonPieces } from "./endpoint-body.ts";
+import type { GraphReply, GraphRequest } from "./protocol.ts";
+import { createGraphSession, type GraphPlace, type GraphSession } from "./session.ts";
+import { toolText } from "./tool-calls.ts";
+
+const MAX_SESSIONS = 8;
+
+/** So that an index never slows the server down that shares the machine; -20 to 19. */
+const INDEX_PRIORITY = 10;
+
+/**
+ * Runs until the parent disconnects. Throws when the process was not started with an IPC channel.
+ * @param addons folder where native add-ons are kept; a private one when not given
+ */
+export function runGraphWorker(addons?: string): void {
+  if (!process.send) throw new Error("graph-worker is started by the server, over IPC");
+  if (addons !== undefined) unpackAddonsTo(addons);
+  const reply = (message: GraphReply) => {
+    process.send?.(message);
+  };
+  const sessions = new Map<string, GraphSession>();
+
+  function sessionOf(place: GraphPlace): GraphSession {
+    const key = JSON.stringify([place.root, place.store, place.gitDir]);
+    const known = sessions.get(key);
+    if (known) {
+      // The most recently asked stays longest.
+      sessions.delete(key);
+      sessions.set(key, known);
+      return known;
+    }
+    const session = createGraphSession(place);
+    sessions.set(key, session);
+    for (const [oldest, old] of sessions) {
+      if (sessions.size <= MAX_SESSIONS) break;
+      old.close();
+      sessions.delete(oldest);
+    }
+    return session;
+  }
+
+  process.on("message", async (message: GraphRequest) => {
+    try {
+      const value = await answer(sessionOf(message.place), message, reply);
+      if (message.json) await replyJson(message, value, reply);
+      else reply({ id: message.id, kind: "value", value });
+    } catch (error) {
+      const known = isProblem(error) && isGraphErrorCode(error.code) ? error : undefined;
+      const data = known?.extras.data;
+      const said = { message: messageOf(error), ...(data ? { data } : {}) };
+      reply({ id: message.id, kind: "error", code: known?.code ?? "failed", ...said });
+    }
+  });
+  process.on("disconnect", () => leave());
+}
+
+async function answer(
+  session: GraphSession,
+  message: GraphRequest,
+  reply: (message: GraphReply) => void,
+): Promise<unknown> {
+  const { operation, args, id } = message;
+  if (operation === "index") {
+    setPriority(INDEX_PRIORITY);
+    const [force, seed] = args as [boolean, string | undefined];
+    return session.index({ force, seed, progress: (phases) => reply({ id, kind: "progress", phases }) });
+  }
+  if (operation === "tool") {
+    const [name, values] = args as [string, Record<string, unknown>];
+    return toolText(session, name, values);
+  }
+  const method: unknown = session[operation];
+  return (method as (...values: unknown[]) => unknown)(...args);
+}
+
+/** Answers with JSON made here, in pieces: the server has only to pass them on. */
+async function replyJson(
+  { id, operation }: GraphRequest,
+  value: unknown,
+  reply: (message: GraphReply) => void,
+): Promise<void> {
+  const { body, next } = endpointBody(operation, value);
+  const pieces = jsonPieces(body);
+  const turn = takeTurns();
+  for (let piece = pieces.next(); !piece.done; ) {
+    const bytes = piece.value;
+    piece = pieces.next();
+    reply({ id, kind: "json", bytes, last: piece.done === true, next });
+    await turn();
+  }
+}
+
+/** Ends the process at once: nothing is left to write. */
+function leave(): never {
+  const { reallyExit } = process as unknown as { reallyExit?: (code: number) => never };
+  if (reallyExit) return reallyExit(0);
+  process.kill(process.pid, "SIGKILL");
+  throw new Error("unreachable");
+}

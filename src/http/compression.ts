@@ -1,0 +1,78 @@
+/**
+ * Answers in fewer bytes, for clients that ask: whole texts of more than 1 kB, gzip or else Brotli. Event streams, parts
+ * of files and what is compressed already pass as they are.
+ *
+ * Who sees the length of many compressed answers that hold a secret beside a text of theirs can guess the secret (BREACH).
+ * So answers of routes that hand out credentials are never compressed, nor are those of requests with a body, which
+ * may say again what the body said beside a value that is shown once.
+ */
+
+const LEAST_BYTES = 1_024;
+/** More is compressed off the server's thread. */
+const AT_ONCE_BYTES = 64_000;
+/** More is passed on as it comes: it would be held in memory as a whole. */
+const MOST_BYTES = 16_000_000;
+const TEXT =
+  /^(application\/(json|problem\+json|javascript|yaml)|text\/(html|css|javascript|plain|markdown)|image\/svg\+xml)\b/;
+/** Words in the paths of routes that answer with credentials. */
+const SECRET = /\/(auth|secrets|keys|api-keys|cookies|mcp|oauth|oidc|env|setup|two-factor)(\/|$)/;
+
+type Coding = "gzip" | "br";
+
+/** The coding that the client takes: gzip, as it costs less time here, else Brotli. */
+export function codingOf(accepted: string | null): Coding | undefined {
+  if (!accepted) return undefined;
+  const taken = new Map<string, boolean>();
+  for (const part of accepted.split(",")) {
+    const [name = "", ...parameters] = part
+      .trim()
+      .toLowerCase()
+      .split(/\s*;\s*/);
+    taken.set(name, !parameters.some((one) => /^q=0(\.0*)?$/.test(one)));
+  }
+  const takes = (name: Coding) => taken.get(name) ?? taken.get("*") ?? false;
+  return takes("gzip") ? "gzip" : takes("br") ? "br" : undefined;
+}
+
+/** Whether answers of a route may be compressed. @param route its path as declared. */
+export const compresses = (route: string): boolean => !SECRET.test(route);
+
+/** The answer, compressed where it is a text of some length. Its tag becomes a weak one: the bytes are others. */
+export async function compressed(response: Response, accepted: string | null): Promise<Response> {
+  const { headers } = response;
+  if (response.status !== 200 || !TEXT.test(headers.get("content-type") ?? "")) return response;
+  if (headers.has("content-encoding") || headers.has("accept-ranges")) return response;
+  if (!/\baccept-encoding\b/i.test(headers.get("vary") ?? "")) headers.append("Vary", "Accept-Encoding");
+  const coding = codingOf(accepted);
+  if (!coding || Number(headers.get("content-length") ?? 0) > MOST_BYTES) return response;
+  const bytes = await response.arrayBuffer();
+  headers.delete("content-length");
+  if (bytes.byteLength <= LEAST_BYTES) return new Response(bytes, { headers });
+  headers.set("Content-Encoding", coding);
+  const tag = headers.get("etag");
+  if (tag && !tag.startsWith("W/")) headers.set("ETag", `W/${tag}`);
+  return new Response(await encoded(bytes, coding), { headers });
+}
+
+async function encoded(bytes: ArrayBuffer, coding: Coding): Promise<Uint8Array<ArrayBuffer>> {
+  if (coding === "gzip" && bytes.byteLength <= AT_ONCE_BYTES) return Bun.gzipSync(bytes);
+  const { brotliCompress, constants, gzip } = await import("node:zlib");
+  return new Promise((resolve, reject) => {
+    const done = (error: Error | null, made: Buffer) =>
+      error ? reject(error) : resolve(made as Uint8Array<ArrayBuffer>);
+    if (coding === "gzip") gzip(bytes, done);
+    else brotliCompress(bytes, { params: { [constants.BROTLI_PARAM_QUALITY]: 4 } }, done);
+  });
+}
+
+/** 304 for a reader whose copy is still the one. */
+export function unlessSame(request: Request, response: Response): Response {
+  const wanted = request.headers.get("if-none-match");
+  const tag = response.headers.get("etag");
+  if (wanted === null || tag === null || response.status !== 200) return response;
+  const plain = (one: string) => one.trim().replace(/^W\//, "");
+  if (wanted.trim() !== "*" && !wanted.split(",").some((one) => plain(one) === plain(tag))) return response;
+  const headers = new Headers(response.headers);
+  for (const name of ["Content-Encoding", "Content-Type", "Content-Length"]) headers.delete(name);
+  return new Response(null, { status: 304, headers });
+}

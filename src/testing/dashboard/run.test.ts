@@ -1,0 +1,80 @@
+/** A run in a browser: opened at its problem, driven by keys, its log filtered, two attempts of a step compared. */
+import { describe, expect, setDefaultTimeout, test } from "bun:test";
+import { hasBrowser } from "../browser.ts";
+import { visit } from "./visitor.ts";
+import { withDashboard } from "./with-dashboard.ts";
+
+setDefaultTimeout(180_000);
+
+describe.skipIf(!hasBrowser())("a run", () => {
+  const dashboard = withDashboard();
+
+  test("graph, outline and log show the same step; keys lead to the next problem and to what waits", async () => {
+    const { server, browser, ids } = dashboard();
+    const { page, close, open, faults } = await visit(browser, server.url);
+    await open(`/runs/${ids.failed}?tab=graph`);
+    const outline = page.getByRole("list", { name: "Steps" });
+    const current = outline.locator("[aria-current=step]");
+    const heading = page.locator("#step-name");
+    await heading.getByText("Run the tests").waitFor();
+    expect(await current.textContent()).toContain("Run the tests");
+    await page.locator(".react-flow__node", { hasText: "survey" }).click();
+    await heading.getByText("survey").waitFor();
+    expect(await current.textContent()).toContain("survey");
+    await page.locator("main h1").click();
+    await page.keyboard.press("n");
+    await heading.getByText("Run the tests").waitFor();
+    await open(`/runs/${ids.waiting}`);
+    await page.getByRole("button", { name: "Approve" }).waitFor();
+    await page.keyboard.press("a");
+    expect(await page.evaluate("document.activeElement.textContent")).toBe("Approve");
+    await close();
+    expect(faults).toEqual([]);
+  });
+
+  test("the log leaves out what is hidden, and the address keeps it", async () => {
+    const { server, browser, ids } = dashboard();
+    const { page, close, open, faults } = await visit(browser, server.url);
+    await open(`/runs/${ids.succeeded}?step=survey`);
+    const log = page.getByRole("log", { name: "Log of the step" });
+    await log.locator("details").first().waitFor();
+    const tools = async () => log.locator("summary .font-mono.font-semibold").count();
+    expect(await tools()).toBeGreaterThan(0);
+    const words = await log.textContent();
+    await page.getByRole("button", { name: "Tools", exact: true }).click();
+    await page.waitForURL(/hide=tools/);
+    expect(await tools()).toBe(0);
+    await page.reload();
+    await page.getByRole("button", { name: "Tools", exact: true, pressed: false }).waitFor();
+    await page.getByRole("button", { name: "Tools", exact: true }).click();
+    await log.locator("summary .font-mono.font-semibold").first().waitFor();
+    expect(await log.textContent()).toBe(words);
+    await close();
+    expect(faults).toEqual([]);
+  });
+
+  test("restarted from its key with guidance, it tries again; both attempts stand beside each other", async () => {
+    const { server, browser, ids } = dashboard();
+    const { page, close, open, faults } = await visit(browser, server.url);
+    await open(`/runs/${ids.failed}`);
+    await page.locator("#step-name").waitFor();
+    await page.keyboard.press(".");
+    await page.getByLabel("Guidance").fill("Look at the second test first.");
+    await page.getByRole("dialog").getByRole("button", { name: "Restart" }).click();
+    await page.getByRole("dialog").waitFor({ state: "detached" });
+    const attempts = page.getByRole("navigation", { name: "Attempts" });
+    await attempts.getByRole("button", { name: /2$/ }).waitFor();
+    await page.locator("header").getByText("Failed").waitFor();
+    await attempts.getByRole("button", { name: /^Compare with/ }).click();
+    const compared = page.getByRole("region", { name: "Two attempts compared" });
+    await compared.getByRole("row", { name: /^Cost/ }).waitFor();
+    expect(await compared.getByRole("columnheader").allTextContents()).toEqual(["What", "Attempt 1", "Attempt 2"]);
+    await page.reload();
+    await compared.getByRole("button", { name: "Close" }).click();
+    await page.getByRole("log", { name: "Log of the step" }).waitFor();
+    await open(`/runs/${ids.failed}?tab=timeline`);
+    await page.getByText(/time in the queue/).waitFor();
+    await close();
+    expect(faults).toEqual([]);
+  });
+});
