@@ -51,7 +51,7 @@ export function createCalls(engine: Engine): Calls {
     return variadic ? engine.elementType(type) : type;
   }
 
-  /** The environment of a call: what is written in `<…>`, else what the arguments tell. */
+  /** The environment of a call: what is written in `<…>`, else what the arguments say. */
   function inferEnv(symbol: number, typeParameterOwner: number, site: CallSite, lambdas: boolean): TypeEnv | undefined {
     const file = repo.fileOf(typeParameterOwner);
     const rows = listItems(repo.facts(file), repo.column(typeParameterOwner, "typeParameters"));
