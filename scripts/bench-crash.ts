@@ -1,9 +1,11 @@
 /**
- * kill -9 of the server at random points of scripted runs, in the process sandbox and in Docker's.
+ * kill -9 of the server at random points: of scripted runs, in the process sandbox and in Docker's, and of agents at work
+ * in every other way (talks, memory, documents, swarms, routines).
  *
- *   bun scripts/bench-crash.ts [--points 200] [--docker 20] [--lanes 3] [--seed N]
+ *   bun scripts/bench-crash.ts [--points 200] [--docker 20] [--agents 200] [--lanes 3] [--seed N]
  */
 import { parseArgs } from "node:util";
+import { agentsCampaign } from "../src/testing/crash/agents-campaign.ts";
 import { type CampaignReport, crashCampaign } from "../src/testing/crash/campaign.ts";
 import { sixSteps, twoSteps } from "../src/testing/crash/crash-pipeline.ts";
 import { seedFrom } from "../src/testing/crash/random.ts";
@@ -13,6 +15,7 @@ const { values } = parseArgs({
   options: {
     points: { type: "string", default: "200" },
     docker: { type: "string", default: "20" },
+    agents: { type: "string", default: "200" },
     lanes: { type: "string", default: "3" },
     seed: { type: "string" },
   },
@@ -40,11 +43,27 @@ function tell(what: string, { reports, events }: CampaignReport, seconds: number
   return bad.length;
 }
 
+async function agentsAtWork(points: number): Promise<number> {
+  if (points === 0) return 0;
+  const report = await agentsCampaign({ points, seed, onPoint });
+  const row = (name: string, value: string | number) => console.log(`${name.padEnd(44)} ${value}`);
+  row("agents at work: points", `${report.points}, ${seconds().toFixed(0)} s`);
+  row("  kills that found something at work", report.inTheMidst);
+  for (const [kind, count] of Object.entries(report.acknowledged)) row(`  ${kind}: answered before the kill`, count);
+  row("  sent and cut off by the kill", report.unanswered);
+  row("  done, lost, repeated", `${report.tally.done}, ${report.tally.lost}, ${report.tally.repeated}`);
+  for (const fault of report.faults) console.log(`  FAULT ${fault}`);
+  return report.faults.length;
+}
+
 console.log(`## crash (seed ${seed}, ${lanes} servers side by side)`);
 let began = performance.now();
 const seconds = () => (performance.now() - began) / 1_000;
+let bad = await agentsAtWork(Number(values.agents));
+began = performance.now();
 const run = sixSteps({ commandMs: 15, replyMs: 15 });
-let bad = tell("process", await crashCampaign({ run, points: Number(values.points), lanes, seed, onPoint }), seconds());
+if (Number(values.points) > 0)
+  bad += tell("process", await crashCampaign({ run, points: Number(values.points), lanes, seed, onPoint }), seconds());
 const docker = await dockerForTests(process.env);
 if (docker && Number(values.docker) > 0) {
   began = performance.now();

@@ -26,6 +26,8 @@ interface UsageView {
   by_provider: (Totals & { provider: string })[];
   by_model: (Totals & { model: string })[];
   by_agent: (Totals & { agent_id: string })[];
+  by_user: (Totals & { user_id: string | null })[];
+  forecast: { until: string; spent_usd: number; expected_usd: number };
   budgets: { scope: string; limit_usd: number; spent_usd: number; percent: number; resets_at: string | null }[];
 }
 
@@ -37,7 +39,7 @@ export function usageCommand(program: Command, _exit: (code: number) => void): v
     .option("--user <id>", "another user's, or `all` (administrators)")
     .addOption(
       new Option("--by <what>", "how to break it down")
-        .choices(["provider", "model", "agent", "hour", "day", "month"])
+        .choices(["provider", "model", "agent", "user", "hour", "day", "month"])
         .default("model"),
     )
     .action(async (flags: Flags) => {
@@ -66,15 +68,17 @@ export function usageCommand(program: Command, _exit: (code: number) => void): v
     });
 }
 
-function report(usage: UsageView, by: "provider" | "model" | "agent"): void {
-  const rows: [string, Totals][] =
-    by === "provider"
-      ? usage.by_provider.map((row) => [row.provider, row])
-      : by === "model"
-        ? usage.by_model.map((row) => [row.model, row])
-        : usage.by_agent.map((row) => [row.agent_id, row]);
+function report(usage: UsageView, by: "provider" | "model" | "agent" | "user"): void {
+  const rows: [string, Totals][] = {
+    provider: () => usage.by_provider.map((row): [string, Totals] => [row.provider, row]),
+    model: () => usage.by_model.map((row): [string, Totals] => [row.model, row]),
+    agent: () => usage.by_agent.map((row): [string, Totals] => [row.agent_id, row]),
+    user: () => usage.by_user.map((row): [string, Totals] => [row.user_id ?? "nobody", row]),
+  }[by]();
   console.log(`${usage.from.slice(0, 10)} to ${usage.to.slice(0, 10)} (UTC)`);
   print([...rows, ["total", usage.totals]]);
+  const { until, spent_usd: spent, expected_usd } = usage.forecast;
+  console.log(`this month: ${costText(spent)} so far, about ${costText(expected_usd)} by ${until.slice(0, 10)}`);
   for (const { scope, limit_usd, spent_usd, percent, resets_at } of usage.budgets) {
     const reset = resets_at === null ? "" : `, resets ${resets_at.slice(0, 10)}`;
     console.log(`budget ${scope.replace("_", " ")}: $${spent_usd.toFixed(2)} of $${limit_usd} (${percent} %)${reset}`);

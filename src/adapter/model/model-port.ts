@@ -44,7 +44,10 @@ export interface ModelPortDeps {
 
 const notConfigured = (message: string): Failure => ({ code: "provider_not_configured", message, retryable: false });
 
-async function resolveTarget({ keys, prices }: ModelPortDeps, request: ModelRequest): Promise<CallTarget | Failure> {
+export async function resolveTarget(
+  { keys, prices }: Pick<ModelPortDeps, "keys" | "prices">,
+  request: Pick<ModelRequest, "model" | "userId">,
+): Promise<CallTarget | Failure> {
   const parts = splitModel(request.model);
   const entry = parts && prices.provider(parts.provider);
   if (!parts || !entry)

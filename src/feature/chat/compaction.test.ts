@@ -1,4 +1,5 @@
 /** Summaries that are asked for, and titles that a model makes, on a server with the scripted model. */
+import { Database } from "bun:sqlite";
 import { afterAll, beforeAll, expect, setDefaultTimeout, test } from "bun:test";
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
@@ -69,6 +70,25 @@ test("a summary is one row that points at what it covers; every message stays as
   expect(calls.body.items.filter(({ purpose }) => purpose === "summary")).toHaveLength(1);
 });
 
+test("what a reply cost stands at its last message alone, on every page of the talk", async () => {
+  const id = await begin();
+  await say(id, "What rings?");
+  await say(id, "Look.");
+  const db = new Database(join(server.data, "skep.db"));
+  db.prepare("UPDATE executions SET cost_nano = 1500000 WHERE session_id = ? AND turns > 1").run(id);
+  db.close();
+  const costs = (messages: ChatDetail["messages"]) =>
+    messages.flatMap(({ role, content, reply_cost_usd: cost }) => (role === "assistant" ? [[content, cost]] : []));
+  const whole = [
+    ["**Bells of brass.**", 0],
+    ["Looking.", undefined],
+    ["Nothing there.", 0.0015],
+  ];
+  expect(costs(await messagesOf(id))).toEqual(whole);
+  const { messages } = (await call<ChatDetail>("GET", `/${id}?before=4&limit=4`)).body;
+  expect(costs(messages)).toEqual(whole.slice(0, 2));
+});
+
 test("rewinding to before a summary takes it back too, and a fork from there has none", async () => {
   const id = await begin();
   await say(id, "What rings?");
@@ -82,7 +102,7 @@ test("rewinding to before a summary takes it back too, and a fork from there has
   await say(whole, "Go on.");
   expect((await call("POST", `/${id}/rewind`, { message_id: first!.id })).status).toBe(200);
   expect((await messagesOf(id)).every(({ withdrawn }) => withdrawn)).toBe(true);
-  await say(id, "Anew.");
+  await say(id, "Again.");
   expect((await messagesOf(id)).at(-1)).toMatchObject({ content: "**Bells of brass.**", withdrawn: false });
 });
 

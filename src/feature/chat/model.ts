@@ -62,6 +62,9 @@ export const ChatMessage = t.Object({
     }),
   ),
   attachments: t.Array(Attachment),
+  reply_cost_usd: t.Optional(
+    t.Number({ description: "Of the last message of a reply that has ended: what the whole reply cost." }),
+  ),
   summary_to: t.Optional(t.Integer({ description: "It stands for the messages up to this one, which stay readable." })),
   withdrawn: t.Boolean({ description: "Taken back: the agent does not read it any more." }),
   created_at: Time,

@@ -12,7 +12,8 @@ export const attachmentsOf = (parts: readonly MessagePart[]): ChatMessage["attac
     .filter((part): part is AttachedPart => part.type === "image" || part.type === "file")
     .map(({ attachment_id: id, name, media_type, size_bytes }) => ({ id, name, media_type, size_bytes }));
 
-export function presentMessage(message: TranscriptMessage): ChatMessage {
+/** @param cost US dollars of the reply that ends here. */
+export function presentMessage(message: TranscriptMessage, cost?: number): ChatMessage {
   const { id, seq, role, parts, covers_to, withdrawn, created_at } = message;
   const results = new Map(parts.flatMap((part) => (part.type === "tool_result" ? [[part.call_id, part]] : [])));
   const thinking = wordsOf(parts, "thinking");
@@ -20,6 +21,7 @@ export function presentMessage(message: TranscriptMessage): ChatMessage {
     ...{ id, seq, withdrawn, created_at, content: wordsOf(parts, "text"), attachments: attachmentsOf(parts) },
     role: role === "user" || role === "assistant" ? role : "system",
     ...(thinking === "" ? {} : { thinking }),
+    ...(cost === undefined ? {} : { reply_cost_usd: cost }),
     tool_calls: parts.flatMap((part) => {
       if (part.type !== "tool_call") return [];
       const result = results.get(part.call_id);

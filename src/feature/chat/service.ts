@@ -16,6 +16,7 @@ import type { SessionOwner, SessionRow, Sessions } from "../sessions/service.ts"
 import type { ChatJobs } from "./jobs.ts";
 import type { ChatCreate, ChatDetail, ChatMessage, ChatSend, ChatSession, ChatUpdate, QueuedMessage } from "./model.ts";
 import { attachmentsOf, presentChat, presentMessage } from "./present.ts";
+import { replyCosts } from "./reply-costs.ts";
 
 export interface Chats {
   /** The caller's own, the latest first. @param status `active` (default), `ended`, or `all`. */
@@ -132,7 +133,9 @@ export function createChats(deps: ChatsDeps): Chats {
   const talkOf: Chats["talkOf"] = (row, { limit, before }) => {
     const end = Math.min(before ?? row.message_count, row.message_count);
     const from = Math.max(0, end - limit);
-    const messages = sessions.transcript(row.id, from, end - from).map(presentMessage);
+    const said = sessions.transcript(row.id, from, end - from);
+    const costs = replyCosts(db, said);
+    const messages = said.map((message) => presentMessage(message, costs.get(message.seq)));
     return { messages, earlier: from > 0, reply: replySoFar(row, messages.at(-1)) };
   };
 
@@ -292,7 +295,7 @@ export function createChats(deps: ChatsDeps): Chats {
       const chat = present(find(id, caller));
       const messages: ChatMessage[] = [];
       for (let from = 0; from < chat.message_count; from += PAGE)
-        messages.push(...sessions.transcript(id, from, PAGE).map(presentMessage));
+        messages.push(...sessions.transcript(id, from, PAGE).map((message) => presentMessage(message)));
       return { chat, messages };
     },
   };

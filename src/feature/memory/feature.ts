@@ -1,17 +1,23 @@
 import { eq } from "drizzle-orm";
+import { createEmbed } from "../../adapter/model/embeddings.ts";
 import { timestamp } from "../../core/clock.ts";
+import { NO_AGENT } from "../../core/no-agent.ts";
 import { readFrontMatter, updateFrontMatter } from "../../engine/front-matter.ts";
 import { users } from "../../store/tables/accounts.ts";
 import { createTextFolder } from "../../store/text-folder.ts";
 import type { Agents } from "../agents/service.ts";
-import { type Core, defineFeature } from "../feature.ts";
+import type { Budgets } from "../budgets/service.ts";
+import { type Core, defineFeature, type ServiceOf } from "../feature.ts";
 import type { Jobs } from "../jobs/service.ts";
+import type { providers } from "../providers/feature.ts";
 import type { SettingsService } from "../settings/service.ts";
+import type { UsageLog } from "../usage/service.ts";
 import { createConsolidation } from "./consolidate.ts";
 import { createContradictions } from "./contradictions.ts";
 import { createEntryIndex } from "./entry-index.ts";
 import { memoryEvents } from "./events.ts";
 import { createExecutionMemories } from "./executions.ts";
+import { createMeaning } from "./meaning.ts";
 import { createRecall } from "./recall.ts";
 import { executionMemoryRoutes, memoryRoutes } from "./routes.ts";
 import { createScores } from "./scores.ts";
@@ -24,7 +30,10 @@ import { watchVaults } from "./vault-watch.ts";
 type Needs = Core & {
   jobs: Pick<Jobs, "enqueue">;
   agents: Pick<Agents, "exists">;
-  settings: Pick<SettingsService, "read" | "put">;
+  settings: Pick<SettingsService, "get" | "read" | "put">;
+  providers: Pick<ServiceOf<typeof providers>, "catalogue" | "keys">;
+  usage: Pick<UsageLog, "record">;
+  budgets: Pick<Budgets, "check">;
 };
 
 const SCAN_MS = 60_000;
@@ -38,7 +47,22 @@ export const memory = defineFeature(
     const format = { read: readFrontMatter, update: updateFrontMatter };
     const index = createEntryIndex(store, folder, format);
     const scores = createScores({ store, clock, stored: deps.settings });
-    const search = createSearch(store, scores, () => timestamp(clock.now()));
+    const meaning = createMeaning({
+      ...{ store, clock, log, masking: deps.masking, jobs: deps.jobs },
+      embed: createEmbed({ keys: deps.providers.keys, prices: deps.providers.catalogue, clock }),
+      model: () => deps.settings.get().models.embedding,
+      record: ({ provider, model, usage, ...call }) =>
+        void deps.usage.record({
+          ...{ agentId: NO_AGENT, purpose: "embedding", provider, model, usage, finish: "stop", attempts: 1 },
+          ...{ keySource: call.key_source, costUsd: call.cost_usd, costSource: call.cost_source },
+          ...{ durationMs: call.duration_ms, timeToFirstTokenMs: null },
+        }),
+      overdrawn() {
+        const over = deps.budgets.check({ agentId: NO_AGENT, estimateUsd: 0 });
+        return over && `The budget is used up: $${over.spentUsd.toFixed(4)} of $${over.limitUsd} (${over.scope}).`;
+      },
+    });
+    const search = createSearch(store, scores, () => timestamp(clock.now()), meaning.near);
     const service = createMemory({ store, clock, folder, format, index, search, scores, agentExists: agents.exists });
     const executions = createExecutionMemories({ store, memory: service, toolSources: () => deps.contributions.tools });
     const recalls = createRecall({ store, clock, search, scores });
@@ -50,11 +74,17 @@ export const memory = defineFeature(
     });
     const watch = watchVaults(deps.folder.vaults, index, log);
     return {
-      service: { ...service, ...executions, recallFor: recalls.forPrompt, consolidateDue: consolidation.due },
+      service: {
+        ...service,
+        ...executions,
+        recallFor: recalls.forPrompt,
+        consolidateDue: consolidation.due,
+        embedDue: meaning.due,
+      },
       routes: memoryRoutes(base, service, scores)
         .use(executionMemoryRoutes(base, executions))
         .use(tidyingRoutes(base, contradictions, consolidation)),
-      jobs: [consolidation.job],
+      jobs: [consolidation.job, meaning.job],
       tools: memoryTools({ memory: service, executions, recalls, search, scores, isAdmin }),
       handOver: service.removeOf,
       duties: [
@@ -66,6 +96,7 @@ export const memory = defineFeature(
             await index.scan(signal);
           },
         },
+        { name: "memory-vectors", everyMs: SCAN_MS, run: meaning.due },
         { name: "memory-consolidation", everyMs: CONSOLIDATION_MS, run: consolidation.due },
       ],
       stop: watch.stop,

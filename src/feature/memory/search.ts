@@ -2,6 +2,7 @@
 import type { Store } from "../../store/store.ts";
 import { type WordQuery, wordQueries } from "../../store/word-search.ts";
 import { type Reader, rowOf, type StoredEntry, visibleTo } from "./entry-index.ts";
+import type { Meaning } from "./meaning.ts";
 import type { MemoryHit } from "./model.ts";
 import type { Scores } from "./scores.ts";
 
@@ -16,6 +17,7 @@ export interface SearchWish {
 }
 
 export interface Search {
+  /** By words, and by meaning where an embedding model is set. */
   find(wish: SearchWish): Promise<MemoryHit[]>;
   /** By words alone, at once. */
   byWords(wish: SearchWish): MemoryHit[];
@@ -54,7 +56,24 @@ export function bestOfEach<T extends Pick<Fit, "vault" | "entry">>(found: readon
   return [...best.values()];
 }
 
-export function createSearch(store: Store, scores: Scores, now: () => string): Search {
+/** In a merger of two orders, how little it matters to be first rather than second. */
+const RANK_DAMPING = 60;
+
+/** Two orders in one (reciprocal rank fusion); the best possible is 1. */
+export function fused(byWords: readonly Fit[], byMeaning: readonly Fit[]): Fit[] {
+  const sums = new Map<string, Fit>();
+  for (const order of [byWords, byMeaning])
+    for (const [at, fit] of order.entries()) {
+      const key = `${fit.vault}\n${fit.entry}`;
+      const part = (RANK_DAMPING + 1) / (2 * (RANK_DAMPING + 1 + at));
+      const known = sums.get(key);
+      if (known) known.text += part;
+      else sums.set(key, { ...fit, text: part });
+    }
+  return [...sums.values()];
+}
+
+export function createSearch(store: Store, scores: Scores, now: () => string, near: Meaning["near"]): Search {
   const { statement } = store;
   const snippetOf = ({ vault, entry, position }: Fit): string => {
     const units = statement(
@@ -107,7 +126,13 @@ export function createSearch(store: Store, scores: Scores, now: () => string): S
       }));
   }
   const byWords = (wish: SearchWish): MemoryHit[] => (wish.limit < 1 ? [] : present(fitting(wish), wish.limit));
-  return { byWords, find: async (wish) => byWords(wish) };
+  return {
+    byWords,
+    async find(wish) {
+      const byMeaning = await near(wish);
+      return byMeaning.length === 0 ? byWords(wish) : present(fused(fitting(wish), byMeaning), wish.limit);
+    },
+  };
 }
 
 export const rounded = (value: number): number => Number(value.toPrecision(6));

@@ -29,8 +29,13 @@ export const Settings = t.Object(
         onboarding: ModelId,
         transcript: ModelId,
         summary: ModelId,
+        embedding: ModelId,
       },
-      { ...strict, description: "Model where neither run, step, pipeline nor agent names one. Null: `default`." },
+      {
+        ...strict,
+        description:
+          "Model where neither run, step, pipeline nor agent names one. Null: `default`; for `embedding`, which finds memories by meaning: by words alone.",
+      },
     ),
     limits: t.Object(
       {
@@ -126,6 +131,7 @@ export const DEFAULT_SETTINGS: Settings = {
     onboarding: null,
     transcript: null,
     summary: null,
+    embedding: null,
   },
   limits: {
     max_turns: LIMITS.turnsDefault,
@@ -157,4 +163,4 @@ export const DEFAULT_SETTINGS: Settings = {
 };
 
 /** Uses that have a default model of their own. */
-export type ModelPurpose = Exclude<keyof Settings["models"], "default">;
+export type ModelPurpose = Exclude<keyof Settings["models"], "default" | "embedding">;

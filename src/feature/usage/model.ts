@@ -87,6 +87,9 @@ const breakdown = {
   by_provider: grouped("provider"),
   by_model: grouped("model"),
   by_agent: grouped("agent_id"),
+  by_user: t.Array(t.Composite([t.Object({ user_id: orNull(t.String()) }), Totals]), {
+    description: "Where everybody's are seen. Null: of no user.",
+  }),
 };
 export const UsageSummary = t.Object({ ...breakdown, by_day: grouped("day") });
 export type UsageSummary = Static<typeof UsageSummary>;
@@ -101,12 +104,24 @@ export const BudgetState = t.Object({
 });
 export type BudgetState = Static<typeof BudgetState>;
 
+export const Forecast = t.Object(
+  {
+    until: t.String({ format: "date-time", description: "The month's end, UTC." }),
+    spent_usd: t.Number({ description: "This month so far." }),
+    per_day_usd: t.Number({ description: "The mean of the last seven days, or of those since the first call." }),
+    expected_usd: t.Number({ description: "By the month's end, if it goes on like that." }),
+  },
+  { description: "Whatever period was asked for." },
+);
+export type Forecast = Static<typeof Forecast>;
+
 export const Usage = t.Object({
   user_id: orNull(t.String({ description: "Null: everybody." })),
   from: t.String({ format: "date-time" }),
   to: t.String({ format: "date-time" }),
   ...breakdown,
   budgets: t.Array(BudgetState),
+  forecast: Forecast,
 });
 
 export const Granularity = t.Union([t.Literal("hour"), t.Literal("day"), t.Literal("month")]);

@@ -75,6 +75,7 @@ export function usageRoutes(base: Base, { usage, clock, budgets }: UsageRoutesDe
           to: timestamp(to),
           ...usage.breakdown(filter),
           budgets: budgets(userId),
+          forecast: usage.forecast(userId),
         };
       },
       {

@@ -9,11 +9,11 @@ import { type ListAnswer, listAnswer, type Page } from "../../http/list.ts";
 import type { Store, WriteTx } from "../../store/store.ts";
 import { llmCalls as table } from "../../store/tables/usage.ts";
 import { llmCall } from "./events.ts";
-import type { Granularity, HistoryBucket, LlmCall, LlmCallRecord, UsageSummary } from "./model.ts";
+import type { Forecast, Granularity, HistoryBucket, LlmCall, LlmCallRecord, UsageSummary } from "./model.ts";
 import { toNano, toUsd } from "./money.ts";
-import { bucketsOf, prefixOf } from "./period.ts";
+import { bucketsOf, DAY_MS, prefixOf, startOfDay, startOfMonth } from "./period.ts";
 import { type CallFilter, conditionOf, createSums, NO_TOTALS } from "./sums.ts";
-import { createTotals } from "./totals.ts";
+import { createTotals, NOBODY } from "./totals.ts";
 
 export interface UsageDeps {
   store: Store;
@@ -23,7 +23,7 @@ export interface UsageDeps {
 }
 
 export interface UsageLog {
-  /** Logs a call and tells of it (`llm_call`). Joins the transaction around it. */
+  /** Logs a call and publishes `llm_call`. Joins the transaction around it. */
   record(call: LlmCallRecord): LlmCall;
   /** The engine's way in: the reply of one call of an execution. */
   recordCall(tx: WriteTx, execution: Execution, reply: ModelReply, purpose?: CallPurpose): void;
@@ -32,6 +32,8 @@ export interface UsageLog {
   get(id: string, userId?: string): LlmCall;
   summary(filter: CallFilter): UsageSummary;
   breakdown(filter: CallFilter): Omit<UsageSummary, "by_day">;
+  /** What the month is going to cost, by what the last days did. @param userId whose; undefined: everybody's. */
+  forecast(userId: string | undefined): Forecast;
   /** Every bucket of the period, the empty ones too, oldest first. @throws Problem 422 too many. */
   history(granularity: Granularity, period: { from: number; to: number; userId?: string | undefined }): HistoryBucket[];
   /** Every matching call, newest first, read in pages. */
@@ -148,6 +150,9 @@ export function createUsageLog({ store, clock, onRecorded }: UsageDeps): UsageLo
     by_provider: sums.by("provider", filter).map(({ key, ...totals }) => ({ provider: key, ...totals })),
     by_model: sums.by("model", filter).map(({ key, ...totals }) => ({ model: key, ...totals })),
     by_agent: sums.by("agent_id", filter).map(({ key, ...totals }) => ({ agent_id: key, ...totals })),
+    by_user: sums
+      .by("user_id", filter)
+      .map(({ key, ...totals }) => ({ user_id: key === NOBODY ? null : key, ...totals })),
   });
 
   return {
@@ -160,6 +165,18 @@ export function createUsageLog({ store, clock, onRecorded }: UsageDeps): UsageLo
       return present(row);
     },
     breakdown,
+    forecast(userId) {
+      const now = clock.now();
+      const until = startOfMonth(now, 1);
+      const week = startOfDay(now) - 6 * DAY_MS;
+      const days = sums.over("day", { userId, since: week });
+      const earlier = sums.totals({ userId, until: week }).calls > 0;
+      const from = earlier || !days[0] ? week : Date.parse(days[0].key);
+      const spent = sums.totals({ userId, since: startOfMonth(now) }).cost_usd;
+      const perDay = days.reduce((sum, { cost_usd }) => sum + cost_usd, 0) / Math.max(1, (now - from) / DAY_MS);
+      const expected = spent + (perDay * (until - now)) / DAY_MS;
+      return { until: timestamp(until), spent_usd: spent, per_day_usd: perDay, expected_usd: expected };
+    },
     summary: (filter) => ({
       ...breakdown(filter),
       by_day: sums.over("day", filter).map(({ key, ...totals }) => ({ day: key, ...totals })),

@@ -11,7 +11,7 @@ import { llmCalls as table } from "../../store/tables/usage.ts";
 import type { Granularity, Totals } from "./model.ts";
 import { toUsd } from "./money.ts";
 import { DAY_MS, PREFIX, startOfDay } from "./period.ts";
-import { COLUMNS, COUNTED, type Counted } from "./totals.ts";
+import { COLUMNS, COUNTED, type Counted, NOBODY } from "./totals.ts";
 
 export interface CallFilter {
   agentId?: string | undefined;
@@ -54,7 +54,7 @@ const GROUPS = 1_000;
 export interface UsageSums {
   totals(filter: CallFilter): Totals;
   /** Dearest first. */
-  by(column: "provider" | "model" | "agent_id", filter: CallFilter): (Totals & { key: string })[];
+  by(column: "provider" | "model" | "agent_id" | "user_id", filter: CallFilter): (Totals & { key: string })[];
   /**
    * Oldest first; times without a call are left out. `key` is the bucket's prefix (`2026-05-01`). By hour only whole
    * hours, of one or all users.
@@ -63,7 +63,7 @@ export interface UsageSums {
 }
 
 interface Source {
-  /** A SELECT of `at`, `agent_id`, `provider`, `model` and the counted columns. */
+  /** A SELECT of `at`, `agent_id`, `provider`, `model`, `user_id` and the counted columns. */
   sql: string;
   values: string[];
 }
@@ -81,7 +81,8 @@ const columnsOf = (filter: CallFilter): [column: string, value: string | undefin
 function select(from: "llm_calls" | "usage_days" | "usage_hours", filter: CallFilter, between: Between): Source {
   const time = { llm_calls: "created_at", usage_days: "day", usage_hours: "hour" }[from];
   const counted = COLUMNS.map((name) => (from === "llm_calls" ? `${COUNTED[name]} AS ${name}` : name));
-  const keys = from === "usage_hours" ? [] : ["agent_id", "provider", "model"];
+  const user = `coalesce(user_id, '${NOBODY}') AS user_id`;
+  const keys = from === "usage_hours" ? [] : ["agent_id", "provider", "model", user];
   const given = columnsOf(filter).filter(([, value]) => value !== undefined) as [string, string][];
   const bounds = [
     [`${time} >= ?`, between.from],

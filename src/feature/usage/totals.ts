@@ -19,7 +19,7 @@ export type Counted = keyof typeof COUNTED;
 export const COLUMNS = Object.keys(COUNTED) as Counted[];
 
 /** Whose calls are that belong to no user; nobody's id. */
-const NOBODY = "nobody";
+export const NOBODY = "nobody";
 
 const upsert = (table: string, keys: readonly string[]): string => `
   INSERT INTO ${table} (${[...keys, ...COLUMNS].join()}) VALUES (${[...keys, ...COLUMNS].map((name) => `@${name}`).join()})

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from "bun:test";
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -10,6 +10,9 @@ import { startServer, type TestServer } from "../../testing/server.ts";
 import type { HistoryBucket, LlmCall, LlmCallRecord, Totals, UsageSummary } from "./model.ts";
 import { nanoText, toNano } from "./money.ts";
 import { createUsageLog, type UsageLog } from "./service.ts";
+
+// Properties over thousands of calls: a busy machine makes them slow, not wrong.
+setDefaultTimeout(60_000);
 
 const USAGE = { input_tokens: 10, output_tokens: 5, cache_read_tokens: 2, cache_write_tokens: 1, reasoning_tokens: 3 };
 const call = (fields: Partial<LlmCallRecord> = {}): LlmCallRecord => ({
@@ -109,13 +112,16 @@ describe("sums", () => {
           provider: summary.by_provider,
           model: summary.by_model,
           agent_id: summary.by_agent,
+          user_id: summary.by_user,
           day: summary.by_day,
         };
         for (const [name, parts] of Object.entries(groups)) {
           for (const part of parts as unknown as (Totals & Record<string, string>)[]) {
             const key = part[name]!;
             const own = rows.filter((row) =>
-              name === "day" ? row.created_at.startsWith(key) : row[name as "provider" | "model" | "agent_id"] === key,
+              name === "day"
+                ? row.created_at.startsWith(key)
+                : row[name as "provider" | "model" | "agent_id" | "user_id"] === key,
             );
             expect(shown(part)).toEqual(reckon(own));
           }
@@ -148,6 +154,31 @@ describe("sums", () => {
     expect([nanoText(125), nanoText(1_500_000_000), nanoText(0)]).toEqual(["0.000000125", "1.5", "0"]);
   });
 
+  test("the forecast is this month's spend and the mean of the last days until its end", () => {
+    const { usage, store, at } = openLog();
+    const spend = (time: string, costUsd: number, userId = "usr_1") => {
+      at(time);
+      usage.record({ ...call({}), costUsd, userId });
+    };
+    const expected = (now: string, userId?: string) => {
+      at(now);
+      return usage.forecast(userId);
+    };
+    expect(expected("2026-03-11T00:00:00Z")).toMatchObject({ spent_usd: 0, per_day_usd: 0, expected_usd: 0 });
+    spend("2026-03-10T12:00:00Z", 4);
+    // The first calls are a day and a half old: the mean is theirs, not a week's.
+    spend("2026-03-11T09:00:00Z", 2, "usr_2");
+    expect(expected("2026-03-11T12:00:00Z")).toEqual({
+      ...{ until: "2026-04-01T00:00:00.000Z", spent_usd: 6, per_day_usd: 4, expected_usd: 6 + 4 * 20.5 },
+    });
+    expect(expected("2026-03-11T12:00:00Z", "usr_2")).toMatchObject({ spent_usd: 2, per_day_usd: 2 });
+    // A month later what is older than seven days counts no more, but that it was says that the week was whole.
+    expect(expected("2026-04-11T12:00:00Z")).toMatchObject({ spent_usd: 0, per_day_usd: 0 });
+    spend("2026-04-11T12:00:00Z", 6.5);
+    expect(expected("2026-04-11T12:00:00Z")).toMatchObject({ spent_usd: 6.5, per_day_usd: 1 });
+    store.close();
+  });
+
   test("history has every bucket, across months of different length, and refuses too many", () => {
     const { usage, store } = openLog();
     const months = usage.history("month", { from: Date.parse("2025-11-15"), to: Date.parse("2026-03-01") });
@@ -164,8 +195,10 @@ describe("sums", () => {
 
   test("the row, its event and a rolled-back transaction agree", () => {
     const { usage, store } = openLog();
-    const told: unknown[] = [];
-    store.onCommit((events) => told.push(...events.map((event) => [event.kind, event.agent_id, event.data["id"]])));
+    const published: unknown[] = [];
+    store.onCommit((events) =>
+      published.push(...events.map((event) => [event.kind, event.agent_id, event.data["id"]])),
+    );
     const made = usage.record(call({ runId: "run_1", sessionId: "sess_1" }));
     expect(() =>
       store.write(() => {
@@ -174,7 +207,7 @@ describe("sums", () => {
       }),
     ).toThrow("undone");
     expect(usage.list({ limit: 10, after: null }, {}).items).toEqual([made]);
-    expect(told).toEqual([["llm_call", "engineer", made.id]]);
+    expect(published).toEqual([["llm_call", "engineer", made.id]]);
     expect(made).toMatchObject({ duration_ms: 13, time_to_first_token_ms: 3, cost_usd: 0.1, run_id: "run_1" });
     store.close();
   });

@@ -30,6 +30,7 @@ import attachmentText from "./0151-attachment-text.sql" with { type: "text" };
 import memory from "./0160-memory.sql" with { type: "text" };
 import sessionRecalls from "./0161-session-recalls.sql" with { type: "text" };
 import contradictions from "./0162-contradictions.sql" with { type: "text" };
+import memoryVectors from "./0163-memory-vectors.sql" with { type: "text" };
 import swarms from "./0180-swarms.sql" with { type: "text" };
 import pulses from "./0185-pulses.sql" with { type: "text" };
 import onboarding from "./0190-onboarding.sql" with { type: "text" };
@@ -97,5 +98,6 @@ export const MIGRATIONS: readonly Migration[] = [
   { name: "0280-notification-channels", sql: notificationChannels },
   { name: "0161-session-recalls", sql: sessionRecalls },
   { name: "0162-contradictions", sql: contradictions },
+  { name: "0163-memory-vectors", sql: memoryVectors },
   { name: "0300-preferences", sql: preferences },
 ];

@@ -3,7 +3,7 @@ import { ChevronRight, FileText, GitFork, MoreHorizontal, RotateCcw } from "luci
 import { lazy, memo, type ReactNode, Suspense } from "react";
 import { siteUrl } from "../../api/client.ts";
 import { IconButton } from "../../ui/button.tsx";
-import { bytes, plural } from "../../ui/format.ts";
+import { bytes, plural, usd } from "../../ui/format.ts";
 import { Menu } from "../../ui/menu.tsx";
 import { CopyButton } from "../../ui/page.tsx";
 import { Ago } from "../../ui/time.tsx";
@@ -64,7 +64,7 @@ function Withdrawn({ count, children }: { count: number; children: ReactNode }) 
 }
 
 const Row = memo(function Row({ message, agent, busy, actions }: Omit<ListProps, "messages"> & { message: Message }) {
-  const { role, content, thinking, tool_calls, attachments, created_at } = message;
+  const { role, content, thinking, tool_calls, attachments, created_at, reply_cost_usd } = message;
   if (role === "system")
     return (
       <details className="group rounded-lg border border-line bg-panel text-sm">
@@ -109,6 +109,11 @@ const Row = memo(function Row({ message, agent, busy, actions }: Omit<ListProps,
       ))}
       <div className="mt-0.5 flex h-6 items-center gap-0.5 text-xs text-faint max-sm:h-auto">
         <Ago at={created_at} />
+        {reply_cost_usd !== undefined && (
+          <span className="ml-1 tabular-nums" title="What this reply cost">
+            {usd(reply_cost_usd)}
+          </span>
+        )}
         {content && <CopyButton text={content} label="Copy the message" />}
         {actions && (
           <Menu

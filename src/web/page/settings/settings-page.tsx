@@ -59,6 +59,7 @@ const GROUPS: Group[] = [
       model("onboarding", "Onboarding"),
       model("transcript", "Meeting transcripts"),
       model("summary", "Summaries of long sessions"),
+      model("embedding", "Memories found by meaning (an embedding model)"),
     ],
   },
   {

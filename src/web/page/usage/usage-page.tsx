@@ -38,15 +38,20 @@ export default function UsagePage() {
   const [whose, setWhose] = useParam("of");
   const [model, setModel] = useParam("model");
   const [agent, setAgent] = useParam("agent");
+  const [user, setUser] = useParam("user");
   const [day, setDay] = useParam("day");
   const span = Number(days || 30);
   const from = since(span);
   const saving = useAction();
-  const save = () => saving.run(() => downloadCsv(`/v1/llm-calls?since=${from}`, "llm-calls.csv"));
+  const filters = { model, agent, user, day, from };
+  const save = () =>
+    saving.run(() => downloadCsv(`/v1/llm-calls?${new URLSearchParams(queryOf(filters))}`, "llm-calls.csv"));
   const everybody = admin && whose !== "me";
   const owner = everybody ? { user_id: "all" } : {};
   const granularity = span <= 2 ? ("hour" as const) : ("day" as const);
   const usage = api.useQuery("get", "/v1/usage", { params: { query: { from, ...owner } } });
+  const users = api.useQuery("get", "/v1/users", { params: { query: { limit: 200 } } }, { enabled: everybody });
+  const nameOf = (id: string) => users.data?.items.find((one) => one.id === id)?.display_name || id;
   const history = api.useQuery("get", "/v1/usage/history", { params: { query: { from, granularity, ...owner } } });
   return (
     <>
@@ -74,7 +79,7 @@ export default function UsagePage() {
         )}
       </FilterBar>
       <Await query={usage} rows={2}>
-        {({ totals, by_model, by_agent, budgets }) => (
+        {({ totals, by_model, by_agent, by_user, budgets, forecast }) => (
           <>
             <FactRow
               facts={[
@@ -83,6 +88,12 @@ export default function UsagePage() {
                   <b key="spent" className="text-xl tracking-tight">
                     {usd(totals.cost_usd)}
                   </b>,
+                ],
+                [
+                  "Expected this month",
+                  <span key="expected" title={`${usd(forecast.spent_usd)} so far, ${usd(forecast.per_day_usd)} a day`}>
+                    {forecast.expected_usd > 0 ? `about ${usd(forecast.expected_usd)}` : usd(0)}
+                  </span>,
                 ],
                 ["Calls", count(totals.calls)],
                 ["Failed", count(totals.errors)],
@@ -115,14 +126,28 @@ export default function UsagePage() {
                 rows={by_agent.map((row) => ({ name: row.agent_id, ...row }))}
                 onPick={setAgent}
               />
+              {everybody && by_user.length > 1 && (
+                <Shares
+                  title="By user"
+                  rows={by_user.map(({ user_id, ...row }) => ({
+                    name: user_id ?? "",
+                    label: user_id === null ? "nobody" : nameOf(user_id),
+                    ...row,
+                  }))}
+                  onPick={setUser}
+                />
+              )}
             </div>
             <Budgets budgets={budgets} />
           </>
         )}
       </Await>
       <Calls
-        filters={{ model, agent, day, from }}
-        clear={{ model: () => setModel(""), agent: () => setAgent(""), day: () => setDay("") }}
+        filters={filters}
+        clear={{
+          ...{ model: () => setModel(""), agent: () => setAgent("") },
+          ...{ user: () => setUser(""), day: () => setDay("") },
+        }}
       />
     </>
   );
@@ -130,6 +155,8 @@ export default function UsagePage() {
 
 interface Share {
   name: string;
+  /** Where it is not its name. */
+  label?: string;
   cost_usd: number;
   calls: number;
 }
@@ -145,7 +172,7 @@ function Shares({ title, rows, onPick }: { title: string; rows: Share[]; onPick(
       ) : (
         <Panel className="overflow-hidden">
           <ul>
-            {sorted.map(({ name, cost_usd, calls }) => (
+            {sorted.map(({ name, label, cost_usd, calls }) => (
               <li key={name} className="border-b border-line last:border-0">
                 <button
                   type="button"
@@ -157,7 +184,7 @@ function Shares({ title, rows, onPick }: { title: string; rows: Share[]; onPick(
                     className="absolute inset-y-0 left-0 bg-accent-soft"
                     style={{ width: `${(most > 0 ? cost_usd / most : calls / mostCalls) * 100}%` }}
                   />
-                  <span className="relative line-clamp-1 min-w-0 flex-1">{name}</span>
+                  <span className="relative line-clamp-1 min-w-0 flex-1">{label ?? name}</span>
                   <span className="relative text-sm text-dim tabular-nums">{count(calls)}</span>
                   <span className="relative w-20 text-right tabular-nums">{usd(cost_usd)}</span>
                 </button>
@@ -195,31 +222,28 @@ const COLUMNS: Column<Call>[] = [
 interface CallFilters {
   model: string;
   agent: string;
+  user: string;
   day: string;
   from: string;
 }
 
-function Calls({
-  filters: { model, agent, day, from },
-  clear,
-}: {
-  filters: CallFilters;
-  clear: Record<"model" | "agent" | "day", () => void>;
-}) {
-  const next = day ? new Date(Date.parse(day) + DAY_MS).toISOString() : undefined;
-  const query = usePages("/v1/llm-calls", {
-    query: {
-      limit: 25,
-      since: day || from,
-      ...(next ? { until: next } : {}),
-      ...(model ? { model } : {}),
-      ...(agent ? { agent_id: agent } : {}),
-    },
-  });
-  const on = Object.entries({ model, agent, day }).filter(([, value]) => value) as [
-    "model" | "agent" | "day",
-    string,
-  ][];
+/** What the API is asked for. */
+function queryOf({ model, agent, user, day, from }: CallFilters) {
+  return {
+    since: day || from,
+    ...(day ? { until: new Date(Date.parse(day) + DAY_MS).toISOString() } : {}),
+    ...(model ? { model } : {}),
+    ...(agent ? { agent_id: agent } : {}),
+    ...(user ? { user_id: user } : {}),
+  };
+}
+
+type Chosen = "model" | "agent" | "user" | "day";
+
+function Calls({ filters, clear }: { filters: CallFilters; clear: Record<Chosen, () => void> }) {
+  const query = usePages("/v1/llm-calls", { query: { limit: 25, ...queryOf(filters) } });
+  const { from: _, ...chosen } = filters;
+  const on = Object.entries(chosen).filter(([, value]) => value) as [Chosen, string][];
   return (
     <Section
       title="Calls"

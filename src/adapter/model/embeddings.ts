@@ -1,0 +1,84 @@
+/** Texts as vectors, by the providers' embedding models. For search by meaning. */
+import type { EmbeddingModel } from "ai";
+import type { Clock } from "../../core/clock.ts";
+import { messageOf, Problem } from "../../core/errors.ts";
+import type { ModelReply } from "../../engine/model.ts";
+import { type Endpoint, fetchDirectly } from "./endpoint.ts";
+import { type ModelPortDeps, resolveTarget } from "./model-port.ts";
+import { createScrubber } from "./scrubber.ts";
+import { NO_USAGE } from "./usage.ts";
+
+export interface Embedded {
+  /** One a text, in the same order, each of length 1. */
+  vectors: Float32Array[];
+  /** What the call was, for the log of calls. */
+  call: Pick<ModelReply, "provider" | "model" | "key_source" | "usage" | "cost_usd" | "cost_source" | "duration_ms">;
+}
+
+/** @throws Problem 503 when the provider is not configured, fails, or gives something that is no vector. */
+export type Embed = (request: { model: string; texts: readonly string[]; signal: AbortSignal }) => Promise<Embedded>;
+
+const MOST_DIMENSIONS = 8_192;
+const broken = (detail: string) => new Problem(503, "embedding_failed", detail);
+
+export function createEmbed(deps: Pick<ModelPortDeps, "keys" | "prices"> & { clock: Clock }): Embed {
+  const { prices, clock } = deps;
+  return async ({ model, texts, signal }) => {
+    const to = await resolveTarget(deps, { model, userId: undefined });
+    if ("code" in to) throw broken(to.message);
+    const started = clock.monotonic();
+    const scrub = createScrubber(to.apiKey);
+    const { embedMany } = await import("ai");
+    const result = await embedMany({
+      model: await embeddingModel(to, to.name),
+      values: [...texts],
+      maxRetries: 1,
+      abortSignal: signal,
+    }).catch((error: unknown) => {
+      throw broken(scrub(`${to.providerId} gave no embeddings: ${messageOf(error).slice(0, 300)}`));
+    });
+    const vectors = result.embeddings.map(unitVector);
+    if (vectors.length !== texts.length || new Set(vectors.map(({ length }) => length)).size !== 1)
+      throw broken(`${to.providerId} gave ${vectors.length} vectors for ${texts.length} texts.`);
+    const usage = { ...NO_USAGE, input_tokens: result.usage.tokens || 0 };
+    const cost = prices.cost(model, usage);
+    return {
+      vectors,
+      call: {
+        ...{ provider: to.providerId, model, key_source: to.source, usage },
+        ...{ cost_usd: cost.usd, cost_source: cost.source, duration_ms: clock.monotonic() - started },
+      },
+    };
+  };
+}
+
+/** Of length 1, so that a product of two is how near they are. @throws Problem for what is no vector. */
+function unitVector(given: readonly number[]): Float32Array {
+  const vector = Float32Array.from(given);
+  let sum = 0;
+  for (const one of vector) sum += one * one;
+  if (!(vector.length > 0 && vector.length <= MOST_DIMENSIONS && Number.isFinite(sum) && sum > 0))
+    throw broken("The provider gave an embedding that is no vector.");
+  const length = Math.sqrt(sum);
+  return vector.map((one) => one / length);
+}
+
+async function embeddingModel(
+  { kind, baseUrl: baseURL, providerId, apiKey = "" }: Endpoint,
+  name: string,
+): Promise<EmbeddingModel> {
+  const fetch = fetchDirectly as typeof globalThis.fetch;
+  if (kind === "openai") {
+    const { createOpenAI } = await import("@ai-sdk/openai");
+    return createOpenAI({ baseURL, apiKey, fetch }).embeddingModel(name);
+  }
+  if (kind === "google") {
+    const { createGoogle } = await import("@ai-sdk/google");
+    return createGoogle({ baseURL, apiKey, fetch }).embeddingModel(name);
+  }
+  if (kind !== "openai-compatible") throw broken(`${providerId} has no embedding models. Choose another provider.`);
+  const { createOpenAICompatible } = await import("@ai-sdk/openai-compatible");
+  return createOpenAICompatible({ name: providerId, baseURL, fetch, ...(apiKey ? { apiKey } : {}) }).embeddingModel(
+    name,
+  );
+}

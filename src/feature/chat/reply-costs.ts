@@ -1,0 +1,29 @@
+/** What replies cost: the sum of an execution, said at its last message. */
+import { and, eq, gte, inArray, isNotNull, max } from "drizzle-orm";
+import type { Store } from "../../store/store.ts";
+import { executions, messages } from "../../store/tables/sessions.ts";
+import type { TranscriptMessage } from "../sessions/transcript.ts";
+
+/**
+ * @param shown messages of one session, the oldest first.
+ * @returns US dollars of each reply that has ended, by the `seq` of its last message; a running one's cost still grows.
+ */
+export function replyCosts(db: Store["db"], shown: readonly TranscriptMessage[]): ReadonlyMap<number, number> {
+  const replies = shown.filter(({ role }) => role === "assistant");
+  const [first] = replies;
+  if (!first) return new Map();
+  const rows = db
+    .select({ seq: max(messages.seq), cost: executions.cost_nano })
+    .from(messages)
+    .innerJoin(executions, eq(executions.id, messages.execution_id))
+    .where(
+      and(
+        ...[eq(messages.session_id, first.session_id), gte(messages.seq, first.seq), eq(messages.role, "assistant")],
+        inArray(executions.id, [...new Set(replies.map(({ execution_id }) => execution_id))]),
+        isNotNull(executions.finished_at),
+      ),
+    )
+    .groupBy(executions.id)
+    .all();
+  return new Map(rows.flatMap(({ seq, cost }) => (seq === null ? [] : [[seq, cost / 1e9]])));
+}

@@ -1,0 +1,157 @@
+/** Search by meaning: a vector a paragraph, made in the background by the embedding model of the settings, if there is one. */
+import { Type as t } from "@sinclair/typebox";
+import type { Clock } from "../../core/clock.ts";
+import { conflict } from "../../core/errors.ts";
+import { defineJob } from "../../core/jobs.ts";
+import type { Logger } from "../../core/log.ts";
+import type { Masker } from "../../core/masking.ts";
+import type { Store } from "../../store/store.ts";
+import type { Jobs } from "../jobs/service.ts";
+import { bestOfEach, type Fit, findable, type SearchWish } from "./search.ts";
+
+/** Turns texts into vectors of length 1, in the same order. @throws Problem when the provider gives none. */
+export type Embed<Call> = (request: {
+  model: string;
+  texts: readonly string[];
+  signal: AbortSignal;
+}) => Promise<{ vectors: Float32Array[]; call: Call }>;
+
+export interface MeaningDeps<Call> {
+  store: Store;
+  clock: Clock;
+  log: Logger;
+  masking: Pick<Masker, "text">;
+  jobs: Pick<Jobs, "enqueue">;
+  embed: Embed<Call>;
+  /** `provider/model`; null: search is by words alone. */
+  model(): string | null;
+  /** Writes the call into the log of model calls. */
+  record(call: Call): void;
+  /** Why no more may be spent; undefined while it may. */
+  overdrawn(): string | undefined;
+}
+
+export interface Meaning {
+  /** Paragraphs whose meaning is near that of the question, best first. Empty without a model, or when it does not answer. */
+  near(wish: SearchWish): Promise<Fit[]>;
+}
+
+const BATCH = 64;
+const GIVE_WAY_ROWS = 500;
+/** A search does not wait longer for the question's vector. */
+const QUESTION_MS = 2_000;
+const KEPT_QUESTIONS = 200;
+const NEAR_PER_HIT = 5;
+/** After a failure, vectors are asked for again. */
+const AGAIN_MS = 15 * 60_000;
+
+export function createMeaning<Call>(deps: MeaningDeps<Call>) {
+  const { store, clock, log, masking, embed } = deps;
+  const { statement } = store;
+  const questions = new Map<string, Float32Array>();
+  let notBefore = 0;
+
+  async function vectorsOf(model: string, texts: readonly string[], signal: AbortSignal): Promise<Float32Array[]> {
+    const why = deps.overdrawn();
+    if (why !== undefined) throw conflict(why, "budget_exceeded");
+    const { vectors, call } = await embed({ model, texts: texts.map(masking.text), signal });
+    deps.record(call);
+    return vectors;
+  }
+  async function questionVector(model: string, query: string): Promise<Float32Array> {
+    const key = `${model}\n${query}`;
+    const known = questions.get(key);
+    if (known) return known;
+    const [vector] = await vectorsOf(model, [query], AbortSignal.timeout(QUESTION_MS));
+    if (questions.size >= KEPT_QUESTIONS) questions.delete(questions.keys().next().value!);
+    questions.set(key, vector!);
+    return vector!;
+  }
+
+  const missing = (model: string, limit: number) =>
+    statement(
+      `SELECT u.id, t.title, t.text FROM memory_units u JOIN memory_text t ON t.rowid = u.id
+       WHERE NOT EXISTS (SELECT 1 FROM memory_vectors v WHERE v.unit_id = u.id AND v.model = ?) LIMIT ?`,
+    ).all(model, limit) as { id: number; title: string; text: string }[];
+  const countMissing = (model: string) =>
+    statement("SELECT (SELECT count(*) FROM memory_units) - (SELECT count(*) FROM memory_vectors WHERE model = ?)")
+      .pluck()
+      .get(model) as number;
+
+  const job = defineJob(
+    "embed_memory",
+    t.Object({}),
+    async (_, running) => {
+      let made = 0;
+      for (let model = deps.model(); model !== null; model = deps.model()) {
+        const units = missing(model, BATCH);
+        if (units.length === 0) break;
+        const texts = units.map(({ title, text }) => `${title}\n${text}`);
+        const vectors = await vectorsOf(model, texts, running.signal);
+        store.write(() => {
+          // It may be gone by now.
+          for (const [at, { id }] of units.entries())
+            statement(
+              "INSERT OR REPLACE INTO memory_vectors (unit_id, model, vector) SELECT id, ?, ? FROM memory_units WHERE id = ?",
+            ).run(model, Buffer.from(vectors[at]!.buffer), id);
+        });
+        made += units.length;
+        running.report({ percent: (100 * made) / (made + countMissing(model)), detail: model });
+      }
+      return { made };
+    },
+    {
+      ended: ({ state }) => {
+        if (state === "failed") notBefore = clock.now() + AGAIN_MS;
+      },
+    },
+  );
+
+  return {
+    job,
+    /** Begins to make the vectors that are missing, of a new model all of them. */
+    due(): void {
+      const model = deps.model();
+      if (model === null || clock.now() < notBefore || missing(model, 1).length === 0) return;
+      deps.jobs.enqueue(job, {}, { key: "all", subject: model });
+    },
+    async near(wish: SearchWish): Promise<Fit[]> {
+      const model = deps.model();
+      if (model === null || wish.limit < 1) return [];
+      try {
+        const question = await questionVector(model, wish.query);
+        return await nearest(question, model, wish);
+      } catch (err) {
+        log.warn({ err }, "memory is searched by words alone");
+        return [];
+      }
+    },
+  };
+
+  async function nearest(question: Float32Array, model: string, wish: SearchWish): Promise<Fit[]> {
+    const { where, values } = findable(wish, new Date(clock.now()).toISOString());
+    const found: Fit[] = [];
+    for (let after = 0; ; ) {
+      const rows = statement(
+        `SELECT u.id, u.vault, u.entry, u.position, v.vector FROM memory_vectors v JOIN memory_units u ON u.id = v.unit_id
+         JOIN memory_entries e ON e.vault = u.vault AND e.entry = u.entry
+         WHERE v.unit_id > ? AND v.model = ? AND ${where} ORDER BY v.unit_id LIMIT ?`,
+      ).all(...[after, model, ...values, GIVE_WAY_ROWS]) as (Omit<Fit, "text"> & { id: number; vector: Buffer })[];
+      for (const { vault, entry, position, vector } of rows)
+        found.push({ vault, entry, position, text: product(question, vector) });
+      if (rows.length < GIVE_WAY_ROWS) break;
+      after = rows.at(-1)!.id;
+      await new Promise((done) => setImmediate(done));
+    }
+    return bestOfEach(found.sort((a, b) => b.text - a.text)).slice(0, wish.limit * NEAR_PER_HIT);
+  }
+}
+
+function product(question: Float32Array, bytes: Buffer): number {
+  if (bytes.byteLength !== question.byteLength) return -1;
+  const aligned = bytes.byteOffset % 4 === 0 ? bytes : Buffer.from(bytes);
+  const vector = new Float32Array(aligned.buffer, aligned.byteOffset, question.length);
+  let sum = 0;
+  for (let at = 0; at < vector.length; at++) sum += vector[at]! * question[at]!;
+  return sum;
+}
