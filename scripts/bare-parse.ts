@@ -7,9 +7,9 @@
 import { readFileSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { walkFolder } from "../src/graph/index/walk.ts";
-import { createGrammars } from "../src/graph/parse/grammar.ts";
-import { endingOf, languageOf } from "../src/graph/parse/languages.ts";
-import { isMachineMade, sourceText } from "../src/graph/parse/parse-file.ts";
+import { createGrammars } from "../src/graph/language/grammar.ts";
+import { endingOf, languageOf } from "../src/graph/language/languages.ts";
+import { isMachineMade, sourceText } from "../src/graph/language/parse-file.ts";
 
 const root = resolve(process.argv[2] ?? ".");
 const walk = await walkFolder({ root, supported: (path) => languageOf(path) !== undefined, configNames: new Set() });

@@ -1,11 +1,11 @@
 /** From facts to edges, in memory: resolution of one repository, file by file. */
 import type { CodeGraph } from "../code-graph.ts";
-import { createProjectFiles } from "../parse/project-files.ts";
-import { createEdgeFinder, type RawEdge } from "../resolve/edges.ts";
+import { createProjectFiles } from "../language/project-files.ts";
+import { createEdgeFinder, type RawEdge } from "../resolve/calls/edges.ts";
 import type { Engine } from "../resolve/engine.ts";
+import { createUniqueNames } from "../resolve/names/unique-names.ts";
 import { Repository, type SourceFile } from "../resolve/repository.ts";
 import { createEngine } from "../resolve/resolver.ts";
-import { createUniqueNames } from "../resolve/unique-names.ts";
 import { addFoundEdges, addStructure, GraphBuilder } from "./structure.ts";
 
 export interface AnalyseInput {

@@ -1,11 +1,11 @@
 /** Nodes of single files, edges left out: others are answered between two files. */
 import { takeTurns } from "../../core/turns.ts";
 import type { CodeGraph } from "../code-graph.ts";
+import { type FileFacts, unpackFacts } from "../language/facts.ts";
+import type { Grammars } from "../language/grammar.ts";
+import { endingOf, languageOf } from "../language/languages.ts";
+import { factsOf, isMachineMade } from "../language/parse-file.ts";
 import type { LanguageId } from "../model.ts";
-import { type FileFacts, unpackFacts } from "../parse/facts.ts";
-import type { Grammars } from "../parse/grammar.ts";
-import { endingOf, languageOf } from "../parse/languages.ts";
-import { factsOf, isMachineMade } from "../parse/parse-file.ts";
 import type { SourceFile } from "../resolve/repository.ts";
 import { resolveFiles } from "./analyse.ts";
 import { parseFiles } from "./parse-files.ts";

@@ -1,9 +1,9 @@
 /** A whole index in this process and in memory, nothing stored: for tests and measurements. */
 
 import type { CodeGraph } from "../code-graph.ts";
-import { createGrammars } from "../parse/grammar.ts";
-import { endingOf, LANGUAGES, languageOf } from "../parse/languages.ts";
-import { factsOf, sourceText } from "../parse/parse-file.ts";
+import { createGrammars } from "../language/grammar.ts";
+import { endingOf, LANGUAGES, languageOf } from "../language/languages.ts";
+import { factsOf, sourceText } from "../language/parse-file.ts";
 import type { SourceFile } from "../resolve/repository.ts";
 import { analyse } from "./analyse.ts";
 import { openSources } from "./source-files.ts";

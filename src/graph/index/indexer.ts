@@ -7,9 +7,9 @@ import { readFileSync, writeFileSync } from "node:fs";
 import { availableParallelism } from "node:os";
 import { IS_COMPILED } from "../../core/self-command.ts";
 import type { CodeGraph } from "../code-graph.ts";
+import { unpackFacts } from "../language/facts.ts";
+import { LANGUAGES, languageOf } from "../language/languages.ts";
 import { EDGE_TYPES, NODE_LABELS, PHASES, type PhaseName } from "../model.ts";
-import { unpackFacts } from "../parse/facts.ts";
-import { LANGUAGES, languageOf } from "../parse/languages.ts";
 import type { SourceFile } from "../resolve/repository.ts";
 import { type CachedFile, type FactCache, readFactCache, writeFactCache } from "../store/fact-cache.ts";
 import type { Generation, GraphStore, Manifest } from "../store/graph-store.ts";
@@ -177,7 +177,7 @@ async function walkRepository(options: IndexOptions, phases: Phases): Promise<Wa
   return walk;
 }
 
-/** What tells whether anything changed: which files there are, their sizes and times, and the configurations' content. */
+/** What shows whether anything changed: which files there are, their sizes and times, and the configurations' content. */
 export function fingerprintOf(sources: SourceFiles, walk: Walk): string {
   let text = "";
   for (const { path, size, modified } of walk.files) text += `${path}\n${size} ${modified}\n`;

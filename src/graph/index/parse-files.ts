@@ -1,9 +1,9 @@
 /** Reads and parses a list of files one after another: what a parse worker does, and small indexes do in place. */
 import { FileError, modifiedMs } from "../../working-copy/folder.ts";
-import { packFacts } from "../parse/facts.ts";
-import type { Grammars } from "../parse/grammar.ts";
-import { endingOf, languageOf } from "../parse/languages.ts";
-import { factsOf, isMachineMade, sourceText } from "../parse/parse-file.ts";
+import { packFacts } from "../language/facts.ts";
+import type { Grammars } from "../language/grammar.ts";
+import { endingOf, languageOf } from "../language/languages.ts";
+import { factsOf, isMachineMade, sourceText } from "../language/parse-file.ts";
 import { openSources, type SourceFiles } from "./source-files.ts";
 
 /** One file as read: facts, or why there are none. */

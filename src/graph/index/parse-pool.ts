@@ -2,7 +2,7 @@
  * Parses many files on several threads. A thread that dies or hangs on a batch is replaced and the batch's files are
  * tried again one by one, so that a single bad file is named and the rest is kept.
  */
-import { createGrammars } from "../parse/grammar.ts";
+import { createGrammars } from "../language/grammar.ts";
 import { type ParsedFile, type ParseRequest, parseFiles } from "./parse-files.ts";
 
 /** Below this many bytes of source threads cost more than they bring: each loads its own grammars. */

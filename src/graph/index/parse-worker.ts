@@ -1,5 +1,5 @@
 /** Entry of a parsing thread: answers each request with the parsed files, their facts moved rather than copied. */
-import { createGrammars } from "../parse/grammar.ts";
+import { createGrammars } from "../language/grammar.ts";
 import { type ParsedFile, type ParseRequest, parseFiles } from "./parse-files.ts";
 
 declare const self: {

@@ -4,7 +4,7 @@
  */
 
 import { symbolRowsOf } from "../code-graph.ts";
-import { unpackFacts } from "../parse/facts.ts";
+import { unpackFacts } from "../language/facts.ts";
 import { affectedFiles } from "../resolve/affected.ts";
 import type { SourceFile } from "../resolve/repository.ts";
 import type { CachedFile, FactCache } from "../store/fact-cache.ts";

@@ -10,7 +10,7 @@ import { asText, type Folder, modifiedMs, openFolder } from "../../working-copy/
 import { type IgnoreRules, MAX_IGNORE_BYTES, parseIgnoreRules } from "../../working-copy/ignore-rules.ts";
 import { GITLINK } from "../../working-copy/index-format.ts";
 import { joined, type WalkedPart, walkBeneath } from "../../working-copy/walk.ts";
-import { basename } from "../parse/paths.ts";
+import { basename } from "../language/paths.ts";
 import { type GitPlace, type Repository, repositoryOf } from "./git.ts";
 import { ownIndex } from "./known-index.ts";
 import { MAX_FILE_BYTES } from "./source-files.ts";

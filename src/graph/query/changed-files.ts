@@ -14,7 +14,7 @@ import { type GitPlace, git, type Repository, repositoryOf } from "../index/git.
 import { knownIndex } from "../index/known-index.ts";
 import { MAX_FILE_BYTES } from "../index/source-files.ts";
 import { excludeRules } from "../index/walk.ts";
-import { languageOf } from "../parse/languages.ts";
+import { languageOf } from "../language/languages.ts";
 import { type ChangedFiles, readDiff } from "./read-diff.ts";
 
 /** Larger files are not compared. */

@@ -1,8 +1,8 @@
 /** Uncommitted changes (or those since a base) as symbols and flows. */
 import type { CodeGraph } from "../code-graph.ts";
 import type { GitPlace } from "../index/git.ts";
+import { languageOf } from "../language/languages.ts";
 import { EDGE_TYPES, type EdgeType, NODE_LABELS, REFERENCE_LABELS } from "../model.ts";
-import { languageOf } from "../parse/languages.ts";
 import { changedFiles } from "./changed-files.ts";
 import { committedTexts } from "./committed-texts.ts";
 import { type Risk, riskOf } from "./impact.ts";

@@ -1,10 +1,10 @@
 /** Which files an edit makes be resolved again: no more than needed, and never fewer. */
 import { beforeAll, describe, expect, test } from "bun:test";
 import { type Resolution, resolveFiles } from "../index/analyse.ts";
-import { packFacts } from "../parse/facts.ts";
-import { createGrammars, type Grammars } from "../parse/grammar.ts";
-import { endingOf, languageOf } from "../parse/languages.ts";
-import { factsOf } from "../parse/parse-file.ts";
+import { packFacts } from "../language/facts.ts";
+import { createGrammars, type Grammars } from "../language/grammar.ts";
+import { endingOf, languageOf } from "../language/languages.ts";
+import { factsOf } from "../language/parse-file.ts";
 import { affectedFiles } from "./affected.ts";
 import type { SourceFile } from "./repository.ts";
 
@@ -24,7 +24,7 @@ async function resolve(files: Files): Promise<Resolution> {
   return resolveFiles({ files: sources, configs: [], readConfig: () => undefined });
 }
 
-/** The edges of a file, told by names. */
+/** The edges of a file, by name. */
 function edges({ repo, edgesOf }: Resolution, file: number): string[] {
   const name = (end: number) =>
     end < 0 ? repo.files[-1 - end]!.path : `${repo.files[repo.fileOf(end)]!.path}#${repo.name(end)}`;

@@ -1,8 +1,8 @@
 /** What the parts of type evaluation offer each other; `resolver.ts` puts them together. */
-import type { ImportTarget, ProjectFiles } from "../parse/language.ts";
-import type { Library } from "./library.ts";
+import type { ImportTarget, ProjectFiles } from "../language/language.ts";
 import type { Repository } from "./repository.ts";
-import type { TypeEnv, ValueType } from "./value-type.ts";
+import type { Library } from "./types/library.ts";
+import type { TypeEnv, ValueType } from "./types/value-type.ts";
 
 /**
  * Whether a name stands for a value or for a type: a language may use one name for both. "call" is a value that is

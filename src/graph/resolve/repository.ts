@@ -3,10 +3,10 @@
  * symbol, name spaces. A symbol of the repository is one number: the file's base plus its row.
  */
 
+import { BINDING, BindingKind, SPACE, SYMBOL, SymbolFlag } from "../language/fact-layout.ts";
+import type { FileFacts } from "../language/facts.ts";
+import type { LanguageModule } from "../language/language.ts";
 import { REFERENCE_LABELS, SYMBOL_LABELS, type SymbolLabel } from "../model.ts";
-import { BINDING, BindingKind, SPACE, SYMBOL, SymbolFlag } from "../parse/fact-layout.ts";
-import type { FileFacts } from "../parse/facts.ts";
-import type { LanguageModule } from "../parse/language.ts";
 
 export interface SourceFile {
   /** Relative to the repository, forward slashes. */

@@ -1,17 +1,17 @@
 /** Puts the parts of type evaluation together over one repository. */
-import { IMPORT } from "../parse/fact-layout.ts";
-import type { ImportResolver, ImportTarget, ProjectFiles } from "../parse/language.ts";
-import { createAssignments } from "./assignments.ts";
-import { createCalls } from "./calls.ts";
+import { IMPORT } from "../language/fact-layout.ts";
+import type { ImportResolver, ImportTarget, ProjectFiles } from "../language/language.ts";
+import { createCalls } from "./calls/calls.ts";
+import { createOverloads } from "./calls/overloads.ts";
 import type { Engine } from "./engine.ts";
-import { createExpressions } from "./expressions.ts";
-import { createIncludes } from "./includes.ts";
-import { createLibrary } from "./library.ts";
-import { createMembers } from "./members.ts";
-import { createNames } from "./names.ts";
-import { createOverloads } from "./overloads.ts";
+import { createIncludes } from "./names/includes.ts";
+import { createNames } from "./names/names.ts";
 import type { Repository } from "./repository.ts";
-import { createTypes } from "./types.ts";
+import { createAssignments } from "./types/assignments.ts";
+import { createExpressions } from "./types/expressions.ts";
+import { createLibrary } from "./types/library.ts";
+import { createMembers } from "./types/members.ts";
+import { createTypes } from "./types/types.ts";
 
 /** The evaluator of a repository. Everything is found on demand and remembered for the life of the engine. */
 export function createEngine(repo: Repository, project: ProjectFiles): Engine {

@@ -22,12 +22,12 @@ import {
   SPACE,
   SYMBOL,
   SymbolFlag,
-} from "../parse/fact-layout.ts";
-import { listItems } from "../parse/facts.ts";
-import type { ImportTarget } from "../parse/language.ts";
+} from "../language/fact-layout.ts";
+import { listItems } from "../language/facts.ts";
+import type { ImportTarget } from "../language/language.ts";
 import type { Engine, Entity } from "./engine.ts";
 import { isReference } from "./repository.ts";
-import { THIS_ID, type TypeEnv, type ValueType } from "./value-type.ts";
+import { THIS_ID, type TypeEnv, type ValueType } from "./types/value-type.ts";
 
 export interface Surface {
   /** What is seen under each name. */
@@ -238,7 +238,7 @@ export function createSurfaces(engine: Engine): (file: number) => Surface {
         if (parent < 0 || label !== "Method") continue;
         if (rules.overloads && repo.label(parent) === "Interface") whole.push(text);
         if (name !== rules.constructorName && !repo.has(symbol, SymbolFlag.Constructor)) continue;
-        // Who makes an instance names the class, or was handed it: then its type arguments tell what is made.
+        // Who makes an instance names the class, or was handed it: then its type arguments say what is made.
         if (repo.column(parent, "typeParameters") >= 0) whole.push(text);
         else put(repo.name(parent), text);
       }

@@ -11,9 +11,9 @@ import { CONFIG_NAMES, fingerprintOf, type IndexReport, indexRepository, type Ph
 import { openSources } from "../index/source-files.ts";
 import { sourceLines } from "../index/source-lines.ts";
 import { walkFolder } from "../index/walk.ts";
+import { createGrammars, type Grammars } from "../language/grammar.ts";
+import { languageOf } from "../language/languages.ts";
 import { type EdgeType, NODE_LABELS, type NodeLabel } from "../model.ts";
-import { createGrammars, type Grammars } from "../parse/grammar.ts";
-import { languageOf } from "../parse/languages.ts";
 import { type Changes, changesOf } from "../query/changes.ts";
 import { type ContextAnswer, contextOf, type RelatedAnswer, type Relation, relatedOf } from "../query/context.ts";
 import { refusal } from "../query/cypher-guard.ts";

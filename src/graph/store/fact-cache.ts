@@ -14,7 +14,7 @@ import {
   writevSync,
 } from "node:fs";
 import { join } from "node:path";
-import { FACTS_VERSION } from "../parse/fact-layout.ts";
+import { FACTS_VERSION } from "../language/fact-layout.ts";
 import { type Column, packColumns, readColumns } from "./columns.ts";
 
 export interface CachedFile {

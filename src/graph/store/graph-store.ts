@@ -15,7 +15,7 @@ import {
 } from "node:fs";
 import { basename, join } from "node:path";
 import type { SkippedFile } from "../index/walk.ts";
-import { FACTS_VERSION } from "../parse/fact-layout.ts";
+import { FACTS_VERSION } from "../language/fact-layout.ts";
 import { SNAPSHOT_FORMAT } from "./snapshot.ts";
 
 /** What is known of the current graph without opening it. */

@@ -1,12 +1,12 @@
 /** What a session says and does, newest at the end. While it works, what it says now is written on as it arrives. */
-import { ArrowDown, Search } from "lucide-react";
-import { useDeferredValue, useEffect, useRef, useState } from "react";
+import { Search } from "lucide-react";
+import { useDeferredValue, useState } from "react";
 import type { Schemas } from "../../api/client.ts";
-import { refresh, usePages } from "../../api/queries.ts";
-import { onLive } from "../../live/stream.ts";
+import { usePages } from "../../api/queries.ts";
 import { Button } from "../../ui/button.tsx";
 import { Empty, Loading, ProblemNote } from "../../ui/note.tsx";
 import { useParam } from "../../ui/tabs.tsx";
+import { Tail } from "./tail.tsx";
 import { Thinking, ToolCall } from "./tool-call.tsx";
 
 type Message = Schemas["TranscriptMessage"];
@@ -123,77 +123,5 @@ function MessageRow({ message, hidden }: { message: Message; hidden: ReadonlySet
         </>
       )}
     </div>
-  );
-}
-
-const AFTER_CALL_MS = 250;
-
-/**
- * The words that arrive, written into the page outside of React, once a frame. What was said whole is in the transcript,
- * which is asked again when a tool call begins or ends.
- */
-function Tail({ session }: { session: string }) {
-  const box = useRef<HTMLParagraphElement>(null);
-  const [away, setAway] = useState(false);
-  useEffect(() => {
-    let pending = "";
-    let frame = 0;
-    let asking: ReturnType<typeof setTimeout> | undefined;
-    const near = () => document.documentElement.scrollHeight - innerHeight - scrollY < 160;
-    // A page that was just opened follows; who scrolls up stays there.
-    let opened = scrollY === 0;
-    const paint = () => {
-      frame = 0;
-      const follow = opened || near();
-      opened = false;
-      box.current?.append(pending);
-      pending = "";
-      if (follow) scrollTo({ top: document.documentElement.scrollHeight });
-    };
-    const again = () => {
-      asking = undefined;
-      void refresh(`/v1/sessions/{id}/transcript`).then(() => {
-        if (box.current) box.current.textContent = "";
-      });
-    };
-    const stop = onLive(({ kind, session_id, data }) => {
-      if (session_id !== session && kind !== "gap") return;
-      if (kind === "agent_output") {
-        pending += String(data["text"] ?? "");
-        frame ||= requestAnimationFrame(paint);
-      } else if (kind === "output_withdrawn") {
-        // The provider failed in the midst of it: the words come again, from the start.
-        pending = "";
-        if (box.current) box.current.textContent = "";
-      } else if (kind.startsWith("tool_call") || kind === "session_ended" || kind === "gap") {
-        asking ??= setTimeout(again, AFTER_CALL_MS);
-      }
-    });
-    const look = () => setAway(!near());
-    addEventListener("scroll", look, { passive: true });
-    return () => {
-      stop();
-      cancelAnimationFrame(frame);
-      clearTimeout(asking);
-      removeEventListener("scroll", look);
-    };
-  }, [session]);
-  return (
-    <>
-      <p ref={box} className="whitespace-pre-wrap" />
-      <p className="flex items-center gap-2 text-sm text-dim">
-        <span aria-hidden className="size-2 animate-pulse rounded-full bg-run" />
-        At work
-      </p>
-      {away && (
-        <Button
-          className="fixed right-6 bottom-6 shadow-xl"
-          icon={<ArrowDown aria-hidden size={14} />}
-          onClick={() => scrollTo({ top: document.documentElement.scrollHeight })}
-        >
-          Follow
-        </Button>
-      )}
-    </>
   );
 }

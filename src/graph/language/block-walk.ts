@@ -1,0 +1,336 @@
+/**
+ * What the walks of the block languages (Go, Rust, Java, C, C++, C#, PHP) share: where the walk stands, how symbols,
+ * functions, calls and lambdas are noted. A language extends it with its own kinds of nodes.
+ *
+ * Depth is bounded, so that source nested without end is cut off instead of overflowing the stack.
+ */
+import type { SymbolLabel } from "../model.ts";
+import { BindingKind, Expr, ScopeKind, SymbolFlag, Type } from "./fact-layout.ts";
+import type { DecoratorInput, FactsBuilder } from "./facts-builder.ts";
+import type { FlatTree } from "./flat-tree.ts";
+import { oneLine } from "./one-line.ts";
+
+/** Where the walk stands. Places are values: a new one for each scope. */
+export interface Place {
+  /** Innermost scope. */
+  scope: number;
+  /** Nearest enclosing symbol that is a node, -1 at the top: who a call belongs to. */
+  symbol: number;
+  /** Nearest enclosing symbol, hidden ones included: the parent of what is declared here. */
+  parent: number;
+  /** Scope of the class that `this` is, or -1. */
+  thisScope: number;
+  /** Collects returned expressions of the innermost function; undefined outside. */
+  returns: number[] | undefined;
+  /** Names of locals and parameters of the innermost function so far. */
+  names: Set<string> | undefined;
+}
+
+export interface Declared {
+  label: SymbolLabel;
+  name: string;
+  node: number;
+  /** Where the signature ends; -1: at the end of the node. */
+  body: number;
+  flags?: number;
+  /** Node whose preceding comment documents it, when it is not `node`. */
+  documented?: number;
+  /** Class members are found through their parent and have no plain name. */
+  bound?: boolean;
+}
+
+/** Fewest and most arguments of a call, as SYMBOL.arity has it. */
+export function arity(required: number, most: number, variadic: boolean): number {
+  return Math.min(required, 900) * 1000 + (variadic ? 999 : Math.min(most, 900));
+}
+
+const MAX_TEXT = 240;
+const MAX_DEPTH = 400;
+const NO_DECORATORS: readonly DecoratorInput[] = [];
+
+export abstract class BlockWalk {
+  readonly tree: FlatTree;
+  readonly facts: FactsBuilder;
+  private depth = 0;
+
+  constructor(tree: FlatTree, facts: FactsBuilder) {
+    this.tree = tree;
+    this.facts = facts;
+  }
+
+  protected abstract expressionOf(node: number, at: Place): number;
+  protected abstract statementOf(node: number, at: Place): Place;
+  protected abstract typeOf(node: number, at: Place): number;
+  /** Kinds of nodes that are functions as values. */
+  protected abstract isLambda(kind: string): boolean;
+  /** A lambda; `contextual` gives the expression that types parameter i by what the lambda is passed to. */
+  protected abstract lambda(node: number, at: Place, contextual?: (parameter: number) => number): number;
+
+  /** The place at the top of the file: opens scope 0. */
+  protected top(): Place {
+    const scope = this.facts.scope(-1, ScopeKind.File);
+    return { scope, symbol: -1, parent: -1, thisScope: -1, returns: undefined, names: undefined };
+  }
+
+  /** An expression row; -1 for no node. */
+  expression(node: number, at: Place): number {
+    if (node < 0) return -1;
+    if (this.depth > MAX_DEPTH) return this.facts.expr(Expr.Unknown);
+    this.depth++;
+    const row = this.expressionOf(node, at);
+    this.depth--;
+    return row;
+  }
+
+  /** A type row; -1 for no node. */
+  type(node: number, at: Place): number {
+    if (node < 0 || this.depth > MAX_DEPTH) return -1;
+    this.depth++;
+    const row = this.typeOf(node, at);
+    this.depth--;
+    return row;
+  }
+
+  /** Walks a statement; returns the place of the statements after it. */
+  statement(node: number, at: Place): Place {
+    if (node < 0 || this.depth > MAX_DEPTH) return at;
+    this.depth++;
+    const after = this.statementOf(node, at);
+    this.depth--;
+    return after;
+  }
+
+  /** Walks the children of a node as statements, one after the other. */
+  statements(node: number, at: Place): void {
+    if (node < 0) return;
+    let place = at;
+    for (const child of this.tree.namedChildren(node)) place = this.statement(child, place);
+  }
+
+  /** Walks every named child as an expression; the result is not known. */
+  unknown(node: number, at: Place): number {
+    for (const child of this.tree.namedChildren(node)) this.expression(child, at);
+    return this.facts.expr(Expr.Unknown);
+  }
+
+  /** A place in a new block. */
+  block(at: Place): Place {
+    return { ...at, scope: this.facts.scope(at.scope, ScopeKind.Block) };
+  }
+
+  text(node: number): string {
+    return this.tree.source(node);
+  }
+
+  field(node: number, name: string): string {
+    return this.tree.source(this.tree.child(node, name));
+  }
+
+  /** A name used as a value. */
+  name(node: number, at: Place): number {
+    const row = this.facts.exprName(this.tree.source(node), at.scope);
+    this.facts.useValue(row, at.symbol, this.tree.line(node));
+    return row;
+  }
+
+  /** A type mentioned by its plain name. */
+  ref(name: string, at: Place, line: number, args: readonly number[] = []): number {
+    const row = this.facts.typeRef(name, at.scope, args);
+    this.facts.useType(row, at.symbol, line);
+    return row;
+  }
+
+  declare(what: Declared, at: Place): number {
+    const { tree, facts } = this;
+    const symbol = facts.symbol({
+      label: what.label,
+      name: what.name,
+      parent: at.parent,
+      scope: at.scope,
+      startLine: tree.line(what.node),
+      endLine: tree.endLine(what.node),
+      flags: (what.flags ?? 0) | (what.name === "" ? SymbolFlag.Hidden : 0),
+      signature: what.flags && what.flags & SymbolFlag.Hidden ? "" : this.signature(what.node, what.body),
+      doc: this.doc(what.documented ?? what.node),
+    });
+    if (what.bound !== false && what.name !== "") facts.bind(symbol);
+    // Asked of hidden symbols too: what was kept for the next declaration is for this one.
+    const decorators = this.decoratorsOf(what.node, at);
+    if ((what.flags ?? 0) & SymbolFlag.Hidden || what.name === "") return symbol;
+    for (const decorator of decorators) facts.decorator(symbol, at.scope, decorator);
+    return symbol;
+  }
+
+  /** The decorators, annotations or attributes of a declaration. */
+  protected decoratorsOf(_node: number, _at: Place): readonly DecoratorInput[] {
+    return NO_DECORATORS;
+  }
+
+  /** A decorator as it is written at `node`; `name` without arguments. */
+  protected decorator(node: number, name: string, what: { value?: number; type?: number }): DecoratorInput {
+    const { tree } = this;
+    return {
+      name: oneLine(name),
+      startLine: tree.line(node),
+      endLine: tree.endLine(node),
+      signature: oneLine(this.text(node)),
+      ...what,
+    };
+  }
+
+  /** The node of an import written at `node`; `name` is the module or path as written. */
+  protected importStatement(node: number, name: string, scope: number, signature = this.text(node)): number {
+    const { tree, facts } = this;
+    const [startLine, endLine] = [tree.line(node), tree.endLine(node)];
+    return facts.importStatement({ name: oneLine(name), scope, startLine, endLine, signature: oneLine(signature) });
+  }
+
+  /** A member, local or parameter: a new local binding. */
+  local(name: string, at: Place, type: number, value: number, parameter = false): number {
+    at.names?.add(name);
+    return this.facts.local(at.scope, name, type, value, parameter ? BindingKind.Parameter : BindingKind.Local);
+  }
+
+  /** Opens the scope of a function symbol. */
+  open(symbol: number, at: Place, thisScope = at.thisScope): Place {
+    const hidden = (this.facts.symbolColumn(symbol, "flags") & SymbolFlag.Hidden) !== 0;
+    const scope = this.facts.scope(at.scope, ScopeKind.Function, symbol);
+    return {
+      scope,
+      symbol: hidden ? at.symbol : symbol,
+      parent: symbol,
+      thisScope,
+      returns: [],
+      names: new Set(),
+    };
+  }
+
+  /** Opens the scope of a class-like symbol: its members. */
+  openClass(symbol: number, at: Place): Place {
+    const hidden = (this.facts.symbolColumn(symbol, "flags") & SymbolFlag.Hidden) !== 0;
+    const scope = this.facts.scope(at.scope, ScopeKind.Class, symbol);
+    return {
+      scope,
+      symbol: hidden ? at.symbol : symbol,
+      parent: symbol,
+      thisScope: scope,
+      returns: undefined,
+      names: undefined,
+    };
+  }
+
+  /** Notes what a function returned; call after its body. */
+  close(symbol: number, inside: Place): void {
+    if (inside.returns && inside.returns.length > 0)
+      this.facts.setSymbol(symbol, "returns", this.facts.list(inside.returns));
+  }
+
+  /** A hidden function symbol for a lambda or a function type. */
+  hiddenFunction(node: number, at: Place, flags = 0): number {
+    return this.declare({ label: "Function", name: "", node, body: -1, flags: SymbolFlag.Hidden | flags }, at);
+  }
+
+  /** A call with its arguments; lambdas among them are typed by what they are passed to. */
+  callOf(callee: number, args: readonly number[], at: Place, line: number, typeArgs: readonly number[] = []): number {
+    const row = this.facts.expr(Expr.Call, callee);
+    this.pass(row, args, at, typeArgs);
+    this.facts.call(row, at.symbol, line);
+    return row;
+  }
+
+  /** `new C(…)`: the call of a constructor. */
+  newOf(
+    callee: number,
+    args: readonly number[],
+    at: Place,
+    line: number,
+    flags: number,
+    typeArgs: readonly number[] = [],
+  ): number {
+    const row = this.facts.expr(Expr.New, callee);
+    this.pass(row, args, at, typeArgs);
+    this.facts.call(row, at.symbol, line, flags);
+    return row;
+  }
+
+  private pass(row: number, args: readonly number[], at: Place, typeArgs: readonly number[]): void {
+    const rows = args.map((argument, i) =>
+      this.isLambda(this.tree.kind(argument))
+        ? this.lambda(argument, at, (parameter) => this.facts.expr(Expr.Contextual, row, i, parameter))
+        : this.expression(argument, at),
+    );
+    this.facts.setExpr(row, "b", this.facts.list(rows));
+    this.facts.setExpr(row, "c", this.facts.list(typeArgs));
+  }
+
+  /** A member that is called: where methods and fields have names of their own, a method is meant. */
+  calledMember(object: number, name: string): number {
+    return this.facts.expr(Expr.Member, object, this.facts.name(name), 1);
+  }
+
+  /** A type of the language's own library that carries types of the repository: see builtins.ts. */
+  builtinType(name: string, args: readonly number[] = []): number {
+    return this.facts.type(Type.Literal, this.facts.name(name), this.facts.list(args));
+  }
+
+  /** The declaration's text up to its body, on one line. */
+  private signature(node: number, body: number): string {
+    const { tree } = this;
+    const end = body >= 0 ? tree.startIndex(body) : tree.endIndex(node);
+    const start = tree.startIndex(node);
+    return tree.text
+      .slice(start, Math.min(end, start + MAX_TEXT * 2))
+      .replace(/\s+/g, " ")
+      .replace(/[\s={;]+$/, "")
+      .slice(0, MAX_TEXT);
+  }
+
+  /** First sentence of the comment right before a declaration. */
+  private doc(node: number): string {
+    const { tree } = this;
+    const end = tree.startIndex(node);
+    const before = tree.text.slice(Math.max(0, end - 800), end);
+    if (/\n[ \t]*\r?\n[ \t]*$/.test(before)) return "";
+    return firstSentence(commentAtEnd(before.trimEnd()));
+  }
+
+  /** A type row's class as a value: what is constructed, or stands before `::`. */
+  protected classExpression(type: number): number {
+    const { facts } = this;
+    if (facts.typeColumn(type, "op") === Type.Qualified)
+      return facts.expr(Expr.Member, this.classExpression(facts.typeColumn(type, "a")), facts.typeColumn(type, "b"));
+    return facts.typeColumn(type, "op") === Type.Ref
+      ? facts.expr(Expr.Name, facts.typeColumn(type, "a"), facts.typeColumn(type, "b"))
+      : facts.expr(Expr.Typed, type);
+  }
+}
+
+/** The text of the comment that a text ends with, without its marks. */
+function commentAtEnd(before: string): string {
+  if (before.endsWith("*/")) {
+    const open = before.lastIndexOf("/*");
+    return open < 0 ? "" : before.slice(open + 2, -2).replace(/^[\s*!]+/gm, "");
+  }
+  const lines: string[] = [];
+  for (const line of before.split("\n").reverse()) {
+    const match = /^\s*\/\/[/!]?\s?(.*)$/.exec(line.replace(/\r$/, ""));
+    if (!match) {
+      // Attributes may stand between a comment and what it documents.
+      if (lines.length === 0 && /^\s*(#!?\[.*\]|\[[^\]]*\]|@\w+.*)\s*$/.test(line)) continue;
+      break;
+    }
+    lines.push(match[1]!);
+  }
+  return lines.reverse().join("\n");
+}
+
+function firstSentence(text: string): string {
+  const flat = text
+    .replace(/<\/?\w[^>]*>/g, " ")
+    .trim()
+    .replace(/\s*\n\s*\n[\s\S]*/, "")
+    .replace(/\s+/g, " ")
+    .trim();
+  const stop = flat.search(/[.:](\s|$)|\s@\w/);
+  return (stop > 0 ? flat.slice(0, stop) : flat).trim().slice(0, MAX_TEXT);
+}

@@ -1,0 +1,28 @@
+/** C#: name spaces and usings, partial types, extension methods, overloads by arguments. */
+import csharpWasm from "tree-sitter-c-sharp/tree-sitter-c_sharp.wasm" with { type: "file" };
+import type { LanguageModule } from "../language.ts";
+import { C_SHARP_LIBRARY } from "./builtins.ts";
+import { createCSharpResolver } from "./resolver.ts";
+import { CSharpWalk } from "./walk.ts";
+
+export const csharp: LanguageModule = {
+  id: "csharp",
+  grammars: new Map([[".cs", csharpWasm]]),
+  rules: {
+    implicitMembers: true,
+    exportLists: false,
+    parentSpaces: true,
+    callConstructs: false,
+    submodules: false,
+    ignoreCase: false,
+    constructorName: "",
+    compatible: ["csharp"],
+    strictCalls: "functions",
+    overloads: true,
+    partialTypes: true,
+  },
+  library: C_SHARP_LIBRARY,
+  configNames: [],
+  extract: (tree, facts) => new CSharpWalk(tree, facts).file(),
+  createResolver: createCSharpResolver,
+};

@@ -1,0 +1,26 @@
+/** Go: packages are folders, methods stand outside their types, embedded fields lend their members. */
+import goWasm from "tree-sitter-go/tree-sitter-go.wasm" with { type: "file" };
+import type { LanguageModule } from "../language.ts";
+import { GO_LIBRARY } from "./builtins.ts";
+import { createGoResolver } from "./resolver.ts";
+import { GoWalk } from "./walk.ts";
+
+export const go: LanguageModule = {
+  id: "go",
+  grammars: new Map([[".go", goWasm]]),
+  rules: {
+    implicitMembers: false,
+    exportLists: false,
+    parentSpaces: false,
+    callConstructs: true,
+    submodules: false,
+    ignoreCase: false,
+    constructorName: "",
+    compatible: ["go"],
+    strictCalls: "functions",
+  },
+  library: GO_LIBRARY,
+  configNames: ["go.mod", "go.work"],
+  extract: (tree, facts) => new GoWalk(tree, facts).file(),
+  createResolver: createGoResolver,
+};

@@ -1,0 +1,343 @@
+/** PHP's declarations and statements. */
+import type { SymbolLabel } from "../../model.ts";
+import { arity, type Place } from "../block-walk.ts";
+import { BindingKind, Expr, HeritageKind, ImportKind, ScopeKind, SymbolFlag, Type } from "../fact-layout.ts";
+import type { DecoratorInput } from "../facts-builder.ts";
+import { PhpExpressions } from "./expressions.ts";
+
+const LABELS: Record<string, SymbolLabel> = {
+  class_declaration: "Class",
+  interface_declaration: "Interface",
+  trait_declaration: "Trait",
+  enum_declaration: "Enum",
+};
+
+export class PhpWalk extends PhpExpressions {
+  file(): void {
+    const { tree } = this;
+    const at = this.top();
+    if (tree.count === 0) return;
+    const declared = tree.childOfKind(0, "namespace_definition");
+    if (declared < 0) this.facts.space(at.scope, "");
+    this.statements(0, at);
+  }
+
+  protected statementOf(node: number, at: Place): Place {
+    const { tree } = this;
+    const kind = tree.kind(node);
+    switch (kind) {
+      case "namespace_definition":
+        return this.nameSpace(node, at);
+      case "namespace_use_declaration":
+        this.use(node, at);
+        return at;
+      case "class_declaration":
+      case "interface_declaration":
+      case "trait_declaration":
+      case "enum_declaration":
+        this.typeDeclaration(node, at);
+        return at;
+      case "function_definition":
+        this.functionLike(node, at, "Function");
+        return at;
+      case "method_declaration":
+        this.functionLike(node, at, "Method");
+        return at;
+      case "property_declaration":
+        this.properties(node, at);
+        return at;
+      case "const_declaration":
+        this.constants(node, at);
+        return at;
+      case "enum_case":
+        this.enumCase(node, at);
+        return at;
+      case "use_declaration":
+        for (const name of tree.namedChildren(node))
+          if (/name$/.test(tree.kind(name)) && at.parent >= 0)
+            this.facts.heritage(at.parent, HeritageKind.Mixin, this.type(name, at), tree.line(name));
+        return at;
+      case "foreach_statement":
+        this.forEach(node, at);
+        return at;
+      case "if_statement":
+      case "else_if_clause":
+      case "while_statement":
+        this.conditional(node, at);
+        return at;
+      case "catch_clause": {
+        const type = this.type(tree.child(node, "type"), at);
+        const name = tree.child(node, "name");
+        if (name >= 0) this.bindVariable(this.text(name), at, type, -1);
+        this.statement(tree.child(node, "body"), at);
+        return at;
+      }
+      case "return_statement": {
+        const value = this.expression(tree.firstNamed(node), at);
+        if (value >= 0) at.returns?.push(value);
+        return at;
+      }
+      default:
+        return this.otherStatement(node, kind, at);
+    }
+  }
+
+  private otherStatement(node: number, kind: string, at: Place): Place {
+    const { tree, facts } = this;
+    if (/^(require|include)(_once)?_expression$/.test(kind)) {
+      const path = /['"]\/?([^'"$]+\.php)['"]\s*\)?$/.exec(this.text(node));
+      if (path) {
+        const statement = this.importStatement(node, path[1]!, at.scope);
+        facts.import(ImportKind.Effect, `./${path[1]}`, "", "", tree.line(node), at.scope, statement);
+      }
+    }
+    if (kind === "static_variable_declaration")
+      this.bindVariable(this.field(node, "name"), at, -1, this.expression(tree.child(node, "value"), at));
+    else if (
+      kind === "compound_statement" ||
+      /(_statement|_clause|_declaration|_block|^program|^ERROR|^declaration_list)$/.test(kind)
+    ) {
+      let place = at;
+      for (const child of tree.namedChildren(node)) place = this.statement(child, place);
+    } else this.expression(node, at);
+    return at;
+  }
+
+  private nameSpace(node: number, at: Place): Place {
+    const { tree, facts } = this;
+    const name = this.field(node, "name").replace(/\s+/g, "");
+    const body = tree.child(node, "body");
+    const scope = facts.scope(body < 0 ? at.scope : 0, ScopeKind.Namespace);
+    facts.space(scope, name);
+    this.space = name;
+    this.spaceScope = scope;
+    this.aliases.clear();
+    // A function that the name space lacks is the global one.
+    if (name !== "") facts.import(ImportKind.Wildcard, "", "*", "", tree.line(node), scope);
+    const inside = { ...at, scope };
+    if (body < 0) return inside;
+    this.statements(body, inside);
+    this.space = "";
+    this.spaceScope = 0;
+    return at;
+  }
+
+  private use(node: number, at: Place): void {
+    const { tree, facts } = this;
+    const group = tree.child(node, "body");
+    const prefix = group < 0 ? "" : `${this.text(tree.childOfKind(node, "namespace_name"))}\\`;
+    for (const clause of tree.namedChildren(group < 0 ? node : group)) {
+      if (tree.kind(clause) !== "namespace_use_clause") continue;
+      const named = tree.namedChildren(clause).find((child) => tree.fieldName(child) !== "alias");
+      if (named === undefined) continue;
+      const full = `${prefix}${this.text(named)}`.replace(/^\\/, "");
+      const cut = full.lastIndexOf("\\");
+      const alias = this.field(clause, "alias");
+      const local = alias || full.slice(cut + 1);
+      this.aliases.set(local.toLowerCase(), full);
+      facts.import(
+        ImportKind.Named,
+        full.slice(0, Math.max(0, cut)),
+        full.slice(cut + 1),
+        local,
+        tree.line(clause),
+        at.scope,
+        this.importStatement(clause, full, at.scope),
+      );
+    }
+  }
+
+  private modifiers(node: number): number {
+    const { tree } = this;
+    let flags = SymbolFlag.Exported;
+    for (const child of tree.namedChildren(node)) {
+      const kind = tree.kind(child);
+      if (kind === "visibility_modifier" && this.text(child) !== "public") flags &= ~SymbolFlag.Exported;
+      else if (kind === "static_modifier") flags |= SymbolFlag.Static;
+      else if (kind === "abstract_modifier") flags |= SymbolFlag.Abstract;
+    }
+    return flags;
+  }
+
+  protected override decoratorsOf(node: number, at: Place): readonly DecoratorInput[] {
+    const { tree, facts } = this;
+    const list = tree.childOfKind(node, "attribute_list");
+    const groups = list < 0 ? [] : tree.namedChildren(list);
+    return groups.flatMap((group) =>
+      tree.namedChildren(group).map((one) => {
+        const name = this.text(tree.firstNamed(one));
+        const type = facts.typeRef(this.localName(name), this.nameScope(at));
+        return this.decorator(one, name, { type });
+      }),
+    );
+  }
+
+  private typeDeclaration(node: number, at: Place): void {
+    const { tree } = this;
+    const body = tree.child(node, "body");
+    const label = LABELS[tree.kind(node)]!;
+    const flags = this.modifiers(node);
+    const symbol = this.declare(
+      { label, name: this.field(node, "name"), node, body, flags },
+      { ...at, scope: this.spaceScope },
+    );
+    this.classBody(node, symbol, body, label, at);
+  }
+
+  private classBody(node: number, symbol: number, body: number, label: SymbolLabel, at: Place): void {
+    const { tree, facts } = this;
+    const inside = { ...this.openClass(symbol, { ...at, scope: this.spaceScope }), returns: undefined };
+    for (const clause of tree.namedChildren(node)) {
+      const kind = tree.kind(clause);
+      if (kind !== "base_clause" && kind !== "class_interface_clause") continue;
+      const extending = kind === "base_clause" || label === "Interface";
+      for (const base of tree.namedChildren(clause))
+        facts.heritage(
+          symbol,
+          extending ? HeritageKind.Extends : HeritageKind.Implements,
+          this.type(base, inside),
+          tree.line(base),
+        );
+    }
+    if (body >= 0) for (const member of tree.namedChildren(body)) this.statement(member, inside);
+  }
+
+  protected anonymousClass(node: number, at: Place): number {
+    const hidden = this.declare({ label: "Class", name: "", node, body: -1, flags: SymbolFlag.Hidden }, at);
+    this.classBody(node, hidden, this.tree.child(node, "body"), "Class", at);
+    return this.facts.type(Type.Object, hidden);
+  }
+
+  private functionLike(node: number, at: Place, label: "Function" | "Method"): void {
+    const { tree, facts } = this;
+    const name = this.field(node, "name");
+    const body = tree.child(node, "body");
+    const doc = this.docComment(node);
+    let flags = this.modifiers(node);
+    if (name === "__construct") flags |= SymbolFlag.Constructor;
+    if (/^test[A-Z_]/.test(name) || /@test\b|#\[Test\]|#\[Route\(/.test(doc)) flags |= SymbolFlag.Entry;
+    const scope = label === "Function" ? this.spaceScope : at.scope;
+    const symbol = this.declare({ label, name, node, body, flags, bound: label === "Function" }, { ...at, scope });
+    const inside = this.open(symbol, at);
+    this.parameters(tree.child(node, "parameters"), symbol, inside, doc);
+    const result = tree.child(node, "return_type");
+    const written = result < 0 ? -1 : this.type(result, inside);
+    const documented =
+      written < 0 || this.isVague(result) ? this.tagType(doc, "return", "", inside, tree.line(node)) : -1;
+    if (documented >= 0 || written >= 0) facts.setSymbol(symbol, "type", documented >= 0 ? documented : written);
+    this.statements(body, inside);
+    this.close(symbol, inside);
+  }
+
+  /** Types of which a doc comment may say more. */
+  private isVague(node: number): boolean {
+    return /^\??\s*(array|iterable|object|mixed|Generator|\\?Traversable|\\?Iterator)$/i.test(this.text(node));
+  }
+
+  protected parameters(list: number, symbol: number, inside: Place, doc: string): void {
+    const { tree, facts } = this;
+    const rows: number[] = [];
+    let required = 0;
+    let variadic = false;
+    for (const parameter of list < 0 ? [] : tree.namedChildren(list)) {
+      const kind = tree.kind(parameter);
+      const nameNode = tree.child(parameter, "name");
+      if (nameNode < 0) continue;
+      const name = this.text(nameNode).replace(/^&/, "");
+      const typeNode = tree.child(parameter, "type");
+      let type = typeNode < 0 ? -1 : this.type(typeNode, inside);
+      if (typeNode < 0 || this.isVague(typeNode)) {
+        const documented = this.tagType(doc, "param", name.slice(1), inside, tree.line(parameter));
+        if (documented >= 0) type = documented;
+      }
+      if (kind === "variadic_parameter") {
+        variadic = true;
+        type = facts.type(Type.Array, type);
+      }
+      const given = tree.child(parameter, "default_value");
+      const value = this.expression(given, inside);
+      if (kind === "property_promotion_parameter") this.promoted(parameter, name, type, inside);
+      rows.push(facts.local(inside.scope, name, type, value, BindingKind.Parameter));
+      if (given < 0 && !variadic) required = rows.length;
+    }
+    facts.setSymbol(symbol, "parameters", facts.list(rows));
+    facts.setSymbol(symbol, "arity", arity(required, rows.length, variadic));
+  }
+
+  private promoted(node: number, name: string, type: number, at: Place): void {
+    const { facts } = this;
+    const owner = facts.scopeColumn(at.thisScope, "symbol");
+    const place = { ...at, scope: at.thisScope, parent: owner };
+    const symbol = this.declare({ label: "Property", name: name.slice(1), node, body: -1, bound: false }, place);
+    if (type >= 0) facts.setSymbol(symbol, "type", type);
+  }
+
+  protected giveContext(symbol: number, contextual: (parameter: number) => number): void {
+    this.parameterRows(symbol).forEach((row, i) => {
+      this.facts.setBinding(row, "b", contextual(i));
+    });
+  }
+
+  private parameterRows(symbol: number): number[] {
+    const list = this.facts.symbolColumn(symbol, "parameters");
+    return list < 0 ? [] : this.facts.listItems(list);
+  }
+
+  private properties(node: number, at: Place): void {
+    const { tree, facts } = this;
+    const typeNode = tree.child(node, "type");
+    const written = typeNode < 0 ? -1 : this.type(typeNode, at);
+    const documented =
+      typeNode < 0 || this.isVague(typeNode) ? this.tagType(this.docComment(node), "var", "", at, tree.line(node)) : -1;
+    const flags = this.modifiers(node);
+    for (const element of tree.namedChildren(node)) {
+      if (tree.kind(element) !== "property_element") continue;
+      const name = this.field(element, "name").replace(/^\$/, "");
+      const symbol = this.declare({ label: "Property", name, node, body: -1, flags, bound: false }, at);
+      if (documented >= 0 || written >= 0) facts.setSymbol(symbol, "type", documented >= 0 ? documented : written);
+      const value = this.expression(tree.child(element, "default_value"), { ...at, symbol });
+      if (value >= 0) facts.setSymbol(symbol, "value", value);
+    }
+  }
+
+  private constants(node: number, at: Place): void {
+    const { tree, facts } = this;
+    const inType = at.thisScope >= 0 && at.thisScope === at.scope;
+    const flags = this.modifiers(node) | SymbolFlag.Static;
+    for (const element of tree.namedChildren(node)) {
+      if (tree.kind(element) !== "const_element") continue;
+      const [name = -1, value = -1] = tree.namedChildren(element);
+      const symbol = this.declare({ label: "Const", name: this.text(name), node, body: -1, flags, bound: !inType }, at);
+      facts.setSymbol(symbol, "value", this.expression(value, { ...at, symbol }));
+    }
+  }
+
+  private enumCase(node: number, at: Place): void {
+    const flags = SymbolFlag.Static | SymbolFlag.EnumMember | SymbolFlag.Exported;
+    this.declare({ label: "Property", name: this.field(node, "name"), node, body: -1, flags, bound: false }, at);
+  }
+
+  private forEach(node: number, at: Place): void {
+    const { tree, facts } = this;
+    const [source = -1, target = -1] = tree.namedChildren(node);
+    const over = this.expression(source, at);
+    const element = facts.expr(Expr.Iterate, over);
+    if (tree.kind(target) === "pair") {
+      const [key = -1, value = -1] = tree.namedChildren(target);
+      this.bind(key, at, -1);
+      this.bind(value, at, element);
+    } else this.bind(target, at, element);
+    this.statement(tree.child(node, "body"), at);
+  }
+
+  private conditional(node: number, at: Place): void {
+    const { tree } = this;
+    const condition = tree.child(node, "condition");
+    this.expression(condition, at);
+    const inside = this.narrowed(condition, at);
+    for (const child of tree.namedChildren(node)) {
+      if (child === condition) continue;
+      this.statement(child, tree.fieldName(child) === "body" ? inside : at);
+    }
+  }
+}

@@ -1,0 +1,28 @@
+/** Python: modules and packages, classes called to construct, attributes inferred from what methods assign to `self`. */
+import pythonWasm from "tree-sitter-python/tree-sitter-python.wasm" with { type: "file" };
+import type { LanguageModule } from "../language.ts";
+import { PYTHON_LIBRARY } from "./builtins.ts";
+import { createPythonResolver } from "./resolver.ts";
+import { PythonWalk } from "./walk.ts";
+
+export const python: LanguageModule = {
+  id: "python",
+  grammars: new Map([[".py", pythonWasm]]),
+  rules: {
+    implicitMembers: false,
+    exportLists: false,
+    parentSpaces: false,
+    callConstructs: true,
+    submodules: true,
+    ignoreCase: false,
+    constructorName: "__init__",
+    compatible: ["python"],
+    strictCalls: "constructors",
+    callMember: "__call__",
+    foreignNames: true,
+  },
+  library: PYTHON_LIBRARY,
+  configNames: [],
+  extract: (tree, facts) => new PythonWalk(tree, facts).file(),
+  createResolver: createPythonResolver,
+};

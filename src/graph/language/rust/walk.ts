@@ -1,0 +1,349 @@
+/** Rust's items and statements. */
+import type { SymbolLabel } from "../../model.ts";
+import { arity, type Place } from "../block-walk.ts";
+import { BindingKind, Expr, HeritageKind, ImportKind, ScopeKind, SymbolFlag, Type } from "../fact-layout.ts";
+import type { DecoratorInput } from "../facts-builder.ts";
+import { RustImports } from "./imports.ts";
+
+const LABELS: Record<string, SymbolLabel> = {
+  struct_item: "Struct",
+  union_item: "Struct",
+  enum_item: "Enum",
+  trait_item: "Trait",
+};
+
+export class RustWalk extends RustImports {
+  private test = false;
+  /** Attributes that stand before the item that follows. */
+  private attributes: DecoratorInput[] = [];
+
+  file(): void {
+    const { tree, facts } = this;
+    const at = this.top();
+    if (tree.count === 0) return;
+    this.modules.push({ scope: at.scope, path: "" });
+    this.noteNames(0);
+    this.statements(0, at);
+    // First words of paths that nothing here declares are crates: of the workspace, or from outside.
+    for (const name of this.pathRoots)
+      if (!this.topNames.has(name)) facts.import(ImportKind.Module, name, "*", name, 1, at.scope);
+  }
+
+  /** Names that the top of the file declares; imported ones are added as they are met. */
+  private noteNames(node: number): void {
+    const { tree } = this;
+    for (const child of tree.namedChildren(node)) {
+      const name = tree.child(child, "name");
+      if (name < 0) continue;
+      this.topNames.add(this.text(name));
+      this.ownNames.add(this.text(name));
+    }
+  }
+
+  protected statementOf(node: number, at: Place): Place {
+    if (this.tree.kind(node) === "attribute_item") {
+      this.test = /^#\[\s*((\w+::)*test|rstest|bench)\b/.test(this.text(node));
+      this.attribute(node);
+      return at;
+    }
+    const after = this.item(node, at);
+    this.attributes = [];
+    return after;
+  }
+
+  private attribute(node: number): void {
+    const name = this.tree.firstNamed(this.tree.firstNamed(node));
+    if (name >= 0) this.attributes.push(this.decorator(node, this.text(name), {}));
+  }
+
+  protected override decoratorsOf(): readonly DecoratorInput[] {
+    const { attributes } = this;
+    this.attributes = [];
+    return attributes;
+  }
+
+  private item(node: number, at: Place): Place {
+    const { tree, facts } = this;
+    const kind = tree.kind(node);
+    switch (kind) {
+      case "use_declaration":
+        this.use(tree.child(node, "argument"), "", at, tree.line(node));
+        return at;
+      case "mod_item":
+        this.module(node, at);
+        return at;
+      case "struct_item":
+      case "union_item":
+      case "enum_item":
+      case "trait_item":
+        this.typeItem(node, at);
+        return at;
+      case "impl_item":
+        this.impl(node, at);
+        return at;
+      case "function_item":
+      case "function_signature_item":
+        this.functionItem(node, at, -1);
+        return at;
+      case "const_item":
+      case "static_item":
+        this.constant(node, at);
+        return at;
+      case "type_item":
+      case "associated_type":
+        this.typeAlias(node, at);
+        return at;
+      case "macro_definition":
+        this.macroDefinition(node, at);
+        return at;
+      case "let_declaration":
+        return this.letDeclaration(node, at);
+      case "inner_attribute_item":
+        this.attribute(node);
+        for (const one of this.decoratorsOf()) facts.decorator(at.parent, at.scope, one);
+        return at;
+      case "extern_crate_declaration": {
+        const alias = this.field(node, "alias");
+        const name = this.field(node, "name");
+        this.topNames.add(alias || name);
+        const statement = this.importStatement(node, name, at.scope);
+        facts.import(ImportKind.Module, name, "*", alias || name, tree.line(node), at.scope, statement);
+        return at;
+      }
+      case "foreign_mod_item":
+      case "declaration_list":
+      case "source_file":
+      case "ERROR":
+        this.statements(node, at);
+        return at;
+      case "expression_statement":
+        this.expression(tree.firstNamed(node), at);
+        return at;
+      default:
+        this.expression(node, at);
+        return at;
+    }
+  }
+
+  private module(node: number, at: Place): void {
+    const { tree, facts } = this;
+    const name = this.field(node, "name");
+    const body = tree.child(node, "body");
+    if (body < 0) {
+      const statement = this.importStatement(node, name, at.scope);
+      const path = this.canonical(`self::${name}`);
+      facts.import(ImportKind.Module, path, "*", name, tree.line(node), at.scope, statement);
+      return;
+    }
+    const symbol = this.declare({ label: "Namespace", name, node, body, flags: this.flags(node) }, at);
+    const scope = facts.scope(at.scope, ScopeKind.Namespace, symbol);
+    this.modules.push({ scope, path: name });
+    const inside = { ...at, scope, symbol: at.symbol, parent: symbol };
+    this.statements(body, inside);
+    this.modules.pop();
+  }
+
+  /** Whether what is declared here belongs to a trait or an impl. */
+  private inType(at: Place): boolean {
+    const label = this.facts.labelOf(at.parent);
+    return label === "Trait" || label === "Impl";
+  }
+
+  private flags(node: number): number {
+    return this.tree.childOfKind(node, "visibility_modifier") >= 0 ? SymbolFlag.Exported : 0;
+  }
+
+  private typeItem(node: number, at: Place): void {
+    const { tree, facts } = this;
+    const label = LABELS[tree.kind(node)]!;
+    const body = tree.child(node, "body");
+    const flags = this.flags(node);
+    const symbol = this.declare({ label, name: this.field(node, "name"), node, body, flags }, at);
+    const inside = this.openClass(symbol, at);
+    this.typeParameters(tree.child(node, "type_parameters"), symbol, inside, tree.childOfKind(node, "where_clause"));
+    const bounds = tree.child(node, "bounds");
+    for (const bound of bounds < 0 ? [] : tree.namedChildren(bounds))
+      if (tree.kind(bound) !== "lifetime")
+        facts.heritage(symbol, HeritageKind.Extends, this.type(bound, inside), tree.line(bound));
+    if (body < 0) return;
+    if (label === "Enum") for (const variant of tree.namedChildren(body)) this.variant(variant, inside);
+    else if (label === "Trait") for (const member of tree.namedChildren(body)) this.member(member, inside, -1);
+    else this.fields(body, inside);
+  }
+
+  private fields(body: number, at: Place): void {
+    const { tree, facts } = this;
+    let position = 0;
+    for (const child of tree.namedChildren(body)) {
+      if (tree.kind(child) === "attribute_item") this.attribute(child);
+      const ordered = tree.fieldName(child) === "type";
+      if (!ordered && tree.kind(child) !== "field_declaration") continue;
+      const name = ordered ? String(position++) : this.field(child, "name");
+      const flags = ordered ? SymbolFlag.Hidden : this.flags(child);
+      const symbol = this.declare({ label: "Property", name, node: child, body: -1, flags, bound: false }, at);
+      facts.setSymbol(
+        symbol,
+        "type",
+        this.type(ordered ? child : tree.child(child, "type"), { ...at, symbol: at.symbol }),
+      );
+    }
+  }
+
+  private variant(node: number, at: Place): void {
+    const { tree } = this;
+    if (tree.kind(node) === "attribute_item") this.attribute(node);
+    if (tree.kind(node) !== "enum_variant") return;
+    const flags = SymbolFlag.Static | SymbolFlag.EnumMember | SymbolFlag.Exported;
+    const name = this.field(node, "name");
+    const body = tree.child(node, "body");
+    const symbol = this.declare({ label: "Property", name, node, body, flags, bound: false }, at);
+    if (body >= 0) this.fields(body, { ...at, parent: symbol });
+    this.expression(tree.child(node, "value"), { ...at, symbol });
+  }
+
+  private impl(node: number, at: Place): void {
+    const { tree, facts } = this;
+    const typeNode = tree.child(node, "type");
+    const body = tree.child(node, "body");
+    const name = this.text(typeNode)
+      .replace(/<[\s\S]*$/, "")
+      .replace(/^[&\s]*(mut |dyn )?/, "")
+      .split("::")
+      .pop()!
+      .trim();
+    const symbol = this.declare({ label: "Impl", name: name || "impl", node, body, bound: false }, at);
+    const inside = this.openClass(symbol, at);
+    this.typeParameters(tree.child(node, "type_parameters"), -1, inside, tree.childOfKind(node, "where_clause"));
+    const type = this.type(typeNode, inside);
+    this.selfTypes.set(inside.thisScope, type);
+    const trait = tree.child(node, "trait");
+    if (trait >= 0) {
+      const base = this.type(trait, inside);
+      facts.heritageOf(type, HeritageKind.Implements, base, tree.line(node));
+    }
+    if (body >= 0) for (const member of tree.namedChildren(body)) this.member(member, inside, type);
+  }
+
+  private member(node: number, at: Place, type: number): void {
+    const kind = this.tree.kind(node);
+    if (kind === "function_item" || kind === "function_signature_item") this.functionItem(node, at, type);
+    else if (kind === "const_item") this.constant(node, at, type);
+    else this.statement(node, at);
+  }
+
+  private functionItem(node: number, at: Place, implType: number): void {
+    const { tree, facts } = this;
+    const inType = this.inType(at);
+    const name = this.field(node, "name");
+    const body = tree.child(node, "body");
+    const list = tree.child(node, "parameters");
+    let flags = this.flags(node);
+    if (facts.labelOf(at.parent) === "Trait") flags |= SymbolFlag.Exported | (body < 0 ? SymbolFlag.Abstract : 0);
+    if (this.test || (name === "main" && at.parent < 0)) flags |= SymbolFlag.Entry;
+    this.test = false;
+    const takesSelf = list >= 0 && /^\(\s*(&\s*('\w+\s+)?)?(mut\s+)?self\b/.test(this.text(list));
+    if (inType && !takesSelf) flags |= SymbolFlag.Static;
+    const modifiers = tree.childOfKind(node, "function_modifiers");
+    if (modifiers >= 0 && /\basync\b/.test(this.text(modifiers))) flags |= SymbolFlag.Async;
+    const label = inType ? "Method" : "Function";
+    const symbol = this.declare({ label, name, node, body, flags, bound: !inType }, at);
+    if (implType >= 0) facts.attach(symbol, implType);
+    const inside = this.open(symbol, at);
+    this.typeParameters(tree.child(node, "type_parameters"), symbol, inside, tree.childOfKind(node, "where_clause"));
+    this.parameters(list, symbol, inside);
+    const result = tree.child(node, "return_type");
+    if (result >= 0) facts.setSymbol(symbol, "type", this.type(result, inside));
+    if (body >= 0) {
+      const value = this.blockValue(body, inside);
+      inside.returns?.push(value);
+    }
+    this.close(symbol, inside);
+  }
+
+  private parameters(list: number, symbol: number, inside: Place): void {
+    const { tree, facts } = this;
+    const rows: number[] = [];
+    for (const parameter of list < 0 ? [] : tree.namedChildren(list)) {
+      const kind = tree.kind(parameter);
+      const pattern = tree.child(parameter, "pattern");
+      if (kind === "self_parameter" || (kind === "parameter" && tree.kind(pattern) === "self")) {
+        facts.local(inside.scope, "self", this.selfType(inside), -1, BindingKind.Parameter);
+        continue;
+      }
+      if (kind === "attribute_item" || kind === "variadic_parameter") continue;
+      const type = this.type(kind === "parameter" ? tree.child(parameter, "type") : parameter, inside);
+      if (tree.kind(pattern) === "identifier") rows.push(this.local(this.text(pattern), inside, type, -1, true));
+      else {
+        rows.push(facts.local(inside.scope, "", type, -1, BindingKind.Parameter));
+        if (pattern >= 0) this.pattern(pattern, inside, facts.expr(Expr.Typed, type));
+      }
+    }
+    facts.setSymbol(symbol, "parameters", facts.list(rows));
+    facts.setSymbol(symbol, "arity", arity(rows.length, rows.length, false));
+  }
+
+  protected functionTypeParts(node: number, symbol: number, inside: Place): void {
+    const { tree, facts } = this;
+    this.parameters(tree.child(node, "parameters"), symbol, inside);
+    const result = tree.child(node, "return_type");
+    if (result >= 0) facts.setSymbol(symbol, "type", this.type(result, inside));
+  }
+
+  private constant(node: number, at: Place, implType = -1): void {
+    const { tree, facts } = this;
+    const name = this.field(node, "name");
+    const inType = this.inType(at);
+    if (at.names && !inType) {
+      const type = this.type(tree.child(node, "type"), at);
+      this.local(name, at, type, this.expression(tree.child(node, "value"), at));
+      return;
+    }
+    const label = tree.kind(node) === "static_item" ? "Variable" : "Const";
+    const flags = this.flags(node) | SymbolFlag.Static;
+    const symbol = this.declare({ label, name, node, body: -1, flags, bound: !inType }, at);
+    if (implType >= 0) facts.attach(symbol, implType);
+    facts.setSymbol(symbol, "type", this.type(tree.child(node, "type"), at));
+    facts.setSymbol(symbol, "value", this.expression(tree.child(node, "value"), { ...at, symbol }));
+  }
+
+  private typeAlias(node: number, at: Place): void {
+    const { tree, facts } = this;
+    const inType = this.inType(at);
+    const flags = this.flags(node);
+    const symbol = this.declare(
+      { label: "TypeAlias", name: this.field(node, "name"), node, body: -1, flags, bound: !inType },
+      at,
+    );
+    const scope = facts.scope(at.scope, ScopeKind.Block);
+    const inside = { ...at, scope, symbol };
+    this.typeParameters(tree.child(node, "type_parameters"), symbol, inside, -1);
+    const bounds = tree.child(node, "bounds");
+    const type = tree.child(node, "type");
+    if (type >= 0) facts.setSymbol(symbol, "type", this.type(type, inside));
+    else if (bounds >= 0) facts.setSymbol(symbol, "type", this.type(bounds, inside));
+    else if (inType) facts.setSymbol(symbol, "type", facts.type(Type.Unknown));
+    if (inType && this.selfTypes.has(at.thisScope)) facts.attach(symbol, this.selfTypes.get(at.thisScope)!);
+  }
+
+  private macroDefinition(node: number, at: Place): void {
+    const { facts } = this;
+    const name = this.field(node, "name");
+    const symbol = this.declare({ label: "Function", name, node, body: -1, bound: false }, at);
+    facts.bind(symbol, at.scope, facts.name(`${name}!`));
+    facts.setSymbol(symbol, "signature", facts.name(`macro_rules! ${name}`));
+  }
+
+  private letDeclaration(node: number, at: Place): Place {
+    const { tree, facts } = this;
+    const typeNode = tree.child(node, "type");
+    const type = typeNode < 0 ? -1 : this.type(typeNode, at);
+    const value = this.expression(tree.child(node, "value"), at);
+    this.expression(tree.child(node, "alternative"), at);
+    const pattern = tree.child(node, "pattern");
+    const known = type >= 0 ? facts.expr(Expr.Typed, type, value) : value;
+    // A later `let` of the same name hides the earlier one for what follows.
+    const inside = this.block(at);
+    this.pattern(pattern, inside, known);
+    return inside;
+  }
+}

@@ -1,0 +1,336 @@
+/**
+ * The edges of one file: what its calls, imports, uses and inheritance reach.
+ * Precision before recall: what could be several, or comes from outside, is no edge.
+ */
+
+import { CALL, CallFlag, EXPR, Expr, SCOPE, SymbolFlag, TYPE, Type, USE } from "../../language/fact-layout.ts";
+import type { EdgeType, Reason, SymbolLabel } from "../../model.ts";
+import type { CallSite, Engine, Entity, MemberSearch } from "../engine.ts";
+import type { UniqueNames } from "../names/unique-names.ts";
+import { partsOf, type ValueType } from "../types/value-type.ts";
+import { heritageEdges } from "./heritage-edges.ts";
+import { decoratorEdges, importEdges } from "./reference-edges.ts";
+
+/** An edge between symbols; a negative end is a file: `-1 - file`. */
+export interface RawEdge {
+  type: EdgeType;
+  from: number;
+  to: number;
+  line: number;
+  reason: Reason;
+}
+
+export interface Target {
+  symbol: number;
+  reason: Reason;
+}
+
+const MAX_TARGETS = 4;
+
+/** What calls reach where a language is strict about it. */
+function isCalled(label: SymbolLabel, constructing: boolean): boolean {
+  if (label === "Function" || label === "Method") return true;
+  return constructing && (label === "Class" || label === "Struct" || label === "Enum");
+}
+
+export interface EdgeFinder {
+  /** Appends the edges that leave a file. */
+  edgesOf(file: number, into: RawEdge[]): void;
+  /** What one call reaches. */
+  callTargets(file: number, callRow: number): Target[];
+}
+
+export function createEdgeFinder(engine: Engine, unique: UniqueNames): EdgeFinder {
+  const { repo } = engine;
+
+  /** The nearest symbol that is a node, or -1. */
+  function visible(symbol: number): number {
+    let at = symbol;
+    while (at >= 0 && repo.has(at, SymbolFlag.Hidden)) {
+      const definition = definitionOf(at);
+      if (definition >= 0) return definition;
+      at = repo.parent(at);
+    }
+    return at;
+  }
+
+  /** The node that stands for a hidden overload signature, or -1. */
+  function definitionOf(symbol: number): number {
+    if (!repo.has(symbol, SymbolFlag.Signature)) return -1;
+    const file = repo.fileOf(symbol);
+    if (repo.rules(file).includes) return engine.definitionOf(symbol);
+    const name = repo.name(symbol);
+    const parent = repo.parent(symbol);
+    if (name === "" || name === "()" || name === "new()") return -1;
+    if (parent >= 0 && repo.label(symbol) === "Method")
+      return repo.childrenNamed(parent, name).find((other) => !repo.has(other, SymbolFlag.Hidden)) ?? -1;
+    const entity = engine.lookup(file, repo.column(symbol, "scope"), repo.column(symbol, "name"), "value");
+    return entity?.kind === "symbol" && !repo.has(entity.symbol, SymbolFlag.Hidden) ? entity.symbol : -1;
+  }
+
+  /** Whether a symbol can be the end of a CALLS edge, and which node it is. */
+  function callable(symbol: number): number {
+    if (!repo.has(symbol, SymbolFlag.Hidden)) return symbol;
+    const definition = definitionOf(symbol);
+    if (definition >= 0) return definition;
+    const holder = repo.parent(symbol);
+    if (holder >= 0 && repo.has(symbol, SymbolFlag.Signature) && isTypeOf(holder, symbol)) return holder;
+    // A shorthand or plain member of an object literal: what it holds is called.
+    const value = repo.column(symbol, "value");
+    if (repo.label(symbol) === "Property" && value >= 0) {
+      const type = engine.exprType(repo.fileOf(symbol), value);
+      if (type?.kind === "function" && !repo.has(type.symbol, SymbolFlag.Hidden)) return type.symbol;
+    }
+    return -1;
+  }
+
+  /** Whether a property is declared to be the function that a hidden signature describes. */
+  function isTypeOf(property: number, signature: number): boolean {
+    if (repo.label(property) !== "Property" || repo.has(property, SymbolFlag.Hidden)) return false;
+    const declared = engine.symbolType(property);
+    return declared?.kind === "function" && declared.symbol === signature;
+  }
+
+  function reasonOf(file: number, entity: Entity & { kind: "symbol" }): Reason {
+    if (entity.via === "import") return "import";
+    return repo.fileOf(entity.symbol) === file ? "same_scope" : "import";
+  }
+
+  /** Targets named by a plain name. */
+  function nameTargets(file: number, expr: number, site: CallSite): Target[] {
+    const { exprs } = repo.facts(file);
+    const space = exprs[expr * EXPR.size + EXPR.c] === 1 ? "call" : "value";
+    const entity = engine.lookup(file, exprs[expr * EXPR.size + EXPR.b]!, exprs[expr * EXPR.size + EXPR.a]!, space);
+    if (!entity) return unique.forName(file, repo.facts(file).strings[exprs[expr * EXPR.size + EXPR.a]!]!);
+    if (entity.kind === "symbol") return symbolTargets(entity.symbol, reasonOf(file, entity), site);
+    if (entity.kind === "external") return [];
+    return typeTargets(engine.entityType(entity), "receiver_type");
+  }
+
+  /** A called symbol; a constant that holds a known function stands for that function. */
+  function symbolTargets(found: number, reason: Reason, site: CallSite): Target[] {
+    const symbol = repo.rules(repo.fileOf(found)).overloads ? engine.overloadFor(found, site) : found;
+    if (symbol < 0) return [];
+    const label = repo.label(symbol);
+    if (label === "TypeAlias") return typeTargets(engine.symbolType(symbol), reason);
+    if (label === "Const" || label === "Variable" || label === "Property") {
+      const type = engine.symbolType(symbol);
+      const held = typeTargets(type, reason);
+      if (held.length > 0 && (label !== "Property" || repo.has(symbol, SymbolFlag.Hidden) || isAlias(type)))
+        return held;
+      if (type?.kind === "external" && isModule(symbol)) return [];
+    }
+    const node = callable(symbol);
+    return node < 0 ? [] : [{ symbol: node, reason }];
+  }
+
+  /** Whether a property is another name of one function: `size = this.length`, `run: typeof run`. */
+  function isAlias(type: ReturnType<Engine["exprType"]>): boolean {
+    return type?.kind === "function" && !repo.has(type.symbol, SymbolFlag.Hidden);
+  }
+
+  /** Whether a name stands for a module, or for something in it: `const assert = require("assert")`. */
+  function isModule(symbol: number): boolean {
+    const { exprs } = repo.facts(repo.fileOf(symbol));
+    let row = repo.column(symbol, "value");
+    while (row >= 0 && exprs[row * EXPR.size + EXPR.op] === Expr.Member) row = exprs[row * EXPR.size + EXPR.a]!;
+    return row >= 0 && exprs[row * EXPR.size + EXPR.op] === Expr.Module;
+  }
+
+  /** Functions and classes that a value is known to be. */
+  function typeTargets(type: ReturnType<Engine["exprType"]>, reason: Reason): Target[] {
+    const targets: Target[] = [];
+    for (const part of partsOf(type)) {
+      const member = part.kind === "instance" ? repo.rules(repo.fileOf(part.symbol)).callMember : undefined;
+      if (member !== undefined) {
+        const [called] = engine.members(part, member).members;
+        if (called) targets.push({ symbol: called.symbol, reason });
+      }
+      if (part.kind !== "function" && part.kind !== "class") continue;
+      const node = callable(part.symbol);
+      if (node >= 0) targets.push({ symbol: node, reason });
+    }
+    return targets;
+  }
+
+  /** Whether a receiver of no known type is at least known not to be worth a guess. */
+  function isForeign(file: number, object: number): boolean {
+    const { exprs, strings } = repo.facts(file);
+    const at = object * EXPR.size;
+    // The parent of a class whose bases are not known may be anything.
+    if (exprs[at + EXPR.op] === Expr.Super) return true;
+    // What such a thing holds or gives is foreign too: `System.out.println()`.
+    const inner = exprs[at + EXPR.a]!;
+    if (exprs[at + EXPR.op] === Expr.Member || exprs[at + EXPR.op] === Expr.Call) {
+      const type = inner < 0 ? undefined : engine.exprType(file, inner);
+      if (type) return type.kind === "builtin" && !engine.library.holdsOthers(type);
+      return inner >= 0 && isForeign(file, inner);
+    }
+    if (exprs[at + EXPR.op] !== Expr.Name || !/^\p{Lu}/u.test(strings[exprs[at + EXPR.a]!]!)) return false;
+    // A class, by its look, that nothing here declares.
+    return engine.lookup(file, exprs[at + EXPR.b]!, exprs[at + EXPR.a]!, "value") === undefined;
+  }
+
+  function isSuper(file: number, object: number): boolean {
+    return repo.facts(file).exprs[object * EXPR.size + EXPR.op] === Expr.Super;
+  }
+
+  /** What `super.name` means: the first parent that has it. */
+  function fromParents(parents: ValueType, name: string, called: boolean | undefined): MemberSearch {
+    let search: MemberSearch = { members: [], known: true };
+    for (const parent of partsOf(parents)) {
+      search = engine.members(parent, name, 0, called);
+      if (search.members.length > 0) break;
+    }
+    return search;
+  }
+
+  function memberTargets(file: number, callee: number, site: CallSite): Target[] {
+    const facts = repo.facts(file);
+    const object = facts.exprs[callee * EXPR.size + EXPR.a]!;
+    const name = facts.strings[facts.exprs[callee * EXPR.size + EXPR.b]!]!;
+    const receiver = engine.exprType(file, object);
+    if (!receiver) return isForeign(file, object) ? [] : unique.forMember(file, name);
+    if (receiver.kind === "function" && (name === "call" || name === "apply"))
+      return typeTargets(receiver, "receiver_type");
+    const called = facts.exprs[callee * EXPR.size + EXPR.c] === 1 ? true : undefined;
+    const search = isSuper(file, object)
+      ? fromParents(receiver, name, called)
+      : engine.members(receiver, name, 0, called);
+    if (search.members.length === 0 && repo.rules(file).openValues)
+      return distinct(typeTargets(engine.memberType(receiver, name), "receiver_type"));
+    const direct = facts.exprs[object * EXPR.size + EXPR.op] === Expr.This;
+    const targets = search.members.flatMap((member) => {
+      const reason: Reason = member.inherited
+        ? "inheritance"
+        : direct
+          ? "same_scope"
+          : receiver.kind === "module"
+            ? "import"
+            : "receiver_type";
+      return symbolTargets(member.symbol, reason, site);
+    });
+    return distinct(targets);
+  }
+
+  function distinct(targets: Target[]): Target[] {
+    const seen = new Map(targets.map((target) => [target.symbol, target]));
+    return seen.size > MAX_TARGETS ? [] : [...seen.values()];
+  }
+
+  function superTargets(file: number, callee: number): Target[] {
+    const { exprs, scopes } = repo.facts(file);
+    const scope = exprs[callee * EXPR.size + EXPR.a]!;
+    const owner = scope < 0 ? -1 : scopes[scope * SCOPE.size + SCOPE.symbol]!;
+    if (owner < 0) return [];
+    return engine
+      .bases(repo.base[file]! + owner, undefined, true)
+      .flatMap((base): Target[] =>
+        base.kind === "instance" && !repo.has(base.symbol, SymbolFlag.Hidden)
+          ? [{ symbol: base.symbol, reason: "inheritance" }]
+          : [],
+      );
+  }
+
+  function callTargets(file: number, callRow: number): Target[] {
+    const { exprs, calls } = repo.facts(file);
+    const row = calls[callRow * CALL.size + CALL.expr]!;
+    return calleeTargets(file, exprs[row * EXPR.size + EXPR.a]!, row);
+  }
+
+  function calleeTargets(file: number, callee: number, row: number): Target[] {
+    if (callee < 0) return [];
+    const { exprs } = repo.facts(file);
+    switch (exprs[callee * EXPR.size + EXPR.op]) {
+      case Expr.Name:
+        return distinct(nameTargets(file, callee, { file, expr: row }));
+      case Expr.Member:
+        return memberTargets(file, callee, { file, expr: row });
+      case Expr.Super:
+        return superTargets(file, callee);
+      case Expr.Typed: {
+        // A cast changes what is known of a function, not which one is called.
+        const uncast = calleeTargets(file, exprs[callee * EXPR.size + EXPR.b]!, row);
+        if (uncast.length > 0) return uncast;
+        return distinct(typeTargets(engine.exprType(file, callee), "receiver_type"));
+      }
+      default:
+        return distinct(typeTargets(engine.exprType(file, callee), "receiver_type"));
+    }
+  }
+
+  function ownerOf(file: number, row: number): number {
+    if (row < 0) return -1 - file;
+    const node = visible(repo.base[file]! + row);
+    return node < 0 ? -1 - file : node;
+  }
+
+  /** `super(…)`, `base(…)`: the parent's constructor. */
+  function callsParent(file: number, callRow: number): boolean {
+    const { exprs, calls } = repo.facts(file);
+    const callee = exprs[calls[callRow * CALL.size + CALL.expr]! * EXPR.size + EXPR.a]!;
+    return callee >= 0 && exprs[callee * EXPR.size + EXPR.op] === Expr.Super;
+  }
+
+  function callEdges(file: number, into: RawEdge[]): void {
+    const { calls } = repo.facts(file);
+    const strict = repo.rules(file).strictCalls;
+    for (let at = 0, row = 0; at < calls.length; at += CALL.size, row++) {
+      const from = ownerOf(file, calls[at + CALL.symbol]!);
+      for (const target of callTargets(file, row)) {
+        const label = repo.label(target.symbol);
+        const isNew = (calls[at + CALL.flags]! & CallFlag.New) !== 0;
+        if (label === "Interface" || label === "TypeAlias" || label === "Namespace") continue;
+        if (strict && !isCalled(label, isNew || strict === "constructors" || callsParent(file, row))) continue;
+        into.push({ type: "CALLS", from, to: target.symbol, line: calls[at + CALL.line]!, reason: target.reason });
+      }
+    }
+  }
+
+  function useEdges(file: number, into: RawEdge[]): void {
+    const facts = repo.facts(file);
+    const seen = new Set<string>();
+    for (let at = 0; at < facts.uses.length; at += USE.size) {
+      const type = facts.uses[at + USE.type]!;
+      const expr = facts.uses[at + USE.expr]!;
+      const entity = type >= 0 ? usedType(file, type) : usedValue(file, expr);
+      if (entity?.kind !== "symbol" || repo.has(entity.symbol, SymbolFlag.Hidden)) continue;
+      const from = ownerOf(file, facts.uses[at + USE.symbol]!);
+      const key = `${from} ${entity.symbol}`;
+      if (from === entity.symbol || seen.has(key)) continue;
+      seen.add(key);
+      into.push({
+        type: "USES",
+        from,
+        to: entity.symbol,
+        line: facts.uses[at + USE.line]!,
+        reason: reasonOf(file, entity),
+      });
+    }
+  }
+
+  function usedType(file: number, row: number): Entity | undefined {
+    const { types } = repo.facts(file);
+    const at = row * TYPE.size;
+    if (types[at + TYPE.op] === Type.Ref) return engine.lookup(file, types[at + TYPE.b]!, types[at + TYPE.a]!, "type");
+    const [part] = partsOf(engine.typeAt(file, row));
+    return part?.kind === "instance" ? { kind: "symbol", symbol: part.symbol, via: "import" } : undefined;
+  }
+
+  function usedValue(file: number, row: number): Entity | undefined {
+    const { exprs } = repo.facts(file);
+    if (exprs[row * EXPR.size + EXPR.op] !== Expr.Name) return undefined;
+    return engine.lookup(file, exprs[row * EXPR.size + EXPR.b]!, exprs[row * EXPR.size + EXPR.a]!, "value");
+  }
+
+  return {
+    callTargets,
+    edgesOf(file, into) {
+      importEdges(engine, file, into);
+      callEdges(file, into);
+      useEdges(file, into);
+      decoratorEdges(repo, file, { calleeTargets, usedType }, into);
+      heritageEdges(engine, file, into);
+    },
+  };
+}

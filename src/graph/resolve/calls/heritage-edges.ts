@@ -1,0 +1,50 @@
+/** What extends and implements what. */
+
+import { HERITAGE, HeritageKind, SymbolFlag } from "../../language/fact-layout.ts";
+import type { Reason } from "../../model.ts";
+import type { Engine } from "../engine.ts";
+import { partsOf } from "../types/value-type.ts";
+import type { RawEdge } from "./edges.ts";
+
+/** Appends the EXTENDS and IMPLEMENTS edges that a file states. */
+export function heritageEdges(engine: Engine, file: number, into: RawEdge[]): void {
+  const { repo } = engine;
+  const { heritage } = repo.facts(file);
+  for (let at = 0; at < heritage.length; at += HERITAGE.size) {
+    const row = heritage[at + HERITAGE.symbol]!;
+    const subjectRow = heritage[at + HERITAGE.subject]!;
+    const subjects =
+      row >= 0
+        ? [repo.base[file]! + row]
+        : partsOf(engine.typeAt(file, subjectRow)).flatMap((part) => (part.kind === "instance" ? [part.symbol] : []));
+    const implementing = heritage[at + HERITAGE.kind] === HeritageKind.Implements;
+    for (const subject of subjects) {
+      if (repo.has(subject, SymbolFlag.Hidden)) continue;
+      for (const base of basesOfRow(engine, file, at)) {
+        if (base === subject || repo.has(base, SymbolFlag.Hidden)) continue;
+        const reason: Reason = repo.fileOf(base) === file ? "same_scope" : "import";
+        into.push({
+          type: implementing ? "IMPLEMENTS" : "EXTENDS",
+          from: subject,
+          to: base,
+          line: heritage[at + HERITAGE.line]!,
+          reason,
+        });
+      }
+    }
+  }
+}
+
+function basesOfRow(engine: Engine, file: number, at: number): number[] {
+  const { repo } = engine;
+  const { heritage } = repo.facts(file);
+  const type = heritage[at + HERITAGE.type]!;
+  const expr = heritage[at + HERITAGE.expr]!;
+  const found = new Set<number>();
+  if (type >= 0)
+    for (const part of partsOf(engine.typeAt(file, type))) if (part.kind === "instance") found.add(part.symbol);
+  if (found.size === 0 && expr >= 0)
+    for (const part of partsOf(engine.exprType(file, expr)))
+      if (part.kind === "class" || part.kind === "instance") found.add(part.symbol);
+  return [...found];
+}

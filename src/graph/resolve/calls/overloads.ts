@@ -1,0 +1,271 @@
+/**
+ * Several functions of one name, distinguished by their arguments: by how many there are, then by the types that are
+ * known. What still could be several is no answer.
+ */
+import { ATTACH, BINDING, BindingKind, EXPR, Expr, SymbolFlag } from "../../language/fact-layout.ts";
+import { listItems } from "../../language/facts.ts";
+import type { CallSite, Engine } from "../engine.ts";
+import { pushTo } from "../repository.ts";
+import { isClosed, isScalar, libraryFit } from "../types/library-fit.ts";
+import { partsOf, typeKey, type ValueType } from "../types/value-type.ts";
+
+const MAX_BASES = 40;
+
+/** A candidate and how far up the inheritance it stands. */
+interface Candidate {
+  symbol: number;
+  depth: number;
+}
+
+type Builtin = ValueType & { kind: "builtin" };
+type Overloads = Pick<Engine, "overloadFor">;
+
+export function createOverloads(engine: Engine): Overloads {
+  const { repo } = engine;
+  const memo = new Map<number, readonly Candidate[]>();
+  let attachedTo: Map<number, number> | undefined;
+  let attached: Map<number, number[]> | undefined;
+
+  /** Types that members stand outside of, and those members. */
+  function outside(): { owners: Map<number, number>; members: Map<number, number[]> } {
+    if (!attachedTo || !attached) {
+      attachedTo = new Map();
+      attached = new Map();
+      for (let file = 0; file < repo.files.length; file++) {
+        if (!repo.rules(file).overloads) continue;
+        const { attaches } = repo.facts(file);
+        for (let at = 0; at < attaches.length; at += ATTACH.size) {
+          const symbol = repo.base[file]! + attaches[at + ATTACH.symbol]!;
+          for (const part of partsOf(engine.typeAt(file, attaches[at + ATTACH.type]!))) {
+            if (part.kind !== "instance") continue;
+            if (!repo.has(symbol, SymbolFlag.Extension)) attachedTo.set(symbol, part.symbol);
+            pushTo(attached, part.symbol, symbol);
+          }
+        }
+      }
+    }
+    return { owners: attachedTo, members: attached };
+  }
+
+  function functionLike(symbol: number): boolean {
+    const label = repo.label(symbol);
+    return label === "Function" || label === "Method";
+  }
+
+  /** Every function that the name may mean where this one was found. */
+  function candidates(symbol: number): readonly Candidate[] {
+    const known = memo.get(symbol);
+    if (known) return known;
+    const found: Candidate[] = [];
+    const { owners } = outside();
+    const owner = owners.get(symbol) ?? repo.parent(symbol);
+    const label = owner < 0 ? "" : repo.label(owner);
+    if (owner >= 0 && label !== "Namespace" && label !== "Function" && label !== "Method")
+      fromType(owner, repo.name(symbol), found);
+    else for (const other of inScope(symbol)) found.push({ symbol: other, depth: 0 });
+    const kept = found.filter((one) => functionLike(one.symbol));
+    const all = kept.some((one) => one.symbol === symbol) ? kept : [{ symbol, depth: 0 }, ...kept];
+    memo.set(symbol, all);
+    return all;
+  }
+
+  function fromType(owner: number, name: string, into: Candidate[]): void {
+    const { members } = outside();
+    const queue: { type: ValueType; depth: number }[] = [{ type: engine.instanceOf(owner, []), depth: 0 }];
+    const seen = new Set<number>();
+    for (let next = queue.shift(); next && seen.size < MAX_BASES; next = queue.shift()) {
+      if (next.type.kind !== "instance" || seen.has(next.type.symbol)) continue;
+      const { symbol, env } = next.type;
+      seen.add(symbol);
+      for (const own of ownNamed(symbol, name)) into.push({ symbol: own, depth: next.depth });
+      for (const other of members.get(symbol) ?? [])
+        if (repo.name(other) === name) into.push({ symbol: other, depth: next.depth });
+      for (const base of engine.bases(symbol, env)) queue.push({ type: base, depth: next.depth + 1 });
+    }
+  }
+
+  /** Own members of a name, those of a type's other parts included. */
+  function ownNamed(symbol: number, name: string): readonly number[] {
+    const file = repo.fileOf(symbol);
+    const own = repo.childrenNamed(symbol, name);
+    if (!repo.rules(file).partialTypes || !repo.isTopLevel(symbol)) return own;
+    const all = [...own];
+    for (const space of repo.spacesAt(file, repo.column(symbol, "scope")))
+      for (const part of repo.inSpace(space, repo.name(symbol), file))
+        if (part !== symbol) all.push(...repo.childrenNamed(part, name));
+    return all;
+  }
+
+  function inScope(symbol: number): readonly number[] {
+    const file = repo.fileOf(symbol);
+    const scope = repo.column(symbol, "scope");
+    const facts = repo.facts(file);
+    const found = new Set<number>();
+    for (const row of repo.bindingsOf(file, scope, repo.column(symbol, "name")))
+      if (facts.bindings[row * BINDING.size + BINDING.kind] === BindingKind.Symbol)
+        found.add(repo.base[file]! + facts.bindings[row * BINDING.size + BINDING.a]!);
+    for (const space of repo.spacesAt(file, scope))
+      for (const other of repo.inSpace(space, repo.name(symbol), file)) found.add(other);
+    return [...found];
+  }
+
+  function countFits(symbol: number, count: number): boolean {
+    const known = repo.column(symbol, "arity");
+    if (known < 0) return true;
+    return count >= Math.floor(known / 1000) && (known % 1000 === 999 || count <= known % 1000);
+  }
+
+  /** How well arguments fit: -1 not at all, else how many are known to be just what is declared. */
+  function typeFit(symbol: number, site: CallSite, args: Int32Array, skip: number): number {
+    const file = repo.fileOf(symbol);
+    const { bindings } = repo.facts(file);
+    const rows = listItems(repo.facts(file), repo.column(symbol, "parameters"));
+    const variadic = repo.column(symbol, "arity") % 1000 === 999 && !repo.rules(file).includes;
+    let sure = 0;
+    for (let i = 0; i < args.length; i++) {
+      const row = rows[Math.min(i + skip, rows.length - 1)];
+      if (row === undefined) break;
+      // What a parameter for any number of arguments takes is not asked.
+      if (i + skip >= rows.length || (variadic && i + skip === rows.length - 1)) break;
+      const wanted = engine.typeAt(file, bindings[row * BINDING.size + BINDING.a]!);
+      const fit = argumentFit(wanted, site.file, args[i]!);
+      if (fit < 0) return -1;
+      sure += fit;
+    }
+    return sure;
+  }
+
+  /** -1 certainly not, 0 perhaps, more the nearer the argument is to what is declared. */
+  function argumentFit(wanted: ValueType | undefined, file: number, argument: number): number {
+    const { exprs } = repo.facts(file);
+    const loose = repo.rules(file).includes === true;
+    if (!wanted || wanted.kind === "parameter" || wanted.kind === "union") return 0;
+    if (exprs[argument * EXPR.size + EXPR.op] === Expr.Function)
+      return wanted.kind === "builtin" && (isClosed(wanted.name) || /^([Oo]bject|Array|Map)$/.test(wanted.name))
+        ? -1
+        : 0;
+    const given = engine.exprType(file, argument);
+    if (!given || given.kind === "union") return 0;
+    if (given.kind === "parameter") return loose || isBound(given) ? 0 : anythingFit(wanted);
+    if (given.kind === "builtin") {
+      if (wanted.kind === "builtin") return containerFit(given, wanted, loose);
+      if (given.name === "null") return wanted.kind === "instance" ? 1 : 0;
+      // What comes from a library cannot derive from what is here; it may be what a constructor takes.
+      return wanted.kind !== "instance" || loose ? 0 : -1;
+    }
+    if (given.kind !== "instance") return 0;
+    if (wanted.kind === "instance") return derives(given, wanted.symbol);
+    if (wanted.kind !== "builtin" || /^[Oo]bject$/.test(wanted.name)) return 0;
+    return isClosed(wanted.name) || (!loose && derives(given, -1) < 0) ? -1 : 0;
+  }
+
+  /** Arrays of plain values fit those of the same only. */
+  function containerFit(given: Builtin, wanted: Builtin, loose: boolean): number {
+    const [from, to] = [given.args[0], wanted.args[0]];
+    if (given.name !== "Array" || wanted.name !== "Array" || !from || !to || loose)
+      return libraryFit(given.name, wanted.name, loose);
+    const plain = [from, to].map((type) => (type.kind === "builtin" && isScalar(type.name) ? type.name : ""));
+    if (plain[0] !== plain[1]) return -1;
+    if (plain[0] !== "" || from.kind !== "builtin" || to.kind !== "builtin") return 10;
+    return libraryFit(from.name, to.name, loose);
+  }
+
+  function isBound(type: ValueType & { kind: "parameter" }): boolean {
+    return type.binding < 0 || repo.facts(type.file).bindings[type.binding * BINDING.size + BINDING.a]! >= 0;
+  }
+
+  /** How well a value that may be anything fits. */
+  function anythingFit(wanted: ValueType): number {
+    return wanted.kind === "builtin" && /^[Oo]bject$/.test(wanted.name) ? 1 : -1;
+  }
+
+  /** 10 the same type, less the farther it is derived, -1 not at all while all bases are known, else 0. */
+  function derives(given: ValueType & { kind: "instance" }, wanted: number): number {
+    if (given.symbol === wanted) return 10;
+    const seen = new Set<number>();
+    const queue: ValueType[] = [given];
+    let unknown = false;
+    for (let next = queue.shift(); next && seen.size < MAX_BASES; next = queue.shift()) {
+      if (next.kind !== "instance") {
+        unknown = true;
+        continue;
+      }
+      if (next.symbol === wanted) return Math.max(2, 9 - seen.size);
+      if (seen.has(next.symbol)) continue;
+      seen.add(next.symbol);
+      queue.push(...engine.bases(next.symbol, next.env));
+    }
+    return unknown ? 0 : -1;
+  }
+
+  function overloadFor(symbol: number, site: CallSite | undefined): number {
+    if (!functionLike(symbol)) return symbol;
+    const all = candidates(symbol);
+    if (all.length < 2 || !site) return defined(symbol);
+    const first = defined(all[0]!.symbol);
+    if (all.every((one) => defined(one.symbol) === first)) return first;
+    const facts = repo.facts(site.file);
+    const args = listItems(facts, facts.exprs[site.expr * EXPR.size + EXPR.b]!);
+    const callee = facts.exprs[site.expr * EXPR.size + EXPR.a]!;
+    const receiver =
+      facts.exprs[callee * EXPR.size + EXPR.op] === Expr.Member
+        ? engine.exprType(site.file, facts.exprs[callee * EXPR.size + EXPR.a]!)
+        : undefined;
+    const skipOf = (one: number) => (repo.has(one, SymbolFlag.Extension) && receiver?.kind !== "class" ? 1 : 0);
+    const fitting = all.filter((one) => countFits(one.symbol, args.length + skipOf(one.symbol)));
+    const counted = fitting.filter((one) => bodyOf(one, fitting) === one);
+    if (counted.length < 2) return counted[0] ? defined(bodyOf(counted[0], all).symbol) : -1;
+    const scored = counted
+      .map((one) => ({ ...one, sure: typeFit(one.symbol, site, args, skipOf(one.symbol)) }))
+      .filter((one) => one.sure >= 0);
+    const most = Math.max(...scored.map((one) => one.sure));
+    const best = scored.filter((one) => one.sure === most);
+    const depth = Math.min(...best.map((one) => one.depth));
+    const nearest = new Set(best.filter((one) => one.depth === depth).map((one) => defined(one.symbol)));
+    if (nearest.size !== 1) {
+      // One that takes just so many arguments goes before one that takes any number of them.
+      const exact = best.filter((one) => one.depth === depth && repo.column(one.symbol, "arity") % 1000 !== 999);
+      const named = new Set(exact.map((one) => defined(one.symbol)));
+      return named.size === 1 ? [...named][0]! : preferred([...nearest]);
+    }
+    return [...nearest][0]!;
+  }
+
+  /** The definition of a declared member among the candidates: it alone may leave out the default values. */
+  function bodyOf(one: Candidate, all: readonly Candidate[]): Candidate {
+    if (!repo.has(one.symbol, SymbolFlag.Signature) || !repo.rules(repo.fileOf(one.symbol)).includes) return one;
+    const most = repo.column(one.symbol, "arity") % 1000;
+    const alike = all.filter(
+      (other) => other.depth === one.depth && repo.column(other.symbol, "arity") % 1000 === most,
+    );
+    const bodies = alike.filter((other) => !repo.has(other.symbol, SymbolFlag.Signature));
+    const declarations = alike.length - bodies.length;
+    return bodies.length === 1 && declarations === 1 ? bodies[0]! : one;
+  }
+
+  /** Of several that fit: the one that is not a declaration of another, -1 when there is none such. */
+  function preferred(symbols: readonly number[]): number {
+    const bodies = symbols.filter((symbol) => !repo.has(symbol, SymbolFlag.Hidden));
+    return bodies.length === 1 || bodies.every((symbol) => isAlternative(symbol, bodies[0]!)) ? (bodies[0] ?? -1) : -1;
+  }
+
+  /** Whether two definitions are one function to a caller: the same parameters, under different conditions. */
+  function isAlternative(one: number, other: number): boolean {
+    if (!repo.rules(repo.fileOf(one)).includes || repo.column(one, "arity") !== repo.column(other, "arity"))
+      return false;
+    const types = (symbol: number) => {
+      const file = repo.fileOf(symbol);
+      const { bindings } = repo.facts(file);
+      const rows = listItems(repo.facts(file), repo.column(symbol, "parameters"));
+      return Array.from(rows, (row) => typeKey(engine.typeAt(file, bindings[row * BINDING.size + BINDING.a]!))).join();
+    };
+    return one === other || types(one) === types(other);
+  }
+
+  function defined(symbol: number): number {
+    const definition = engine.definitionOf(symbol);
+    return definition >= 0 ? definition : symbol;
+  }
+
+  return { overloadFor };
+}

@@ -1,0 +1,74 @@
+/** Edges of what refers to declarations without being called: imports, and decorators. */
+import { EXPR, Expr, IMPORT, SYMBOL, SymbolFlag, TYPE, Type } from "../../language/fact-layout.ts";
+import { listItems } from "../../language/facts.ts";
+import type { Engine, Entity } from "../engine.ts";
+import { isReference, type Repository } from "../repository.ts";
+import type { RawEdge, Target } from "./edges.ts";
+
+/** IMPORTS: from the file to each file and symbol once, and from each import as written to what it brings in. */
+export function importEdges(engine: Engine, file: number, into: RawEdge[]): void {
+  const { repo } = engine;
+  const { imports, symbols } = repo.facts(file);
+  const seen = new Set<number>();
+  for (let at = 0, row = 0; at < imports.length; at += IMPORT.size, row++) {
+    const target = engine.importTarget(file, row);
+    const line = imports[at + IMPORT.line]!;
+    const statement = imports[at + IMPORT.statement]!;
+    const add = (to: number): void => {
+      if (statement >= 0) {
+        const written = symbols[statement * SYMBOL.size + SYMBOL.startLine]!;
+        into.push({ type: "IMPORTS", from: repo.base[file]! + statement, to, line: written, reason: "import" });
+      }
+      if (seen.has(to)) return;
+      seen.add(to);
+      into.push({ type: "IMPORTS", from: -1 - file, to, line, reason: "import" });
+    };
+    const files = target.kind === "file" ? [target.file] : target.kind === "files" ? target.files : [];
+    for (const other of files) if (other !== file) add(-1 - other);
+    if (target.kind === "external") continue;
+    for (const space of ["value", "type"] as const) {
+      const entity = engine.followImport(file, row, space);
+      if (entity?.kind === "symbol" && !repo.has(entity.symbol, SymbolFlag.Hidden)) add(entity.symbol);
+      // A module of a package, imported by its name.
+      if (entity?.kind === "type" && entity.type.kind === "module")
+        for (const other of entity.type.files) if (other !== file) add(-1 - other);
+    }
+  }
+}
+
+interface Finders {
+  /** What the call `row` of `callee` reaches. */
+  calleeTargets(file: number, callee: number, row: number): Target[];
+  usedType(file: number, type: number): Entity | undefined;
+}
+
+/** USES: from each decorator to what it names. */
+export function decoratorEdges(repo: Repository, file: number, find: Finders, into: RawEdge[]): void {
+  const { symbols, exprs } = repo.facts(file);
+  const base = repo.base[file]!;
+  for (let at = 0, row = 0; at < symbols.length; at += SYMBOL.size, row++) {
+    if (!isReference(symbols[at + SYMBOL.label]!)) continue;
+    const [value, type] = [symbols[at + SYMBOL.value]!, symbols[at + SYMBOL.type]!];
+    const edge = { type: "USES", from: base + row, line: symbols[at + SYMBOL.startLine]! } as const;
+    if (value >= 0) {
+      const called = exprs[value * EXPR.size + EXPR.op] === Expr.Call;
+      const callee = called ? exprs[value * EXPR.size + EXPR.a]! : value;
+      for (const { symbol, reason } of find.calleeTargets(file, callee, value))
+        into.push({ ...edge, to: symbol, reason });
+    }
+    const used = usedOf(repo, file, type, find);
+    if (used >= 0) into.push({ ...edge, to: used, reason: repo.fileOf(used) === file ? "same_scope" : "import" });
+  }
+}
+
+/** The symbol of an annotation's type, of several that it may be the first; -1 for none. */
+function usedOf(repo: Repository, file: number, type: number, find: Finders): number {
+  if (type < 0) return -1;
+  const facts = repo.facts(file);
+  const union = facts.types[type * TYPE.size + TYPE.op] === Type.Union;
+  for (const one of union ? listItems(facts, facts.types[type * TYPE.size + TYPE.a]!) : [type]) {
+    const used = find.usedType(file, one);
+    if (used?.kind === "symbol" && !repo.has(used.symbol, SymbolFlag.Hidden)) return used.symbol;
+  }
+  return -1;
+}

@@ -1,0 +1,57 @@
+/** Members that are visible as plain names: those of the class around, and of the class a method is defined for. */
+import { ATTACH, SCOPE, SymbolFlag } from "../../language/fact-layout.ts";
+import type { Engine, Entity, NameSpaceOf } from "../engine.ts";
+import { partsOf, type ValueType } from "../types/value-type.ts";
+import { labelsOf } from "./name-labels.ts";
+
+/** Finds the member that a plain name means in a scope: a class's own, or that of a function which is its method. */
+export type ImplicitMember = (file: number, scope: number, text: string, space: NameSpaceOf) => Entity | undefined;
+
+export function createImplicitMembers(engine: Engine): ImplicitMember {
+  const { repo } = engine;
+  const attached: (Map<number, number> | undefined)[] = [];
+  /** Owners being asked: finding out which type a method belongs to looks names up in that very scope's surroundings. */
+  const asking = new Set<number>();
+
+  /** The type that a symbol of a file is attached to, by its row; -1 when it is not. */
+  function attachRow(file: number, symbol: number): number {
+    let index = attached[file];
+    if (!index) {
+      index = new Map();
+      const { attaches } = repo.facts(file);
+      for (let at = 0; at < attaches.length; at += ATTACH.size)
+        index.set(attaches[at + ATTACH.symbol]!, attaches[at + ATTACH.type]!);
+      attached[file] = index;
+    }
+    return index.get(symbol) ?? -1;
+  }
+
+  function ownerType(file: number, owner: number): ValueType | undefined {
+    if (repo.column(repo.base[file]! + owner, "inner") < 0) return undefined;
+    const label = repo.label(repo.base[file]! + owner);
+    if (label !== "Function" && label !== "Method") return engine.instanceOf(repo.base[file]! + owner, []);
+    const row = attachRow(file, owner);
+    const key = repo.base[file]! + owner;
+    if (row < 0 || asking.has(key)) return undefined;
+    asking.add(key);
+    const type = partsOf(engine.typeAt(file, row)).find((part) => part.kind === "instance");
+    asking.delete(key);
+    return type;
+  }
+
+  return (file, scope, text, space) => {
+    const owner = repo.facts(file).scopes[scope * SCOPE.size + SCOPE.symbol]!;
+    const instance = owner < 0 ? undefined : ownerType(file, owner);
+    if (!instance) return undefined;
+    const called = repo.rules(file).overloads ? space === "call" : undefined;
+    const found = engine
+      .members(instance, text, 0, called)
+      .members.filter(
+        (member) =>
+          !repo.has(member.symbol, SymbolFlag.Constructor) &&
+          (space === "value" || labelsOf(space).has(repo.label(member.symbol))),
+      );
+    const first = found[0];
+    return first ? { kind: "symbol", symbol: first.symbol, via: "member" } : undefined;
+  };
+}

@@ -1,0 +1,117 @@
+/**
+ * C and C++: what included files declare, and which definition a declaration stands for.
+ *
+ * Includes paste text, so a file sees all that the files it reaches declare. The names are found through one index of
+ * the repository, and then the file is asked whether it reaches one of those that declare them: a name nobody
+ * declares costs nothing, however many headers there are.
+ */
+import { BINDING, BindingKind, IMPORT, ImportKind, SymbolFlag } from "../../language/fact-layout.ts";
+import type { Engine, Entity, NameSpaceOf } from "../engine.ts";
+import { pushTo } from "../repository.ts";
+import { sharedFolders } from "./nearness.ts";
+
+const TYPES = new Set(["Class", "Struct", "Enum", "TypeAlias", "Namespace"]);
+const MAX_REACHED = 4_000;
+
+type Includes = Pick<Engine, "included" | "definitionOf" | "reaches">;
+
+export function createIncludes(engine: Engine): Includes {
+  const { repo } = engine;
+  const reached: (ReadonlySet<number> | undefined)[] = [];
+  let topNames: Map<string, number[]> | undefined;
+  const definitions = new Map<number, number>();
+
+  /** Symbols bound at the top of C and C++ files, by name. */
+  function names(): Map<string, number[]> {
+    if (topNames) return topNames;
+    topNames = new Map();
+    for (let file = 0; file < repo.files.length; file++) {
+      if (!repo.rules(file).includes) continue;
+      const { bindings, strings } = repo.facts(file);
+      for (let at = 0; at < bindings.length; at += BINDING.size) {
+        if (bindings[at + BINDING.scope] !== 0 || bindings[at + BINDING.kind] !== BindingKind.Symbol) continue;
+        pushTo(topNames, strings[bindings[at + BINDING.name]!]!, repo.base[file]! + bindings[at + BINDING.a]!);
+      }
+    }
+    return topNames;
+  }
+
+  /** The files a file includes, directly or not. */
+  function reach(file: number): ReadonlySet<number> {
+    const known = reached[file];
+    if (known) return known;
+    const found = new Set<number>([file]);
+    for (const next of found) {
+      if (found.size > MAX_REACHED) break;
+      const { imports } = repo.facts(next);
+      for (let at = 0, row = 0; at < imports.length; at += IMPORT.size, row++) {
+        if (imports[at + IMPORT.kind] !== ImportKind.Wildcard) continue;
+        const target = engine.importTarget(next, row);
+        if (target.kind === "file") found.add(target.file);
+      }
+    }
+    reached[file] = found;
+    return found;
+  }
+
+  function fits(symbol: number, space: NameSpaceOf): boolean {
+    const label = repo.label(symbol);
+    return space === "type" ? TYPES.has(label) : label !== "TypeAlias";
+  }
+
+  function included(file: number, name: string, space: NameSpaceOf): Entity | undefined {
+    const candidates = names().get(name);
+    if (!candidates) return undefined;
+    const seen = reach(file);
+    let best = -1;
+    for (const symbol of candidates) {
+      if (!fits(symbol, space) || !seen.has(repo.fileOf(symbol))) continue;
+      // A body before a declaration, a complete type before one that is only announced.
+      if (best < 0 || (repo.has(best, SymbolFlag.Signature) && !repo.has(symbol, SymbolFlag.Signature))) best = symbol;
+    }
+    if (best < 0) return undefined;
+    return { kind: "symbol", symbol: best, via: repo.fileOf(best) === file ? "scope" : "import" };
+  }
+
+  /** How likely a definition belongs to a declaration: same stem, then same folder, then shared folders. */
+  function likeness(a: number, b: number): number {
+    const left = repo.files[a]!.path;
+    const right = repo.files[b]!.path;
+    const stem = (path: string) => path.replace(/\.\w+$/, "");
+    const base = (path: string) => stem(path).slice(path.lastIndexOf("/") + 1);
+    return sharedFolders(left, right) * 4 + (stem(left) === stem(right) ? 3 : base(left) === base(right) ? 2 : 0);
+  }
+
+  function definitionOf(symbol: number): number {
+    const known = definitions.get(symbol);
+    if (known !== undefined) return known;
+    const found = findDefinition(symbol);
+    definitions.set(symbol, found);
+    return found;
+  }
+
+  function findDefinition(symbol: number): number {
+    const home = repo.fileOf(symbol);
+    if (!repo.rules(home).includes || !repo.has(symbol, SymbolFlag.Signature)) return -1;
+    const spaces = repo.spacesAt(home, repo.column(symbol, "scope"));
+    const all =
+      spaces.length > 0
+        ? spaces.flatMap((space) => repo.inSpace(space, repo.name(symbol), home))
+        : (names().get(repo.name(symbol)) ?? []);
+    const bodies = all.filter((other) => {
+      if (repo.has(other, SymbolFlag.Signature) || repo.label(other) !== "Function") return false;
+      if (repo.column(other, "arity") !== repo.column(symbol, "arity") && all.length > 2) return false;
+      return !repo.has(other, SymbolFlag.FileLocal) || repo.fileOf(other) === home;
+    });
+    if (bodies.length < 2) return bodies[0] ?? -1;
+    // Several programs in one repository may define one name: the nearest, if there is one nearest.
+    const ranked = bodies
+      .map((other) => ({ other, near: likeness(home, repo.fileOf(other)) }))
+      .sort((a, b) => b.near - a.near);
+    return ranked[0]!.near > ranked[1]!.near || repo.fileOf(ranked[0]!.other) === repo.fileOf(ranked[1]!.other)
+      ? ranked[0]!.other
+      : -1;
+  }
+
+  return { included, definitionOf, reaches: (file, other) => reach(file).has(other) };
+}

@@ -1,0 +1,74 @@
+/**
+ * The last resort: a name that exists once in the repository. Only for calls of which nothing is known, only from a
+ * language to its own kind, and never for names that libraries use everywhere.
+ */
+
+import { SYMBOL, SymbolFlag } from "../../language/fact-layout.ts";
+import { wordSet } from "../../language/library.ts";
+import { SYMBOL_LABELS } from "../../model.ts";
+import { isTestPath } from "../../test-paths.ts";
+import type { Target } from "../calls/edges.ts";
+import { isReference, type Repository } from "../repository.ts";
+
+export interface UniqueNames {
+  /** A plain name that no scope or import explains. */
+  forName(file: number, name: string): Target[];
+  /** A member of a receiver of which nothing is known. */
+  forMember(file: number, name: string): Target[];
+}
+
+const SEVERAL = -2;
+const MIN_LENGTH = 4;
+const METHOD = SYMBOL_LABELS.indexOf("Method");
+const FUNCTION = SYMBOL_LABELS.indexOf("Function");
+export function createUniqueNames(repo: Repository): UniqueNames {
+  const methods = new Map<string, number>();
+  const functions = new Map<string, number>();
+  const members = new Map<string, number>();
+  const add = (map: Map<string, number>, name: string, symbol: number) =>
+    map.set(name, map.has(name) ? SEVERAL : symbol);
+  for (let file = 0; file < repo.files.length; file++) {
+    const { symbols, strings } = repo.facts(file);
+    const base = repo.base[file]!;
+    for (let at = 0, row = 0; at < symbols.length; at += SYMBOL.size, row++) {
+      const label = symbols[at + SYMBOL.label]!;
+      const flags = symbols[at + SYMBOL.flags]!;
+      const name = strings[symbols[at + SYMBOL.name]!]!;
+      if (name === "" || flags & SymbolFlag.Hidden || isReference(label)) continue;
+      if (label === METHOD) add(methods, name, base + row);
+      else if (label === FUNCTION && symbols[at + SYMBOL.parent]! < 0 && !(flags & SymbolFlag.FileLocal)) {
+        // A macro is seen by those who include it, and they have found it.
+        if (symbols[at + SYMBOL.inner]! >= 0) add(functions, name, base + row);
+      }
+      if (label !== METHOD && symbols[at + SYMBOL.parent]! >= 0) members.set(name, SEVERAL);
+    }
+  }
+
+  function accept(map: Map<string, number>, file: number, name: string): Target[] {
+    const symbol = map.get(name);
+    if (symbol === undefined || symbol === SEVERAL || name.length < MIN_LENGTH) return [];
+    const owner = repo.fileOf(symbol);
+    if (!repo.rules(file).compatible.includes(repo.files[owner]!.language.id)) return [];
+    if (isTestPath(repo.files[owner]!.path) && !isTestPath(repo.files[file]!.path)) return [];
+    return [{ symbol, reason: "unique_name" }];
+  }
+
+  return {
+    // Where modules say what every name is, one that nobody declared is the runtime's.
+    forName: (file, name) => (repo.rules(file).guessNames ? accept(functions, file, name) : []),
+    forMember: (file, name) => {
+      const common = COMMON.has(name) || repo.language(file).library.commonMembers.has(name) || /^__\w+__$/.test(name);
+      return common || members.has(name) ? [] : accept(methods, file, name);
+    },
+  };
+}
+
+/** Names of members that libraries of every language have: too common to tell anything. */
+const COMMON = wordSet(`
+  emit on once off write read close open send end destroy pipe log error warn info debug parse stringify json text
+  format start stop run next done return throw abort append remove update insert items values get set put post
+  patch head options connect listen bind call query select execute fetch commit rollback apply assign clear concat
+  contains copy count difference every exec fill filter find flat flush global includes intersection join keys
+  length link map match merge name peek pop push random reduce release repeat replace reset reverse round search
+  seek shift sign size slice small some sort source splice split test then trim union valueOf wait with seal
+`);

@@ -1,0 +1,116 @@
+/** What is assigned apart from declarations: to variables, to members of `this`, to members of a name. */
+import { ASSIGN, BINDING, EXPR, Expr, SYMBOL } from "../../language/fact-layout.ts";
+import type { Engine } from "../engine.ts";
+import { pushTo } from "../repository.ts";
+import { unionOf, type ValueType } from "./value-type.ts";
+
+interface AssignIndex {
+  /** Assigned expressions by `scope of this` and name: `this.x = e`. */
+  members: Map<string, number[]>;
+  /** Rows of the table by name: `x = e`. */
+  names: Map<number, number[]>;
+  /** Rows of the table by member name: `F.x = e`, `F.prototype = e`. */
+  named: Map<number, number[]>;
+}
+
+type Assignments = Pick<Engine, "assignedType" | "assignedToBinding" | "assignedMember">;
+
+export function createAssignments(engine: Engine): Assignments {
+  const { repo } = engine;
+  const indexes: (AssignIndex | undefined)[] = [];
+
+  function assigns(file: number): AssignIndex {
+    const existing = indexes[file];
+    if (existing) return existing;
+    const index: AssignIndex = { members: new Map(), names: new Map(), named: new Map() };
+    const { assigns: table, exprs } = repo.facts(file);
+    for (let at = 0, row = 0; at < table.length; at += ASSIGN.size, row++) {
+      const target = table[at + ASSIGN.target]! * EXPR.size;
+      if (exprs[target + EXPR.op] === Expr.Name) pushTo(index.names, exprs[target + EXPR.a]!, row);
+      else if (exprs[target + EXPR.op] === Expr.Member) {
+        const object = exprs[target + EXPR.a]! * EXPR.size;
+        const name = exprs[target + EXPR.b]!;
+        if (exprs[object + EXPR.op] === Expr.This)
+          pushTo(index.members, `${exprs[object + EXPR.a]}/${name}`, table[at + ASSIGN.expr]!);
+        else if (exprs[object + EXPR.op] === Expr.Name) pushTo(index.named, name, row);
+      }
+    }
+    indexes[file] = index;
+    return index;
+  }
+
+  function assignedType(symbol: number): ValueType | undefined {
+    const file = repo.fileOf(symbol);
+    const name = repo.column(symbol, "name");
+    const parent = repo.parent(symbol);
+    if (repo.label(symbol) !== "Property" || parent < 0)
+      return assignedName(file, name, (entity) => entity.kind === "symbol" && entity.symbol === symbol);
+    return toThis(file, parent, name);
+  }
+
+  /** What is assigned to a member of `this` in the bodies of a class or constructor function. */
+  function toThis(file: number, owner: number, name: number): ValueType | undefined {
+    const scope = repo.facts(file).symbols[(owner - repo.base[file]!) * SYMBOL.size + SYMBOL.inner]!;
+    return unionOf((assigns(file).members.get(`${scope}/${name}`) ?? []).map((expr) => engine.exprType(file, expr)));
+  }
+
+  function assignedName(
+    file: number,
+    name: number,
+    same: (entity: NonNullable<ReturnType<Engine["lookup"]>>) => boolean,
+  ): ValueType | undefined {
+    const facts = repo.facts(file);
+    const types: (ValueType | undefined)[] = [];
+    for (const row of assigns(file).names.get(name) ?? []) {
+      const entity = engine.lookup(file, facts.assigns[row * ASSIGN.size + ASSIGN.scope]!, name, "value");
+      if (entity && same(entity)) types.push(engine.exprType(file, facts.assigns[row * ASSIGN.size + ASSIGN.expr]!));
+    }
+    return unionOf(types);
+  }
+
+  function assignedToBinding(file: number, binding: number): ValueType | undefined {
+    const name = repo.facts(file).bindings[binding * BINDING.size + BINDING.name]!;
+    return assignedName(
+      file,
+      name,
+      (entity) => entity.kind === "binding" && entity.binding === binding && entity.file === file,
+    );
+  }
+
+  /** What is assigned to `name` of a symbol by the symbol's own name, in its own file. */
+  function toNamed(file: number, symbol: number, name: number): ValueType | undefined {
+    const { assigns: table, exprs } = repo.facts(file);
+    const types: (ValueType | undefined)[] = [];
+    for (const row of assigns(file).named.get(name) ?? []) {
+      const target = table[row * ASSIGN.size + ASSIGN.target]! * EXPR.size;
+      const object = exprs[target + EXPR.a]! * EXPR.size;
+      const entity = engine.lookup(file, exprs[object + EXPR.b]!, exprs[object + EXPR.a]!, "value");
+      if (entity?.kind === "symbol" && entity.symbol === symbol)
+        types.push(engine.exprType(file, table[row * ASSIGN.size + ASSIGN.expr]!));
+    }
+    return unionOf(types);
+  }
+
+  function assignedMember(symbol: number, text: string, instance: boolean): ValueType | undefined {
+    const file = repo.fileOf(symbol);
+    const name = repo.stringRow(file, text);
+    if (!instance) {
+      const own = name < 0 ? undefined : toNamed(file, symbol, name);
+      if (own) return own;
+      // `module.exports = F` and `exports.x = e` in one file: x is a member of F.
+      const whole = engine.exported(file, "=", "value");
+      return whole?.kind === "symbol" && whole.symbol === symbol
+        ? engine.entityType(engine.exported(file, text, "value"))
+        : undefined;
+    }
+    if (repo.rules(file).openInstances && name >= 0) {
+      const own = toThis(file, symbol, name);
+      if (own) return own;
+    }
+    const prototype = repo.stringRow(file, "prototype");
+    const shared = prototype < 0 ? undefined : toNamed(file, symbol, prototype);
+    return shared && engine.memberType(shared, text);
+  }
+
+  return { assignedType, assignedToBinding, assignedMember };
+}

@@ -1,0 +1,348 @@
+/** Expression rows → types. */
+import { EXPR, Expr, NARROW, SCOPE, SymbolFlag } from "../../language/fact-layout.ts";
+import { listItems } from "../../language/facts.ts";
+import type { Engine } from "../engine.ts";
+import { TypeMemo } from "./type-memo.ts";
+import { builtin, EXTERNAL, partsOf, substitute, unionOf, type ValueType } from "./value-type.ts";
+
+const MAX_TUPLE = 8;
+const MAX_DEPTH = 150;
+const MAX_ITERATORS = 4;
+
+type Expressions = Pick<Engine, "exprType" | "elementType" | "awaited">;
+
+export function createExpressions(engine: Engine): Expressions {
+  const { repo } = engine;
+  const memo: TypeMemo[] = [];
+  const narrowIndexes: (Map<number, number[]> | undefined)[] = [];
+  let depth = 0;
+  /** Iterators of iterators under way. */
+  let iterators = 0;
+
+  function nameType(file: number, row: number): ValueType | undefined {
+    const facts = repo.facts(file);
+    const name = facts.exprs[row * EXPR.size + EXPR.a]!;
+    const scope = facts.exprs[row * EXPR.size + EXPR.b]!;
+    const narrow = narrowed(file, scope, facts.strings[name]!);
+    if (narrow) return narrow;
+    const entity = engine.lookup(file, scope, name, facts.exprs[row * EXPR.size + EXPR.c] === 1 ? "call" : "value");
+    if (entity) return seenFrom(engine.entityType(entity), file);
+    const global = globalType(file, facts.strings[name]!);
+    if (global) return global;
+    if (repo.spaceExists(facts.strings[name]!)) return seenFrom({ kind: "space", name: facts.strings[name]! }, file);
+    // CommonJS: what a module gives is a value in it. `module` stands for the same, as its member `exports` does.
+    const { moduleNames, foreignNames } = repo.rules(file);
+    if (moduleNames?.has(facts.strings[name]!)) return { kind: "module", files: [file] };
+    return foreignNames ? EXTERNAL : undefined;
+  }
+
+  /** A name space as a file that includes others sees it. */
+  function seenFrom(type: ValueType | undefined, file: number): ValueType | undefined {
+    return type?.kind === "space" && repo.rules(file).includes ? { ...type, key: undefined, from: file } : type;
+  }
+
+  /** A variable that is declared for every file, or one that has a type's members which are. */
+  function globalType(file: number, name: string): ValueType | undefined {
+    const { globals } = repo.rules(file);
+    if (!globals) return undefined;
+    const type = globals.typed.get(name);
+    const declared = repo.inSpace(globals.space, type ?? name, file);
+    if (declared.length === 0) return undefined;
+    if (type !== undefined) return unionOf(declared.map((symbol) => engine.instanceOf(symbol, [])));
+    const label = repo.label(declared[0]!);
+    if (declared.length > 1 || (label !== "Variable" && label !== "Const")) return undefined;
+    return engine.symbolType(declared[0]!);
+  }
+
+  /** What tests around an expression say of a name or path. */
+  function narrowed(file: number, scope: number, path: string): ValueType | undefined {
+    const facts = repo.facts(file);
+    if (facts.narrows.length === 0) return undefined;
+    let index = narrowIndexes[file];
+    if (!index) {
+      index = new Map();
+      for (let at = 0, row = 0; at < facts.narrows.length; at += NARROW.size, row++) {
+        const key = facts.narrows[at + NARROW.scope]!;
+        index.set(key, [...(index.get(key) ?? []), row]);
+      }
+      narrowIndexes[file] = index;
+    }
+    const name = repo.stringRow(file, path);
+    if (name < 0) return undefined;
+    for (let at = scope; at >= 0; at = facts.scopes[at * SCOPE.size + SCOPE.parent]!) {
+      for (const row of index.get(at) ?? []) {
+        if (facts.narrows[row * NARROW.size + NARROW.name] !== name) continue;
+        const type = narrowType(file, row);
+        if (type) return type;
+      }
+      if (repo.bindingsOf(file, at, name).length > 0) return undefined;
+    }
+    return undefined;
+  }
+
+  function narrowType(file: number, row: number): ValueType | undefined {
+    const facts = repo.facts(file);
+    const type = facts.narrows[row * NARROW.size + NARROW.type]!;
+    if (type >= 0) return engine.typeAt(file, type);
+    const expr = facts.narrows[row * NARROW.size + NARROW.expr]!;
+    if (expr < 0) return undefined;
+    if (facts.exprs[expr * EXPR.size + EXPR.op] !== Expr.Call) {
+      const parts = partsOf(exprType(file, expr));
+      return unionOf(parts.map((part) => (part.kind === "class" ? engine.instanceOf(part.symbol, []) : undefined)));
+    }
+    for (const callee of partsOf(exprType(file, facts.exprs[expr * EXPR.size + EXPR.a]!))) {
+      if (callee.kind !== "function" || !repo.has(callee.symbol, SymbolFlag.Guard)) continue;
+      const type = engine.typeAt(repo.fileOf(callee.symbol), repo.column(callee.symbol, "type"));
+      // A guard of a type parameter says nothing by itself.
+      if (type && type.kind !== "parameter") return type;
+    }
+    return undefined;
+  }
+
+  /** The written path of a chain of names, "" for anything else, with the scope it is read in. */
+  function pathOf(file: number, row: number): { path: string; scope: number } | undefined {
+    const facts = repo.facts(file);
+    const at = row * EXPR.size;
+    switch (facts.exprs[at + EXPR.op]) {
+      case Expr.Name:
+        return { path: facts.strings[facts.exprs[at + EXPR.a]!]!, scope: facts.exprs[at + EXPR.b]! };
+      case Expr.This:
+        return facts.exprs[at + EXPR.b]! < 0 ? undefined : { path: "this", scope: facts.exprs[at + EXPR.b]! };
+      case Expr.Member: {
+        const object = pathOf(file, facts.exprs[at + EXPR.a]!);
+        return object && { path: `${object.path}.${facts.strings[facts.exprs[at + EXPR.b]!]!}`, scope: object.scope };
+      }
+      default:
+        return undefined;
+    }
+  }
+
+  function memberExpr(file: number, row: number): ValueType | undefined {
+    const facts = repo.facts(file);
+    if (facts.narrows.length > 0) {
+      const chain = pathOf(file, row);
+      const narrow = chain && narrowed(file, chain.scope, chain.path);
+      if (narrow) return narrow;
+    }
+    const name = facts.strings[facts.exprs[row * EXPR.size + EXPR.b]!]!;
+    const payload = /^\d+$/.test(name) ? payloadOf(file, facts.exprs[row * EXPR.size + EXPR.a]!, name) : undefined;
+    if (payload) return payload;
+    const object = exprType(file, facts.exprs[row * EXPR.size + EXPR.a]!);
+    const called = facts.exprs[row * EXPR.size + EXPR.c]!;
+    return engine.memberType(object, name, called < 0 ? undefined : called === 1);
+  }
+
+  /** What a variant of an enum holds at a place, when an expression names the variant. */
+  function payloadOf(file: number, row: number, place: string): ValueType | undefined {
+    const { exprs, strings } = repo.facts(file);
+    const at = row * EXPR.size;
+    let symbol = -1;
+    if (exprs[at + EXPR.op] === Expr.Member) {
+      const search = engine.members(exprType(file, exprs[at + EXPR.a]!), strings[exprs[at + EXPR.b]!]!);
+      symbol = search.members[0]?.symbol ?? -1;
+    } else if (exprs[at + EXPR.op] === Expr.Name) {
+      const entity = engine.lookup(file, exprs[at + EXPR.b]!, exprs[at + EXPR.a]!, "value");
+      if (entity?.kind === "symbol") symbol = entity.symbol;
+    }
+    if (symbol < 0 || !repo.has(symbol, SymbolFlag.EnumMember)) return undefined;
+    const [held] = repo.childrenNamed(symbol, place);
+    return held === undefined ? undefined : engine.symbolType(held);
+  }
+
+  function thisType(file: number, scope: number): ValueType | undefined {
+    if (scope < 0) return undefined;
+    const owner = repo.facts(file).scopes[scope * SCOPE.size + SCOPE.symbol]!;
+    return owner < 0 ? undefined : engine.instanceOf(repo.base[file]! + owner, []);
+  }
+
+  function superType(file: number, scope: number): ValueType | undefined {
+    if (scope < 0) return undefined;
+    const owner = repo.facts(file).scopes[scope * SCOPE.size + SCOPE.symbol]!;
+    return owner < 0 ? undefined : unionOf(engine.bases(repo.base[file]! + owner, undefined, true));
+  }
+
+  function constructed(file: number, row: number): ValueType | undefined {
+    const facts = repo.facts(file);
+    const at = row * EXPR.size;
+    const args = Array.from(listItems(facts, facts.exprs[at + EXPR.c]!), (arg) => engine.typeAt(file, arg));
+    const callee = facts.exprs[at + EXPR.a]!;
+    const type = exprType(file, callee);
+    if (!type || type.kind === "external") return libraryInstance(file, callee, args, row) ?? type;
+    return unionOf(
+      partsOf(type).map((part) => {
+        if (part.kind === "class")
+          return args.length > 0 ? engine.instanceOf(part.symbol, args) : inferred(part.symbol, file, row);
+        if (part.kind === "function" && !repo.has(part.symbol, SymbolFlag.Hidden))
+          return engine.instanceOf(part.symbol, []);
+        if (part.kind === "function") return engine.callResult(part, { file, expr: row });
+        if (part.kind === "instance") return engine.callResult(engine.memberType(part, "new()"), { file, expr: row });
+        return part.kind === "external" ? part : undefined;
+      }),
+    );
+  }
+
+  function inferred(symbol: number, file: number, row: number): ValueType {
+    return engine.constructResult(symbol, { file, expr: row });
+  }
+
+  /** `new Map<K, V>()`: the library's own classes, by their name. */
+  function libraryInstance(
+    file: number,
+    callee: number,
+    args: (ValueType | undefined)[],
+    row: number,
+  ): ValueType | undefined {
+    const facts = repo.facts(file);
+    if (facts.exprs[callee * EXPR.size + EXPR.op] !== Expr.Name) return undefined;
+    const name = facts.exprs[callee * EXPR.size + EXPR.a]!;
+    if (engine.lookup(file, facts.exprs[callee * EXPR.size + EXPR.b]!, name, "value")) return undefined;
+    const text = facts.strings[name]!;
+    if (args.length === 0 && (text === "Set" || text === "Map" || text === "Array")) {
+      const [first] = listItems(facts, facts.exprs[row * EXPR.size + EXPR.b]!);
+      const element = first === undefined ? undefined : elementType(exprType(file, first));
+      if (text === "Map" && element?.kind === "builtin" && element.name === "Tuple")
+        return builtin("Map", element.args[0], element.args[1]);
+      return builtin(text, text === "Map" ? undefined : element);
+    }
+    return engine.library.named(repo.language(file), text, args);
+  }
+
+  function find(file: number, row: number): ValueType | undefined {
+    const facts = repo.facts(file);
+    const at = row * EXPR.size;
+    const a = facts.exprs[at + EXPR.a]!;
+    const b = facts.exprs[at + EXPR.b]!;
+    switch (facts.exprs[at + EXPR.op]) {
+      case Expr.Name:
+        return nameType(file, row);
+      case Expr.Member:
+        return memberExpr(file, row);
+      case Expr.Call:
+        return engine.callType(file, row);
+      case Expr.New:
+        return constructed(file, row);
+      case Expr.This:
+        return thisType(file, a);
+      case Expr.Super:
+        return superType(file, a);
+      case Expr.Index:
+        return indexed(exprType(file, a), b < 0 ? undefined : facts.strings[b]!);
+      case Expr.Iterate:
+        return elementType(exprType(file, a));
+      case Expr.Await:
+        return awaited(exprType(file, a));
+      case Expr.Either:
+        return unionOf(Array.from(listItems(facts, a), (item) => exprType(file, item)));
+      case Expr.Literal:
+        return builtin(facts.strings[a]!);
+      case Expr.Array: {
+        const items = Array.from(listItems(facts, a), (item) => exprType(file, item));
+        const spread = listItems(facts, a).some((item) => facts.exprs[item * EXPR.size + EXPR.op] === Expr.Iterate);
+        return items.length > 0 && items.length <= MAX_TUPLE && !spread
+          ? builtin("Tuple", ...items)
+          : builtin("Array", unionOf(items));
+      }
+      case Expr.Object:
+        return { kind: "instance", symbol: repo.base[file]! + a, env: undefined, open: true };
+      case Expr.Function:
+        return { kind: "function", symbol: repo.base[file]! + a, env: undefined, self: undefined };
+      case Expr.Class:
+        return { kind: "class", symbol: repo.base[file]! + a, env: undefined };
+      case Expr.Typed:
+        return engine.typeAt(file, a);
+      case Expr.Contextual:
+        return engine.contextual(file, a, b, facts.exprs[at + EXPR.c]!);
+      case Expr.Module:
+        return engine.entityType(engine.followImport(file, a, "value"));
+      case Expr.Assign:
+        return exprType(file, b);
+      case Expr.Rest:
+        return builtin("Array", elementType(exprType(file, a)));
+      default:
+        return undefined;
+    }
+  }
+
+  function exprType(file: number, row: number): ValueType | undefined {
+    if (row < 0) return undefined;
+    memo[file] ??= new TypeMemo(repo.facts(file).exprs.length / EXPR.size);
+    // What lies too deep is not remembered as unknown: asked for by itself, it may be found.
+    if (depth > MAX_DEPTH && !memo[file].asked(row)) return undefined;
+    return memo[file].of(row, () => {
+      depth++;
+      const type = find(file, row);
+      depth--;
+      return type;
+    });
+  }
+
+  function elementType(type: ValueType | undefined): ValueType | undefined {
+    return unionOf(
+      partsOf(type).map((part) => {
+        if (part.kind === "external") return part;
+        if (part.kind === "instance") {
+          const iterated = engine.memberType(part, "[Symbol.iterator]") ?? engine.memberType(part, "__iter__");
+          if (iterated) return iteratorElement(engine.callResult(iterated, undefined));
+          const indexSignature = engine.memberType(part, "[]");
+          if (indexSignature) return indexSignature;
+          const values = repo.childrenOf(part.symbol);
+          if (!part.open || values.size === 0) return inheritedElement(part);
+          return unionOf(
+            [...values.values()].slice(0, 12).map(([first]) => substitute(engine.symbolType(first!), part.env)),
+          );
+        }
+        return engine.library.element(part);
+      }),
+    );
+  }
+
+  /** What an iterator yields: it may be its own iterator, or another's. */
+  function iteratorElement(type: ValueType | undefined): ValueType | undefined {
+    if (iterators > MAX_ITERATORS) return undefined;
+    iterators++;
+    const found = unionOf(
+      partsOf(type).map((part) => {
+        const next = part.kind === "instance" ? engine.memberType(part, "__next__") : undefined;
+        return next ? engine.callResult(next, undefined) : elementType(part);
+      }),
+    );
+    iterators--;
+    return found;
+  }
+
+  /** A class that extends a container of the library: `class Items extends Array<Item>`. */
+  function inheritedElement(part: ValueType & { kind: "instance" }): ValueType | undefined {
+    return unionOf(
+      engine
+        .bases(part.symbol, part.env)
+        .map((base) => (base.kind === "builtin" ? engine.library.element(base) : undefined)),
+    );
+  }
+
+  function indexed(type: ValueType | undefined, key: string | undefined): ValueType | undefined {
+    return unionOf(
+      partsOf(type).map((part) => {
+        // `Generic[T]`: the class itself.
+        if (part.kind === "class") return part;
+        // `f[T](x)`: a function with its type arguments.
+        if (part.kind === "function" && repo.rules(repo.fileOf(part.symbol)).strictCalls === "functions") return part;
+        if (part.kind === "instance" && repo.rules(repo.fileOf(part.symbol)).includes) {
+          // Without an operator of its own it is a pointer that is indexed.
+          const operator = engine.memberType(part, "operator[]");
+          return operator ? engine.callResult(operator, undefined) : part;
+        }
+        if (part.kind === "instance") {
+          const item = engine.memberType(part, "__getitem__");
+          if (item) return engine.callResult(item, undefined);
+        }
+        return part.kind === "builtin" ? engine.library.indexed(part, key) : elementType(part);
+      }),
+    );
+  }
+
+  function awaited(type: ValueType | undefined): ValueType | undefined {
+    return unionOf(partsOf(type).map((part) => engine.library.awaited(part)));
+  }
+
+  return { exprType, elementType, awaited };
+}

@@ -1,0 +1,301 @@
+/** Type rows → types; types of symbols and bindings. Everything is remembered; a cycle is "not known". */
+import { BINDING, BindingKind, EXPR, Expr, SCOPE, SymbolFlag, TYPE, Type } from "../../language/fact-layout.ts";
+import { listItems } from "../../language/facts.ts";
+import type { Engine, Entity } from "../engine.ts";
+import { TypeMemo } from "./type-memo.ts";
+import {
+  builtin,
+  EXTERNAL,
+  parameterId,
+  partsOf,
+  substitute,
+  THIS_ID,
+  type TypeEnv,
+  unionOf,
+  type ValueType,
+} from "./value-type.ts";
+
+type Types = Pick<Engine, "typeAt" | "entityType" | "symbolType" | "bindingType" | "instanceOf">;
+
+export function createTypes(engine: Engine): Types {
+  const { repo } = engine;
+  const typeMemo: TypeMemo[] = [];
+  const symbolMemo = new TypeMemo(repo.symbolTotal);
+  const bindingMemo: TypeMemo[] = [];
+
+  function typeParametersOf(symbol: number): number[] {
+    const file = repo.fileOf(symbol);
+    const list = repo.column(symbol, "typeParameters");
+    return list < 0 ? [] : Array.from(listItems(repo.facts(file), list), (row) => parameterId(file, row));
+  }
+
+  function envOf(symbol: number, args: readonly (ValueType | undefined)[]): TypeEnv | undefined {
+    const ids = typeParametersOf(symbol);
+    if (ids.length === 0) return undefined;
+    const env = new Map<number, ValueType>();
+    const file = repo.fileOf(symbol);
+    for (const [i, id] of ids.entries()) {
+      let arg = args[i];
+      if (!arg && args.length > 0) {
+        const binding = id - parameterId(file, 0);
+        arg = substitute(typeAt(file, repo.facts(file).bindings[binding * BINDING.size + BINDING.b]!), env);
+      }
+      if (arg) env.set(id, arg);
+    }
+    return env;
+  }
+
+  function instanceOf(symbol: number, args: readonly (ValueType | undefined)[]): ValueType {
+    const label = repo.label(symbol);
+    if (label === "TypeAlias") {
+      const file = repo.fileOf(symbol);
+      const aliased = typeAt(file, repo.column(symbol, "type"));
+      return substitute(aliased, envOf(symbol, args)) ?? { kind: "instance", symbol, env: undefined, open: false };
+    }
+    return { kind: "instance", symbol, env: envOf(symbol, args), open: repo.has(symbol, SymbolFlag.Hidden) };
+  }
+
+  function refType(file: number, row: number): ValueType | undefined {
+    const facts = repo.facts(file);
+    const at = row * TYPE.size;
+    const args = listItems(facts, facts.types[at + TYPE.c]!);
+    const argTypes = () => Array.from(args, (arg) => typeAt(file, arg));
+    const entity = engine.lookup(file, facts.types[at + TYPE.b]!, facts.types[at + TYPE.a]!, "type");
+    // Where overloads are distinguished, the names of library types matter.
+    if (entity?.kind === "external" && repo.rules(file).overloads)
+      return builtin(facts.strings[facts.types[at + TYPE.a]!]!, ...argTypes());
+    if (entity) return entityAsType(entity, argTypes());
+    return engine.library.named(repo.language(file), facts.strings[facts.types[at + TYPE.a]!]!, argTypes());
+  }
+
+  /** What an entity means where a type is written. */
+  function entityAsType(entity: Entity, args: readonly (ValueType | undefined)[]): ValueType | undefined {
+    if (entity.kind === "external") return EXTERNAL;
+    if (entity.kind === "symbol") {
+      const label = repo.label(entity.symbol);
+      // JavaScript's constructor functions are types of what they make.
+      if (label === "Function" && repo.rules(repo.fileOf(entity.symbol)).openValues)
+        return instanceOf(entity.symbol, []);
+      if (label === "Function" || label === "Method") return undefined;
+      // A variant of an enum with fields of its own: where it is taken apart.
+      if (repo.has(entity.symbol, SymbolFlag.EnumMember) && repo.childrenOf(entity.symbol))
+        return { kind: "instance", symbol: entity.symbol, env: undefined, open: false };
+      if (label === "Const" || label === "Variable" || label === "Property") {
+        // A name that holds a class: `const Alias = Class`.
+        return unionOf(
+          partsOf(symbolType(entity.symbol)).map((part) =>
+            part.kind === "class" ? instanceOf(part.symbol, args) : undefined,
+          ),
+        );
+      }
+      return instanceOf(entity.symbol, args);
+    }
+    if (entity.kind === "binding") {
+      const kind = repo.facts(entity.file).bindings[entity.binding * BINDING.size + BINDING.kind];
+      if (kind === BindingKind.TypeParameter) {
+        const id = parameterId(entity.file, entity.binding);
+        return { kind: "parameter", id, file: entity.file, binding: entity.binding };
+      }
+      return unionOf(
+        partsOf(bindingType(entity.file, entity.binding)).map((part) =>
+          part.kind === "class" ? instanceOf(part.symbol, args) : part.kind === "external" ? part : undefined,
+        ),
+      );
+    }
+    return entity.type.kind === "class" ? instanceOf(entity.type.symbol, args) : entity.type;
+  }
+
+  function qualifiedType(file: number, row: number): ValueType | undefined {
+    const facts = repo.facts(file);
+    const at = row * TYPE.size;
+    const name = facts.strings[facts.types[at + TYPE.b]!]!;
+    const args = Array.from(listItems(facts, facts.types[at + TYPE.c]!), (arg) => typeAt(file, arg));
+    const left = qualifier(file, facts.types[at + TYPE.a]!);
+    if (!left) return undefined;
+    if (left.kind === "external") return EXTERNAL;
+    if (left.kind === "module") {
+      for (const target of left.files) {
+        const found = engine.exported(target, name, "type");
+        if (found) return entityAsType(found, args);
+      }
+      return undefined;
+    }
+    for (const member of engine.members(left, name).members) {
+      const found = entityAsType({ kind: "symbol", symbol: member.symbol, via: "member" }, args);
+      if (found) return found;
+    }
+    return undefined;
+  }
+
+  /** The left side of `A.B`: a module, name space or class rather than an instance. */
+  function qualifier(file: number, row: number): ValueType | undefined {
+    if (row < 0) return undefined;
+    const facts = repo.facts(file);
+    const at = row * TYPE.size;
+    if (facts.types[at + TYPE.op] === Type.Qualified) {
+      const left = qualifier(file, facts.types[at + TYPE.a]!);
+      return left ? engine.memberType(left, facts.strings[facts.types[at + TYPE.b]!]!) : undefined;
+    }
+    if (facts.types[at + TYPE.op] !== Type.Ref) return typeAt(file, row);
+    const scope = facts.types[at + TYPE.b]!;
+    const name = facts.types[at + TYPE.a]!;
+    const entity = engine.lookup(file, scope, name, "value") ?? engine.lookup(file, scope, name, "type");
+    const text = facts.strings[name]!;
+    const left: ValueType | undefined =
+      !entity && repo.spaceExists(text) ? { kind: "space", name: text } : engine.entityType(entity);
+    return left?.kind === "space" && repo.rules(file).includes ? { ...left, key: undefined, from: file } : left;
+  }
+
+  function indexedType(file: number, row: number): ValueType | undefined {
+    const facts = repo.facts(file);
+    const object = typeAt(file, facts.types[row * TYPE.size + TYPE.a]!);
+    const key = facts.types[row * TYPE.size + TYPE.b]!;
+    return key < 0 ? engine.elementType(object) : engine.memberType(object, facts.strings[key]!);
+  }
+
+  function findType(file: number, row: number): ValueType | undefined {
+    const facts = repo.facts(file);
+    const at = row * TYPE.size;
+    const a = facts.types[at + TYPE.a]!;
+    const all = () => Array.from(listItems(facts, a), (item) => typeAt(file, item));
+    switch (facts.types[at + TYPE.op]) {
+      case Type.Ref:
+        return refType(file, row);
+      case Type.Qualified:
+        return qualifiedType(file, row);
+      case Type.Union:
+      case Type.Intersection:
+        return unionOf(all());
+      case Type.Array:
+        return builtin("Array", typeAt(file, a));
+      case Type.Tuple:
+        return builtin("Tuple", ...all());
+      case Type.Function:
+        return { kind: "function", symbol: repo.base[file]! + a, env: undefined, self: undefined };
+      case Type.Object:
+        return { kind: "instance", symbol: repo.base[file]! + a, env: undefined, open: true };
+      case Type.TypeOf:
+        return engine.exprType(file, a);
+      case Type.This: {
+        if (a < 0) return undefined;
+        const owner = facts.scopes[a * SCOPE.size + SCOPE.symbol]!;
+        return owner < 0 ? undefined : { kind: "parameter", id: THIS_ID, file: repo.base[file]! + owner, binding: -1 };
+      }
+      case Type.Literal:
+        return builtin(
+          facts.strings[a]!,
+          ...Array.from(listItems(facts, facts.types[at + TYPE.b]!), (item) => typeAt(file, item)),
+        );
+      case Type.Indexed:
+        return indexedType(file, row);
+      case Type.KeyOf:
+        return builtin("string");
+      default:
+        return undefined;
+    }
+  }
+
+  function typeAt(file: number, row: number): ValueType | undefined {
+    if (row < 0) return undefined;
+    typeMemo[file] ??= new TypeMemo(repo.facts(file).types.length / TYPE.size);
+    return typeMemo[file].of(row, () => findType(file, row));
+  }
+
+  function entityType(entity: Entity | undefined): ValueType | undefined {
+    if (!entity) return undefined;
+    switch (entity.kind) {
+      case "symbol":
+        return symbolType(entity.symbol);
+      case "binding":
+        return bindingType(entity.file, entity.binding);
+      case "type":
+        return entity.type;
+      case "external":
+        return EXTERNAL;
+    }
+  }
+
+  function findSymbolType(symbol: number): ValueType | undefined {
+    const file = repo.fileOf(symbol);
+    const flags = repo.flags(symbol);
+    switch (repo.label(symbol)) {
+      case "Function":
+      case "Method":
+        return { kind: "function", symbol, env: undefined, self: undefined };
+      case "Namespace": {
+        const space = repo.spaceOf(symbol);
+        return space === undefined ? { kind: "class", symbol, env: undefined } : { kind: "space", name: space };
+      }
+      case "TypeAlias": {
+        // A type of its own with another's shape is a class; of an alias, what it stands for.
+        if (repo.column(symbol, "type") < 0) return { kind: "class", symbol, env: undefined };
+        return unionOf(
+          partsOf(typeAt(file, repo.column(symbol, "type"))).map((part) =>
+            part.kind === "instance" ? { kind: "class", symbol: part.symbol, env: part.env } : undefined,
+          ),
+        );
+      }
+      case "Class":
+      case "Struct":
+      case "Enum":
+      case "Trait":
+      case "Interface":
+        return { kind: "class", symbol, env: undefined };
+      case "Property":
+      case "Const":
+      case "Variable": {
+        if (flags & SymbolFlag.EnumMember) {
+          const owner = repo.parent(symbol);
+          return owner < 0 ? undefined : engine.instanceOf(owner, []);
+        }
+        if (flags & SymbolFlag.Getter) return engine.returnType(symbol);
+        const declared = typeAt(file, repo.column(symbol, "type"));
+        if (declared) return declared;
+        if (repo.column(symbol, "inner") >= 0 && repo.column(symbol, "parameters") >= 0)
+          return setterType(symbol, file);
+        const value = repo.column(symbol, "value");
+        const given = value >= 0 ? engine.exprType(file, value) : undefined;
+        return given && !isEmpty(file, value) ? given : unionOf([given, engine.assignedType(symbol)]);
+      }
+      default:
+        return undefined;
+    }
+  }
+
+  /** `let x = null`, `x = []`: what is assigned later says more. */
+  function isEmpty(file: number, value: number): boolean {
+    const facts = repo.facts(file);
+    const op = facts.exprs[value * EXPR.size + EXPR.op];
+    const a = facts.exprs[value * EXPR.size + EXPR.a]!;
+    return (
+      (op === Expr.Literal && facts.strings[a] === "null") || (op === Expr.Name && facts.strings[a] === "undefined")
+    );
+  }
+
+  function setterType(symbol: number, file: number): ValueType | undefined {
+    const [first] = listItems(repo.facts(file), repo.column(symbol, "parameters"));
+    return first === undefined ? undefined : bindingType(file, first);
+  }
+
+  function symbolType(symbol: number): ValueType | undefined {
+    return symbolMemo.of(symbol, () => findSymbolType(symbol));
+  }
+
+  function bindingType(file: number, binding: number): ValueType | undefined {
+    bindingMemo[file] ??= new TypeMemo(repo.facts(file).bindings.length / BINDING.size);
+    return bindingMemo[file].of(binding, () => {
+      const { bindings } = repo.facts(file);
+      const at = binding * BINDING.size;
+      if (bindings[at + BINDING.kind] === BindingKind.Symbol)
+        return symbolType(repo.base[file]! + bindings[at + BINDING.a]!);
+      const declared = typeAt(file, bindings[at + BINDING.a]!);
+      if (declared) return declared;
+      const value = bindings[at + BINDING.b]!;
+      const given = value >= 0 ? engine.exprType(file, value) : undefined;
+      if (given && !isEmpty(file, value)) return given;
+      return unionOf([given, engine.assignedToBinding(file, binding)]);
+    });
+  }
+
+  return { typeAt, entityType, symbolType, bindingType, instanceOf };
+}

@@ -1,0 +1,126 @@
+/** Tells type parameters from what is given where a type that mentions them is declared. */
+import { SymbolFlag } from "../../language/fact-layout.ts";
+import type { Engine } from "../engine.ts";
+import { partsOf, substitute, unionOf, type ValueType } from "./value-type.ts";
+
+const MAX_UNIFY = 6;
+
+/**
+ * Matches a declared type with what was given, filling in the type parameters in `ids` that `env` lacks. `lambdas`: what
+ * functions in the given value return is asked for too, which must not be while their own parameters are being found.
+ */
+export type Unify = (
+  pattern: ValueType | undefined,
+  given: ValueType | undefined,
+  env: Map<number, ValueType>,
+  ids: ReadonlySet<number>,
+  lambdas: boolean,
+) => void;
+
+export function createUnify(engine: Engine): Unify {
+  const { repo } = engine;
+
+  /** A function of a literal whose parameters may be typed by where it stands. */
+  function isContextual(symbol: number): boolean {
+    if (repo.column(symbol, "parameters") < 0) return false;
+    const holder = repo.parent(symbol);
+    return repo.has(symbol, SymbolFlag.Hidden) || (holder >= 0 && repo.has(holder, SymbolFlag.Hidden));
+  }
+
+  function unify(
+    pattern: ValueType | undefined,
+    given: ValueType | undefined,
+    env: Map<number, ValueType>,
+    ids: ReadonlySet<number>,
+    lambdas: boolean,
+    depth = 0,
+  ): void {
+    if (!pattern || !given || depth > MAX_UNIFY || given.kind === "external") return;
+    if (!lambdas && given.kind === "function" && isContextual(given.symbol)) return;
+    if (pattern.kind === "parameter") {
+      if (ids.has(pattern.id) && !env.has(pattern.id)) env.set(pattern.id, given);
+      return;
+    }
+    if (pattern.kind === "union") {
+      for (const part of pattern.of) unify(part, given, env, ids, lambdas, depth + 1);
+      return;
+    }
+    for (const part of partsOf(given)) unifyOne(pattern, part, env, ids, lambdas, depth);
+  }
+
+  function unifyOne(
+    pattern: ValueType,
+    given: ValueType,
+    env: Map<number, ValueType>,
+    ids: ReadonlySet<number>,
+    lambdas: boolean,
+    depth: number,
+  ): void {
+    if (pattern.kind === "builtin" && given.kind === "builtin") {
+      if (given.name === "Tuple" && pattern.name !== "Tuple")
+        unify(pattern.args[0], unionOf(given.args), env, ids, lambdas, depth + 1);
+      else
+        for (let i = 0; i < pattern.args.length; i++)
+          unify(pattern.args[i], given.args[i], env, ids, lambdas, depth + 1);
+    } else if (pattern.kind === "instance") {
+      unifyInstance(pattern, given, env, ids, lambdas, depth);
+    } else if (pattern.kind === "function") {
+      const wanted = engine.returnType(pattern.symbol);
+      if (given.kind === "function") unify(wanted, engine.callResult(given, undefined), env, ids, lambdas, depth + 1);
+      else if (given.kind === "class") unify(wanted, engine.instanceOf(given.symbol, []), env, ids, lambdas, depth + 1);
+    } else if (pattern.kind === "class" && given.kind === "class") {
+      for (const [id, value] of pattern.env ?? []) unify(value, given.env?.get(id), env, ids, lambdas, depth + 1);
+    }
+  }
+
+  function unifyInstance(
+    pattern: ValueType & { kind: "instance" },
+    given: ValueType,
+    env: Map<number, ValueType>,
+    ids: ReadonlySet<number>,
+    lambdas: boolean,
+    depth: number,
+  ): void {
+    if (given.kind === "class" || given.kind === "function") {
+      for (const name of ["new()", "()"]) {
+        const [member] = repo.childrenNamed(pattern.symbol, name);
+        if (member !== undefined)
+          unify(
+            substitute(engine.returnType(member), pattern.env),
+            given.kind === "class" ? engine.instanceOf(given.symbol, []) : engine.callResult(given, undefined),
+            env,
+            ids,
+            lambdas,
+            depth + 1,
+          );
+      }
+      return;
+    }
+    if (given.kind !== "instance") return;
+    const seen = new Set<number>();
+    const queue: ValueType[] = [given];
+    for (let next = queue.shift(); next; next = queue.shift()) {
+      if (next.kind !== "instance" || seen.has(next.symbol)) continue;
+      seen.add(next.symbol);
+      if (next.symbol === pattern.symbol) {
+        for (const [id, value] of pattern.env ?? []) unify(value, next.env?.get(id), env, ids, lambdas, depth + 1);
+        return;
+      }
+      queue.push(...engine.bases(next.symbol, next.env));
+    }
+    if (!pattern.open && !given.open) return;
+    // Structural: an object literal, or whatever is given where a type literal is declared.
+    for (const [name, symbols] of repo.childrenOf(pattern.symbol)) {
+      unify(
+        substitute(engine.symbolType(symbols[0]!), pattern.env),
+        engine.memberType(given, name),
+        env,
+        ids,
+        lambdas,
+        depth + 1,
+      );
+    }
+  }
+
+  return unify;
+}

@@ -1,0 +1,109 @@
+/** Live pages under load and over what breaks: reloads, two tabs, a restart, no connection, an ended log-in. */
+import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from "bun:test";
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import type { Browser, Page } from "playwright-core";
+import { hasBrowser, openBrowser } from "../browser.ts";
+import { startServer, type TestServer } from "../server.ts";
+import { busyEnvironment, LOG_LINES, openLog, STEPS, startBusyRun, watch } from "./busy.ts";
+import { visit } from "./visitor.ts";
+
+setDefaultTimeout(180_000);
+
+/** By processor time, so that a busy machine does not decide; `scripts/bench dashboard` measures by the clock as well. */
+const LONG_TASK_MS = 50;
+const EVENTS_A_SECOND = 50;
+
+describe.skipIf(!hasBrowser())("live pages", () => {
+  const folder = mkdtempSync(join(tmpdir(), "skep-live-"));
+  const env = busyEnvironment(folder);
+  let server: TestServer;
+  let browser: Browser;
+  let run: string;
+  beforeAll(async () => {
+    [server, browser] = await Promise.all([startServer({ env }), openBrowser()]);
+    run = await startBusyRun(server);
+  });
+  afterAll(async () => {
+    await browser?.close();
+    await server?.remove();
+    rmSync(folder, { recursive: true, force: true });
+  });
+  const log = (page: Page) => page.getByRole("log", { name: "Log of the step" });
+  /** Numbers of the words that the step says, as the page shows them. */
+  const spoken = async (page: Page, name: string): Promise<number[]> =>
+    [...((await log(page).textContent()) ?? "").matchAll(new RegExp(`${name} says word (\\d+)[,.]`, "g"))].map(
+      ([, at]) => Number(at),
+    );
+  const isWhole = (numbers: number[]) => expect(numbers).toEqual(numbers.map((_, at) => at));
+  /** Waits until the step has said more. */
+  const further = async (page: Page, name: string, than: number) => {
+    await log(page)
+      .getByText(new RegExp(`${name} says word ${than + 8}[,.]`))
+      .waitFor();
+  };
+
+  test("50 events a second on a run of 40 steps and 5,000 lines keep no task of the page for 50 ms", async () => {
+    const { page, close, faults } = await visit(browser, server.url);
+    await openLog(page, server.url, run);
+    const text = (await log(page).textContent()) ?? "";
+    expect(text.match(/line \d+ of \d\.\d/g)?.length).toBe(LOG_LINES);
+    expect(await page.getByRole("list", { name: "Steps" }).getByRole("listitem").count()).toBe(STEPS);
+    const { events, seconds, busiest } = await watch(browser, page, 6_000);
+    expect(events / seconds).toBeGreaterThanOrEqual(EVENTS_A_SECOND * 0.9);
+    expect(busiest.length).toBeGreaterThan(0);
+    expect(busiest[0]).toBeLessThan(LONG_TASK_MS);
+    await close();
+    expect(faults).toEqual([]);
+  });
+
+  test("a reload while an agent speaks shows what it said before, and loses and doubles no word", async () => {
+    const { page, close, faults } = await visit(browser, server.url);
+    await page.goto(`${server.url}/runs/${run}?step=one`);
+    await further(page, "one", 0);
+    const before = await spoken(page, "one");
+    isWhole(before);
+    await page.reload();
+    await further(page, "one", before.length);
+    isWhole(await spoken(page, "one"));
+    await close();
+    expect(faults).toEqual([]);
+  });
+
+  test("two tabs have one stream; the second takes it over when the first is closed, and misses nothing", async () => {
+    const context = await browser.newContext();
+    const streams: Page[] = [];
+    const tab = async (): Promise<Page> => {
+      const page = await context.newPage();
+      page.on("request", (request) => {
+        if (request.url().includes("/v1/events/stream")) streams.push(page);
+      });
+      await page.goto(`${server.url}/runs/${run}?step=two`);
+      await further(page, "two", 0);
+      return page;
+    };
+    const [first, second] = [await tab(), await tab()];
+    expect(streams).toEqual([first]);
+    const at = (await spoken(second, "two")).length;
+    await first.close();
+    await further(second, "two", at + 20);
+    isWhole(await spoken(second, "two"));
+    expect(streams).toEqual([first, second]);
+    await context.close();
+  });
+
+  test("without a connection the page says so, and shows what was said meanwhile when it is back", async () => {
+    const { page, close } = await visit(browser, server.url);
+    await page.goto(`${server.url}/runs/${run}?step=three`);
+    await further(page, "three", 0);
+    const at = (await spoken(page, "three")).length;
+    await page.context().setOffline(true);
+    await page.getByText("This machine is offline").waitFor();
+    await page.context().setOffline(false);
+    await page.getByText("This machine is offline").waitFor({ state: "detached" });
+    await further(page, "three", at);
+    isWhole(await spoken(page, "three"));
+    await close();
+  });
+});

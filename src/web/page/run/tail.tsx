@@ -1,0 +1,66 @@
+/** What a session says now, written into the page outside of React, once a frame; the page follows while it is at its end. */
+import { ArrowDown } from "lucide-react";
+import { useEffect, useRef, useState } from "react";
+import { Button } from "../../ui/button.tsx";
+import { followWords } from "./words.ts";
+
+const NEAR_PX = 160;
+const isNearEnd = () => document.documentElement.scrollHeight - innerHeight - scrollY < NEAR_PX;
+const toEnd = () => scrollTo({ top: document.documentElement.scrollHeight });
+
+export function Tail({ session }: { session: string }) {
+  const box = useRef<HTMLParagraphElement>(null);
+  const [away, setAway] = useState(false);
+  useEffect(() => {
+    let pending = "";
+    let whole: string | undefined;
+    let frame = 0;
+    // A page that was just opened follows; who scrolls up stays there.
+    let opened = scrollY === 0;
+    const paint = () => {
+      frame = 0;
+      const follow = opened || isNearEnd();
+      opened = false;
+      if (whole === undefined) box.current?.append(pending);
+      else if (box.current) box.current.textContent = whole + pending;
+      pending = "";
+      whole = undefined;
+      if (follow) toEnd();
+    };
+    const soon = () => {
+      frame ||= requestAnimationFrame(paint);
+    };
+    const stop = followWords(session, {
+      append(text) {
+        pending += text;
+        soon();
+      },
+      replace(text) {
+        whole = text;
+        pending = "";
+        soon();
+      },
+    });
+    const look = () => setAway(!isNearEnd());
+    addEventListener("scroll", look, { passive: true });
+    return () => {
+      stop();
+      cancelAnimationFrame(frame);
+      removeEventListener("scroll", look);
+    };
+  }, [session]);
+  return (
+    <>
+      <p ref={box} className="whitespace-pre-wrap" />
+      <p className="flex items-center gap-2 text-sm text-dim">
+        <span aria-hidden className="size-2 animate-pulse rounded-full bg-run" />
+        At work
+      </p>
+      {away && (
+        <Button className="fixed right-6 bottom-6 shadow-xl" icon={<ArrowDown aria-hidden size={14} />} onClick={toEnd}>
+          Follow
+        </Button>
+      )}
+    </>
+  );
+}
