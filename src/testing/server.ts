@@ -72,13 +72,13 @@ export async function startServer({ env = {}, data }: ServerOptions = {}): Promi
     const decoder = new TextDecoder();
     for await (const chunk of stream) {
       text += decoder.decode(chunk, { stream: true });
-      heard();
+      arrived();
     }
-    heard();
+    arrived();
   };
-  let heard = () => {};
+  let arrived = () => {};
   const url = await new Promise<string>((done, fail) => {
-    heard = () => {
+    arrived = () => {
       const [, found] = /Listening on (http:\/\/\S+)/.exec(text) ?? [];
       if (found) done(found.replace("localhost", "127.0.0.1"));
     };

@@ -38,7 +38,7 @@ export async function located(client: Client, resource: Resource, flags: Flags):
 const isWhole = (word: string): boolean => /^[a-z]+_[0-9a-hjkmnp-tv-z]{26}$/.test(word);
 
 /**
- * The one that is meant. Ids begin with their time, so that their ends tell them apart sooner: a beginning or an end that
+ * The one that is meant. Ids begin with their time, so that their ends differ sooner: a beginning or an end that
  * only one has will do.
  * @throws Problem 404 `not_found` with near names, 422 `ambiguous` with the candidates.
  */

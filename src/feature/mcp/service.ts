@@ -139,7 +139,7 @@ export function createMcp(deps: McpDeps) {
     update(id: string, input: McpUpdate, caller: Caller): McpServer {
       return store.write((tx) => {
         const next = merged(find(id), input);
-        // Whoever changes it or switches it on wants it to be tried again.
+        // A change, or switching it on, asks for another attempt.
         rows.update(id, { ...next, held: null, held_reason: null });
         record("updated", caller, id, { fields: Object.keys(input) });
         tx.after(() => connections.sync(id));

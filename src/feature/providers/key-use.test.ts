@@ -146,7 +146,7 @@ describe("a key that the provider refuses", () => {
     expect(await notices(user)).toEqual([]);
   });
 
-  test("of the instance is told to administrators", async () => {
+  test("of the instance is reported to administrators", async () => {
     const { user, admin, models } = metered;
     await metered.call("DELETE", PATH, undefined, user);
     models.next(REFUSED);

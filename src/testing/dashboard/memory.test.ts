@@ -41,7 +41,7 @@ describe.skipIf(!hasBrowser())("memory", () => {
     expect(faults).toEqual([]);
   });
 
-  test("what nobody has confirmed is named so, read and confirmed; a deleted entry is put back; links are listed", async () => {
+  test("what nobody has confirmed is marked, read and confirmed; a deleted entry is put back; links are listed", async () => {
     const { server, browser } = dashboard();
     const { page, close, open, faults } = await visit(browser, server.url);
     await open("/memory/engineer?state=unconfirmed");

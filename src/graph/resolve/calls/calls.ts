@@ -1,5 +1,5 @@
 /** What calls yield: return types, inference of type parameters, parameters of lambdas by context. */
-import { BINDING, EXPR, Expr, SymbolFlag } from "../../language/fact-layout.ts";
+import { BINDING, EXPR, Expr, SCOPE, SymbolFlag } from "../../language/fact-layout.ts";
 import { listItems } from "../../language/facts.ts";
 import type { CallSite, Engine } from "../engine.ts";
 import { TypeMemo } from "../types/type-memo.ts";
@@ -51,7 +51,7 @@ export function createCalls(engine: Engine): Calls {
     return variadic ? engine.elementType(type) : type;
   }
 
-  /** The environment of a call: what is written in `<…>`, else what the arguments tell. */
+  /** The environment of a call: what is written in `<…>`, else what the arguments say. */
   function inferEnv(symbol: number, typeParameterOwner: number, site: CallSite, lambdas: boolean): TypeEnv | undefined {
     const file = repo.fileOf(typeParameterOwner);
     const rows = listItems(repo.facts(file), repo.column(typeParameterOwner, "typeParameters"));
@@ -103,7 +103,8 @@ export function createCalls(engine: Engine): Calls {
     const types = Array.from(listItems(facts, repo.column(symbol, "returns")), (row) => {
       const at = row * EXPR.size;
       if (row >= 0 && facts.exprs[at + EXPR.op] === Expr.This) {
-        const owner = facts.exprs[at + EXPR.a]! < 0 ? -1 : facts.scopes[facts.exprs[at + EXPR.a]! * 3 + 2]!;
+        const scope = facts.exprs[at + EXPR.a]!;
+        const owner = scope < 0 ? -1 : facts.scopes[scope * SCOPE.size + SCOPE.symbol]!;
         if (owner >= 0)
           return { kind: "parameter", id: THIS_ID, file: repo.base[file]! + owner, binding: -1 } satisfies ValueType;
       }

@@ -1,5 +1,5 @@
 /** Type rows → types; types of symbols and bindings. Everything is remembered; a cycle is "not known". */
-import { BINDING, BindingKind, EXPR, Expr, SymbolFlag, TYPE, Type } from "../../language/fact-layout.ts";
+import { BINDING, BindingKind, EXPR, Expr, SCOPE, SymbolFlag, TYPE, Type } from "../../language/fact-layout.ts";
 import { listItems } from "../../language/facts.ts";
 import type { Engine, Entity } from "../engine.ts";
 import { TypeMemo } from "./type-memo.ts";
@@ -178,7 +178,7 @@ export function createTypes(engine: Engine): Types {
         return engine.exprType(file, a);
       case Type.This: {
         if (a < 0) return undefined;
-        const owner = facts.scopes[a * 3 + 2]!;
+        const owner = facts.scopes[a * SCOPE.size + SCOPE.symbol]!;
         return owner < 0 ? undefined : { kind: "parameter", id: THIS_ID, file: repo.base[file]! + owner, binding: -1 };
       }
       case Type.Literal:
