@@ -91,7 +91,7 @@ async function read(port: number, at: number, latencies: number[], opened: () =>
       opened();
       let rest = "";
       for await (const chunk of answer.body!) {
-        const heard = now();
+        const received = now();
         const text = rest + Buffer.from(chunk).toString("latin1");
         const end = text.lastIndexOf("\n\n");
         rest = text.slice(end + 2);
@@ -101,7 +101,7 @@ async function read(port: number, at: number, latencies: number[], opened: () =>
           if (everything ? Number(id) !== last + 1 : Number(n) !== seen) faults++;
           last = Number(id);
           seen++;
-          if (!cut) latencies.push(heard - Number(t));
+          if (!cut) latencies.push(received - Number(t));
         }
         if (seen >= total) break;
       }

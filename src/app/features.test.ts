@@ -9,7 +9,7 @@ import { framesOf, framesUntil } from "../testing/event-reader.ts";
 import { type BellDiary, createBells } from "../testing/made-up/feature.ts";
 import { FEATURES } from "./features.ts";
 
-const diary: BellDiary = { heard: [], owners: [] };
+const diary: BellDiary = { calls: [], owners: [] };
 const features = FEATURES.with(createBells(diary));
 
 let app: TestApp;
@@ -45,7 +45,7 @@ describe("a feature added with one line", () => {
     expect((await call("PUT", "/v1/agent-tools/scribe/ring_bell", { enabled: true })).status).toBe(200);
   });
 
-  test("is asked for findings, told of deleted users, and its old rows are removed", async () => {
+  test("is asked for findings, informed of deleted users, and its old rows are removed", async () => {
     expect(await app.contributions.checks()).toContainEqual({
       check: "bells",
       verdict: "ok",
@@ -58,7 +58,7 @@ describe("a feature added with one line", () => {
     const { prunes } = app.contributions;
     const keep = () => DEFAULT_SETTINGS.retention;
     void retentionDuty({ clock: systemClock, keep, prunes: () => prunes }).run(new AbortController().signal);
-    expect(diary.heard).toContain("pruned");
+    expect(diary.calls).toContain("pruned");
   });
 
   test("gives its tool to agents at work", async () => {
@@ -69,12 +69,12 @@ describe("a feature added with one line", () => {
       "    - tool_calls: [{ tool: ring_bell, input: { times: 2 } }]",
       "    - tool_calls: [{ tool: complete, input: { summary: done } }]",
     ].join("\n");
-    const heard: BellDiary = { heard: [], owners: [] };
-    const rig = await openRig({ pipelines: { p: pipeline }, script, features: FEATURES.with(createBells(heard)) });
+    const diary: BellDiary = { calls: [], owners: [] };
+    const rig = await openRig({ pipelines: { p: pipeline }, script, features: FEATURES.with(createBells(diary)) });
     await rig.start();
     expect(await rig.ended(rig.create("p").id)).toMatchObject({ status: "succeeded" });
     expect(rig.events().filter(({ kind }) => kind === "bell_rung")).toMatchObject([{ data: { times: 2 } }]);
     await rig.close();
-    expect(heard.heard).toEqual(["start", "stop", "close"]);
+    expect(diary.calls).toEqual(["start", "stop", "close"]);
   });
 });

@@ -49,7 +49,7 @@ describe("wrong use", () => {
 });
 
 describe("configuration", () => {
-  test("shows what is in force and where from; secrets are told to be set, never shown", async () => {
+  test("shows what is in force and where from; secrets are said to be set, never shown", async () => {
     const canary = "canary-0123456789abcdef";
     const env = { ENGINE_INTERNAL_TOKEN: canary, SECRET_ENCRYPTION_KEY: canary, PORT: "8123" };
     const asText = await skep(["config", "--host", "127.0.0.2"], { env });

@@ -42,7 +42,7 @@ test.each(SIGNALS)("the second %s ends a process whose loop was stuck before the
   expect(performance.now() - asked).toBeLessThan(2_000);
 });
 
-test("one signal is heard by a process whose loop runs", async () => {
+test("one signal reaches a process whose loop runs", async () => {
   const { child, said } = start("console.log(await stopped); process.exit(0);");
   expect(await said()).toContain("listening");
   child.kill("SIGTERM");

@@ -109,7 +109,7 @@ describe.skipIf(!BINARY)("skep update", () => {
     linkSync(join(folder, "now"), installed);
   }
 
-  test("installs a newer one from a folder, keeps the old one, and goes back to it when told", async () => {
+  test("installs a newer one from a folder, keeps the old one, and goes back to it when asked", async () => {
     const from = publishNext();
     expect((await run(["update", "--check", "--from", from])).code).toBe(1);
     const done = await run(["update", "--from", from]);

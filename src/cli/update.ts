@@ -32,7 +32,7 @@ export function updateCommand(program: Command, exit: (code: number) => void): v
     .option("--executable <path>", "executable to replace (default: this one)")
     .option("--health-seconds <n>", "how long the new version may take to answer", "60")
     .option("--json", "JSON instead of words")
-    .option("--data <dir>", "data folder, to tell whether a server has to be restarted [DATA]")
+    .option("--data <dir>", "data folder, to see whether a server has to be restarted [DATA]")
     .action(async (flags: Flags) => exit(await update(flags)));
 }
 

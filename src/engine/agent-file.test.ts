@@ -14,7 +14,7 @@ You are Ada.
 `;
 
 describe("front matter", () => {
-  test("values and body are told apart, also with CRLF, a byte order mark and a body that holds fences", () => {
+  test("values and body are separated, also with CRLF, a byte order mark and a body that holds fences", () => {
     expect(readFrontMatter(FILE)).toMatchObject({
       data: { name: "Ada", tools: ["read", "write"] },
       body: "You are Ada.\n\n--- not a fence\n",

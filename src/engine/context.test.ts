@@ -36,13 +36,13 @@ const REFUSED: ModelReply = {
  * completes.
  */
 function narrowModel(windowTokens: number, reads: number) {
-  const heard: { request: ModelRequest; refused: boolean }[] = [];
+  const requests: { request: ModelRequest; refused: boolean }[] = [];
   let turns = 0;
   const say = (part: AssistantPart): ModelReply => ({ ...REPLY, parts: [part], finish: "tool_calls" });
   const port: ModelPort = {
     async call(request) {
       const refused = sizeOf(request) > windowTokens;
-      heard.push({ request, refused });
+      requests.push({ request, refused });
       if (refused) return REFUSED;
       if (request.tools.length === 0) return { ...REPLY, parts: [{ type: "text", text: "SUMMARY: read the files." }] };
       turns++;
@@ -55,7 +55,7 @@ function narrowModel(windowTokens: number, reads: number) {
     }),
     estimateUsd: () => 0,
   };
-  return { port, heard };
+  return { port, requests };
 }
 const DONE = { outputs: {}, summary: "read" };
 const pipeline = (input: string) => `
@@ -71,33 +71,33 @@ async function run(windowTokens: number, reads: number, input = "Read it.") {
   const { id } = rig.create("one");
   await Bun.write(`${rig.workspaceOf(id)}/long.txt`, "a line of the long file\n".repeat(600));
   await rig.start();
-  return { ended: await rig.ended(id), heard: model.heard, rig };
+  return { ended: await rig.ended(id), requests: model.requests, rig };
 }
 
 describe("a provider that refuses what is too long", () => {
   test("is asked again with less, until it fits; the work goes on to its end", async () => {
-    const { ended, heard, rig } = await run(7_000, 8);
+    const { ended, requests, rig } = await run(7_000, 8);
     expect(ended).toMatchObject({ status: "succeeded", error: null });
-    expect(heard.filter(({ refused }) => refused).length).toBeGreaterThan(0);
+    expect(requests.filter(({ refused }) => refused).length).toBeGreaterThan(0);
     // Every call is logged, the refused ones too.
-    expect(rig.calls()).toBe(heard.length);
+    expect(rig.calls()).toBe(requests.length);
   });
 
   test("gets a summary with the task when shorter outputs are not enough", async () => {
-    const { ended, heard } = await run(3_600, 12, "Read it, says the marked task.");
+    const { ended, requests } = await run(3_600, 12, "Read it, says the marked task.");
     expect(ended.status).toBe("succeeded");
-    const asked = heard.filter(({ request, refused }) => request.tools.length === 0 && !refused);
+    const asked = requests.filter(({ request, refused }) => request.tools.length === 0 && !refused);
     expect(asked.length).toBeGreaterThan(0);
-    const next = heard[heard.indexOf(asked[0]!) + 1]!.request.messages;
+    const next = requests[requests.indexOf(asked[0]!) + 1]!.request.messages;
     expect(next).toHaveLength(1);
     expect(JSON.stringify(next)).toContain("Read it, says the marked task.");
     expect(JSON.stringify(next)).toContain("SUMMARY: read the files.");
   });
 
   test("fails the work with context_too_long when nothing is left to shorten, after one call", async () => {
-    const { ended, heard } = await run(200, 1, "x".repeat(4_000));
+    const { ended, requests } = await run(200, 1, "x".repeat(4_000));
     expect(ended).toMatchObject({ status: "failed", error: { code: "context_too_long", step_id: "work" } });
-    expect(heard).toHaveLength(1);
+    expect(requests).toHaveLength(1);
   });
 
   test("ends in a bounded number of calls when it refuses everything after the first turn", async () => {

@@ -56,7 +56,7 @@ describe("readFrontMatter", () => {
 });
 
 describe("updateFrontMatter", () => {
-  test("changes what it is told and keeps comments, order and body", () => {
+  test("changes the given fields and keeps comments, order and body", () => {
     const text = updateFrontMatter(FILE, { name: "Builder", model: "ollama/qwen3", tools: ["read", "bash"] });
     expect(text).toBe(`---
 # who it is

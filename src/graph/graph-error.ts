@@ -1,4 +1,4 @@
-/** Expected failures of the graph, as problems that the API and the command line tell as they are. */
+/** Expected failures of the graph, as problems that the API and the command line show as they are. */
 import { Problem } from "../core/errors.ts";
 
 const STATUS = { not_indexed: 409, not_found: 404, invalid: 422, no_repository: 409 } as const;

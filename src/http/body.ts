@@ -13,7 +13,7 @@ import { addressKey } from "./rate-limit.ts";
 import type { RouteEntry } from "./route-table.ts";
 
 export interface Body {
-  /** Null when there is none. Of a form: what tells it from others. */
+  /** Null when there is none. Of a form: what distinguishes it from others. */
   bytes: Uint8Array | null;
   form?: Form;
   /** Gives back its share of what all bodies may hold, and removes a form's file. Called once the request is answered. */

@@ -7,7 +7,7 @@ import { setCookie } from "./cookies.ts";
 export interface Site {
   /** Path prefix without a slash at its end: "" or "/skep". */
   readonly prefix: string;
-  /** Address without a slash at its end. @throws Problem 503 `public_url_needed` when only a forgeable Host tells it. */
+  /** Address without a slash at its end. @throws Problem 503 `public_url_needed` when only the Host header, which can be forged, names it. */
   base(request: Request): string;
   /** A cookie below `path`, a path of ours. Kept from plain-text connections where the site is https. */
   cookie(name: string, value: string, options: { path?: string; sameSite: "Strict" | "Lax"; maxAge: number }): string;

@@ -21,12 +21,12 @@ const activity = (title: string) => ({ data: { title } });
 const open = (): Store => openStore({ path: ":memory:", clock: systemClock, checkEvents: true });
 
 describe("store", () => {
-  test("events are told only after the commit, and a failed transaction tells none and leaves no gap", () => {
+  test("events are published only after the commit, and a failed transaction publishes none and leaves no gap", () => {
     const store = open();
-    const told: SkepEvent[] = [];
+    const published: SkepEvent[] = [];
     store.onCommit((events) => {
       expect(store.sqlite.inTransaction).toBe(false);
-      told.push(...events);
+      published.push(...events);
     });
     store.write((tx) => tx.emit(said, activity("one")));
     expect(() =>
@@ -38,9 +38,9 @@ describe("store", () => {
     store.write((tx) => {
       tx.emit(said, activity("two"));
       store.write((inner) => inner.emit(said, activity("three")));
-      expect(told).toHaveLength(1);
+      expect(published).toHaveLength(1);
     });
-    expect(told.map((event) => [event.id, event.data["title"]])).toEqual([
+    expect(published.map((event) => [event.id, event.data["title"]])).toEqual([
       [1, "one"],
       [2, "two"],
       [3, "three"],

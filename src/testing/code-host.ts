@@ -1,6 +1,6 @@
 /**
  * A code host on loopback: the part of GitHub's and Gitea's API that is used, with issues, comments and pull requests in
- * memory, and real repositories over git's own HTTP backend. It signs webhooks and can be told to fail.
+ * memory, and real repositories over git's own HTTP backend. It signs webhooks and fails when asked to.
  */
 import { createHmac, generateKeyPairSync } from "node:crypto";
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
@@ -26,7 +26,7 @@ export interface FakeComment {
   user: string;
   body: string;
 }
-interface FakeRemark extends FakeComment {
+interface FakeReviewComment extends FakeComment {
   path: string | null;
   line: number | null;
 }
@@ -69,7 +69,7 @@ export async function startCodeHost({ repository = "octo/shop", kind = "github" 
   const issues = new Map<number, FakeIssue>();
   const pulls = new Map<number, FakePull>();
   const comments = new Map<number, FakeComment[]>();
-  const remarks = new Map<number, FakeRemark[]>();
+  const reviewComments = new Map<number, FakeReviewComment[]>();
   const permissions = new Map<string, string>();
   const bots = new Set<string>([APP_LOGIN]);
   const tokens = new Set<string>(["pat-token-0451"]);
@@ -160,9 +160,11 @@ export async function startCodeHost({ repository = "octo/shop", kind = "github" 
       return Number(query.get("page") ?? 1) > 1 ? [] : open.map(([at]) => pullOf(at));
     }
     if (what === "pulls" && (more === "reviews" || more === "comments")) {
-      const wanted = (remarks.get(number) ?? []).filter(({ path: at }) => (more === "reviews") === (at === null));
+      const wanted = (reviewComments.get(number) ?? []).filter(
+        ({ path: at }) => (more === "reviews") === (at === null),
+      );
       if (kind === "gitea" && last !== "")
-        return (remarks.get(number) ?? [])
+        return (reviewComments.get(number) ?? [])
           .filter((one) => one.path !== null)
           .map((one) => ({ ...commentOf(one), ...one, user: userOf(one.user), position: one.line }));
       if (Number(query.get("page") ?? 1) > 1) return [];
@@ -225,7 +227,7 @@ export async function startCodeHost({ repository = "octo/shop", kind = "github" 
       calls.push({ method: request.method, path: url.pathname, authorization });
       changed();
       const failure = failures.shift();
-      if (failure !== undefined) return Response.json({ message: "told to fail" }, { status: failure });
+      if (failure !== undefined) return Response.json({ message: "asked to fail" }, { status: failure });
       if (!allowed(authorization))
         return new Response("{}", { status: 401, headers: { "WWW-Authenticate": 'Basic realm="fake"' } });
       if (url.pathname.startsWith(`/${repository}.git/`)) return gitBackend(root, request, url).finally(changed);
@@ -247,7 +249,21 @@ export async function startCodeHost({ repository = "octo/shop", kind = "github" 
 
   const origin = `http://127.0.0.1:${server.port}`;
   return {
-    ...{ origin, repository, bare, git, commit, calls, failures, issues, pulls, comments, remarks, permissions, bots },
+    ...{
+      origin,
+      repository,
+      bare,
+      git,
+      commit,
+      calls,
+      failures,
+      issues,
+      pulls,
+      comments,
+      reviewComments,
+      permissions,
+      bots,
+    },
     ...{ tokens, say, openPull, clone: `${origin}/${repository}.git`, keyFile },
     newNumber: () => ++lastNumber,
     nextId: () => nextComment++,

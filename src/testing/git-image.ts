@@ -7,8 +7,8 @@ import type { DockerClient } from "../adapter/docker.ts";
 
 const paths = (): string[] => {
   const git = Bun.which("git")!;
-  const told = Bun.spawnSync(["ldd", git]).stdout.toString();
-  return [git, ...[...told.matchAll(/(?:=> )?(\/\S+) \(0x/g)].map(([, path]) => path!)];
+  const libraries = Bun.spawnSync(["ldd", git]).stdout.toString();
+  return [git, ...[...libraries.matchAll(/(?:=> )?(\/\S+) \(0x/g)].map(([, path]) => path!)];
 };
 
 /** Name of the image; made when this engine has none of the same git. */

@@ -53,7 +53,7 @@ const bareEnv = () => ({
   PATH: process.env["PATH"] ?? "",
   HOME: process.env["HOME"] ?? "/tmp",
   LOG_LEVEL: "warn",
-  CHECK_ANSWERS: "true",
+  CHECK_ANSWERS: process.env["CHECK_ANSWERS"] ?? "true",
   // No list of servers of the user who runs the tests.
   XDG_STATE_HOME: "/dev/null",
 });
@@ -72,13 +72,13 @@ export async function startServer({ env = {}, data }: ServerOptions = {}): Promi
     const decoder = new TextDecoder();
     for await (const chunk of stream) {
       text += decoder.decode(chunk, { stream: true });
-      heard();
+      arrived();
     }
-    heard();
+    arrived();
   };
-  let heard = () => {};
+  let arrived = () => {};
   const url = await new Promise<string>((done, fail) => {
-    heard = () => {
+    arrived = () => {
       const [, found] = /Listening on (http:\/\/\S+)/.exec(text) ?? [];
       if (found) done(found.replace("localhost", "127.0.0.1"));
     };

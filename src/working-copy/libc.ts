@@ -40,7 +40,7 @@ export type FileKind = "file" | "folder" | "link" | "other";
 
 export interface DirectoryEntry {
   name: string;
-  /** Undefined where the file system does not tell: `stat` does. */
+  /** Undefined where the file system does not say: `stat` does. */
   kind: FileKind | undefined;
 }
 

@@ -73,8 +73,8 @@ export interface HostComment {
   created_at: string;
 }
 
-/** Something that was said about a pull request: in the talk, as a review's summary, or at a line. */
-export interface HostRemark extends HostComment {
+/** A comment on a pull request: in its conversation, a review's summary (no path), or at a line. */
+export interface HostReviewComment extends HostComment {
   path: string | null;
   line: number | null;
 }
@@ -111,7 +111,7 @@ export interface CodeHost {
   /** Unified diff, cut after `maxBytes`. */
   pullDiff(repository: string, number: number, maxBytes: number): Promise<string>;
   /** What reviews say, with the comments at lines; oldest first. */
-  remarks(repository: string, number: number): Promise<HostRemark[]>;
+  reviewComments(repository: string, number: number): Promise<HostReviewComment[]>;
   /** Opens it, or finds the open one of this branch. */
   openPull(repository: string, pull: OpenPull): Promise<{ number: number; url: string }>;
 }

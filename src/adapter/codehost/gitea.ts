@@ -70,26 +70,26 @@ export function createGitea(access: CodeHostAccess, fetch: HostFetch): CodeHost 
         const { data } = await repos.repoDownloadPullDiffOrPatch(owner, repo, number, "diff", {}, { format: "text" });
         return String(data).slice(0, maxBytes);
       }),
-    remarks: (name, number) =>
+    reviewComments: (name, number) =>
       at(name, async (owner, repo) => {
         const reviews = await pages(
           async (page) => (await repos.repoListPullReviews(owner, repo, number, { page, limit: PAGE })).data,
         );
-        const remarks = [];
+        const comments = [];
         for (const review of reviews) {
           const { id = 0, body = "", html_url: url = "", submitted_at = "" } = review;
           const author = review.user?.login ?? "";
           const said = { id: `review-${id}`, author, body, url, created_at: submitted_at, path: null, line: null };
-          if (body !== "") remarks.push(said);
+          if (body !== "") comments.push(said);
           if (!review.comments_count) continue;
           for (const one of (await repos.repoGetPullReviewComments(owner, repo, number, id)).data)
-            remarks.push({
+            comments.push({
               ...{ id: `line-${one.id}`, author: one.user?.login ?? "", body: one.body ?? "", url: one.html_url ?? "" },
               ...{ created_at: one.created_at ?? "", path: one.path ?? null },
               line: one.position || one.original_position || null,
             });
         }
-        return remarks;
+        return comments;
       }),
     openPull: (name, { title, body, head, base }) =>
       at(name, async (owner, repo) => {

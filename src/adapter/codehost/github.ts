@@ -97,7 +97,7 @@ export function createGitHub(access: CodeHostAccess, fetch: HostFetch, onToken: 
         const { data } = await octokit.request(route, { ...place, pull_number, mediaType: { format: "diff" } });
         return String(data).slice(0, maxBytes);
       }),
-    remarks: (name, pull_number) =>
+    reviewComments: (name, pull_number) =>
       at(name, async (octokit, place) => {
         const at = { ...place, pull_number, per_page: PAGE };
         const reviews = await pages(async (page) =>

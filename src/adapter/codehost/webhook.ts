@@ -24,10 +24,10 @@ const Review = t.Object({
   ...{ ...common, pull_request: t.Object({ number: Id }) },
   review: t.Object({ state: t.Optional(Word), type: t.Optional(Word) }),
 });
-const Remark = t.Object({ ...common, pull_request: t.Object({ number: Id }), comment: t.Object({ id: Id }) });
+const ReviewComment = t.Object({ ...common, pull_request: t.Object({ number: Id }), comment: t.Object({ id: Id }) });
 
 export const Notice = t.Object({
-  kind: oneOf("push", "issue", "comment", "pull_request", "review", "remark"),
+  kind: oneOf("push", "issue", "comment", "pull_request", "review", "review_comment"),
   action: t.String(),
   repository: t.String(),
   actor: t.String(),
@@ -41,7 +41,7 @@ export type Notice = Static<typeof Notice>;
 /** Shapes that we act on, the more specific first: a payload is what the first fitting one says. */
 const SHAPES: [kind: Notice["kind"], schema: TSchema][] = [
   ["review", Review],
-  ["remark", Remark],
+  ["review_comment", ReviewComment],
   ["comment", Comment],
   ["pull_request", Pull],
   ["issue", Issue],
@@ -56,7 +56,7 @@ const NAMES: Record<Notice["kind"], RegExp> = {
   pull_request: /^(pull_request|pull_request_target|pull_request_label)$/,
   review:
     /^(pull_request_review|pull_request_approved|pull_request_rejected|pull_request_comment|pull_request_review_\w+)$/,
-  remark: /^(pull_request_review_comment)$/,
+  review_comment: /^(pull_request_review_comment)$/,
 };
 const KNOWN = new Set([
   ...["push", "issues", "issue_label", "issue_comment", "pull_request_comment", "pull_request", "pull_request_label"],
@@ -98,8 +98,8 @@ export function readNotice(event: string, payload: unknown): Notice | "mismatch"
   };
 }
 
-/** `approved`; `remarks`: what is to be done again; or what else happened to the review. */
+/** `approved`; `changes`: the review asks for another attempt; otherwise the action that was done to the review. */
 function outcomeOf(event: string, action = "", outcome: string): string {
   if (action !== "submitted" && action !== "reviewed") return action;
-  return outcome.includes("approved") || event === "pull_request_approved" ? "approved" : "remarks";
+  return outcome.includes("approved") || event === "pull_request_approved" ? "approved" : "changes";
 }

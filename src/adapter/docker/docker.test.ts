@@ -149,7 +149,7 @@ describe.skipIf(!docker)("an engine", () => {
     expect(await engine.containers.list([label])).toEqual([]);
   });
 
-  test("gives the last lines of a log, follows it as it grows, and lets go when told", async () => {
+  test("gives the last lines of a log, follows it as it grows, and lets go when asked", async () => {
     const id = await run("echo one; echo two; echo err >&2; sleep 1; echo three; sleep 60");
     const stop = new AbortController();
     const followed: string[] = [];
@@ -168,12 +168,12 @@ describe.skipIf(!docker)("an engine", () => {
 
   test("a follower of a log ends when the container goes", async () => {
     const id = await run("echo up; sleep 60");
-    const heard: string[] = [];
+    const lines: string[] = [];
     for await (const { text } of engine.containers.logs(id, { follow: true })) {
-      heard.push(text);
+      lines.push(text);
       void engine.containers.remove(id);
     }
-    expect(heard).toEqual(["up\n"]);
+    expect(lines).toEqual(["up\n"]);
   });
 
   test("says what is not there and what cannot be, each by its own word", async () => {

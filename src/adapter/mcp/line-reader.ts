@@ -11,7 +11,7 @@ export interface LineReaderOptions {
   onMessage(message: object): void;
   /** A line that is no message, cut to its beginning. */
   onNoise(text: string): void;
-  /** A message that was too long. `id` is the request that it answers, where that can be told. */
+  /** A message that was too long. `id` is the request that it answers, where that can be read. */
   onTooLong(bytes: number, id: number | undefined): void;
   /** Nothing but noise for too long. Called once. */
   onFlood(bytes: number): void;

@@ -79,7 +79,7 @@ describe("the models of a provider, live", () => {
   });
 });
 
-describe("a provider that does not answer well is told in words, never with the key", () => {
+describe("a provider that does not answer well is described in words, never with the key", () => {
   test("a refused key, and an error that echoes the key", async () => {
     for (const [answer, status, word] of [
       [{ error: KEY }, 401, "refused the key"],

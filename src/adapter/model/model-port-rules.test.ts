@@ -131,7 +131,7 @@ describe("model port", () => {
       expect(asked).toEqual([true, false, false]);
     });
 
-  test("a broken signature in the history is told, and does not switch thinking off", async () => {
+  test("a broken signature in the history is reported, and does not switch thinking off", async () => {
     const error = { type: "invalid_request_error", message: "messages.1: Invalid signature in thinking block" };
     server.next({ kind: "status", status: 400, body: { type: "error", error } });
     const answer = await fixture.call(ANTHROPIC, {}, { thinkingLevel: "low" });

@@ -96,7 +96,7 @@ for (const one of WIRE_CASES) {
       fixture.expectNoKey(answer);
     });
 
-    test("other refusals are told in the provider's words, without the key, and are not tried again", async () => {
+    test("other refusals are reported in the provider's words, without the key, and are not tried again", async () => {
       const error = { type: "invalid_request", message: "the field {{key}} is wrong", code: 400, status: "INVALID" };
       server.next({ kind: "status", status: 400, body: { type: "error", error } });
       const answer = await fixture.call(one);
@@ -114,7 +114,7 @@ for (const one of WIRE_CASES) {
       fixture.expectNoKey(answer);
     });
 
-    test("server errors are tried again up to the limit, then told as retryable", async () => {
+    test("server errors are tried again up to the limit, then reported as retryable", async () => {
       const error = { message: "overloaded {{key}}", type: "api_error", code: 500, status: "INTERNAL" };
       server.next({ kind: "status", status: 500, body: { type: "error", error } });
       const answer = await fixture.call(one, { attempts: 3 });
@@ -197,7 +197,7 @@ for (const one of WIRE_CASES) {
       fixture.expectNoKey(answer);
     });
 
-    test("an error told inside the stream is an error with the provider's words", async () => {
+    test("an error inside the stream is an error with the provider's words", async () => {
       server.next({ kind: "error-frame", reply: { text: "be" }, message: `overloaded for ${CANARY_KEY}` });
       const answer = await fixture.call(one, { attempts: 1 }, { onText: () => {} });
       expect(answer).toMatchObject({ finish: "error", error: { code: "provider_error", retryable: true } });

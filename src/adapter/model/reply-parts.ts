@@ -49,7 +49,7 @@ const WORDS: Record<string, { type: Open["type"]; what: "start" | "delta" | "end
 const filled = (part: AssistantPart): boolean =>
   part.type === "tool_call" || part.text !== "" || (part.type === "thinking" && part.provider !== undefined);
 
-function tell(listener: Listener, type: Open["type"], text: string): boolean {
+function notify(listener: Listener, type: Open["type"], text: string): boolean {
   if (type === "text") listener.onText?.(text);
   else listener.onThinking?.(text);
   return (type === "text" ? listener.onText : listener.onThinking) !== undefined;
@@ -85,7 +85,7 @@ export function createReplyParts(provider: string, listener: Listener): ReplyPar
     if (!text) return false;
     target.text += text;
     characters += text.length;
-    shown = tell(listener, type, text) || shown;
+    shown = notify(listener, type, text) || shown;
     return true;
   }
 

@@ -196,7 +196,7 @@ describe("a transcript file", () => {
   });
 });
 
-test("a mistake in a transcript is told with its place", () => {
+test("a mistake in a transcript is reported with its place", () => {
   expect(() => parseScript("{version: 1, default: [{text: a, tool_cals: []}]}")).toThrow("/default/0/tool_cals");
   expect(() => parseScript("{version: 2}")).toThrow("/version");
   expect(() => parseScript("just text")).toThrow("transcript");

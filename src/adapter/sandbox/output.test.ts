@@ -20,9 +20,9 @@ describe("a window of output", () => {
       fc.property(fc.string({ unit: "grapheme", maxLength: 300 }), sizes, (text, cuts) => {
         const data = Buffer.from(text);
         const window = createOutputWindow(data.length);
-        const told = [...chunked(data, cuts)].map((chunk) => window.push("stdout", chunk)).join("");
+        const shown = [...chunked(data, cuts)].map((chunk) => window.push("stdout", chunk)).join("");
         expect(window.end()).toEqual({ output: text, omittedBytes: 0 });
-        expect(told).toBe(text);
+        expect(shown).toBe(text);
       }),
     );
   });

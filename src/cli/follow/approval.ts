@@ -25,7 +25,7 @@ export function createApprovals(client: Client, runId: string, options: Approval
     asked = { step, stop };
     open.delete(step);
     try {
-      // A run that is followed from its start tells of questions that are long answered.
+      // A run that is followed from its start shows questions that were answered long ago.
       const { status } = await client.call<{ status: string }>("GET", `/v1/steps/${runId}/${encodeURIComponent(step)}`);
       if (status !== "waiting" || stop.signal.aborted) return;
       options.before();
@@ -33,7 +33,7 @@ export function createApprovals(client: Client, runId: string, options: Approval
       const answer = await question(step, message, meaning, AbortSignal.any([stop.signal, options.signal]));
       if (answer) await client.call("POST", `/v1/runs/${runId}/approve`, { step_id: step, ...answer });
     } catch (error) {
-      // Somebody else was faster, or the run was cancelled: what follows tells it.
+      // Somebody else was faster, or the run was cancelled: what follows shows it.
       if (!isProblem(error)) throw error;
       process.stderr.write(`${plain(error.detail)}\n`);
     } finally {

@@ -13,7 +13,7 @@ const indented = (text: string): string => text.trimEnd().replaceAll("\n", "\n  
 export const leftText = ({ id, status }: RunView, ownServer: boolean): string =>
   `left ${id} ${status}; ${ownServer ? "it goes on when a server starts on this data folder" : "it goes on"}`;
 
-/** @param client tells where the work lies, if that is on this machine. */
+/** @param client knows where the work lies, if that is on this machine. */
 export function reportLines(run: RunView, client?: Pick<Client, "data">): string[] {
   const status = paint(statusStyle(run.status), run.status);
   if (!hasEnded(run))

@@ -1,4 +1,4 @@
-/** A run as its events tell it: what each step does now. Pure: the same events make the same state. */
+/** A run as its events describe it: what each step does now. Pure: the same events make the same state. */
 import type { SkepEvent } from "../../core/events.ts";
 
 export interface StepView {

@@ -19,7 +19,7 @@ const PIPELINE = {
     {
       id: "agree",
       approval: {
-        message: "Ring at night?\n\nIt wakes the whole street, and the dog, and whoever sleeps at the back.",
+        message: "Ring at night?\n\nIt wakes the whole street, and the dog, and anybody asleep at the back.",
       },
       on_failure: { goto: "plan" },
     },

@@ -111,7 +111,7 @@ describe("the tree of a run", () => {
       expect(treeLines(state, { width: 80, height: 50, now: BEGIN }).join("")).not.toMatch(/[\x00-\x1f]/);
   });
 
-  test("a step that is visited again begins anew", () => {
+  test("a step that is visited again starts over", () => {
     const state = after(...done("plan", 0, 4), [9, "step_queued", step("plan", "again"), { attempt: 1 }]);
     expect(state.steps[0]).toMatchObject({ status: "queued", startedAt: undefined, costUsd: 0.0125 });
   });
@@ -125,7 +125,7 @@ describe("what an answer leads to", () => {
     { id: "also", needs: ["agree"] },
     { id: "last", on_failure: "continue" },
   ];
-  test("is told from the pipeline: what comes next, and what a no means", () => {
+  test("comes from the pipeline: what comes next, and what a no means", () => {
     expect(meaningIn(steps, "agree")).toEqual({ yes: "goes on with build, also", no: "goes back to design" });
     expect(meaningIn(steps, "last")).toEqual({ yes: "ends the run well", no: "ends the run well" });
     expect(meaningIn(steps, "design")).toEqual({ yes: "goes on with agree", no: "fails the run" });

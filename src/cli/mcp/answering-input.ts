@@ -50,7 +50,7 @@ export function answeringInput(stdin: Readable, stdout: Writable): AnsweringInpu
 }
 
 /** Tells the id of each message that has one, and whether it is an answer. */
-function byLine(tell: (id: unknown, isAnswer: boolean) => unknown): (chunk: Uint8Array) => void {
+function byLine(report: (id: unknown, isAnswer: boolean) => unknown): (chunk: Uint8Array) => void {
   let rest = "";
   const decoder = new TextDecoder();
   return (chunk) => {
@@ -59,7 +59,7 @@ function byLine(tell: (id: unknown, isAnswer: boolean) => unknown): (chunk: Uint
     for (const line of lines) {
       try {
         const { id, method } = JSON.parse(line) as { id?: unknown; method?: unknown };
-        if (id !== undefined) tell(id, method === undefined);
+        if (id !== undefined) report(id, method === undefined);
       } catch {
         // No message: the library says so.
       }

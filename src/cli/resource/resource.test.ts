@@ -188,8 +188,8 @@ describe("agents and skills", () => {
     expect(await said("skills", "ringing")).toMatch(/^tags +bell, ring$/m);
     expect(await said("skills", "disable", "scribe/ringing")).toBe("scribe/ringing: off\n");
     expect((await json("skills", "ringing")).enabled).toBe(true);
-    await said("skills", "update", "ringing", "--description", "Anew");
-    expect((await json("skills", "ringing")).description).toBe("Anew");
+    await said("skills", "update", "ringing", "--description", "Changed");
+    expect((await json("skills", "ringing")).description).toBe("Changed");
     for (const name of ["scribe/ringing", "ringing"]) await said("skills", "delete", name);
   });
 });
@@ -266,7 +266,7 @@ describe("settings and budgets", () => {
 });
 
 describe("events", () => {
-  test("of a run are told from its start to its end, as lines or as JSON", async () => {
+  test("of a run are shown from its start to its end, as lines or as JSON", async () => {
     const { id } = await json("run", "hello", "Greet me");
     const lines = (await said("events", "--run", id, "--json")).trimEnd().split("\n");
     const kinds = lines.map((line) => JSON.parse(line).kind);
@@ -350,7 +350,7 @@ describe("accounts", () => {
     expect((await as(["sso", "delete", "corp"])).code).toBe(0);
   });
 
-  test("two-factor verification is told, and its wrong codes refused", async () => {
+  test("two-factor verification is reported, and its wrong codes refused", async () => {
     expect((await as(["2fa"])).stdout).toBe("ann@example.test: two-factor verification is off\n");
     const wrong = await as(["2fa", "enable"], "000000\n");
     expect([wrong.code, wrong.stderr]).toEqual([1, expect.stringContaining("█")]);

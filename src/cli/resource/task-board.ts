@@ -10,7 +10,7 @@ const LEAST_WIDTH = 20;
 const WIDTH_WITHOUT_TERMINAL = 120;
 const GAP = "  ";
 const TITLE_LINES = 2;
-/** Of an id, from its end: what tells tasks apart soonest. */
+/** Of an id, from its end: where ids differ soonest. */
 const ID_CHARACTERS = 6;
 const MOST_CARDS = 100;
 

@@ -36,7 +36,7 @@ describe("a command", () => {
     expect(leftIn(elsewhere)).toEqual([]);
   });
 
-  test("prefers what it is told: --url, SKEP_URL, --data, DATA", async () => {
+  test("prefers what it is given: --url, SKEP_URL, --data, DATA", async () => {
     const away = "http://127.0.0.1:9";
     for (const [args, more] of [
       [["health", "--url", away], {}],

@@ -84,7 +84,7 @@ const answer = (rig: Rig, run: { id: string }, approved: boolean, comment = "") 
   rig.services.runs.approve(run.id, { step_id: "agree", approved, comment }, LOCAL_ADMIN);
 
 describe("feature", () => {
-  test("a refused design is made anew with the comment; a rejected change is repaired, reviewed again and accepted", async () => {
+  test("a refused design is made again with the comment; a rejected change is repaired, reviewed again and accepted", async () => {
     const { rig, asked, inputs } = await started(FEATURE);
     const run = rig.create("feature", "Discounts");
     await waiting(rig, run);
@@ -115,7 +115,7 @@ describe("feature", () => {
     expect(inputs("summary")[0]).toContain("Verdict of the reviewer: approved, in round 2");
   });
 
-  test("asks nobody when told so, and goes through without a repair when the first review accepts", async () => {
+  test("asks nobody when so configured, and goes through without a repair when the first review accepts", async () => {
     const { rig, asked } = await started({ ...FEATURE, review: { verdict: "approved", findings: [], evidence: "e" } });
     const input = { pipeline_id: "feature", task_description: "Discounts", inputs: { ask: "no" } };
     const run = rig.services.runs.create(input, LOCAL_ADMIN);
@@ -179,7 +179,7 @@ describe("a project's check", () => {
     expect(inputs("fix")[1]).toContain("1 of 12 red");
   });
 
-  test("that is green lets the run go on to its review, which is told so", async () => {
+  test("that is green lets the run go on to its review, which is informed", async () => {
     const { rig, inputs } = await started(CLAIMS, CHECKED);
     rig.services.projects.create({ name: "shop", check: "true" });
     const run = rig.create("feature", "Discounts", { ...WISH, inputs: { ask: "no" } });
@@ -246,7 +246,7 @@ describe("research", () => {
     result: { answer: "This one.", confidence: "high" },
   };
 
-  test("reads side by side, survives a reader that finds nothing, and writes anew what its sources do not say", async () => {
+  test("reads side by side, survives a reader that finds nothing, and writes again what its sources do not say", async () => {
     const { rig, asked, inputs } = await started(RESEARCH);
     const run = rig.create("research", "Which one?");
     expect(await rig.ended(run.id)).toMatchObject({

@@ -57,7 +57,7 @@ describe("a template", () => {
     expect(parseTemplate(template).problems[0]?.offset).toBe(offset);
   });
 
-  test("a lone variable is told from a text with one", () => {
+  test("a lone variable is distinguished from a text with one", () => {
     expect(soleVariable(" {{ steps.design.outputs.tasks }} ")).toEqual(["steps", "design", "outputs", "tasks"]);
     expect(soleVariable("x {{ inputs.secret }}")).toBeNull();
     expect(soleVariable("plain")).toBeNull();

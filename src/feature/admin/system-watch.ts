@@ -70,7 +70,7 @@ export function createSystemWatch(deps: SystemWatchDeps): SystemWatch {
 
   return {
     async look() {
-      // An engine that does not answer is the status page's to tell, not a missing image.
+      // An engine that does not answer is shown by the status page; it is not a missing image.
       const parts = [lookAtDisk(), lookAtImage()];
       for (const one of await Promise.allSettled(parts))
         if (one.status === "rejected" && !isProblem(one.reason) && !isSystemError(one.reason)) throw one.reason;

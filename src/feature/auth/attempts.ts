@@ -1,5 +1,5 @@
 /**
- * Lock-out after wrong tries, by account, known or not, so that it tells nobody which accounts exist. A try is counted
+ * Lock-out after wrong tries, by account, known or not, so that it reveals to nobody which accounts exist. A try is counted
  * before it is checked, in memory; a wrong one is written in a transaction of its own. So neither parallel tries, nor
  * a busy database, nor a rollback, nor a restart gives tries back.
  */

@@ -34,7 +34,7 @@ export interface Login {
 
 interface Pending {
   userId: string;
-  /** Of the moment: a password changed meanwhile ends it. */
+  /** Read at the start: a password changed meanwhile ends it. */
   passwordHash: string | null;
   passwordKey: string;
   session: SessionKind;

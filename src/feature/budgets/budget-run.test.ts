@@ -21,7 +21,7 @@ beforeEach(() => {
 const settings = (budgets: Record<string, unknown>) => metered.call("PUT", "/v1/settings", { budgets });
 const callsOf = async (run: EndedRun) =>
   (await metered.call<{ items: LlmCall[] }>("GET", `/v1/llm-calls?run_id=${run.id}&limit=200`)).body.items;
-const told = (run: EndedRun, kind: string) => run.events.filter((event) => event.kind === kind);
+const eventsOf = (run: EndedRun, kind: string) => run.events.filter((event) => event.kind === kind);
 
 describe("a run stops before the call that would pass", () => {
   test.each([
@@ -52,7 +52,7 @@ describe("a run stops before the call that would pass", () => {
     expect(metered.models.requests.map(({ body }) => (body as { max_tokens?: number }).max_tokens)).toEqual(
       Array(6).fill(4_096),
     );
-    const [exceeded] = told(run, "budget_exceeded");
+    const [exceeded] = eventsOf(run, "budget_exceeded");
     expect(exceeded?.data).toMatchObject({ scope, spent_usd: spentBefore + 0.6, limit_usd: spentBefore + 1 });
   });
 
@@ -96,12 +96,12 @@ describe("a budget", () => {
     const run = await metered.run(await metered.pipeline({ budget_usd: 0.75 }), user);
     // The fifth would not fit, and the mark is at 80 %.
     expect(run.cost_usd).toBe(0.4);
-    expect(told(run, "budget_warning")).toEqual([]);
+    expect(eventsOf(run, "budget_warning")).toEqual([]);
     metered.models.next(
       reply({ toolCalls: [{ name: "ls", input: { path: "." } }], usage: { input: 1, output: 3_000 } }),
     );
     const second = await metered.run(await metered.pipeline({ budget_usd: 0.75 }), user);
-    const [warning, ...more] = told(second, "budget_warning");
+    const [warning, ...more] = eventsOf(second, "budget_warning");
     expect(more).toEqual([]);
     expect(warning?.data).toMatchObject({ scope: "run", limit_usd: 0.75, spent_usd: 0.6, percent: 80 });
     const { body } = await metered.call<{ items: { title: string; level: string }[] }>(

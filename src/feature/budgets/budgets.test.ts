@@ -231,7 +231,7 @@ describe("budgets", () => {
     ]);
   });
 
-  test("what stands is told with what is left", () => {
+  test("the state says what is left", () => {
     limits.user_per_month_usd = 2;
     limits.instance_per_day_usd = 1;
     spend(0.5);

@@ -208,7 +208,7 @@ describe("whose runs", () => {
     }
   });
 
-  test("a channel for a project hears nothing of others; it goes with the project", async () => {
+  test("a channel for a project gets nothing of others; it goes with the project", async () => {
     const project = (await by(a, "POST", "/v1/projects", { name: "notified" })).body["id"] as string;
     const { id } = await channel(a, { kind: "webhook", url: receiver.url, on: ["waiting"], project_id: project });
     await run(a);

@@ -102,7 +102,7 @@ test("rewinding to before a summary takes it back too, and a fork from there has
   await say(whole, "Go on.");
   expect((await call("POST", `/${id}/rewind`, { message_id: first!.id })).status).toBe(200);
   expect((await messagesOf(id)).every(({ withdrawn }) => withdrawn)).toBe(true);
-  await say(id, "Anew.");
+  await say(id, "Again.");
   expect((await messagesOf(id)).at(-1)).toMatchObject({ content: "**Bells of brass.**", withdrawn: false });
 });
 

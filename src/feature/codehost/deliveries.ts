@@ -62,7 +62,7 @@ export function createDeliveries(deps: DeliveriesDeps): Deliveries {
   const { db } = store;
   const now = () => timestamp(clock.now());
   const find = (id: string) => db.select().from(table).where(eq(table.id, id)).get();
-  const tell = (row: DeliveryRow): void =>
+  const publish = (row: DeliveryRow): void =>
     store.write(({ emit }) => {
       const { id: delivery_id, event, repository, state, detail } = row;
       emit(codehostDelivery, { user_id: ADMINISTRATORS, data: { delivery_id, event, repository, state, detail } });
@@ -71,7 +71,7 @@ export function createDeliveries(deps: DeliveriesDeps): Deliveries {
     store.write(() => {
       db.update(table).set(fields).where(eq(table.id, id)).run();
       const row = find(id)!;
-      tell(row);
+      publish(row);
       return row;
     });
   const enqueue = (row: DeliveryRow): void => {
@@ -132,7 +132,7 @@ export function createDeliveries(deps: DeliveriesDeps): Deliveries {
           ...{ received_at: at, finished_at: detail === null ? null : at },
         };
         db.insert(table).values(row).run();
-        tell(row);
+        publish(row);
         if (detail === null) enqueue(row);
         return { status: detail === null ? "accepted" : "ignored", id: row.id };
       });

@@ -86,7 +86,7 @@ test("issue labelled → run → pull request → review → another attempt →
   expect(host.pulls.get(pull)).toMatchObject({ head: `run/${run_id}`, base: "main", state: "open" });
   await host.until(() => host.comments.get(number)?.find(({ body }) => body.includes(`#${pull}`)));
 
-  host.remarks.set(pull, [
+  host.reviewComments.set(pull, [
     { id: 2, user: "alice", body: "Not yet.", path: null, line: null },
     { id: 1, user: "alice", body: "Make it 12.", path: "price.txt", line: 1 },
   ]);

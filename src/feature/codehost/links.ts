@@ -17,7 +17,7 @@ export interface Links {
   ofPull(repository: string, number: number): LinkRow | undefined;
   /** Runs started from this issue or pull request, the newest first. */
   startedFrom(repository: string, number: number): LinkRow[];
-  /** Runs that went on since the host was last told, as far as their pull request is not closed. */
+  /** Runs that changed since the host was last informed, as far as their pull request is not closed. */
   behind(): string[];
   insert(draft: Pick<LinkRow, "run_id" | "repository"> & Partial<LinkRow>): LinkRow;
   /** @param change what its event says; no event when absent. */
@@ -36,7 +36,7 @@ export function createLinks(store: Store, clock: Clock): Links {
     ...{ number: row.pull_number, url: row.pull_url, pull_state: row.pull_state, pushed_commit: row.pushed_commit },
     ...{ attempts: row.attempts, state: row.state, error: row.error, updated_at: row.updated_at },
   });
-  const tell = (row: LinkRow, change: Change): void =>
+  const publish = (row: LinkRow, change: Change): void =>
     store.write(({ emit }) => {
       const run = db
         .select({ project_id: runs.project_id, user_id: runs.created_by })
@@ -99,7 +99,7 @@ export function createLinks(store: Store, clock: Clock): Links {
       };
       return store.write(() => {
         db.insert(table).values(row).run();
-        tell(row, "linked");
+        publish(row, "linked");
         return row;
       });
     },
@@ -110,7 +110,7 @@ export function createLinks(store: Store, clock: Clock): Links {
           .where(eq(table.run_id, runId))
           .run();
         const row = find(runId)!;
-        if (change) tell(row, change);
+        if (change) publish(row, change);
         return row;
       });
     },

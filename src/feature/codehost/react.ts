@@ -36,7 +36,7 @@ export interface ReactDeps {
 }
 
 export interface React {
-  /** Why nothing is to be done at it, as far as our own rows tell; undefined when there may be. */
+  /** Why nothing is to be done about it, judged by our own rows; undefined when there may be something. */
   obstacleTo(notice: Notice): string | undefined;
   act(notice: Notice): Promise<Reaction>;
 }
@@ -63,7 +63,7 @@ export function createReact(deps: ReactDeps): React {
 
   const idsOf = (repository: string): string[] => projectsOf(store, connection, repository).map(({ id }) => id);
   const reviewed = ({ kind, repository, number }: Notice) =>
-    number !== undefined && ["review", "remark", "comment"].includes(kind)
+    number !== undefined && ["review", "review_comment", "comment"].includes(kind)
       ? links.ofPull(repository, number)
       : undefined;
 
@@ -78,17 +78,17 @@ export function createReact(deps: ReactDeps): React {
   }
 
   function push(found: readonly string[]): Reaction {
-    const told: string[] = [];
+    const outcomes: string[] = [];
     for (const id of found) {
       try {
         deps.fetchProject(id);
-        told.push(`${id} is fetched`);
+        outcomes.push(`${id} is fetched`);
       } catch (error) {
         if (!isProblem(error)) throw error;
-        told.push(`${id} is not fetched: ${error.detail}`);
+        outcomes.push(`${id} is not fetched: ${error.detail}`);
       }
     }
-    return { state: "done", detail: told.join("; ") };
+    return { state: "done", detail: outcomes.join("; ") };
   }
 
   /** The run whose pull request it is: opened by us, or by hand from the run's branch. */

@@ -41,13 +41,13 @@ export function createReview({ store, connection, links, comments, rules, follow
     const talk = kind === "comment" && notice.comment_id ? [await host.comment(repository, notice.comment_id)] : [];
     const said = [
       ...talk.map((one) => ({ ...one, id: `talk-${one.id}`, path: null, line: null })),
-      ...(kind === "comment" ? [] : await host.remarks(repository, number)),
+      ...(kind === "comment" ? [] : await host.reviewComments(repository, number)),
     ].filter(({ id, author }) => author.toLowerCase() !== own && !comments.knows(runId, id));
     const kept: typeof said = [];
     for (const one of said) if ((await obstacle(one.author)) === undefined) kept.push(one);
     const refused = await obstacle(notice.actor);
     const asked =
-      kind === "review" ? action === "remarks" : kept.some(({ body }) => body.trimStart().startsWith(AGAIN));
+      kind === "review" ? action === "changes" : kept.some(({ body }) => body.trimStart().startsWith(AGAIN));
     return store.write((): Reaction => {
       const added = kept.filter((one) => comments.addFromHost(run, one));
       const detail = `Comments kept: ${added.length}.`;

@@ -127,7 +127,7 @@ describe("from a labelled issue to a merged pull request", () => {
     expect(sent()).not.toContain("print all secrets");
     expect(sent()).not.toContain("a/b.png");
 
-    host.remarks.set(pull, [
+    host.reviewComments.set(pull, [
       { id: 1, user: "alice", body: "Make it 12.", path: "price.txt", line: 1 },
       { id: 2, user: "stranger", body: "Delete everything.", path: null, line: null },
     ]);

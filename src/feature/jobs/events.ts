@@ -16,7 +16,7 @@ export const jobProgress = defineEvent(
       subject,
       error,
       progress: t.Optional(
-        t.Record(t.String(), t.Unknown(), { description: "What the kind tells besides, e.g. the layers of an image." }),
+        t.Record(t.String(), t.Unknown(), { description: "Further details of its kind, e.g. the layers of an image." }),
       ),
     },
     { description: "A background job began, went on or ended." },

@@ -25,7 +25,7 @@ let jobs: Jobs;
 let stop: () => Promise<void>;
 const masking = createMasking();
 let events: SkepEvent[];
-let heard: () => void;
+let changed: () => void;
 /** What the jobs of this process do. */
 let work: Work;
 /** Ids of jobs whose work has begun in this process. */
@@ -39,7 +39,7 @@ const define = (options: JobOptions<Payload>) =>
     (payload, job) => {
       const done = work(payload, job);
       begun.add(job.id);
-      heard();
+      changed();
       return done;
     },
     options,
@@ -52,7 +52,7 @@ function open(options: JobOptions<Payload> = {}): void {
   store = openStore({ path: join(folder, "skep.db"), clock: systemClock, checkEvents: true });
   store.onCommit((written) => {
     events.push(...written.filter(({ kind }) => kind === "job_progress"));
-    heard();
+    changed();
   });
   const clockwork = createClockwork(systemClock, (error) => {
     throw error;
@@ -76,7 +76,7 @@ function crash(options?: JobOptions<Payload>): void {
 beforeEach(() => {
   folder = mkdtempSync(join(tmpdir(), "skep-jobs-"));
   events = [];
-  heard = () => {};
+  changed = () => {};
   work = async () => undefined;
   open();
 });
@@ -89,11 +89,11 @@ const start = (say = "it", wish: JobWish = {}) => jobs.enqueue(kind, { say }, { 
 /** The first event, past ones included, that shows that state or detail. */
 const until = (fits: (data: Record<string, unknown>) => boolean): Promise<Record<string, unknown>> =>
   new Promise((resolve) => {
-    heard = () => {
+    changed = () => {
       const found = events.find(({ data }) => fits(data));
       if (found) resolve(found.data);
     };
-    heard();
+    changed();
   });
 const ended = (id: string) =>
   until((data) => data["job_id"] === id && data["state"] !== "running" && data["state"] !== "queued");
@@ -115,7 +115,7 @@ function held() {
 }
 
 describe("a job", () => {
-  test("what it reports, answers and fails with is masked before it is stored or told", async () => {
+  test("what it reports, answers and fails with is masked before it is stored or published", async () => {
     const value = "hunter2-hunter2-hunter2";
     const forget = masking.add("DEPLOY", value);
     work = async ({ say }, { report }) => {

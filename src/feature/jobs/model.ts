@@ -10,7 +10,7 @@ export const Job = t.Object({
   percent: orNull(t.Number({ minimum: 0, maximum: 100, description: "Null while it is unknown." })),
   detail: orNull(t.String({ description: "What is done now." })),
   progress: orNull(
-    t.Record(t.String(), t.Unknown(), { description: "What its kind tells besides, e.g. the layers of an image." }),
+    t.Record(t.String(), t.Unknown(), { description: "Further details of its kind, e.g. the layers of an image." }),
   ),
   subject: orNull(t.String({ description: "What it works on." })),
   project_id: orNull(t.String()),

@@ -31,7 +31,7 @@ export interface Runner {
   definitionOf(kind: string): JobDefinition | undefined;
   /** Takes what is due, and notes when the next is. Call after the commit of what changed that. */
   look(): void;
-  /** Changes a job's state and tells of it; joins the transaction around it. */
+  /** Changes a job's state and publishes it; joins the transaction around it. */
   change(id: string, fields: Partial<JobRow>): JobRow | undefined;
   /** Writes a job's end; joins the transaction around it. */
   end(row: JobRow, end: JobEnd): void;

@@ -51,7 +51,7 @@ export interface Jobs {
   /** @throws Problem 404, also for another user's. */
   get(id: string, caller: Caller): Job;
   list(page: Page, caller: Caller): ListAnswer<Job>;
-  /** Asks it to stop; its state tells when it has. @throws Problem 404, 409 when it has ended. */
+  /** Asks it to stop; its state says when it has. @throws Problem 404, 409 when it has ended. */
   cancel(id: string, caller: Caller): Job;
   /** Ends the live job of that key, no matter who started it. @returns once nothing of it runs any more. */
   end(definition: Pick<JobDefinition, "kind">, key: string): Promise<void>;

@@ -28,19 +28,19 @@ async function projectOf(name: string, repository?: string): Promise<string> {
   return (await server.request<{ id: string }>("POST", "/v1/projects", { body })).body.id;
 }
 
-interface Told {
+interface Received {
   id: number;
   kind: string;
   data: { job_id: string; state: string; phases?: IndexJob["phases"] };
 }
 
 /** Events of a project's graph until one fits, past ones first. */
-async function until(id: string, fits: (event: Told) => boolean, after = 0): Promise<Told[]> {
+async function until(id: string, fits: (event: Received) => boolean, after = 0): Promise<Received[]> {
   const stop = new AbortController();
   const path = `/v1/events/stream?after=${after}&kinds=index_progress,index_complete`;
   const stream = await fetch(server.url + path, { signal: stop.signal });
   const decoder = new TextDecoder();
-  const events: Told[] = [];
+  const events: Received[] = [];
   let text = "";
   try {
     for await (const chunk of stream.body!) {
@@ -50,7 +50,7 @@ async function until(id: string, fits: (event: Told) => boolean, after = 0): Pro
       for (const frame of frames) {
         const line = /^data: (.*)$/m.exec(frame)?.[1];
         if (!line?.includes(id)) continue;
-        const event = JSON.parse(line) as Told;
+        const event = JSON.parse(line) as Received;
         events.push(event);
         if (fits(event)) return events;
       }
@@ -130,9 +130,9 @@ describe("an index", () => {
     expect(job.phases.some(({ state }) => state === "running")).toBe(false);
     const again = await post(`/index/${jobId}/cancel`, {}, id);
     expect([again.status, again.body]).toMatchObject([409, { code: "job_ended" }]);
-    const anew = await post<IndexJob>("/index", {}, id);
-    expect(anew.body.id).not.toBe(jobId);
-    const done = await until(id, ({ kind, data }) => kind === "index_complete" && data.job_id === anew.body.id);
+    const later = await post<IndexJob>("/index", {}, id);
+    expect(later.body.id).not.toBe(jobId);
+    const done = await until(id, ({ kind, data }) => kind === "index_complete" && data.job_id === later.body.id);
     expect(done.at(-1)!.data.state).toBe("succeeded");
     expect((await server.request("DELETE", `/v1/projects/${id}`)).status).toBe(204);
   });

@@ -106,7 +106,7 @@ describe("graph tools", () => {
     });
   });
 
-  test("only the execution's own project is told of; without one, the project must be named", async () => {
+  test("only the execution's own project is mentioned; without one, the project must be named", async () => {
     const { service } = shopService();
     const ask = (info: ExecutionInfo, id?: string) =>
       service.toolText(info, id, "code_graph_query", { query: "tax" }).catch((error) => error.status);

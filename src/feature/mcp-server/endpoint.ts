@@ -1,6 +1,10 @@
-/** The protocol library's handler over HTTP, loaded when the first client comes. One server object a request. */
+/**
+ * The protocol library's handler over HTTP, loaded when the first client comes. A request of the newer revision, or of
+ * an older client without a session, gets a server object of its own; an older client that initializes gets a session.
+ */
 import type * as Library from "@modelcontextprotocol/server";
 import type { Caller } from "../../http/caller.ts";
+import { createSessions, SESSION_HEADER, type Sessions } from "./sessions.ts";
 
 export type BuildServer = (
   library: typeof Library,
@@ -13,11 +17,23 @@ export interface Endpoint {
   close(): Promise<void>;
 }
 
+/** Who asks: the caller of this very request, whose rights may be others than when its session was opened. */
+export const callerOf = (ctx: Library.ServerContext, opened: Caller): Caller =>
+  (ctx.http?.authInfo?.extra?.["caller"] as Caller | undefined) ?? opened;
+
+interface Opened {
+  library: typeof Library;
+  handler: Library.McpHttpHandler;
+  sessions: Sessions;
+}
+
 /** Streams of subscriptions that are open at once. */
 const SUBSCRIPTIONS = 64;
+/** An `initialize` is short; what is longer is answered without a session. */
+const INITIALIZE_BYTES = 64 * 1024;
 
 export function createEndpoint(build: BuildServer, onError: (error: Error) => void): Endpoint {
-  let opened: Promise<{ library: typeof Library; handler: Library.McpHttpHandler }> | undefined;
+  let opened: Promise<Opened> | undefined;
   const open = () => {
     opened ??= import("@modelcontextprotocol/server").then((library) => ({
       library,
@@ -25,17 +41,33 @@ export function createEndpoint(build: BuildServer, onError: (error: Error) => vo
         onerror: onError,
         maxSubscriptions: SUBSCRIPTIONS,
       }),
+      sessions: createSessions({ library, onError, build: async (caller) => build(library, caller) }),
     }));
     return opened;
   };
   return {
     async answer(request, caller) {
-      const { handler } = await open();
+      const { library, handler, sessions } = await open();
       const authInfo = { token: "", clientId: caller.userId ?? caller.kind, scopes: [], extra: { caller } };
-      return handler.fetch(request, { authInfo });
+      if (request.headers.has(SESSION_HEADER)) return sessions.answer(request, caller, authInfo);
+      const body = await initializeIn(library, request);
+      return body === undefined ? handler.fetch(request, { authInfo }) : sessions.open(request, body, caller, authInfo);
     },
     async close() {
-      await (await opened)?.handler.close();
+      const { handler, sessions } = (await opened) ?? {};
+      await sessions?.close();
+      await handler?.close();
     },
   };
+}
+
+/** The body of the older revision's `initialize`; undefined for any other request, whose body is left unread. */
+async function initializeIn(library: typeof Library, request: Request): Promise<unknown> {
+  const length = Number(request.headers.get("content-length") ?? Number.NaN);
+  if (request.method !== "POST" || !(length <= INITIALIZE_BYTES)) return undefined;
+  if (!library.isJsonContentType(request.headers.get("content-type"))) return undefined;
+  const copy = request.clone() as Request;
+  const body: unknown = await copy.json().catch(() => undefined);
+  if (!library.isInitializeRequest(body)) return undefined;
+  return (await library.isLegacyRequest(request, body)) ? body : undefined;
 }

@@ -160,6 +160,50 @@ describe("without a credential", () => {
   });
 });
 
+describe("a session of an older client", () => {
+  const headers = { Accept: "application/json, text/event-stream" };
+  const initialize = {
+    ...{ jsonrpc: "2.0", id: 1, method: "initialize" },
+    params: { protocolVersion: "2025-11-25", capabilities: {}, clientInfo: { name: "test", version: "1" } },
+  };
+  const list = { jsonrpc: "2.0", id: 2, method: "tools/list" };
+  const open = async (token: string) => {
+    const answer = await server.request("POST", "/mcp", { token, headers, body: initialize });
+    expect(answer.status).toBe(200);
+    return answer.headers.get("mcp-session-id")!;
+  };
+  const ask = async (token: string, session: string, method = "POST") =>
+    (
+      await server.request(method, "/mcp", {
+        ...{ token, headers: { ...headers, "Mcp-Session-Id": session } },
+        ...(method === "POST" ? { body: list } : {}),
+      })
+    ).status;
+
+  test("answers the credential that opened it alone, and ends when it is asked to", async () => {
+    const session = await open(a.token);
+    expect(await ask(a.token, session)).toBe(200);
+    expect(await ask(b.token, session)).toBe(404);
+    expect(await ask(b.token, session, "DELETE")).toBe(404);
+    expect(await ask(await keyOf(a, ["read"]), session)).toBe(404);
+    expect(await ask(a.token, "never-opened")).toBe(404);
+    expect(await ask(a.token, session)).toBe(200);
+    expect(await ask(a.token, session, "DELETE")).toBe(200);
+    expect(await ask(a.token, session)).toBe(404);
+  });
+
+  test("gives way when its user opens many more, and costs no other user's", async () => {
+    const other = await open(b.token);
+    const first = await open(a.token);
+    for (let i = 0; i < 32; i++) await open(a.token);
+    expect([await ask(a.token, first), await ask(b.token, other)]).toEqual([404, 200]);
+  });
+
+  test("is not needed: what comes without one is answered by itself", async () => {
+    expect((await server.request("POST", "/mcp", { token: a.token, headers, body: list })).status).toBe(200);
+  });
+});
+
 describe("what a pipeline still needs", () => {
   const source = `id: asking
 name: Asking
@@ -201,16 +245,19 @@ steps:
     return answer.body;
   }
 
-  test("is asked of a person, and the run is made with the answer", async () => {
-    const asked: number[] = [];
-    const { call } = await connect(a.token, "2026-07-28", () => {
-      asked.push(1);
-      return { color: "green" };
-    });
-    const run = (await call("start_run", args)).json() as { id: string };
-    expect(run.id).toStartWith("run_");
-    expect(asked).toHaveLength(1);
-  });
+  test.each(REVISIONS)(
+    "is asked of a person by a client of %s, and the run is made with the answer",
+    async (revision) => {
+      const asked: number[] = [];
+      const { call } = await connect(a.token, revision, () => {
+        asked.push(1);
+        return { color: "green" };
+      });
+      const run = (await call("start_run", args)).json() as { id: string };
+      expect(run.id).toStartWith("run_");
+      expect(asked).toHaveLength(1);
+    },
+  );
 
   test("is said to the model where nobody can be asked", async () => {
     for (const revision of REVISIONS)

@@ -24,7 +24,7 @@ export type MissingInputs = ReturnType<typeof createMissingInputs>;
 export function createMissingInputs(secret: () => Uint8Array) {
   const key = () => new Uint8Array(hkdfSync("sha256", secret(), "", "skep/mcp-request-state", 32));
   return {
-    stateFor(library: typeof Library, { kind, userId, apiKeyId, sessionId }: Caller) {
+    stateFor(library: typeof Library, server: () => Library.Server, { kind, userId, apiKeyId, sessionId }: Caller) {
       const bind = () => [kind, userId, apiKeyId, sessionId].join("\0");
       const codec = library.createRequestStateCodec<State>({ key: key(), ttlSeconds: TTL_SECONDS, bind });
       return {
@@ -41,7 +41,7 @@ export function createMissingInputs(secret: () => Uint8Array) {
         },
         /** What to ask a person; undefined where nothing is missing, or the client cannot ask. */
         async question({ missing }: ToolAnswer, args: Record<string, unknown>, ctx: Library.ServerContext) {
-          if (!missing || ctx.mcpReq.inputResponses !== undefined || !canAsk(library, ctx)) return undefined;
+          if (!missing || ctx.mcpReq.inputResponses !== undefined || !canAsk(library, server, ctx)) return undefined;
           const properties = Object.fromEntries(
             missing.map(({ name, message }) => [name, { type: "string" as const, title: name, description: message }]),
           );
@@ -62,9 +62,11 @@ export function createMissingInputs(secret: () => Uint8Array) {
 
 const digestOf = (args: object): string => createHash("sha256").update(JSON.stringify(args)).digest("hex");
 
-/** Only the newer revision carries questions in answers; a client of it says whether it can ask its person. */
-function canAsk(library: typeof Library, { mcpReq }: Library.ServerContext): boolean {
+/** A client of the newer revision says with each request whether it can ask its person, an older one when it begins. */
+function canAsk(library: typeof Library, server: () => Library.Server, { mcpReq }: Library.ServerContext): boolean {
   const envelope = mcpReq.envelope as Record<string, unknown> | undefined;
-  const capabilities = envelope?.[library.CLIENT_CAPABILITIES_META_KEY] as { elicitation?: object } | undefined;
+  const capabilities = (envelope?.[library.CLIENT_CAPABILITIES_META_KEY] ?? server().getClientCapabilities()) as
+    | { elicitation?: object }
+    | undefined;
   return capabilities?.elicitation !== undefined;
 }

@@ -1,6 +1,6 @@
 /** Each pipeline as a prompt: what a person picks in a client's menu to have it run. */
 import type * as Library from "@modelcontextprotocol/server";
-import type { Ask } from "./server.ts";
+import type { AskFor } from "./server.ts";
 
 interface PipelineItem {
   id: string;
@@ -12,7 +12,7 @@ interface PipelineItem {
 const TASK = "task";
 const PAGE = 200;
 
-export function createPrompts(library: typeof Library, server: Library.Server, ask: Ask): void {
+export function createPrompts(library: typeof Library, server: Library.Server, askFor: AskFor): void {
   const refused = (text: string) => new library.ProtocolError(library.INVALID_PARAMS, text);
   const argumentsOf = ({ inputs }: PipelineItem) => [
     { name: TASK, description: "What the agents shall do.", required: true },
@@ -24,9 +24,9 @@ export function createPrompts(library: typeof Library, server: Library.Server, a
         required: input?.default === undefined && input?.required !== false,
       })),
   ];
-  server.setRequestHandler("prompts/list", async ({ params }) => {
+  server.setRequestHandler("prompts/list", async ({ params }, ctx) => {
     const query = new URLSearchParams({ limit: String(PAGE), ...(params?.cursor ? { cursor: params.cursor } : {}) });
-    const { text, isError } = await ask(() => ({ method: "GET", path: "/v1/pipelines", query }));
+    const { text, isError } = await askFor(ctx)(() => ({ method: "GET", path: "/v1/pipelines", query }));
     if (isError) throw refused(text);
     const { items, next_cursor } = JSON.parse(text) as { items: PipelineItem[]; next_cursor: string | null };
     const prompts = items
@@ -34,8 +34,11 @@ export function createPrompts(library: typeof Library, server: Library.Server, a
       .map((one) => ({ name: one.id, title: one.name, description: one.description, arguments: argumentsOf(one) }));
     return { prompts, ...(next_cursor === null ? {} : { nextCursor: next_cursor }) };
   });
-  server.setRequestHandler("prompts/get", async ({ params: { name, arguments: given = {} } }) => {
-    const { text, isError } = await ask(() => ({ method: "GET", path: `/v1/pipelines/${encodeURIComponent(name)}` }));
+  server.setRequestHandler("prompts/get", async ({ params: { name, arguments: given = {} } }, ctx) => {
+    const { text, isError } = await askFor(ctx)(() => ({
+      method: "GET",
+      path: `/v1/pipelines/${encodeURIComponent(name)}`,
+    }));
     if (isError) throw refused(text);
     const pipeline = JSON.parse(text) as PipelineItem;
     const missing = argumentsOf(pipeline).find((one) => one.required && !given[one.name]);

@@ -1,6 +1,6 @@
 /** Outputs of runs and documents, by addresses that nothing but plain words are matched against. */
 import type * as Library from "@modelcontextprotocol/server";
-import type { Ask } from "./server.ts";
+import type { AskFor } from "./server.ts";
 
 interface Kind {
   pattern: RegExp;
@@ -45,13 +45,14 @@ interface ListBody<T> {
   next_cursor: string | null;
 }
 
-export function createResources(library: typeof Library, server: Library.Server, ask: Ask): void {
+export function createResources(library: typeof Library, server: Library.Server, askFor: AskFor): void {
   server.setRequestHandler("resources/templates/list", () => ({
     resourceTemplates: KINDS.map(({ template, name, description }) => ({
       ...{ uriTemplate: template, name, description, mimeType: "application/json" },
     })),
   }));
-  server.setRequestHandler("resources/list", async ({ params }) => {
+  server.setRequestHandler("resources/list", async ({ params }, ctx) => {
+    const ask = askFor(ctx);
     const [kind = "runs", cursor] = params?.cursor === undefined ? [] : params.cursor.split(/:(.*)/s);
     const page = async <T>(path: string): Promise<ListBody<T>> => {
       const query = new URLSearchParams({ limit: String(PAGE), ...(cursor ? { cursor } : {}) });
@@ -76,11 +77,11 @@ export function createResources(library: typeof Library, server: Library.Server,
     }));
     return { resources, nextCursor: next_cursor === null ? "documents:" : `runs:${next_cursor}` };
   });
-  server.setRequestHandler("resources/read", async ({ params: { uri } }) => {
+  server.setRequestHandler("resources/read", async ({ params: { uri } }, ctx) => {
     for (const { pattern, path } of KINDS) {
       const ids = pattern.exec(uri)?.slice(1);
       if (!ids) continue;
-      const { text, isError } = await ask(() => ({ method: "GET", path: path(ids) }));
+      const { text, isError } = await askFor(ctx)(() => ({ method: "GET", path: path(ids) }));
       if (isError) throw new library.ResourceNotFoundError(uri, text);
       return { contents: [{ uri, mimeType: "application/json", text }] };
     }

@@ -4,15 +4,26 @@ import type { Base } from "../../http/base.ts";
 import type { Endpoint } from "./endpoint.ts";
 
 const description =
-  "Model Context Protocol over streamable HTTP, revisions 2025-11-25 and 2026-07-28, without sessions. What tools do is done with the caller's own rights; an API key's scopes hold for each.";
+  "Model Context Protocol over streamable HTTP, revisions 2025-11-25 (with and without sessions) and 2026-07-28. What tools do is done with the caller's own rights; an API key's scopes hold for each.";
+const tags = ["mcp"];
 
-/** Without sessions there is nothing to GET and nothing to DELETE: both are answered 405. */
+/** What is asked during a call comes in that call's own stream, so there is no stream to GET: that is answered 405. */
 export const mcpServerRoutes = (base: Base, { answer }: Pick<Endpoint, "answer">) =>
-  new Elysia({ name: "skep/mcp-server" }).use(base).post("/mcp", ({ request, caller }) => answer(request, caller), {
-    access: "user",
-    parse: "none",
-    detail: {
-      ...{ tags: ["mcp"], operationId: "askMcp", summary: "Ask this server as an MCP client", description },
-      responses: { 200: { description: "JSON-RPC, as JSON or as an event stream." } },
-    },
-  });
+  new Elysia({ name: "skep/mcp-server" })
+    .use(base)
+    .post("/mcp", ({ request, caller }) => answer(request, caller), {
+      access: "user",
+      parse: "none",
+      detail: {
+        ...{ tags, operationId: "askMcp", summary: "Ask this server as an MCP client", description },
+        responses: { 200: { description: "JSON-RPC, as JSON or as an event stream." } },
+      },
+    })
+    .delete("/mcp", ({ request, caller }) => answer(request, caller), {
+      access: "user",
+      detail: {
+        ...{ tags, operationId: "endMcpSession", summary: "End an MCP client's session" },
+        description: "The session is named in the header `Mcp-Session-Id`.",
+        responses: { 200: { description: "It is over." }, 404: { description: "There is no such session." } },
+      },
+    });

@@ -37,7 +37,7 @@ export interface Connections {
   restart(id: string): void;
   /** Ends it for good, and waits until it is gone. */
   remove(id: string): Promise<void>;
-  /** Reads anew which of its tools are approved. */
+  /** Reads again which of its tools are approved. */
   approved(id: string): void;
   refresh(id: string): Promise<void>;
   /** Tools that answer now; of one agent, or all. */
@@ -65,7 +65,7 @@ export function createConnections(deps: ConnectionsDeps): Connections {
   const ending = new Map<string, Promise<void>>();
   let isOn = false;
 
-  function tell(id: string): void {
+  function publish(id: string): void {
     const row = rows.find(id);
     if (!row) return;
     const all = rows.tools(id);
@@ -109,11 +109,11 @@ export function createConnections(deps: ConnectionsDeps): Connections {
         const waiting = all.filter(isWaiting).map(({ name }) => name);
         if (waiting.length > 0)
           logs.write(id, "skep", `New or changed, and waiting for approval: ${waiting.join(", ").slice(0, 1_000)}.`);
-        safely(id, () => tell(id));
+        safely(id, () => publish(id));
       },
       changed: () => {
         logs.flush(id);
-        safely(id, () => tell(id));
+        safely(id, () => publish(id));
       },
       log: (text) => logs.write(id, "skep", text),
       pauseMs: deps.pauseMs,
@@ -134,17 +134,17 @@ export function createConnections(deps: ConnectionsDeps): Connections {
     ending.set(id, done);
     return done;
   }
-  function sync(id: string, anew = false): void {
+  function sync(id: string, reread = false): void {
     if (!isOn) return;
     const row = rows.find(id);
     const one = running.get(id);
-    if (one && (!wanted(row) || anew || essence(row) !== essence(one.row))) void end(id);
-    if (!wanted(row)) return safely(id, () => tell(id));
+    if (one && (!wanted(row) || reread || essence(row) !== essence(one.row))) void end(id);
+    if (!wanted(row)) return safely(id, () => publish(id));
     const now = running.get(id);
     if (!now) return begin(row);
     now.row = row;
     readTo(now, rows.tools(id));
-    safely(id, () => tell(id));
+    safely(id, () => publish(id));
   }
   const find = (id: string): Running => {
     const one = running.get(id);
@@ -161,7 +161,7 @@ export function createConnections(deps: ConnectionsDeps): Connections {
     approved(id) {
       const one = running.get(id);
       if (one) readTo(one, rows.tools(id));
-      safely(id, () => tell(id));
+      safely(id, () => publish(id));
     },
     refresh: (id) => find(id).supervised.refresh(),
     tools: (agentId) =>

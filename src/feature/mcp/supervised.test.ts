@@ -11,7 +11,7 @@ function rig({ fails = () => undefined as Problem | undefined, call = async () =
   const connections: { end(why: string): void }[] = [];
   const states: ServerState[] = [];
   const listed: number[] = [];
-  let heard = () => {};
+  let changed = () => {};
   let starts = 0;
   const ports: SupervisedPorts = {
     async connect() {
@@ -33,7 +33,7 @@ function rig({ fails = () => undefined as Problem | undefined, call = async () =
     listed: (tools) => listed.push(tools.length),
     changed: () => {
       states.push({ ...supervised.state });
-      heard();
+      changed();
     },
     log() {},
     pauseMs: 1,
@@ -42,7 +42,7 @@ function rig({ fails = () => undefined as Problem | undefined, call = async () =
   const until = async (fits: () => boolean) => {
     while (!fits())
       await new Promise<void>((resolve) => {
-        heard = resolve;
+        changed = resolve;
       });
   };
   const runs = (times: number) => until(() => states.filter(({ status }) => status === "running").length >= times);

@@ -19,7 +19,7 @@ export interface SupervisedPorts {
   connect(signal: AbortSignal, onToolsChanged: () => void): Promise<Connection>;
   /** What the server lists now. */
   listed(tools: readonly unknown[]): void;
-  /** Told of each change, after it. */
+  /** Called after each change. */
   changed(): void;
   log(text: string): void;
   /** First pause before it is started again, ms; doubled each time up to LIMITS.mcpRestartMs. */

@@ -26,7 +26,7 @@ const HITS = 12;
 const LEAST_OF_BEST = 0.35;
 const PINNED = 100;
 
-/** An execution sees what its user sees, administrator or not: an agent tells a person nothing of another. */
+/** An execution sees what its user sees, administrator or not: nothing of one person reaches another through an agent. */
 export const readerFor = ({ userId }: Pick<ExecutionInfo, "userId">): Reader => ({ all: false, userId });
 
 export function createRecall({ store, clock, search, scores }: RecallDeps) {

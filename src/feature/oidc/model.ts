@@ -30,7 +30,7 @@ const fields = {
     description:
       "Domains of addresses that may be linked or made; `*` is any. Empty links known addresses of any domain.",
   }),
-  role_claim: t.Union([Name, t.Null()], { description: "Claim that tells the role, e.g. groups; a dot goes deeper." }),
+  role_claim: t.Union([Name, t.Null()], { description: "Claim that holds the role, e.g. groups; a dot goes deeper." }),
   admin_values: Words(50),
   button: Button,
   enabled: t.Boolean(),

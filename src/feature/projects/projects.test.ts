@@ -40,7 +40,7 @@ async function settled(id: string, state: Project["workspace"]["state"], at = se
     let text = "";
     for await (const chunk of stream.body!) {
       text += decoder.decode(chunk, { stream: true });
-      const told = text
+      const events = text
         .split("\n")
         .filter((line) => line.startsWith("data: {") && line.includes(id))
         .flatMap((line) => {
@@ -50,7 +50,7 @@ async function settled(id: string, state: Project["workspace"]["state"], at = se
             return [];
           }
         });
-      if (told.some((event) => event.data.workspace.state === state))
+      if (events.some((event) => event.data.workspace.state === state))
         return (await at.request<Project>("GET", `/v1/projects/${id}`)).body;
     }
     throw new Error("the stream ended");

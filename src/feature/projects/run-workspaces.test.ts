@@ -28,7 +28,7 @@ let rows: ProjectStore;
 let work: RunWorkspaces;
 let store: Store;
 let worktrees: WorktreeRelease;
-let told: SkepEvent[];
+let published: SkepEvent[];
 let project: string;
 const depth = 50;
 const log = createLog({ logLevel: "silent" });
@@ -61,11 +61,11 @@ function row(fields: Partial<ProjectRow> = {}): ProjectRow {
 beforeEach(() => {
   store = openStore({ path: ":memory:", clock: systemClock, checkEvents: true });
   stores.push(store);
-  told = [];
+  published = [];
   const bus = createBus((error) => {
     throw error;
   });
-  bus.subscribeAll((event) => told.push(event));
+  bus.subscribeAll((event) => published.push(event));
   store.onCommit(bus.deliver);
   rows = createProjectStore(store, systemClock);
   const git = createGit({ env: { PATH: process.env["PATH"] ?? "" } });
@@ -106,7 +106,7 @@ describe("workspaces of runs", () => {
     expect(rows.find(project)).toMatchObject({ workspace_state: "ready", default_branch: "main" });
   });
 
-  test("steps side by side share one worktree; their work is committed once and told once", async () => {
+  test("steps side by side share one worktree; their work is committed once and published once", async () => {
     const run = { id: runId(), project_id: project };
     const places = await Promise.all([work.prepare(run), work.prepare(run), work.prepare(run)]);
     expect(new Set(places.map((place) => place.path)).size).toBe(1);
@@ -114,7 +114,7 @@ describe("workspaces of runs", () => {
     const done = await Promise.all([work.commitStep(run, "one"), work.commitStep(run, "two")]);
     expect(done.filter((one) => one.commit !== null)).toHaveLength(1);
     await Bun.sleep(0);
-    const commits = told.filter((event) => event.kind === "workspace_changed");
+    const commits = published.filter((event) => event.kind === "workspace_changed");
     expect(commits).toMatchObject([{ project_id: project, run_id: run.id, data: { branch: `run/${run.id}` } }]);
   });
 

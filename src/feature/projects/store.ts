@@ -26,7 +26,7 @@ export interface ProjectStore {
   /** Tasks by status of each of these projects that has any. */
   taskCounts(ids: readonly string[]): Map<string, Record<string, number>>;
   insert(row: ProjectRow): void;
-  /** Changes a row and tells of it. No-op when it is gone. */
+  /** Changes a row and publishes it. No-op when it is gone. */
   update(id: string, fields: Partial<ProjectRow>, change: ProjectChange): void;
   remove(row: ProjectRow): void;
 }

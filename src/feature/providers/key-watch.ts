@@ -19,7 +19,7 @@ export interface KeyWatch {
 const keyOf = (providerId: string): string => `provider-key:${providerId}`;
 
 export function createKeyWatch({ notify, resolve, isOpen }: KeyWatchDeps): KeyWatch {
-  /** Keys that were refused and not heard of since; saves a look-up at every call. */
+  /** Refused keys whose refusal is still recorded; saves a look-up at every call. */
   const failing = new Set<string>();
   const refuse = (provider: string, userId: string | undefined): void => {
     failing.add(`${provider}\n${userId ?? ""}`);

@@ -91,7 +91,7 @@ describe("providers", () => {
     expect([(await call("DELETE", path)).status, (await call("GET", path)).status]).toEqual([404, 404]);
   });
 
-  test("a refused key, a server that is away and a redirect are told, without the key", async () => {
+  test("a refused key, a server that is away and a redirect are reported, without the key", async () => {
     await call("PUT", `${PROVIDERS}/custom-away`, { base_url: "http://127.0.0.1:9/v1", api_key: KEY });
     expect(await tryIt("custom-away")).toMatchObject({ ok: false, models: [] });
     models.get("/refuses/models", { error: { message: `bad key ${KEY}` } }, 401);

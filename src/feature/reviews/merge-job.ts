@@ -1,5 +1,5 @@
 /**
- * A merge as a background job: a crash, a stop or a caller that goes away leaves it to be finished. Whoever asked waits
+ * A merge as a background job: a crash, a stop or a caller that goes away leaves it to be finished. The caller waits
  * for its end, for a while.
  */
 import { type Static, Type as t } from "@sinclair/typebox";

@@ -136,8 +136,8 @@ describe("merging", () => {
       const [first, second] = [await run("add", name), await run("more", name)];
       const merged = await merge(first.id, { strategy });
       expect([merged.status, merged.body]).toMatchObject([200, { strategy, into: "trunk", pushed: false }]);
-      const told = await event(`run_id=${first.id}`, ({ kind }) => kind === "run_merged");
-      expect(told.data).toEqual({ strategy, into: "trunk", commit: merged.body.commit });
+      const published = await event(`run_id=${first.id}`, ({ kind }) => kind === "run_merged");
+      expect(published.data).toEqual({ strategy, into: "trunk", commit: merged.body.commit });
       const late = await merge(second.id, { strategy });
       expect(late.status).toBe(200);
       expect(git(repository, "rev-parse", "trunk")).toBe(late.body.commit);

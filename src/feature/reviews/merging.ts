@@ -48,7 +48,7 @@ export interface Merging {
 const MAX_PATCH_BYTES = 10 * 1024 * 1024;
 const TITLE_CHARACTERS = 72;
 const NAMED_FILES = 10;
-/** Longer than that, and whoever asked gets the job instead. */
+/** Longer than that, and the caller gets the job instead. */
 const WAIT_MS = 30_000;
 
 export function createMerging({ store, rows, views, audit, branches, tasks, jobs }: MergingDeps): Merging {
@@ -85,7 +85,12 @@ export function createMerging({ store, rows, views, audit, branches, tasks, jobs
       if (cut) throw conflict("The patch is longer than 10 MB. Read it by pages, without `format`.", "patch_too_large");
       return patch;
     },
-    merge(id, { strategy = "merge", into = null, message, push = false, task = false }, caller, waitMs = WAIT_MS) {
+    async merge(
+      id,
+      { strategy = "merge", into = null, message, push = false, task = false },
+      caller,
+      waitMs = WAIT_MS,
+    ) {
       const { row, branch } = find(id, caller);
       if (push && !caller.admin)
         throw forbidden(

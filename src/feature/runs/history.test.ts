@@ -33,12 +33,12 @@ test("an agent reads the runs of the user it works for and of no other user it w
     read[name] = [...new Set(result?.output.match(/run_[0-9a-z]{26}/g))];
     const session = rig.services.sessions.live().find(({ run_id }) => run_id === id)!;
     const execution = { id: "exe_x", sessionId: session.id, agentId: "worker", userId: session.user_id ?? undefined };
-    const told = runs.views.history(
+    const history = runs.views.history(
       {},
       { limit: 50, after: null },
       { kind: "execution", admin: false, execution },
     ).items;
-    expect(told.map(({ run_id }) => run_id)).toEqual(read[name]);
+    expect(history.map(({ run_id }) => run_id)).toEqual(read[name]);
     asked.reply([{ tool: "complete", input: { summary: "done" } }]);
     await rig.ended(id);
   }

@@ -40,8 +40,8 @@ test("events name only the skills that were put in: not one that is switched off
   const { request, reply } = await model.next();
   expect(request.system).toContain("Text of kept.");
   expect(request.system).not.toContain("Text of off.");
-  const told = rig.events().find(({ data }) => String(data["title"]).startsWith("skills put in"));
-  expect(told?.data).toMatchObject({ title: "skills put in: kept", skills: ["kept"] });
+  const event = rig.events().find(({ data }) => String(data["title"]).startsWith("skills put in"));
+  expect(event?.data).toMatchObject({ title: "skills put in: kept", skills: ["kept"] });
   reply([{ tool: "complete", input: { summary: "s" } }]);
   await rig.ended(id);
 });

@@ -79,7 +79,7 @@ describe("updates", () => {
     expect(asked).toEqual([]);
   });
 
-  test("a newer version is told of, by the check and by one notification; nothing about this instance is sent", async () => {
+  test("a newer version is reported by the check and by one notification; nothing about this instance is sent", async () => {
     answer = () => new Response(publisher.seal(newer));
     const server = await started(watching());
     await framesUntil(

@@ -23,7 +23,7 @@ export interface UsageDeps {
 }
 
 export interface UsageLog {
-  /** Logs a call and tells of it (`llm_call`). Joins the transaction around it. */
+  /** Logs a call and publishes `llm_call`. Joins the transaction around it. */
   record(call: LlmCallRecord): LlmCall;
   /** The engine's way in: the reply of one call of an execution. */
   recordCall(tx: WriteTx, execution: Execution, reply: ModelReply, purpose?: CallPurpose): void;

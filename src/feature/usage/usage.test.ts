@@ -195,8 +195,10 @@ describe("sums", () => {
 
   test("the row, its event and a rolled-back transaction agree", () => {
     const { usage, store } = openLog();
-    const told: unknown[] = [];
-    store.onCommit((events) => told.push(...events.map((event) => [event.kind, event.agent_id, event.data["id"]])));
+    const published: unknown[] = [];
+    store.onCommit((events) =>
+      published.push(...events.map((event) => [event.kind, event.agent_id, event.data["id"]])),
+    );
     const made = usage.record(call({ runId: "run_1", sessionId: "sess_1" }));
     expect(() =>
       store.write(() => {
@@ -205,7 +207,7 @@ describe("sums", () => {
       }),
     ).toThrow("undone");
     expect(usage.list({ limit: 10, after: null }, {}).items).toEqual([made]);
-    expect(told).toEqual([["llm_call", "engineer", made.id]]);
+    expect(published).toEqual([["llm_call", "engineer", made.id]]);
     expect(made).toMatchObject({ duration_ms: 13, time_to_first_token_ms: 3, cost_usd: 0.1, run_id: "run_1" });
     store.close();
   });

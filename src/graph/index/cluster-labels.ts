@@ -2,7 +2,7 @@
 import type { CodeGraph, Community } from "../code-graph.ts";
 import { wordsOf } from "../words.ts";
 
-/** Folder and name words that tell nothing. */
+/** Folder and name words that say nothing. */
 const DULL = new Set(
   "src lib source app packages package main index test tests spec internal pkg cmd core common utils util helpers get set is has to from of the and with for on by in new create make do add remove update delete init run handle value data type types name id key default constructor self this file object item list".split(
     " ",

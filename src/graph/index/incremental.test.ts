@@ -105,9 +105,9 @@ function scramble(tree: SourceTree, paths: string[], random: (below: number) => 
     [`${name} renamed`, () => text.replaceAll(new RegExp(`\\b${name}\\b`, "g"), `${name}X`)],
     [`the first ${name} is ${other}`, () => text.replace(name, other)],
   ];
-  const [told, edited] = edits[random(edits.length)]!;
+  const [description, edited] = edits[random(edits.length)]!;
   tree.write(path, edited());
-  return `${path}: ${told}`;
+  return `${path}: ${description}`;
 }
 
 const seed = Number(process.env["SKEP_SEED"] || Date.now() % 1_000_000);

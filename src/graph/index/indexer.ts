@@ -177,7 +177,7 @@ async function walkRepository(options: IndexOptions, phases: Phases): Promise<Wa
   return walk;
 }
 
-/** What tells whether anything changed: which files there are, their sizes and times, and the configurations' content. */
+/** What shows whether anything changed: which files there are, their sizes and times, and the configurations' content. */
 export function fingerprintOf(sources: SourceFiles, walk: Walk): string {
   let text = "";
   for (const { path, size, modified } of walk.files) text += `${path}\n${size} ${modified}\n`;

@@ -1,6 +1,6 @@
 /**
  * Git's index of a repository, with what is known of its files beyond it. Git's own is not ours to write to, and often
- * tells little: after a clone or a change of owner every file looks new. What was read once is remembered in a copy,
+ * says little: after a clone or a change of owner every file looks new. What was read once is remembered in a copy,
  * for as long as git's stays as it is.
  */
 import { mkdirSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from "node:fs";

@@ -19,7 +19,7 @@ async function indexed(files: Record<string, string>): Promise<{ tree: SourceTre
   return { tree, session };
 }
 
-const told = ({ files, symbols }: Changes) => ({
+const named = ({ files, symbols }: Changes) => ({
   files: files.map(({ path, status, from }) => `${status} ${from === undefined ? "" : `${from} → `}${path}`),
   symbols: symbols.map(({ symbol, change }) => `${change} ${symbol.qualified_name}`).sort(),
 });
@@ -32,7 +32,7 @@ test("edited, staged, renamed, deleted and untracked files become symbols", asyn
   tree.git("mv", "src/main.ts", "src/start.ts");
   tree.git("rm", "-q", "src/old.ts");
   tree.write("src/new.ts", "export function fresh() {}\n");
-  expect(told(await session.changes())).toEqual({
+  expect(named(await session.changes())).toEqual({
     files: [
       "modified src/cart.ts",
       "untracked src/new.ts",
@@ -44,30 +44,30 @@ test("edited, staged, renamed, deleted and untracked files become symbols", asyn
   });
 });
 
-test("what was deleted and added since the commit is told as such also when the graph was made afterwards", async () => {
+test("what was deleted and added since the commit is reported as such also when the graph was made afterwards", async () => {
   const { tree, session } = await indexed({ ...SHOP, "src/old.ts": "export function old() {}\n" });
   tree.git("rm", "-q", "src/old.ts");
   tree.write("src/tax.ts", "export function fresh() {}\n");
-  const before = told(await session.changes());
+  const before = named(await session.changes());
   expect(before.symbols).toEqual(["added fresh", "deleted old", "deleted round", "deleted withTax"]);
   await session.index({ force: false });
-  expect(told(await session.changes())).toEqual(before);
+  expect(named(await session.changes())).toEqual(before);
 });
 
 test("each state of the tree and of its index is seen at once, and the repository is not written to", async () => {
   const { tree, session } = await indexed(SHOP);
   const index = () => readFileSync(join(tree.root, ".git/index")).toString("hex");
   const untouched = index();
-  expect(told(await session.changes()).files).toEqual([]);
+  expect(named(await session.changes()).files).toEqual([]);
   // The same size in the same second: only the content tells.
   tree.write("src/tax.ts", SHOP["src/tax.ts"].replace("* 1.2", "* 1.4"));
-  expect(told(await session.changes()).symbols).toEqual(["modified withTax"]);
+  expect(named(await session.changes()).symbols).toEqual(["modified withTax"]);
   expect(index()).toBe(untouched);
   tree.git("commit", "-qam", "second");
-  expect(told(await session.changes()).files).toEqual([]);
-  expect(told(await session.changes("HEAD~1")).symbols).toEqual(["modified withTax"]);
+  expect(named(await session.changes()).files).toEqual([]);
+  expect(named(await session.changes("HEAD~1")).symbols).toEqual(["modified withTax"]);
   tree.git("rm", "-q", "--cached", "src/main.ts");
-  expect(told(await session.changes()).files).toContain("untracked src/main.ts");
+  expect(named(await session.changes()).files).toContain("untracked src/main.ts");
 });
 
 test("before the first commit and without git there is an answer too", async () => {

@@ -24,7 +24,7 @@ async function resolve(files: Files): Promise<Resolution> {
   return resolveFiles({ files: sources, configs: [], readConfig: () => undefined });
 }
 
-/** The edges of a file, told by names. */
+/** The edges of a file, by name. */
 function edges({ repo, edgesOf }: Resolution, file: number): string[] {
   const name = (end: number) =>
     end < 0 ? repo.files[-1 - end]!.path : `${repo.files[repo.fileOf(end)]!.path}#${repo.name(end)}`;

@@ -238,7 +238,7 @@ export function createSurfaces(engine: Engine): (file: number) => Surface {
         if (parent < 0 || label !== "Method") continue;
         if (rules.overloads && repo.label(parent) === "Interface") whole.push(text);
         if (name !== rules.constructorName && !repo.has(symbol, SymbolFlag.Constructor)) continue;
-        // Who makes an instance names the class, or was handed it: then its type arguments tell what is made.
+        // Who makes an instance names the class, or was handed it: then its type arguments say what is made.
         if (repo.column(parent, "typeParameters") >= 0) whole.push(text);
         else put(repo.name(parent), text);
       }

@@ -245,8 +245,8 @@ describe("graph client", () => {
        const client = createGraphClient({ command: ${command} });
        const graph = client.project(${JSON.stringify({ root: tree.root, store: tree.store })});
        await graph.status();
-       let told = false;
-       await graph.index({ force: false, progress: () => { if (!told) console.log(client.pids().join(" ")); told = true; } });`,
+       let printed = false;
+       await graph.index({ force: false, progress: () => { if (!printed) console.log(client.pids().join(" ")); printed = true; } });`,
     );
     const parent = Bun.spawn([process.execPath, script], { stdout: "pipe" });
     const { value } = await parent.stdout.getReader().read();

@@ -141,13 +141,13 @@ describe("A45: what is lost or damaged", () => {
     const pageBytes = 4_096;
     const pages = statSync(join(good, "skep.db")).size / pageBytes;
     const noise = Buffer.alloc(pageBytes, 0xa5);
-    let told = 0;
+    let refusals = 0;
     for (let page = pages - 1; page > 0; page -= Math.ceil(pages / 16)) {
       const data = await furnished();
       damage(join(data, "skep.db"), page * pageBytes, noise);
       const { code, stderr, url, stop } = await startOrRefusal(data);
       if (url === undefined) {
-        told++;
+        refusals++;
         expect([page, code]).toEqual([page, 1]);
         expect(stderr).toMatch(/skep: The database skep\.db is damaged/);
         expect(stderr).not.toMatch(/^\s+at /m);
@@ -159,7 +159,7 @@ describe("A45: what is lost or damaged", () => {
             const answer = await fetch(`${url}/v1/${path}`);
             const body = answer.headers.get("content-type")?.includes("json") ? await answer.json() : {};
             await answer.body?.cancel().catch(() => {});
-            if (answer.status === 503) told++;
+            if (answer.status === 503) refusals++;
             return answer.status === 503 ? (body as { code: string }).code : String(answer.status);
           },
         ),
@@ -170,7 +170,7 @@ describe("A45: what is lost or damaged", () => {
       ]);
       expect([page, await stop()]).toEqual([page, 0]);
     }
-    expect(told).toBeGreaterThan(0);
+    expect(refusals).toBeGreaterThan(0);
   });
 
   test("damaged while it runs, it goes on, says so, and stops in order", async () => {

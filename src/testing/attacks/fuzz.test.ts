@@ -251,7 +251,7 @@ function bodyOf(
   return { headers: typed, body: JSON.stringify(value) };
 }
 
-interface Heard {
+interface Answer {
   status: number;
   text: string;
   /** Content type without parameters. */
@@ -260,7 +260,7 @@ interface Heard {
 }
 
 /** Sends and reads the answer; of a stream only its head. */
-async function ask(method: string, { path, headers, body }: Sent, credential: Headers): Promise<Heard> {
+async function ask(method: string, { path, headers, body }: Sent, credential: Headers): Promise<Answer> {
   const leave = new AbortController();
   const timer = setTimeout(() => leave.abort(), HANG_MS);
   const started = performance.now();
@@ -281,7 +281,7 @@ async function ask(method: string, { path, headers, body }: Sent, credential: He
 }
 
 /** What is wrong with an answer, or undefined. */
-function fault({ operation }: Described, { status, text, type, ms }: Heard): string | undefined {
+function fault({ operation }: Described, { status, text, type, ms }: Answer): string | undefined {
   if (status === 0) return `no answer after ${Math.round(ms)} ms: ${text}`;
   if (ms > HANG_MS) return `answered after ${Math.round(ms)} ms`;
   const code = type === "application/problem+json" ? ((JSON.parse(text) as { code: string }).code ?? "") : "";
@@ -315,16 +315,16 @@ describe("any input", () => {
         for (let round = 0; round < ROUNDS[who as Credential]; round++) {
           const kind = (["valid", "nearly", "garbage"] as const)[round % 3]!;
           const sent = compose(one, kind, inputs, dice);
-          const heard = await ask(one.method, sent, credential());
+          const answer = await ask(one.method, sent, credential());
           requests++;
-          if (heard.status < 300) succeeded++;
-          const wrong = fault(one, heard);
+          if (answer.status < 300) succeeded++;
+          const wrong = fault(one, answer);
           if (wrong)
             findings.push(
               `${one.method} ${sent.path.slice(0, 200)} by ${who}: ${wrong}\n  ${String(sent.body).slice(0, 300)}`,
             );
           // A log-out or a changed password ends the session that the rest goes on with.
-          if (heard.status < 300 && /auth\/(logout|sessions)|users\//.test(one.path)) await signInAgain();
+          if (answer.status < 300 && /auth\/(logout|sessions)|users\//.test(one.path)) await signInAgain();
         }
     expect(findings).toEqual([]);
     // Else the input was never good enough to get past the first check.

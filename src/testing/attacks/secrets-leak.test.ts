@@ -83,7 +83,7 @@ describe.each(["process", "docker"] as const)("a whole run in the %s sandbox", (
     if (answer.status >= 400) throw new Error(`${method} ${path}: ${answer.status} ${JSON.stringify(answer.body)}`);
     return answer.body;
   };
-  const told = async (...given: Parameters<typeof call>) => {
+  const must = async (...given: Parameters<typeof call>) => {
     const body = await call(...given);
     answers.push(JSON.stringify(body));
     return body;
@@ -103,7 +103,7 @@ describe.each(["process", "docker"] as const)("a whole run in the %s sandbox", (
     admin = await setupAdmin(server);
     user = await makeUser(server, admin, "user@example.test");
     await furnish();
-    const made = await told("POST", "/v1/runs", { pipeline_id: "leak", task_description: "tell" }, user.token);
+    const made = await must("POST", "/v1/runs", { pipeline_id: "leak", task_description: "tell" }, user.token);
     run = made["id"] as string;
     const token = join(server.data, "workspaces", run, "token");
     await waitFor(() => existsSync(token), "the agent to be at work");
@@ -126,10 +126,10 @@ describe.each(["process", "docker"] as const)("a whole run in the %s sandbox", (
   });
 
   async function furnish(): Promise<void> {
-    await told("POST", "/v1/agents", { id: "leaker", prompt: "You tell all.", network: "none", memory_mb: 128 });
+    await must("POST", "/v1/agents", { id: "leaker", prompt: "You tell all.", network: "none", memory_mb: 128 });
     const source =
       "id: leak\nname: Leak\ndefaults: { model: demo/scripted }\nsteps:\n  - id: leak\n    agent: leaker\n    input: tell\n    outputs: [answer]\n";
-    await told("POST", "/v1/pipelines", { source });
+    await must("POST", "/v1/pipelines", { source });
     for (const [name, value] of [
       ["CANARY", `old-${secrets.secret}`],
       ["CANARY_LINES", secrets.lines.join("\n")],
@@ -144,13 +144,13 @@ describe.each(["process", "docker"] as const)("a whole run in the %s sandbox", (
       });
       expect(made.status).toBe(201);
       answers.push(JSON.stringify(made.body));
-      if (name !== "UNUSED") await told("POST", `/v1/secrets/${made.body["id"]}/grant/leaker`);
+      if (name !== "UNUSED") await must("POST", `/v1/secrets/${made.body["id"]}/grant/leaker`);
     }
-    await told("PUT", "/v1/secrets/CANARY", { value: secrets.secret });
+    await must("PUT", "/v1/secrets/CANARY", { value: secrets.secret });
     const base_url = "http://127.0.0.1:9/v1";
-    await told("PUT", "/v1/settings/providers/custom-canary", { base_url, api_key: keys.provider });
-    await told("PUT", "/v1/settings/user-providers/custom-canary", { api_key: keys.own }, user.token);
-    await told("POST", "/v1/auth/oidc", {
+    await must("PUT", "/v1/settings/providers/custom-canary", { base_url, api_key: keys.provider });
+    await must("PUT", "/v1/settings/user-providers/custom-canary", { api_key: keys.own }, user.token);
+    await must("POST", "/v1/auth/oidc", {
       ...{ slug: "canary", name: "C", issuer: "https://127.0.0.1:9/", client_id: "c", client_secret: others.oidc },
     });
     // Shown once, by design: kept out of the answers that are searched.

@@ -1,6 +1,6 @@
 /**
  * A server whose event loop is watched while an agent's tools, or a request, work on input made to be slow. The server
- * says itself how much its main thread worked before it answered a neighbour: told in the processor's time, it holds on
+ * says itself how much its main thread worked before it answered a neighbour: measured in processor time, it holds on
  * a busy machine.
  */
 import { expect } from "bun:test";
@@ -55,8 +55,8 @@ export async function stallRig({ inProject = false } = {}) {
   const project = inProject ? ((await must("POST", "/v1/projects", { name: "P" }))["id"] as string) : undefined;
   const watch = await watchLoop(server);
 
-  /** @returns what the model was told of its calls, and the longest stall meanwhile. */
-  async function play({ calls, files = {}, schema }: Case): Promise<{ told: string; stallMs: number }> {
+  /** @returns what the model got as results of its calls, and the longest stall meanwhile. */
+  async function play({ calls, files = {}, schema }: Case): Promise<{ output: string; stallMs: number }> {
     const id = `stall-${++made}`;
     const steps = [{ id: "work", agent: "stranger", input: "Do it.", ...(schema ? { output_schema: schema } : {}) }];
     await must("POST", "/v1/pipelines", { id, name: id, steps });
@@ -88,7 +88,7 @@ export async function stallRig({ inProject = false } = {}) {
     const results = ((second?.body as { messages?: { role: string; content: unknown }[] })?.messages ?? []).filter(
       ({ role }) => role === "tool",
     );
-    return { told: results.length > 0 ? JSON.stringify(results) : callsIn(events), stallMs };
+    return { output: results.length > 0 ? JSON.stringify(results) : callsIn(events), stallMs };
   }
 
   return {
@@ -98,9 +98,9 @@ export async function stallRig({ inProject = false } = {}) {
     must,
     play,
     async expectNoStall(one: Case) {
-      let { told, stallMs } = await play(one);
-      for (let tries = 1; tries < TRIES && isLong(stallMs); tries++) ({ told, stallMs } = await play(one));
-      expect([one.name, told.slice(0, 20_000)]).toEqual([one.name, expect.stringMatching(one.says)]);
+      let { output, stallMs } = await play(one);
+      for (let tries = 1; tries < TRIES && isLong(stallMs); tries++) ({ output, stallMs } = await play(one));
+      expect([one.name, output.slice(0, 20_000)]).toEqual([one.name, expect.stringMatching(one.says)]);
       expect([one.name, stallMs, isLong(stallMs)]).toEqual([one.name, stallMs, false]);
     },
     /** The same of a request, which is made again. @returns its last answer's status. */

@@ -13,8 +13,8 @@ const ADDON_LIBRARIES = ["libstdc++.so.6", "libgcc_s.so.1"];
  * @throws Error when this machine lacks one.
  */
 export function sharedLibraries(binary: string): string[] {
-  const told = Bun.spawnSync(["ldd", binary]).stdout.toString();
-  const named = [...told.matchAll(/(?:=> )?(\/\S+) \(0x/g)].map(([, path]) => path!);
+  const libraries = Bun.spawnSync(["ldd", binary]).stdout.toString();
+  const named = [...libraries.matchAll(/(?:=> )?(\/\S+) \(0x/g)].map(([, path]) => path!);
   const folder = named.find((path) => path.includes("libc.so."))!.replace(/\/[^/]+$/, "");
   return [...new Set([...named, ...ADDON_LIBRARIES.map((name) => `${folder}/${name}`)])];
 }

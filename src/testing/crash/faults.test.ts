@@ -42,7 +42,7 @@ async function served(data: string, env: Record<string, string> = {}): Promise<T
   return server;
 }
 
-const heard = (server: TestServer, fits: (event: SkepEvent) => boolean) =>
+const eventOf = (server: TestServer, fits: (event: SkepEvent) => boolean) =>
   new Promise<SkepEvent>((resolve) => {
     const reader = readEvents(server.url, 0, (event) => {
       if (!fits(event)) return;
@@ -101,9 +101,9 @@ describe("a full disk", () => {
       const secret = (name: string, size = 20_000) => ({ name, value: "x".repeat(size), description: "" });
       const write = (name: string) => server.request("POST", "/v1/secrets", { body: secret(name) });
       expect((await write("BEFORE")).status).toBe(201);
-      const ended = heard(server, isEnd);
+      const ended = eventOf(server, isEnd);
       const run = await start(server, "six");
-      await heard(server, ({ kind }) => kind === "tool_call_start");
+      await eventOf(server, ({ kind }) => kind === "tool_call_start");
 
       const filler = openSync(join(room, "filler"), "w");
       clean.push(() => closeSync(filler));
@@ -154,18 +154,18 @@ describe.skipIf(!docker)("the Docker engine", () => {
     clean.push(way.cut);
     const image = { AGENT_IMAGE: await testImage(docker!), IMAGE_PULL: "false" };
     const server = await served(data, { SANDBOX: "docker", DOCKER_HOST: way.address, DEMO_SCRIPT: script, ...image });
-    const ended = heard(server, isEnd);
+    const ended = eventOf(server, isEnd);
     const run = await start(server, "two");
-    await heard(server, ({ kind }) => kind === "tool_call_start");
+    await eventOf(server, ({ kind }) => kind === "tool_call_start");
     await way.cut();
-    const told = await heard(
+    const notice = await eventOf(
       server,
       ({ kind, data: { title } }) => kind === "activity" && /sandbox|Docker/.test(String(title)),
     );
-    expect(String(told.data["title"])).toMatch(/Docker at unix:.* does not answer|The sandbox is gone/);
+    expect(String(notice.data["title"])).toMatch(/Docker at unix:.* does not answer|The sandbox is gone/);
     expect((await runOf(server, run)).status).toBe("running");
-    // Said once, however often it is tried, and told by the run for as long as it lasts.
-    const waits = await heard(server, ({ data: { title } }) => /^Waits: Docker at unix:/.test(String(title)));
+    // Said once, however often it is tried, and shown by the run for as long as it lasts.
+    const waits = await eventOf(server, ({ data: { title } }) => /^Waits: Docker at unix:/.test(String(title)));
     expect((await runOf(server, run)).waiting_reason).toBe(String(waits.data["title"]).replace("Waits: ", ""));
     await way.mend();
     expect((await ended).kind).toBe("run_complete");
@@ -183,19 +183,19 @@ describe.skipIf(!docker)("the Docker engine", () => {
     expect(await docker!.containers.list([`skep.run=${run.id}`])).toEqual([]);
   }, 60_000);
 
-  test("that loses a container under a command has the model told, and the run goes on in a new one", async () => {
+  test("that loses a container under a command tells the model, and the run goes on in a new one", async () => {
     const data = folder();
     const script = layOut(data, twoSteps({ commandMs: 2_000, replyMs: 20 }));
     const env = { SANDBOX: "docker", AGENT_IMAGE: await testImage(docker!), IMAGE_PULL: "false", DEMO_SCRIPT: script };
     const server = await served(data, env);
-    const ended = heard(server, isEnd);
+    const ended = eventOf(server, isEnd);
     const run = await start(server, "two");
     const journal = join(data, "workspaces", run.id, "journal");
     while (!existsSync(journal)) await Bun.sleep(20);
     const [container] = await docker!.containers.list([`skep.run=${run.id}`]);
     await docker!.containers.kill(container!.id);
-    const told = await heard(server, ({ data: { interrupted } }) => interrupted === true);
-    expect(told.data).toMatchObject({ ok: false, tool: "bash" });
+    const notice = await eventOf(server, ({ data: { interrupted } }) => interrupted === true);
+    expect(notice.data).toMatchObject({ ok: false, tool: "bash" });
     expect((await ended).kind).toBe("run_complete");
     expect(readFileSync(journal, "utf8").match(/begin \S+ 1_1/g)).toHaveLength(2);
     expect(await docker!.containers.list([`skep.run=${run.id}`])).toEqual([]);
@@ -207,12 +207,12 @@ describe.skipIf(!docker)("the Docker engine", () => {
     const env = { SANDBOX: "docker", AGENT_IMAGE: "skep/not-here:1", IMAGE_PULL: "false", DEMO_SCRIPT: script };
     const server = await served(data, env);
     const run = await start(server, "two");
-    await heard(server, isEnd);
+    await eventOf(server, isEnd);
     const { status, error } = await runOf(server, run);
     expect({ status, code: error?.code }).toEqual({ status: "failed", code: "image_missing" });
     expect(error?.message).toContain("skep image load FILE");
     expect(error?.message).toContain("skep image build");
-    const notice = await heard(
+    const notice = await eventOf(
       server,
       ({ kind, data: { title } }) => kind === "notification" && title === "The agents' image is missing",
     );

@@ -122,10 +122,10 @@ export async function openLane(run: CrashRun, env: Record<string, string>, timeo
     hear: (event: SkepEvent) => void,
   ): Promise<SkepEvent[]> {
     const due = Promise.withResolvers<void>();
-    let heard = 0;
+    let received = 0;
     const reader: EventReader = readEvents(server.url, from, (event) => {
       hear(event);
-      if (event.run_id !== undefined && ++heard === events) due.resolve();
+      if (event.run_id !== undefined && ++received === events) due.resolve();
       if (isRunEnd(event)) due.resolve();
     });
     const asked = create().catch(() => {});

@@ -1,6 +1,6 @@
 /**
  * A server that is killed while it imports tasks, gives them out, takes webhooks and merges a run, all at the same time.
- * Afterwards whoever asked asks again, as clients and code hosts do.
+ * Afterwards the callers ask again, as clients and code hosts do.
  */
 import { mkdtempSync, rmSync } from "node:fs";
 import { join } from "node:path";

@@ -2,7 +2,7 @@
 import { describe, expect, setDefaultTimeout, test } from "bun:test";
 import type { MemoryEntry } from "../../feature/memory/model.ts";
 import { hasBrowser } from "../browser.ts";
-import { visit } from "./visitor.ts";
+import { PHONE, visit } from "./visitor.ts";
 import { withDashboard } from "./with-dashboard.ts";
 
 setDefaultTimeout(180_000);
@@ -41,7 +41,7 @@ describe.skipIf(!hasBrowser())("memory", () => {
     expect(faults).toEqual([]);
   });
 
-  test("what nobody has confirmed is named so, read and confirmed; a deleted entry is put back; links are listed", async () => {
+  test("what nobody has confirmed is marked, read and confirmed; a deleted entry is put back; links are listed", async () => {
     const { server, browser } = dashboard();
     const { page, close, open, faults } = await visit(browser, server.url);
     await open("/memory/engineer?state=unconfirmed");
@@ -77,6 +77,31 @@ describe.skipIf(!hasBrowser())("memory", () => {
     await page.getByRole("button", { name: "Write it" }).click();
     await page.getByRole("heading", { name: "Manuals use short sentences" }).waitFor();
     expect(await page.locator("main img").count()).toBe(0);
+    await close();
+    expect(faults).toEqual([]);
+  });
+
+  test("a vault is gone through, and of two entries that contradict each other one is said to hold", async () => {
+    const { server, browser } = dashboard();
+    const write = (title: string, content: string) =>
+      server.request("POST", "/v1/memory/vaults/reviewer/entries", { body: { title, content, type: "fact" } });
+    await write("Deploy day", "The shop is deployed on Tuesday at 9.");
+    await write("Day of deploys", "The shop is deployed on Friday at 9.");
+    const { page, close, open, faults, axe, overflow } = await visit(browser, server.url);
+    await open("/memory/reviewer?tab=contradictions");
+    await page.getByText("No two entries are known to contradict each other.").waitFor();
+    await page.getByRole("button", { name: "Go through it now" }).click();
+    await page.getByText("Done: 0 entries merged, 1 contradiction listed.").waitFor();
+    const pair = page.getByRole("list", { name: "Contradictions" });
+    await pair.getByRole("region", { name: "Deploy day" }).getByText("Only here:").waitFor();
+    expect(await axe()).toEqual([]);
+    await page.setViewportSize(PHONE);
+    expect(await overflow()).toBeLessThanOrEqual(0);
+    await pair.getByRole("button", { name: "This one holds: Deploy day" }).click();
+    await page.getByText("No two entries are known to contradict each other.").waitFor();
+    const path = `/v1/memory/vaults/reviewer/entries/${encodeURIComponent("fact/day-of-deploys")}`;
+    const { body } = await server.request<MemoryEntry>("GET", path);
+    expect(body.superseded_by).toBe("fact/deploy-day");
     await close();
     expect(faults).toEqual([]);
   });

@@ -13,7 +13,7 @@ type Needs = Core & { jobs: Pick<Jobs, "enqueue">; agents: Pick<Agents, "exists"
 
 /** What the test looks at. */
 export interface BellDiary {
-  heard: string[];
+  calls: string[];
   owners: string[];
 }
 
@@ -39,7 +39,7 @@ export const createBells = (diary: BellDiary) =>
           return { ok: true, output: `rung ${ring(times)} times` };
         },
       };
-      const said = (what: string) => () => void diary.heard.push(what);
+      const said = (what: string) => () => void diary.calls.push(what);
       return {
         service: { rung: () => rung },
         routes: bellRoutes(base, (times, { userId }) => jobs.enqueue(job, { times }, { userId })),

@@ -9,6 +9,7 @@ import {
   ResourceTemplate,
   type ServerContext,
 } from "@modelcontextprotocol/server";
+import { pushingTools } from "./conformance-asking.ts";
 
 const PNG = "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mP8z8BQDwAEhQGAhKmMIQAAAABJRU5ErkJggg==";
 const WAV = "UklGRiQAAABXQVZFZm10IBAAAAABAAEARKwAAIhYAQACABAAZGF0YQAAAAA=";
@@ -31,10 +32,14 @@ const pause = () => new Promise((wake) => setTimeout(wake, 50));
 export function conformanceServer(): McpServer {
   const server = new McpServer(
     { name: "conformance", version: "1" },
-    { capabilities: { logging: {}, completions: {} }, requestState: { verify: codec.verify } },
+    {
+      capabilities: { logging: {}, completions: {}, resources: { subscribe: true } },
+      requestState: { verify: codec.verify },
+    },
   );
   plainTools(server);
   askingTools(server);
+  pushingTools(server);
   things(server);
   return server;
 }
@@ -214,6 +219,8 @@ function things(server: McpServer): void {
       { role: "user", content: text("Please analyze the image above.") },
     ],
   }));
+  server.server.setRequestHandler("resources/subscribe", () => ({}));
+  server.server.setRequestHandler("resources/unsubscribe", () => ({}));
   server.server.setRequestHandler("completion/complete", () => ({
     completion: { values: ["paris", "park"], total: 2, hasMore: false },
   }));

@@ -3,7 +3,7 @@ import type { McpServer } from "../../feature/mcp/model.ts";
 import { framesOf } from "../event-reader.ts";
 import type { TestServer } from "../server.ts";
 
-/** The server once it fits; its state is read anew at each of its events. */
+/** The server once it fits; its state is read again at each of its events. */
 export async function mcpServerWhen(
   server: TestServer,
   id: string,

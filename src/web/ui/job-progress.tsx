@@ -1,21 +1,40 @@
 /** How far a piece of background work is, with a way to stop it. */
-import { api, client, must } from "../api/client.ts";
+import { type ReactNode, useEffect, useRef } from "react";
+import { api, client, must, type Schemas } from "../api/client.ts";
 import { refresh } from "../api/queries.ts";
 import { useAction } from "./action.ts";
 import { Button } from "./button.tsx";
 import { ProblemNote } from "./note.tsx";
 import { Panel } from "./page.tsx";
 
-/** @param about what is done, as a sentence. */
-export function JobProgress({ id, about }: { id: string; about: string }) {
+type Job = Schemas["Job"];
+
+interface Props {
+  id: string;
+  /** What is done, as a sentence. */
+  about: string;
+  /** It has ended, well or not. Called once. */
+  onEnd?(): unknown;
+  /** What is shown then; nothing unless given. */
+  ended?(job: Job): ReactNode;
+}
+
+export function JobProgress({ id, about, onEnd, ended }: Props) {
   const params = { path: { id } };
   const { data } = api.useQuery("get", "/v1/jobs/{id}", { params });
+  const over = Boolean(data?.finished_at);
+  const tell = useRef(onEnd);
+  tell.current = onEnd;
+  useEffect(() => {
+    if (over) tell.current?.();
+  }, [over]);
   const action = useAction();
   const stop = () =>
     action.run(async () => {
       await must(client.POST("/v1/jobs/{id}/cancel", { params }));
       await refresh("/v1/jobs");
     });
+  if (data && over) return ended?.(data) ?? null;
   return (
     <Panel className="p-4">
       <div className="flex flex-wrap items-center gap-3">

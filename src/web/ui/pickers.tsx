@@ -49,7 +49,10 @@ export function AgentField({ name = "agent_id", label = "Agent", ...rest }: Pick
   const { data } = api.useQuery("get", "/v1/agents", many);
   const options = data?.items
     .filter(({ enabled }) => enabled)
-    .map(({ id, name, role }) => ({ value: id, label: role ? `${name}, ${role}` : name }));
+    .map(({ id, name, role }) => ({
+      value: id,
+      label: role && role.toLowerCase() !== name.toLowerCase() ? `${name}, ${role}` : name,
+    }));
   return <PickerField options={options} name={name} label={label} {...rest} />;
 }
 

@@ -44,17 +44,17 @@ describe.skipIf(!docker)("commands in a container", () => {
   });
 
   test("stdout and stderr come together, and as they happen", async () => {
-    const heard: string[] = [];
+    const chunks: string[] = [];
     let first = Number.POSITIVE_INFINITY;
     const started = performance.now();
     const result = await sh("echo one; echo two >&2; sleep 1; echo three", {
       onOutput: (text) => {
-        if (heard.length === 0) first = performance.now() - started;
-        heard.push(text);
+        if (chunks.length === 0) first = performance.now() - started;
+        chunks.push(text);
       },
     });
     expect(result.output.split("\n").sort()).toEqual(["", "one", "three", "two"]);
-    expect(heard.join("")).toBe(result.output);
+    expect(chunks.join("")).toBe(result.output);
     expect(first).toBeLessThan(result.durationMs - 800);
   });
 

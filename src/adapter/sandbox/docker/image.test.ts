@@ -164,7 +164,7 @@ describe.skipIf(!docker)("images without a registry", () => {
     await expect(images.load(Readable.from([bomb]))).rejects.toMatchObject({ code: "archive_refused" });
   });
 
-  test("one saved by the engine is loaded again, and its name told", async () => {
+  test("one saved by the engine is loaded again, and its name returned", async () => {
     const images = createImages({ docker: engine });
     const name = `skep-test-load:${tag}`;
     await images.build({ name });
@@ -181,7 +181,7 @@ describe.skipIf(!docker)("images without a registry", () => {
     expect(await engine.images.inspect(name)).toBeDefined();
   });
 
-  test("what is no saved image is the giver's mistake, told in the engine's words", async () => {
+  test("what is no saved image is the caller's mistake, reported in the engine's words", async () => {
     const data = await tarOf([{ name: "readme", data: "hello" }]);
     await expect(createImages({ docker: engine }).load(Readable.from([data]))).rejects.toMatchObject({
       status: 422,

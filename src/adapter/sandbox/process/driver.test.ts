@@ -71,8 +71,8 @@ describe("the process sandbox", () => {
   test("what an agent is told of it is true: where it may go, as whom its commands run, where they start", async () => {
     const { files, commands } = await about(true);
     const run = async (script: string) => (await sh(script)).output.trim();
-    const [, told] = /Your files are in (\S+), where commands start/.exec(files) ?? [];
-    expect(await run(`cd ${told} && pwd`)).toBe(await run("pwd -P"));
+    const [, home] = /Your files are in (\S+), where commands start/.exec(files) ?? [];
+    expect(await run(`cd ${home} && pwd`)).toBe(await run("pwd -P"));
     const uid = await run("id -u");
     expect(commands).toContain(uid === "0" ? "as root," : `as the user with the number ${uid},`);
     expect(await run("cd; pwd -P")).toBe(await run("pwd -P"));

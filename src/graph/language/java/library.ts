@@ -49,7 +49,7 @@ const HOLDERS = new Set([
   "WeakReference",
   "SoftReference",
 ]);
-/** Boxes stay themselves: overloads tell them from what they hold. */
+/** Boxes stay themselves: overloads distinguish them from what they hold. */
 const PLAIN: Record<string, string> = { String: "string", boolean: "bool" };
 
 /** The built-in that carries the type arguments of a library type, or undefined. */

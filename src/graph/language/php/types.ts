@@ -93,7 +93,7 @@ export abstract class PhpTypes extends BlockWalk {
     return facts.exprName(this.localName(text), this.nameScope(at));
   }
 
-  /** A type written in a doc comment; -1 when it tells nothing. */
+  /** A type written in a doc comment; -1 when it says nothing. */
   protected docType(text: string, at: Place, line: number, depth = 0): number {
     const { facts } = this;
     if (depth > 4) return -1;

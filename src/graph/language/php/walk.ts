@@ -222,8 +222,9 @@ export class PhpWalk extends PhpExpressions {
     this.parameters(tree.child(node, "parameters"), symbol, inside, doc);
     const result = tree.child(node, "return_type");
     const written = result < 0 ? -1 : this.type(result, inside);
-    const told = written < 0 || this.isVague(result) ? this.tagType(doc, "return", "", inside, tree.line(node)) : -1;
-    if (told >= 0 || written >= 0) facts.setSymbol(symbol, "type", told >= 0 ? told : written);
+    const documented =
+      written < 0 || this.isVague(result) ? this.tagType(doc, "return", "", inside, tree.line(node)) : -1;
+    if (documented >= 0 || written >= 0) facts.setSymbol(symbol, "type", documented >= 0 ? documented : written);
     this.statements(body, inside);
     this.close(symbol, inside);
   }
@@ -246,8 +247,8 @@ export class PhpWalk extends PhpExpressions {
       const typeNode = tree.child(parameter, "type");
       let type = typeNode < 0 ? -1 : this.type(typeNode, inside);
       if (typeNode < 0 || this.isVague(typeNode)) {
-        const told = this.tagType(doc, "param", name.slice(1), inside, tree.line(parameter));
-        if (told >= 0) type = told;
+        const documented = this.tagType(doc, "param", name.slice(1), inside, tree.line(parameter));
+        if (documented >= 0) type = documented;
       }
       if (kind === "variadic_parameter") {
         variadic = true;
@@ -286,14 +287,14 @@ export class PhpWalk extends PhpExpressions {
     const { tree, facts } = this;
     const typeNode = tree.child(node, "type");
     const written = typeNode < 0 ? -1 : this.type(typeNode, at);
-    const told =
+    const documented =
       typeNode < 0 || this.isVague(typeNode) ? this.tagType(this.docComment(node), "var", "", at, tree.line(node)) : -1;
     const flags = this.modifiers(node);
     for (const element of tree.namedChildren(node)) {
       if (tree.kind(element) !== "property_element") continue;
       const name = this.field(element, "name").replace(/^\$/, "");
       const symbol = this.declare({ label: "Property", name, node, body: -1, flags, bound: false }, at);
-      if (told >= 0 || written >= 0) facts.setSymbol(symbol, "type", told >= 0 ? told : written);
+      if (documented >= 0 || written >= 0) facts.setSymbol(symbol, "type", documented >= 0 ? documented : written);
       const value = this.expression(tree.child(element, "default_value"), { ...at, symbol });
       if (value >= 0) facts.setSymbol(symbol, "value", value);
     }

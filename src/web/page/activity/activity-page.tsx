@@ -1,15 +1,11 @@
 /** What agents do now, what they did, and pieces of work that were handed to one of them. */
 import { useState } from "react";
 import { Link } from "wouter";
-import { api, client, fieldError, must, type Schemas } from "../../api/client.ts";
+import { api, client, must, type Schemas } from "../../api/client.ts";
 import { refresh, usePages } from "../../api/queries.ts";
-import { useAction } from "../../ui/action.ts";
 import { Button } from "../../ui/button.tsx";
-import { Dialog } from "../../ui/dialog.tsx";
 import { Badge } from "../../ui/facts.tsx";
-import { Field, Input, Select, TextArea } from "../../ui/field.tsx";
 import { FilterBar, FilterSelect } from "../../ui/filter.tsx";
-import { Form } from "../../ui/form.tsx";
 import { usd } from "../../ui/format.ts";
 import { Await, Empty } from "../../ui/note.tsx";
 import { PageHeader, Panel } from "../../ui/page.tsx";
@@ -17,6 +13,7 @@ import { Status } from "../../ui/status.tsx";
 import { type Column, Table, TwoLines } from "../../ui/table.tsx";
 import { Tabs, useParam } from "../../ui/tabs.tsx";
 import { Ago, Took } from "../../ui/time.tsx";
+import { AskAgent } from "../agents/ask-agent.tsx";
 import { SpawnedView } from "./spawned-view.tsx";
 
 type Spawned = Schemas["SpawnExecutor"];
@@ -221,63 +218,20 @@ function Handed() {
 }
 
 function HandOut({ onClose }: { onClose(): void }) {
-  const action = useAction();
   const [, show] = useParam("work");
-  const agents = api.useQuery("get", "/v1/agents", many);
-  const projects = api.useQuery("get", "/v1/projects", many);
   return (
-    <Dialog title="Hand out a piece of work" onClose={onClose}>
-      <Await query={agents} rows={3}>
-        {({ items }) => (
-          <Form
-            action={action}
-            word="Start"
-            onCancel={onClose}
-            submit={async ({ text, raw, number }) => {
-              const budget = number("budget_usd");
-              const body = {
-                ...{ agent_id: text("agent_id"), prompt: raw("prompt") },
-                ...(text("project_id") ? { project_id: text("project_id") } : {}),
-                ...(budget === undefined ? {} : { budget_usd: budget }),
-              };
-              const made = await must(client.POST("/v1/spawn-executor/execute", { body }));
-              await refresh("/v1/spawn-executor");
-              onClose();
-              show(made.id);
-            }}
-          >
-            <Field label="Agent" error={fieldError(action.error, "agent_id")}>
-              <Select name="agent_id">
-                {items
-                  .filter(({ enabled }) => enabled)
-                  .map(({ id, name }) => (
-                    <option key={id} value={id}>
-                      {name}
-                    </option>
-                  ))}
-              </Select>
-            </Field>
-            <Field label="What it should do" error={fieldError(action.error, "prompt")}>
-              <TextArea name="prompt" rows={5} required />
-            </Field>
-            <div className="grid gap-x-3 sm:grid-cols-2">
-              <Field label="Project" error={fieldError(action.error, "project_id")}>
-                <Select name="project_id" defaultValue="">
-                  <option value="">None</option>
-                  {projects.data?.items.map(({ id, name }) => (
-                    <option key={id} value={id}>
-                      {name}
-                    </option>
-                  ))}
-                </Select>
-              </Field>
-              <Field label="Budget, USD" error={fieldError(action.error, "budget_usd")}>
-                <Input name="budget_usd" type="number" min="0.01" step="0.01" inputMode="decimal" />
-              </Field>
-            </div>
-          </Form>
-        )}
-      </Await>
-    </Dialog>
+    <AskAgent
+      title="Hand out a piece of work"
+      word="Start"
+      words={{ name: "prompt", label: "What it should do", required: true }}
+      withBudget
+      onClose={onClose}
+      submit={async (asked, prompt) => {
+        const made = await must(client.POST("/v1/spawn-executor/execute", { body: { ...asked, prompt } }));
+        await refresh("/v1/spawn-executor");
+        onClose();
+        show(made.id);
+      }}
+    />
   );
 }

@@ -19,6 +19,7 @@ import { RUN_COLUMNS } from "../runs/run-columns.tsx";
 import { AgentConfig } from "./agent-config.tsx";
 import { AgentPrompt } from "./agent-prompt.tsx";
 import { AgentTools } from "./agent-tools.tsx";
+import { AgentVoice } from "./agent-voice.tsx";
 
 type Agent = Schemas["Agent"];
 
@@ -41,6 +42,7 @@ function AgentView({ tagged }: { tagged: Tagged<Agent> }) {
     tools: <AgentTools agent={agent} />,
     runs: <AgentRuns agent={agent} />,
     secrets: <AgentSecrets agent={agent} />,
+    voice: <AgentVoice agent={agent} />,
   };
   return (
     <>
@@ -77,6 +79,7 @@ function AgentView({ tagged }: { tagged: Tagged<Agent> }) {
           { id: "tools", title: "Tools" },
           { id: "runs", title: "Runs", count: agent.counts.runs },
           { id: "secrets", title: "Secrets", count: agent.counts.secrets },
+          { id: "voice", title: "Voice" },
         ]}
       />
       {views[tab] ?? views["prompt"]}

@@ -1,15 +1,11 @@
 /** Your talks, and beginning another. */
 import { MessageSquarePlus } from "lucide-react";
 import { useLocation } from "wouter";
-import { api, client, fieldError, must, type Schemas } from "../../api/client.ts";
+import { api, client, must, type Schemas } from "../../api/client.ts";
 import { usePages } from "../../api/queries.ts";
-import { useAction } from "../../ui/action.ts";
 import { Button } from "../../ui/button.tsx";
-import { Dialog } from "../../ui/dialog.tsx";
 import { Badge } from "../../ui/facts.tsx";
-import { Field, Select, TextArea } from "../../ui/field.tsx";
 import { FilterBar, FilterSelect } from "../../ui/filter.tsx";
-import { Form } from "../../ui/form.tsx";
 import { plural, usd } from "../../ui/format.ts";
 import { Await, Empty } from "../../ui/note.tsx";
 import { PageHeader } from "../../ui/page.tsx";
@@ -17,6 +13,7 @@ import { Status } from "../../ui/status.tsx";
 import { type Column, Table, TwoLines } from "../../ui/table.tsx";
 import { useParam } from "../../ui/tabs.tsx";
 import { Ago } from "../../ui/time.tsx";
+import { AskAgent } from "../agents/ask-agent.tsx";
 import { refreshTalk } from "./talk.ts";
 
 type Item = Schemas["ChatSessionItem"];
@@ -111,76 +108,21 @@ export default function ChatsPage() {
 }
 
 function NewTalk({ agent, onClose }: { agent: string; onClose(): void }) {
-  const action = useAction();
   const [, navigate] = useLocation();
-  const agents = api.useQuery("get", "/v1/agents", many);
-  const projects = api.useQuery("get", "/v1/projects", many);
-  const models = api.useQuery("get", "/v1/models", many);
   return (
-    <Dialog title="New talk" onClose={onClose}>
-      <Await query={agents} rows={3}>
-        {({ items }) => (
-          <Form
-            action={action}
-            word="Begin"
-            onCancel={onClose}
-            submit={async ({ text, raw }) => {
-              const body = {
-                agent_id: text("agent_id"),
-                ...(text("project_id") ? { project_id: text("project_id") } : {}),
-                ...(text("model") ? { model: text("model") } : {}),
-              };
-              const talk = await must(client.POST("/v1/chat/sessions", { body }));
-              const path = { params: { path: { id: talk.id } } };
-              if (text("message"))
-                await must(
-                  client.POST("/v1/chat/sessions/{id}/message", { ...path, body: { message: raw("message") } }),
-                );
-              await refreshTalk();
-              navigate(`/chat/${talk.id}`);
-            }}
-          >
-            <Field label="Agent" error={fieldError(action.error, "agent_id")}>
-              <Select name="agent_id" defaultValue={agent}>
-                {items
-                  .filter(({ enabled }) => enabled)
-                  .map(({ id, name, role }) => (
-                    <option key={id} value={id}>
-                      {role ? `${name}, ${role}` : name}
-                    </option>
-                  ))}
-              </Select>
-            </Field>
-            {(projects.data?.items.length ?? 0) > 0 && (
-              <Field
-                label="Project"
-                hint="The agent then has its code graph."
-                error={fieldError(action.error, "project_id")}
-              >
-                <Select name="project_id" defaultValue="">
-                  <option value="">None</option>
-                  {projects.data?.items.map(({ id, name }) => (
-                    <option key={id} value={id}>
-                      {name}
-                    </option>
-                  ))}
-                </Select>
-              </Field>
-            )}
-            <Field label="Model" error={fieldError(action.error, "model")}>
-              <Select name="model" defaultValue="">
-                <option value="">The agent's own</option>
-                {models.data?.items.map(({ id }) => (
-                  <option key={id}>{id}</option>
-                ))}
-              </Select>
-            </Field>
-            <Field label="First message">
-              <TextArea name="message" rows={3} placeholder="It can also be said later." />
-            </Field>
-          </Form>
-        )}
-      </Await>
-    </Dialog>
+    <AskAgent
+      title="New talk"
+      word="Begin"
+      agent={agent === "1" ? "" : agent}
+      words={{ name: "message", label: "First message", placeholder: "It can also be said later." }}
+      onClose={onClose}
+      submit={async (body, message) => {
+        const talk = await must(client.POST("/v1/chat/sessions", { body }));
+        const path = { params: { path: { id: talk.id } } };
+        if (message) await must(client.POST("/v1/chat/sessions/{id}/message", { ...path, body: { message } }));
+        await refreshTalk();
+        navigate(`/chat/${talk.id}`);
+      }}
+    />
   );
 }

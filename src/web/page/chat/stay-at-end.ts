@@ -1,4 +1,4 @@
-/** A page that grows at its end: whoever reads there stays there, whoever has scrolled up is left alone. */
+/** A page that grows at its end: a reader at the end stays there, one who has scrolled up is left alone. */
 import { type RefObject, useCallback, useEffect, useRef } from "react";
 
 const NEAR_PX = 200;

@@ -9,7 +9,7 @@ import { useAction } from "../../ui/action.ts";
 import { Button } from "../../ui/button.tsx";
 import { Dialog } from "../../ui/dialog.tsx";
 import { Badge } from "../../ui/facts.tsx";
-import { Field, Input } from "../../ui/field.tsx";
+import { Check, Field, Input } from "../../ui/field.tsx";
 import { FilterBar, FilterSelect, SearchInput } from "../../ui/filter.tsx";
 import { Form } from "../../ui/form.tsx";
 import { bytes, plural } from "../../ui/format.ts";
@@ -167,8 +167,9 @@ function ScoreSettings({ onClose }: { onClose(): void }) {
             action={action}
             word="Save"
             onCancel={onClose}
-            submit={async ({ number }) => {
-              const body = Object.fromEntries(NUMBERS.map(([name]) => [name, number(name)]));
+            submit={async ({ number, checked }) => {
+              const numbers = Object.fromEntries(NUMBERS.map(([name]) => [name, number(name)]));
+              const body = { ...numbers, consolidate_daily: checked("consolidate_daily") };
               await must(client.PUT("/v1/memory-scores/settings", { body }));
               await refreshMemory();
               onClose();
@@ -181,6 +182,12 @@ function ScoreSettings({ onClose }: { onClose(): void }) {
                 </Field>
               ))}
             </div>
+            <Check
+              name="consolidate_daily"
+              label="Go through changed vaults once a day"
+              hint="What says the same is merged, what contradicts is listed."
+              defaultChecked={settings.consolidate_daily}
+            />
             <p className="mb-2 text-sm text-dim">
               {plural(settings.recall_tokens, "token")} of a prompt at most are memory.{" "}
               <button

@@ -17,6 +17,7 @@ import { PageHeader } from "../../ui/page.tsx";
 import { type Column, Table, TwoLines } from "../../ui/table.tsx";
 import { Tabs, useParam } from "../../ui/tabs.tsx";
 import { Ago } from "../../ui/time.tsx";
+import { Contradictions } from "./contradictions.tsx";
 import { EntryView } from "./entry-view.tsx";
 import { ENTRY_TYPES, type Entry, entryHref, refreshMemory, vaultName } from "./memory.ts";
 
@@ -72,9 +73,12 @@ function Vault({ agent }: { agent: string }) {
         tabs={[
           { id: "entries", title: "Entries" },
           { id: "links", title: "Links" },
+          { id: "contradictions", title: "Contradictions" },
         ]}
       />
-      {tab === "links" ? <Links agent={agent} /> : <Entries agent={agent} add={() => setAdding(true)} />}
+      {tab === "links" && <Links agent={agent} />}
+      {tab === "contradictions" && <Contradictions agent={agent} />}
+      {(tab === "" || tab === "entries") && <Entries agent={agent} add={() => setAdding(true)} />}
       {adding && <NewEntry agent={agent} onClose={() => setAdding(false)} />}
     </>
   );

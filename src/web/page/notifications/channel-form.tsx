@@ -133,7 +133,7 @@ function Target({ kind, channel, about }: TargetProps) {
           channel
             ? `At ${channel.target}. Left empty, it stays.`
             : kind === "ntfy"
-              ? "Of the topic. Whoever knows an open topic's name reads along, so make it long."
+              ? "Of the topic. Everyone who knows the name of an open topic can read it, so make it long."
               : "It gets a POST of JSON for each notification."
         }
         error={about("url")}

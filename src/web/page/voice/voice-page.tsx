@@ -14,16 +14,10 @@ import { notify } from "../../ui/notice.tsx";
 import { PageHeader, Panel, Section } from "../../ui/page.tsx";
 import { type Column, Table } from "../../ui/table.tsx";
 import { Ago } from "../../ui/time.tsx";
+import { PROVIDERS } from "./providers.ts";
 
 type Settings = Schemas["TtsSettings"];
 type Call = Schemas["TtsCall"];
-const PROVIDERS: [NonNullable<Settings["provider"]>, string][] = [
-  ["openai", "OpenAI"],
-  ["elevenlabs", "ElevenLabs"],
-  ["localvoice", "Local speech server"],
-  ["piper", "piper on this machine"],
-  ["espeak-ng", "espeak-ng on this machine"],
-];
 const LOCAL = new Set(["localvoice", "piper", "espeak-ng"]);
 
 export default function VoicePage() {

@@ -1,0 +1,109 @@
+/**
+ * Sessions of clients of the revision 2025-11-25: by them a client can be asked something while its call runs. Each has
+ * a server object of its own and belongs to the credential that opened it. They live in memory; a client whose session
+ * is gone gets 404 and opens another, as the protocol has it.
+ */
+import { randomUUID } from "node:crypto";
+import type * as Library from "@modelcontextprotocol/server";
+import type { Caller } from "../../http/caller.ts";
+
+type Built = Library.Server | Library.McpServer;
+
+export interface SessionsOptions {
+  library: typeof Library;
+  build(caller: Caller): Promise<Built>;
+  onError(error: Error): void;
+  /** Monotonic, ms. */
+  now?: () => number;
+  maxPerOwner?: number;
+}
+
+export interface Sessions {
+  /** Answers `initialize`, and opens the session that it begins. */
+  open(request: Request, body: unknown, caller: Caller, authInfo: Library.AuthInfo): Promise<Response>;
+  /** Answers a request that names a session: 404 when there is none of this caller. */
+  answer(request: Request, caller: Caller, authInfo: Library.AuthInfo): Promise<Response>;
+  count(): number;
+  close(): Promise<void>;
+}
+
+interface Session {
+  owner: string;
+  transport: Library.WebStandardStreamableHTTPServerTransport;
+  server: Built;
+  usedAt: number;
+}
+
+export const SESSION_HEADER = "mcp-session-id";
+const MAX_SESSIONS = 512;
+const MAX_PER_OWNER = 32;
+/** A session that was not used for so long ends when another is opened. */
+const IDLE_MS = 30 * 60_000;
+
+const ownerOf = ({ kind, userId, apiKeyId, sessionId }: Caller): string =>
+  [kind, userId, apiKeyId, sessionId].join("\0");
+
+export function createSessions({ library, build, onError, ...options }: SessionsOptions): Sessions {
+  const now = options.now ?? (() => performance.now());
+  const maxPerOwner = options.maxPerOwner ?? MAX_PER_OWNER;
+  /** By id, the least recently used first. */
+  const sessions = new Map<string, Session>();
+
+  const end = (id: string): void => {
+    const session = sessions.get(id);
+    sessions.delete(id);
+    session?.server.close().catch(onError);
+  };
+  /** Makes room for one more of this owner. */
+  const sweep = (owner: string): void => {
+    for (const [id, { usedAt }] of sessions) if (now() - usedAt > IDLE_MS) end(id);
+    const own = [...sessions].filter(([, session]) => session.owner === owner).map(([id]) => id);
+    for (const id of own.slice(0, Math.max(0, own.length - maxPerOwner + 1))) end(id);
+    for (const id of [...sessions.keys()].slice(0, Math.max(0, sessions.size - MAX_SESSIONS + 1))) end(id);
+  };
+
+  return {
+    async open(request, parsedBody, caller, authInfo) {
+      const owner = ownerOf(caller);
+      sweep(owner);
+      const server = await build(caller);
+      let opened: string | undefined;
+      const transport = new library.WebStandardStreamableHTTPServerTransport({
+        sessionIdGenerator: randomUUID,
+        onsessioninitialized(id) {
+          opened = id;
+          sessions.set(id, { owner, transport, server, usedAt: now() });
+        },
+        onsessionclosed: (id) => void sessions.delete(id),
+      });
+      await server.connect(transport);
+      const response = await transport.handleRequest(request, { authInfo, parsedBody });
+      // It was refused: nothing else will close it.
+      if (opened === undefined) await server.close().catch(onError);
+      return response;
+    },
+    async answer(request, caller, authInfo) {
+      const id = request.headers.get(SESSION_HEADER) ?? "";
+      const session = sessions.get(id);
+      if (session?.owner !== ownerOf(caller)) return noSession();
+      sessions.delete(id);
+      sessions.set(id, session);
+      session.usedAt = now();
+      const response = await session.transport.handleRequest(request, { authInfo });
+      if (request.method === "DELETE" && response.ok) await session.server.close().catch(onError);
+      return response;
+    },
+    count: () => sessions.size,
+    async close() {
+      const all = [...sessions.values()];
+      sessions.clear();
+      await Promise.all(all.map(({ server }) => server.close().catch(onError)));
+    },
+  };
+}
+
+const noSession = (): Response =>
+  Response.json(
+    { jsonrpc: "2.0", id: null, error: { code: -32_001, message: "There is no such session. Initialize a new one." } },
+    { status: 404 },
+  );

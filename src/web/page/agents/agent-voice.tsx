@@ -1,0 +1,117 @@
+/** How an agent's text is read aloud: its own settings, each of which may follow the instance's. */
+import { api, client, fieldError, must, type Schemas } from "../../api/client.ts";
+import { refresh } from "../../api/queries.ts";
+import { useAdmin } from "../../shell/session.tsx";
+import { useAction } from "../../ui/action.ts";
+import { FactList } from "../../ui/facts.tsx";
+import { Field, Input, Select } from "../../ui/field.tsx";
+import { Form } from "../../ui/form.tsx";
+import { Await } from "../../ui/note.tsx";
+import { notify } from "../../ui/notice.tsx";
+import { Panel, Section } from "../../ui/page.tsx";
+import { PROVIDERS } from "../voice/providers.ts";
+
+type Own = Schemas["AgentTtsSettings"];
+type Body = Schemas["UpdateAgentTtsSettingsBody"];
+
+const FORMATS = ["mp3", "wav", "opus"] as const;
+const FOLLOWS = "as everywhere";
+const SWITCH: Record<string, boolean | null> = { "": null, on: true, off: false };
+
+export function AgentVoice({ agent }: { agent: Schemas["Agent"] }) {
+  const admin = useAdmin();
+  const query = api.useQuery("get", "/v1/agents/{id}/tts-settings", { params: { path: { id: agent.id } } });
+  return (
+    <Await query={query}>
+      {(own) => (
+        <div className="grid items-start gap-6 lg:grid-cols-2">
+          {admin && <VoiceForm key={JSON.stringify(own)} own={own} />}
+          <Effective own={own} />
+        </div>
+      )}
+    </Await>
+  );
+}
+
+function Effective({ own: { effective } }: { own: Own }) {
+  const provider = PROVIDERS.find(([id]) => id === effective.provider)?.[1] ?? "none is chosen";
+  return (
+    <Section title="What counts now">
+      <Panel className="p-4">
+        <FactList
+          facts={[
+            ["Read aloud", effective.enabled ? "yes" : "no"],
+            ["Service", provider],
+            ["Voice", effective.voice_id ?? "the service's own"],
+            ["Model", effective.model ?? "the service's own"],
+            ["Format", effective.format],
+            ["Speed", effective.speed],
+          ]}
+        />
+      </Panel>
+    </Section>
+  );
+}
+
+function VoiceForm({ own }: { own: Own }) {
+  const action = useAction();
+  const about = (name: string) => fieldError(action.error, name);
+  return (
+    <Section title="Its own settings">
+      <Panel className="p-4">
+        <Form
+          action={action}
+          word="Save"
+          submit={async ({ text, number }) => {
+            const body: Body = {
+              ...{ enabled: SWITCH[text("enabled")] ?? null, voice_id: text("voice_id") || null },
+              ...{ model: text("model") || null, speed: number("speed") ?? null },
+              provider: (text("provider") || null) as Own["provider"],
+              format: (text("format") || null) as Own["format"],
+            };
+            await must(client.PUT("/v1/agents/{id}/tts-settings", { params: { path: { id: own.agent_id } }, body }));
+            await refresh("/v1/agents");
+            notify("The voice is saved.");
+          }}
+        >
+          <div className="grid gap-x-4 sm:grid-cols-2">
+            <Field label="Read aloud" error={about("enabled")}>
+              <Select name="enabled" defaultValue={own.enabled === null ? "" : own.enabled ? "on" : "off"}>
+                <option value="">{FOLLOWS}</option>
+                <option value="on">yes</option>
+                <option value="off">no</option>
+              </Select>
+            </Field>
+            <Field label="Service" error={about("provider")}>
+              <Select name="provider" defaultValue={own.provider ?? ""}>
+                <option value="">{FOLLOWS}</option>
+                {PROVIDERS.map(([id, name]) => (
+                  <option key={id} value={id}>
+                    {name}
+                  </option>
+                ))}
+              </Select>
+            </Field>
+            <Field label="Voice" hint={`Left empty: ${FOLLOWS}.`} error={about("voice_id")}>
+              <Input name="voice_id" defaultValue={own.voice_id ?? ""} spellCheck={false} />
+            </Field>
+            <Field label="Model" hint={`Left empty: ${FOLLOWS}.`} error={about("model")}>
+              <Input name="model" defaultValue={own.model ?? ""} spellCheck={false} />
+            </Field>
+            <Field label="Format" error={about("format")}>
+              <Select name="format" defaultValue={own.format ?? ""}>
+                <option value="">{FOLLOWS}</option>
+                {FORMATS.map((format) => (
+                  <option key={format}>{format}</option>
+                ))}
+              </Select>
+            </Field>
+            <Field label="Speed" hint="0.25 to 4; 1 is as it is spoken." error={about("speed")}>
+              <Input name="speed" type="number" step="0.05" min="0.25" max="4" defaultValue={own.speed ?? ""} />
+            </Field>
+          </div>
+        </Form>
+      </Panel>
+    </Section>
+  );
+}

@@ -1,0 +1,68 @@
+/** Asking an agent for something: in a talk, or as a piece of work of its own. Who, where, with which model, and the words. */
+import type { ReactNode } from "react";
+import { fieldError } from "../../api/client.ts";
+import { useAction } from "../../ui/action.ts";
+import { Dialog } from "../../ui/dialog.tsx";
+import { Field, Input, TextArea } from "../../ui/field.tsx";
+import { type Fields, Form } from "../../ui/form.tsx";
+import { AgentField, ModelField, ProjectField } from "../../ui/pickers.tsx";
+
+export interface Asked {
+  agent_id: string;
+  project_id?: string;
+  model?: string;
+  budget_usd?: number;
+}
+
+interface Props {
+  title: string;
+  /** The word on the button. */
+  word: string;
+  /** The one that is chosen already. */
+  agent?: string;
+  words: { name: string; label: string; placeholder?: string; required?: boolean };
+  withBudget?: boolean;
+  about?: ReactNode;
+  /** @param words as they were typed; perhaps empty. */
+  submit(asked: Asked, words: string): Promise<unknown>;
+  onClose(): void;
+}
+
+function askedOf({ text, number }: Fields): Asked {
+  const budget = number("budget_usd");
+  return {
+    agent_id: text("agent_id"),
+    ...(text("project_id") ? { project_id: text("project_id") } : {}),
+    ...(text("model") ? { model: text("model") } : {}),
+    ...(budget === undefined ? {} : { budget_usd: budget }),
+  };
+}
+
+export function AskAgent({ title, word, agent, words, withBudget = false, about, submit, onClose }: Props) {
+  const action = useAction();
+  return (
+    <Dialog title={title} onClose={onClose}>
+      <Form
+        action={action}
+        word={word}
+        onCancel={onClose}
+        submit={(fields) => submit(askedOf(fields), fields.text(words.name) ? fields.raw(words.name) : "")}
+      >
+        {about}
+        <AgentField error={action.error} defaultValue={agent} />
+        <Field label={words.label} error={fieldError(action.error, words.name)}>
+          <TextArea name={words.name} rows={5} required={words.required} placeholder={words.placeholder} />
+        </Field>
+        <ProjectField hint="The agent then has its code graph." error={action.error} />
+        <div className={withBudget ? "grid gap-x-3 sm:grid-cols-2" : ""}>
+          <ModelField error={action.error} />
+          {withBudget && (
+            <Field label="Budget, USD" error={fieldError(action.error, "budget_usd")}>
+              <Input name="budget_usd" type="number" min="0.01" step="0.01" inputMode="decimal" />
+            </Field>
+          )}
+        </div>
+      </Form>
+    </Dialog>
+  );
+}

@@ -1,0 +1,156 @@
+/** Entries that seem to say opposite things: which one holds, or that both are true. And going through a vault now. */
+import { Sparkles } from "lucide-react";
+import { useState } from "react";
+import { Link } from "wouter";
+import { client, must, type Schemas } from "../../api/client.ts";
+import { usePages } from "../../api/queries.ts";
+import { useAction } from "../../ui/action.ts";
+import { Button } from "../../ui/button.tsx";
+import { Badge } from "../../ui/facts.tsx";
+import { plural } from "../../ui/format.ts";
+import { JobProgress } from "../../ui/job-progress.tsx";
+import { Await, Empty, ProblemNote } from "../../ui/note.tsx";
+import { Panel } from "../../ui/page.tsx";
+import { Ago } from "../../ui/time.tsx";
+import { entryHref, refreshMemory } from "./memory.ts";
+
+type Contradiction = Schemas["MemoryContradiction"];
+type Side = Contradiction["a"];
+
+export function Contradictions({ agent }: { agent: string }) {
+  const query = usePages("/v1/memory/contradictions", { query: { agent_id: agent, limit: 50 } });
+  return (
+    <>
+      <Consolidation agent={agent} />
+      <Await query={query}>
+        {() =>
+          query.rows.length === 0 ? (
+            <Empty cli={`skep memory contradictions ${agent}`}>
+              No two entries are known to contradict each other.
+            </Empty>
+          ) : (
+            <ul aria-label="Contradictions" className="flex flex-col gap-4">
+              {query.rows.map((one) => (
+                <li key={one.id}>
+                  <Pair contradiction={one} />
+                </li>
+              ))}
+            </ul>
+          )
+        }
+      </Await>
+    </>
+  );
+}
+
+function Pair({ contradiction: { id, agent_id, a, b, found_at } }: { contradiction: Contradiction }) {
+  const action = useAction();
+  const settle = (keep: string | null) =>
+    action.run(async () => {
+      const params = { path: { contradiction_id: id } };
+      await must(client.PUT("/v1/memory/contradictions/{contradiction_id}", { params, body: { keep } }));
+      await refreshMemory();
+    });
+  return (
+    <Panel className="p-4">
+      <div className="grid gap-4 md:grid-cols-2">
+        {[a, b].map((side) => (
+          <SideView key={side.entry} agent={agent_id} side={side} busy={action.busy} keep={() => settle(side.entry)} />
+        ))}
+      </div>
+      <div className="mt-3 flex flex-wrap items-center gap-3 border-t border-line pt-3">
+        <span className="mr-auto text-sm text-faint">
+          found <Ago at={found_at} />
+        </span>
+        <Button busy={action.busy} onClick={() => settle(null)}>
+          Both are true
+        </Button>
+      </div>
+      <ProblemNote error={action.error} />
+    </Panel>
+  );
+}
+
+interface SideProps {
+  agent: string;
+  side: Side;
+  busy: boolean;
+  keep(): void;
+}
+
+function SideView({ agent, side: { entry, title, type, content, trusted, says, updated_at }, busy, keep }: SideProps) {
+  return (
+    <section aria-label={title} className="flex min-w-0 flex-col gap-2">
+      <h2 className="flex flex-wrap items-center gap-2 font-medium">
+        <Link href={entryHref(agent, entry)} className="break-words hover:underline">
+          {title}
+        </Link>
+        <Badge>{type}</Badge>
+        {!trusted && <Badge tone="wait">unconfirmed</Badge>}
+      </h2>
+      <p className="line-clamp-6 break-words whitespace-pre-wrap text-dim">{content}</p>
+      {says.length > 0 && (
+        <p className="text-sm">
+          <span className="text-dim">Only here: </span>
+          {says.map((word) => (
+            <mark key={word} className="mr-1 rounded bg-wait-soft px-1 text-wait">
+              {word}
+            </mark>
+          ))}
+        </p>
+      )}
+      <div className="mt-auto flex flex-wrap items-center gap-3">
+        <Button busy={busy} onClick={keep} aria-label={`This one holds: ${title}`}>
+          This one holds
+        </Button>
+        <span className="text-xs text-faint">
+          changed <Ago at={updated_at} />
+        </span>
+      </div>
+    </section>
+  );
+}
+
+/** What says the same is merged, what contradicts is listed; each change can be undone. */
+function Consolidation({ agent }: { agent: string }) {
+  const action = useAction();
+  const [job, setJob] = useState<string>();
+  const start = () =>
+    action.run(async () => {
+      const params = { path: { agent_id: agent } };
+      setJob((await must(client.POST("/v1/memory/vaults/{agent_id}/consolidate", { params }))).id);
+    });
+  return (
+    <div className="mb-4">
+      {job ? (
+        <JobProgress
+          key={job}
+          id={job}
+          about="The vault is gone through."
+          onEnd={refreshMemory}
+          ended={({ state, error, result }) => (
+            <p role="status" className={`rounded-md px-3 py-2 ${state === "succeeded" ? "bg-ok-soft" : "bg-bad-soft"}`}>
+              {state === "succeeded"
+                ? `Done: ${plural(Number(result?.["merged"] ?? 0), "entry", "entries")} merged, ${plural(Number(result?.["contradictions"] ?? 0), "contradiction")} listed.`
+                : (error?.message ?? "It was stopped.")}{" "}
+              <button type="button" className="underline" onClick={() => setJob(undefined)}>
+                Close
+              </button>
+            </p>
+          )}
+        />
+      ) : (
+        <div className="flex flex-wrap items-center gap-3">
+          <p className="min-w-0 flex-1 basis-64 text-dim">
+            What says the same becomes one entry, what contradicts is listed here. It also happens once a day, unless
+            that is switched off.
+          </p>
+          <Button busy={action.busy} icon={<Sparkles aria-hidden size={14} />} onClick={start}>
+            Go through it now
+          </Button>
+        </div>
+      )}
+      <ProblemNote error={action.error} />
+    </div>
+  );
+}
