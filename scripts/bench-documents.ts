@@ -9,9 +9,9 @@ import { parseArgs } from "node:util";
 import { deflateSync } from "node:zlib";
 import type { Document } from "../src/feature/documents/model.ts";
 import { framesOf, framesUntil } from "../src/testing/event-reader.ts";
-import { bookHtml, pdfOf, printPdfs } from "../src/testing/paper.ts";
+import { bookHtml, docxOf, pdfOf, printPdfs } from "../src/testing/paper.ts";
 import { startServer } from "../src/testing/server.ts";
-import { median, quantile } from "./bench-figures.ts";
+import { median, processorMs, quantile } from "./bench-figures.ts";
 
 const { values } = parseArgs({
   options: { documents: { type: "string", default: "200" }, searches: { type: "string", default: "500" } },
@@ -62,6 +62,7 @@ try {
   const { body } = await server.request<{ items: Document[] }>("GET", "/v1/documents?limit=200");
   say("paragraphs of the first 200", String(body.items.reduce((sum, { chunks }) => sum + chunks, 0)));
   const times: number[] = [];
+  const used = processorMs(server.pid);
   for (let n = 0; n < searches; n++) {
     const query = words(1 + (n % 6));
     const begun = performance.now();
@@ -69,6 +70,7 @@ try {
     times.push(performance.now() - begun);
   }
   say("search of 1 to 6 words, p50, p99", `${median(times).toFixed(1)} ms, ${quantile(times, 0.99).toFixed(1)} ms`);
+  say("processor time of the server for one of them", `${((processorMs(server.pid) - used) / searches).toFixed(1)} ms`);
 
   const [book] = await printPdfs([{ html: bookHtml(28, 4, 10, words), how: { outline: true } }]);
   const before = rss();
@@ -84,6 +86,13 @@ try {
   say(
     `PDF of ${bomb.length} bytes that unpacks to 600 MB: ${failed.status}`,
     `${calm.toFixed(0)} MB, ${rss().toFixed(0)} MB`,
+  );
+  const word = docxOf(Buffer.alloc(400 * 1024 ** 2, 0x20).toString());
+  const quiet = rss();
+  const refused = await ingestFile("bomb.docx", word);
+  say(
+    `Word file of ${word.length} bytes that unpacks to 400 MB: ${refused.status}`,
+    `${quiet.toFixed(0)} MB, ${rss().toFixed(0)} MB`,
   );
 } finally {
   await server.remove();

@@ -1,14 +1,18 @@
 /**
- * Memory: thousands of entries written as files, indexed at the start, and searched through HTTP.
+ * Memory: thousands of entries written as files, indexed at the start, and searched through HTTP; and how often the right
+ * one is among the first five, on questions about a text in the public domain.
  *
  *   bun scripts/bench-memory.ts [--entries 5000] [--searches 500]
  */
+import { Database } from "bun:sqlite";
 import { mkdirSync, mkdtempSync, writeFileSync } from "node:fs";
 import { loadavg, tmpdir } from "node:os";
 import { join } from "node:path";
 import { parseArgs } from "node:util";
+import { anyOf, termsOf } from "../src/store/word-search.ts";
 import { startServer } from "../src/testing/server.ts";
-import { median, quantile } from "./bench-figures.ts";
+import { median, processorMs, quantile } from "./bench-figures.ts";
+import { PASSAGES } from "./memory-questions.ts";
 
 const { values } = parseArgs({
   options: { entries: { type: "string", default: "5000" }, searches: { type: "string", default: "500" } },
@@ -24,6 +28,53 @@ const random = () => {
 };
 const word = () => VOCABULARY[Math.floor(VOCABULARY.length ** random()) - 1]!;
 const words = (n: number) => Array.from({ length: n }, word).join(" ");
+
+/** How often the right passage is among the first five: of the server, and of plainer indexes over the same text. */
+async function recall(): Promise<void> {
+  const among = (found: readonly string[], title: string) => found.slice(0, 5).includes(title);
+  const asked = PASSAGES.flatMap(({ title, questions }) => questions.map((question) => ({ title, question })));
+  const share = (right: number) => `${(right / asked.length).toFixed(3)} (${right} of ${asked.length})`;
+  const plain: [string, string, (question: string) => string[]][] = [
+    ["every word, words as they are", "unicode61", (question) => question.toLowerCase().match(/[\p{L}\p{N}]+/gu) ?? []],
+    ["without stop words, words as they are", "unicode61", termsOf],
+    ["without stop words, endings reduced", "porter unicode61 remove_diacritics 2", termsOf],
+  ];
+  for (const [name, tokenize, wordsOf] of plain) {
+    const db = new Database(":memory:");
+    db.exec(`CREATE VIRTUAL TABLE t USING fts5(title UNINDEXED, text, tokenize = '${tokenize}')`);
+    for (const { title, text } of PASSAGES) db.query("INSERT INTO t VALUES (?, ?)").run(title, text);
+    const find = db.query<{ title: string }, [string]>("SELECT title FROM t WHERE t MATCH ? ORDER BY rank LIMIT 5");
+    const right = asked.filter(({ title, question }) =>
+      among(
+        find.all(anyOf(wordsOf(question))).map((row) => row.title),
+        title,
+      ),
+    );
+    say(`recall@5, ${name}`, share(right.length));
+    db.close();
+  }
+  const folder = join(data, "vaults", "scribe", "fact");
+  mkdirSync(folder, { recursive: true });
+  for (const [n, { title, date, text }] of PASSAGES.entries())
+    writeFileSync(
+      join(folder, `passage-${n}.md`),
+      `---\ntitle: ${title}\ncreated: ${date}\nupdated: ${date}\n---\n${text}\n`,
+    );
+  while ((await count()) < entries + PASSAGES.length) await Bun.sleep(50);
+  let right = 0;
+  for (const { title, question } of asked) {
+    const path = `/v1/memory/search?agent_id=scribe&limit=5&query=${encodeURIComponent(question)}`;
+    const { body } = await server.request<{ items: { title: string }[] }>("GET", path);
+    if (
+      among(
+        body.items.map((hit) => hit.title),
+        title,
+      )
+    )
+      right++;
+  }
+  say("recall@5, the server's: endings reduced, title and date in the text", share(right));
+}
 
 const data = mkdtempSync(join(tmpdir(), "skep-bench-memory-"));
 const vault = join(data, "vaults", "lead", "fact");
@@ -49,6 +100,7 @@ try {
     `${((performance.now() - begun) / 1_000).toFixed(1)} s`,
   );
   const times: number[] = [];
+  const before = processorMs(server.pid);
   for (let n = 0; n < searches; n++) {
     const query = words(1 + (n % 6));
     const asked = performance.now();
@@ -57,6 +109,11 @@ try {
     times.push(performance.now() - asked);
   }
   say("search of 1 to 6 words, p50, p99", `${median(times).toFixed(1)} ms, ${quantile(times, 0.99).toFixed(1)} ms`);
+  say(
+    "processor time of the server for one of them",
+    `${((processorMs(server.pid) - before) / searches).toFixed(1)} ms`,
+  );
+  await recall();
 } finally {
   await server.remove();
 }

@@ -8,10 +8,7 @@
  * reported apart ("unjudged"). `new C` is right for the class and for its constructor.
  */
 import { join, resolve } from "node:path";
-import type { CodeGraph } from "../src/graph/code-graph.ts";
-import { indexInMemory } from "../src/graph/index/index-memory.ts";
-import { createProgram } from "./truth-program.ts";
-import { judge, type Verdicts } from "./truth-verdicts.ts";
+import { truthOf } from "./truth-score.ts";
 
 interface Options {
   root: string;
@@ -40,115 +37,19 @@ function parseOptions(argv: string[]): Options {
   };
 }
 
-/** The class a constructor belongs to: both stand for `new`. */
-function normal(graph: CodeGraph, row: number): number {
-  if (graph.nodes.name[row] !== "constructor") return row;
-  for (const edge of graph.incoming(row)) if (graph.edge(edge).type === "CONTAINS") return graph.edges.from[edge]!;
-  return row;
-}
-
 async function main(): Promise<void> {
   const options = parseOptions(process.argv.slice(2));
-  const graph = await indexInMemory(options.root);
-  const paths = new Set<string>();
-  for (let row = 0; row < graph.nodeCount && graph.label(row) === "File"; row++) {
-    const path = graph.nodes.qualified[row]!;
-    if (/\.([mc]?tsx?|[mc]?jsx?)$/.test(path)) paths.add(path);
-  }
-  const started = performance.now();
-  const program = createProgram(
-    options.root,
-    [...paths].map((path) => join(options.root, path)),
-    options.modules,
-  );
-  const verdicts = judge(program, options.root, paths, graph);
-  const compilerMs = performance.now() - started;
-  const ours = new Map<string, Map<number, string>>();
-  for (let edge = 0; edge < graph.edgeCount; edge++) {
-    const { type, line, reason } = graph.edge(edge);
-    const from = graph.edges.from[edge]!;
-    const path = graph.filePath(from);
-    if (type !== "CALLS" || !paths.has(path)) continue;
-    const key = `${path}:${line}`;
-    const rows = ours.get(key) ?? new Map<number, string>();
-    rows.set(normal(graph, graph.edges.to[edge]!), reason);
-    ours.set(key, rows);
-  }
-  report(options, graph, verdicts, ours, compilerMs);
-}
-
-function report(
-  options: Options,
-  graph: CodeGraph,
-  verdicts: Verdicts,
-  ours: ReadonlyMap<string, ReadonlyMap<number, string>>,
-  compilerMs: number,
-): void {
-  let expected = 0;
-  let found = 0;
-  const missed: string[] = [];
-  for (const [key, rows] of verdicts.truth) {
-    for (const row of new Set([...rows].map((row) => normal(graph, row)))) {
-      expected++;
-      if (ours.get(key)?.has(row)) found++;
-      else missed.push(`${key} -> ${graph.id(row)}`);
-    }
-  }
-  let judged = 0;
-  let right = 0;
-  const unjudged: string[] = [];
-  const wrong: string[] = [];
-  const byReason = new Map<string, [number, number]>();
-  for (const [key, rows] of ours) {
-    const truth = new Set(
-      [...(verdicts.truth.get(key) ?? []), ...(verdicts.accepted.get(key) ?? [])].map((row) => normal(graph, row)),
-    );
-    for (const [row, reason] of rows) {
-      if (!truth.has(row) && verdicts.unknown.has(key)) {
-        unjudged.push(`${key} -> ${graph.id(row)} (${reason})`);
-        continue;
-      }
-      judged++;
-      const counts = byReason.get(reason) ?? [0, 0];
-      byReason.set(reason, counts);
-      counts[1]++;
-      if (truth.has(row)) {
-        right++;
-        counts[0]++;
-      } else wrong.push(`${key} -> ${graph.id(row)} (${reason})`);
-    }
-  }
-  const result = {
-    path: options.root,
-    expected,
-    found,
-    recall: found / Math.max(1, expected),
-    judged,
-    right,
-    precision: right / Math.max(1, judged),
-    unjudged: unjudged.length,
-    sites: verdicts.sites,
-    untyped: verdicts.untyped,
-    outside: verdicts.outside,
-    compiler_ms: Math.round(compilerMs),
-    by_reason: Object.fromEntries(byReason),
-  };
+  const { score, lists } = await truthOf(options.root, options.modules);
   if (options.json) {
-    console.log(
-      JSON.stringify(
-        { ...result, missed, wrong, unjudged_edges: unjudged, missing_nodes: verdicts.missingNodes },
-        null,
-        1,
-      ),
-    );
+    console.log(JSON.stringify({ ...score, ...lists }, null, 1));
     return;
   }
   const sample = (list: string[], count: number) =>
     list.filter((_, i) => i % Math.max(1, Math.floor(list.length / Math.max(1, count))) === 0).slice(0, count);
-  console.log(`missed (${missed.length}):\n  ${sample(missed, options.misses).join("\n  ")}`);
-  console.log(`false (${wrong.length}):\n  ${sample(wrong, options.falseEdges).join("\n  ")}`);
-  console.log(`not nodes (${verdicts.missingNodes.length}):\n  ${sample(verdicts.missingNodes, 10).join("\n  ")}`);
-  console.log(JSON.stringify(result, null, 1));
+  console.log(`missed (${lists.missed.length}):\n  ${sample(lists.missed, options.misses).join("\n  ")}`);
+  console.log(`false (${lists.wrong.length}):\n  ${sample(lists.wrong, options.falseEdges).join("\n  ")}`);
+  console.log(`not nodes (${lists.missing_nodes.length}):\n  ${sample(lists.missing_nodes, 10).join("\n  ")}`);
+  console.log(JSON.stringify(score, null, 1));
 }
 
 if (import.meta.main) {

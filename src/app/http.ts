@@ -10,7 +10,6 @@ import { createBodies } from "../http/body.ts";
 import { clearSpooled } from "../http/form.ts";
 import { createGate, type GateDeps } from "../http/gate.ts";
 import { createInnerCall } from "../http/inner-call.ts";
-import { createKeptAnswers } from "../http/kept-answers.ts";
 import { problemErrors } from "../http/problem-errors.ts";
 import { createRateLimits } from "../http/rate-limit.ts";
 import { createRouteTable } from "../http/route-table.ts";
@@ -55,7 +54,6 @@ export function openHttp(core: CoreParts, { app }: Api, { accounts, engine, admi
   const bodies = createBodies(clock, folder.uploads);
   const gate = createGate({
     ...{ app, table, config, log, store, facts, bodies, idempotency, metrics, authenticate, site },
-    kept: createKeptAnswers(store.changes),
     limits: createRateLimits(clock, config.rateLimit),
     count: admin.countRequest,
   });

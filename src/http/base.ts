@@ -1,6 +1,6 @@
 /**
  * What every feature's routes start from: `new Elysia().use(base(http))`. Gives handlers `caller` and `answer`, and
- * routes the `access`, `execution`, `limit`, `webhook` and `fromStore` options. The gate (gate.ts) enforces them before the framework sees a request.
+ * routes the `access`, `execution`, `limit` and `webhook` options. The gate (gate.ts) enforces them before the framework sees a request.
  */
 import { Elysia, status } from "elysia";
 import type { Store } from "../store/store.ts";
@@ -54,8 +54,6 @@ export function base({ store, idempotency, facts }: HttpDeps) {
       execution: (_allowed: boolean) => ({}),
       limit: (_name: RateLimitName) => ({}),
       webhook: (_is: boolean) => ({}),
-      /** The answer follows from the database, the address and the caller alone: not from time, files or memory. */
-      fromStore: (_is: boolean) => ({}),
     })
     .onParse({ as: "global" }, ({ request, contentType }) => {
       // From the gate's copy: routes with `parse: "none"` read the request themselves.

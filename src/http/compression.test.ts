@@ -47,12 +47,6 @@ describe("a long text", () => {
     for (const name of ["content-type", "content-encoding", "vary", "cache-control"])
       expect([name, head.of(name)]).toEqual([name, get.of(name)]);
   });
-
-  test("kept from an answer before comes in the coding that is asked for", async () => {
-    const path = "/v1/runs";
-    for (const accepted of [undefined, "gzip", undefined, "gzip"])
-      expect((await ask(path, accepted)).bytes).toEqual((await ask(path, accepted)).bytes);
-  });
 });
 
 test("a tag stands for both forms of an object: a reader's copy is still the one, a change may follow it", async () => {

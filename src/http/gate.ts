@@ -14,10 +14,9 @@ import { clientAddress, hostAllowed, isHost, originAllowed } from "./address.ts"
 import type { RequestFacts } from "./base.ts";
 import type { Bodies } from "./body.ts";
 import { ANONYMOUS, type Caller, denial } from "./caller.ts";
-import { codingOf, compressed, compresses, unlessSame } from "./compression.ts";
+import { compressed, compresses, unlessSame } from "./compression.ts";
 import type { Form } from "./form.ts";
 import type { Idempotency } from "./idempotency.ts";
-import type { KeptAnswers } from "./kept-answers.ts";
 import type { Metrics } from "./metrics.ts";
 import { problemResponse, toProblem } from "./problem.ts";
 import type { RateLimits } from "./rate-limit.ts";
@@ -39,7 +38,6 @@ export interface GateDeps {
   idempotency: Idempotency;
   metrics: Metrics;
   limits: RateLimits;
-  kept: KeptAnswers;
   site: Site;
   /** Counts the answered requests of known callers, and of anybody where no credential is needed. */
   count?(request: { method: string; route: string; status: number; caller: string; durationMs: number }): void;
@@ -154,17 +152,10 @@ async function pass(
   }
 }
 
-/** What a GET answers: kept from before where the route allows it, and compressed. */
+/** What a GET answers, compressed where it may be. */
 async function reading(deps: GateDeps, request: Request, inner: Inner, route: RouteEntry): Promise<Response> {
-  const accepted = request.headers.get("accept-encoding");
-  const may = compresses(route.path);
-  const read = async () => {
-    const response = await handled(deps, request, inner);
-    return may ? compressed(response, accepted) : response;
-  };
-  if (!route.fromStore) return read();
-  const coding = may ? codingOf(accepted) : undefined;
-  return deps.kept.answer(inner.caller, `${coding ?? ""} ${inner.path}${inner.search}`, read);
+  const response = await handled(deps, request, inner);
+  return compresses(route.path) ? compressed(response, request.headers.get("accept-encoding")) : response;
 }
 
 interface Inner {

@@ -12,8 +12,6 @@ export interface RouteEntry extends RouteAccess {
   uploads: boolean;
   /** Takes a signed body of a service that has no credential: a larger one than strangers may send elsewhere. */
   webhook: boolean;
-  /** Its answers are kept until something is written (see kept-answers.ts). */
-  fromStore: boolean;
   /** Schema of the body that it takes. */
   body?: unknown;
   /** A limit of its own, by address, before the credential is looked at. */
@@ -43,7 +41,6 @@ export function createRouteTable(app: AnyElysia): RouteTable {
       access?: Access;
       execution?: boolean;
       webhook?: boolean;
-      fromStore?: boolean;
       type?: string;
       limit?: RateLimitName;
       body?: unknown;
@@ -61,7 +58,6 @@ export function createRouteTable(app: AnyElysia): RouteTable {
       execution: hooks.execution === true,
       uploads,
       webhook: hooks.webhook === true,
-      fromStore: hooks.fromStore === true && route.method === "GET",
       body: hooks.body,
       limit: hooks.limit,
       operationId: hooks.detail?.operationId,

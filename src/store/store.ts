@@ -43,8 +43,6 @@ export interface Store {
    * Receivers of committed events, and effects, run without it.
    */
   runAs<T>(authority: Authority, work: () => T): T;
-  /** Rows changed since it was opened, those of transactions that were undone included. */
-  changes(): number;
   /** Queues a lossy event (text chunks, progress): written in batches, before any later event. */
   emitSoon<D extends EventDefinition>(definition: D, draft: DraftOf<D>): void;
   /** Writes what `emitSoon` queued. */
@@ -112,7 +110,6 @@ function createStore(
     `INSERT INTO events (kind, at, run_id, step_id, session_id, agent_id, swarm_id, project_id, user_id, data)
      VALUES (@kind, @at, @run_id, @step_id, @session_id, @agent_id, @swarm_id, @project_id, @user_id, @data)`,
   );
-  const totalChanges = sqlite.prepare("SELECT total_changes()").pluck();
   const begin = sqlite.prepare("BEGIN IMMEDIATE");
   const commit = sqlite.prepare("COMMIT");
   const rollback = sqlite.prepare("ROLLBACK");
@@ -252,7 +249,6 @@ function createStore(
     sqlite,
     statement,
     write,
-    changes: () => totalChanges.get() as number,
     runAs: (authority, work) => authorities.run(authority, work),
     emitSoon(definition, draft) {
       const last = soon.at(-1);

@@ -3,14 +3,14 @@ import { Database } from "bun:sqlite";
 import { expect, test } from "bun:test";
 import { termsOf, wordQueries } from "./word-search.ts";
 
-/** Rows 1 to 10,000: `every` in all, `half` in every second, `tenth` and `rare` as they say. */
+/** Rows 1 to 6,000: `every` in all, `half` in every second, `tenth` and `rare` as they say. */
 function filled() {
   const db = new Database(":memory:");
   db.exec("CREATE VIRTUAL TABLE t USING fts5(text, tokenize = 'porter unicode61')");
   const insert = db.prepare("INSERT INTO t (rowid, text) VALUES (?, ?)");
   db.transaction(() => {
-    for (let n = 1; n <= 10_000; n++)
-      insert.run(n, ["every", n % 2 ? "" : "half", n % 10 ? "" : "tenths", n % 5_000 ? "" : "rarely"].join(" "));
+    for (let n = 1; n <= 6_000; n++)
+      insert.run(n, ["every", n % 2 ? "" : "half", n % 10 ? "" : "tenths", n % 3_000 ? "" : "rarely"].join(" "));
   })();
   return db;
 }

@@ -11,7 +11,7 @@ const STOP_WORDS = new Set(
 );
 const MAX_TERMS = 48;
 /** Rows that one question ranks at most; where it finds too little, the next bound holds. */
-const RANKED_ROWS = [1_500, 8_000] as const;
+const RANKED_ROWS = [1_500, 4_000] as const;
 const UNRANKED_ABOVE = RANKED_ROWS.at(-1)!;
 
 /** One way to put the question to an FTS5 table. */

@@ -32,7 +32,7 @@ export function createEmbed(deps: Pick<ModelPortDeps, "keys" | "prices"> & { clo
     const result = await embedMany({
       model: await embeddingModel(to, to.name),
       values: [...texts],
-      maxRetries: 1,
+      maxRetries: 0,
       abortSignal: signal,
     }).catch((error: unknown) => {
       throw broken(scrub(`${to.providerId} gave no embeddings: ${messageOf(error).slice(0, 300)}`));

@@ -1,10 +1,9 @@
 /** Commands out of a resource: `skep NAME` lists, `skep NAME ONE` shows, `skep NAME VERB …` does. */
 import { Argument, type Command, Option } from "commander";
-import { Problem } from "../../core/errors.ts";
 import { connect, type ServerFlags, withServer } from "../server/locate.ts";
 import { ownColoursOnly } from "../terminal/style.ts";
 import { fieldLines, tableLines } from "../terminal/table.ts";
-import { findOne, listItems, located } from "./find.ts";
+import { countOf, findOne, listItems, located } from "./find.ts";
 import type { Answer, ArgumentSpec, Flags, Item, OptionSpec, Resource, Verb } from "./resource.ts";
 
 export type Exit = (code: number) => void;
@@ -82,12 +81,6 @@ async function list(resource: Resource, flags: Flags): Promise<Answer> {
       ? [isNarrowed ? `No ${resource.name} like that.` : resource.empty]
       : [...tableLines(resource.columns, found.items), ...more];
   return { json: found, text };
-}
-
-function countOf(limit: unknown): number {
-  const count = Number(limit);
-  if (Number.isInteger(count) && count > 0 && count <= 100_000) return count;
-  throw new Problem(422, "bad_usage", "--limit takes a whole number from 1 to 100000.");
 }
 
 async function show(resource: Resource, word: string, flags: Flags): Promise<Answer> {

@@ -29,6 +29,13 @@ export async function listItems(client: Client, path: string, query: URLSearchPa
   }
 }
 
+/** How many a list shows. @throws Problem 422 `bad_usage`. */
+export function countOf(limit: unknown): number {
+  const count = Number(limit);
+  if (Number.isInteger(count) && count > 0 && count <= 100_000) return count;
+  throw new Problem(422, "bad_usage", "--limit takes a whole number from 1 to 100000.");
+}
+
 /** The resource with the path of its list, where that depends on what is asked. */
 export async function located(client: Client, resource: Resource, flags: Flags): Promise<Resource> {
   return resource.within ? { ...resource, path: await resource.within.pathFor(client, flags) } : resource;

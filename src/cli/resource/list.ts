@@ -19,6 +19,7 @@ import { sso } from "./sso.ts";
 import { swarm } from "./swarm.ts";
 import { tasks } from "./tasks.ts";
 import { users } from "./users.ts";
+import { voice } from "./voice.ts";
 
 export const RESOURCES: readonly Resource[] = [
   projects,
@@ -37,6 +38,7 @@ export const RESOURCES: readonly Resource[] = [
   swarm,
   routines,
   notifications,
+  voice,
   keys,
   users,
   sso,

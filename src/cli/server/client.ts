@@ -15,6 +15,8 @@ export interface Client {
   upload<T = Record<string, unknown>>(path: string, form: FormData): Promise<T>;
   /** The same for an answer that is not JSON. */
   text(path: string): Promise<string>;
+  /** Sends JSON; the answer is a file's bytes. */
+  file(path: string, body: unknown): Promise<{ bytes: Uint8Array; headers: Headers }>;
   /** Events of a stream path, over breaks of the connection, until the server ends it for good or `signal` aborts. */
   events(path: string, signal: AbortSignal): AsyncGenerator<SkepEvent>;
 }
@@ -62,6 +64,11 @@ export function createClient(url: string, token?: string, data?: string): Client
     },
     upload: <T>(path: string, form: FormData) => parsed<T>(path, { method: "POST", headers, body: form }),
     text: async (path) => (await reach(path, { headers: { ...headers, Accept: "text/plain" } })).text(),
+    async file(path, body) {
+      const all = { ...headers, "Content-Type": "application/json" };
+      const answer = await reach(path, { method: "POST", headers: all, body: JSON.stringify(body) });
+      return { bytes: await answer.bytes(), headers: answer.headers };
+    },
     async *events(path, signal) {
       let last = 0;
       let fails = 0;

@@ -101,8 +101,9 @@ export function createChats(deps: ChatsDeps): Chats {
     if (row?.kind !== "chat" || row.user_id !== (caller.userId ?? null)) throw notFound("chat session");
     return row;
   };
-  const present = (row: SessionRow, model = modelOf(row)): ChatSession =>
-    presentChat(row, { ...model, queued: row.ended_at === null ? waiting(row.id).length : 0 });
+  const presentWith = (row: SessionRow, model: ReturnType<typeof modelOf>, queued: Map<string, number>): ChatSession =>
+    presentChat(row, { ...model, queued: row.ended_at === null ? (queued.get(row.id) ?? 0) : 0 });
+  const present = (row: SessionRow): ChatSession => presentWith(row, modelOf(row), sessions.waitingCounts([row.id]));
   const ownedBy = ({ userId }: Caller) => (userId === undefined ? isNull(table.user_id) : eq(table.user_id, userId));
   const shown = (id: string): ChatSession => present(sessions.find(id)!);
   const waiting = (id: string) => sessions.queued(id).filter(({ started_at }) => started_at === null);
@@ -167,11 +168,12 @@ export function createChats(deps: ChatsDeps): Chats {
         models.set(key, model);
         return model;
       };
+      const queued = sessions.waitingCounts(rows.map((row) => row.id));
       return listAnswer(
         rows,
         page,
         (row) => `${row.last_activity_at}|${row.id}`,
-        (row) => present(row, shared(row)),
+        (row) => presentWith(row, shared(row), queued),
       );
     },
     titled: (words, limit, caller) =>

@@ -78,7 +78,7 @@ export function createMcp(deps: McpDeps) {
     problem: row.problem,
     approved: row.approved_hash === row.offered_hash ? null : row.approved,
   });
-  const present = (row: ServerRow): McpServer => {
+  const present = (row: ServerRow, tools = rows.tools(row.id)): McpServer => {
     const { sealed_env, sealed_headers, sealed_tokens, sealed_oauth, held, held_reason, pinned_at: _, ...plain } = row;
     const state = connections.stateOf(row.id);
     return {
@@ -91,7 +91,7 @@ export function createMcp(deps: McpDeps) {
       needs_authorization: state?.needsAuthorization ?? false,
       authorized: sealed_tokens !== null,
       protocol: state?.protocol ?? null,
-      tools: rows.tools(row.id).map((tool) => presentTool(row.id, tool)),
+      tools: tools.map((tool) => presentTool(row.id, tool)),
     };
   };
   const merged = (before: ServerRow, { env, headers, oauth, ...sent }: McpUpdate): ServerRow => {
@@ -141,7 +141,11 @@ export function createMcp(deps: McpDeps) {
   return {
     find,
     get: (id: string): McpServer => present(find(id)),
-    list: (page: Page): ListAnswer<McpServer> => pageOfArray(rows.all().map(present), page, ({ id }) => id),
+    list(page: Page): ListAnswer<McpServer> {
+      const { items, next_cursor } = pageOfArray(rows.all(), page, ({ id }) => id);
+      const tools = rows.toolsOf(items.map(({ id }) => id));
+      return { items: items.map((row) => present(row, tools.get(row.id) ?? [])), next_cursor };
+    },
     create,
     update(id: string, input: McpUpdate, caller: Caller): McpServer {
       return store.write((tx) => {

@@ -1,5 +1,5 @@
 /** Rows of tool servers and of their tools. What a server's first list holds is approved; what is new or other waits. */
-import { and, asc, eq, isNull } from "drizzle-orm";
+import { and, asc, eq, inArray, isNull } from "drizzle-orm";
 import { type Clock, timestamp } from "../../core/clock.ts";
 import type { Store } from "../../store/store.ts";
 import { mcpServers, mcpTools } from "../../store/tables/mcp.ts";
@@ -21,6 +21,17 @@ export function createMcpRows(store: Store, clock: Clock) {
   return {
     find,
     tools,
+    /** Of several servers, by server; those without tools are not in it. */
+    toolsOf: (ids: readonly string[]): Map<string, ToolRow[]> =>
+      Map.groupBy(
+        db
+          .select()
+          .from(mcpTools)
+          .where(inArray(mcpTools.server_id, [...ids]))
+          .orderBy(asc(mcpTools.name))
+          .all(),
+        ({ server_id }) => server_id,
+      ),
     all: (): ServerRow[] => db.select().from(mcpServers).orderBy(asc(mcpServers.id)).all(),
     insert: (row: ServerRow) => void store.write(() => db.insert(mcpServers).values(row).run()),
     update(id: string, fields: Partial<ServerRow>): void {

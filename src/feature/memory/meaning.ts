@@ -40,6 +40,9 @@ const BATCH = 64;
 const GIVE_WAY_ROWS = 500;
 /** A search does not wait longer for the question's vector. */
 const QUESTION_MS = 2_000;
+/** A failure that took longer is not waited for again for a while. */
+const SLOW_MS = 500;
+const SILENT_MS = 30_000;
 const KEPT_QUESTIONS = 200;
 const NEAR_PER_HIT = 5;
 /** After a failure, vectors are asked for again. */
@@ -50,6 +53,7 @@ export function createMeaning<Call>(deps: MeaningDeps<Call>) {
   const { statement } = store;
   const questions = new Map<string, Float32Array>();
   let notBefore = 0;
+  let silentUntil = 0;
 
   async function vectorsOf(model: string, texts: readonly string[], signal: AbortSignal): Promise<Float32Array[]> {
     const why = deps.overdrawn();
@@ -101,6 +105,7 @@ export function createMeaning<Call>(deps: MeaningDeps<Call>) {
       return { made };
     },
     {
+      attempts: 3,
       ended: ({ state }) => {
         if (state === "failed") notBefore = clock.now() + AGAIN_MS;
       },
@@ -117,12 +122,15 @@ export function createMeaning<Call>(deps: MeaningDeps<Call>) {
     },
     async near(wish: SearchWish): Promise<Fit[]> {
       const model = deps.model();
-      if (model === null || wish.limit < 1) return [];
+      if (model === null || wish.limit < 1 || clock.monotonic() < silentUntil) return [];
+      const begun = clock.monotonic();
       try {
         const question = await questionVector(model, wish.query);
         return await nearest(question, model, wish);
       } catch (err) {
         log.warn({ err }, "memory is searched by words alone");
+        // One that hangs is not waited for by every search.
+        if (clock.monotonic() - begun > SLOW_MS) silentUntil = clock.monotonic() + SILENT_MS;
         return [];
       }
     },

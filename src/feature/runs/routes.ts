@@ -29,7 +29,6 @@ export function runRoutes(base: Base, { runs, views, agents }: RunRoutesDeps) {
     .use(base)
     .get("/v1/runs", ({ query, caller }) => views.list(query, pageOf(query), caller), {
       access: "user",
-      fromStore: true,
       query: t.Object({
         ...PageQuery,
         pipeline_id: t.Optional(t.String()),
@@ -90,7 +89,6 @@ export function runRoutes(base: Base, { runs, views, agents }: RunRoutesDeps) {
     )
     .get("/v1/steps/:run_id", ({ params, query, caller }) => views.steps(params.run_id, pageOf(query), caller), {
       access: "user",
-      fromStore: true,
       params: t.Object({ run_id: t.String() }),
       query: t.Object(PageQuery),
       response: { 200: listOf(Step) },

@@ -46,6 +46,8 @@ export interface Sessions {
   queue(sessionId: string, turn: TurnDraft): ExecutionRow;
   /** Turns that have not begun, in the order in which they will. */
   queued(sessionId: string): ExecutionRow[];
+  /** How many turns of each of these sessions have never begun, where there are any. */
+  waitingCounts(sessionIds: readonly string[]): Map<string, number>;
   /** Changes what a turn that has not begun says. @throws Problem 404, 409 `turn_started`. */
   edit(sessionId: string, messageId: string, input: InputPart[]): ExecutionRow;
   /** Takes back a turn that has not begun. @throws Problem 404, 409 `turn_started`. */
@@ -170,6 +172,7 @@ export function createSessions({ store, clock, recordCall }: SessionsDeps): Sess
         return row;
       }),
     queued: rows.queued,
+    waitingCounts: rows.waitingCounts,
     edit: (sessionId, messageId, input) =>
       store.write(() => {
         const { id } = waiting(sessionId, messageId);

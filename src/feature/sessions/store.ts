@@ -251,6 +251,17 @@ export function createSessionStore({ db, sqlite, statement }: Store, clock: Cloc
         .get(),
     /** Of a session, in the order in which they will be taken. */
     queued: (sessionId: string): ExecutionRow[] => ofSession(sessionId, "queued"),
+    /** How many turns of each session have never begun, where there are any. */
+    waitingCounts: (sessionIds: readonly string[]): Map<string, number> =>
+      new Map(
+        statement(
+          `SELECT session_id, count(*) FROM executions
+           WHERE session_id IN (SELECT value FROM json_each(?)) AND status = 'queued' AND started_at IS NULL
+           GROUP BY session_id`,
+        )
+          .raw()
+          .all(JSON.stringify(sessionIds)) as [string, number][],
+      ),
     hasSteering: (sessionId: string): boolean =>
       statement("SELECT 1 FROM executions WHERE session_id = ? AND status = 'queued' AND steers = 1 LIMIT 1").get([
         sessionId,

@@ -44,7 +44,10 @@ export function createSpeechServices(deps: SpeechServicesDeps): SpeechServices {
 
   async function openai(userId: string | undefined): Promise<SpeechService> {
     const key = await keyOf("openai", userId);
-    if (!key?.apiKey) throw notConfigured("OpenAI has no key here: skep providers set openai --key");
+    if (!key?.apiKey)
+      throw notConfigured(
+        "OpenAI has no key here: skep providers set openai --key. Voices of this machine: skep voice local",
+      );
     return makers.openai((key.baseUrl ?? OPENAI_URL).replace(/\/$/, ""), key.apiKey);
   }
   function elevenlabs(): SpeechService {

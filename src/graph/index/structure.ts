@@ -4,7 +4,7 @@
  */
 import { CodeGraph, type EdgeColumns, type NodeColumns } from "../code-graph.ts";
 import { GrowingInts } from "../growing-ints.ts";
-import { ATTACH, SYMBOL, SymbolFlag, TYPE, Type } from "../language/fact-layout.ts";
+import { ATTACH, EXPORT, ExportKind, SYMBOL, SymbolFlag, TYPE, Type } from "../language/fact-layout.ts";
 import { dirname } from "../language/paths.ts";
 import {
   EDGE_TYPES,
@@ -200,9 +200,8 @@ function exportedNames(repo: Repository, file: number): Set<string> | undefined 
   const { exports, strings } = repo.facts(file);
   if (exports.length === 0) return undefined;
   const names = new Set<string>();
-  for (let at = 0; at < exports.length; at += 4) {
-    if (exports[at] === 0) names.add(strings[exports[at + 2]!]!);
-  }
+  for (let at = 0; at < exports.length; at += EXPORT.size)
+    if (exports[at + EXPORT.kind] === ExportKind.Local) names.add(strings[exports[at + EXPORT.from]!]!);
   return names;
 }
 

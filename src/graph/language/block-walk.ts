@@ -270,7 +270,7 @@ export abstract class BlockWalk {
 
   /** A type of the language's own library that carries types of the repository: see builtins.ts. */
   builtinType(name: string, args: readonly number[] = []): number {
-    return this.facts.type(11, this.facts.name(name), this.facts.list(args));
+    return this.facts.type(Type.Literal, this.facts.name(name), this.facts.list(args));
   }
 
   /** The declaration's text up to its body, on one line. */

@@ -178,6 +178,11 @@ export class FactsBuilder {
     return this.table("symbols").data[symbol * SYMBOL.size + SYMBOL[column]]!;
   }
 
+  /** The label of a symbol; undefined for none, which is -1. */
+  labelOf(symbol: number): SymbolLabel | undefined {
+    return symbol < 0 ? undefined : SYMBOL_LABELS[this.symbolColumn(symbol, "label")];
+  }
+
   addFlag(symbol: number, flag: number): void {
     this.setSymbol(symbol, "flags", this.symbolColumn(symbol, "flags") | flag);
   }

@@ -31,6 +31,7 @@ import memory from "./0160-memory.sql" with { type: "text" };
 import sessionRecalls from "./0161-session-recalls.sql" with { type: "text" };
 import contradictions from "./0162-contradictions.sql" with { type: "text" };
 import memoryVectors from "./0163-memory-vectors.sql" with { type: "text" };
+import recallsByEntry from "./0164-recalls-by-entry.sql" with { type: "text" };
 import swarms from "./0180-swarms.sql" with { type: "text" };
 import pulses from "./0185-pulses.sql" with { type: "text" };
 import onboarding from "./0190-onboarding.sql" with { type: "text" };
@@ -102,4 +103,5 @@ export const MIGRATIONS: readonly Migration[] = [
   { name: "0162-contradictions", sql: contradictions },
   { name: "0163-memory-vectors", sql: memoryVectors },
   { name: "0300-preferences", sql: preferences },
+  { name: "0164-recalls-by-entry", sql: recallsByEntry },
 ];

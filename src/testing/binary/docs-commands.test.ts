@@ -30,7 +30,11 @@ const ELSEWHERE: readonly [call: RegExp, where: string][] = [
   [/--model ollama\//, "needs that model: init.test.ts"],
   [/^curl .*\/auth\/setup/, "needs the token of a first start: auth.test.ts"],
   [/^curl .*\/admin\/pull-image/, "needs a registry: src/feature/admin/containers.test.ts"],
-  [/^curl .*\/tts\/synthesize/, "needs a program that speaks: src/feature/voice/voice.test.ts"],
+  [/^voice$/, "needs a hosted service: src/cli/resource/voice.test.ts"],
+  [
+    /^voice (local|say)\b/,
+    "needs a program that speaks: src/cli/resource/voice.test.ts, src/feature/voice/voice.test.ts",
+  ],
   [/^curl -b \/run\/skep/, "is the agent's own, in its container: src/feature/cookies/cookies.test.ts"],
 ];
 /** First words of the other lines in blocks of shell: programs of the system, and settings. */

@@ -106,6 +106,34 @@ describe.skipIf(!hasBrowser())("a board", () => {
     expect(faults).toEqual([]);
   });
 
+  test("the tasks of all projects stand on one board, each moved within its own project's columns", async () => {
+    const { server, browser } = dashboard();
+    const other = await server.request<{ id: string }>("POST", "/v1/projects", { body: { name: "garden" } });
+    const path = `/v1/projects/${other.body.id}`;
+    const { body: made } = await server.request<Task>("POST", `${path}/tasks`, {
+      body: { title: "Water the beds", status: "ready" },
+    });
+    const { page, close, open, faults } = await visit(browser, server.url);
+    await open("/board");
+    await page.getByLabel("Project").selectOption("All projects");
+    const card = column(page, "Ready").getByRole("article", { name: "Water the beds" });
+    await card.getByText("garden").waitFor();
+    await page.getByRole("article").getByText("shop", { exact: true }).first().waitFor();
+    expect(await page.getByRole("button", { name: "New task" }).count()).toBe(0);
+    await card.getByRole("link").focus();
+    await page.keyboard.press("m");
+    await page.getByRole("menuitem", { name: "To Backlog" }).click();
+    await column(page, "Backlog").getByRole("article", { name: "Water the beds" }).waitFor();
+    await page.waitForResponse((answer) => answer.url().includes("/tasks?"));
+    expect((await server.request<Task>("GET", `${path}/tasks/${made.id}`)).body.status).toBe("backlog");
+    // The next visit opens the same board.
+    await open("/board");
+    await column(page, "Backlog").getByRole("article", { name: "Water the beds" }).waitFor();
+    await server.request("DELETE", `${path}`);
+    await close();
+    expect(faults).toEqual([]);
+  });
+
   test("on a phone one column fills the screen; a thousand tasks are shown", async () => {
     const { server, browser, ids } = dashboard();
     const many = Array.from({ length: 1_000 }, (_, at) => ({ title: `Imported ${at}`, status: "backlog" }));

@@ -53,6 +53,51 @@ describe.skipIf(!hasBrowser())("a run", () => {
     expect(faults).toEqual([]);
   });
 
+  test("a dry run of a pipeline asks no model, costs nothing and plays every step", async () => {
+    const { server, browser } = dashboard();
+    const body = {
+      ...{ id: "plain", name: "Plain", description: "Two steps." },
+      steps: [
+        { id: "survey", agent: "researcher", input: "Look.", outputs: ["findings"], model: "anthropic/not-asked" },
+        { id: "plan", agent: "architect", input: "{{ steps.survey.outputs.findings }}", outputs: ["plan"] },
+      ],
+    };
+    expect((await server.request("POST", "/v1/pipelines", { body })).status).toBe(201);
+    const { page, close, open, faults } = await visit(browser, server.url);
+    await open("/pipelines/plain");
+    await page.getByRole("link", { name: "Dry run" }).click();
+    await page.getByText("the scripted model plays every agent").waitFor();
+    await page.getByRole("button", { name: "Start the dry run" }).click();
+    await page.waitForURL(/\/runs\/run_/);
+    await page.locator("header").getByText("Succeeded").waitFor();
+    const id = page.url().split("/").at(-1);
+    const { body: run } = await server.request<{ cost_usd: number; steps_done: number }>("GET", `/v1/runs/${id}`);
+    expect(run).toMatchObject({ cost_usd: 0, steps_done: 2 });
+    await close();
+    expect(faults).toEqual([]);
+  });
+
+  test("a filter of the list is saved under a name, is there in another browser, and is removed", async () => {
+    const { server, browser, ids } = dashboard();
+    const first = await visit(browser, server.url);
+    await first.open("/runs?status=failed");
+    await first.page.getByRole("button", { name: "Save this filter" }).click();
+    await first.page.getByRole("dialog").getByLabel("Name").fill("What broke");
+    await first.page.getByRole("dialog").getByRole("button", { name: "Save" }).click();
+    await first.page.getByRole("link", { name: "What broke" }).waitFor();
+    await first.close();
+    const second = await visit(browser, server.url);
+    await second.open("/runs");
+    await second.page.getByRole("link", { name: "What broke" }).click();
+    await second.page.waitForURL(/status=failed/);
+    await second.page.getByRole("link", { name: /Nightly checks/ }).waitFor();
+    expect(await second.page.getByRole("table", { name: "Runs" }).getByRole("row").count()).toBe(2);
+    await second.page.getByRole("button", { name: "Remove the filter What broke" }).click();
+    await second.page.getByRole("link", { name: "What broke" }).waitFor({ state: "detached" });
+    await second.close();
+    expect([...first.faults, ...second.faults, ids.failed === ""]).toEqual([false]);
+  });
+
   test("restarted from its key with guidance, it tries again; both attempts stand beside each other", async () => {
     const { server, browser, ids } = dashboard();
     const { page, close, open, faults } = await visit(browser, server.url);

@@ -1,7 +1,7 @@
 /** C#'s declarations and statements. */
 import type { SymbolLabel } from "../../model.ts";
 import type { Place } from "../block-walk.ts";
-import { Expr, HeritageKind, ImportKind, ScopeKind, SymbolFlag, Type } from "../fact-layout.ts";
+import { BindingKind, Expr, HeritageKind, ImportKind, ScopeKind, SymbolFlag, Type } from "../fact-layout.ts";
 import type { DecoratorInput } from "../facts-builder.ts";
 import { CSharpLocals } from "./locals.ts";
 
@@ -221,7 +221,7 @@ export class CSharpWalk extends CSharpLocals {
           { ...at, parent: symbol },
         );
         facts.setSymbol(property, "type", type);
-      } else facts.local(at.scope, name, type, -1, 3);
+      } else facts.local(at.scope, name, type, -1, BindingKind.Parameter);
     }
   }
 
@@ -286,8 +286,7 @@ export class CSharpWalk extends CSharpLocals {
     const { tree, facts } = this;
     const body = tree.child(node, "body");
     let flags = this.modifiers(node) | extra;
-    const owner = at.parent < 0 ? -1 : facts.symbolColumn(at.parent, "label");
-    if (owner === 3) flags |= SymbolFlag.Exported | (body < 0 ? SymbolFlag.Abstract : 0);
+    if (facts.labelOf(at.parent) === "Interface") flags |= SymbolFlag.Exported | (body < 0 ? SymbolFlag.Abstract : 0);
     const attributes = /\[\s*(Test|Fact|Theory|TestMethod|TestCase|Http(Get|Post|Put|Delete))\b/;
     if (name === "Main" || attributes.test(tree.text.slice(tree.startIndex(node), tree.startIndex(node) + 80)))
       flags |= SymbolFlag.Entry;

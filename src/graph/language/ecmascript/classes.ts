@@ -1,5 +1,5 @@
 /** Classes of TypeScript and JavaScript. */
-import { ScopeKind, SymbolFlag } from "../fact-layout.ts";
+import { HeritageKind, ScopeKind, SymbolFlag } from "../fact-layout.ts";
 import { type Context, docBefore, isLambda, signatureOf, type Walk } from "./context.ts";
 import { decoratorsIn, noteDecorators, takeDecorators } from "./decorators.ts";
 import { expectType, functionOf } from "./expectations.ts";
@@ -54,7 +54,8 @@ function heritage(walk: Walk, node: number, symbol: number, context: Context): v
   for (const clause of clauses) {
     const kind = tree.kind(clause);
     if (kind === "implements_clause") {
-      for (const base of tree.namedChildren(clause)) facts.heritage(symbol, 1, walk.type(base, context), line);
+      for (const base of tree.namedChildren(clause))
+        facts.heritage(symbol, HeritageKind.Implements, walk.type(base, context), line);
       continue;
     }
     // TypeScript wraps the base in a clause, JavaScript does not.
@@ -64,9 +65,9 @@ function heritage(walk: Walk, node: number, symbol: number, context: Context): v
     if (tree.kind(base) === "identifier") {
       const row = facts.typeRef(tree.source(base), outer.scope, args);
       facts.useType(row, context.symbol, line);
-      facts.heritage(symbol, 0, row, line, facts.exprName(tree.source(base), outer.scope));
+      facts.heritage(symbol, HeritageKind.Extends, row, line, facts.exprName(tree.source(base), outer.scope));
     } else {
-      facts.heritage(symbol, 0, -1, line, walk.expression(base, outer));
+      facts.heritage(symbol, HeritageKind.Extends, -1, line, walk.expression(base, outer));
     }
   }
 }

@@ -1,5 +1,5 @@
 /** Declarations of types in TypeScript. */
-import { ScopeKind, SymbolFlag } from "../fact-layout.ts";
+import { HeritageKind, ScopeKind, SymbolFlag } from "../fact-layout.ts";
 import { type Context, docBefore, signatureOf, type Walk } from "./context.ts";
 import { statements } from "./statements.ts";
 import { memberName, typeMembers, typeParameters } from "./types.ts";
@@ -39,7 +39,7 @@ export function typeDeclaration(walk: Walk, node: number, context: Context, flag
     const extending = tree.childOfKind(node, "extends_type_clause");
     if (extending >= 0)
       for (const base of tree.namedChildren(extending))
-        facts.heritage(symbol, 0, walk.type(base, inside), tree.line(base));
+        facts.heritage(symbol, HeritageKind.Extends, walk.type(base, inside), tree.line(base));
     typeMembers(walk, body, inside);
   } else if (label === "Enum") enumMembers(walk, body, inside);
   else if (body >= 0) statements(walk, body, { ...inside, top: true, returns: undefined });

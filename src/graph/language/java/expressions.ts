@@ -1,6 +1,6 @@
 /** Java's types and expressions. */
 import { BlockWalk, type Place } from "../block-walk.ts";
-import { CallFlag, Expr, SymbolFlag, Type } from "../fact-layout.ts";
+import { CallFlag, Expr, HeritageKind, SymbolFlag, Type } from "../fact-layout.ts";
 import { containerOf, plainValue } from "./library.ts";
 
 export abstract class JavaExpressions extends BlockWalk {
@@ -270,7 +270,7 @@ export abstract class JavaExpressions extends BlockWalk {
   /** The body of an anonymous class or of an enum constant: a hidden class that extends its type. */
   protected anonymous(node: number, body: number, base: number, at: Place): void {
     const hidden = this.declare({ label: "Class", name: "", node, body, flags: SymbolFlag.Hidden }, at);
-    if (base >= 0) this.facts.heritage(hidden, 0, base, this.tree.line(node));
+    if (base >= 0) this.facts.heritage(hidden, HeritageKind.Extends, base, this.tree.line(node));
     this.classBody(body, this.openClass(hidden, at));
   }
 

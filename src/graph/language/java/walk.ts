@@ -265,8 +265,7 @@ export class JavaWalk extends JavaExpressions {
     const body = tree.child(node, "body");
     let flags = this.modifiers(node) | extra;
     if (body < 0) flags |= SymbolFlag.Abstract;
-    const owner = at.parent >= 0 ? facts.symbolColumn(at.parent, "label") : -1;
-    if (owner === 3) flags |= SymbolFlag.Exported;
+    if (facts.labelOf(at.parent) === "Interface") flags |= SymbolFlag.Exported;
     if (name === "main" && flags & SymbolFlag.Static) flags |= SymbolFlag.Entry;
     const symbol = this.declare({ label: "Method", name, node, body, flags, bound: at.parent < 0 }, at);
     const inside = this.open(symbol, at);

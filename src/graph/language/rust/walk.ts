@@ -143,6 +143,12 @@ export class RustWalk extends RustImports {
     this.modules.pop();
   }
 
+  /** Whether what is declared here belongs to a trait or an impl. */
+  private inType(at: Place): boolean {
+    const label = this.facts.labelOf(at.parent);
+    return label === "Trait" || label === "Impl";
+  }
+
   private flags(node: number): number {
     return this.tree.childOfKind(node, "visibility_modifier") >= 0 ? SymbolFlag.Exported : 0;
   }
@@ -227,13 +233,12 @@ export class RustWalk extends RustImports {
 
   private functionItem(node: number, at: Place, implType: number): void {
     const { tree, facts } = this;
-    const owner = at.parent < 0 ? "" : facts.symbolColumn(at.parent, "label");
-    const inType = owner === 6 || owner === 7;
+    const inType = this.inType(at);
     const name = this.field(node, "name");
     const body = tree.child(node, "body");
     const list = tree.child(node, "parameters");
     let flags = this.flags(node);
-    if (owner === 6) flags |= SymbolFlag.Exported | (body < 0 ? SymbolFlag.Abstract : 0);
+    if (facts.labelOf(at.parent) === "Trait") flags |= SymbolFlag.Exported | (body < 0 ? SymbolFlag.Abstract : 0);
     if (this.test || (name === "main" && at.parent < 0)) flags |= SymbolFlag.Entry;
     this.test = false;
     const takesSelf = list >= 0 && /^\(\s*(&\s*('\w+\s+)?)?(mut\s+)?self\b/.test(this.text(list));
@@ -287,7 +292,7 @@ export class RustWalk extends RustImports {
   private constant(node: number, at: Place, implType = -1): void {
     const { tree, facts } = this;
     const name = this.field(node, "name");
-    const inType = at.parent >= 0 && /^[67]$/.test(String(facts.symbolColumn(at.parent, "label")));
+    const inType = this.inType(at);
     if (at.names && !inType) {
       const type = this.type(tree.child(node, "type"), at);
       this.local(name, at, type, this.expression(tree.child(node, "value"), at));
@@ -303,7 +308,7 @@ export class RustWalk extends RustImports {
 
   private typeAlias(node: number, at: Place): void {
     const { tree, facts } = this;
-    const inType = at.parent >= 0 && /^[67]$/.test(String(facts.symbolColumn(at.parent, "label")));
+    const inType = this.inType(at);
     const flags = this.flags(node);
     const symbol = this.declare(
       { label: "TypeAlias", name: this.field(node, "name"), node, body: -1, flags, bound: !inType },

@@ -1,4 +1,4 @@
-/** The board of a project: columns with their limits, cards that are dragged or moved by their menu. */
+/** The board of a project, or of all: columns with their limits, cards that are dragged or moved by their menu. */
 import { Columns3, Plus, ScrollText } from "lucide-react";
 import { useEffect, useMemo, useState } from "react";
 import { api } from "../../api/client.ts";
@@ -6,6 +6,7 @@ import { usePageKeys } from "../../shell/page-keys.ts";
 import { Button, ButtonLink, IconButton } from "../../ui/button.tsx";
 import { FilterBar, FilterSelect, SearchInput } from "../../ui/filter.tsx";
 import { Await, Empty, ProblemNote } from "../../ui/note.tsx";
+import { notify } from "../../ui/notice.tsx";
 import { PageHeader } from "../../ui/page.tsx";
 import { useParam } from "../../ui/tabs.tsx";
 import { type Column, type Move, type Project, type Task, useBoard } from "./board.ts";
@@ -16,20 +17,25 @@ import { StartDialog } from "./start-dialog.tsx";
 import { TaskDialog } from "./task-form.tsx";
 
 const LAST = "skep-board-project";
+/** In the place of a project's id: every project's tasks. */
+const ALL = "all";
 
 export default function BoardPage() {
   const [chosen, choose] = useParam("project");
   const projects = api.useQuery("get", "/v1/projects", { params: { query: { limit: 200 } } });
   const items = projects.data?.items ?? [];
-  const project = items.find(({ id }) => id === (chosen || localStorage.getItem(LAST))) ?? items[0];
+  const wanted = chosen || localStorage.getItem(LAST);
+  const project = items.find(({ id }) => id === wanted) ?? items[0];
+  const all = wanted === ALL && items.length > 1;
+  const shown = all ? ALL : project?.id;
   useEffect(() => {
-    if (project) localStorage.setItem(LAST, project.id);
-  }, [project]);
+    if (shown) localStorage.setItem(LAST, shown);
+  }, [shown]);
   return (
     <Await query={projects} rows={6}>
       {() =>
         project ? (
-          <BoardView key={project.id} project={project} projects={items} choose={choose} />
+          <BoardView key={shown} project={all ? undefined : project} projects={items} choose={choose} />
         ) : (
           <>
             <PageHeader title="Board" />
@@ -48,13 +54,22 @@ export default function BoardPage() {
 
 type Open = { dialog: "new"; status: string } | { dialog: "start"; task: Task; move?: Move } | { dialog: "columns" };
 
-function BoardView({ project, projects, choose }: { project: Project; projects: Project[]; choose(id: string): void }) {
+interface BoardProps {
+  /** Undefined: all of them. */
+  project: Project | undefined;
+  projects: Project[];
+  choose(id: string): void;
+}
+
+function BoardView({ project, projects, choose }: BoardProps) {
   const [text, setText] = useParam("q");
-  const board = useBoard(project, text);
+  const board = useBoard(project ? [project] : projects, text);
   const [open, setOpen] = useState<Open | null>(null);
   const close = () => setOpen(null);
   usePageKeys(CARD_KEYS);
-  const { rows } = board.query;
+  const { rows } = board;
+  const projectOf = ({ project_id }: Task) => projects.find(({ id }) => id === project_id);
+  const statusesOf = (task: Task) => projectOf(task)?.columns.flatMap(({ statuses }) => statuses) ?? [];
   const tasks = useMemo(() => new Map(rows.map((task) => [task.id, task])), [rows]);
   const columnOf = (status: string) => board.columns.find(({ statuses }) => statuses.includes(status));
   /** Moves it; into work only after asking whether agents are to begin. */
@@ -66,7 +81,8 @@ function BoardView({ project, projects, choose }: { project: Project; projects: 
     void board.move(wish);
   };
   const actions: CardActions = {
-    statuses: project.columns.flatMap(({ statuses }) => statuses),
+    statusesOf,
+    ...(project ? {} : { projectOf: (task: Task) => projectOf(task)?.name }),
     moveTo: ({ id }, status) => move({ id, status }),
     shift(task, by) {
       const list = columnOf(task.status)?.tasks ?? [];
@@ -81,42 +97,50 @@ function BoardView({ project, projects, choose }: { project: Project; projects: 
     );
     const task = tasks.get(moved);
     if (!column || !task) return;
-    const status = column.statuses.includes(task.status) ? task.status : column.statuses[0]!;
+    const own = statusesOf(task);
+    const status = [task.status, ...own].find((one) => own.includes(one) && column.statuses.includes(one));
+    if (status === undefined) return notify(`${projectOf(task)?.name} has no column ${column.name}.`);
     const order = column.tasks.map(({ id }) => id);
     const [from, to] = [order.indexOf(moved), order.indexOf(onto)];
-    if (to < 0) return move({ id: moved, status });
+    // A task has a place among those of its own project.
+    if (to < 0 || tasks.get(onto)?.project_id !== task.project_id) return move({ id: moved, status });
     move({ id: moved, status, ...(from >= 0 && from < to ? { after: onto } : { before: onto }) });
   };
   return (
     <>
       <PageHeader
         title="Board"
-        beside={projects.length === 1 ? <span className="text-lg text-dim">{project.name}</span> : undefined}
+        beside={project && projects.length === 1 ? <span className="text-lg text-dim">{project.name}</span> : undefined}
         actions={
-          <>
-            <ButtonLink href={`/projects/${project.id}/policy`} icon={<ScrollText aria-hidden size={14} />}>
-              Vision and policy
-            </ButtonLink>
-            <Button icon={<Columns3 aria-hidden size={14} />} onClick={() => setOpen({ dialog: "columns" })}>
-              Columns
-            </Button>
-            <Button
-              kind="primary"
-              icon={<Plus aria-hidden size={14} />}
-              onClick={() => setOpen({ dialog: "new", status: "backlog" })}
-            >
-              New task
-            </Button>
-          </>
+          project && (
+            <>
+              <ButtonLink href={`/projects/${project.id}/policy`} icon={<ScrollText aria-hidden size={14} />}>
+                Vision and policy
+              </ButtonLink>
+              <Button icon={<Columns3 aria-hidden size={14} />} onClick={() => setOpen({ dialog: "columns" })}>
+                Columns
+              </Button>
+              <Button
+                kind="primary"
+                icon={<Plus aria-hidden size={14} />}
+                onClick={() => setOpen({ dialog: "new", status: "backlog" })}
+              >
+                New task
+              </Button>
+            </>
+          )
         }
       />
       <FilterBar>
         {projects.length > 1 && (
           <FilterSelect
             label="Project"
-            value={project.id}
+            value={project?.id ?? ALL}
             onChange={choose}
-            options={projects.map(({ id, name }) => ({ value: id, label: name }))}
+            options={[
+              ...projects.map(({ id, name }) => ({ value: id, label: name })),
+              { value: ALL, label: "All projects" },
+            ]}
           />
         )}
         <SearchInput value={text} onChange={setText} label="Search tasks" />
@@ -148,18 +172,18 @@ function BoardView({ project, projects, choose }: { project: Project; projects: 
                   column={column}
                   actions={actions}
                   all={tasks}
-                  add={() => setOpen({ dialog: "new", status: column.statuses[0]! })}
+                  {...(project ? { add: () => setOpen({ dialog: "new", status: column.statuses[0]! }) } : {})}
                 />
               ))}
             </section>
           </DragArea>
         )}
       </Await>
-      {board.query.hasNextPage && !board.query.isFetchingNextPage && (
+      {board.more && (
         <p className="text-sm text-dim">The first {rows.length} tasks are shown. Search finds the others.</p>
       )}
-      {open?.dialog === "new" && <TaskDialog project={project} status={open.status} onClose={close} />}
-      {open?.dialog === "columns" && <ColumnsDialog project={project} onClose={close} />}
+      {project && open?.dialog === "new" && <TaskDialog project={project} status={open.status} onClose={close} />}
+      {project && open?.dialog === "columns" && <ColumnsDialog project={project} onClose={close} />}
       {open?.dialog === "start" && (
         <StartDialog
           task={open.task}
@@ -175,7 +199,8 @@ interface ColumnProps {
   column: Column & { tasks: Task[] };
   all: ReadonlyMap<string, Task>;
   actions: CardActions;
-  add(): void;
+  /** Adds a task; absent where no project is meant. */
+  add?: () => void;
 }
 
 function BoardColumn({ column: { id, name, wip_limit, tasks }, all, actions, add }: ColumnProps) {
@@ -194,9 +219,11 @@ function BoardColumn({ column: { id, name, wip_limit, tasks }, all, actions, add
           {tasks.length}
           {wip_limit !== null && ` of ${wip_limit}`}
         </span>
-        <IconButton label={`Add to ${name}`} className="ml-auto size-7" onClick={add}>
-          <Plus aria-hidden size={15} />
-        </IconButton>
+        {add && (
+          <IconButton label={`Add to ${name}`} className="ml-auto size-7" onClick={add}>
+            <Plus aria-hidden size={15} />
+          </IconButton>
+        )}
       </div>
       <DropZone id={`column:${id}`} className="flex min-h-24 flex-col gap-2 rounded-md">
         {tasks.map((task) => (

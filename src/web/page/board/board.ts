@@ -1,7 +1,8 @@
-/** Tasks of a project as its board shows them, and moving one: shown at once, taken back when the server refuses. */
-import { useEffect, useState } from "react";
+/** Tasks of projects as a board shows them, and moving one: shown at once, taken back when the server refuses. */
+import { useQueries } from "@tanstack/react-query";
+import { useState } from "react";
 import { client, must, problemOf, type Schemas } from "../../api/client.ts";
-import { refresh, usePages } from "../../api/queries.ts";
+import { refresh } from "../../api/queries.ts";
 
 export type Task = Schemas["ProjectTask"];
 export type Project = Schemas["Project"];
@@ -15,7 +16,7 @@ export const wordOf = (status: string): string => status.charAt(0).toUpperCase()
 
 export const refreshTasks = () => refresh("/v1/projects/{id}/tasks", "/v1/projects");
 
-/** Most tasks that a board loads; the rest is found by search. */
+/** Most tasks of one project that a board loads; the rest is found by search. */
 const TASKS_MAX = 1_000;
 const PAGE = 200;
 
@@ -30,18 +31,58 @@ export interface Move {
 /** Rules that a person may overrule. */
 export const OVERRULED = new Set(["wip_limit", "dependencies_unmet", "stage_required"]);
 
-export function useBoard(project: Project, q: string) {
-  const query = usePages("/v1/projects/{id}/tasks", {
-    path: { id: project.id },
-    query: { limit: PAGE, ...(q ? { q } : {}) },
-  });
-  const { rows, hasNextPage, isFetchingNextPage, fetchNextPage } = query;
-  useEffect(() => {
-    if (hasNextPage && !isFetchingNextPage && rows.length < TASKS_MAX) void fetchNextPage();
-  }, [hasNextPage, isFetchingNextPage, fetchNextPage, rows.length]);
+const PATH = "/v1/projects/{id}/tasks";
+
+/** The board's share of one project's tasks, page after page. */
+function tasksQuery(project: string, q: string) {
+  const params = { path: { id: project }, query: { limit: PAGE, ...(q ? { q } : {}) } };
+  return {
+    queryKey: ["get", PATH, { params, board: true }],
+    async queryFn({ signal }: { signal: AbortSignal }) {
+      const items: Task[] = [];
+      for (let cursor: string | undefined; ; ) {
+        const query = { ...params.query, ...(cursor === undefined ? {} : { cursor }) };
+        const page = await must(client.GET(PATH, { params: { ...params, query }, signal }));
+        items.push(...page.items);
+        if (page.next_cursor === null) return { items, more: false };
+        if (items.length >= TASKS_MAX) return { items, more: true };
+        cursor = page.next_cursor;
+      }
+    },
+  };
+}
+
+/** Columns of several boards as one: those of the same id together, in the order in which they first come. */
+export function joinedColumns(projects: readonly Project[]): Column[] {
+  const [first] = projects;
+  if (first && projects.length === 1) return first.columns;
+  const joined = new Map<string, Column>();
+  for (const { columns } of projects)
+    for (const { id, name, statuses } of columns) {
+      const known = joined.get(id);
+      const all = [...new Set([...(known?.statuses ?? []), ...statuses])];
+      // Limits are each project's own.
+      joined.set(id, { id, name: known?.name ?? name, statuses: all, wip_limit: null });
+    }
+  return [...joined.values()];
+}
+
+export function useBoard(projects: readonly Project[], q: string) {
+  const asked = useQueries({ queries: projects.map(({ id }) => tasksQuery(id, q)) });
+  const isPending = asked.some((one) => one.isPending && !one.error);
+  const rows = asked.flatMap(({ data }) => data?.items ?? []);
+  const query = {
+    isPending,
+    error: asked.find(({ error }) => error)?.error,
+    data: isPending && rows.length === 0 ? undefined : rows,
+    refetch: () => Promise.all(asked.map((one) => one.refetch())),
+  };
   const [ahead, setAhead] = useState<Move | null>(null);
   const [refused, setRefused] = useState<{ move: Move; error: unknown } | null>(null);
-  const path = (tid: string) => ({ params: { path: { id: project.id, tid } } });
+  const path = (tid: string) => {
+    const id = rows.find((one) => one.id === tid)?.project_id ?? projects[0]?.id ?? "";
+    return { params: { path: { id, tid } } };
+  };
   const carry = async (move: Move, force: boolean) => {
     const { id, ...body } = move;
     setAhead(move);
@@ -64,9 +105,11 @@ export function useBoard(project: Project, q: string) {
   };
   return {
     query,
+    rows,
+    more: asked.some(({ data }) => data?.more),
     refused: refused && { ...refused, overruled: OVERRULED.has(problemOf(refused.error).code) },
     dismiss: () => setRefused(null),
-    columns: project.columns.map((column) => ({ ...column, tasks: tasksIn(column, rows, ahead) })),
+    columns: joinedColumns(projects).map((column) => ({ ...column, tasks: tasksIn(column, rows, ahead) })),
     move: (move: Move) => carry(move, false),
     force: (move: Move) => carry(move, true),
   };

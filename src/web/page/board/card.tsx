@@ -8,8 +8,10 @@ import { Status } from "../../ui/status.tsx";
 import { PRIORITY, type Task, wordOf } from "./board.ts";
 
 export interface CardActions {
-  /** Statuses a task can be moved to, in the board's order. */
-  statuses: string[];
+  /** Statuses the task can be moved to, in its board's order. */
+  statusesOf(task: Task): string[];
+  /** Name of its project, where the tasks of several stand together. */
+  projectOf?: (task: Task) => string | undefined;
   moveTo(task: Task, status: string): void;
   shift(task: Task, by: -1 | 1): void;
   start(task: Task): void;
@@ -65,7 +67,8 @@ export function Card({
                 { label: "Up", act: () => actions.shift(task, -1) },
                 { label: "Down", act: () => actions.shift(task, 1) },
                 null,
-                ...actions.statuses
+                ...actions
+                  .statusesOf(task)
                   .filter((one) => one !== status)
                   .map((one) => ({ label: `To ${wordOf(one)}`, act: () => actions.moveTo(task, one) })),
               ]}
@@ -74,6 +77,7 @@ export function Card({
         )}
       </div>
       <div className="mt-1.5 flex flex-wrap items-center gap-x-2 gap-y-1 text-xs text-dim">
+        {actions?.projectOf && <span className="font-medium text-dim">{actions.projectOf(task)}</span>}
         {priority !== "p2" && <Badge tone={priority === "p0" ? "bad" : "plain"}>{PRIORITY[priority]}</Badge>}
         {["blocked", "failed"].includes(status) && (
           <Badge tone={status === "failed" ? "bad" : "wait"}>{wordOf(status)}</Badge>

@@ -1,5 +1,5 @@
 /** One pipeline: its text with problems at their lines beside its picture; saved with what changed shown first. */
-import { Play, Save, Trash2 } from "lucide-react";
+import { FlaskConical, Play, Save, Trash2 } from "lucide-react";
 import { lazy, Suspense, useDeferredValue, useMemo, useState } from "react";
 import { Link, useLocation, useParams } from "wouter";
 import { parse } from "yaml";
@@ -97,6 +97,11 @@ function PipelineEditor({ tagged }: { tagged: Tagged<Schemas["Pipeline"]> | unde
               <Button kind="danger" icon={<Trash2 aria-hidden size={14} />} onClick={() => setDialog("delete")}>
                 Delete
               </Button>
+            )}
+            {stored?.valid && (
+              <ButtonLink href={`/runs/new?pipeline=${stored.id}&dry=1`} icon={<FlaskConical aria-hidden size={14} />}>
+                Dry run
+              </ButtonLink>
             )}
             {stored?.valid && (
               <ButtonLink href={`/runs/new?pipeline=${stored.id}`} icon={<Play aria-hidden size={14} />}>

@@ -12,6 +12,7 @@ import { PageHeader } from "../../ui/page.tsx";
 import { Table } from "../../ui/table.tsx";
 import { useParam } from "../../ui/tabs.tsx";
 import { RUN_COLUMNS, type Run } from "./run-columns.tsx";
+import { SavedFilters } from "./saved-filters.tsx";
 
 const STATES = [
   { value: "", label: "Any state" },
@@ -60,6 +61,7 @@ export default function RunsPage() {
         <ProjectFilter value={project} onChange={setProject} />
         <AgentFilter value={agent} onChange={setAgent} />
       </FilterBar>
+      <SavedFilters active={filtered} />
       <Await query={query} rows={8}>
         {() =>
           rows.length === 0 ? (

@@ -15,6 +15,9 @@ interface InputSpec {
   default?: string;
 }
 
+/** Plays a fixed transcript instead of asking anybody. */
+const SCRIPTED = "demo/scripted";
+
 const many = { params: { query: { limit: 200 } } };
 
 export default function StartPage() {
@@ -34,7 +37,8 @@ function StartForm({ pipelines }: { pipelines: Pipeline[] }) {
   const [, navigate] = useLocation();
   const asked = params.get("pipeline");
   const [id, setId] = useState(asked ?? pipelines[0]?.id ?? "");
-  const [task, setTask] = useState(params.get("task") ?? "");
+  const dry = params.get("dry") !== null;
+  const [task, setTask] = useState(params.get("task") ?? (dry ? "Try the pipeline" : ""));
   const [error, setError] = useState<unknown>();
   const [busy, setBusy] = useState(false);
   const projects = api.useQuery("get", "/v1/projects", many);
@@ -72,6 +76,12 @@ function StartForm({ pipelines }: { pipelines: Pipeline[] }) {
   return (
     <Panel className="p-4">
       <form onSubmit={start}>
+        {dry && (
+          <p className="mb-4 rounded-md bg-run-soft px-3 py-2 text-sm">
+            A dry run: the scripted model plays every agent and gives made-up outputs, so nobody is asked and nothing is
+            paid. Commands of the pipeline do run, in their sandbox, and approvals do wait.
+          </p>
+        )}
         <Field label="Pipeline" hint={pipeline?.description} error={fieldError(error, "pipeline_id")}>
           <Select value={id} onChange={(event) => setId(event.target.value)} required>
             {pipelines.map((one) => (
@@ -118,7 +128,7 @@ function StartForm({ pipelines }: { pipelines: Pipeline[] }) {
             ))}
           </Select>
         </Field>
-        <details className="mb-3">
+        <details className="mb-3" open={dry}>
           <summary className="text-sm text-dim hover:text-ink">Guidance, model, budget</summary>
           <div className="mt-3">
             <Field label="Guidance for every step" error={fieldError(error, "human_context")}>
@@ -129,7 +139,13 @@ function StartForm({ pipelines }: { pipelines: Pipeline[] }) {
               hint="Instead of what the pipeline and the agents say."
               error={fieldError(error, "model")}
             >
-              <Input name="model" list="models" placeholder="provider/model" spellCheck={false} />
+              <Input
+                name="model"
+                list="models"
+                placeholder="provider/model"
+                spellCheck={false}
+                defaultValue={dry ? SCRIPTED : undefined}
+              />
             </Field>
             <datalist id="models">
               {(models.data?.items ?? []).map(({ id: key, name }) => (
@@ -149,7 +165,7 @@ function StartForm({ pipelines }: { pipelines: Pipeline[] }) {
         </details>
         <ProblemNote error={error} />
         <Button type="submit" kind="primary" busy={busy}>
-          Start
+          {dry ? "Start the dry run" : "Start"}
         </Button>
       </form>
     </Panel>

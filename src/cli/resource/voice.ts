@@ -1,0 +1,136 @@
+/** `skep voice`: the voices that agents can have, their settings, and speech: tried, kept as a file, and what it cost. */
+import { writeFileSync } from "node:fs";
+import { extname } from "node:path";
+import { Problem } from "../../core/errors.ts";
+import { readPairs, readText } from "../read-input.ts";
+import { type Column, costText, fieldLines, tableLines, timeText } from "../terminal/table.ts";
+import { countOf, listItems } from "./find.ts";
+import type { Answer, Call, Flags, Item, OptionSpec, Resource } from "./resource.ts";
+
+const OF_AGENT: OptionSpec = { flags: "--agent <agent>", about: "that agent's own settings, not the instance's" };
+const FORMATS: Readonly<Record<string, string>> = { ".mp3": "mp3", ".wav": "wav", ".opus": "opus", ".ogg": "opus" };
+
+const VOICES: readonly Column<Item>[] = [
+  { head: "VOICE", of: ({ id }) => id },
+  { head: "NAME", of: ({ name }) => name, shrinks: true },
+  { head: "PROVIDER", of: ({ provider }) => provider },
+  { head: "LANGUAGES", of: ({ languages }) => languages.join(", "), shrinks: true },
+];
+const CALLS: readonly Column<Item>[] = [
+  { head: "WHEN", of: ({ created_at }) => timeText(created_at) },
+  { head: "AGENT", of: ({ agent_id }) => agent_id },
+  { head: "PROVIDER", of: ({ provider }) => provider },
+  { head: "CHARACTERS", of: ({ characters }) => characters, right: true },
+  { head: "COST", of: ({ cost_usd }) => (cost_usd === null ? "unknown" : costText(cost_usd)), right: true },
+  {
+    head: "RESULT",
+    of: ({ error, cached }) => (error ? error.message : cached ? "from the cache" : "made"),
+    style: ({ error }) => (error ? "red" : undefined),
+    shrinks: true,
+  },
+];
+
+export const voice: Resource = {
+  name: "voice",
+  one: "voice",
+  about: "voices of agents: list those of the hosted speech service",
+  path: "/v1/tts/voices",
+  idOf: ({ id }) => id,
+  namesOf: ({ name }) => [name],
+  columns: VOICES,
+  empty: "The hosted speech service has no voices. Those of this machine: skep voice local",
+  verbs: [
+    {
+      name: "local",
+      about: "say whether the local speech service answers, and list its voices",
+      on: "none",
+      run: local,
+    },
+    {
+      name: "settings",
+      about: "show the settings",
+      on: "none",
+      options: [OF_AGENT],
+      async run({ client, flags }) {
+        const settings = await client.call<Item>("GET", settingsPath(flags));
+        return { json: settings, text: settingsLines(settings) };
+      },
+    },
+    {
+      name: "set",
+      about: "change settings: enabled=true provider=espeak-ng; null sets an agent's back to the instance's",
+      on: "none",
+      args: [{ name: "<field=value...>", about: "fields as `skep voice settings` shows them" }],
+      options: [OF_AGENT],
+      async run({ client, flags, args }) {
+        const settings = await client.call<Item>("PUT", settingsPath(flags), readPairs(args));
+        return { json: settings, text: settingsLines(settings) };
+      },
+    },
+    {
+      name: "say",
+      about: "speak a text as an agent, into a file",
+      on: "none",
+      args: [{ name: "<text>", about: "plain text or Markdown; - for standard input" }],
+      options: [
+        { flags: "--agent <agent>", about: "the agent whose voice it is" },
+        { flags: "--output <file>", about: "where to: .mp3, .wav or .opus, which is the format" },
+        { flags: "--voice <voice>", about: "another voice than the settings'" },
+      ],
+      run: speak,
+    },
+    {
+      name: "calls",
+      about: "list speech that was made, newest first, with its cost",
+      on: "none",
+      options: [{ flags: "--agent <agent>", about: "only that agent's" }],
+      run: calls,
+    },
+  ],
+};
+
+const settingsPath = ({ agent }: Flags): string =>
+  agent === undefined ? "/v1/admin/tts-settings" : `/v1/agents/${encodeURIComponent(agent)}/tts-settings`;
+
+/** An agent's settings with what is in force where it has none of its own. */
+function settingsLines({ agent_id: _, effective, ...fields }: Item): string[] {
+  const text = (name: string, value: unknown) =>
+    value === null ? (effective ? `(instance: ${effective[name] ?? "none"})` : "(none)") : value;
+  return fieldLines(Object.entries(fields).map(([name, value]) => [name, text(name, value)] as const));
+}
+
+async function local({ client }: Call): Promise<Answer> {
+  const health = await client.call<Item>("GET", "/v1/tts/localvoice/health");
+  const at = health["url"] ?? health["detail"];
+  if (!health["reachable"])
+    return {
+      json: { ...health, items: [] },
+      text: `The local speech service does not answer: ${health["detail"]}`,
+      code: 1,
+    };
+  const { items } = await listItems(client, "/v1/tts/localvoice/profiles", new URLSearchParams(), MOST_VOICES);
+  return { json: { ...health, items }, text: [`Local speech service: ${at}`, ...tableLines(VOICES, items)] };
+}
+
+/** Of a list that is read whole. */
+const MOST_VOICES = 1_000;
+
+async function speak({ client, args: [given = ""], flags }: Call): Promise<Answer> {
+  const { agent, output, voice: voice_id } = flags;
+  if (agent === undefined) throw new Problem(422, "bad_usage", "Name the agent who speaks: --agent AGENT.");
+  if (output === undefined) throw new Problem(422, "bad_usage", "Name the file for the sound: --output hello.mp3.");
+  const format = FORMATS[extname(output).toLowerCase()];
+  if (!format) throw new Problem(422, "bad_usage", `${output}: name a file that ends with .mp3, .wav or .opus.`);
+  const text = given === "-" ? await readText("-") : given;
+  const body = { text, agent_id: agent, format, ...(voice_id === undefined ? {} : { voice_id }) };
+  const { bytes, headers } = await client.file("/v1/internal/tts/synthesize", body);
+  writeFileSync(output, bytes);
+  const json = { file: output, call_id: headers.get("x-tts-call-id"), size_bytes: bytes.byteLength };
+  return { json, text: `${output}: ${bytes.byteLength} bytes` };
+}
+
+async function calls({ client, flags }: Call): Promise<Answer> {
+  const query = new URLSearchParams(flags["agent"] === undefined ? {} : { agent_id: flags["agent"] });
+  const found = await listItems(client, "/v1/tts-calls", query, countOf(flags["limit"]));
+  return { json: found, text: found.items.length === 0 ? "Nothing was spoken yet." : tableLines(CALLS, found.items) };
+}

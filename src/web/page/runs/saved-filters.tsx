@@ -1,0 +1,96 @@
+/** Filters of the list kept under a name, in the person's preferences: the same in every browser. */
+import { Bookmark, X } from "lucide-react";
+import { useState } from "react";
+import { Link, useSearchParams } from "wouter";
+import { api, client, must } from "../../api/client.ts";
+import { refresh } from "../../api/queries.ts";
+import { useAction } from "../../ui/action.ts";
+import { Button, IconButton } from "../../ui/button.tsx";
+import { Dialog } from "../../ui/dialog.tsx";
+import { Field, Input } from "../../ui/field.tsx";
+import { Form } from "../../ui/form.tsx";
+import { ProblemNote } from "../../ui/note.tsx";
+
+interface Saved {
+  name: string;
+  /** As in the address. */
+  query: string;
+}
+
+const NAME = "runs.filters";
+const PATH = "/v1/preferences";
+
+/** What was kept, also by another version: what is none is left out. */
+function savedOf(value: unknown): Saved[] {
+  const list = Array.isArray(value) ? (value as Partial<Saved>[]) : [];
+  return list.flatMap((one) =>
+    typeof one?.name === "string" && typeof one.query === "string" ? [{ name: one.name, query: one.query }] : [],
+  );
+}
+
+/** @param active whether there is a filter that could be kept. */
+export function SavedFilters({ active }: { active: boolean }) {
+  const preferences = api.useQuery("get", PATH);
+  const saved = savedOf(preferences.data?.[NAME]);
+  const [params] = useSearchParams();
+  const [naming, setNaming] = useState(false);
+  const action = useAction();
+  const current = params.toString();
+  const keep = async (next: Saved[]) => {
+    await must(client.PATCH(PATH, { body: { [NAME]: next.length > 0 ? next : null } }));
+    await refresh(PATH);
+    setNaming(false);
+  };
+  const known = saved.some(({ query }) => query === current);
+  if (saved.length === 0 && !active) return null;
+  return (
+    <>
+      {!naming && <ProblemNote error={action.error} />}
+      <nav aria-label="Saved filters" className="mb-3 flex flex-wrap items-center gap-1.5">
+        {saved.map(({ name, query }) => (
+          <span
+            key={name}
+            className={`inline-flex items-center rounded-md border ${query === current ? "border-accent bg-accent-soft" : "border-line"}`}
+          >
+            <Link
+              href={`?${query}`}
+              aria-current={query === current ? "true" : undefined}
+              className="max-w-60 truncate py-1 pl-2 text-sm max-sm:py-3"
+            >
+              {name}
+            </Link>
+            <IconButton
+              label={`Remove the filter ${name}`}
+              className="size-7!"
+              onClick={() => action.run(() => keep(saved.filter((one) => one.name !== name)))}
+            >
+              <X aria-hidden size={12} />
+            </IconButton>
+          </span>
+        ))}
+        {active && !known && (
+          <Button kind="quiet" icon={<Bookmark aria-hidden size={13} />} onClick={() => setNaming(true)}>
+            Save this filter
+          </Button>
+        )}
+      </nav>
+      {naming && (
+        <Dialog title="Save the filter" onClose={() => setNaming(false)}>
+          <Form
+            action={action}
+            word="Save"
+            onCancel={() => setNaming(false)}
+            submit={async ({ text }) => {
+              const name = text("name");
+              await keep([...saved.filter((one) => one.name !== name), { name, query: current }]);
+            }}
+          >
+            <Field label="Name" hint="One of the same name is replaced.">
+              <Input name="name" required maxLength={60} />
+            </Field>
+          </Form>
+        </Dialog>
+      )}
+    </>
+  );
+}
