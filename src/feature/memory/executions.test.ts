@@ -66,6 +66,15 @@ describe("memory in agents' work", () => {
     const { memory } = rig.services;
     const [score] = memory.scores("worker", { limit: 10, after: null }, LOCAL_ADMIN).items;
     expect(score).toMatchObject({ useful: 1, accesses: 2 });
+    const page = { limit: 10, after: null };
+    const recalls = memory.recallsOf("worker", "fact/gibbon-port", page, LOCAL_ADMIN).items;
+    expect(recalls.map(({ agent_id, kind, run_id }) => [agent_id, kind, run_id])).toEqual([
+      ["worker", "pipeline", expect.stringMatching(/^run_/)],
+    ]);
+    const stranger = { kind: "user", admin: false, userId: "usr_other" } as const;
+    expect(memory.recallsOf("worker", "fact/gibbon-port", page, stranger).items).toEqual([]);
+    const after = `${recalls[0]!.at}|${recalls[0]!.execution_id}`;
+    expect(memory.recallsOf("worker", "fact/gibbon-port", { limit: 10, after }, LOCAL_ADMIN).items).toEqual([]);
     const { origin } = memory.get("worker", "fact/gibbon-port", LOCAL_ADMIN);
     const record = memory.recordOf(origin.execution!, LOCAL_ADMIN);
     expect(record.written).toEqual([{ agent_id: "worker", entry: "fact/gibbon-port" }]);

@@ -2,9 +2,10 @@
 import { notFound } from "../../core/errors.ts";
 import type { ExecutionInfo, ToolGroup, ToolSource } from "../../engine/tool.ts";
 import type { Caller } from "../../http/caller.ts";
+import { badCursor, type ListAnswer, listAnswer, type Page } from "../../http/list.ts";
 import type { Store } from "../../store/store.ts";
 import { digestOf } from "./entry-file.ts";
-import type { ExecutionMemory, TakenBack } from "./model.ts";
+import type { ExecutionMemory, MemoryRecall, TakenBack } from "./model.ts";
 import type { Memory } from "./service.ts";
 
 export interface ExecutionsDeps {
@@ -22,6 +23,8 @@ const OUTSIDE_NAMES = /document|transcript|issue|pull_request/;
 /** The sessions of the same tree or run: what one of them read, the others may have got from it. */
 const RELATED = `SELECT s.id FROM sessions s JOIN sessions mine ON mine.id = ?
   WHERE s.root_id = mine.root_id OR (mine.run_id IS NOT NULL AND s.run_id = mine.run_id)`;
+
+const RECALL_CURSOR = /^([\d:.TZ-]{20,30})\|(\w{1,64})$/;
 
 export function createExecutionMemories({ store, memory, toolSources }: ExecutionsDeps) {
   const { statement } = store;
@@ -86,6 +89,24 @@ export function createExecutionMemories({ store, memory, toolSources }: Executio
         recalled: recalled.map((one) => ({ ...one, trusted: one.trusted === 1 })),
         written: writtenBy(executionId).map(({ vault, entry }) => ({ agent_id: vault, entry })),
       };
+    },
+    /** Who was given an entry, the latest first: of a user's own work alone, of everybody's for administrators. */
+    recallsOf(vault: string, entry: string, page: Page, caller: Caller): ListAnswer<MemoryRecall> {
+      memory.get(vault, entry, caller);
+      const [, at, id] = page.after === null ? [] : (RECALL_CURSOR.exec(page.after) ?? [""]);
+      if (page.after !== null && id === undefined) throw badCursor();
+      const rows = statement(
+        `SELECT r.execution_id, r.session_id, s.agent_id, s.kind, s.title, s.run_id, r.at
+         FROM memory_recalls r JOIN sessions s ON s.id = r.session_id
+         WHERE r.vault = ? AND r.entry = ? AND (? OR s.user_id IS ?)
+           AND (? IS NULL OR (r.at, r.execution_id) < (?, ?))
+         ORDER BY r.at DESC, r.execution_id DESC LIMIT ?`,
+      ).all(
+        ...[vault, entry, caller.admin ? 1 : 0, caller.userId ?? null],
+        ...[at ?? null, at ?? null, id ?? null, page.limit + 1],
+      );
+      const keyOf = (row: MemoryRecall) => `${row.at}|${row.execution_id}`;
+      return listAnswer(rows as MemoryRecall[], page, keyOf, (row) => row);
     },
     /** Puts back what every entry was before the execution wrote it, but for those that were changed since. */
     takeBack(executionId: string, caller: Caller): TakenBack {

@@ -215,6 +215,20 @@ export const ExecutionMemory = t.Object(
 );
 export type ExecutionMemory = Static<typeof ExecutionMemory>;
 
+export const MemoryRecall = t.Object(
+  {
+    execution_id: t.String(),
+    session_id: t.String(),
+    agent_id: t.String({ description: "Who was given the entry." }),
+    kind: t.String({ description: "Of the session, e.g. `pipeline` or `chat`." }),
+    title: orNull(t.String()),
+    run_id: orNull(t.String()),
+    at: Time,
+  },
+  { title: "MemoryRecall" },
+);
+export type MemoryRecall = Static<typeof MemoryRecall>;
+
 export const TakenBack = t.Object(
   {
     execution_id: t.String(),

@@ -15,6 +15,7 @@ import {
   MemoryEntry,
   MemoryGraph,
   MemoryHit,
+  MemoryRecall,
   MemoryScore,
   ScoreSettings,
   ScoreSettingsUpdate,
@@ -263,6 +264,17 @@ export function executionMemoryRoutes(base: Base, executions: ExecutionMemories)
         params: ExecutionPath,
         response: { 200: ExecutionMemory },
         detail: { tags, operationId: "getExecutionMemory", summary: "What an execution recalled and wrote" },
+      },
+    )
+    .get(
+      "/v1/memory/vaults/:agent_id/entries/:entry/recalls",
+      ({ params, query, caller }) => executions.recallsOf(params.agent_id, params.entry, pageOf(query), caller),
+      {
+        access: "user",
+        params: EntryPath,
+        query: t.Object(PageQuery),
+        response: { 200: listOf(MemoryRecall) },
+        detail: { tags, operationId: "listMemoryRecalls", summary: "In which of your work an entry was recalled" },
       },
     )
     .post(

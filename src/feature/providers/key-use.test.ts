@@ -65,6 +65,13 @@ describe("a run", () => {
       [admin.id, "instance"],
       [admin.id, "instance"],
     ]);
+    const lastUse = async (id: string) =>
+      (await metered.call("GET", `/v1/settings/providers/${id}`, undefined, admin)).body["last_used_on"];
+    const { items } = (await metered.call<{ items: LlmCall[] }>("GET", "/v1/llm-calls?limit=1", undefined, admin)).body;
+    expect([await lastUse("custom-lab"), await lastUse("anthropic")]).toEqual([
+      items[0]!.created_at.slice(0, 10),
+      null,
+    ]);
   });
 
   test("tells of each call as it is logged: tokens, cost, model, whose key, and where it belongs", async () => {

@@ -38,6 +38,7 @@ export const Provider = t.Object({
   key_source: KeySource,
   masked_key: orNull(t.String()),
   key_refused: t.Boolean({ description: "The provider did not take the instance's key when it was last tried." }),
+  last_used_on: orNull(t.String({ description: "Day (UTC) of the last call to it, in the last 90 days." })),
   default: orNull(t.String({ description: "Its model, if the instance's default model is one of it." })),
   models: t.Array(ProviderModel),
   docs_url: t.String(),

@@ -79,6 +79,9 @@ export function providerOverrides(
   };
 }
 
+/** How long ago a use still is of interest. */
+const USED_MS = 90 * 86_400_000;
+
 export function createProviders(deps: ProvidersDeps): Providers {
   const { store, clock, audit, catalogue, keys } = deps;
   const { db } = store;
@@ -117,7 +120,7 @@ export function createProviders(deps: ProvidersDeps): Providers {
     if (entry.local || entry.id.startsWith("custom-")) return row !== undefined || keys.inEnvironment(entry);
     return keys.shared(entry) !== undefined;
   };
-  const present = (entry: ProviderEntry): Provider => {
+  const present = (entry: ProviderEntry): Omit<Provider, "last_used_on"> => {
     const row = keys.row(entry.id);
     const key = keys.shared(entry);
     const chosen = deps.defaultModel.get();
@@ -137,7 +140,19 @@ export function createProviders(deps: ProvidersDeps): Providers {
       env_var: entry.envVar,
     };
   };
-  const get = (id: string): Provider => present(entryOf(id));
+  /** Days of the last calls, by provider; from the days' totals, which are few, and not from the calls. */
+  const daysUsed = (): Map<string, string> => {
+    const since = timestamp(clock.now() - USED_MS).slice(0, 10);
+    const rows = store
+      .statement("SELECT provider, max(day) AS day FROM usage_days WHERE day >= ? GROUP BY provider")
+      .all([since]) as { provider: string; day: string }[];
+    return new Map(rows.map(({ provider, day }) => [provider, day]));
+  };
+  const shown = (entry: ProviderEntry, days = daysUsed()): Provider => ({
+    ...present(entry),
+    last_used_on: days.get(entry.id) ?? null,
+  });
+  const get = (id: string): Provider => shown(entryOf(id));
 
   function update(id: string, input: ProviderUpdate, caller: Caller): Provider {
     const entry = catalogue.provider(id);
@@ -178,7 +193,11 @@ export function createProviders(deps: ProvidersDeps): Providers {
   }
 
   return {
-    list: (page) => pageOfArray(entries().map(present), page, (provider) => provider.id),
+    list(page) {
+      const days = daysUsed();
+      const all = entries().map((entry) => shown(entry, days));
+      return pageOfArray(all, page, (provider) => provider.id);
+    },
     get,
     update,
     remove(id, caller) {

@@ -85,7 +85,12 @@ export function createMerging({ store, rows, views, audit, branches, tasks, jobs
       if (cut) throw conflict("The patch is longer than 10 MB. Read it by pages, without `format`.", "patch_too_large");
       return patch;
     },
-    merge(id, { strategy = "merge", into = null, message, push = false, task = false }, caller, waitMs = WAIT_MS) {
+    async merge(
+      id,
+      { strategy = "merge", into = null, message, push = false, task = false },
+      caller,
+      waitMs = WAIT_MS,
+    ) {
       const { row, branch } = find(id, caller);
       if (push && !caller.admin)
         throw forbidden(

@@ -195,6 +195,10 @@ export const SYMBOL = {
   arity: 15,
   size: 16,
 } as const;
+/** The fewest and the most arguments of an arity; any number is Infinity. */
+export const fewestArguments = (arity: number): number => Math.floor(arity / 1000);
+export const mostArguments = (arity: number): number =>
+  arity % 1000 === 999 ? Number.POSITIVE_INFINITY : arity % 1000;
 export const SCOPE = { parent: 0, kind: 1, symbol: 2, size: 3 } as const;
 export const BINDING = { scope: 0, name: 1, kind: 2, a: 3, b: 4, size: 5 } as const;
 /** `statement` is the Import symbol that stands for what is written; -1 for names that need no import. */

@@ -4,7 +4,7 @@
  * `FileFacts` is what resolution reads: one Int32Array a table and the file's strings.
  */
 import type { LanguageId } from "../model.ts";
-import { FACTS_VERSION, SYMBOL, TABLES, type TableName } from "./fact-layout.ts";
+import { EXPR, FACTS_VERSION, SYMBOL, TABLES, type TableName, TYPE } from "./fact-layout.ts";
 
 export interface FileFacts extends Record<TableName, Int32Array> {
   language: LanguageId;
@@ -22,6 +22,16 @@ export function rowCount(table: Int32Array, size: number): number {
 
 export function symbolCount(facts: FileFacts): number {
   return facts.symbols.length / SYMBOL.size;
+}
+
+/** A column of an expression's row, `column` one of EXPR. */
+export function exprCell(exprs: Int32Array, row: number, column: number): number {
+  return exprs[row * EXPR.size + column]!;
+}
+
+/** A column of a type's row, `column` one of TYPE. */
+export function typeCell(types: Int32Array, row: number, column: number): number {
+  return types[row * TYPE.size + column]!;
 }
 
 /** The items of a list, or an empty array for -1. */

@@ -31,6 +31,7 @@ import memory from "./0160-memory.sql" with { type: "text" };
 import sessionRecalls from "./0161-session-recalls.sql" with { type: "text" };
 import contradictions from "./0162-contradictions.sql" with { type: "text" };
 import memoryVectors from "./0163-memory-vectors.sql" with { type: "text" };
+import recallsByEntry from "./0164-recalls-by-entry.sql" with { type: "text" };
 import swarms from "./0180-swarms.sql" with { type: "text" };
 import pulses from "./0185-pulses.sql" with { type: "text" };
 import onboarding from "./0190-onboarding.sql" with { type: "text" };
@@ -39,6 +40,7 @@ import commands from "./0205-commands.sql" with { type: "text" };
 import runComments from "./0206-run-comments.sql" with { type: "text" };
 import tasks from "./0220-tasks.sql" with { type: "text" };
 import mcp from "./0240-mcp.sql" with { type: "text" };
+import mcpLogins from "./0241-mcp-logins.sql" with { type: "text" };
 import cookies from "./0260-cookies.sql" with { type: "text" };
 import voice from "./0261-voice.sql" with { type: "text" };
 import codehost from "./0270-codehost.sql" with { type: "text" };
@@ -85,6 +87,7 @@ export const MIGRATIONS: readonly Migration[] = [
   { name: "0220-tasks", sql: tasks },
   { name: "0140-attachments", sql: attachments },
   { name: "0240-mcp", sql: mcp },
+  { name: "0241-mcp-logins", sql: mcpLogins },
   { name: "0260-cookies", sql: cookies },
   { name: "0261-voice", sql: voice },
   { name: "0270-codehost", sql: codehost },
@@ -100,4 +103,5 @@ export const MIGRATIONS: readonly Migration[] = [
   { name: "0162-contradictions", sql: contradictions },
   { name: "0163-memory-vectors", sql: memoryVectors },
   { name: "0300-preferences", sql: preferences },
+  { name: "0164-recalls-by-entry", sql: recallsByEntry },
 ];

@@ -1,8 +1,9 @@
 /** Real proxies in front, set up as docs/reverse-proxy.md says: refusals reach the client as problems of ours. */
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from "bun:test";
-import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { hasProgram, type RealProxy, startCaddy, startNginx } from "../proxies.ts";
 import { rawConnection } from "../raw-connection.ts";
 import { startServer, type TestServer } from "../server.ts";
 
@@ -20,14 +21,6 @@ afterAll(async () => {
   rmSync(folder, { recursive: true, force: true });
 });
 
-/** A port that was free a moment ago. */
-function freePort(): number {
-  const taken = Bun.listen({ hostname: "127.0.0.1", port: 0, socket: { data() {} } });
-  const { port } = taken;
-  taken.stop(true);
-  return port;
-}
-
 /** The lines of nginx's `location` on the page, for this server. */
 function locationLines(): string {
   const page = readFileSync(join(import.meta.dir, "../../../docs/reverse-proxy.md"), "utf8");
@@ -36,82 +29,18 @@ function locationLines(): string {
   return lines.replace("http://127.0.0.1:8000", server.url);
 }
 
-interface Proxy {
-  url: string;
-  stop(): Promise<void>;
-}
-
-async function started(command: string[], port: number): Promise<Proxy> {
-  const child = Bun.spawn(command, {
-    stdout: "ignore",
-    stderr: "pipe",
-    env: { PATH: process.env["PATH"] ?? "", HOME: folder },
-  });
-  const url = `http://127.0.0.1:${port}`;
-  while (
-    !(await fetch(`${url}/healthz`).then(
-      ({ ok }) => ok,
-      () => false,
-    ))
-  ) {
-    if (child.exitCode !== null) throw new Error(`${command[0]} ended: ${await new Response(child.stderr).text()}`);
-    await Bun.sleep(50);
-  }
-  return {
-    url,
-    async stop() {
-      child.kill();
-      await child.exited;
-    },
-  };
-}
-
-function nginx(buffering: "on" | "off"): Promise<Proxy> {
-  const port = freePort();
-  const home = mkdtempSync(join(folder, "nginx-"));
-  for (const name of ["body", "proxy", "fastcgi", "uwsgi", "scgi"]) mkdirSync(join(home, name));
-  const temporary = [
-    "client_body_temp_path body",
-    "proxy_temp_path proxy",
-    "fastcgi_temp_path fastcgi",
-    "uwsgi_temp_path uwsgi",
-    "scgi_temp_path scgi",
-  ];
-  const config = `daemon off; master_process off; pid nginx.pid; error_log stderr;
-events {}
-http {
-  access_log off; ${temporary.join("; ")};
-  server {
-    listen 127.0.0.1:${port}; client_max_body_size 64m; proxy_request_buffering ${buffering};
-    location / {
-${locationLines()}
-    }
-  }
-}`;
-  writeFileSync(join(home, "nginx.conf"), config);
-  return started(["nginx", "-p", home, "-c", join(home, "nginx.conf"), "-e", "stderr"], port);
-}
-
-function caddy(): Promise<Proxy> {
-  const port = freePort();
-  const path = join(folder, "Caddyfile");
-  writeFileSync(
-    path,
-    `{\n  admin off\n  auto_https off\n}\nhttp://127.0.0.1:${port} {\n  reverse_proxy ${server.url.slice(7)}\n}\n`,
-  );
-  return started(["caddy", "run", "--config", path, "--adapter", "caddyfile"], port);
-}
-
-const has = (name: string) => Bun.which(name, { PATH: `${process.env["PATH"]}:/usr/sbin` }) !== null;
-const proxies: [name: string, present: boolean, start: () => Promise<Proxy>][] = [
-  ["nginx", has("nginx"), () => nginx("on")],
-  ["nginx without request buffering", has("nginx"), () => nginx("off")],
-  ["caddy", has("caddy"), caddy],
+const nginx = (buffering: "on" | "off") =>
+  startNginx(folder, `proxy_request_buffering ${buffering};\n    location / {\n${locationLines()}\n    }`);
+const caddy = () => startCaddy(folder, `reverse_proxy ${server.url.slice(7)}`);
+const proxies: [name: string, present: boolean, start: () => Promise<RealProxy>][] = [
+  ["nginx", hasProgram("nginx"), () => nginx("on")],
+  ["nginx without request buffering", hasProgram("nginx"), () => nginx("off")],
+  ["caddy", hasProgram("caddy"), caddy],
 ];
 
 for (const [name, present, start] of proxies)
   describe.skipIf(!present)(`behind ${name}`, () => {
-    let proxy: Proxy;
+    let proxy: RealProxy;
     beforeAll(async () => {
       proxy = await start();
     });

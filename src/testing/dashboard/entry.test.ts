@@ -6,6 +6,7 @@ import { generateSync } from "otplib";
 import type { Browser, Page } from "playwright-core";
 import { type Account, makeUser, PASSWORD } from "../accounts.ts";
 import { hasBrowser, openBrowser } from "../browser.ts";
+import { createModelServer, type ModelServer, reply } from "../model-server.ts";
 import { startServer, type TestServer } from "../server.ts";
 import { visit } from "./visitor.ts";
 
@@ -15,16 +16,21 @@ const ADMIN = "admin@example.test";
 describe.skipIf(!hasBrowser())("getting into the dashboard", () => {
   let server: TestServer;
   let browser: Browser;
+  let model: ModelServer;
   let administrator: Account;
   beforeAll(async () => {
-    [server, browser] = await Promise.all([
-      startServer({ env: { AUTH_ENABLED: "true", RATE_LIMIT: "0", TRUSTED_PROXIES: "10.1.2.3" } }),
+    [model, server, browser] = await Promise.all([
+      createModelServer(),
+      startServer({
+        env: { AUTH_ENABLED: "true", RATE_LIMIT: "0", TRUSTED_PROXIES: "10.1.2.3", ALLOW_HOST_SHELL: "true" },
+      }),
       openBrowser(),
     ]);
   });
   afterAll(async () => {
     await browser?.close();
     await server?.remove();
+    await model?.stop();
   });
 
   const logIn = async (page: Page, email: string, password = PASSWORD) => {
@@ -47,12 +53,34 @@ describe.skipIf(!hasBrowser())("getting into the dashboard", () => {
     await page.getByRole("alert").waitFor();
     await page.getByLabel("Setup token").fill(readFileSync(join(server.data, "setup-token"), "utf8").trim());
     await page.getByRole("button", { name: "Make the account" }).click();
-    await page.getByRole("heading", { name: "Home" }).waitFor();
-    await page.getByRole("heading", { name: "First steps" }).waitFor();
+    await page.getByRole("heading", { name: "Set up", level: 1 }).waitFor();
+    await page.getByText(`You are logged in as ${ADMIN}`).waitFor();
     const cookies = await page.context().cookies();
     expect(cookies.map(({ httpOnly, sameSite }) => [httpOnly, sameSite])).toEqual([[true, "Strict"]]);
     expect(await page.evaluate("JSON.stringify({ ...localStorage, ...sessionStorage })")).not.toMatch(/eyJ|skst_/);
+    await page.getByLabel("Provider").selectOption("openai");
+    await page.getByText("Another address").click();
+    await page.getByLabel("Address").fill(`${model.origin}/v1`);
+    model.get("/v1/models", { error: { message: "Incorrect API key" } }, 401);
+    await page.getByLabel("API key").fill("sk-refused");
+    await page.getByRole("button", { name: "Test", exact: true }).click();
+    await page.getByRole("alert").getByText("It does not work").waitFor();
+    model.get("/v1/models", { data: [{ id: "gpt-large" }, { id: "gpt-small" }] });
+    const outputs = { summary: "An empty folder.", file: "HELLO.md", verdict: "approved", feedback: "" };
+    model.next(
+      reply({ text: "I look around.", toolCalls: [{ name: "complete", input: { outputs, summary: "Done." } }] }),
+    );
+    await page.getByLabel("API key").fill("sk-right");
+    await page.getByRole("button", { name: "Test", exact: true }).click();
+    await page.getByRole("status").getByText("It works").waitFor();
+    expect(await axe()).toEqual([]);
+    await page.getByRole("button", { name: "Use OpenAI" }).click();
+    await page.getByRole("status").getByText("Ready: OpenAI").waitFor();
     await page.getByRole("button", { name: "Start the example" }).click();
+    const example = page.getByRole("region", { name: "The example" });
+    await example.getByText("It is done.").waitFor();
+    await page.getByRole("heading", { name: "3. A first run (done)" }).waitFor();
+    await example.getByRole("link", { name: "Open the run" }).click();
     await page.waitForURL(/\/runs\/run_/);
     const { access_token: token } = (
       await server.request<{ access_token: string }>("POST", "/v1/auth/login", {
@@ -64,8 +92,8 @@ describe.skipIf(!hasBrowser())("getting into the dashboard", () => {
     expect(unexpected(faults)).toEqual([]);
   });
 
-  test("a second factor is set up and asked for; an ended session asks again and leads back to the same page", async () => {
-    const { page, close, open, faults } = await visit(browser, server.url);
+  test("a second factor is set up and asked for; an ended session asks again over the page, which keeps what was typed", async () => {
+    const { page, close, open, axe, faults } = await visit(browser, server.url);
     await page.goto(`${server.url}/account`);
     await logIn(page, ADMIN, "not the password");
     await page.getByRole("alert").waitFor();
@@ -78,7 +106,7 @@ describe.skipIf(!hasBrowser())("getting into the dashboard", () => {
     await page.getByLabel("The code it shows").fill(generateSync({ secret }));
     await page.getByRole("button", { name: "Confirm" }).click();
     await page.getByText("Keep these recovery codes").waitFor();
-    const recovery = (await page.locator("pre").allInnerTexts()).join(" ").trim().split(/\s+/)[0]!;
+    const recovery = (await page.locator("pre").allInnerTexts()).join(" ").trim().split(/\s+/);
     await open("/runs?status=failed");
     await page.context().clearCookies();
     await page
@@ -87,12 +115,28 @@ describe.skipIf(!hasBrowser())("getting into the dashboard", () => {
       .waitFor();
     await page.getByLabel("State").selectOption("waiting");
     await page.getByRole("heading", { name: "Log in again" }).waitFor();
-    await logIn(page, ADMIN);
-    await page.getByRole("button", { name: "Use a recovery code" }).click();
-    await page.getByLabel("Recovery code").fill(recovery);
-    await page.getByRole("button", { name: "Verify" }).click();
+    expect(await axe()).toEqual([]);
+    await page.keyboard.press("Escape");
+    const logInAgain = async () => {
+      await logIn(page, ADMIN);
+      await page.getByRole("button", { name: "Use a recovery code" }).click();
+      await page.getByLabel("Recovery code").fill(recovery.shift()!);
+      await page.getByRole("button", { name: "Verify" }).click();
+      await page.getByRole("heading", { name: "Log in again" }).waitFor({ state: "detached" });
+    };
+    await logInAgain();
     await page.getByRole("heading", { name: "Runs", level: 1 }).waitFor();
     expect(page.url()).toContain("/runs?status=waiting");
+    await open("/agents/engineer");
+    const box = page.getByLabel("Instructions");
+    await box.fill("Half a thought.");
+    await page.context().clearCookies();
+    await page.getByRole("button", { name: "Save" }).click();
+    await page.getByRole("heading", { name: "Log in again" }).waitFor();
+    await logInAgain();
+    expect(await box.inputValue()).toBe("Half a thought.");
+    await page.getByRole("button", { name: "Save" }).click();
+    await page.getByText("Saved").first().waitFor();
     await close();
     expect(unexpected(faults)).toEqual([]);
   });
@@ -103,14 +147,26 @@ describe.skipIf(!hasBrowser())("getting into the dashboard", () => {
     await page.goto(server.url);
     await logIn(page, "user@example.test");
     await page.getByRole("heading", { name: "Home" }).waitFor();
-    for (const name of ["Users", "Settings", "System"])
-      expect([
-        name,
-        await page.getByRole("navigation", { name: "Main" }).getByRole("link", { name, exact: true }).count(),
-      ]).toEqual([name, 0]);
-    await open("/settings");
-    await page.getByRole("heading", { name: "Not found" }).waitFor();
-    expect(await page.evaluate("fetch('/v1/settings').then((answer) => answer.status)")).toBe(403);
+    const links = page.getByRole("navigation", { name: "Main" }).getByRole("link");
+    for (const name of ["Users", "Settings", "System", "Voice", "Tool servers"])
+      expect([name, await links.filter({ hasText: new RegExp(`^${name}$`) }).count()]).toEqual([name, 0]);
+    for (const path of ["/users", "/settings", "/system", "/voice", "/tool-servers"]) {
+      await open(path);
+      await page.getByRole("heading", { name: "Not found" }).waitFor();
+    }
+    await open("/setup");
+    await page.getByText("Only an administrator sets a server up").waitFor();
+    const refused = [
+      "admin/users",
+      "settings",
+      "admin/audit",
+      "admin/containers",
+      "admin/tts-settings",
+      "settings/providers",
+      "mcp",
+    ];
+    for (const path of refused)
+      expect([path, await page.evaluate(`fetch("/v1/${path}").then(({ status }) => status)`)]).toEqual([path, 403]);
     await open("/agents/engineer");
     expect(await page.getByRole("button", { name: "Save" }).count()).toBe(0);
     await close();

@@ -1,8 +1,8 @@
 /** Providers, the session, and which page the address means. */
 import { QueryClientProvider } from "@tanstack/react-query";
-import { Suspense, useEffect, useState } from "react";
+import { Suspense, useEffect, useRef, useState } from "react";
 import { Route, Router, Switch } from "wouter";
-import { api, BASE, onSessionEnd, problemOf } from "../api/client.ts";
+import { api, BASE, client, must, onSessionEnd, problemOf } from "../api/client.ts";
 import { queries } from "../api/queries.ts";
 import { startEffects } from "../live/effects.ts";
 import { startLive } from "../live/stream.ts";
@@ -26,9 +26,11 @@ export function App() {
   );
 }
 
+const ME = "/v1/auth/me";
+
 /** The pages for those who may see them, the log-in for all others. The address stays, so a log-in leads back. */
 function Gate() {
-  const me = api.useQuery("get", "/v1/auth/me", undefined, { staleTime: 60_000 });
+  const me = api.useQuery("get", ME, undefined, { staleTime: 60_000 });
   const [ended, setEnded] = useState(false);
   useEffect(() => onSessionEnd(() => setEnded(true)), []);
   const user = me.data;
@@ -40,14 +42,13 @@ function Gate() {
       for (const stop of stops) stop();
     };
   }, [inside]);
-  if (ended || (me.error && problemOf(me.error).status === 401))
+  if (!user && me.error && problemOf(me.error).status === 401)
     return (
       <LoginPage
-        again={user !== undefined}
         onDone={async () => {
           queries.clear();
-          await me.refetch();
           setEnded(false);
+          await me.refetch();
         }}
       />
     );
@@ -58,15 +59,45 @@ function Gate() {
       </div>
     );
   return (
-    <Session value={user}>
-      <Frame>
-        <Broken>
-          <Suspense fallback={<Loading rows={6} />}>
-            <Pages />
-          </Suspense>
-        </Broken>
-      </Frame>
-    </Session>
+    <>
+      <Session value={user}>
+        <Frame key={user.id}>
+          <Broken>
+            <Suspense fallback={<Loading rows={6} />}>
+              <Pages />
+            </Suspense>
+          </Broken>
+        </Frame>
+      </Session>
+      {ended && (
+        <LogInAgain
+          onDone={async () => {
+            const now = await must(client.GET(ME));
+            // What is shown and cached belongs to the one who was here before.
+            if (now.id !== user.id) return location.reload();
+            setEnded(false);
+            await queries.invalidateQueries();
+          }}
+        />
+      )}
+    </>
+  );
+}
+
+/** Over the page that was open, so that what was typed there is kept. */
+function LogInAgain({ onDone }: { onDone(): Promise<void> }) {
+  const dialog = useRef<HTMLDialogElement>(null);
+  useEffect(() => dialog.current?.showModal(), []);
+  return (
+    <dialog
+      ref={dialog}
+      aria-label="Log in again"
+      onCancel={(event) => event.preventDefault()}
+      onKeyDown={(event) => event.stopPropagation()}
+      className="m-0 size-full max-h-none max-w-none overflow-y-auto bg-bg p-0"
+    >
+      <LoginPage again onDone={onDone} />
+    </dialog>
   );
 }
 

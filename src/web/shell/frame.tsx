@@ -2,7 +2,7 @@
 import { CircleHelp, LogOut, Menu as MenuIcon, Monitor, Moon, Search, Sun, User, WifiOff, X } from "lucide-react";
 import { lazy, type ReactNode, Suspense, useCallback, useEffect, useRef, useState, useSyncExternalStore } from "react";
 import { Link, useLocation } from "wouter";
-import { api, client } from "../api/client.ts";
+import { api, client, siteUrl } from "../api/client.ts";
 import { liveState } from "../live/stream.ts";
 import { PAGES } from "../routes.ts";
 import { IconButton } from "../ui/button.tsx";
@@ -174,7 +174,7 @@ function Account({ onHelp }: { onHelp(): void }) {
   const logOut = async () => {
     const { data } = await client.POST("/v1/auth/logout", { body: { end_provider_session: true } });
     const next = (data as { logout_url?: string } | undefined)?.logout_url;
-    location.assign(next ?? document.baseURI);
+    location.assign(next ?? siteUrl("/"));
   };
   const themes = [
     { label: "Light", icon: <Sun aria-hidden size={15} />, value: "light" as const },

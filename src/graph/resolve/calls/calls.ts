@@ -1,6 +1,6 @@
 /** What calls yield: return types, inference of type parameters, parameters of lambdas by context. */
 import { BINDING, EXPR, Expr, SCOPE, SymbolFlag } from "../../language/fact-layout.ts";
-import { listItems } from "../../language/facts.ts";
+import { exprCell, listItems } from "../../language/facts.ts";
 import type { CallSite, Engine } from "../engine.ts";
 import { TypeMemo } from "../types/type-memo.ts";
 import { createUnify } from "../types/unify.ts";
@@ -28,11 +28,11 @@ export function createCalls(engine: Engine): Calls {
 
   function argumentRows(site: CallSite): Int32Array {
     const facts = repo.facts(site.file);
-    return listItems(facts, facts.exprs[site.expr * EXPR.size + EXPR.b]!);
+    return listItems(facts, exprCell(facts.exprs, site.expr, EXPR.b));
   }
 
   function isLambda(file: number, row: number): boolean {
-    return repo.facts(file).exprs[row * EXPR.size + EXPR.op] === Expr.Function;
+    return exprCell(repo.facts(file).exprs, row, EXPR.op) === Expr.Function;
   }
 
   /** Parameter binding rows of a function symbol. */
@@ -59,7 +59,7 @@ export function createCalls(engine: Engine): Calls {
     const ids = Array.from(rows, (row) => parameterId(file, row));
     const env = new Map<number, ValueType>();
     const siteFacts = repo.facts(site.file);
-    const written = listItems(siteFacts, siteFacts.exprs[site.expr * EXPR.size + EXPR.c]!);
+    const written = listItems(siteFacts, exprCell(siteFacts.exprs, site.expr, EXPR.c));
     for (const [i, id] of ids.entries()) {
       const type = written[i] === undefined ? undefined : engine.typeAt(site.file, written[i]!);
       if (type) env.set(id, type);
@@ -224,9 +224,9 @@ export function createCalls(engine: Engine): Calls {
   function callType(file: number, row: number): ValueType | undefined {
     const facts = repo.facts(file);
     const site = { file, expr: row };
-    const callee = facts.exprs[row * EXPR.size + EXPR.a]!;
+    const callee = exprCell(facts.exprs, row, EXPR.a);
     if (callee < 0) return undefined;
-    if (facts.exprs[callee * EXPR.size + EXPR.op] === Expr.Member) {
+    if (exprCell(facts.exprs, callee, EXPR.op) === Expr.Member) {
       const special = libraryCall(site, callee);
       if (special) return special;
     }
@@ -235,8 +235,8 @@ export function createCalls(engine: Engine): Calls {
 
   function libraryCall(site: CallSite, callee: number): ValueType | undefined {
     const facts = repo.facts(site.file);
-    const object = facts.exprs[callee * EXPR.size + EXPR.a]!;
-    const method = facts.strings[facts.exprs[callee * EXPR.size + EXPR.b]!]!;
+    const object = exprCell(facts.exprs, callee, EXPR.a);
+    const method = facts.strings[exprCell(facts.exprs, callee, EXPR.b)]!;
     const rows = argumentRows(site);
     const argument = (i: number) => (rows[i] === undefined ? undefined : engine.exprType(site.file, rows[i]!));
     const callback = () => {
@@ -249,8 +249,8 @@ export function createCalls(engine: Engine): Calls {
     };
     const language = repo.language(site.file);
     const receiver = engine.exprType(site.file, object);
-    if (receiver?.kind === "external" && facts.exprs[object * EXPR.size + EXPR.op] === Expr.Name) {
-      const owner = facts.strings[facts.exprs[object * EXPR.size + EXPR.a]!]!;
+    if (receiver?.kind === "external" && exprCell(facts.exprs, object, EXPR.op) === Expr.Name) {
+      const owner = facts.strings[exprCell(facts.exprs, object, EXPR.a)]!;
       return engine.library.staticCall(language, `${owner}.${method}`, argument, callback);
     }
     if (receiver?.kind === "function" && (method === "call" || method === "apply"))
@@ -317,9 +317,9 @@ export function createCalls(engine: Engine): Calls {
         }),
       );
     }
-    if (parameter >= 0 && facts.exprs[callee * EXPR.size + EXPR.op] === Expr.Member) {
-      const receiver = engine.exprType(file, facts.exprs[callee * EXPR.size + EXPR.a]!);
-      const method = facts.strings[facts.exprs[callee * EXPR.size + EXPR.b]!]!;
+    if (parameter >= 0 && exprCell(facts.exprs, callee, EXPR.op) === Expr.Member) {
+      const receiver = engine.exprType(file, exprCell(facts.exprs, callee, EXPR.a));
+      const method = facts.strings[exprCell(facts.exprs, callee, EXPR.b)]!;
       const language = repo.language(file);
       const through = parameter === 0 && language.library.wrappers?.handsInside.has(method);
       const found = unionOf(

@@ -4,6 +4,7 @@
  */
 
 import { CALL, CallFlag, EXPR, Expr, SCOPE, SymbolFlag, TYPE, Type, USE } from "../../language/fact-layout.ts";
+import { exprCell } from "../../language/facts.ts";
 import type { EdgeType, Reason, SymbolLabel } from "../../model.ts";
 import type { CallSite, Engine, Entity, MemberSearch } from "../engine.ts";
 import type { UniqueNames } from "../names/unique-names.ts";
@@ -99,9 +100,9 @@ export function createEdgeFinder(engine: Engine, unique: UniqueNames): EdgeFinde
   /** Targets named by a plain name. */
   function nameTargets(file: number, expr: number, site: CallSite): Target[] {
     const { exprs } = repo.facts(file);
-    const space = exprs[expr * EXPR.size + EXPR.c] === 1 ? "call" : "value";
-    const entity = engine.lookup(file, exprs[expr * EXPR.size + EXPR.b]!, exprs[expr * EXPR.size + EXPR.a]!, space);
-    if (!entity) return unique.forName(file, repo.facts(file).strings[exprs[expr * EXPR.size + EXPR.a]!]!);
+    const space = exprCell(exprs, expr, EXPR.c) === 1 ? "call" : "value";
+    const entity = engine.lookup(file, exprCell(exprs, expr, EXPR.b), exprCell(exprs, expr, EXPR.a), space);
+    if (!entity) return unique.forName(file, repo.facts(file).strings[exprCell(exprs, expr, EXPR.a)]!);
     if (entity.kind === "symbol") return symbolTargets(entity.symbol, reasonOf(file, entity), site);
     if (entity.kind === "external") return [];
     return typeTargets(engine.entityType(entity), "receiver_type");
@@ -133,8 +134,8 @@ export function createEdgeFinder(engine: Engine, unique: UniqueNames): EdgeFinde
   function isModule(symbol: number): boolean {
     const { exprs } = repo.facts(repo.fileOf(symbol));
     let row = repo.column(symbol, "value");
-    while (row >= 0 && exprs[row * EXPR.size + EXPR.op] === Expr.Member) row = exprs[row * EXPR.size + EXPR.a]!;
-    return row >= 0 && exprs[row * EXPR.size + EXPR.op] === Expr.Module;
+    while (row >= 0 && exprCell(exprs, row, EXPR.op) === Expr.Member) row = exprCell(exprs, row, EXPR.a);
+    return row >= 0 && exprCell(exprs, row, EXPR.op) === Expr.Module;
   }
 
   /** Functions and classes that a value is known to be. */
@@ -172,7 +173,7 @@ export function createEdgeFinder(engine: Engine, unique: UniqueNames): EdgeFinde
   }
 
   function isSuper(file: number, object: number): boolean {
-    return repo.facts(file).exprs[object * EXPR.size + EXPR.op] === Expr.Super;
+    return exprCell(repo.facts(file).exprs, object, EXPR.op) === Expr.Super;
   }
 
   /** What `super.name` means: the first parent that has it. */
@@ -187,19 +188,19 @@ export function createEdgeFinder(engine: Engine, unique: UniqueNames): EdgeFinde
 
   function memberTargets(file: number, callee: number, site: CallSite): Target[] {
     const facts = repo.facts(file);
-    const object = facts.exprs[callee * EXPR.size + EXPR.a]!;
-    const name = facts.strings[facts.exprs[callee * EXPR.size + EXPR.b]!]!;
+    const object = exprCell(facts.exprs, callee, EXPR.a);
+    const name = facts.strings[exprCell(facts.exprs, callee, EXPR.b)]!;
     const receiver = engine.exprType(file, object);
     if (!receiver) return isForeign(file, object) ? [] : unique.forMember(file, name);
     if (receiver.kind === "function" && (name === "call" || name === "apply"))
       return typeTargets(receiver, "receiver_type");
-    const called = facts.exprs[callee * EXPR.size + EXPR.c] === 1 ? true : undefined;
+    const called = exprCell(facts.exprs, callee, EXPR.c) === 1 ? true : undefined;
     const search = isSuper(file, object)
       ? fromParents(receiver, name, called)
       : engine.members(receiver, name, 0, called);
     if (search.members.length === 0 && repo.rules(file).openValues)
       return distinct(typeTargets(engine.memberType(receiver, name), "receiver_type"));
-    const direct = facts.exprs[object * EXPR.size + EXPR.op] === Expr.This;
+    const direct = exprCell(facts.exprs, object, EXPR.op) === Expr.This;
     const targets = search.members.flatMap((member) => {
       const reason: Reason = member.inherited
         ? "inheritance"
@@ -220,7 +221,7 @@ export function createEdgeFinder(engine: Engine, unique: UniqueNames): EdgeFinde
 
   function superTargets(file: number, callee: number): Target[] {
     const { exprs, scopes } = repo.facts(file);
-    const scope = exprs[callee * EXPR.size + EXPR.a]!;
+    const scope = exprCell(exprs, callee, EXPR.a);
     const owner = scope < 0 ? -1 : scopes[scope * SCOPE.size + SCOPE.symbol]!;
     if (owner < 0) return [];
     return engine
@@ -235,13 +236,13 @@ export function createEdgeFinder(engine: Engine, unique: UniqueNames): EdgeFinde
   function callTargets(file: number, callRow: number): Target[] {
     const { exprs, calls } = repo.facts(file);
     const row = calls[callRow * CALL.size + CALL.expr]!;
-    return calleeTargets(file, exprs[row * EXPR.size + EXPR.a]!, row);
+    return calleeTargets(file, exprCell(exprs, row, EXPR.a), row);
   }
 
   function calleeTargets(file: number, callee: number, row: number): Target[] {
     if (callee < 0) return [];
     const { exprs } = repo.facts(file);
-    switch (exprs[callee * EXPR.size + EXPR.op]) {
+    switch (exprCell(exprs, callee, EXPR.op)) {
       case Expr.Name:
         return distinct(nameTargets(file, callee, { file, expr: row }));
       case Expr.Member:
@@ -250,7 +251,7 @@ export function createEdgeFinder(engine: Engine, unique: UniqueNames): EdgeFinde
         return superTargets(file, callee);
       case Expr.Typed: {
         // A cast changes what is known of a function, not which one is called.
-        const uncast = calleeTargets(file, exprs[callee * EXPR.size + EXPR.b]!, row);
+        const uncast = calleeTargets(file, exprCell(exprs, callee, EXPR.b), row);
         if (uncast.length > 0) return uncast;
         return distinct(typeTargets(engine.exprType(file, callee), "receiver_type"));
       }
@@ -268,8 +269,8 @@ export function createEdgeFinder(engine: Engine, unique: UniqueNames): EdgeFinde
   /** `super(…)`, `base(…)`: the parent's constructor. */
   function callsParent(file: number, callRow: number): boolean {
     const { exprs, calls } = repo.facts(file);
-    const callee = exprs[calls[callRow * CALL.size + CALL.expr]! * EXPR.size + EXPR.a]!;
-    return callee >= 0 && exprs[callee * EXPR.size + EXPR.op] === Expr.Super;
+    const callee = exprCell(exprs, calls[callRow * CALL.size + CALL.expr]!, EXPR.a);
+    return callee >= 0 && exprCell(exprs, callee, EXPR.op) === Expr.Super;
   }
 
   function callEdges(file: number, into: RawEdge[]): void {
@@ -319,8 +320,8 @@ export function createEdgeFinder(engine: Engine, unique: UniqueNames): EdgeFinde
 
   function usedValue(file: number, row: number): Entity | undefined {
     const { exprs } = repo.facts(file);
-    if (exprs[row * EXPR.size + EXPR.op] !== Expr.Name) return undefined;
-    return engine.lookup(file, exprs[row * EXPR.size + EXPR.b]!, exprs[row * EXPR.size + EXPR.a]!, "value");
+    if (exprCell(exprs, row, EXPR.op) !== Expr.Name) return undefined;
+    return engine.lookup(file, exprCell(exprs, row, EXPR.b), exprCell(exprs, row, EXPR.a), "value");
   }
 
   return {

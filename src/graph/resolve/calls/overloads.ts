@@ -2,8 +2,17 @@
  * Several functions of one name, distinguished by their arguments: by how many there are, then by the types that are
  * known. What still could be several is no answer.
  */
-import { ATTACH, BINDING, BindingKind, EXPR, Expr, SymbolFlag } from "../../language/fact-layout.ts";
-import { listItems } from "../../language/facts.ts";
+import {
+  ATTACH,
+  BINDING,
+  BindingKind,
+  EXPR,
+  Expr,
+  fewestArguments,
+  mostArguments,
+  SymbolFlag,
+} from "../../language/fact-layout.ts";
+import { exprCell, listItems } from "../../language/facts.ts";
 import type { CallSite, Engine } from "../engine.ts";
 import { pushTo } from "../repository.ts";
 import { isClosed, isScalar, libraryFit } from "../types/library-fit.ts";
@@ -112,7 +121,7 @@ export function createOverloads(engine: Engine): Overloads {
   function countFits(symbol: number, count: number): boolean {
     const known = repo.column(symbol, "arity");
     if (known < 0) return true;
-    return count >= Math.floor(known / 1000) && (known % 1000 === 999 || count <= known % 1000);
+    return count >= fewestArguments(known) && count <= mostArguments(known);
   }
 
   /** How well arguments fit: -1 not at all, else how many are known to be just what is declared. */
@@ -120,7 +129,8 @@ export function createOverloads(engine: Engine): Overloads {
     const file = repo.fileOf(symbol);
     const { bindings } = repo.facts(file);
     const rows = listItems(repo.facts(file), repo.column(symbol, "parameters"));
-    const variadic = repo.column(symbol, "arity") % 1000 === 999 && !repo.rules(file).includes;
+    const variadic =
+      mostArguments(repo.column(symbol, "arity")) === Number.POSITIVE_INFINITY && !repo.rules(file).includes;
     let sure = 0;
     for (let i = 0; i < args.length; i++) {
       const row = rows[Math.min(i + skip, rows.length - 1)];
@@ -140,7 +150,7 @@ export function createOverloads(engine: Engine): Overloads {
     const { exprs } = repo.facts(file);
     const loose = repo.rules(file).includes === true;
     if (!wanted || wanted.kind === "parameter" || wanted.kind === "union") return 0;
-    if (exprs[argument * EXPR.size + EXPR.op] === Expr.Function)
+    if (exprCell(exprs, argument, EXPR.op) === Expr.Function)
       return wanted.kind === "builtin" && (isClosed(wanted.name) || /^([Oo]bject|Array|Map)$/.test(wanted.name))
         ? -1
         : 0;
@@ -205,11 +215,11 @@ export function createOverloads(engine: Engine): Overloads {
     const first = defined(all[0]!.symbol);
     if (all.every((one) => defined(one.symbol) === first)) return first;
     const facts = repo.facts(site.file);
-    const args = listItems(facts, facts.exprs[site.expr * EXPR.size + EXPR.b]!);
-    const callee = facts.exprs[site.expr * EXPR.size + EXPR.a]!;
+    const args = listItems(facts, exprCell(facts.exprs, site.expr, EXPR.b));
+    const callee = exprCell(facts.exprs, site.expr, EXPR.a);
     const receiver =
-      facts.exprs[callee * EXPR.size + EXPR.op] === Expr.Member
-        ? engine.exprType(site.file, facts.exprs[callee * EXPR.size + EXPR.a]!)
+      exprCell(facts.exprs, callee, EXPR.op) === Expr.Member
+        ? engine.exprType(site.file, exprCell(facts.exprs, callee, EXPR.a))
         : undefined;
     const skipOf = (one: number) => (repo.has(one, SymbolFlag.Extension) && receiver?.kind !== "class" ? 1 : 0);
     const fitting = all.filter((one) => countFits(one.symbol, args.length + skipOf(one.symbol)));
@@ -224,7 +234,9 @@ export function createOverloads(engine: Engine): Overloads {
     const nearest = new Set(best.filter((one) => one.depth === depth).map((one) => defined(one.symbol)));
     if (nearest.size !== 1) {
       // One that takes just so many arguments goes before one that takes any number of them.
-      const exact = best.filter((one) => one.depth === depth && repo.column(one.symbol, "arity") % 1000 !== 999);
+      const exact = best.filter(
+        (one) => one.depth === depth && Number.isFinite(mostArguments(repo.column(one.symbol, "arity"))),
+      );
       const named = new Set(exact.map((one) => defined(one.symbol)));
       return named.size === 1 ? [...named][0]! : preferred([...nearest]);
     }
@@ -234,9 +246,9 @@ export function createOverloads(engine: Engine): Overloads {
   /** The definition of a declared member among the candidates: it alone may leave out the default values. */
   function bodyOf(one: Candidate, all: readonly Candidate[]): Candidate {
     if (!repo.has(one.symbol, SymbolFlag.Signature) || !repo.rules(repo.fileOf(one.symbol)).includes) return one;
-    const most = repo.column(one.symbol, "arity") % 1000;
+    const most = mostArguments(repo.column(one.symbol, "arity"));
     const alike = all.filter(
-      (other) => other.depth === one.depth && repo.column(other.symbol, "arity") % 1000 === most,
+      (other) => other.depth === one.depth && mostArguments(repo.column(other.symbol, "arity")) === most,
     );
     const bodies = alike.filter((other) => !repo.has(other.symbol, SymbolFlag.Signature));
     const declarations = alike.length - bodies.length;

@@ -1,6 +1,6 @@
 /** Edges of what refers to declarations without being called: imports, and decorators. */
 import { EXPR, Expr, IMPORT, SYMBOL, SymbolFlag, TYPE, Type } from "../../language/fact-layout.ts";
-import { listItems } from "../../language/facts.ts";
+import { exprCell, listItems, typeCell } from "../../language/facts.ts";
 import type { Engine, Entity } from "../engine.ts";
 import { isReference, type Repository } from "../repository.ts";
 import type { RawEdge, Target } from "./edges.ts";
@@ -51,8 +51,8 @@ export function decoratorEdges(repo: Repository, file: number, find: Finders, in
     const [value, type] = [symbols[at + SYMBOL.value]!, symbols[at + SYMBOL.type]!];
     const edge = { type: "USES", from: base + row, line: symbols[at + SYMBOL.startLine]! } as const;
     if (value >= 0) {
-      const called = exprs[value * EXPR.size + EXPR.op] === Expr.Call;
-      const callee = called ? exprs[value * EXPR.size + EXPR.a]! : value;
+      const called = exprCell(exprs, value, EXPR.op) === Expr.Call;
+      const callee = called ? exprCell(exprs, value, EXPR.a) : value;
       for (const { symbol, reason } of find.calleeTargets(file, callee, value))
         into.push({ ...edge, to: symbol, reason });
     }
@@ -65,8 +65,8 @@ export function decoratorEdges(repo: Repository, file: number, find: Finders, in
 function usedOf(repo: Repository, file: number, type: number, find: Finders): number {
   if (type < 0) return -1;
   const facts = repo.facts(file);
-  const union = facts.types[type * TYPE.size + TYPE.op] === Type.Union;
-  for (const one of union ? listItems(facts, facts.types[type * TYPE.size + TYPE.a]!) : [type]) {
+  const union = typeCell(facts.types, type, TYPE.op) === Type.Union;
+  for (const one of union ? listItems(facts, typeCell(facts.types, type, TYPE.a)) : [type]) {
     const used = find.usedType(file, one);
     if (used?.kind === "symbol" && !repo.has(used.symbol, SymbolFlag.Hidden)) return used.symbol;
   }

@@ -1,6 +1,6 @@
 /** Expression rows → types. */
 import { EXPR, Expr, NARROW, SCOPE, SymbolFlag } from "../../language/fact-layout.ts";
-import { listItems } from "../../language/facts.ts";
+import { exprCell, listItems } from "../../language/facts.ts";
 import type { Engine } from "../engine.ts";
 import { TypeMemo } from "./type-memo.ts";
 import { builtin, EXTERNAL, partsOf, substitute, unionOf, type ValueType } from "./value-type.ts";
@@ -21,11 +21,11 @@ export function createExpressions(engine: Engine): Expressions {
 
   function nameType(file: number, row: number): ValueType | undefined {
     const facts = repo.facts(file);
-    const name = facts.exprs[row * EXPR.size + EXPR.a]!;
-    const scope = facts.exprs[row * EXPR.size + EXPR.b]!;
+    const name = exprCell(facts.exprs, row, EXPR.a);
+    const scope = exprCell(facts.exprs, row, EXPR.b);
     const narrow = narrowed(file, scope, facts.strings[name]!);
     if (narrow) return narrow;
-    const entity = engine.lookup(file, scope, name, facts.exprs[row * EXPR.size + EXPR.c] === 1 ? "call" : "value");
+    const entity = engine.lookup(file, scope, name, exprCell(facts.exprs, row, EXPR.c) === 1 ? "call" : "value");
     if (entity) return seenFrom(engine.entityType(entity), file);
     const global = globalType(file, facts.strings[name]!);
     if (global) return global;
@@ -86,11 +86,11 @@ export function createExpressions(engine: Engine): Expressions {
     if (type >= 0) return engine.typeAt(file, type);
     const expr = facts.narrows[row * NARROW.size + NARROW.expr]!;
     if (expr < 0) return undefined;
-    if (facts.exprs[expr * EXPR.size + EXPR.op] !== Expr.Call) {
+    if (exprCell(facts.exprs, expr, EXPR.op) !== Expr.Call) {
       const parts = partsOf(exprType(file, expr));
       return unionOf(parts.map((part) => (part.kind === "class" ? engine.instanceOf(part.symbol, []) : undefined)));
     }
-    for (const callee of partsOf(exprType(file, facts.exprs[expr * EXPR.size + EXPR.a]!))) {
+    for (const callee of partsOf(exprType(file, exprCell(facts.exprs, expr, EXPR.a)))) {
       if (callee.kind !== "function" || !repo.has(callee.symbol, SymbolFlag.Guard)) continue;
       const type = engine.typeAt(repo.fileOf(callee.symbol), repo.column(callee.symbol, "type"));
       // A guard of a type parameter says nothing by itself.
@@ -124,11 +124,11 @@ export function createExpressions(engine: Engine): Expressions {
       const narrow = chain && narrowed(file, chain.scope, chain.path);
       if (narrow) return narrow;
     }
-    const name = facts.strings[facts.exprs[row * EXPR.size + EXPR.b]!]!;
-    const payload = /^\d+$/.test(name) ? payloadOf(file, facts.exprs[row * EXPR.size + EXPR.a]!, name) : undefined;
+    const name = facts.strings[exprCell(facts.exprs, row, EXPR.b)]!;
+    const payload = /^\d+$/.test(name) ? payloadOf(file, exprCell(facts.exprs, row, EXPR.a), name) : undefined;
     if (payload) return payload;
-    const object = exprType(file, facts.exprs[row * EXPR.size + EXPR.a]!);
-    const called = facts.exprs[row * EXPR.size + EXPR.c]!;
+    const object = exprType(file, exprCell(facts.exprs, row, EXPR.a));
+    const called = exprCell(facts.exprs, row, EXPR.c);
     return engine.memberType(object, name, called < 0 ? undefined : called === 1);
   }
 
@@ -193,12 +193,12 @@ export function createExpressions(engine: Engine): Expressions {
     row: number,
   ): ValueType | undefined {
     const facts = repo.facts(file);
-    if (facts.exprs[callee * EXPR.size + EXPR.op] !== Expr.Name) return undefined;
-    const name = facts.exprs[callee * EXPR.size + EXPR.a]!;
-    if (engine.lookup(file, facts.exprs[callee * EXPR.size + EXPR.b]!, name, "value")) return undefined;
+    if (exprCell(facts.exprs, callee, EXPR.op) !== Expr.Name) return undefined;
+    const name = exprCell(facts.exprs, callee, EXPR.a);
+    if (engine.lookup(file, exprCell(facts.exprs, callee, EXPR.b), name, "value")) return undefined;
     const text = facts.strings[name]!;
     if (args.length === 0 && (text === "Set" || text === "Map" || text === "Array")) {
-      const [first] = listItems(facts, facts.exprs[row * EXPR.size + EXPR.b]!);
+      const [first] = listItems(facts, exprCell(facts.exprs, row, EXPR.b));
       const element = first === undefined ? undefined : elementType(exprType(file, first));
       if (text === "Map" && element?.kind === "builtin" && element.name === "Tuple")
         return builtin("Map", element.args[0], element.args[1]);
@@ -237,7 +237,7 @@ export function createExpressions(engine: Engine): Expressions {
         return builtin(facts.strings[a]!);
       case Expr.Array: {
         const items = Array.from(listItems(facts, a), (item) => exprType(file, item));
-        const spread = listItems(facts, a).some((item) => facts.exprs[item * EXPR.size + EXPR.op] === Expr.Iterate);
+        const spread = listItems(facts, a).some((item) => exprCell(facts.exprs, item, EXPR.op) === Expr.Iterate);
         return items.length > 0 && items.length <= MAX_TUPLE && !spread
           ? builtin("Tuple", ...items)
           : builtin("Array", unionOf(items));

@@ -1,6 +1,6 @@
 /** Type rows → types; types of symbols and bindings. Everything is remembered; a cycle is "not known". */
 import { BINDING, BindingKind, EXPR, Expr, SCOPE, SymbolFlag, TYPE, Type } from "../../language/fact-layout.ts";
-import { listItems } from "../../language/facts.ts";
+import { exprCell, listItems, typeCell } from "../../language/facts.ts";
 import type { Engine, Entity } from "../engine.ts";
 import { TypeMemo } from "./type-memo.ts";
 import {
@@ -148,8 +148,8 @@ export function createTypes(engine: Engine): Types {
 
   function indexedType(file: number, row: number): ValueType | undefined {
     const facts = repo.facts(file);
-    const object = typeAt(file, facts.types[row * TYPE.size + TYPE.a]!);
-    const key = facts.types[row * TYPE.size + TYPE.b]!;
+    const object = typeAt(file, typeCell(facts.types, row, TYPE.a));
+    const key = typeCell(facts.types, row, TYPE.b);
     return key < 0 ? engine.elementType(object) : engine.memberType(object, facts.strings[key]!);
   }
 
@@ -265,8 +265,8 @@ export function createTypes(engine: Engine): Types {
   /** `let x = null`, `x = []`: what is assigned later says more. */
   function isEmpty(file: number, value: number): boolean {
     const facts = repo.facts(file);
-    const op = facts.exprs[value * EXPR.size + EXPR.op];
-    const a = facts.exprs[value * EXPR.size + EXPR.a]!;
+    const op = exprCell(facts.exprs, value, EXPR.op);
+    const a = exprCell(facts.exprs, value, EXPR.a);
     return (
       (op === Expr.Literal && facts.strings[a] === "null") || (op === Expr.Name && facts.strings[a] === "undefined")
     );

@@ -35,8 +35,11 @@ export function AgentPrompt({ tagged }: { tagged: Tagged<Agent> }) {
     );
     if (done) {
       notify("Saved. It counts from the agent's next session.");
-      await refresh("/v1/agents");
-    } else setTheirs((await presentAgent(agent.id)).prompt);
+      return refresh("/v1/agents");
+    }
+    // Shown beside a conflict. Where it cannot be had either, the error of the change says enough.
+    const now = await presentAgent(agent.id).catch(() => undefined);
+    setTheirs(now?.prompt);
   };
   return (
     <>

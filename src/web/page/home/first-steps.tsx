@@ -1,14 +1,15 @@
 /** Shown until there is a first run: what to do, in order, with what is done already ticked. */
 import { ArrowRight, CircleCheck, CircleDashed } from "lucide-react";
 import { type ReactNode, useState } from "react";
-import { useLocation } from "wouter";
+import { Link, useLocation } from "wouter";
 import { api, client, must } from "../../api/client.ts";
 import { useAdmin } from "../../shell/session.tsx";
 import { Button, ButtonLink } from "../../ui/button.tsx";
 import { ProblemNote } from "../../ui/note.tsx";
 import { CliLine, Section } from "../../ui/page.tsx";
 
-const EXAMPLE = { pipeline_id: "hello", task_description: "Greet me, and say in one sentence what Skep is." };
+/** The run that shows what a run is. */
+export const EXAMPLE = { pipeline_id: "hello", task_description: "Greet me, and say in one sentence what Skep is." };
 
 export function FirstSteps() {
   const admin = useAdmin();
@@ -29,7 +30,16 @@ export function FirstSteps() {
     }
   };
   return (
-    <Section title="First steps">
+    <Section
+      title="First steps"
+      actions={
+        admin && (
+          <Link href="/setup" className="text-sm text-dim hover:text-ink hover:underline">
+            Step by step
+          </Link>
+        )
+      }
+    >
       <ol className="overflow-hidden rounded-lg border border-line bg-panel">
         {admin && (
           <Step

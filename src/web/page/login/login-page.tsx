@@ -1,25 +1,35 @@
 /** Log-in: password, second factor, sign-on through a provider. */
 import { type FormEvent, type ReactNode, useState } from "react";
+import { useLocation } from "wouter";
 import { api, client, fieldError, must, type Schemas, siteUrl } from "../../api/client.ts";
 import { Button } from "../../ui/button.tsx";
 import { Field, Input } from "../../ui/field.tsx";
 import { ProblemNote, Warning } from "../../ui/note.tsx";
 
 interface Props {
-  /** The session ended while a page was open. */
-  again: boolean;
+  /** The session ended while a page was open, which is still there below this. */
+  again?: boolean;
   onDone(): Promise<void>;
 }
 
 type Step = { kind: "password" } | { kind: "code"; pending: string } | { kind: "recovery"; pending: string };
 
-export function LoginPage({ again, onDone }: Props) {
+export function LoginPage({ again = false, onDone }: Props) {
+  const [, navigate] = useLocation();
   const status = api.useQuery("get", "/v1/status", undefined, { staleTime: 0 });
-  if (status.data?.setup_required) return <FirstAdministrator onDone={onDone} />;
+  if (status.data?.setup_required)
+    return (
+      <FirstAdministrator
+        onDone={async () => {
+          navigate("/setup", { replace: true });
+          await onDone();
+        }}
+      />
+    );
   return <LogIn again={again} onDone={onDone} />;
 }
 
-function LogIn({ again, onDone }: Props) {
+function LogIn({ again, onDone }: Required<Props>) {
   const [step, setStep] = useState<Step>({ kind: "password" });
   const [error, setError] = useState<unknown>();
   const [busy, setBusy] = useState(false);
@@ -48,7 +58,7 @@ function LogIn({ again, onDone }: Props) {
     }
   };
   return (
-    <Card title={again ? "Log in again" : "Log in"}>
+    <Card title={again ? "Log in again" : "Log in"} within={again}>
       {again && <p className="mb-3 text-dim">Your log-in ended. What you had open is still there.</p>}
       <PlainHttp />
       <form onSubmit={attempt}>
@@ -182,9 +192,11 @@ function PlainHttp() {
   return <Warning>This page came over plain http: others in the network can read what you type.</Warning>;
 }
 
-function Card({ title, children }: { title: string; children: ReactNode }) {
+/** @param within it stands in a dialog over a page, which has the landmark. */
+function Card({ title, within = false, children }: { title: string; within?: boolean; children: ReactNode }) {
+  const Landmark = within ? "div" : "main";
   return (
-    <main className="flex min-h-dvh items-start justify-center px-4 pt-[14dvh] pb-8">
+    <Landmark className="flex min-h-dvh items-start justify-center px-4 pt-[14dvh] pb-8">
       <div className="w-full max-w-sm">
         <svg aria-hidden="true" viewBox="0 0 32 32" className="mb-3 size-9 text-accent">
           <g fill="none" stroke="currentColor" strokeWidth="3.2" strokeLinecap="round">
@@ -194,6 +206,6 @@ function Card({ title, children }: { title: string; children: ReactNode }) {
         <h1 className="mb-4 text-2xl font-semibold tracking-tight">{title}</h1>
         {children}
       </div>
-    </main>
+    </Landmark>
   );
 }

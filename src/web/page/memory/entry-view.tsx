@@ -18,6 +18,7 @@ import { notify } from "../../ui/notice.tsx";
 import { PageHeader, Panel, Section } from "../../ui/page.tsx";
 import { Ago } from "../../ui/time.tsx";
 import { type Entry, entryHref, refreshMemory, vaultName } from "./memory.ts";
+import { RecalledBy } from "./recalled-by.tsx";
 import { WrittenBy } from "./written-by.tsx";
 
 const Markdown = lazy(() => import("../../ui/markdown.tsx"));
@@ -151,6 +152,7 @@ function Shown({ tagged: { value: entry, etag } }: { tagged: Tagged<Entry> }) {
       />
       <ScoreOf entry={entry} rate={rate} busy={action.busy} />
       <LinksOf entry={entry} />
+      <RecalledBy agent={entry.agent_id} entry={entry.id} />
       {open === "edit" && <EditEntry entry={entry} etag={etag} onClose={close} />}
       {open === "supersede" && <Supersede entry={entry} onClose={close} />}
       {open === "origin" && <WrittenBy execution={entry.origin.execution!} onClose={close} />}

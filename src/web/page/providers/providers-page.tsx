@@ -34,8 +34,18 @@ const COLUMNS: Column<Provider>[] = [
   },
   {
     title: "State",
-    cell: ({ configured, enabled }) =>
-      configured ? enabled ? <Badge tone="ok">Ready</Badge> : <Badge>Switched off</Badge> : <Badge>Not set up</Badge>,
+    cell: ({ configured, enabled, key_refused }) =>
+      key_refused ? (
+        <Badge tone="bad">Key refused</Badge>
+      ) : configured ? (
+        enabled ? (
+          <Badge tone="ok">Ready</Badge>
+        ) : (
+          <Badge>Switched off</Badge>
+        )
+      ) : (
+        <Badge>Not set up</Badge>
+      ),
   },
   {
     title: "Key",
@@ -49,11 +59,25 @@ const COLUMNS: Column<Provider>[] = [
   },
   { title: "Models", wide: true, align: "right", cell: ({ models }) => models.length },
   {
+    title: "Last used",
+    wide: true,
+    align: "right",
+    cell: ({ last_used_on }) => <LastUsed day={last_used_on} />,
+  },
+  {
     title: "Default",
     wide: true,
     cell: ({ default: model }) => <span className="text-sm text-dim">{model ?? ""}</span>,
   },
 ];
+
+function LastUsed({ day }: { day: string | null }) {
+  if (day === null) return <span className="text-faint">–</span>;
+  if (day === new Date().toISOString().slice(0, 10)) return "today";
+  return (
+    <time dateTime={day}>{new Date(`${day}T12:00:00Z`).toLocaleDateString(undefined, { dateStyle: "medium" })}</time>
+  );
+}
 
 export default function ProvidersPage() {
   const admin = useAdmin();

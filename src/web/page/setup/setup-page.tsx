@@ -1,76 +1,81 @@
-/** Set up, step by step: administrator, model, a first run. Each can be left out and done later. */
-import { ArrowRight } from "lucide-react";
+/** Set up in three steps: who looks after the server, which model works, a first run. The later ones can be left out. */
+import { CircleCheck, CircleDashed } from "lucide-react";
 import type { ReactNode } from "react";
-import { api, client, must } from "../../api/client.ts";
-import { refresh } from "../../api/queries.ts";
-import { useAdmin } from "../../shell/session.tsx";
-import { useAction } from "../../ui/action.ts";
-import { Button, ButtonLink } from "../../ui/button.tsx";
-import { plural } from "../../ui/format.ts";
-import { Await, Empty, ProblemNote } from "../../ui/note.tsx";
-import { PageHeader, Panel } from "../../ui/page.tsx";
-import { FirstSteps } from "../home/first-steps.tsx";
+import { api } from "../../api/client.ts";
+import { useAdmin, useMe } from "../../shell/session.tsx";
+import { ButtonLink } from "../../ui/button.tsx";
+import { Empty } from "../../ui/note.tsx";
+import { PageHeader } from "../../ui/page.tsx";
+import { ChooseModel } from "./choose-model.tsx";
+import { ExampleRun } from "./example-run.tsx";
 
 export default function SetupPage() {
-  const admin = useAdmin();
-  if (!admin) return <Empty>Only an administrator sets a server up.</Empty>;
+  if (useAdmin()) return <Steps />;
+  return (
+    <>
+      <PageHeader title="Set up" />
+      <Empty>Only an administrator sets a server up.</Empty>
+    </>
+  );
+}
+
+function Steps() {
+  const me = useMe();
+  const models = api.useQuery("get", "/v1/models", { params: { query: { limit: 200 } } });
+  const example = api.useQuery("get", "/v1/runs", {
+    params: { query: { pipeline_id: "hello", status: "succeeded", limit: 1 } },
+  });
+  const hasModel = models.data?.items.some(({ id }) => !id.startsWith("demo/")) ?? false;
+  const hasRun = (example.data?.items.length ?? 0) > 0;
   return (
     <div className="max-w-3xl">
-      <PageHeader title="Set up" about="Three steps. Each can be left out and done later." />
-      <FindOllama />
-      <FirstSteps />
+      <PageHeader
+        title="Set up"
+        about="Three steps. The second and third can be left out and done later."
+        actions={
+          <ButtonLink href="/" kind={hasRun ? "primary" : "quiet"}>
+            {hasRun ? "To Home" : "Later"}
+          </ButtonLink>
+        }
+      />
+      <ol className="overflow-hidden rounded-lg border border-line bg-panel">
+        <Step number={1} title="An administrator" done>
+          <p className="text-dim">
+            {me.session.kind === "user"
+              ? `You are logged in as ${me.email}. A second factor is switched on under My account.`
+              : "Only this machine reaches the server, so no log-in is asked for, and you may do everything."}
+          </p>
+        </Step>
+        <Step number={2} title="A model for the agents" done={hasModel}>
+          <ChooseModel />
+        </Step>
+        <Step number={3} title="A first run" done={hasRun}>
+          <ExampleRun />
+        </Step>
+      </ol>
     </div>
   );
 }
 
-/** Ollama needs no key: where it answers on this machine, one press makes it the default. */
-function FindOllama() {
-  const action = useAction();
-  const params = { path: { id: "ollama" } };
-  const trial = api.useQuery(
-    "post",
-    "/v1/settings/providers/{id}/test",
-    { params, body: {} },
-    { staleTime: 60_000, retry: false },
-  );
-  return (
-    <Await query={trial} rows={1}>
-      {({ ok, models }) =>
-        ok && models.length > 0 ? (
-          <Note>
-            Ollama answers on this machine, with {plural(models.length, "model")}.
-            <ProblemNote error={action.error} />
-            <Button
-              kind="primary"
-              busy={action.busy}
-              onClick={() =>
-                action.run(async () => {
-                  const model = models[0]!;
-                  const id = model.id.startsWith("ollama/") ? model.id : `ollama/${model.id}`;
-                  await must(
-                    client.PUT("/v1/settings/providers/{id}", { params, body: { enabled: true, default: id } }),
-                  );
-                  await refresh("/v1/models", "/v1/settings");
-                })
-              }
-            >
-              Use {models[0]?.name}
-            </Button>
-          </Note>
-        ) : (
-          <Note>
-            Ollama was not found on this machine. Add a key of a hosted provider, or the address of a server of yours.
-            <ButtonLink href="/providers" kind="primary">
-              Model providers
-              <ArrowRight aria-hidden size={14} />
-            </ButtonLink>
-          </Note>
-        )
-      }
-    </Await>
-  );
+interface StepProps {
+  number: number;
+  title: string;
+  done: boolean;
+  children: ReactNode;
 }
 
-const Note = ({ children }: { children: ReactNode }) => (
-  <Panel className="mb-4 flex flex-wrap items-center justify-between gap-3 p-4">{children}</Panel>
-);
+function Step({ number, title, done, children }: StepProps) {
+  const Icon = done ? CircleCheck : CircleDashed;
+  return (
+    <li className="flex gap-3 border-b border-line px-4 py-4 last:border-0">
+      <Icon aria-hidden size={18} className={`mt-0.5 shrink-0 ${done ? "text-ok" : "text-faint"}`} />
+      <section aria-labelledby={`setup-${number}`} className="min-w-0 flex-1">
+        <h2 id={`setup-${number}`} className="mb-1 font-semibold">
+          {number}. {title}
+          {done && <span className="sr-only"> (done)</span>}
+        </h2>
+        {children}
+      </section>
+    </li>
+  );
+}

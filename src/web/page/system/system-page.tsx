@@ -7,7 +7,7 @@ import { FactList } from "../../ui/facts.tsx";
 import { FilterBar, SearchInput } from "../../ui/filter.tsx";
 import { count, duration } from "../../ui/format.ts";
 import { Await, Empty, ProblemNote } from "../../ui/note.tsx";
-import { PageHeader, Panel, Section } from "../../ui/page.tsx";
+import { CliLine, PageHeader, Panel, Section } from "../../ui/page.tsx";
 import { Status } from "../../ui/status.tsx";
 import { type Column, Table, TwoLines } from "../../ui/table.tsx";
 import { Tabs, useParam } from "../../ui/tabs.tsx";
@@ -66,6 +66,13 @@ function Health() {
         </Await>
       </Section>
       <Version />
+      <Section title="Backup">
+        <p className="max-w-prose text-dim">
+          Everything that is kept here goes into one file, also while the server runs. Run this on its machine, and keep
+          the file elsewhere; <code>skep restore</code> takes it back.
+        </p>
+        <CliLine line="skep backup skep.tar.gz" />
+      </Section>
     </>
   );
 }

@@ -1,0 +1,2 @@
+-- In which work an entry was recalled, the latest first.
+CREATE INDEX memory_recalls_entry ON memory_recalls (vault, entry, at, execution_id);

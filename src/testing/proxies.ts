@@ -1,0 +1,74 @@
+/** Real proxies for tests: nginx and Caddy, each with what a test writes into its configuration. */
+import { mkdirSync, mkdtempSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+
+export interface RealProxy {
+  /** Without a path. */
+  url: string;
+  stop(): Promise<void>;
+}
+
+/** Whether it is installed; on Debian nginx is where only root looks. */
+export const hasProgram = (name: string): boolean =>
+  Bun.which(name, { PATH: `${process.env["PATH"]}:/usr/sbin` }) !== null;
+
+/** A port that was free a moment ago. */
+export function freePort(): number {
+  const taken = Bun.listen({ hostname: "127.0.0.1", port: 0, socket: { data() {} } });
+  const { port } = taken;
+  taken.stop(true);
+  return port;
+}
+
+/** Runs it until it passes requests on: to a server that is there already. */
+async function started(command: string[], home: string, port: number): Promise<RealProxy> {
+  const child = Bun.spawn(command, {
+    stdout: "ignore",
+    stderr: "pipe",
+    env: { PATH: `${process.env["PATH"] ?? ""}:/usr/sbin`, HOME: home },
+  });
+  const url = `http://127.0.0.1:${port}`;
+  while (
+    !(await fetch(`${url}/healthz`).then(
+      () => true,
+      () => false,
+    ))
+  ) {
+    if (child.exitCode !== null) throw new Error(`${command[0]} ended: ${await new Response(child.stderr).text()}`);
+    await Bun.sleep(50);
+  }
+  return {
+    url,
+    async stop() {
+      child.kill();
+      await child.exited;
+    },
+  };
+}
+
+/** @param lines of nginx's `server`, besides its address. */
+export function startNginx(folder: string, lines: string, port = freePort()): Promise<RealProxy> {
+  const home = mkdtempSync(join(folder, "nginx-"));
+  const kept = ["client_body", "proxy", "fastcgi", "uwsgi", "scgi"];
+  for (const name of kept) mkdirSync(join(home, name));
+  const config = `daemon off; master_process off; pid nginx.pid; error_log stderr;
+events {}
+http {
+  access_log off; ${kept.map((name) => `${name}_temp_path ${name};`).join(" ")}
+  server {
+    listen 127.0.0.1:${port}; client_max_body_size 64m;
+    ${lines}
+  }
+}`;
+  const path = join(home, "nginx.conf");
+  writeFileSync(path, config);
+  return started(["nginx", "-p", home, "-c", path, "-e", "stderr"], home, port);
+}
+
+/** @param lines of the site. */
+export function startCaddy(folder: string, lines: string, port = freePort()): Promise<RealProxy> {
+  const home = mkdtempSync(join(folder, "caddy-"));
+  const path = join(home, "Caddyfile");
+  writeFileSync(path, `{\n  admin off\n  auto_https off\n}\nhttp://127.0.0.1:${port} {\n  ${lines}\n}\n`);
+  return started(["caddy", "run", "--config", path, "--adapter", "caddyfile"], home, port);
+}

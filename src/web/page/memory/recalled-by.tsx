@@ -1,0 +1,69 @@
+/** In which work an entry was recalled: its runs, talks and pieces of work, the latest first. */
+import { Link } from "wouter";
+import type { Schemas } from "../../api/client.ts";
+import { usePages } from "../../api/queries.ts";
+import { Button } from "../../ui/button.tsx";
+import { shortId } from "../../ui/format.ts";
+import { Await } from "../../ui/note.tsx";
+import { Panel, Section } from "../../ui/page.tsx";
+import { Ago } from "../../ui/time.tsx";
+
+type Recall = Schemas["MemoryRecall"];
+
+const hrefOf = ({ kind, run_id, session_id }: Recall): string | undefined =>
+  run_id ? `/runs/${run_id}` : kind === "chat" ? `/chat/${session_id}` : undefined;
+const nameOf = ({ title, run_id, session_id, kind }: Recall): string =>
+  title ?? (run_id ? `run ${shortId(run_id)}` : `${kind} ${shortId(session_id)}`);
+
+export function RecalledBy({ agent, entry }: { agent: string; entry: string }) {
+  const query = usePages("/v1/memory/vaults/{agent_id}/entries/{entry}/recalls", {
+    path: { agent_id: agent, entry },
+    query: { limit: 10 },
+  });
+  return (
+    <Section title="Recalled by">
+      <Await query={query} rows={1}>
+        {() =>
+          query.rows.length === 0 ? (
+            <p className="text-dim">No work has recalled it yet.</p>
+          ) : (
+            <Panel>
+              <ul>
+                {query.rows.map((recall) => {
+                  const href = hrefOf(recall);
+                  return (
+                    <li
+                      key={recall.execution_id}
+                      className="flex flex-wrap items-center gap-x-3 border-b border-line px-3 py-2 last:border-0"
+                    >
+                      <span className="min-w-0 flex-1 basis-48 break-words">
+                        {href ? (
+                          <Link href={href} className="hover:underline">
+                            {nameOf(recall)}
+                          </Link>
+                        ) : (
+                          nameOf(recall)
+                        )}
+                      </span>
+                      <span className="text-sm text-dim">{recall.agent_id}</span>
+                      <span className="text-sm text-faint">
+                        <Ago at={recall.at} />
+                      </span>
+                    </li>
+                  );
+                })}
+              </ul>
+            </Panel>
+          )
+        }
+      </Await>
+      {query.hasNextPage && (
+        <div className="mt-2 text-center">
+          <Button kind="quiet" busy={query.isFetchingNextPage} onClick={() => query.fetchNextPage()}>
+            Show more
+          </Button>
+        </div>
+      )}
+    </Section>
+  );
+}

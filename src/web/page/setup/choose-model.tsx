@@ -1,0 +1,199 @@
+/** The second step: a provider's key, tested before it is kept, or Ollama, which needs none. */
+import { useRef, useState } from "react";
+import { api, client, fieldError, must, type Schemas } from "../../api/client.ts";
+import { refresh } from "../../api/queries.ts";
+import { type Action, useAction } from "../../ui/action.ts";
+import { Button } from "../../ui/button.tsx";
+import { Field, Input, Select } from "../../ui/field.tsx";
+import { fieldsOf } from "../../ui/form.tsx";
+import { plural } from "../../ui/format.ts";
+import { Await, ProblemNote } from "../../ui/note.tsx";
+import { TestResult } from "../providers/provider-dialog.tsx";
+
+type Provider = Schemas["Provider"];
+type Tested = Schemas["TestProviderAnswer"];
+
+const fullId = (provider: string, model: string): string =>
+  model.startsWith(`${provider}/`) ? model : `${provider}/${model}`;
+
+async function keep(id: string, body: Schemas["UpdateProviderBody"]): Promise<void> {
+  await must(client.PUT("/v1/settings/providers/{id}", { params: { path: { id } }, body }));
+  await refresh("/v1/models", "/v1/settings");
+}
+
+export function ChooseModel() {
+  const providers = api.useQuery("get", "/v1/settings/providers", { params: { query: { limit: 200 } } });
+  return (
+    <>
+      <p className="mb-3 text-dim">
+        A key of a provider, or Ollama on this machine. Until there is one a scripted model plays along, for nothing.
+      </p>
+      <Await query={providers} rows={2}>
+        {({ items }) => {
+          const ready = items.filter(({ configured, enabled, kind }) => configured && enabled && kind !== "scripted");
+          return (
+            <>
+              {ready.length > 0 && (
+                <p role="status" className="mb-3 rounded-md bg-ok-soft px-3 py-2">
+                  Ready: {ready.map(({ name, default: model }) => (model ? `${name} (${model})` : name)).join(", ")}.
+                </p>
+              )}
+              <Ollama chosen={ready.some(({ id, default: model }) => id === "ollama" && model !== null)} />
+              <ProviderKey providers={items.filter(({ id, kind }) => kind !== "scripted" && id !== "ollama")} />
+            </>
+          );
+        }}
+      </Await>
+    </>
+  );
+}
+
+/** Where Ollama answers on this machine, one press makes it the default. */
+function Ollama({ chosen }: { chosen: boolean }) {
+  const action = useAction();
+  const params = { path: { id: "ollama" } };
+  const trial = api.useQuery(
+    "post",
+    "/v1/settings/providers/{id}/test",
+    { params, body: {} },
+    { staleTime: 60_000, retry: false },
+  );
+  const models = trial.data?.ok ? trial.data.models : [];
+  if (chosen || trial.isPending) return null;
+  if (models.length === 0) return <p className="mb-3 text-sm text-dim">Ollama was not found on this machine.</p>;
+  const use = (model: string) => action.run(() => keep("ollama", { enabled: true, default: fullId("ollama", model) }));
+  return (
+    <div className="mb-3 flex flex-wrap items-center justify-between gap-3 rounded-md border border-line px-3 py-2">
+      Ollama answers on this machine, with {plural(models.length, "model")}.
+      <Button kind="primary" busy={action.busy} onClick={() => use(models[0]!.id)}>
+        Use {models[0]!.name}
+      </Button>
+      <ProblemNote error={action.error} />
+    </div>
+  );
+}
+
+function ProviderKey({ providers }: { providers: Provider[] }) {
+  const [id, setId] = useState(providers[0]?.id ?? "");
+  const provider = providers.find((one) => one.id === id);
+  if (!provider) return null;
+  return (
+    <>
+      <Field label="Provider">
+        <Select value={id} onChange={(event) => setId(event.target.value)}>
+          {providers.map((one) => (
+            <option key={one.id} value={one.id}>
+              {one.name}
+            </option>
+          ))}
+        </Select>
+      </Field>
+      <KeyForm key={id} provider={provider} />
+    </>
+  );
+}
+
+/** Tests what is typed; what works is kept, with the model that is chosen then. */
+function KeyForm({ provider }: { provider: Provider }) {
+  const { id, base_url, docs_url, name } = provider;
+  const form = useRef<HTMLFormElement>(null);
+  const trial = useAction();
+  const action = useAction();
+  const [tested, setTested] = useState<Tested>();
+  const typed = () => {
+    const { raw, text } = fieldsOf(form.current!);
+    return {
+      ...(raw("api_key") ? { api_key: raw("api_key") } : {}),
+      ...(text("base_url") !== (base_url ?? "") ? { base_url: text("base_url") || null } : {}),
+    };
+  };
+  const test = () =>
+    trial.run(async () => {
+      setTested(undefined);
+      const { base_url: address, ...rest } = typed();
+      const body = { ...rest, ...(address ? { base_url: address } : {}) };
+      setTested(await must(client.POST("/v1/settings/providers/{id}/test", { params: { path: { id } }, body })));
+    });
+  const save = (model: string) => action.run(() => keep(id, { ...typed(), enabled: true, default: model || null }));
+  return (
+    <form
+      ref={form}
+      onChange={() => setTested(undefined)}
+      onSubmit={(event) => {
+        event.preventDefault();
+        void test();
+      }}
+    >
+      <Field
+        label="API key"
+        hint={
+          docs_url && (
+            <>
+              Sealed here and never shown again. Keys are made at{" "}
+              <a href={docs_url} target="_blank" rel="noreferrer" className="underline">
+                {new URL(docs_url).host}
+              </a>
+              .
+            </>
+          )
+        }
+        error={fieldError(trial.error ?? action.error, "api_key")}
+      >
+        <Input name="api_key" type="password" autoComplete="off" spellCheck={false} />
+      </Field>
+      <details className="mb-3 text-sm">
+        <summary className="text-dim">Another address</summary>
+        <Field label="Address" error={fieldError(trial.error ?? action.error, "base_url")}>
+          <Input name="base_url" defaultValue={base_url ?? ""} spellCheck={false} />
+        </Field>
+      </details>
+      <TestResult tested={tested} error={trial.error} />
+      <div className="flex flex-wrap items-end gap-3">
+        <Button type="submit" kind={tested?.ok ? "plain" : "primary"} busy={trial.busy}>
+          {trial.busy ? "Asking it…" : "Test"}
+        </Button>
+        {tested?.ok && <KeepModel provider={id} name={name} models={tested.models} action={action} onKeep={save} />}
+      </div>
+      <ProblemNote error={action.error} />
+    </form>
+  );
+}
+
+interface KeepProps {
+  provider: string;
+  name: string;
+  models: Tested["models"];
+  action: Action;
+  onKeep(model: string): void;
+}
+
+function KeepModel({ provider, name, models, action, onKeep }: KeepProps) {
+  const [model, setModel] = useState(models[0] ? fullId(provider, models[0].id) : "");
+  return (
+    <>
+      {models.length > 0 && (
+        <div className="-mb-3">
+          <Field label="Model of agents that choose none">
+            <Select
+              value={model}
+              onChange={(event) => {
+                // The form forgets its test when a field of it changes; this one is no part of what was tested.
+                event.stopPropagation();
+                setModel(event.target.value);
+              }}
+            >
+              {models.map((one) => (
+                <option key={one.id} value={fullId(provider, one.id)}>
+                  {one.name}
+                </option>
+              ))}
+            </Select>
+          </Field>
+        </div>
+      )}
+      <Button kind="primary" busy={action.busy} onClick={() => onKeep(model)}>
+        Use {name}
+      </Button>
+    </>
+  );
+}
