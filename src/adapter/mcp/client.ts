@@ -3,7 +3,7 @@
  * calls of them. Knows no policy: what is listed is given as it came, for others to judge.
  */
 import type * as Library from "@modelcontextprotocol/client";
-import { messageOf, Problem } from "../../core/errors.ts";
+import { isProblem, messageOf, Problem } from "../../core/errors.ts";
 import { BUILD } from "../../core/version.ts";
 import type { HttpFetch } from "./http-fetch.ts";
 import { createLineTransport } from "./line-transport.ts";
@@ -17,6 +17,8 @@ export type Target =
       headers: Readonly<Record<string, string>>;
       fetch: HttpFetch;
       auth?: Library.OAuthClientProvider;
+      /** A call needs a scope that the token lacks: the next login shall ask for it. */
+      onScopeNeeded?(scope: string): void;
     };
 
 export interface ConnectOptions {
@@ -28,6 +30,8 @@ export interface ConnectOptions {
   legacyOnly?: boolean;
   signal: AbortSignal;
   onLog(stream: "stdout" | "stderr" | "skep", text: string): void;
+  /** A form that the server asks for in the middle of a call is filled with its own defaults, else nothing is answered. */
+  answersDefaults?: boolean;
   /** The server says that its tools are others now. */
   onToolsChanged(): void;
 }
@@ -48,7 +52,8 @@ export interface Connection {
   listTools(signal: AbortSignal): Promise<unknown[]>;
   /**
    * @param definition as listed: some arguments go into headers by it.
-   * @throws Problem 502 `mcp_call_refused` by the server, 502 `mcp_call_failed` on the way to it, 504 `mcp_timeout`.
+   * @throws Problem 502 `mcp_call_refused` by the server, 502 `mcp_call_failed` on the way to it, 504 `mcp_timeout`,
+   * 401 `authorization_needed`, 403 `scope_needed`.
    */
   callTool(
     definition: { name: string; inputSchema: object },
@@ -61,6 +66,13 @@ export interface Connection {
 /** The server wants somebody to log in first. */
 const authorizationNeeded = () =>
   new Problem(401, "authorization_needed", "Somebody has to log in to it first: skep mcp authorize SERVER");
+
+const scopeNeeded = (tool: string) =>
+  new Problem(
+    403,
+    "scope_needed",
+    `${tool} needs wider rights than the last login gave. An administrator logs in again: skep mcp authorize SERVER`,
+  );
 
 const PROBE_MS = 2_000;
 const PAGES = 64;
@@ -75,8 +87,8 @@ export async function connectServer(target: Target, options: ConnectOptions): Pr
   const client = new library.Client(
     { name: "skep", title: "Skep", version: BUILD.version },
     {
-      // What a server asks of its client (to sample, to ask people, for roots) is not offered, so it does not ask.
-      capabilities: {},
+      // What is not offered (to sample, to list roots, to ask people) is not asked for.
+      capabilities: options.answersDefaults ? { elicitation: { form: { applyDefaults: true } } } : {},
       versionNegotiation: legacy
         ? { mode: "legacy" }
         : { mode: "auto", probe: { timeoutMs: Math.min(PROBE_MS, timeoutMs) } },
@@ -93,7 +105,14 @@ export async function connectServer(target: Target, options: ConnectOptions): Pr
     over = resolve;
   });
   client.onclose = () => over(endReason() ?? "it was stopped");
-  client.onerror = (error) => options.onLog("skep", messageOf(error).slice(0, SHOWN_CHARACTERS));
+  if (options.answersDefaults) answerDefaults(client, options.onLog);
+  client.onerror = (error) => {
+    options.onLog("skep", messageOf(error).slice(0, SHOWN_CHARACTERS));
+    // The older transport opens its stream again by itself, but of the server behind it nothing is left.
+    if (!(error instanceof library.SseError)) return;
+    over("its stream ended");
+    void transport.close().catch(() => {});
+  };
   try {
     await client.connect(transport, { timeout: timeoutMs, signal });
   } catch (error) {
@@ -110,7 +129,9 @@ export async function connectServer(target: Target, options: ConnectOptions): Pr
     server: client.getServerVersion(),
     ended,
     async listTools(listSignal) {
-      const tools = await listTools(client, timeoutMs, listSignal);
+      const tools = await listTools(client, timeoutMs, listSignal).catch((error) => {
+        throw error instanceof library.UnauthorizedError || isUnauthorized(error) ? authorizationNeeded() : error;
+      });
       const isModernWeb = target.transport === "http" && client.getProtocolEra() === "modern";
       return isModernWeb ? withUsableHeaders(client, tools, timeoutMs, listSignal) : tools;
     },
@@ -128,6 +149,11 @@ export async function connectServer(target: Target, options: ConnectOptions): Pr
         );
       } catch (error) {
         call.signal.throwIfAborted();
+        if (isProblem(error)) throw error;
+        if (error instanceof library.InsufficientScopeError) {
+          if (target.transport !== "stdio" && error.requiredScope) target.onScopeNeeded?.(error.requiredScope);
+          throw scopeNeeded(definition.name);
+        }
         throw callProblem(library, error, definition.name, call.timeoutMs);
       }
     },
@@ -136,6 +162,19 @@ export async function connectServer(target: Target, options: ConnectOptions): Pr
       await transport.close().catch(() => {});
     },
   };
+}
+
+/** Accepts a form whose required fields all have defaults; the library fills them in. Anything else is declined. */
+function answerDefaults(client: Library.Client, onLog: ConnectOptions["onLog"]): void {
+  client.setRequestHandler("elicitation/create", ({ params }) => {
+    const form = params.mode === "url" ? undefined : params.requestedSchema;
+    const properties = (form?.properties ?? {}) as Record<string, { default?: unknown }>;
+    const isAnswered =
+      form !== undefined && (form.required ?? []).every((name) => properties[name]?.default !== undefined);
+    const how = isAnswered ? "accepted with its defaults" : "declined: it cannot be answered by its defaults";
+    onLog("skep", `It asked "${params.message.slice(0, SHOWN_CHARACTERS)}", which was ${how}.`);
+    return isAnswered ? { action: "accept", content: {} } : { action: "decline" };
+  });
 }
 
 /**
@@ -180,7 +219,8 @@ function transportOf(library: typeof Library, target: Target, options: ConnectOp
     return { transport, endReason: () => transport.endReason };
   }
   const { url, headers, fetch, auth } = target;
-  const given = { fetch, requestInit: { headers }, ...(auth ? { authProvider: auth } : {}) };
+  const onInsufficientScope = "throw" as const;
+  const given = { fetch, requestInit: { headers }, onInsufficientScope, ...(auth ? { authProvider: auth } : {}) };
   const transport =
     target.transport === "sse"
       ? new library.SSEClientTransport(new URL(url), given)

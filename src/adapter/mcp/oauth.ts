@@ -12,6 +12,15 @@ export interface Credentials {
   client?: Library.StoredOAuthClientInformation;
   tokens?: Library.StoredOAuthTokens;
   discovery?: Library.OAuthDiscoveryState;
+  /** What was asked for, with what the server has wanted since: the next login asks for all of it. */
+  scope?: string;
+}
+
+/** A client that was registered by hand, with the one authorization server that knows it. */
+export interface GivenClient {
+  client_id: string;
+  client_secret?: string;
+  issuer: string;
 }
 
 export interface OAuthServer {
@@ -20,7 +29,19 @@ export interface OAuthServer {
   fetch: HttpFetch;
   /** Where browsers come back to. */
   redirectUri: string;
+  /** Where the document about this client is found; used as its id where the authorization server takes such ids. */
+  clientMetadataUrl?: string;
+  given?: GivenClient | undefined;
 }
+
+/** What a client says of itself, in a registration or in the document that its id leads to. */
+export const clientMetadata = (redirectUri: string) => ({
+  client_name: "Skep",
+  redirect_uris: [redirectUri],
+  grant_types: ["authorization_code", "refresh_token"],
+  response_types: ["code"],
+  token_endpoint_auth_method: "none",
+});
 
 /** A login that a browser has been sent to. */
 export interface BegunLogin {
@@ -31,7 +52,7 @@ export interface BegunLogin {
 
 /** A provider over kept credentials. */
 function providerOf(
-  server: Pick<OAuthServer, "redirectUri">,
+  server: Pick<OAuthServer, "redirectUri" | "clientMetadataUrl" | "given">,
   kept: Credentials,
   flow: Flow,
 ): Library.OAuthClientProvider {
@@ -43,15 +64,11 @@ function providerOf(
     ctx === undefined ? value : { ...value, issuer: ctx.issuer };
   return {
     redirectUrl: server.redirectUri,
-    clientMetadata: {
-      client_name: "Skep",
-      redirect_uris: [server.redirectUri],
-      grant_types: ["authorization_code", "refresh_token"],
-      response_types: ["code"],
-      token_endpoint_auth_method: "none",
-    },
+    clientMetadata: clientMetadata(server.redirectUri),
+    ...(server.clientMetadataUrl === undefined ? {} : { clientMetadataUrl: server.clientMetadataUrl }),
     state: () => flow.state,
-    clientInformation: (ctx) => ofIssuer(kept.client, ctx?.issuer),
+    clientInformation: (ctx) =>
+      server.given ? givenFor(server.given, ctx?.issuer) : ofIssuer(kept.client, ctx?.issuer),
     saveClientInformation(client, ctx) {
       kept.client = stored(client, ctx);
       flow.changed();
@@ -79,6 +96,14 @@ function providerOf(
   };
 }
 
+/** @throws Problem 502 when the tool server names another authorization server: that one is given no secret. */
+function givenFor(given: GivenClient, issuer: string | undefined): Library.StoredOAuthClientInformation {
+  const plain = (text: string) => text.replace(/\/$/, "");
+  if (issuer !== undefined && plain(issuer) !== plain(given.issuer))
+    throw failed(`it names the authorization server ${issuer}, and its client id belongs to ${given.issuer}`);
+  return { ...given, issuer: issuer ?? given.issuer };
+}
+
 interface Flow {
   state: string;
   verifier: string;
@@ -88,12 +113,12 @@ interface Flow {
 }
 
 /** For connections: uses and renews tokens; a login that would need a person is refused. */
-export function renewingProvider(kept: Credentials, changed: (kept: Credentials) => void) {
+export function renewingProvider(kept: Credentials, changed: (kept: Credentials) => void, given?: GivenClient) {
   const redirect = () => {
     throw new Problem(401, "authorization_needed", "Somebody has to log in to it again.");
   };
   // None is sent anywhere: a renewal needs none, and more than that is refused.
-  return providerOf({ redirectUri: "http://127.0.0.1/" }, kept, {
+  return providerOf({ redirectUri: "http://127.0.0.1/", given }, kept, {
     state: "",
     verifier: "",
     redirect,
@@ -101,9 +126,12 @@ export function renewingProvider(kept: Credentials, changed: (kept: Credentials)
   });
 }
 
-/** @throws Problem 502 `authorization_failed` when the server offers no login that can be used. */
-export async function beginLogin({ url, fetch, redirectUri }: OAuthServer, state: string): Promise<BegunLogin> {
-  const { auth } = await import("@modelcontextprotocol/client");
+/**
+ * @param scope what an earlier login asked for or lacked; the server may want more.
+ * @throws Problem 502 `authorization_failed` when the server offers no login that can be used.
+ */
+export async function beginLogin(server: OAuthServer, state: string, scope?: string): Promise<BegunLogin> {
+  const library = await import("@modelcontextprotocol/client");
   const credentials: Credentials = {};
   let authorizationUrl: URL | undefined;
   const flow: Flow = {
@@ -112,14 +140,37 @@ export async function beginLogin({ url, fetch, redirectUri }: OAuthServer, state
       authorizationUrl = to;
     },
   };
-  await safely(auth(providerOf({ redirectUri }, credentials, flow), { serverUrl: url, fetchFn: fetch }));
+  const { url, fetch } = server;
+  const challenge = await challengeOf(library, server);
+  const wanted = library.computeScopeUnion(challenge.scope, scope);
+  const options = {
+    ...{ serverUrl: url, fetchFn: fetch },
+    ...(challenge.resourceMetadataUrl ? { resourceMetadataUrl: challenge.resourceMetadataUrl } : {}),
+    ...(wanted === undefined ? {} : { scope: wanted }),
+  };
+  await safely(library.auth(providerOf(server, credentials, flow), options));
+  if (wanted !== undefined) credentials.scope = wanted;
   if (!authorizationUrl) throw failed("it asks for no login");
   return { authorizationUrl: plainWeb(authorizationUrl), verifier: flow.verifier, credentials };
 }
 
+/** What the server says when it is asked without a token: where its metadata is, and which scope it wants. */
+async function challengeOf(library: typeof Library, { url, fetch }: OAuthServer) {
+  const response = await fetch(url, {
+    method: "POST",
+    headers: { "Content-Type": "application/json", Accept: "application/json, text/event-stream" },
+    body: JSON.stringify({ jsonrpc: "2.0", id: 1, method: "tools/list", params: {} }),
+  }).catch((error: unknown) => {
+    throw isProblem(error) ? error : failed(messageOf(error).slice(0, SHOWN_CHARACTERS));
+  });
+  await response.body?.cancel().catch(() => {});
+  return response.status === 401 ? library.extractWWWAuthenticateParams(response) : {};
+}
+const SHOWN_CHARACTERS = 300;
+
 /** @param answer the query that the browser came back with. @throws Problem 502 `authorization_failed`. */
 export async function finishLogin(
-  { url, fetch, redirectUri }: OAuthServer,
+  server: OAuthServer,
   { verifier, credentials }: BegunLogin,
   answer: URLSearchParams,
 ): Promise<Credentials> {
@@ -130,8 +181,8 @@ export async function finishLogin(
   if (code === null)
     throw failed(`it answered ${(answer.get("error") ?? "nothing").replace(/[^\w ]/g, "").slice(0, 64)}`);
   await safely(
-    auth(providerOf({ redirectUri }, credentials, flow), {
-      ...{ serverUrl: url, fetchFn: fetch, authorizationCode: code },
+    auth(providerOf(server, credentials, flow), {
+      ...{ serverUrl: server.url, fetchFn: server.fetch, authorizationCode: code },
       ...(iss === null ? {} : { iss }),
     }),
   );
@@ -154,6 +205,6 @@ async function safely(work: Promise<unknown>): Promise<void> {
     await work;
   } catch (error) {
     if (isProblem(error)) throw error;
-    throw failed(messageOf(error).replace(/\s+/g, " ").slice(0, 300));
+    throw failed(messageOf(error).replace(/\s+/g, " ").slice(0, SHOWN_CHARACTERS));
   }
 }

@@ -100,6 +100,10 @@ function add(): Verb {
       { flags: "--network <network>", about: "network of its container", choices: ["none", "bridge"] },
       { flags: "--grant <agents>", about: "agents that may use it, separated by commas; all for every agent" },
       { flags: "--timeout <ms>", about: "of one call, milliseconds" },
+      { flags: "--elicitation <how>", about: "forms that it asks for during a call", choices: ["off", "defaults"] },
+      { flags: "--oauth-client <id>", about: "client id for its login that was registered by hand" },
+      { flags: "--oauth-secret <secret>", about: `secret of that client; \${secret:NAME} is a stored secret` },
+      { flags: "--oauth-issuer <address>", about: "authorization server that knows that client" },
       { flags: "--disabled", about: "do not start it yet" },
     ],
     async run({ client, path, args: [id, ...what], flags }) {
@@ -112,6 +116,8 @@ function add(): Verb {
         ...(isAddress
           ? { transport: flags["sse"] ? "sse" : "http", url: what[0], headers }
           : { transport: "stdio", command: command ?? null, args, env, image: flags["image"] ?? null }),
+        ...(flags["elicitation"] ? { elicitation: flags["elicitation"] } : {}),
+        ...oauthOf(flags),
         ...(flags["network"] ? { network: flags["network"] } : {}),
         ...(flags["grant"] ? { agents: agentIds(String(flags["grant"]).split(",")) } : {}),
         ...(flags["timeout"] ? { timeout_ms: Number(flags["timeout"]) } : {}),
@@ -119,6 +125,14 @@ function add(): Verb {
       return answer(await client.call<Item>("POST", path, body));
     },
   };
+}
+
+function oauthOf({ oauthClient, oauthSecret, oauthIssuer }: Call["flags"]): object {
+  if (!oauthClient && !oauthSecret && !oauthIssuer) return {};
+  if (!oauthClient || !oauthIssuer)
+    throw new Problem(422, "bad_usage", "Give --oauth-client and --oauth-issuer together.");
+  const secret = oauthSecret ? { client_secret: oauthSecret } : {};
+  return { oauth: { client_id: oauthClient, issuer: oauthIssuer, ...secret } };
 }
 
 const agentIds = (words: readonly string[]): string[] =>

@@ -55,8 +55,11 @@ interface Running {
 
 const wanted = (row: ServerRow | undefined): row is ServerRow => row?.enabled === true && row.held === null;
 /** What a server must be started again for. */
-const essence = ({ transport, command, args, url, image, network, memory_mb, sealed_env, sealed_headers }: ServerRow) =>
-  JSON.stringify([transport, command, args, url, image, network, memory_mb, sealed_env, sealed_headers]);
+const essence = ({ transport, command, args, url, image, network, memory_mb, ...row }: ServerRow) =>
+  JSON.stringify([
+    ...[transport, command, args, url, image, network, memory_mb, row.elicitation],
+    ...[row.sealed_env, row.sealed_headers, row.sealed_oauth],
+  ]);
 
 export function createConnections(deps: ConnectionsDeps): Connections {
   const { store, rows, logs, log } = deps;

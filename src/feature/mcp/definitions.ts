@@ -42,22 +42,28 @@ function readTool(name: string, one: Record<string, unknown>): ListedTool {
     ...(typeof one["title"] === "string" ? { title: one["title"].slice(0, LIMITS.nameCharacters) } : {}),
     description: description.slice(0, LIMITS.mcpToolDescriptionCharacters),
     input_schema: problem === null ? (one["inputSchema"] as Record<string, unknown>) : { type: "object" },
+    ...(problem === null && isObject(one["outputSchema"]) ? { output_schema: one["outputSchema"] } : {}),
     ...(problem === null && isObject(one["annotations"]) ? { annotations: one["annotations"] } : {}),
   };
   return { name, definition, hash: hashOf(definition), problem };
 }
 
-function faultOf({ description, inputSchema, annotations }: Record<string, unknown>): string | null {
+function faultOf({ description, inputSchema, outputSchema, annotations }: Record<string, unknown>): string | null {
   if (description !== undefined && typeof description !== "string") return "Its description is no text.";
   if (typeof description === "string" && description.length > LIMITS.mcpToolDescriptionCharacters)
     return `Its description has more than ${LIMITS.mcpToolDescriptionCharacters} characters.`;
   if (!isObject(inputSchema) || inputSchema["type"] !== "object")
     return 'Its input is not described by a schema of the type "object".';
-  if (depthOf([inputSchema, annotations]) > DEPTH) return `Its description is nested more than ${DEPTH} levels deep.`;
-  if (Buffer.byteLength(JSON.stringify([inputSchema, annotations])) > LIMITS.mcpToolSchemaBytes)
-    return `The schema of its input has more than ${LIMITS.mcpToolSchemaBytes} bytes.`;
-  const [fault] = schemaProblems(inputSchema);
-  return fault ? `The schema of its input is wrong at /${fault.path.join("/")}: ${fault.message}` : null;
+  if (outputSchema !== undefined && !isObject(outputSchema)) return "The schema of its output is no object.";
+  if (depthOf([inputSchema, outputSchema, annotations]) > DEPTH)
+    return `Its description is nested more than ${DEPTH} levels deep.`;
+  if (Buffer.byteLength(JSON.stringify([inputSchema, outputSchema, annotations])) > LIMITS.mcpToolSchemaBytes)
+    return `The schemas of its input and output have more than ${LIMITS.mcpToolSchemaBytes} bytes.`;
+  for (const [what, schema] of Object.entries({ input: inputSchema, output: outputSchema ?? {} })) {
+    const [fault] = schemaProblems(schema);
+    if (fault) return `The schema of its ${what} is wrong at /${fault.path.join("/")}: ${fault.message}`;
+  }
+  return null;
 }
 
 function depthOf(value: unknown, deep = 0): number {

@@ -2,7 +2,13 @@ import { mkdir, rm } from "node:fs/promises";
 import { join } from "node:path";
 import { connectServer, type Target } from "../../adapter/mcp/client.ts";
 import { createHttpFetch } from "../../adapter/mcp/http-fetch.ts";
-import { beginLogin, type Credentials, finishLogin, renewingProvider } from "../../adapter/mcp/oauth.ts";
+import {
+  beginLogin,
+  type Credentials,
+  clientMetadata,
+  finishLogin,
+  renewingProvider,
+} from "../../adapter/mcp/oauth.ts";
 import type { OpenPipe } from "../../adapter/mcp/pipe.ts";
 import { createAgentImages } from "../../adapter/sandbox/docker/agent-image.ts";
 import { createSandboxNetworks } from "../../adapter/sandbox/docker/network.ts";
@@ -47,6 +53,7 @@ export const mcp = defineFeature(
           row.transport === "stdio" ? { transport: "stdio", open: open(row) } : webTarget({ deps, values, rows }, row),
           {
             ...{ signal, onToolsChanged, timeoutMs: row.timeout_ms },
+            answersDefaults: row.elicitation === "defaults",
             ...{ maxMessageBytes: LIMITS.mcpMessageBytes, maxNoiseBytes: LIMITS.mcpNoiseBytes },
             onLog: (stream, text) => logs.write(row.id, stream, text),
           },
@@ -59,14 +66,18 @@ export const mcp = defineFeature(
     const logins = createLogins({
       ...{ ...deps, rows, connections, begin: beginLogin, finish: finishLogin },
       fetchOf: (row) => fetchOf(deps, row),
+      givenOf: (row) => values.openClient(row.id, row.sealed_oauth),
     });
     // What their servers print is masked from the first line on.
     for (const row of rows.all())
-      values.mask(row.id, { ...values.open(row.sealed_env), ...values.open(row.sealed_headers) });
+      values.mask(row.id, {
+        ...{ ...values.open(row.sealed_env), ...values.open(row.sealed_headers) },
+        oauth_client_secret: values.secretOf(row.sealed_oauth),
+      });
     return {
       service,
-      routes: mcpRoutes(base, service, logs).use(loginRoutes(base, logins, deps.site)),
-      tools: mcpTools(connections),
+      routes: mcpRoutes(base, service, logs).use(loginRoutes(base, { logins, site: deps.site, clientMetadata })),
+      tools: mcpTools(connections, deps.text),
       counts: () => ({ mcp_servers: rows.all().length, mcp_tools: connections.tools().length }),
       async start() {
         await sweepServerProcesses(instanceId);
@@ -157,6 +168,13 @@ function webTarget({ deps, values, rows }: WebParts, row: ServerRow): Target {
     ...{ transport: row.transport === "sse" ? ("sse" as const) : ("http" as const), url: row.url ?? "" },
     headers: values.resolved(row.id, values.open(row.sealed_headers)),
     fetch: fetchOf(deps, row),
-    ...(kept?.tokens ? { auth: renewingProvider(kept, keep) } : {}),
+    ...(kept?.tokens ? { auth: renewingProvider(kept, keep, values.openClient(row.id, row.sealed_oauth)) } : {}),
+    onScopeNeeded(scope) {
+      if (!kept) return;
+      kept.scope = [...new Set([kept.scope, kept.tokens?.scope, scope].flatMap((one) => one?.split(/\s+/) ?? []))]
+        .filter(Boolean)
+        .join(" ");
+      keep(kept);
+    },
   };
 }

@@ -4,21 +4,38 @@ import { Elysia } from "elysia";
 import { isProblem } from "../../core/errors.ts";
 import type { Base } from "../../http/base.ts";
 import type { Site } from "../../http/site.ts";
-import type { Logins } from "./logins.ts";
-import { Authorization } from "./model.ts";
+import type { Here, Logins } from "./logins.ts";
+import { Authorization, ClientDocument } from "./model.ts";
 
 const tags = ["mcp"];
 const CALLBACK = "/v1/mcp/oauth/callback";
 const IdPath = t.Object({ id: t.String({ maxLength: 64 }) });
 
-export const redirectUriOf = (base: string): string => `${base}${CALLBACK}`;
+const CLIENT = "/v1/mcp/oauth/client.json";
 
-export function loginRoutes(base: Base, logins: Logins, site: Pick<Site, "base">) {
+/** An authorization server fetches the document only over https, from where it can reach this server. */
+const hereOf = (base: string): Here => ({
+  redirectUri: `${base}${CALLBACK}`,
+  clientMetadataUrl: base.startsWith("https://") ? `${base}${CLIENT}` : undefined,
+});
+
+interface LoginParts {
+  logins: Logins;
+  site: Pick<Site, "base">;
+  /** What Skep says of itself to authorization servers. */
+  clientMetadata(redirectUri: string): Omit<ClientDocument, "client_id" | "client_uri" | "application_type">;
+}
+
+export function loginRoutes(base: Base, { logins, site, clientMetadata }: LoginParts) {
+  const clientDocument = (address: string): ClientDocument => ({
+    ...{ client_id: `${address}${CLIENT}`, client_uri: address, application_type: "web" },
+    ...clientMetadata(`${address}${CALLBACK}`),
+  });
   return new Elysia({ name: "skep/mcp-login" })
     .use(base)
     .post(
       "/v1/mcp/:id/authorize",
-      ({ params, caller, request }) => logins.begin(params.id, redirectUriOf(site.base(request)), caller),
+      ({ params, caller, request }) => logins.begin(params.id, hereOf(site.base(request)), caller),
       {
         access: "admin",
         params: IdPath,
@@ -39,6 +56,14 @@ export function loginRoutes(base: Base, logins: Logins, site: Pick<Site, "base">
         detail: { tags, summary: "Forget what a tool server's authorization server gave" },
       },
     )
+    .get(CLIENT, ({ request }) => clientDocument(site.base(request)), {
+      access: "public",
+      response: { 200: ClientDocument },
+      detail: {
+        ...{ tags, operationId: "getMcpClientDocument", summary: "What Skep is to authorization servers" },
+        description: "Its address is the client id where the authorization server takes such ids, over https.",
+      },
+    })
     .get(CALLBACK, ({ request }) => arrive(logins, request), {
       access: "public",
       limit: "sign-on",

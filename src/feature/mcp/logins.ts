@@ -16,23 +16,30 @@ export interface LoginsDeps {
   audit: Audit;
   rows: McpRows;
   connections: Pick<Connections, "restart">;
-  begin(server: OAuthServer, state: string): Promise<BegunLogin>;
+  begin(server: OAuthServer, state: string, scope?: string): Promise<BegunLogin>;
   finish(server: OAuthServer, begun: BegunLogin, answer: URLSearchParams): Promise<Credentials>;
   fetchOf(row: ServerRow): OAuthServer["fetch"];
+  /** The client that was registered for it by hand. */
+  givenOf(row: ServerRow): OAuthServer["given"];
 }
 
 export interface Logins {
   /** @throws Problem 404, 409 not a server with an address, 502 `authorization_failed`. */
-  begin(id: string, redirectUri: string, caller: Caller): Promise<{ authorization_url: string; expires_in: number }>;
+  begin(id: string, from: Here, caller: Caller): Promise<{ authorization_url: string; expires_in: number }>;
   /** @returns the server. @throws Problem 400 `login_unknown`, 502 `authorization_failed`. */
   finish(answer: URLSearchParams): Promise<string>;
   forget(id: string, caller: Caller): void;
 }
 
-interface Flow {
+/** Addresses of this server, as a browser reaches it. */
+export interface Here {
+  redirectUri: string;
+  clientMetadataUrl: string | undefined;
+}
+
+interface Flow extends Here {
   server: string;
   url: string;
-  redirectUri: string;
   begun: BegunLogin;
   actor: string;
   until: number;
@@ -49,15 +56,21 @@ export function createLogins(deps: LoginsDeps): Logins {
     if (row.url === null) throw conflict("Only a server with an address can be logged in to.");
     return { ...row, url: row.url };
   };
+  const serverOf = (row: ServerRow & { url: string }, { redirectUri, clientMetadataUrl }: Here): OAuthServer => ({
+    ...{ url: row.url, redirectUri, fetch: deps.fetchOf(row), given: deps.givenOf(row) },
+    ...(clientMetadataUrl === undefined ? {} : { clientMetadataUrl }),
+  });
+  const scopeOf = ({ sealed_tokens }: ServerRow): string | undefined =>
+    sealed_tokens === null ? undefined : (JSON.parse(sealer.open(sealed_tokens)) as Credentials).scope;
   const unknown = () => badRequest("This login was not begun here, or is over. Start it again.", "login_unknown");
   return {
-    async begin(id, redirectUri, caller) {
+    async begin(id, here, caller) {
       const row = find(id);
       const state = randomBytes(32).toString("base64url");
-      const begun = await deps.begin({ url: row.url, redirectUri, fetch: deps.fetchOf(row) }, state);
+      const begun = await deps.begin(serverOf(row, here), state, scopeOf(row));
       for (const [old, { until }] of flows) if (until <= clock.monotonic() || flows.size >= FLOWS) flows.delete(old);
       const until = clock.monotonic() + LIMITS.signOnMs;
-      flows.set(state, { server: id, url: row.url, redirectUri, begun, actor: actorOf(caller), until });
+      flows.set(state, { server: id, url: row.url, ...here, begun, actor: actorOf(caller), until });
       return { authorization_url: begun.authorizationUrl, expires_in: LIMITS.signOnMs / 1_000 };
     },
     async finish(answer) {
@@ -67,8 +80,7 @@ export function createLogins(deps: LoginsDeps): Logins {
       if (!flow || flow.until <= clock.monotonic()) throw unknown();
       const row = find(flow.server);
       if (row.url !== flow.url) throw unknown();
-      const server = { url: row.url, redirectUri: flow.redirectUri, fetch: deps.fetchOf(row) };
-      const credentials = await deps.finish(server, flow.begun, answer);
+      const credentials = await deps.finish(serverOf(row, flow), flow.begun, answer);
       // The answer took its time: by now the server may be another, and these tokens are none of its business.
       if (rows.find(flow.server)?.url !== flow.url) throw unknown();
       rows.keepTokens(flow.server, sealer.seal(JSON.stringify(credentials)));

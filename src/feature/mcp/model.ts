@@ -19,6 +19,21 @@ const Values = (about: string) =>
     description: `${about} \`\${secret:NAME}\` stands for a stored secret. Values are answered masked; a value sent back as it was answered stays as it is.`,
   });
 
+export const OAuthClient = t.Object({
+  client_id: t.String({ minLength: 1, maxLength: 2_000 }),
+  client_secret: t.Optional(
+    orNull(Text(LIMITS.secretValueBytes), {
+      description: `\`\${secret:NAME}\` stands for a stored secret. Answered masked; sent back as answered it stays.`,
+    }),
+  ),
+  issuer: t.String({
+    minLength: 1,
+    maxLength: 2_000,
+    description: "The authorization server that it was registered with. No other is given it.",
+  }),
+});
+export type OAuthClient = Static<typeof OAuthClient>;
+
 const fields = {
   name: t.String({ minLength: 1, maxLength: LIMITS.nameCharacters }),
   description: Text(4_000),
@@ -36,6 +51,13 @@ const fields = {
   network: t.Union([t.Literal("none"), t.Literal("bridge")], { description: "Network of its container." }),
   memory_mb: t.Integer({ minimum: 16, maximum: 65_536, description: "Memory of its container." }),
   timeout_ms: t.Integer({ minimum: 100, maximum: LIMITS.mcpTimeoutMaxMs, description: "Of one call." }),
+  oauth: orNull(OAuthClient, {
+    description: "A client id for its login that was registered by hand. Null: Skep registers itself.",
+  }),
+  elicitation: t.Union([t.Literal("off"), t.Literal("defaults")], {
+    description:
+      "What becomes of a form that the server asks for in the middle of a call. `off`: it is told that nobody can be asked. `defaults`: it is filled with its own defaults if they answer all that is required, and declined if not.",
+  }),
   enabled: t.Boolean({ description: "Whether it runs." }),
   agents: t.Array(t.String({ minLength: 1, maxLength: 64 }), {
     maxItems: 1_000,
@@ -47,6 +69,7 @@ const ToolDefinition = t.Object({
   title: t.Optional(t.String()),
   description: t.String(),
   input_schema: t.Record(t.String(), t.Unknown()),
+  output_schema: t.Optional(t.Record(t.String(), t.Unknown())),
   annotations: t.Optional(t.Record(t.String(), t.Unknown())),
 });
 
@@ -54,6 +77,9 @@ export const McpTool = t.Object({
   name: t.String(),
   description: t.String(),
   input_schema: t.Record(t.String(), t.Unknown()),
+  output_schema: orNull(t.Record(t.String(), t.Unknown()), {
+    description: "Of its structured answers, which are checked by it before an agent reads them.",
+  }),
   agent_tool: t.String({ description: "What agents call it." }),
   hash: t.String({ description: "Of what the server says of it now." }),
   state: oneOf("ready", "new", "changed", "unusable", "gone"),
@@ -152,3 +178,15 @@ export const Authorization = t.Object({
   authorization_url: t.String({ description: "To be opened in a browser; the answer comes back to this server." }),
   expires_in: t.Integer({ description: "Seconds." }),
 });
+
+export const ClientDocument = t.Object({
+  client_id: t.String(),
+  client_uri: t.String(),
+  client_name: t.String(),
+  application_type: t.String(),
+  redirect_uris: t.Array(t.String()),
+  grant_types: t.Array(t.String()),
+  response_types: t.Array(t.String()),
+  token_endpoint_auth_method: t.String(),
+});
+export type ClientDocument = Static<typeof ClientDocument>;

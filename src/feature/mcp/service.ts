@@ -54,7 +54,7 @@ export type Mcp = ReturnType<typeof createMcp>;
 const DEFAULTS = {
   ...{ description: "", command: null, url: null, image: null, network: "bridge" as const, memory_mb: 512 },
   ...{ timeout_ms: LIMITS.mcpTimeoutMs, enabled: true, held: null, held_reason: null },
-  ...{ pinned_at: null, sealed_tokens: null },
+  ...{ pinned_at: null, sealed_tokens: null, sealed_oauth: null, elicitation: "off" as const },
 };
 
 export function createMcp(deps: McpDeps) {
@@ -71,6 +71,7 @@ export function createMcp(deps: McpDeps) {
     name: row.name,
     description: row.offered.description,
     input_schema: row.offered.input_schema,
+    output_schema: row.offered.output_schema ?? null,
     agent_tool: agentToolName(id, row.name),
     hash: row.offered_hash,
     state: stateOf(row),
@@ -78,12 +79,13 @@ export function createMcp(deps: McpDeps) {
     approved: row.approved_hash === row.offered_hash ? null : row.approved,
   });
   const present = (row: ServerRow, tools = rows.tools(row.id)): McpServer => {
-    const { sealed_env, sealed_headers, sealed_tokens, held, held_reason, pinned_at: _, ...plain } = row;
+    const { sealed_env, sealed_headers, sealed_tokens, sealed_oauth, held, held_reason, pinned_at: _, ...plain } = row;
     const state = connections.stateOf(row.id);
     return {
       ...plain,
       env: values.shown(values.open(sealed_env)),
       headers: values.shown(values.open(sealed_headers)),
+      oauth: values.shownClient(sealed_oauth),
       status: row.enabled ? (held ?? state?.status ?? "configuring") : "stopped",
       error: row.enabled && held === "error" ? held_reason : (state?.error ?? null),
       needs_authorization: state?.needsAuthorization ?? false,
@@ -92,7 +94,7 @@ export function createMcp(deps: McpDeps) {
       tools: tools.map((tool) => presentTool(row.id, tool)),
     };
   };
-  const merged = (before: ServerRow, { env, headers, ...sent }: McpUpdate): ServerRow => {
+  const merged = (before: ServerRow, { env, headers, oauth, ...sent }: McpUpdate): ServerRow => {
     const next = { ...before, ...withoutNull(sent) };
     const isElsewhere = originOf(next) !== originOf(before) || next.transport !== before.transport;
     const oldHeaders = isElsewhere ? {} : values.open(before.sealed_headers);
@@ -102,13 +104,18 @@ export function createMcp(deps: McpDeps) {
       headers: headers === undefined ? oldHeaders : values.merged(headers, oldHeaders),
     };
     assertWhole(deps, next, now);
+    const client =
+      oauth === undefined ? (isElsewhere ? null : before.sealed_oauth) : values.sealedClient(oauth, before);
+    if (client !== null && next.url === null) throw invalidField("/oauth", "Only a server with an address has logins");
     values.mask(next.id, { ...now.env, ...now.headers });
     return {
       ...next,
       agents: [...new Set(next.agents)],
       sealed_env: env === undefined ? before.sealed_env : values.seal(now.env),
       sealed_headers: headers === undefined && !isElsewhere ? before.sealed_headers : values.seal(now.headers),
-      ...(isElsewhere ? { sealed_tokens: null } : {}),
+      sealed_oauth: client,
+      // Tokens are those of the address and of the client that they were given to.
+      ...(isElsewhere || client !== before.sealed_oauth ? { sealed_tokens: null } : {}),
     };
   };
   function create({ id, ...input }: McpCreate, caller: Caller): McpServer {

@@ -44,6 +44,8 @@ export interface Supervised {
 
 /** So many calls without an answer one after another, and the server is started again. */
 const SILENT_CALLS = 2;
+/** Codes of calls after which the connection is worth nothing. */
+const LOST = new Set(["mcp_call_failed", "authorization_needed"]);
 /** A server that ran for so long is healthy: the next pause is the first one again. */
 const HEALTHY_MS = 60_000;
 
@@ -128,10 +130,11 @@ export function supervise(ports: SupervisedPorts): Supervised {
         return result;
       } catch (error) {
         const code = isProblem(error) ? error.code : "";
+        if (code === "scope_needed") set({ needsAuthorization: true });
         silent = code === "mcp_timeout" ? silent + 1 : 0;
         if (silent >= SILENT_CALLS) ports.log(`It left ${silent} calls without an answer and is started again.`);
         // What does not answer is shown to no agent until it does.
-        if (connection === to && (silent >= SILENT_CALLS || code === "mcp_call_failed")) void to.close();
+        if (connection === to && (silent >= SILENT_CALLS || LOST.has(code))) void to.close();
         throw error;
       }
     },

@@ -1,15 +1,19 @@
 /** Tools of tool servers for agents: those that are approved, granted, and answer now. */
 import { type Masker, maskLong } from "../../core/masking.ts";
 import type { Tool, ToolSource } from "../../engine/tool.ts";
+import type { TextWork } from "../../text/client.ts";
 import type { Connections, ReadyTool } from "./connections.ts";
 import type { CallResult } from "./supervised.ts";
 
-export function mcpTools(connections: Pick<Connections, "tools" | "call">): ToolSource {
+export function mcpTools(
+  connections: Pick<Connections, "tools" | "call">,
+  text: Pick<TextWork, "schemaFaults">,
+): ToolSource {
   return {
     name: "mcp",
     names: () => connections.tools().map(({ name }) => name),
     grantedTo: (agentId) => connections.tools(agentId).map(({ name }) => name),
-    for: ({ agentId }) => connections.tools(agentId).map((ready) => toolOf(ready, connections.call)),
+    for: ({ agentId }) => connections.tools(agentId).map((ready) => toolOf(ready, connections.call, text)),
   };
 }
 
@@ -18,7 +22,11 @@ const MARGIN_MS = 2_000;
 /** See the client: a call that reports progress may take so many times as long. */
 const PROGRESS_STRETCH = 30;
 
-function toolOf(ready: ReadyTool, call: Connections["call"]): Tool<Record<string, unknown>> {
+function toolOf(
+  ready: ReadyTool,
+  call: Connections["call"],
+  text: Pick<TextWork, "schemaFaults">,
+): Tool<Record<string, unknown>> {
   const { server, tool, name } = ready;
   const { description, input_schema } = tool.offered;
   return {
@@ -27,11 +35,31 @@ function toolOf(ready: ReadyTool, call: Connections["call"]): Tool<Record<string
     description: `${description.trim() || tool.name}\n(From the tool server ${server.id}.)`,
     parameters: input_schema,
     timeoutMs: server.timeout_ms * PROGRESS_STRETCH + MARGIN_MS,
-    async run(args, { signal, masker, onOutput }) {
+    async run(args, { execution, signal, masker, onOutput }) {
       const result = await call(ready, args, { signal, timeoutMs: server.timeout_ms, onProgress: onOutput });
+      const fault = await outputFault(tool.offered.output_schema, result, (schema, value) =>
+        text.schemaFaults(execution.id, schema, value),
+      );
+      if (fault)
+        return { ok: false, output: (await maskLong(masker, `${server.id} broke its own word: ${fault}`)).trim() };
       return { ok: result.isError !== true, output: await textOf(server.id, result, masker) };
     },
   };
+}
+
+const SHOWN_FAULTS = 5;
+
+/** Why a structured answer is not what the tool's approved description promises; undefined when it is. */
+export async function outputFault(
+  schema: Record<string, unknown> | undefined,
+  { isError, structuredContent }: CallResult,
+  faultsOf: (schema: object, value: unknown) => Promise<string[]>,
+): Promise<string | undefined> {
+  if (schema === undefined || isError === true) return undefined;
+  if (structuredContent === undefined) return "the answer holds no structured content.";
+  const faults = await faultsOf(schema, structuredContent);
+  if (faults.length === 0) return undefined;
+  return `the structured content does not fit its schema. ${faults.slice(0, SHOWN_FAULTS).join(" ")}`;
 }
 
 /**

@@ -2,9 +2,13 @@
  * Values of environments and headers: sealed at rest, answered masked, and given to their server alone. A value may be
  * the name of a stored secret, which is looked up each time a server starts.
  */
+import type { GivenClient } from "../../adapter/mcp/oauth.ts";
+import { isLoopback } from "../../core/config.ts";
 import { conflict, invalidField } from "../../core/errors.ts";
 import { isMaskable, type Masking, maskedPreview } from "../../core/masking.ts";
 import type { Sealer } from "../../core/sealing.ts";
+import type { OAuthClient } from "./model.ts";
+import type { ServerRow } from "./store.ts";
 
 export type Values = Record<string, string>;
 
@@ -17,6 +21,13 @@ export interface McpValues {
   merged(sent: Values, before: Values): Values;
   /** With the values of the secrets that they name. @throws Problem 409 when there is none of that name. */
   resolved(server: string, values: Values): Values;
+  /** A client that was registered by hand: sealed; null for none. The same is sealed the same. @throws Problem 422. */
+  sealedClient(sent: OAuthClient | null, before: Pick<ServerRow, "id" | "sealed_oauth">): string | null;
+  shownClient(sealed: string | null): OAuthClient | null;
+  /** Its secret as it was given, or an empty text. */
+  secretOf(sealed: string | null): string;
+  /** With its secret in plain text. @throws Problem 409 when it names a secret that is not there. */
+  openClient(server: string, sealed: string | null): GivenClient | undefined;
   /** Masks what looks like a secret from now on, in everything that is stored or shown. */
   mask(server: string, values: Values): void;
 }
@@ -36,9 +47,20 @@ const SECRET_NAME = /key|token|secret|password|passwd|auth|credential|cookie/i;
 
 export function createMcpValues({ sealer, masking, secretOf }: McpValuesDeps): McpValues {
   const known = new Map<string, () => void>();
+  const clientIn = (sealed: string | null): OAuthClient | null =>
+    sealed === null ? null : (JSON.parse(sealer.open(sealed)) as OAuthClient);
   const shownOf = (value: string): string =>
     isPlain(value) || (value.includes(`\${secret:`) && isWords(value)) ? value : maskedPreview(value);
-  return {
+  const resolvedOf = (server: string, name: string, value: string): string =>
+    value.replace(REFERENCE, (_, secret: string) => {
+      const found = secretOf(secret, `mcp:${server}`);
+      if (found !== undefined) return found;
+      throw conflict(
+        `${name} needs the secret ${secret}, which is not there. Store it: skep secrets set ${secret}`,
+        "secret_missing",
+      );
+    });
+  const self: McpValues = {
     seal: (values) => sealer.seal(JSON.stringify(values)),
     open: (sealed) => JSON.parse(sealer.open(sealed)) as Values,
     shown: (values) => Object.fromEntries(Object.entries(values).map(([name, value]) => [name, shownOf(value)])),
@@ -50,19 +72,32 @@ export function createMcpValues({ sealer, masking, secretOf }: McpValuesDeps): M
         }),
       ),
     resolved: (server, values) =>
-      Object.fromEntries(
-        Object.entries(values).map(([name, value]) => [
-          name,
-          value.replace(REFERENCE, (_, secret: string) => {
-            const found = secretOf(secret, `mcp:${server}`);
-            if (found !== undefined) return found;
-            throw conflict(
-              `${name} needs the secret ${secret}, which is not there. Store it: skep secrets set ${secret}`,
-              "secret_missing",
-            );
-          }),
-        ]),
-      ),
+      Object.fromEntries(Object.entries(values).map(([name, value]) => [name, resolvedOf(server, name, value)])),
+    sealedClient(sent, { id, sealed_oauth }) {
+      if (sent === null) return null;
+      const before = clientIn(sealed_oauth);
+      const issuer = URL.parse(sent.issuer);
+      const isWeb = issuer?.protocol === "https:" || (issuer?.protocol === "http:" && isLoopback(issuer.hostname));
+      if (!isWeb) throw invalidField("/oauth/issuer", "Must be an https address");
+      const isKept = typeof before?.client_secret === "string" && sent.client_secret === shownOf(before.client_secret);
+      const secret = isKept ? before?.client_secret : sent.client_secret;
+      if (isKept && sent.issuer !== before?.issuer)
+        throw invalidField("/oauth/client_secret", "Give it again: another authorization server would get it");
+      const now: OAuthClient = { ...sent, client_secret: secret ?? null };
+      if (secret) self.mask(id, { oauth_client_secret: secret });
+      return JSON.stringify(now) === JSON.stringify(before) ? sealed_oauth : sealer.seal(JSON.stringify(now));
+    },
+    shownClient(sealed) {
+      const client = clientIn(sealed);
+      return client && { ...client, client_secret: client.client_secret ? shownOf(client.client_secret) : null };
+    },
+    secretOf: (sealed) => clientIn(sealed)?.client_secret ?? "",
+    openClient(server, sealed) {
+      const client = clientIn(sealed);
+      if (!client) return undefined;
+      const { client_secret, ...rest } = client;
+      return client_secret ? { ...rest, client_secret: resolvedOf(server, "client_secret", client_secret) } : rest;
+    },
     mask(server, values) {
       for (const [name, value] of Object.entries(values)) {
         if (isPlain(value) || !SECRET_NAME.test(name) || !isMaskable(value)) continue;
@@ -72,6 +107,7 @@ export function createMcpValues({ sealer, masking, secretOf }: McpValuesDeps): M
       }
     },
   };
+  return self;
 }
 
 const VARIABLE = /^[A-Za-z_][A-Za-z0-9_.-]{0,255}$/;

@@ -157,6 +157,71 @@ describe("a tool server that wants a login", () => {
     ]);
   });
 
+  test("asks for the scope that it wants, and for a wider one when a call lacks it", async () => {
+    const web = start({ oauth: true, scope: "read" });
+    await using _ = await registered("web", web.url);
+    await when("web", ({ needs_authorization }) => needs_authorization);
+    await logIn("web");
+    await when("web", ({ status }) => status === "running");
+    expect(await said()).toContain("skep mcp authorize");
+    // It goes on with what the token is good for, and says what it lacks.
+    const lacking = await when("web", ({ needs_authorization }) => needs_authorization);
+    expect(lacking.status).toBe("running");
+    await logIn("web");
+    await when("web", ({ status, needs_authorization }) => status === "running" && !needs_authorization);
+    expect(await said()).toBe("web answers:\n> hi");
+    expect(web.scopes).toEqual(["read", "read write"]);
+  });
+
+  test("is logged in to with a client id that was registered by hand, whose secret is masked and stays here", async () => {
+    const client = { id: "skep-at-work", secret: "s3cret-of-the-client-1234" };
+    const web = start({ oauth: true, client });
+    await using _ = await registered("byhand", web.url);
+    expect((await request("POST", "/byhand/authorize")).status).toBe(502);
+    const oauth = { client_id: client.id, client_secret: client.secret, issuer: web.origin };
+    const { body } = await request("PUT", "/byhand", { oauth });
+    expect(JSON.stringify(body)).not.toContain(client.secret);
+    expect(readFileSync(join(server.data, "skep.db")).includes(client.secret)).toBe(false);
+    // Sent back as it was answered, it stays as it is.
+    expect((await request("PUT", "/byhand", { oauth: body.oauth! })).body.oauth).toEqual(body.oauth);
+    expect((await logIn("byhand")).status).toBe(200);
+    expect((await when("byhand", ({ status }) => status === "running")).authorized).toBe(true);
+    web.expire();
+    expect(await said()).toBeUndefined();
+    // Another client has no use for these tokens; another address gets neither.
+    expect((await request("PUT", "/byhand", { oauth: { ...oauth, client_id: "other" } })).body.authorized).toBe(false);
+    expect((await request("PUT", "/byhand", { url: start().url })).body.oauth).toBeNull();
+  });
+
+  test("that names another authorization server than the client id was registered with is given no secret", async () => {
+    const client = { id: "skep-at-work", secret: "s3cret-of-the-client-1234" };
+    const web = start({ oauth: true, client });
+    const oauth = { client_id: client.id, client_secret: client.secret, issuer: "https://login.example.test" };
+    await using _ = await registered("moved", web.url, { oauth });
+    const refused = await request<{ code: string }>("POST", "/moved/authorize");
+    expect([refused.status, refused.body.code]).toEqual([502, "authorization_failed"]);
+    expect(web.asked.filter((line) => /token$|authorize$/.test(line))).toEqual([]);
+  });
+
+  test.each([
+    ["an issuer that is no address", { issuer: "nonsense" }],
+    ["one in plain http elsewhere", { issuer: "http://login.example.test" }],
+    ["no client id", { issuer: "https://login.example.test", client_id: "" }],
+  ])("takes no client with %s", async (_what, part) => {
+    const body = { id: "bad", transport: "http", url: "http://127.0.0.1:9/", oauth: { client_id: "x", ...part } };
+    expect((await request("POST", "", body)).status).toBe(422);
+  });
+
+  test("finds the document that Skep's own client id leads to", async () => {
+    const { status, body } = await server.request<Record<string, unknown>>("GET", "/v1/mcp/oauth/client.json");
+    expect(status).toBe(200);
+    expect(body).toMatchObject({
+      client_id: expect.stringMatching(/\/v1\/mcp\/oauth\/client\.json$/),
+      redirect_uris: [expect.stringMatching(/\/v1\/mcp\/oauth\/callback$/)],
+      token_endpoint_auth_method: "none",
+    });
+  });
+
   test("sends tokens to no other address", async () => {
     const web = start({ oauth: true });
     const other = start();

@@ -40,6 +40,7 @@ import commands from "./0205-commands.sql" with { type: "text" };
 import runComments from "./0206-run-comments.sql" with { type: "text" };
 import tasks from "./0220-tasks.sql" with { type: "text" };
 import mcp from "./0240-mcp.sql" with { type: "text" };
+import mcpLogins from "./0241-mcp-logins.sql" with { type: "text" };
 import cookies from "./0260-cookies.sql" with { type: "text" };
 import voice from "./0261-voice.sql" with { type: "text" };
 import codehost from "./0270-codehost.sql" with { type: "text" };
@@ -86,6 +87,7 @@ export const MIGRATIONS: readonly Migration[] = [
   { name: "0220-tasks", sql: tasks },
   { name: "0140-attachments", sql: attachments },
   { name: "0240-mcp", sql: mcp },
+  { name: "0241-mcp-logins", sql: mcpLogins },
   { name: "0260-cookies", sql: cookies },
   { name: "0261-voice", sql: voice },
   { name: "0270-codehost", sql: codehost },

@@ -25,6 +25,9 @@ export const mcpServers = sqliteTable("mcp_servers", {
   /** When its first list of tools was taken as approved. */
   pinned_at: text(),
   sealed_tokens: text(),
+  /** Sealed JSON: the client that was registered with its authorization server by hand. */
+  sealed_oauth: text(),
+  elicitation: text().$type<"off" | "defaults">().notNull().default("off"),
   created_at: text().notNull(),
   updated_at: text().notNull(),
 });
@@ -34,6 +37,7 @@ export interface ToolDefinition {
   title?: string;
   description: string;
   input_schema: Record<string, unknown>;
+  output_schema?: Record<string, unknown>;
   annotations?: Record<string, unknown>;
 }
 

@@ -2,50 +2,88 @@
  * The client that the protocol's conformance suite drives: connects as tool servers are connected, logs in where that is
  * asked, lists the tools and calls each with an argument that fits. The address is its last argument.
  */
-import { connectServer } from "../../adapter/mcp/client.ts";
-import { beginLogin, type Credentials, finishLogin, renewingProvider } from "../../adapter/mcp/oauth.ts";
+import { type Connection, connectServer } from "../../adapter/mcp/client.ts";
+import {
+  beginLogin,
+  type Credentials,
+  finishLogin,
+  type GivenClient,
+  renewingProvider,
+} from "../../adapter/mcp/oauth.ts";
 import { isProblem } from "../../core/errors.ts";
 
 const url = process.argv.at(-1)!;
+/** The address that the suite takes for this client's document. */
+const CLIENT_DOCUMENT = "https://conformance-test.local/client-metadata.json";
+const LOGINS = 3;
 const REDIRECT = "http://127.0.0.1:33418/callback";
-const signal = AbortSignal.timeout(20_000);
+const signal = AbortSignal.timeout(60_000);
+const context = JSON.parse(process.env["MCP_CONFORMANCE_CONTEXT"] ?? "{}") as {
+  client_id?: string;
+  client_secret?: string;
+  issuer?: string;
+  toolCalls?: { name: string; arguments: Record<string, unknown> }[];
+};
+const { client_id, client_secret, issuer } = context;
+const given: GivenClient | undefined =
+  client_id && issuer ? { client_id, issuer, ...(client_secret ? { client_secret } : {}) } : undefined;
 const options = {
+  answersDefaults: true,
   ...{ signal, timeoutMs: 10_000, maxMessageBytes: 4 << 20, maxNoiseBytes: 4 << 20, onToolsChanged() {} },
   onLog: (_: string, text: string) => console.error(text),
 };
-const connect = (kept?: Credentials) =>
+/** What the logins gave, and a scope that a call lacked. */
+let kept: Credentials = {};
+const connect = () =>
   connectServer(
-    { transport: "http", url, headers: {}, fetch, ...(kept ? { auth: renewingProvider(kept, () => {}) } : {}) },
+    {
+      ...{ transport: "http" as const, url, headers: {}, fetch },
+      ...(kept.tokens ? { auth: renewingProvider(kept, () => {}, given) } : {}),
+      onScopeNeeded(scope) {
+        kept.scope = [kept.scope, scope].filter(Boolean).join(" ");
+      },
+    },
     options,
   );
 
 /** A browser that agrees to everything. */
 async function loggedIn(): Promise<Credentials> {
-  const server = { url, fetch, redirectUri: REDIRECT };
-  const begun = await beginLogin(server, "state");
+  const server = { url, fetch, redirectUri: REDIRECT, clientMetadataUrl: CLIENT_DOCUMENT, given };
+  const begun = await beginLogin(server, "state", kept.scope);
   const answer = await fetch(begun.authorizationUrl, { redirect: "manual" });
   return finishLogin(server, begun, new URL(answer.headers.get("location")!).searchParams);
 }
 
-const needsLogin = (error: unknown) => isProblem(error) && error.code === "authorization_needed";
-const connection = await connect().catch(async (error) => {
-  if (!needsLogin(error)) throw error;
-  return connect(await loggedIn());
-});
-const tools = (await connection.listTools(signal)) as {
-  name: string;
-  inputSchema: { properties?: Record<string, { type?: string }> };
-}[];
+const needsLogin = (error: unknown) => isProblem(error) && /^(authorization|scope)_needed$/.test(error.code ?? "");
+let connection: Connection | undefined;
+/** As somebody does who is asked to log in: logs in, connects again, tries again; not for ever. */
+async function withLogins<T>(act: (connection: Connection) => Promise<T>): Promise<T> {
+  for (let login = 0; ; login++) {
+    try {
+      connection ??= await connect();
+      return await act(connection);
+    } catch (error) {
+      if (!needsLogin(error) || login === LOGINS) throw error;
+      await connection?.close();
+      connection = undefined;
+      kept = await loggedIn();
+    }
+  }
+}
+
+type Listed = { name: string; inputSchema: { properties?: Record<string, { type?: string }> } };
+const tools = (await withLogins((to) => to.listTools(signal))) as Listed[];
 const sample = (type: string | undefined) =>
   type === "number" || type === "integer" ? 2 : type === "boolean" ? true : "text";
-for (const tool of tools) {
-  const args = Object.fromEntries(
-    Object.entries(tool.inputSchema.properties ?? {}).map(([name, { type }]) => [name, sample(type)]),
-  );
-  await connection
-    .callTool(tool, args, { signal, timeoutMs: 10_000 })
-    .then(({ content }) => console.log(tool.name, JSON.stringify(content).slice(0, 200)))
-    .catch((error: Error) => console.error(tool.name, error.message));
+const argumentsOf = ({ inputSchema }: Listed) =>
+  Object.fromEntries(Object.entries(inputSchema.properties ?? {}).map(([name, { type }]) => [name, sample(type)]));
+const calls = context.toolCalls ?? tools.map((tool) => ({ name: tool.name, arguments: argumentsOf(tool) }));
+for (const { name, arguments: args } of calls) {
+  const tool = tools.find((one) => one.name === name);
+  if (!tool) continue;
+  await withLogins((to) => to.callTool(tool, args, { signal, timeoutMs: 10_000 }))
+    .then(({ content }) => console.log(name, JSON.stringify(content).slice(0, 200)))
+    .catch((error: Error) => console.error(name, error.message));
 }
-await connection.close();
+await connection?.close();
 process.exit(0);

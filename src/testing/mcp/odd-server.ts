@@ -36,9 +36,30 @@ if (has("malformed"))
     { name: "say", description: "The second of its name.", inputSchema: anything },
     { name: "endless", description: "x".repeat(100_000), inputSchema: anything },
   );
+if (has("more"))
+  tools.push(
+    { name: "ask", description: "Asks its client something before it answers.", inputSchema: anything },
+    {
+      name: "count",
+      description: "Answers by a schema, or not.",
+      inputSchema: anything,
+      outputSchema: { type: "object", properties: { n: { type: "integer" } }, required: ["n"] },
+    },
+  );
 const PAGE = 4;
+const QUESTION = "question";
+/** The call that waits for the answer to our question. */
+let asking: unknown;
 
-const actions: Record<string, (input: Record<string, unknown>) => object | undefined> = {
+const actions: Record<string, (input: Record<string, unknown>, id: unknown) => object | undefined> = {
+  ask({ required }, id) {
+    asking = id;
+    const properties = { color: { type: "string", default: "green" }, other: { type: "string" } };
+    const requestedSchema = { type: "object", properties, required };
+    send({ id: QUESTION, method: "elicitation/create", params: { message: "Which color?", requestedSchema } });
+    return undefined;
+  },
+  count: ({ given }) => ({ ...text("counted"), ...(given === undefined ? {} : { structuredContent: given }) }),
   say: ({ text: said }) => text(String(said)),
   crash: () => process.exit(3),
   hang: () => undefined,
@@ -63,7 +84,7 @@ const actions: Record<string, (input: Record<string, unknown>) => object | undef
   long: ({ mb }) => text("x".repeat(Number(mb) * 1024 * 1024)),
 };
 
-function answer(method: string, params: Record<string, unknown>): object | undefined {
+function answer(method: string, params: Record<string, unknown>, id: unknown): object | undefined {
   switch (method) {
     case "initialize":
       return {
@@ -77,7 +98,7 @@ function answer(method: string, params: Record<string, unknown>): object | undef
       return { tools: tools.slice(from, from + PAGE), ...next };
     }
     case "tools/call":
-      return actions[String(params["name"])]?.((params["arguments"] ?? {}) as Record<string, unknown>);
+      return actions[String(params["name"])]?.((params["arguments"] ?? {}) as Record<string, unknown>, id);
     case "ping":
       return {};
     default:
@@ -99,12 +120,16 @@ for await (const chunk of process.stdin) {
   const lines = rest.split("\n");
   rest = lines.pop() ?? "";
   for (const line of lines) {
-    const { id, method, params = {} } = JSON.parse(line);
+    const { id, method, params = {}, ...said } = JSON.parse(line);
+    if (id === QUESTION) {
+      send({ id: asking, result: text(JSON.stringify(said.result ?? said.error.code)) });
+      continue;
+    }
     initialized ||= method === "initialize";
     // Servers of older kits end, or say nothing, at a question before the handshake.
     if (!initialized && has("exit-on-probe")) process.exit(1);
     if (has("mute") || (!initialized && has("silent-on-probe")) || id === undefined) continue;
-    const result = answer(method, params);
+    const result = answer(method, params, id);
     if (result) send({ id, result });
     else if (method !== "tools/call") send({ id, error: { code: -32_601, message: "no such method" } });
   }

@@ -7,6 +7,8 @@ export interface WebServer {
   origin: string;
   /** What was asked of it: method and path, and whether it carried a token. */
   asked: string[];
+  /** Scopes that logins asked for. */
+  scopes: (string | null)[];
   /** Access tokens are worth nothing from now on; refresh tokens are. */
   expire(): void;
   stop(): Promise<void>;
@@ -16,6 +18,10 @@ export interface WebServerOptions {
   oauth?: boolean;
   /** Serves the older revision alone. */
   legacyOnly?: boolean;
+  /** The one client that the authorization server knows; it registers no other. */
+  client?: { id: string; secret: string };
+  /** The scope that listing wants; calling wants `write` besides. */
+  scope?: string;
   /** Members of the metadata of the authorization server, as a hostile one would have them. */
   metadata?: (origin: string) => Record<string, unknown>;
   /** The authorization server that the tool server names. */
@@ -42,13 +48,15 @@ function build(): McpServer {
 export function startWebServer(options: WebServerOptions = {}): WebServer {
   const handler = createMcpHandler(build);
   const asked: string[] = [];
-  const codes = new Map<string, { challenge: string; redirect: string }>();
-  let access = new Set<string>();
+  const codes = new Map<string, { challenge: string; redirect: string; scope: string }>();
+  const scopes: (string | null)[] = [];
+  /** Scopes by token. */
+  let access = new Map<string, string>();
   const refresh = new Set<string>();
   const fresh = () => randomBytes(16).toString("hex");
-  const grant = () => {
-    const tokens = { access_token: fresh(), refresh_token: fresh() };
-    access.add(tokens.access_token);
+  const grant = (scope = "") => {
+    const tokens = { access_token: fresh(), refresh_token: fresh(), ...(scope ? { scope } : {}) };
+    access.set(tokens.access_token, scope);
     refresh.add(tokens.refresh_token);
     return Response.json({ ...tokens, token_type: "Bearer", expires_in: 3_600 });
   };
@@ -71,8 +79,9 @@ export function startWebServer(options: WebServerOptions = {}): WebServer {
       if (options.oauth && pathname.startsWith("/.well-known/oauth-authorization-server"))
         return Response.json({
           ...{ issuer: origin, authorization_endpoint: `${origin}/authorize`, token_endpoint: `${origin}/token` },
-          ...{ registration_endpoint: `${origin}/register`, response_types_supported: ["code"] },
-          ...{ code_challenge_methods_supported: ["S256"], token_endpoint_auth_methods_supported: ["none"] },
+          ...{ ...(options.client ? {} : { registration_endpoint: `${origin}/register` }) },
+          ...{ response_types_supported: ["code"], code_challenge_methods_supported: ["S256"] },
+          token_endpoint_auth_methods_supported: [options.client ? "client_secret_basic" : "none"],
           ...{ grant_types_supported: ["authorization_code", "refresh_token"] },
           ...{ authorization_response_iss_parameter_supported: true, ...options.metadata?.(origin) },
         });
@@ -81,7 +90,11 @@ export function startWebServer(options: WebServerOptions = {}): WebServer {
       if (pathname === "/authorize") {
         const code = fresh();
         const redirect = url.searchParams.get("redirect_uri")!;
-        codes.set(code, { challenge: url.searchParams.get("code_challenge")!, redirect });
+        const scope = url.searchParams.get("scope");
+        scopes.push(scope);
+        if (options.client && url.searchParams.get("client_id") !== options.client.id)
+          return new Response("no such client", { status: 400 });
+        codes.set(code, { challenge: url.searchParams.get("code_challenge")!, redirect, scope: scope ?? "" });
         const back = new URL(redirect);
         back.searchParams.set("code", code);
         back.searchParams.set("state", url.searchParams.get("state") ?? "");
@@ -90,19 +103,31 @@ export function startWebServer(options: WebServerOptions = {}): WebServer {
       }
       if (pathname === "/token") {
         const form = new URLSearchParams(await request.text());
+        const { id, secret } = options.client ?? {};
+        if (id && request.headers.get("authorization") !== `Basic ${btoa(`${id}:${secret}`)}`)
+          return Response.json({ error: "invalid_client" }, { status: 401 });
         if (form.get("grant_type") === "refresh_token" && refresh.delete(form.get("refresh_token") ?? ""))
           return grant();
         const code = codes.get(form.get("code") ?? "");
         const challenge = createHash("sha256")
           .update(form.get("code_verifier") ?? "")
           .digest("base64url");
-        if (code?.challenge === challenge && code.redirect === form.get("redirect_uri")) return grant();
+        if (code?.challenge === challenge && code.redirect === form.get("redirect_uri")) return grant(code.scope);
         return Response.json({ error: "invalid_grant" }, { status: 400 });
       }
       if (pathname !== "/mcp") return new Response("nothing here", { status: 404 });
+      const where = `Bearer resource_metadata="${origin}/.well-known/oauth-protected-resource/mcp"`;
       if (options.oauth && !access.has(token ?? "")) {
-        const where = `Bearer resource_metadata="${origin}/.well-known/oauth-protected-resource/mcp"`;
-        return new Response("log in", { status: 401, headers: { "WWW-Authenticate": where } });
+        const wanted = options.scope ? `, scope="${options.scope}"` : "";
+        return new Response("log in", { status: 401, headers: { "WWW-Authenticate": `${where}${wanted}` } });
+      }
+      if (options.scope && (await request.clone().text()).includes('"tools/call"')) {
+        const lacks = !access
+          .get(token ?? "")
+          ?.split(" ")
+          .includes("write");
+        const header = `${where}, error="insufficient_scope", scope="write"`;
+        if (lacks) return new Response("no", { status: 403, headers: { "WWW-Authenticate": header } });
       }
       const asks = options.legacyOnly
         ? ((await request
@@ -117,9 +142,9 @@ export function startWebServer(options: WebServerOptions = {}): WebServer {
   });
   const origin = `http://127.0.0.1:${server.port}`;
   return {
-    ...{ origin, url: `${origin}/mcp`, asked },
+    ...{ origin, url: `${origin}/mcp`, asked, scopes },
     expire() {
-      access = new Set();
+      access = new Map();
     },
     async stop() {
       await handler.close();

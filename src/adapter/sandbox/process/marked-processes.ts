@@ -28,7 +28,7 @@ export async function killMarked(
   const end = performance.now() + PATIENCE_MS;
   while (performance.now() < end) {
     const found = (await marked(`${mark}=${instanceId}/`)).filter(({ id }) => !isLive(id));
-    if (found.length === 0) break;
+    if (found.length === 0 && (await Promise.all([...killed].map(hasEnded))).every(Boolean)) break;
     for (const { pid } of found) {
       killed.add(pid);
       try {
@@ -40,6 +40,12 @@ export async function killMarked(
     await sleep(ROUND_MS);
   }
   return killed.size;
+}
+
+/** Whether nothing of it runs any more. A dying process loses its environment, and so its mark, before it has ended. */
+async function hasEnded(pid: number): Promise<boolean> {
+  const stat = await readFile(`/proc/${pid}/stat`, "utf8").catch(() => "");
+  return stat === "" || /^[ZX]/.test(stat.slice(stat.lastIndexOf(")") + 2));
 }
 
 /** @param start of the variable: what follows is the id. */
