@@ -109,7 +109,7 @@ export const memory: Resource = {
       async run({ client, item }) {
         const path = `/v1/memory/vaults/${encodeURIComponent(item["agent_id"])}/consolidate`;
         const job = await client.call<Item>("POST", path);
-        return { json: job, text: `${job["id"]}: begun; skep jobs wait ${job["id"]} says what came of it` };
+        return { json: job, text: `${job["id"]}: started; skep jobs wait ${job["id"]} says what came of it` };
       },
     },
     {

@@ -199,7 +199,7 @@ const tickLines = (items: readonly Item[], at: (tick: Item) => string): string[]
 async function run({ client, path, flags }: Call) {
   const begun = await client.call<Item>("POST", `${path}/trigger`);
   if (!flags["wait"])
-    return { json: begun, text: `${begun["id"]} begun: skep executions transcript ${begun["session_id"]}` };
+    return { json: begun, text: `${begun["id"]} started: skep executions transcript ${begun["session_id"]}` };
   const tick = await untilOver(client, `${path}/ticks/${begun["id"]}`);
   const said = tick["reason"]?.message ?? tick["summary"] ?? "";
   return {

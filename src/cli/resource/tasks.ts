@@ -189,7 +189,7 @@ export const tasks: Resource = {
     { flags: "--agent <agent>", about: "only of this agent", query: "agent_id" },
     { flags: "--tag <tag>", about: "only with this tag", query: "tag" },
     { flags: "--search <words>", about: "only with these words in the title", query: "q" },
-    { flags: "--ready", about: "what can be begun, the most urgent first", query: "ready" },
+    { flags: "--ready", about: "what can be started, the most urgent first", query: "ready" },
   ],
   empty: "No tasks yet. Make one: skep tasks create TITLE",
   show: async (task) => linesOf(task),

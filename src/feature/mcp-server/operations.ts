@@ -79,7 +79,7 @@ export const OPERATIONS: readonly Operation[] = [
   {
     tool: "list_tasks",
     operationId: "listProjectTasks",
-    about: "Lists the tasks of a project; `ready`: those that can be begun now.",
+    about: "Lists the tasks of a project; `ready`: those that can be started now.",
     names: PROJECT,
   },
   { tool: "get_task", operationId: "getProjectTask", about: "Shows a task.", names: TASK },

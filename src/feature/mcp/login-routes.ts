@@ -69,7 +69,7 @@ export function loginRoutes(base: Base, { logins, site, clientMetadata }: LoginP
       limit: "sign-on",
       detail: {
         ...{ tags, operationId: "finishMcpAuthorization", summary: "Where the browser comes back from a login" },
-        description: "Taken only with the random state of a login that was begun here, once, within ten minutes.",
+        description: "Taken only with the random state of a login that was started here, once, within ten minutes.",
         responses: {
           200: { description: "A page that says so.", content: { "text/html": { schema: { type: "string" } } } },
         },

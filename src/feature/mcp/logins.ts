@@ -62,7 +62,7 @@ export function createLogins(deps: LoginsDeps): Logins {
   });
   const scopeOf = ({ sealed_tokens }: ServerRow): string | undefined =>
     sealed_tokens === null ? undefined : (JSON.parse(sealer.open(sealed_tokens)) as Credentials).scope;
-  const unknown = () => badRequest("This login was not begun here, or is over. Start it again.", "login_unknown");
+  const unknown = () => badRequest("This login was not started here, or is over. Start it again.", "login_unknown");
   return {
     async begin(id, here, caller) {
       const row = find(id);

@@ -95,7 +95,7 @@ export function createSignOn({
     const mine =
       flow && flow.slug === slug && flow.until >= clock.monotonic() && sameToken(binding ?? "", flow.binding);
     if (!mine)
-      throw badRequest("This log-in was not begun in this browser, or is over. Start it again.", "sign_on_unknown");
+      throw badRequest("This log-in was not started in this browser, or is over. Start it again.", "sign_on_unknown");
     return flow;
   }
   const userOf = (id: string): UserRow | undefined => db.select().from(users).where(eq(users.id, id)).get();

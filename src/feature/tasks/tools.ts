@@ -47,7 +47,7 @@ export function taskTools({ tasks, projectOf }: TaskToolsDeps): ToolSource {
     tool<{ status?: string; ready?: boolean; mine?: boolean; limit?: number }>({
       name: "list_tasks",
       description:
-        "Lists tasks of this project: id, title, status, priority. `ready`: only those that can be begun now, most urgent first. `mine`: only those assigned to you.",
+        "Lists tasks of this project: id, title, status, priority. `ready`: only those that can be started now, most urgent first. `mine`: only those assigned to you.",
       parameters: t.Object({
         status: t.Optional(t.String({ pattern: "^[a-z][a-z0-9_]{0,39}$" })),
         ready: t.Optional(t.Boolean()),
