@@ -11,6 +11,7 @@ import { createDoctor, type DoctorDeps } from "./feature/doctor/service.ts";
 import { asDamage } from "./store/damage.ts";
 
 export { checkFiles } from "./app/check-files.ts";
+export { offlineChecks } from "./app/offline-checks.ts";
 export { openLostAccess } from "./feature/auth/lost-access.ts";
 export { restoreBackup, writeBackup } from "./store/backup.ts";
 

@@ -20,6 +20,7 @@ interface Picture {
 }
 
 const PICTURES: Picture[] = [
+  { name: "setup", path: () => "/setup" },
   { name: "home", path: () => "/" },
   { name: "run", path: ({ failed }) => `/runs/${failed}`, dark: true },
   { name: "run-graph", path: ({ succeeded }) => `/runs/${succeeded}?tab=graph` },
@@ -33,6 +34,9 @@ const PICTURES: Picture[] = [
   { name: "onboarding", path: ({ onboarding }) => `/onboarding/${onboarding}` },
   { name: "code-host", path: () => "/code-host?tab=rules" },
   { name: "notifications", path: () => "/notifications?channel=new" },
+  { name: "activity", path: () => "/activity" },
+  { name: "cookies", path: ({ cookies }) => `/cookies?set=${cookies}` },
+  { name: "voice", path: () => "/voice" },
   { name: "swarm", path: ({ swarm }) => `/swarms/${swarm}`, dark: true },
   { name: "memory", path: () => "/memory/engineer?entry=lesson%2Fcommas-are-forbidden" },
   { name: "pipeline", path: () => "/pipelines/change" },

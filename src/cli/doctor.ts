@@ -2,8 +2,6 @@
  * `skep doctor`: what keeps work from being done, and how to get it: of this machine and its data folder, of the running
  * server, or of one elsewhere. Exit 1 on a fail.
  */
-import { existsSync } from "node:fs";
-import { join } from "node:path";
 import type { Command } from "commander";
 import type { Config } from "../core/config.ts";
 import { isProblem, messageOf } from "../core/errors.ts";
@@ -65,10 +63,10 @@ async function examine(flags: DoctorFlags): Promise<{ findings: Finding[]; limit
   // One that is elsewhere is asked alone: this machine has nothing to do with it.
   if (place && place.data === undefined) return { findings: await ofServer(place), limits: [] };
   const own = place?.data === undefined ? config : { ...config, data: place.data };
-  const { openDoctor } = await loadApp();
+  const { openDoctor, offlineChecks } = await loadApp();
   const running = place?.pid === undefined ? undefined : { url: place.url, pid: place.pid };
   const { findings, limits } = await openDoctor(own, async () => running).examine();
-  const work = place ? await ofServer(place) : await ofFiles(own);
+  const work = place ? await ofServer(place) : offlineChecks(own);
   // What the server says of itself counts before what is seen from outside.
   const said = new Set(work.map(({ check }) => check));
   return { findings: [...findings.filter(({ check }) => !said.has(check)), ...work], limits };
@@ -97,22 +95,4 @@ async function ofServer({ url }: Place): Promise<Finding[]> {
         : { check: "server's view", verdict: "fail", detail, remedy: "see its log" },
     ];
   }
-}
-
-/** Without a server: the files that it would read. */
-async function ofFiles({ data }: Config): Promise<Finding[]> {
-  const folder = join(data, "agents");
-  const unasked: Finding = {
-    check: "models",
-    verdict: "warn",
-    detail: "no server runs that could say which models can be called",
-    remedy: "skep serve, or skep init to set one up",
-  };
-  if (!existsSync(folder)) return [unasked];
-  const broken = (await loadApp()).checkFiles([folder]).filter(({ problems }) => problems.length > 0);
-  if (broken.length === 0)
-    return [unasked, { check: "team", verdict: "ok", detail: "agents, pipelines and skills are without a problem" }];
-  const [first] = broken;
-  const detail = `${broken.length} files are broken, first ${first!.file}:${first!.problems[0]!.line}: ${first!.problems[0]!.message}`;
-  return [unasked, { check: "team", verdict: "fail", detail, remedy: `skep check ${folder}` }];
 }

@@ -68,5 +68,4 @@ export const KINDS = {
 } as const satisfies Record<string, Kind>;
 
 export type SessionKind = keyof typeof KINDS;
-export const SESSION_KINDS = Object.keys(KINDS) as SessionKind[];
 export const kindOf = (kind: SessionKind): Kind => KINDS[kind];

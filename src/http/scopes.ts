@@ -14,7 +14,6 @@ export const SCOPES = {
 } as const;
 
 export type Scope = keyof typeof SCOPES;
-export const isScope = (text: string): text is Scope => Object.hasOwn(SCOPES, text);
 
 /** Sent by POST for the size of their questions; they change nothing. What /mcp is asked to do is checked by itself. */
 const READING = [

@@ -81,6 +81,11 @@ export function openStore({ path, clock, copies, ...options }: StoreOptions): St
   return createStore(sqlite, clock, options);
 }
 
+/** Opens a database as it is, to read: nothing is migrated, a write throws. @throws Error when it cannot be read. */
+export function openStoreToRead(path: string, clock: Clock): Store {
+  return createStore(new Database(path, { readonly: true, timeout: 5_000 }), clock, {});
+}
+
 export const databasePath = (data: string): string => join(data, "skep.db");
 
 function tune(sqlite: Database.Database): void {

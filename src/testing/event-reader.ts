@@ -1,4 +1,5 @@
 /** Reading a server's event streams in tests: frame by frame, until what is waited for has come. */
+import { EventSourceParserStream } from "eventsource-parser/stream";
 import type { TestServer } from "./server.ts";
 
 export interface ReadFrame<T = Record<string, unknown>> {
@@ -17,18 +18,8 @@ export async function* framesOf<T = Record<string, unknown>>(
   try {
     const answer = await fetch(new URL(path, server.url), { headers, signal: leave.signal });
     if (!answer.ok || !answer.body) throw new Error(`${path} answered ${answer.status}: ${await answer.text()}`);
-    const decoder = new TextDecoder();
-    let held = "";
-    for await (const chunk of answer.body) {
-      held += decoder.decode(chunk, { stream: true });
-      for (let end = held.indexOf("\n\n"); end >= 0; end = held.indexOf("\n\n")) {
-        const lines = held.slice(0, end).split("\n");
-        held = held.slice(end + 2);
-        const of = (field: string) => lines.find((line) => line.startsWith(`${field}: `))?.slice(field.length + 2);
-        const data = of("data");
-        if (data !== undefined) yield { event: of("event") ?? "message", data: JSON.parse(data) as T };
-      }
-    }
+    const frames = answer.body.pipeThrough(new TextDecoderStream()).pipeThrough(new EventSourceParserStream());
+    for await (const { event, data } of frames) yield { event: event ?? "message", data: JSON.parse(data) as T };
   } finally {
     leave.abort();
   }

@@ -138,8 +138,6 @@ export function repositoryName(access: Pick<CodeHostAccess, "kind" | "url">, add
 const kindPath = ({ kind, url }: Pick<CodeHostAccess, "kind" | "url">): string =>
   kind === "gitea" ? `${new URL(url).pathname.replace(/\/$/, "")}/` : "/";
 
-export const isRepositoryName = (text: string): boolean => /^[\w.-]{1,100}\/[\w.-]{1,100}$/.test(text);
-
 export function splitName(repository: string): { owner: string; repo: string } {
   const [owner = "", repo = ""] = repository.split("/");
   return { owner, repo };

@@ -204,7 +204,6 @@ export type ApprovalStep = Static<typeof APPROVAL_STEP>;
 export type CommandStep = Static<typeof COMMAND_STEP>;
 export type PipelineStep = AgentStep | ForEachStep | ApprovalStep | CommandStep;
 export type Route = Static<typeof ROUTE>;
-export type OnFailure = Static<typeof ON_FAILURE>;
 
 export const isApproval = (step: PipelineStep): step is ApprovalStep => "approval" in step;
 export const isCommand = (step: PipelineStep): step is CommandStep => "run" in step;

@@ -15,8 +15,6 @@ const PROJECT: ReadonlySet<string> = new Set([
 const RUN: ReadonlySet<string> = new Set(["id", "pipeline_id", "branch"]);
 const STEP: ReadonlySet<string> = new Set(["status", "outputs", "error", "attempt", "visit"]);
 
-export const STEP_VARIABLES = [...STEP];
-
 /** The key of a step that a template stands in. */
 export type TemplatePlace = "input" | "for_each" | "message" | "run" | "working_directory" | "env";
 

@@ -178,6 +178,38 @@ describe("skep doctor", () => {
     expect(bad.stdout).toContain("chmod 600");
   });
 
+  test("without a server, says of models and of the team's files what a server would say, and changes nothing", async () => {
+    chmodSync(folder, 0o700);
+    const agent = (id: string, text: string) => {
+      mkdirSync(join(folder, "agents", id), { recursive: true });
+      writeFileSync(join(folder, "agents", id, "AGENT.md"), text);
+    };
+    agent("scribe", "---\nname: Scribe\nmodel: openai/gpt-5\n---\nWrite.\n");
+    agent("broken", "---\nname: Broken\nmax_turns: many\n---\nWork.\n");
+    const store = openStore({ path: databasePath(folder), clock: systemClock });
+    const set = store.sqlite.prepare("INSERT INTO settings (name, value, updated_at, updated_by) VALUES (?, ?, ?, ?)");
+    set.run("instance", '{"models":{"default":"openai/gpt-5"}}', "2026-01-01T00:00:00.000Z", "local");
+    store.close();
+    // SQLite makes these two for any reader.
+    const files = () => listed().filter(([name]) => !/-(wal|shm)$/.test(String(name)));
+    const before = files();
+    const findings = async (env: Record<string, string>, ...checks: string[]) => {
+      const { stdout } = await skep(["doctor", "--json"], { env: { DATA: folder, SANDBOX: "process", ...env } });
+      return (JSON.parse(stdout) as Report).findings.filter(({ check }) => checks.includes(check));
+    };
+    const all = await findings({ OPENAI_API_KEY: "sk-canary" }, "models", "agents", "pipelines", "skills");
+    expect(all.map(({ check, verdict }) => [check, verdict])).toEqual([
+      ["models", "ok"],
+      ["agents", "fail"],
+      ["pipelines", "ok"],
+      ["skills", "ok"],
+    ]);
+    expect(all[0]!.detail).toContain("openai/gpt-5");
+    expect(all[1]!.detail).toStartWith("1 of 2 are broken: broken/AGENT.md:3:");
+    expect(await findings({}, "models")).toMatchObject([{ verdict: "fail", remedy: expect.stringContaining("skep") }]);
+    expect(files()).toEqual(before);
+  });
+
   test("writes amounts as people do", () => {
     expect([amount(1.5 * 1024 ** 3, "Bytes"), amount(90_000, "Ms"), amount(0, "Bytes")]).toEqual([
       "1.5 GiB",

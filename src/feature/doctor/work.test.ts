@@ -118,6 +118,6 @@ describe("skep doctor beside a running server", () => {
     mkdirSync(join(data, "agents/_pipelines"), { recursive: true });
     writeFileSync(join(data, "agents/_pipelines/bad.yml"), "id: bad\n");
     const { code, stdout } = await skep(["doctor", "--data", data], { env });
-    expect([code, stdout]).toEqual([1, expect.stringMatching(/FAIL +team .*bad\.yml:1[\s\S]*skep check/)]);
+    expect([code, stdout]).toEqual([1, expect.stringMatching(/FAIL +pipelines .*bad\.yml:1[\s\S]*skep check/)]);
   });
 });

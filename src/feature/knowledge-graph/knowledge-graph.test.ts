@@ -1,5 +1,6 @@
 /** The code graph over HTTP: index jobs, questions, what a change, a restart and a cancel do. */
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from "bun:test";
+import { framesOf, framesUntil } from "../../testing/event-reader.ts";
 import { startServer, type TestServer } from "../../testing/server.ts";
 import { createSourceTree, manyFiles, SHOP, type SourceTree } from "../../testing/source-tree.ts";
 import type { GraphStatus, IndexJob } from "./model.ts";
@@ -30,35 +31,17 @@ async function projectOf(name: string, repository?: string): Promise<string> {
 
 interface Received {
   id: number;
+  project_id: string;
   kind: string;
   data: { job_id: string; state: string; phases?: IndexJob["phases"] };
 }
 
 /** Events of a project's graph until one fits, past ones first. */
 async function until(id: string, fits: (event: Received) => boolean, after = 0): Promise<Received[]> {
-  const stop = new AbortController();
   const path = `/v1/events/stream?after=${after}&kinds=index_progress,index_complete`;
-  const stream = await fetch(server.url + path, { signal: stop.signal });
-  const decoder = new TextDecoder();
-  const events: Received[] = [];
-  let text = "";
-  try {
-    for await (const chunk of stream.body!) {
-      text += decoder.decode(chunk, { stream: true });
-      const frames = text.split("\n\n");
-      text = frames.pop() ?? "";
-      for (const frame of frames) {
-        const line = /^data: (.*)$/m.exec(frame)?.[1];
-        if (!line?.includes(id)) continue;
-        const event = JSON.parse(line) as Received;
-        events.push(event);
-        if (fits(event)) return events;
-      }
-    }
-    throw new Error("the stream ended");
-  } finally {
-    stop.abort();
-  }
+  const isIts = (event: Received) => event.project_id === id;
+  const frames = await framesUntil(framesOf<Received>(server, path), ({ data }) => isIts(data) && fits(data));
+  return frames.map(({ data }) => data).filter(isIts);
 }
 
 const indexed = (id: string, after = 0) => until(id, ({ kind }) => kind === "index_complete", after);

@@ -60,7 +60,7 @@ export function supervise(ports: SupervisedPorts): Supervised {
     state = { ...state, ...next };
     if (!over.signal.aborted) ports.changed();
   };
-  /** Lists one after another: the last answer counts. */
+  /** Lists one after another: the last answer counts. No queue: each caller waits for its own alone. */
   const list = (from: Connection): Promise<void> => {
     const next = listing.then(async () => {
       const tools = await from.listTools(over.signal);

@@ -2,6 +2,7 @@ import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { existsSync, mkdirSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { framesOf, framesUntil } from "../../testing/event-reader.ts";
 import { startServer, type TestServer } from "../../testing/server.ts";
 import type { Project } from "./model.ts";
 
@@ -33,30 +34,10 @@ const read = async (id: string) => (await server.request<Project>("GET", `/v1/pr
 
 /** Follows the project's events until its workspace is in that state. */
 async function settled(id: string, state: Project["workspace"]["state"], at = server): Promise<Project> {
-  const stop = new AbortController();
-  const stream = await fetch(`${at.url}/v1/events/stream?after=0&kinds=project_changed`, { signal: stop.signal });
-  try {
-    const decoder = new TextDecoder();
-    let text = "";
-    for await (const chunk of stream.body!) {
-      text += decoder.decode(chunk, { stream: true });
-      const events = text
-        .split("\n")
-        .filter((line) => line.startsWith("data: {") && line.includes(id))
-        .flatMap((line) => {
-          try {
-            return [JSON.parse(line.slice(6)) as { data: { workspace: Project["workspace"] } }];
-          } catch {
-            return [];
-          }
-        });
-      if (events.some((event) => event.data.workspace.state === state))
-        return (await at.request<Project>("GET", `/v1/projects/${id}`)).body;
-    }
-    throw new Error("the stream ended");
-  } finally {
-    stop.abort();
-  }
+  type Event = { project_id: string; data: { workspace: Project["workspace"] } };
+  const frames = framesOf<Event>(at, "/v1/events/stream?after=0&kinds=project_changed");
+  await framesUntil(frames, ({ data: { project_id, data } }) => project_id === id && data.workspace.state === state);
+  return (await at.request<Project>("GET", `/v1/projects/${id}`)).body;
 }
 
 describe("projects", () => {

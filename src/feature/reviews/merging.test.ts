@@ -4,6 +4,7 @@ import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "nod
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { skep } from "../../testing/command.ts";
+import { framesOf, framesUntil } from "../../testing/event-reader.ts";
 import { startServer, type TestServer } from "../../testing/server.ts";
 import type { Job } from "../jobs/model.ts";
 import type { Project } from "../projects/model.ts";
@@ -61,24 +62,11 @@ afterAll(async () => {
 
 /** Reads events from the first until one holds. */
 async function event(query: string, holds: (event: { kind: string; data: Record<string, never> }) => boolean) {
-  const abort = new AbortController();
-  const stream = await fetch(`${server.url}/v1/events/stream?after=0&${query}`, { signal: abort.signal });
-  const decoder = new TextDecoder();
-  let text = "";
-  try {
-    for await (const chunk of stream.body!) {
-      text += decoder.decode(chunk, { stream: true });
-      const frames = text.split("\n\n");
-      text = frames.pop()!;
-      for (const frame of frames) {
-        const data = /^data: (.*)$/m.exec(frame)?.[1];
-        if (data && holds(JSON.parse(data))) return JSON.parse(data);
-      }
-    }
-  } finally {
-    abort.abort();
-  }
-  throw new Error("the stream ended");
+  type Event = Parameters<typeof holds>[0];
+  const frames = await framesUntil(framesOf<Event>(server, `/v1/events/stream?after=0&${query}`), ({ data }) =>
+    holds(data),
+  );
+  return frames.at(-1)!.data as Omit<Event, "data"> & { data: Record<string, unknown> };
 }
 
 /** A project over a repository of its own, cloned. */

@@ -3,6 +3,7 @@ import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { framesOf, framesUntil } from "../../testing/event-reader.ts";
 import { startServer, type TestServer } from "../../testing/server.ts";
 import type { HistoryItem, Run, Step, StepOutput } from "./model.ts";
 
@@ -69,30 +70,9 @@ const steps = async (id: string) => (await server.request<{ items: Step[] }>("GE
 
 /** Reads the run's events, from its first, until one of these kinds; says them all. */
 async function until(id: string, ...kinds: string[]): Promise<{ kind: string; data: Record<string, unknown> }[]> {
-  const abort = new AbortController();
-  const answer = await fetch(`${server.url}/v1/events/stream?run_id=${id}`, {
-    headers: { "Last-Event-ID": "0" },
-    signal: abort.signal,
-  });
-  expect(answer.status).toBe(200);
-  const events: { kind: string; data: Record<string, unknown> }[] = [];
-  let text = "";
-  const decoder = new TextDecoder();
-  try {
-    for await (const chunk of answer.body!) {
-      text += decoder.decode(chunk, { stream: true });
-      const frames = text.split("\n\n");
-      text = frames.pop()!;
-      for (const frame of frames) {
-        const data = /^data: (.*)$/m.exec(frame)?.[1];
-        if (data) events.push(JSON.parse(data));
-        if (kinds.includes(events.at(-1)?.kind ?? "")) return events;
-      }
-    }
-  } finally {
-    abort.abort();
-  }
-  throw new Error(`the stream ended without ${kinds.join(" or ")}`);
+  type Event = { kind: string; data: Record<string, unknown> };
+  const frames = framesOf<Event>(server, `/v1/events/stream?run_id=${id}&after=0`);
+  return (await framesUntil(frames, ({ data: { kind } }) => kinds.includes(kind))).map(({ data }) => data);
 }
 const ENDS = ["run_complete", "run_failed", "run_cancelled"];
 const ended = async (id: string) => {

@@ -4,7 +4,7 @@
  * `FileFacts` is what resolution reads: one Int32Array a table and the file's strings.
  */
 import type { LanguageId } from "../model.ts";
-import { EXPR, FACTS_VERSION, SYMBOL, TABLES, type TableName, TYPE } from "./fact-layout.ts";
+import { EXPR, FACTS_VERSION, TABLES, type TableName, TYPE } from "./fact-layout.ts";
 
 export interface FileFacts extends Record<TableName, Int32Array> {
   language: LanguageId;
@@ -18,10 +18,6 @@ export interface FileFacts extends Record<TableName, Int32Array> {
 /** Rows of a table. */
 export function rowCount(table: Int32Array, size: number): number {
   return table.length / size;
-}
-
-export function symbolCount(facts: FileFacts): number {
-  return facts.symbols.length / SYMBOL.size;
 }
 
 /** A column of an expression's row, `column` one of EXPR. */

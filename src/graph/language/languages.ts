@@ -25,16 +25,11 @@ export const LANGUAGES: readonly LanguageModule[] = [
 ];
 
 const byEnding = new Map<string, LanguageModule>();
-const byId = new Map(LANGUAGES.map((language) => [language.id, language]));
 for (const language of LANGUAGES) for (const ending of language.grammars.keys()) byEnding.set(ending, language);
 
 /** The language of a path by its ending, or undefined. */
 export function languageOf(path: string): LanguageModule | undefined {
   return byEnding.get(endingOf(path));
-}
-
-export function languageById(id: string): LanguageModule | undefined {
-  return byId.get(id as LanguageModule["id"]);
 }
 
 /** The last ending of a path with its dot, in lower case; "" without one. */

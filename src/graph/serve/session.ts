@@ -13,7 +13,7 @@ import { sourceLines } from "../index/source-lines.ts";
 import { walkFolder } from "../index/walk.ts";
 import { createGrammars, type Grammars } from "../language/grammar.ts";
 import { languageOf } from "../language/languages.ts";
-import { type EdgeType, NODE_LABELS, type NodeLabel } from "../model.ts";
+import type { EdgeType, NodeLabel } from "../model.ts";
 import { type Changes, changesOf } from "../query/changes.ts";
 import { type ContextAnswer, contextOf, type RelatedAnswer, type Relation, relatedOf } from "../query/context.ts";
 import { refusal } from "../query/cypher-guard.ts";
@@ -250,11 +250,6 @@ function plainValue(value: unknown): unknown {
   if (Array.isArray(value)) return value.map(plainValue);
   if (typeof value !== "object" || value === null) return value;
   return Object.fromEntries(Object.entries(value).map(([name, member]) => [name, plainValue(member)]));
-}
-
-/** The labels a caller may filter by. */
-export function isNodeLabel(text: string): text is NodeLabel {
-  return (NODE_LABELS as readonly string[]).includes(text);
 }
 
 export type { EdgeType, NodeLabel };

@@ -125,7 +125,7 @@ function Timeline() {
 function Line({ row: { at, agent_id, kind, title, run_id } }: { row: Happening }) {
   return (
     <li className="row-block flex flex-wrap items-baseline gap-x-3 border-b border-line px-3 py-1.5 last:border-0">
-      <time dateTime={at} className="w-14 shrink-0 text-xs text-faint tabular-nums">
+      <time dateTime={at} className="w-18 shrink-0 text-xs whitespace-nowrap text-faint tabular-nums">
         {timeOf(at)}
       </time>
       <Link href={`/agents/${agent_id}`} className="w-28 shrink-0 truncate text-sm text-dim hover:underline">
