@@ -156,7 +156,7 @@ describe("without a credential", () => {
     const headers = { Origin: "https://evil.example" };
     expect((await server.request("POST", "/mcp", { body, headers, token: a.token })).status).toBe(403);
     expect((await server.request("GET", "/mcp", { token: a.token })).status).toBe(405);
-    expect((await server.request("DELETE", "/mcp", { token: a.token })).status).toBe(405);
+    expect((await server.request("DELETE", "/mcp", { token: a.token })).status).toBe(400);
   });
 });
 

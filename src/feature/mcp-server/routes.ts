@@ -1,7 +1,10 @@
 /** /mcp: this server as a tool server, for editors and other agents. */
 import { Elysia } from "elysia";
+import { badRequest, notFound } from "../../core/errors.ts";
 import type { Base } from "../../http/base.ts";
+import type { Caller } from "../../http/caller.ts";
 import type { Endpoint } from "./endpoint.ts";
+import { SESSION_HEADER } from "./sessions.ts";
 
 const description =
   "Model Context Protocol over streamable HTTP, revisions 2025-11-25 (with and without sessions) and 2026-07-28. What tools do is done with the caller's own rights; an API key's scopes hold for each.";
@@ -19,11 +22,18 @@ export const mcpServerRoutes = (base: Base, { answer }: Pick<Endpoint, "answer">
         responses: { 200: { description: "JSON-RPC, as JSON or as an event stream." } },
       },
     })
-    .delete("/mcp", ({ request, caller }) => answer(request, caller), {
+    .delete("/mcp", ({ request, caller }) => endSession(answer, request, caller), {
       access: "user",
       detail: {
         ...{ tags, operationId: "endMcpSession", summary: "End an MCP client's session" },
         description: "The session is named in the header `Mcp-Session-Id`.",
-        responses: { 200: { description: "It is over." }, 404: { description: "There is no such session." } },
+        responses: { 200: { description: "It is over." } },
       },
     });
+
+async function endSession(answer: Endpoint["answer"], request: Request, caller: Caller): Promise<Response> {
+  if (!request.headers.has(SESSION_HEADER)) throw badRequest("Name the session in the header Mcp-Session-Id.");
+  const response = await answer(request, caller);
+  if (response.status === 404) throw notFound("session");
+  return response;
+}

@@ -188,6 +188,11 @@ describe("a tool server that wants a login", () => {
     expect((await when("byhand", ({ status }) => status === "running")).authorized).toBe(true);
     web.expire();
     expect(await said()).toBeUndefined();
+    // A secret that nobody can read cannot be sent to another authorization server either.
+    const elsewhere = await request("PUT", "/byhand", {
+      oauth: { ...body.oauth!, issuer: "https://evil.example.test" },
+    });
+    expect(elsewhere.status).toBe(422);
     // Another client has no use for these tokens; another address gets neither.
     expect((await request("PUT", "/byhand", { oauth: { ...oauth, client_id: "other" } })).body.authorized).toBe(false);
     expect((await request("PUT", "/byhand", { url: start().url })).body.oauth).toBeNull();

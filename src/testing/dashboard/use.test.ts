@@ -98,7 +98,7 @@ describe.skipIf(!hasBrowser())("the dashboard in use", () => {
     const all = HOSTILE.join("\n");
     const send = async (method: string, path: string, body: unknown) => {
       const answer = await server.request<{ id: string }>(method, path, { body });
-      expect([path, answer.status]).toEqual([path, 201]);
+      if (answer.status >= 300) throw new Error(`${path}: ${answer.status} ${JSON.stringify(answer.body)}`);
       return answer.body.id;
     };
     // What looks like a template is one there, and refused.
@@ -115,6 +115,20 @@ describe.skipIf(!hasBrowser())("the dashboard in use", () => {
     const run = await send("POST", "/v1/runs", { pipeline_id: "hostile", task_description: all });
     const task = await send("POST", `/v1/projects/${project}/tasks`, { title: HOSTILE[3], description: all });
     const memory = await send("POST", "/v1/memory/vaults/hostile/entries", { title: HOSTILE[4], content: all });
+    const routine = await send("POST", "/v1/pulse-routines/hostile", {
+      ...{ name: HOSTILE[0], description: all, instructions: all, schedule: "0 9 * * mon", enabled: false },
+    });
+    const swarm = await send("POST", "/v1/swarm/execute", {
+      agent_id: "hostile",
+      tasks: [{ key: "one", title: HOSTILE[2], prompt: plain }],
+    });
+    const document = await send("POST", "/v1/ingest/document", {
+      ...{ title: HOSTILE[1], content: `# ${HOSTILE[0]}\n\n${all}`, media_type: "text/markdown" },
+    });
+    await send("POST", "/v1/mcp", {
+      ...{ id: "hostile", name: HOSTILE[0], description: all, transport: "stdio", command: "true", enabled: false },
+    });
+    await send("POST", "/v1/secrets", { name: "HOSTILE", description: all, value: "tok-1234567890abcdef" });
     const talk = await send("POST", "/v1/chat/sessions", { agent_id: "hostile", title: HOSTILE[6] });
     await server.request("POST", `/v1/chat/sessions/${talk}/message?stream=true`, { body: { message: all } });
     const { page, close, open, faults } = await visit(browser, server.url);
@@ -141,6 +155,9 @@ describe.skipIf(!hasBrowser())("the dashboard in use", () => {
       "/chat",
       `/chat/${talk}`,
       "/activity",
+      ...["/routines", "/routines?tab=calendar", `/routines/hostile/${routine}`, "/swarms", `/swarms/${swarm}`],
+      ...["/documents", "/documents?q=onerror", `/documents/${document}`, "/tool-servers", "/tool-servers/hostile"],
+      ...["/secrets", "/agents/hostile?tab=tools", "/agents/hostile?tab=secrets", "/system?tab=audit", "/usage"],
     ];
     for (const path of [...pages, ...more]) {
       await open(path);
