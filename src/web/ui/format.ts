@@ -51,5 +51,8 @@ export function bytes(value: number): string {
   return `${at === 0 || scaled >= 100 ? Math.round(scaled) : scaled.toFixed(1)} ${units[at]}`;
 }
 
+/** The part of an id that tells it apart: `run_01jx…k3f9` → `k3f9`. */
+export const shortId = (id: string): string => id.slice(-6);
+
 export const plural = (many: number, one: string, more = `${one}s`): string =>
   `${many.toLocaleString("en-US")} ${many === 1 ? one : more}`;
