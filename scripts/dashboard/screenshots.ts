@@ -26,7 +26,7 @@ const PICTURES: Picture[] = [
   { name: "run-graph", path: ({ succeeded }) => `/runs/${succeeded}?tab=graph` },
   { name: "changes", path: ({ changed }) => `/runs/${changed}?tab=changes&view=split` },
   { name: "chat", path: ({ talk }) => `/chat/${talk}` },
-  { name: "board", path: () => "/board" },
+  { name: "board", path: ({ project }) => `/board?project=${project}` },
   { name: "routine", path: ({ routine }) => `/routines/lead/${routine}` },
   { name: "calendar", path: () => "/routines?tab=calendar" },
   { name: "document", path: ({ document }) => `/documents/${document}` },

@@ -4,7 +4,7 @@ import { useLocation } from "wouter";
 import { api, client, fieldError, must, type Schemas, siteUrl } from "../../api/client.ts";
 import { Button } from "../../ui/button.tsx";
 import { Field, Input } from "../../ui/field.tsx";
-import { ProblemNote, Warning } from "../../ui/note.tsx";
+import { Loading, ProblemNote, Warning } from "../../ui/note.tsx";
 
 interface Props {
   /** The session ended while a page was open, which is still there below this. */
@@ -25,6 +25,13 @@ export function LoginPage({ again = false, onDone }: Props) {
           await onDone();
         }}
       />
+    );
+  // Which form it is must be known before anybody types into it.
+  if (status.isPending && !again)
+    return (
+      <Card title="Skep">
+        <Loading />
+      </Card>
     );
   return <LogIn again={again} onDone={onDone} />;
 }
