@@ -62,6 +62,8 @@ export interface RunFilter {
   since?: string | undefined;
   /** Words of the task, the pipeline or the project. */
   text?: string | undefined;
+  /** Only among this many of the newest (of `created_by`, where that is given): to look for words reads each. */
+  newest?: number | undefined;
 }
 
 /** Every word occurs in the task, the pipeline's id, the project's name or the run's id. */
@@ -78,6 +80,13 @@ const holds = (text: string): Condition[] =>
 const equals = (column: string, value: string | undefined): Condition =>
   value === undefined ? undefined : [`${column} = ?`, value];
 
+function amongNewest(newest: number | undefined, owner: string | undefined): Condition {
+  if (newest === undefined) return undefined;
+  const own = owner === undefined ? "" : "WHERE created_by = ?";
+  const oldest = `SELECT id FROM runs ${own} ORDER BY id DESC LIMIT 1 OFFSET ?`;
+  return [`runs.id >= coalesce((${oldest}), '')`, ...(owner === undefined ? [] : [owner]), newest - 1];
+}
+
 function conditionsOf({ statuses, open_to, since, text, ...filter }: RunFilter, after: string | null): Condition[] {
   return [
     after === null ? undefined : ["runs.id < ?", after],
@@ -88,6 +97,7 @@ function conditionsOf({ statuses, open_to, since, text, ...filter }: RunFilter, 
     equals("runs.created_by", filter.created_by),
     open_to === undefined ? undefined : ["(runs.created_by IS NULL OR runs.created_by = ?)", open_to ?? ""],
     since === undefined ? undefined : ["runs.created_at >= ?", since],
+    amongNewest(filter.newest, filter.created_by),
     ...(text === undefined ? [] : holds(text)),
   ];
 }

@@ -28,6 +28,8 @@ interface ListQuery {
   agent_id?: string;
   since?: string;
   q?: string;
+  /** Only among this many of the newest. */
+  newest?: number | undefined;
 }
 
 export interface RunViews {
@@ -176,6 +178,7 @@ export function createRunViews(store: RunStore): RunViews {
     agent_id: query.agent_id,
     statuses: statusesOf(query.status),
     text: query.q,
+    newest: query.newest,
     since: sinceOf(query.since),
     ...ownership(caller),
   });

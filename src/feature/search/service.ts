@@ -34,11 +34,13 @@ export interface SearchDeps {
   };
   graphs: { findSymbols(words: readonly string[], limit: number): Promise<FoundSymbol[]> };
   /** Only what the caller may see. */
-  runs: { list(query: { q: string }, page: Page, caller: Caller): ListAnswer<Run> };
+  runs: { list(query: { q: string; newest: number }, page: Page, caller: Caller): ListAnswer<Run> };
 }
 
 /** Things with a name are few; more of them than this are not looked at. */
 const NAMED_MAX = 5_000;
+/** Older runs are found by `GET /v1/runs?q=` alone, so that an answer does not take longer with each run. */
+const NEWEST_RUNS = 2_000;
 /** Characters of a text that are shown. */
 const SHOWN = 300;
 
@@ -59,14 +61,19 @@ function rank({ title, id, detail }: Found, words: string[]): number | undefined
 
 export function createSearch(deps: SearchDeps) {
   const all: Page = { limit: NAMED_MAX, after: null };
-  const named = (): Found[] => [
-    ...deps.agents.list(all).items.map((one) => found("agent", one.id, one.name, one.description)),
-    ...deps.pipelines.list(all).items.map((one) => found("pipeline", one.id, one.name || one.id, one.description)),
-    ...deps.skills
-      .list(all)
-      .items.map((one) => found("skill", one.name, one.name, one.description, { agent_id: one.agent_id })),
-    ...deps.projects.list({}, all).items.map((one) => found("project", one.id, one.name, one.description)),
-  ];
+  type Wanted = (kind: Kind) => boolean;
+  const named = (wanted: Wanted): Found[] => {
+    const agents = wanted("agent") ? deps.agents.list(all).items : [];
+    const pipelines = wanted("pipeline") ? deps.pipelines.list(all).items : [];
+    const skills = wanted("skill") ? deps.skills.list(all).items : [];
+    const projects = wanted("project") ? deps.projects.list({}, all).items : [];
+    return [
+      ...agents.map((one) => found("agent", one.id, one.name, one.description)),
+      ...pipelines.map((one) => found("pipeline", one.id, one.name || one.id, one.description)),
+      ...skills.map((one) => found("skill", one.name, one.name, one.description, { agent_id: one.agent_id })),
+      ...projects.map((one) => found("project", one.id, one.name, one.description)),
+    ];
+  };
   /** Talks by their title, the latest first. */
   const talksWith = (words: string[], limit: number, caller: Caller): Found[] =>
     deps.chat
@@ -104,8 +111,8 @@ export function createSearch(deps: SearchDeps) {
     (await deps.graphs.findSymbols(words, limit)).map(({ id, name, file_path, start_line, project_id }) =>
       found("symbol", id, name, `${file_path}:${start_line}`, { project_id }),
     );
-  const namedWith = (words: string[], limit: number): Found[] => {
-    const ranked = named().flatMap((one) => {
+  const namedWith = (words: string[], limit: number, wanted: Wanted): Found[] => {
+    const ranked = named(wanted).flatMap((one) => {
       const place = rank(one, words);
       return place === undefined ? [] : [{ one, place }];
     });
@@ -117,7 +124,7 @@ export function createSearch(deps: SearchDeps) {
   };
   const runsWith = (words: string[], limit: number, caller: Caller): Found[] =>
     deps.runs
-      .list({ q: words.join(" ") }, { limit, after: null }, caller)
+      .list({ q: words.join(" "), newest: NEWEST_RUNS }, { limit, after: null }, caller)
       .items.map(({ id, task_description, pipeline_id, status, project_id }) =>
         found("run", id, task_description, pipeline_id, { status, project_id }),
       );
@@ -129,9 +136,9 @@ export function createSearch(deps: SearchDeps) {
     async search(text: string, limit: number, kinds: ReadonlySet<Kind> | undefined, caller: Caller): Promise<Found[]> {
       const words = text.toLowerCase().split(/\s+/).filter(Boolean).slice(0, 10);
       if (words.length === 0) return [];
-      const wanted = (kind: Kind) => kinds === undefined || kinds.has(kind);
+      const wanted: Wanted = (kind) => kinds === undefined || kinds.has(kind);
       return [
-        ...namedWith(words, limit).filter(({ kind }) => wanted(kind)),
+        ...namedWith(words, limit, wanted),
         ...(wanted("run") ? runsWith(words, limit, caller) : []),
         ...(wanted("task") ? tasksWith(words, limit) : []),
         ...(wanted("talk") ? talksWith(words, limit, caller) : []),

@@ -20,6 +20,7 @@ import replacedSecrets from "./0061-replaced-secrets.sql" with { type: "text" };
 import jobs from "./0100-jobs.sql" with { type: "text" };
 import usageTotals from "./0101-usage-totals.sql" with { type: "text" };
 import runTotals from "./0102-run-totals.sql" with { type: "text" };
+import approvals from "./0103-approvals.sql" with { type: "text" };
 import loginKeys from "./0110-login-keys.sql" with { type: "text" };
 import sessions from "./0120-sessions.sql" with { type: "text" };
 import callEstimates from "./0121-call-estimates.sql" with { type: "text" };
@@ -104,4 +105,5 @@ export const MIGRATIONS: readonly Migration[] = [
   { name: "0163-memory-vectors", sql: memoryVectors },
   { name: "0300-preferences", sql: preferences },
   { name: "0164-recalls-by-entry", sql: recallsByEntry },
+  { name: "0103-approvals", sql: approvals },
 ];
