@@ -8,6 +8,11 @@ import { startServer } from "../src/testing/server.ts";
 
 const ROUNDS = 5;
 const WATCHED_MS = 20_000;
+/** Notes in each frame whether the heading is there, by the page's own clock, which begins with the navigation. */
+const NOTE_HEADING = `requestAnimationFrame(function look() {
+  if (document.querySelector("main h1")?.getClientRects().length) window.headingAt = performance.now();
+  else requestAnimationFrame(look);
+})`;
 const median = (values: number[]): number => values.toSorted((a, b) => a - b)[Math.floor(values.length / 2)] ?? 0;
 
 const folder = mkdtempSync(join(tmpdir(), "skep-bench-dashboard-"));
@@ -20,10 +25,10 @@ try {
     for (let round = 0; round < ROUNDS; round++) {
       const context = await browser.newContext();
       const page = await context.newPage();
-      const began = performance.now();
+      await page.addInitScript(NOTE_HEADING);
       await page.goto(server.url + path);
       await page.locator("main h1").first().waitFor();
-      times.push(performance.now() - began);
+      times.push((await page.evaluate("window.headingAt")) as number);
       await context.close();
     }
     console.log(`${path.padEnd(20)} heading after ${Math.round(median(times))} ms (median of ${ROUNDS}, empty cache)`);
