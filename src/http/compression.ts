@@ -10,7 +10,7 @@
 const LEAST_BYTES = 1_024;
 /** More is compressed off the server's thread. */
 const AT_ONCE_BYTES = 64_000;
-/** More is passed on as it comes: it would be held in memory as a whole. */
+/** More is passed on as it is: to compress it takes seconds. */
 const MOST_BYTES = 16_000_000;
 const TEXT =
   /^(application\/(json|problem\+json|javascript|yaml)|text\/(html|css|javascript|plain|markdown)|image\/svg\+xml)\b/;
@@ -47,7 +47,7 @@ export async function compressed(response: Response, accepted: string | null): P
   if (!coding || Number(headers.get("content-length") ?? 0) > MOST_BYTES) return response;
   const bytes = await response.arrayBuffer();
   headers.delete("content-length");
-  if (bytes.byteLength <= LEAST_BYTES) return new Response(bytes, { headers });
+  if (bytes.byteLength <= LEAST_BYTES || bytes.byteLength > MOST_BYTES) return new Response(bytes, { headers });
   headers.set("Content-Encoding", coding);
   const tag = headers.get("etag");
   if (tag && !tag.startsWith("W/")) headers.set("ETag", `W/${tag}`);

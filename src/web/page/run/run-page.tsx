@@ -8,13 +8,14 @@ import { Button } from "../../ui/button.tsx";
 import { Confirm } from "../../ui/dialog.tsx";
 import { count, usd } from "../../ui/format.ts";
 import { Await, Loading, ProblemNote } from "../../ui/note.tsx";
+import { Outline } from "../../ui/outline.tsx";
 import { CopyButton, PageHeader, Panel } from "../../ui/page.tsx";
 import { Status } from "../../ui/status.tsx";
 import { Tabs, useParam } from "../../ui/tabs.tsx";
 import { Ago, Took } from "../../ui/time.tsx";
 import { Value } from "../../ui/value.tsx";
 import { ApprovalCard } from "../runs/approval-card.tsx";
-import { Outline } from "./outline.tsx";
+import { outlineRows } from "./outline.tsx";
 import { RestartDialog } from "./restart-dialog.tsx";
 import { StepDetail } from "./step-detail.tsx";
 import { latestOf, openStep } from "./steps.ts";
@@ -237,7 +238,7 @@ function Work({ run, tab }: { run: Run; tab: string }) {
   return (
     <div className="grid items-start gap-6 lg:grid-cols-[15.5rem_minmax(0,1fr)]">
       <div className={tab === "graph" ? "max-lg:hidden lg:sticky lg:top-4" : "lg:sticky lg:top-4"}>
-        <Outline steps={plan.data.steps} rows={rows} current={current} onPick={pick} />
+        <Outline label="Steps" rows={outlineRows(plan.data.steps, rows)} current={current} onPick={pick} />
       </div>
       <div className="min-w-0">
         {tab === "graph" && (

@@ -10,6 +10,7 @@ import { Confirm } from "../../ui/dialog.tsx";
 import { FactRow } from "../../ui/facts.tsx";
 import { count, usd } from "../../ui/format.ts";
 import { Await, Loading, ProblemNote, Warning } from "../../ui/note.tsx";
+import { Outline, type OutlineRow } from "../../ui/outline.tsx";
 import { PageHeader, Panel, Section } from "../../ui/page.tsx";
 import { Status, statusWord } from "../../ui/status.tsx";
 import { useParam } from "../../ui/tabs.tsx";
@@ -128,53 +129,18 @@ function Tasks({ swarm, tasks }: { swarm: string; tasks: SwarmTask[] }) {
         </Suspense>
       </Section>
       <div className="grid items-start gap-4 lg:grid-cols-[19rem_minmax(0,1fr)]">
-        <TaskList tasks={tasks} current={task?.key} onPick={pick} />
+        <Outline label="Tasks" rows={tasks.map(outlineRow)} current={task?.key} onPick={pick} sticky />
         {task && <TaskDetail key={task.key} swarm={swarm} task={task} />}
       </div>
     </>
   );
 }
 
-interface ListProps {
-  tasks: SwarmTask[];
-  current: string | undefined;
-  onPick(key: string): void;
-}
-
-/** The graph's twin as a list. */
-function TaskList({ tasks, current, onPick }: ListProps) {
-  return (
-    <ol aria-label="Tasks" className="overflow-hidden rounded-lg border border-line bg-panel lg:sticky lg:top-4">
-      {tasks.map(({ key, title, status, agent_id, depends_on, started_at, finished_at }) => (
-        <li key={key} className="border-b border-line last:border-0">
-          <button
-            type="button"
-            data-row
-            aria-current={key === current ? "step" : undefined}
-            onClick={() => onPick(key)}
-            className="flex w-full items-start gap-2.5 border-l-2 border-transparent px-3 py-2 text-left hover:bg-hover aria-[current=step]:border-accent aria-[current=step]:bg-hover"
-          >
-            <span className="mt-0.5">
-              <Status status={status} bare />
-            </span>
-            <span className="min-w-0 flex-1">
-              <span className="line-clamp-1 font-medium">{title}</span>
-              <span className="line-clamp-1 text-sm text-dim">
-                {agent_id}
-                {depends_on.length > 0 && ` · after ${depends_on.join(", ")}`}
-              </span>
-            </span>
-            {started_at && (
-              <span className="text-xs text-faint">
-                <Took from={started_at} to={finished_at} />
-              </span>
-            )}
-          </button>
-        </li>
-      ))}
-    </ol>
-  );
-}
+const outlineRow = ({ key, agent_id, depends_on, ...rest }: SwarmTask): OutlineRow => ({
+  ...rest,
+  id: key,
+  detail: agent_id + (depends_on.length > 0 ? ` · after ${depends_on.join(", ")}` : ""),
+});
 
 const UNDONE = new Set(["failed", "cancelled", "skipped"]);
 
