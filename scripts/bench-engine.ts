@@ -1,5 +1,5 @@
 /**
- * The engine beside what it stands on: a step beside `docker run`, a tool call beside a raw exec, and a hundred
+ * The engine beside what it is built on: a step beside `docker run`, a tool call beside a raw exec, and a hundred
  * executions at once.
  *
  *   bun scripts/bench-engine.ts [--rounds 10] [--executions 100]

@@ -40,7 +40,7 @@ export interface House<Services> {
   readonly contributions: Contributions;
   /** Starts the features in order, then their duties. */
   start(): Promise<void>;
-  /** Ends background work in reverse order. What fails or hangs is logged, and the others go on. */
+  /** Ends background work in reverse order. What fails or hangs is logged, and the others continue. */
   stop(): Promise<void>;
   /** Lets go in reverse order what the features hold. */
   close(): Promise<void>;

@@ -54,7 +54,7 @@ async function run(args: string[], env: Record<string, string> = {}): Promise<Ra
   return { code, stdout, stderr };
 }
 const versionOf = async () => (await run(["--version"])).stdout.trim();
-/** What lies beside the executable. */
+/** What is beside the executable. */
 const beside = () => readdirSync(join(folder, "bin")).toSorted();
 
 /** Builds the same program under another version. */

@@ -19,7 +19,7 @@ export interface WorkerPoolOptions<Reply extends { id: number }> {
 export interface WorkerPool<Reply extends { id: number }> {
   /**
    * @param owner whose work it is: one at a time, so that none keeps all processes from others.
-   * @throws WorkerLost when the process died under it; work that finds a dead process is begun again in a fresh one.
+   * @throws WorkerLost when the process died under it; work that finds a dead process is started again in a fresh one.
    */
   run<T>(owner: string, work: (worker: WorkerProcess<Reply>) => Promise<T>): Promise<T>;
   /** To be called when a process has ended. */

@@ -143,7 +143,7 @@ test.skipIf(!docker)(
     const turns = () => rig.events().filter(({ kind }) => kind === "turn_ended").length;
     async function turn(command?: string): Promise<string> {
       const before = turns();
-      chats.send(chat.id, { message: "go on" }, LOCAL_ADMIN);
+      chats.send(chat.id, { message: "continue" }, LOCAL_ADMIN);
       let output = "";
       if (command) {
         (await model.next()).reply([{ tool: "bash", input: { command } }]);

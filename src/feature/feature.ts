@@ -133,11 +133,11 @@ export interface Feature<Service = unknown> {
   counts?(): Record<string, number>;
   /** Findings for `skep doctor` about this feature. */
   checks?(): Finding[] | Promise<Finding[]>;
-  /** The server listens: goes on with what the last process left. In the order of the list. */
+  /** The server listens: continues what the last process left. In the order of the list. */
   start?(): void | Promise<void>;
   /** Ends background work; the server still answers. In reverse order. */
   stop?(): void | Promise<void>;
-  /** Lets go of what it holds (processes, connections), after the server has stopped. In reverse order. */
+  /** Releases what it holds (processes, connections), after the server has stopped. In reverse order. */
   close?(): void | Promise<void>;
 }
 

@@ -164,7 +164,7 @@ describe("event stream", () => {
     expect(open({ after: 5 }).status).toBe(200);
   });
 
-  test("a position that this log never reached is answered with a gap, and the position to go on from", async () => {
+  test("a position that this log never reached is answered with a gap, and the position to continue from", async () => {
     const { emit, open } = rig();
     emit(activity("1"), activity("2"));
     const response = open({ after: 900 });
@@ -175,7 +175,7 @@ describe("event stream", () => {
     expect(frames[1]).toMatchObject({ id: "3", event: "said" });
   });
 
-  test("with a run the stream goes on over an end that is taken back meanwhile", async () => {
+  test("with a run the stream continues over an end that is taken back meanwhile", async () => {
     const { emit, open } = rig();
     emit(ofRun(created, "a"));
     const reading = readUntil(open({ filter: { run_id: "a" }, after: 0 }), () => false);

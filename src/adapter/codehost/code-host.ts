@@ -60,7 +60,7 @@ export interface HostPull {
   labels: string[];
   head: { branch: string; commit: string };
   base: string;
-  /** Its branch lies in another repository, whose owner decides what is in it. */
+  /** Its branch is in another repository, whose owner decides what is in it. */
   fork: boolean;
   url: string;
 }

@@ -81,7 +81,7 @@ export function difference(recorded: Fingerprint, now: Fingerprint): string {
   return "nothing differs";
 }
 
-/** How many leading messages two requests share, as a measure of nearness; the model counts once more. */
+/** How many leading messages two requests share, as a measure of nearness; the model counts again. */
 export function likeness(recorded: Fingerprint, now: Fingerprint): number {
   let shared = 0;
   while (shared < now.messages.length && recorded.messages[shared]?.sha === now.messages[shared]?.sha) shared++;

@@ -76,7 +76,7 @@ describe("model port", () => {
     fixture.expectNoKey(answer);
   });
 
-  test("a server that is not there is tried again and then named", async () => {
+  test("a server that does not exist is tried again and then named", async () => {
     const gone = await createModelServer();
     const { origin } = gone;
     await gone.stop();

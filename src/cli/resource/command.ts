@@ -78,7 +78,7 @@ async function list(resource: Resource, flags: Flags): Promise<Answer> {
   const isNarrowed = query.size > 0;
   const text =
     found.items.length === 0
-      ? [isNarrowed ? `No ${resource.name} like that.` : resource.empty]
+      ? [isNarrowed ? `No matching ${resource.name}.` : resource.empty]
       : [...tableLines(resource.columns, found.items), ...more];
   return { json: found, text };
 }

@@ -116,7 +116,7 @@ const VERBS: readonly Verb[] = [
     on: "one",
     args: [{ name: "<status>", about: "the new status" }],
     options: [
-      { flags: "--note <text>", about: "why; stands in its history" },
+      { flags: "--note <text>", about: "why; is in its history" },
       { flags: "--force", about: "past dependencies, limits of columns and required stages" },
     ],
     run: transition,

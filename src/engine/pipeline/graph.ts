@@ -38,7 +38,7 @@ export function jumpTargets(step: PipelineStep): string[] {
   return [...new Set([...Object.values(routeOf(step)?.to ?? {}), ...(failure ? [failure.goto] : [])])];
 }
 
-/** Everything reachable from each node, itself left out unless it lies on a cycle. O(nodes × edges). */
+/** Everything reachable from each node, itself left out unless it is on a cycle. O(nodes × edges). */
 export function reachable(edges: ReadonlyMap<string, ReadonlySet<string>>): Map<string, Set<string>> {
   const result = new Map<string, Set<string>>();
   for (const start of edges.keys()) {

@@ -102,7 +102,7 @@ export function createContainers({ docker, clock, instanceId, labels, masking }:
 
 type Chunks = AsyncIterable<{ stream: string; text: string }>;
 
-/** Secret values are taken out before lines are cut; one that stands in two chunks is found. */
+/** Secret values are taken out before lines are cut; one that is in two chunks is found. */
 async function* masked(chunks: Chunks, masking: Pick<Masking, "stream">): Chunks {
   const streams = new Map<string, MaskedStream>();
   for await (const { stream, text } of chunks) {

@@ -100,7 +100,7 @@ export const Delivery = t.Object(
     event: t.String(),
     repository: orNull(t.String()),
     state: DeliveryState,
-    detail: orNull(t.String({ description: "What came of it." })),
+    detail: orNull(t.String({ description: "Result." })),
     error: orNull(HostError),
     run_id: orNull(t.String()),
     received_at: Time,

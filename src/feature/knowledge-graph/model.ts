@@ -135,7 +135,7 @@ export const GraphDataQuery = t.Object({
   ),
   labels: Words("Node labels, separated by commas."),
   types: Words("Relationship types, separated by commas."),
-  path: Words("Only what lies in this file or folder."),
+  path: Words("Only what is in this file or folder."),
   limit: t.Optional(
     queryInteger({
       minimum: 1,
@@ -172,7 +172,7 @@ export const GraphColumns = t.Object(
     communities: t.Object({
       ...{ id: Texts, label: Texts, symbol_count: Integers },
       x: t.Array(t.Integer(), {
-        description: "Of the disc that its symbols lie in, as `y` and `r`; empty with a focus.",
+        description: "Of the disc that its symbols are in, as `y` and `r`; empty with a focus.",
       }),
       ...{ y: Integers, r: Integers },
     }),

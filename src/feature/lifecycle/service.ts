@@ -20,7 +20,7 @@ export interface TimelineFilter {
 export interface Lifecycle {
   /** Newest first; what the caller may read. */
   timeline(filter: TimelineFilter, page: Page, caller: Caller): ListAnswer<TimelineItem>;
-  /** The caller's own, an administrator's all; the latest first. */
+  /** The caller's own, an administrator's all; newest first. */
   sessions(page: Page, caller: Caller): Promise<ListAnswer<LiveSession>>;
 }
 

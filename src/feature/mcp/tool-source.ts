@@ -17,7 +17,7 @@ export function mcpTools(
   };
 }
 
-/** Time for what lies around the server's own time-out. */
+/** Time for what is around the server's own time-out. */
 const MARGIN_MS = 2_000;
 /** See the client: a call that reports progress may take so many times as long. */
 const PROGRESS_STRETCH = 30;

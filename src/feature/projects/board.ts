@@ -19,7 +19,7 @@ export const DEFAULT_COLUMNS: readonly BoardColumn[] = [
 
 type Given = Omit<BoardColumn, "wip_limit"> & { wip_limit?: number | null | undefined };
 
-/** @throws Problem 422 when a column or status is there twice, or a basic status is missing. */
+/** @throws Problem 422 when a column or status occurs twice, or a basic status is missing. */
 export function boardOf(columns: readonly Given[]): BoardColumn[] {
   const [ids, statuses] = [new Set<string>(), new Set<string>()];
   for (const [index, { id, statuses: own }] of columns.entries()) {

@@ -5,7 +5,7 @@ import { oneOf, orNull, Time } from "../../core/schema.ts";
 
 export const ProjectStatus = oneOf("active", "paused", "archived");
 export const FetchBeforeRun = t.Union([t.Literal("try"), t.Literal("require"), t.Literal("never")], {
-  description: "Bring the clone up to date before a run: `try` goes on when that fails and notes it on the run.",
+  description: "Bring the clone up to date before a run: `try` continues when that fails and notes it on the run.",
 });
 export const WorkspaceState = oneOf("none", "cloning", "ready", "failed");
 

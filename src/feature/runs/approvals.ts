@@ -82,7 +82,7 @@ export function eachOnItsOwn<T extends { run_id: string }>(items: T[], act: (ite
 }
 
 const names = (steps: readonly string[]) => (steps.length > 0 ? steps.join(", ") : "the end of the run");
-const goOn = (steps: string[]): Effect => ({ outcome: "go_on", steps, says: `Goes on with ${names(steps)}.` });
+const goOn = (steps: string[]): Effect => ({ outcome: "go_on", steps, says: `Continues with ${names(steps)}.` });
 const goTo = (step: string): Effect => ({ outcome: "go_to", steps: [step], says: `Goes to ${step}.` });
 
 function effectsOf(definition: PipelineDefinition, step: PipelineStep): { yes: Effect; no: Effect } {

@@ -109,7 +109,7 @@ export function createTaskExecution(deps: TaskExecutionDeps): TaskExecution {
     if (state.status === "waiting" && row.status !== "review")
       rules.move(row, { status: "review", note: by("The run waits for a person.") });
     else if ((state.status === "running" || state.status === "queued") && row.status !== "in_progress")
-      rules.move(row, { status: "in_progress", note: by("The run goes on.") });
+      rules.move(row, { status: "in_progress", note: by("The run continues.") });
     else if (state.status === "failed")
       rules.move(row, { status: "failed", note: by(state.error ?? "The run failed.") });
     else if (state.status === "cancelled") {

@@ -48,7 +48,7 @@ describe("a command that is under way when the server is killed", () => {
   const data = mkdtempSync(join(tmpdir(), "skep-crash-"));
   afterAll(() => rmSync(data, { recursive: true, force: true }));
 
-  test("has ended once the next one is there; the model reads that it was interrupted and goes on", async () => {
+  test("has ended once the next one is there; the model reads that it was interrupted and continues", async () => {
     const script = layOut(data, {
       id: "long",
       steps: [{ id: "wait", agent: "noter", input: "Wait", outputs: ["said"] }],

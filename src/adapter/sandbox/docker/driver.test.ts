@@ -291,7 +291,7 @@ describe.skipIf(!docker)("starting a sandbox", () => {
   });
   afterAll(() => fixture.end());
 
-  test("from an image that is not there says how to load one, whether it may be pulled or not", async () => {
+  test("from an image that does not exist says how to load one, whether it may be pulled or not", async () => {
     const image = "127.0.0.1:1/no/such-image:1";
     for (const pull of [false, true]) {
       const { driver } = sandboxFixture({ docker: engine, defaultImage: image, pull });

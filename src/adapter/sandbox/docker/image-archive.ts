@@ -55,7 +55,7 @@ export function entryFault(kind: ArchiveKind, header: Header, seen: Set<string>)
 
 function duplicate(name: string, seen: Set<string>): string | undefined {
   const plain = posix.normalize(name);
-  if (seen.has(plain)) return "is there twice";
+  if (seen.has(plain)) return "occurs twice";
   seen.add(plain);
   return undefined;
 }

@@ -66,7 +66,7 @@ export function createProcessSandboxes(deps: ProcessSandboxDeps): SandboxDriver 
 
 const rootOf = ({ home }: SandboxSpec): Promise<string> =>
   realpath(home).catch(() => {
-    throw unavailable("workspace_missing", "The workspace's folder is not there.");
+    throw unavailable("workspace_missing", "The workspace's folder does not exist.");
   });
 
 function aboutOf(root: string, shell: boolean): SandboxAbout {

@@ -104,7 +104,7 @@ const GROUPS: Group[] = [
   {
     id: "retention",
     title: "Retention",
-    about: "How long is kept, in days. Empty: for ever.",
+    about: "How long is kept, in days. Empty: forever.",
     rows: [
       whole("llm_calls_days", "Model calls"),
       whole("api_usage_days", "API usage"),
