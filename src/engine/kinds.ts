@@ -39,7 +39,7 @@ const WORKS = { executionEnds: "complete", sessionEnds: "work", reads: "executio
 /** Turns of a person and replies, for as long as the person likes. */
 const TURN_BY_TURN = { executionEnds: "reply", sessionEnds: "person", reads: "session", listed: "open" } as const;
 
-export const KINDS = {
+const KINDS = {
   /** A step of a pipeline; each attempt is an execution. */
   pipeline: { ...WORKS, startedBy: "run", tools: WORK_TOOLS, purpose: "pipeline" },
   /** A command of a pipeline: no model, no tools, and no agent but the one whose sandbox it borrows. */

@@ -79,7 +79,7 @@ const answersOf = ({ responses = {} }: Operation): Media[] =>
 const answerOf = (operation: Operation): Media | undefined => answersOf(operation)[0];
 
 /** The element of `{items, next_cursor}`. */
-export function itemOf(schema: Schema | undefined): Schema | undefined {
+function itemOf(schema: Schema | undefined): Schema | undefined {
   const properties = schema?.["properties"];
   if (!isSchema(properties) || !("next_cursor" in properties) || !isSchema(properties["items"])) return undefined;
   const item = properties["items"]["items"];

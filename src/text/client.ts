@@ -17,7 +17,7 @@ export interface TextLimits {
   idleMs: number;
 }
 
-export const DEFAULT_TEXT_LIMITS: TextLimits = {
+const DEFAULT_TEXT_LIMITS: TextLimits = {
   timeoutMs: 10_000,
   memoryBytes: 768 * 1024 * 1024,
   idleMs: 60_000,

@@ -35,7 +35,7 @@ export interface HostRepository {
 }
 
 /** What somebody may do in a repository, ascending. */
-export const PERMISSIONS = ["none", "read", "write", "admin"] as const;
+const PERMISSIONS = ["none", "read", "write", "admin"] as const;
 export type Permission = (typeof PERMISSIONS)[number];
 
 export interface HostIssue {

@@ -10,7 +10,7 @@ const shown = (value: unknown) => plain(typeof value === "string" ? value : JSON
 const indented = (text: string): string => text.trimEnd().replaceAll("\n", "\n    ");
 
 /** A run that somebody stopped following. @param ownServer whether its server ends with this command. */
-export const leftText = ({ id, status }: RunView, ownServer: boolean): string =>
+const leftText = ({ id, status }: RunView, ownServer: boolean): string =>
   `left ${id} ${status}; ${ownServer ? "it continues when a server starts on this data folder" : "it continues"}`;
 
 /** @param client knows where the work is, if that is on this machine. */

@@ -12,7 +12,7 @@ import { terminalOnboarding } from "./terminal-onboarding.ts";
 
 const SHOWN = 50;
 
-export const onboardings: Resource = {
+const onboardings: Resource = {
   name: "onboard",
   one: "session",
   about: "be asked what you want to build, by four interviewers, until it is a project with vision and tasks",

@@ -63,7 +63,7 @@ function hoursOf(text: string): number | null {
 const TASK_STYLES: Readonly<Record<string, Style>> = {
   ...{ in_progress: "cyan", review: "yellow", blocked: "red", done: "green" },
 };
-export const taskStyle = (status: string): Style | undefined => TASK_STYLES[status] ?? statusStyle(status);
+const taskStyle = (status: string): Style | undefined => TASK_STYLES[status] ?? statusStyle(status);
 
 const listPathOf = ({ path, item }: Call): string => path.slice(0, -(encodeURIComponent(item["id"]).length + 1));
 

@@ -36,11 +36,11 @@ const visits = Type.Integer({
 
 const goto = closed({ goto: slug("Step to go to."), max_visits: Type.Optional(visits) }, "Continue at another step.");
 
-export const ON_FAILURE = Type.Union([Type.Literal("fail"), Type.Literal("retry"), Type.Literal("continue"), goto], {
+const ON_FAILURE = Type.Union([Type.Literal("fail"), Type.Literal("retry"), Type.Literal("continue"), goto], {
   description: "What a failure means: fail the run (default), try again, continue, or go to a step.",
 });
 
-export const ROUTE = closed(
+const ROUTE = closed(
   {
     on: variable("Output of this step that decides."),
     to: Type.Record(Type.String({ minLength: 1, maxLength: 256 }), slug("Step to go to."), {

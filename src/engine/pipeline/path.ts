@@ -1,7 +1,7 @@
 /** Dotted paths of templates and conditions: reading plain data by own properties only. */
 
 /** At most this many parts: `steps.design.outputs.tasks.0.title` has six. */
-export const PATH_PARTS = 16;
+const PATH_PARTS = 16;
 
 const PART = /^[A-Za-z0-9_-]{1,64}$/;
 /** Parts of every object of the language, never of our data. */

@@ -114,7 +114,7 @@ async function* masked(chunks: Chunks, masking: Pick<Masking, "stream">): Chunks
 }
 
 /** Whole lines of each stream, in order; a line without end is cut. */
-export async function* toLines(chunks: Chunks): AsyncGenerator<LogLine> {
+async function* toLines(chunks: Chunks): AsyncGenerator<LogLine> {
   const rest = new Map<string, string>();
   for await (const { stream, text } of chunks) {
     const lines = ((rest.get(stream) ?? "") + text).split("\n");

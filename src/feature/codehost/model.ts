@@ -4,7 +4,7 @@ import { LIMITS } from "../../core/limits.ts";
 import { oneOf, orNull, Time } from "../../core/schema.ts";
 
 const strict = { additionalProperties: false } as const;
-export const HostError = t.Object({ code: t.String(), message: t.String() });
+const HostError = t.Object({ code: t.String(), message: t.String() });
 const Kind = oneOf("github", "gitea");
 
 export const HostRepository = t.Object(

@@ -26,7 +26,7 @@ export interface EventDeps {
 }
 
 /** What a caller may see: users their own and what belongs to nobody, executions their own, administrators all. */
-export function mayReadEvent(caller: Caller, event: Pick<SkepEvent, "session_id" | "user_id">): boolean {
+function mayReadEvent(caller: Caller, event: Pick<SkepEvent, "session_id" | "user_id">): boolean {
   if (caller.admin) return true;
   if (caller.execution) return event.session_id === caller.execution.sessionId;
   return event.user_id === undefined || event.user_id === caller.userId;

@@ -24,7 +24,7 @@ const symbolFields = {
   signature: t.String(),
   doc: t.String(),
 } satisfies TProperties;
-export const GraphSymbol = t.Object(symbolFields);
+const GraphSymbol = t.Object(symbolFields);
 export const Related = t.Object({
   ...symbolFields,
   line: t.Optional(Line),
@@ -63,7 +63,7 @@ const Skipped = t.Array(t.Object({ path: t.String(), reason: t.String() }), { de
 const Failed = t.Array(t.Object({ path: t.String(), error: t.String() }));
 const Counts = t.Record(t.String(), t.Integer());
 
-export const IndexState = oneOf("not_indexed", "indexing", "ready", "stale", "failed");
+const IndexState = oneOf("not_indexed", "indexing", "ready", "stale", "failed");
 export const GraphStatus = t.Object({
   state: IndexState,
   nodes: t.Integer(),

@@ -9,7 +9,7 @@ import { oneOf, orNull } from "../../core/schema.ts";
 export const RESERVED_IDS: ReadonlySet<string> = new Set(["logs", "import", "oauth", "config"]);
 export const EVERY_AGENT = "*";
 
-export const Transport = oneOf("stdio", "http", "sse");
+const Transport = oneOf("stdio", "http", "sse");
 export const ServerStatus = oneOf("configuring", "running", "error", "stopped");
 export type ServerStatus = Static<typeof ServerStatus>;
 

@@ -50,7 +50,7 @@ function toolOf(
 const SHOWN_FAULTS = 5;
 
 /** Why a structured answer is not what the tool's approved description promises; undefined when it is. */
-export async function outputFault(
+async function outputFault(
   schema: Record<string, unknown> | undefined,
   { isError, structuredContent }: CallResult,
   faultsOf: (schema: object, value: unknown) => Promise<string[]>,

@@ -45,7 +45,7 @@ function timeOf(value: unknown): string | undefined {
   return Number.isFinite(ms) ? timestamp(ms) : undefined;
 }
 
-export function linksIn(text: string): string[] {
+function linksIn(text: string): string[] {
   return [...text.matchAll(/\[\[([^[\]|\n]{1,200})(?:\|[^[\]\n]{0,200})?\]\]/g)].map(([, to]) => to!.trim());
 }
 

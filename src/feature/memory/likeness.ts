@@ -37,7 +37,7 @@ const stem = (word: string): string => {
   return word.replace(/(?<=..)ies$/, "y").replace(/(?<=[^s])s$/, "");
 };
 /** Words in order, as they are compared. */
-export const stemsOf = (text: string): string[] =>
+const stemsOf = (text: string): string[] =>
   (
     text
       .normalize("NFC")
@@ -49,7 +49,7 @@ export const stemsOf = (text: string): string[] =>
 export const stemSetOf = ({ title, content }: Said): Set<string> => new Set(stemsOf(`${title}\n${content}`));
 
 /** Of all words that are in either, the part that is in both. */
-export function likeness(a: ReadonlySet<string>, b: ReadonlySet<string>): number {
+function likeness(a: ReadonlySet<string>, b: ReadonlySet<string>): number {
   let common = 0;
   for (const word of a) if (b.has(word)) common++;
   return common / Math.max(1, a.size + b.size - common);

@@ -3,7 +3,7 @@ import { invalidField } from "../../core/errors.ts";
 import type { BoardColumn } from "./model.ts";
 
 /** Statuses with a meaning to the rules: every board has them. */
-export const BASIC_STATUSES = ["backlog", "ready", "in_progress", "review", "blocked", "done", "failed"] as const;
+const BASIC_STATUSES = ["backlog", "ready", "in_progress", "review", "blocked", "done", "failed"] as const;
 
 const column = (id: string, name: string, ...statuses: string[]): BoardColumn => ({
   ...{ id, name, statuses, wip_limit: null },

@@ -114,7 +114,7 @@ export const PulseRoutine = t.Object({
 });
 export type PulseRoutine = Static<typeof PulseRoutine>;
 
-export const TickStatus = oneOf("queued", "running", "succeeded", "failed", "cancelled", "missed", "skipped");
+const TickStatus = oneOf("queued", "running", "succeeded", "failed", "cancelled", "missed", "skipped");
 
 export const PulseTick = t.Object({
   id: t.String(),

@@ -2,7 +2,7 @@
 import { type Static, Type as t } from "@sinclair/typebox";
 import { orNull, Time } from "../../core/schema.ts";
 
-export const COMMENT_CHARACTERS = 10_000;
+const COMMENT_CHARACTERS = 10_000;
 const Line = t.Integer({ minimum: 1, maximum: 10_000_000, description: "From 1, in the file as it is on that side." });
 const Side = t.Union([t.Literal("new"), t.Literal("old")], {
   description: "`new`: the file as the run left it (default); `old`: as it was before.",

@@ -175,7 +175,7 @@ export function createTaskExecution(deps: TaskExecutionDeps): TaskExecution {
 }
 
 /** The next stages that one run does: a pipeline alone, or agents one after another. */
-export function stagesToRun(stages: readonly Stage[], completed: readonly string[]): Stage[] {
+function stagesToRun(stages: readonly Stage[], completed: readonly string[]): Stage[] {
   const open = stages.filter(({ stage, disposition }) => disposition !== "skip" && !completed.includes(stage));
   const [first] = open;
   if (!first) return [];

@@ -51,7 +51,7 @@ export async function pdfBlocks(
 }
 
 /** The source that knows most headings says which they are. */
-export function withHeadings(blocks: readonly PdfBlock[], outline: readonly OutlineEntry[]): Iterable<Block> {
+function withHeadings(blocks: readonly PdfBlock[], outline: readonly OutlineEntry[]): Iterable<Block> {
   const tagged = blocks.filter(({ level }) => level !== undefined).length;
   if (tagged > 0 && tagged >= outline.length) return blocks.map(({ text, page, level }) => ({ text, page, level }));
   return outline.length > 0 ? byOutline(blocks, outline) : bySize(blocks);

@@ -134,7 +134,7 @@ function SignOn() {
 }
 
 /** The very first start where others can get in: the person who has the token from the server's log makes the account. */
-export function FirstAdministrator({ onDone }: { onDone(): Promise<void> }) {
+function FirstAdministrator({ onDone }: { onDone(): Promise<void> }) {
   const [error, setError] = useState<unknown>();
   const [busy, setBusy] = useState(false);
   const submit = async (event: FormEvent<HTMLFormElement>) => {
