@@ -1,4 +1,4 @@
-/** Shown until there is a first run: what to do, in order, with what is done already ticked. */
+/** Shown until there is a project: what to do, in order, with what is done already ticked. */
 import { ArrowRight, CircleCheck, CircleDashed } from "lucide-react";
 import { type ReactNode, useState } from "react";
 import { Link, useLocation } from "wouter";
@@ -11,7 +11,8 @@ import { CliLine, Section } from "../../ui/page.tsx";
 /** The run that shows what a run is. */
 export const EXAMPLE = { pipeline_id: "hello", task_description: "Greet me, and say in one sentence what Skep is." };
 
-export function FirstSteps() {
+/** @param seen the example was started already. */
+export function FirstSteps({ seen }: { seen: boolean }) {
   const admin = useAdmin();
   const [, navigate] = useLocation();
   const [error, setError] = useState<unknown>();
@@ -54,14 +55,14 @@ export function FirstSteps() {
           </Step>
         )}
         <Step
-          done={false}
+          done={seen}
           title="See a run"
           about="A small example: one agent, a few seconds. You see every word, tool call and cent."
         >
-          <Button kind={real || !admin ? "primary" : "plain"} busy={busy} onClick={start}>
-            Start the example
+          <Button kind={seen ? "quiet" : real || !admin ? "primary" : "plain"} busy={busy} onClick={start}>
+            {seen ? "Start it again" : "Start the example"}
           </Button>
-          <CliLine line='skep run hello "Greet me" --follow' />
+          {!seen && <CliLine line='skep run hello "Greet me" --follow' />}
         </Step>
         <Step
           done={false}
@@ -72,7 +73,9 @@ export function FirstSteps() {
             <ButtonLink kind="quiet" href="/onboarding?new=1">
               Begin with a talk
             </ButtonLink>
-            <ButtonLink href="/projects">Add a project</ButtonLink>
+            <ButtonLink href="/projects?new=1" kind={seen ? "primary" : "plain"}>
+              Add a project
+            </ButtonLink>
           </div>
         </Step>
       </ol>
