@@ -71,7 +71,7 @@ export function FirstSteps({ seen }: { seen: boolean }) {
         >
           <div className="flex flex-wrap justify-end gap-2">
             <ButtonLink kind="quiet" href="/onboarding?new=1">
-              Begin with a talk
+              Start with onboarding
             </ButtonLink>
             <ButtonLink href="/projects?new=1" kind={seen ? "primary" : "plain"}>
               Add a project
