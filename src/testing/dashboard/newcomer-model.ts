@@ -75,7 +75,8 @@ const STEPS: [sentence: string, turns: (asked: string) => Turns][] = [
   ["Say in the manual", () => [complete({ summary: "The manual has a section on discounts." }, "Written.")]],
 ];
 
-const HELLO = { summary: "An empty folder.", file: "HELLO.md", verdict: "approved", feedback: "" };
+/** What the example's steps give. */
+export const HELLO = { summary: "An empty folder.", file: "HELLO.md", verdict: "approved", feedback: "" };
 
 /** What was asked last, and how many tools were used since. */
 function turnOf(body: unknown): { asked: string; turn: number } {

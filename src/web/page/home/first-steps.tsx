@@ -2,11 +2,12 @@
 import { ArrowRight, CircleCheck, CircleDashed } from "lucide-react";
 import { type ReactNode, useState } from "react";
 import { Link, useLocation } from "wouter";
-import { api, client, must } from "../../api/client.ts";
+import { client, must } from "../../api/client.ts";
 import { useAdmin } from "../../shell/session.tsx";
 import { Button, ButtonLink } from "../../ui/button.tsx";
 import { ProblemNote } from "../../ui/note.tsx";
 import { CliLine, Section } from "../../ui/page.tsx";
+import { useModelInUse } from "../setup/model-in-use.ts";
 
 /** The run that shows what a run is. */
 export const EXAMPLE = { pipeline_id: "hello", task_description: "Greet me, and say in one sentence what Skep is." };
@@ -17,8 +18,7 @@ export function FirstSteps({ seen }: { seen: boolean }) {
   const [, navigate] = useLocation();
   const [error, setError] = useState<unknown>();
   const [busy, setBusy] = useState(false);
-  const models = api.useQuery("get", "/v1/models", { params: { query: { limit: 200 } } });
-  const real = models.data?.items.some(({ id }) => !id.startsWith("demo/")) ?? false;
+  const real = useModelInUse();
   const start = async () => {
     setBusy(true);
     setError(undefined);

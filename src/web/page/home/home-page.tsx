@@ -27,10 +27,9 @@ export default function HomePage() {
   const recent = api.useQuery("get", "/v1/runs", { params: { query: { limit: 5 } } });
   const projects = api.useQuery("get", "/v1/projects", { params: { query: { limit: 1 } } });
   const nothing = recent.data?.items.length === 0;
-  // Until there is a project, or work that needs none.
-  const begins =
-    projects.data?.items.length === 0 &&
-    (recent.data?.items.every(({ pipeline_id }) => pipeline_id === EXAMPLE.pipeline_id) ?? false);
+  // Until there is a run; after the example also until there is a project.
+  const examples = recent.data?.items.every(({ pipeline_id }) => pipeline_id === EXAMPLE.pipeline_id) ?? false;
+  const begins = nothing || (examples && projects.data?.items.length === 0);
   return (
     <>
       <PageHeader

@@ -9,6 +9,7 @@ import { fieldsOf } from "../../ui/form.tsx";
 import { plural } from "../../ui/format.ts";
 import { Await, ProblemNote } from "../../ui/note.tsx";
 import { TestResult } from "../providers/provider-dialog.tsx";
+import { inUse } from "./model-in-use.ts";
 
 type Provider = Schemas["Provider"];
 type Tested = Schemas["TestProviderAnswer"];
@@ -32,15 +33,15 @@ export function ChooseModel() {
       </p>
       <Await query={providers} rows={2}>
         {({ items }) => {
-          const ready = items.filter(({ configured, enabled, kind }) => configured && enabled && kind !== "scripted");
+          const ready = items.filter(inUse);
           return (
             <>
               {ready.length > 0 && (
                 <p role="status" className="mb-3 rounded-md bg-ok-soft px-3 py-2">
-                  Ready: {ready.map(({ name, default: model }) => (model ? `${name} (${model})` : name)).join(", ")}.
+                  Ready: {ready.map(({ name, default: model }) => `${name} (${model})`).join(", ")}.
                 </p>
               )}
-              <Ollama chosen={ready.some(({ id, default: model }) => id === OLLAMA && model !== null)} />
+              <Ollama chosen={ready.some(({ id }) => id === OLLAMA)} />
               <Provided ready={ready.length > 0}>
                 <ProviderKey providers={items.filter(({ kind }) => kind !== "scripted")} />
               </Provided>
