@@ -81,7 +81,6 @@ export function eachOnItsOwn<T extends { run_id: string }>(items: T[], act: (ite
   });
 }
 
-
 function effectsOf(definition: PipelineDefinition, step: PipelineStep): { yes: Effect; no: Effect } {
   const nameOf = (id: string) => definition.steps.find((one) => one.id === id)?.name ?? id;
   const goOn = (steps: string[]): Effect => {

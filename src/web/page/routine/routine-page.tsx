@@ -39,9 +39,7 @@ function RoutineView({ routine }: { routine: Routine }) {
   return (
     <>
       <Header routine={routine} onStarted={setTick} />
-      {routine.blocked && routine.enabled && (
-        <Blocked agent={routine.agent_id} {...routine.blocked} />
-      )}
+      {routine.blocked && routine.enabled && <Blocked agent={routine.agent_id} {...routine.blocked} />}
       <FactRow
         facts={[
           ["When", scheduleText(routine.schedule)],
