@@ -122,7 +122,7 @@ interface Trial {
 function ownSources(): Record<string, string> {
   const root = join(import.meta.dir, "../..");
   const paths = (readdirSync(root, { recursive: true }) as string[]).filter(
-    (path) => /^(graph|core)\/[^/]*(\/[^/]*)?\.ts$/.test(path) && !path.includes("fixtures"),
+    (path) => /^(graph|core)\/.*\.ts$/.test(path) && !path.includes("fixtures"),
   );
   return Object.fromEntries(paths.map((path) => [`src/${path}`, readFileSync(join(root, path), "utf8")]));
 }
