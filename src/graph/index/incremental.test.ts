@@ -129,7 +129,7 @@ function ownSources(): Record<string, string> {
 
 const TRIALS: Record<string, () => Trial> = {
   "made for it": () => ({ files: START, rounds: 12, edits: [edit] }),
-  "of real sources": () => ({ files: ownSources(), rounds: 4, edits: [edit, scramble, scramble, scramble] }),
+  "of real sources": () => ({ files: ownSources(), rounds: 3, edits: [edit, scramble, scramble, scramble] }),
 };
 
 for (const [name, make] of Object.entries(TRIALS)) {
