@@ -3,6 +3,7 @@ import type { SymbolLabel } from "../../model.ts";
 import type { Place } from "../block-walk.ts";
 import { BindingKind, Expr, HeritageKind, ImportKind, ScopeKind, SymbolFlag, Type } from "../fact-layout.ts";
 import type { DecoratorInput } from "../facts-builder.ts";
+import { EVERYWHERE } from "../language.ts";
 import { CSharpLocals } from "./locals.ts";
 
 const LABELS: Record<string, SymbolLabel> = {
@@ -105,7 +106,8 @@ export class CSharpWalk extends CSharpLocals {
     // `global using` holds for the whole project.
     const everywhere = tree.childOfKind(node, "global") >= 0;
     const statement = this.importStatement(node, path, at.scope);
-    if (alias < 0) facts.import(ImportKind.Wildcard, path, everywhere ? "**" : "*", "", line, at.scope, statement);
+    if (alias < 0)
+      facts.import(ImportKind.Wildcard, path, everywhere ? EVERYWHERE : "*", "", line, at.scope, statement);
     else {
       const cut = path.lastIndexOf(".");
       facts.import(
@@ -337,12 +339,12 @@ export class CSharpWalk extends CSharpLocals {
           this.local(this.field(parameter, "name"), inside, this.type(tree.child(parameter, "type"), inside), -1, true);
     if (value >= 0) {
       if (tree.kind(value) === "arrow_expression_clause") this.body(value, inside);
-      else this.initial(value, inside, facts.symbolColumn(symbol, "type"));
+      else this.initial(value, inside, facts.symbols.type(symbol));
     }
     if (accessors < 0) return;
     for (const accessor of tree.namedChildren(accessors)) {
       const scope = this.block(inside);
-      this.local("value", scope, facts.symbolColumn(symbol, "type"), -1, true);
+      this.local("value", scope, facts.symbols.type(symbol), -1, true);
       this.body(tree.child(accessor, "body"), scope);
     }
   }
