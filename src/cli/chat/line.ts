@@ -6,7 +6,7 @@ import { Writable } from "node:stream";
 import { credentialsPath } from "../server/credentials.ts";
 
 export interface InputLine {
-  /** The next line; undefined: the person leaves. @param draft is there already, to be changed. */
+  /** The next line; undefined: the person leaves. @param draft text to start with. */
   next(prompt: string, draft?: string): Promise<string | undefined>;
   /** What Ctrl-C does while no line is asked for. */
   onInterrupt(handle: () => void): void;

@@ -160,7 +160,7 @@ function GroupForm({ group, tagged }: { group: Group; tagged: Tagged<Settings> }
           const body = { [group.id]: own } as Body;
           await must(client.PUT("/v1/settings", { body, ...ifMatch(tagged.etag) }));
           notify("Saved.");
-          // What may be spent stands on the pages of usage and Home as well.
+          // What may be spent is on the pages of usage and Home as well.
           await refresh("/v1/settings", "/v1/usage");
         }}
       >
