@@ -7,6 +7,9 @@ if (first === "graph-worker") {
 } else if (first === "text-worker") {
   const { runTextWorker } = await import("./text/worker.ts");
   runTextWorker();
+} else if (first === "backup-worker") {
+  const { runBackupWorker } = await import("./store/backup-worker.ts");
+  runBackupWorker();
 } else if (first === "extract") {
   const { runExtract } = await import("./text/extract/run.ts");
   await runExtract(rest[0] ?? "", rest[1] ?? "");

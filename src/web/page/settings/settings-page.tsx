@@ -112,6 +112,7 @@ const GROUPS: Group[] = [
       whole("onboarding_days", "Onboarding left alone"),
       whole("notifications_days", "Notifications"),
       whole("jobs_days", "Background work"),
+      whole("backups_days", "Backups made here, but the newest"),
       whole("merged_branches_days", "Merged branches of runs"),
     ],
   },
