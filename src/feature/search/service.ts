@@ -74,11 +74,11 @@ export function createSearch(deps: SearchDeps) {
       ...projects.map((one) => found("project", one.id, one.name, one.description)),
     ];
   };
-  /** Talks by their title, the latest first. */
-  const talksWith = (words: string[], limit: number, caller: Caller): Found[] =>
+  /** Chats by their title, the latest first. */
+  const chatsWith = (words: string[], limit: number, caller: Caller): Found[] =>
     deps.chat
       .titled(words, limit, caller)
-      .map(({ id, title, agent_id, project_id }) => found("talk", id, title ?? "", agent_id, { agent_id, project_id }));
+      .map(({ id, title, agent_id, project_id }) => found("chat", id, title ?? "", agent_id, { agent_id, project_id }));
   const memoriesWith = (words: string[], limit: number, caller: Caller): Found[] =>
     deps.memory
       .searchWords(words.join(" "), limit, caller)
@@ -141,7 +141,7 @@ export function createSearch(deps: SearchDeps) {
         ...namedWith(words, limit, wanted),
         ...(wanted("run") ? runsWith(words, limit, caller) : []),
         ...(wanted("task") ? tasksWith(words, limit) : []),
-        ...(wanted("talk") ? talksWith(words, limit, caller) : []),
+        ...(wanted("chat") ? chatsWith(words, limit, caller) : []),
         ...(wanted("memory") ? memoriesWith(words, limit, caller) : []),
         ...(wanted("document") ? documentsWith(words, limit, caller) : []),
         ...(wanted("symbol") ? await symbolsWith(words, limit) : []),
