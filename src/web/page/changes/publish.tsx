@@ -22,8 +22,10 @@ export function Publish({ run }: { run: Run }) {
     { params: { path: { id: run.project_id ?? "" } } },
     { enabled: run.project_id !== null },
   );
+  const host = api.useQuery("get", "/v1/codehost/status");
   // A run without one answers 404, which is no error here.
-  const pull = api.useQuery("get", "/v1/runs/{id}/pull-request", { params }, { retry: false });
+  const asked = { retry: false, enabled: host.data?.connected === true };
+  const pull = api.useQuery("get", "/v1/runs/{id}/pull-request", { params }, asked);
   if (!run.branch || !project.data?.repository) return null;
   const { number, url, pull_state, state, error } = pull.data ?? {};
   return (
