@@ -77,16 +77,14 @@ export function AgentField({ name = "agent_id", label = "Agent", ...rest }: Pick
   return <PickerField options={options} name={name} label={label} {...rest} />;
 }
 
-type ProjectPicker = Picker & { byName?: boolean };
-
-/** @param byName whether the field holds the project's name rather than its id. */
+/** @param byName its value is the project's name instead of its id. */
 export function ProjectField({
   name = "project_id",
   label = "Project",
   none = "None",
-  byName,
+  byName = false,
   ...rest
-}: ProjectPicker) {
+}: Picker & { byName?: boolean }) {
   const { data } = api.useQuery("get", "/v1/projects", many);
   const options = data?.items.map(({ id, name }) => ({ value: byName ? name : id, label: name }));
   return <PickerField options={options} name={name} label={label} none={none} {...rest} />;

@@ -11,7 +11,7 @@ import { Table } from "../../ui/table.tsx";
 import { ApprovalCard } from "../runs/approval-card.tsx";
 import { RUN_COLUMNS } from "../runs/run-columns.tsx";
 import { AnswerSeveral } from "./answer-several.tsx";
-import { FirstSteps } from "./first-steps.tsx";
+import { EXAMPLE, FirstSteps } from "./first-steps.tsx";
 
 const DAY_MS = 86_400_000;
 
@@ -27,7 +27,11 @@ export default function HomePage() {
   });
   const recent = api.useQuery("get", "/v1/runs", { params: { query: { limit: 5 } } });
   const [several, setSeveral] = useState(false);
+  const projects = api.useQuery("get", "/v1/projects", { params: { query: { limit: 1 } } });
   const nothing = recent.data?.items.length === 0;
+  // Until there is a run; after the example also until there is a project.
+  const examples = recent.data?.items.every(({ pipeline_id }) => pipeline_id === EXAMPLE.pipeline_id) ?? false;
+  const begins = nothing || (examples && projects.data?.items.length === 0);
   return (
     <>
       <PageHeader
@@ -39,7 +43,7 @@ export default function HomePage() {
         }
       />
       <Today />
-      {nothing && <FirstSteps />}
+      {begins && <FirstSteps seen={!nothing} />}
       <Await query={waiting} rows={1}>
         {({ items }) =>
           items.length > 0 && (

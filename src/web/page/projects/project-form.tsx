@@ -1,5 +1,5 @@
 /** A project, added or changed. */
-import { useLocation } from "wouter";
+import { Link, useLocation } from "wouter";
 import { client, fieldError, must, type Schemas } from "../../api/client.ts";
 import { refresh } from "../../api/queries.ts";
 import { useAction } from "../../ui/action.ts";
@@ -68,6 +68,17 @@ export function EditProject({ project, onClose }: { project: Project; onClose():
   );
 }
 
+const NEW_REPOSITORY = (
+  <>
+    Its address, as “Clone” shows it at your code host: https or ssh, without credentials. A private one is reached by
+    connecting the{" "}
+    <Link href="/code-host" className="underline">
+      code host
+    </Link>
+    . Left empty, the project begins with an empty repository.
+  </>
+);
+
 function ProjectFields({ project, error }: { project: Partial<Project>; error: unknown }) {
   const known = project.id !== undefined;
   return (
@@ -77,11 +88,7 @@ function ProjectFields({ project, error }: { project: Partial<Project>; error: u
       </Field>
       <Field
         label="Repository"
-        hint={
-          known
-            ? "A new address is cloned again."
-            : "https or ssh, without credentials in the address. Left empty, agents work in an empty folder."
-        }
+        hint={known ? "A new address is cloned again." : NEW_REPOSITORY}
         error={fieldError(error, "repository")}
       >
         <Input

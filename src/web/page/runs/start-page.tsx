@@ -72,6 +72,18 @@ function StartForm({ pipelines }: { pipelines: Pipeline[] }) {
       setBusy(false);
     }
   };
+  const inputField = ([name, { description, required, default: preset }]: [string, InputSpec]) => (
+    <Field
+      key={`${id} ${name}`}
+      label={required ? `${name} (needed)` : name}
+      hint={description}
+      error={fieldError(error, `inputs/${name}`)}
+    >
+      <Input name={`input:${name}`} required={required && !preset} defaultValue={preset ?? ""} />
+    </Field>
+  );
+  const needed = inputs.filter(([, { required }]) => required);
+  const optional = inputs.filter(([, { required }]) => !required);
   return (
     <Panel className="p-4">
       <form onSubmit={start}>
@@ -95,27 +107,21 @@ function StartForm({ pipelines }: { pipelines: Pipeline[] }) {
             }}
           />
         </Field>
-        {inputs.map(([name, { description, required, default: preset }]) => (
-          <Field
-            key={`${id} ${name}`}
-            label={required ? `${name} (needed)` : name}
-            hint={description}
-            error={fieldError(error, `inputs/${name}`)}
-          >
-            <Input name={`input:${name}`} required={required && !preset} defaultValue={preset ?? ""} />
-          </Field>
-        ))}
+        {needed.map(inputField)}
         <ProjectField
-          name="project_name"
           byName
+          name="project_name"
           none="None: an empty folder"
           hint="Its repository is where the agents work, on a branch of the run."
-          error={error}
           defaultValue={params.get("project")}
+          error={error}
         />
         <details className="mb-3" open={dry}>
-          <summary className="text-sm text-dim hover:text-ink">Guidance, model, budget</summary>
+          <summary className="text-sm text-dim hover:text-ink">
+            {optional.length > 0 ? "Guidance, model, budget, options of the pipeline" : "Guidance, model, budget"}
+          </summary>
           <div className="mt-3">
+            {optional.map(inputField)}
             <Field label="Guidance for every step" error={fieldError(error, "human_context")}>
               <TextArea name="human_context" rows={2} />
             </Field>

@@ -160,7 +160,8 @@ function GroupForm({ group, tagged }: { group: Group; tagged: Tagged<Settings> }
       throw thrown;
     }
     notify("Saved.");
-    await refresh("/v1/settings");
+    // What may be spent stands on the pages of usage and Home as well.
+    await refresh("/v1/settings", "/v1/usage");
   };
   const unknown = Object.keys(values).filter((name) => !rows.some((row) => row.name === name));
   return (
