@@ -22,7 +22,7 @@ export function Publish({ run }: { run: Run }) {
     { params: { path: { id: run.project_id ?? "" } } },
     { enabled: run.project_id !== null },
   );
-  const host = api.useQuery("get", "/v1/codehost/status");
+  const host = api.useQuery("get", "/v1/codehost/app/status");
   // A run without one answers 404, which is no error here.
   const asked = { retry: false, enabled: host.data?.connected === true };
   const pull = api.useQuery("get", "/v1/runs/{id}/pull-request", { params }, asked);
