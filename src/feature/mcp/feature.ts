@@ -74,7 +74,7 @@ export const mcp = defineFeature(
         ...{ ...values.open(row.sealed_env), ...values.open(row.sealed_headers) },
         oauth_client_secret: values.secretOf(row.sealed_oauth),
       });
-    let stopped = false;
+    const stopped = new AbortController();
     return {
       service,
       routes: () => mcpRoutes(base, service, logs).use(loginRoutes(base, { logins, site: deps.site, clientMetadata })),
@@ -83,12 +83,12 @@ export const mcp = defineFeature(
       async resume() {
         await sweepServerProcesses(instanceId);
         if (deps.docker) await sweepServerContainers({ docker: deps.docker, instanceId }).catch(() => {});
-        if (stopped) return;
+        if (stopped.signal.aborted) return;
         connections.start();
         log.debug({ sandbox: config.sandbox }, "tool servers are being started");
       },
       async stop() {
-        stopped = true;
+        stopped.abort();
         await connections.stop();
         await containers?.networks.close();
       },
