@@ -65,7 +65,8 @@ describe.skipIf(process.platform !== "linux")("A38: bodies that never end", () =
       ...{ path: STRANGERS[index % 4]!, announced: MIB, sent: MIB - 1, headers: elsewhere() },
     }));
     const grown = memoryMib() - before;
-    expect(await endings(connections)).toEqual([413]);
+    // The kernel may throw the answer away with the body that nobody read (0).
+    expect((await endings(connections)).filter((status) => status !== 0)).toEqual([413]);
     expect(grown).toBeLessThan(64);
     expect((await server.request("GET", "/healthz")).status).toBe(200);
   });
