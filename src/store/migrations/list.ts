@@ -50,6 +50,7 @@ import lifecycle from "./0290-lifecycle.sql" with { type: "text" };
 import preferences from "./0300-preferences.sql" with { type: "text" };
 import textSearch from "./0310-text-search.sql" with { type: "text" };
 import runDefinitions from "./0311-run-definitions.sql" with { type: "text" };
+import listIndexes from "./0312-list-indexes.sql" with { type: "text" };
 
 export interface Migration {
   name: string;
@@ -110,4 +111,5 @@ export const MIGRATIONS: readonly Migration[] = [
   { name: "0103-approvals", sql: approvals },
   { name: "0310-text-search", sql: textSearch },
   { name: "0311-run-definitions", sql: runDefinitions },
+  { name: "0312-list-indexes", sql: listIndexes },
 ];
