@@ -169,6 +169,7 @@ function lazy(
       bringBack: async () => (isOpen() ? (await open()).workspace.bringBack() : undefined),
     },
     exec: async (argv, options) => (await open()).exec(argv, { ...options, env: { ...env, ...options.env } }),
+    freeze: async () => (isOpen() ? (await open()).freeze() : undefined),
     isAlive: async () => isOpen() && (await open()).isAlive(),
     stop: async () => (isOpen() ? (await open()).stop() : undefined),
   };

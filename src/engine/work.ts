@@ -58,9 +58,12 @@ export async function workOn(
     const { sandbox, open } = lease;
     const ending = await work({ execution, ports, spec, sandbox, open, masker: masking, signal, aside });
     await lease.sandbox.workspace.bringBack();
-    await lease.release(takesTurns);
-    lease = undefined;
+    if (takesTurns) {
+      await lease.release(true);
+      lease = undefined;
+    } else await lease.sandbox.freeze();
     await ports.workspaces.commit(execution, ending.text);
+    // Nobody waits for the sandbox to be taken apart; a crash before that leaves it to the sweep.
     rows.finish(execution, ending);
   } catch (error) {
     const reason = signal.aborted ? signal.reason : error;

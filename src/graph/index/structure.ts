@@ -4,7 +4,7 @@
  */
 import { CodeGraph, type EdgeColumns, type NodeColumns } from "../code-graph.ts";
 import { GrowingInts } from "../growing-ints.ts";
-import { ATTACH, EXPORT, ExportKind, SYMBOL, SymbolFlag, TYPE, Type } from "../language/fact-layout.ts";
+import { ExportKind, SymbolFlag, Type } from "../language/fact-layout.ts";
 import { dirname } from "../language/paths.ts";
 import {
   EDGE_TYPES,
@@ -142,15 +142,15 @@ export function addSymbols(builder: GraphBuilder, repo: Repository, file: number
   const text = (index: number) => (index < 0 ? "" : strings[index]!);
   const exported = exportedNames(repo, file);
   const owners = writtenOwners(repo, file);
-  for (let at = 0, row = 0; at < symbols.length; at += SYMBOL.size, row++) {
-    const parent = symbols[at + SYMBOL.parent]!;
-    const name = strings[symbols[at + SYMBOL.name]!]!;
+  for (let row = 0; row < symbols.length; row++) {
+    const parent = symbols.parent(row);
+    const name = strings[symbols.name(row)]!;
     const around = parent < 0 ? "" : qualifiedOf[parent]!;
     // A member that is defined in a name space rather than in its type is still called after its type.
-    const apart = parent < 0 || symbols[parent * SYMBOL.size + SYMBOL.label] === NAMESPACE;
+    const apart = parent < 0 || symbols.label(parent) === NAMESPACE;
     const owner = apart ? (owners.get(row) ?? "") : "";
     const outer = around !== "" && owner !== "" ? `${around}.${owner}` : around || owner;
-    const flags = symbols[at + SYMBOL.flags]!;
+    const flags = symbols.flags(row);
     if (flags & SymbolFlag.Hidden) {
       qualifiedOf.push(outer);
       continue;
@@ -164,15 +164,15 @@ export function addSymbols(builder: GraphBuilder, repo: Repository, file: number
     const ordinal = (seen.get(key) ?? 0) + 1;
     seen.set(key, ordinal);
     builder.nodes.ordinal[node] = ordinal;
-    builder.nodes.startLine[node] = symbols[at + SYMBOL.startLine]!;
-    builder.nodes.endLine[node] = symbols[at + SYMBOL.endLine]!;
-    builder.nodes.signature[node] = text(symbols[at + SYMBOL.signature]!);
-    builder.nodes.doc[node] = text(symbols[at + SYMBOL.doc]!);
+    builder.nodes.startLine[node] = symbols.startLine(row);
+    builder.nodes.endLine[node] = symbols.endLine(row);
+    builder.nodes.signature[node] = text(symbols.signature(row));
+    builder.nodes.doc[node] = text(symbols.doc(row));
     const shared = flags & SymbolFlag.Exported || (parent < 0 && exported?.has(name));
     builder.nodes.exported[node] = shared ? 1 : 0;
     builder.addEdge("DEFINED_IN", node, file);
     let holder = parent;
-    while (holder >= 0 && symbolNodes[base + holder]! < 0) holder = symbols[holder * SYMBOL.size + SYMBOL.parent]!;
+    while (holder >= 0 && symbolNodes[base + holder]! < 0) holder = symbols.parent(holder);
     builder.addEdge("CONTAINS", holder < 0 ? file : symbolNodes[base + holder]!, node);
   }
 }
@@ -182,16 +182,15 @@ function writtenOwners(repo: Repository, file: number): Map<number, string> {
   const owners = new Map<number, string>();
   const { attaches, types, strings } = repo.facts(file);
   const nameOf = (row: number): string => {
-    const op = types[row * TYPE.size + TYPE.op];
-    if (op === Type.Ref) return strings[types[row * TYPE.size + TYPE.a]!]!;
+    const op = types.op(row);
+    if (op === Type.Ref) return strings[types.name(row)]!;
     if (op !== Type.Qualified) return "";
-    const left = types[row * TYPE.size + TYPE.a]!;
+    const left = types.qualifier(row);
     const outer = left < 0 ? "" : nameOf(left);
-    const name = strings[types[row * TYPE.size + TYPE.b]!]!;
+    const name = strings[types.member(row)]!;
     return outer === "" ? name : `${outer}.${name}`;
   };
-  for (let at = 0; at < attaches.length; at += ATTACH.size)
-    owners.set(attaches[at + ATTACH.symbol]!, nameOf(attaches[at + ATTACH.type]!));
+  for (let row = 0; row < attaches.length; row++) owners.set(attaches.symbol(row), nameOf(attaches.type(row)));
   return owners;
 }
 
@@ -200,8 +199,8 @@ function exportedNames(repo: Repository, file: number): Set<string> | undefined 
   const { exports, strings } = repo.facts(file);
   if (exports.length === 0) return undefined;
   const names = new Set<string>();
-  for (let at = 0; at < exports.length; at += EXPORT.size)
-    if (exports[at + EXPORT.kind] === ExportKind.Local) names.add(strings[exports[at + EXPORT.from]!]!);
+  for (let row = 0; row < exports.length; row++)
+    if (exports.kind(row) === ExportKind.Local) names.add(strings[exports.from(row)]!);
   return names;
 }
 

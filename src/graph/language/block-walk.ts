@@ -39,7 +39,7 @@ export interface Declared {
   bound?: boolean;
 }
 
-/** Fewest and most arguments of a call, as SYMBOL.arity has it. */
+/** Fewest and most arguments of a call, as a symbol's `arity` has it. */
 export function arity(required: number, most: number, variadic: boolean): number {
   return Math.min(required, 900) * 1000 + (variadic ? 999 : Math.min(most, 900));
 }
@@ -193,7 +193,7 @@ export abstract class BlockWalk {
 
   /** Opens the scope of a function symbol. */
   open(symbol: number, at: Place, thisScope = at.thisScope): Place {
-    const hidden = (this.facts.symbolColumn(symbol, "flags") & SymbolFlag.Hidden) !== 0;
+    const hidden = (this.facts.symbols.flags(symbol) & SymbolFlag.Hidden) !== 0;
     const scope = this.facts.scope(at.scope, ScopeKind.Function, symbol);
     return {
       scope,
@@ -207,7 +207,7 @@ export abstract class BlockWalk {
 
   /** Opens the scope of a class-like symbol: its members. */
   openClass(symbol: number, at: Place): Place {
-    const hidden = (this.facts.symbolColumn(symbol, "flags") & SymbolFlag.Hidden) !== 0;
+    const hidden = (this.facts.symbols.flags(symbol) & SymbolFlag.Hidden) !== 0;
     const scope = this.facts.scope(at.scope, ScopeKind.Class, symbol);
     return {
       scope,
@@ -259,8 +259,8 @@ export abstract class BlockWalk {
         ? this.lambda(argument, at, (parameter) => this.facts.expr(Expr.Contextual, row, i, parameter))
         : this.expression(argument, at),
     );
-    this.facts.setExpr(row, "b", this.facts.list(rows));
-    this.facts.setExpr(row, "c", this.facts.list(typeArgs));
+    this.facts.exprs.setArgs(row, this.facts.list(rows));
+    this.facts.exprs.setTypeArgs(row, this.facts.list(typeArgs));
   }
 
   /** A member that is called: where methods and fields have names of their own, a method is meant. */
@@ -297,10 +297,10 @@ export abstract class BlockWalk {
   /** A type row's class as a value: what is constructed, or stands before `::`. */
   protected classExpression(type: number): number {
     const { facts } = this;
-    if (facts.typeColumn(type, "op") === Type.Qualified)
-      return facts.expr(Expr.Member, this.classExpression(facts.typeColumn(type, "a")), facts.typeColumn(type, "b"));
-    return facts.typeColumn(type, "op") === Type.Ref
-      ? facts.expr(Expr.Name, facts.typeColumn(type, "a"), facts.typeColumn(type, "b"))
+    if (facts.types.op(type) === Type.Qualified)
+      return facts.expr(Expr.Member, this.classExpression(facts.types.qualifier(type)), facts.types.member(type));
+    return facts.types.op(type) === Type.Ref
+      ? facts.expr(Expr.Name, facts.types.name(type), facts.types.scope(type))
       : facts.expr(Expr.Typed, type);
   }
 }

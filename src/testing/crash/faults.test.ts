@@ -199,6 +199,7 @@ describe.skipIf(!docker)("the Docker engine", () => {
     expect(notice.data).toMatchObject({ ok: false, tool: "bash" });
     expect((await ended).kind).toBe("run_complete");
     expect(readFileSync(journal, "utf8").match(/begin \S+ 1_1/g)).toHaveLength(2);
+    await server.stop();
     expect(await docker!.containers.list([`skep.run=${run.id}`])).toEqual([]);
   }, 60_000);
 

@@ -56,9 +56,16 @@ export function AgentField({ name = "agent_id", label = "Agent", ...rest }: Pick
   return <PickerField options={options} name={name} label={label} {...rest} />;
 }
 
-export function ProjectField({ name = "project_id", label = "Project", none = "None", ...rest }: Picker) {
+/** @param byName its value is the project's name instead of its id. */
+export function ProjectField({
+  name = "project_id",
+  label = "Project",
+  none = "None",
+  byName = false,
+  ...rest
+}: Picker & { byName?: boolean }) {
   const { data } = api.useQuery("get", "/v1/projects", many);
-  const options = data?.items.map(({ id, name }) => ({ value: id, label: name }));
+  const options = data?.items.map(({ id, name }) => ({ value: byName ? name : id, label: name }));
   return <PickerField options={options} name={name} label={label} none={none} {...rest} />;
 }
 

@@ -220,7 +220,7 @@ export abstract class CSharpExpressions extends CSharpTypes {
     const type = this.type(typeNode, at);
     this.initializer(tree.child(node, "initializer"), at);
     const args = this.argumentsOf(node);
-    if (facts.typeColumn(type, "op") === Type.Literal || type < 0) {
+    if (facts.types.op(type) === Type.Literal || type < 0) {
       for (const argument of args) this.expression(argument, at);
       return facts.expr(Expr.Typed, type);
     }
@@ -233,7 +233,7 @@ export abstract class CSharpExpressions extends CSharpTypes {
     const { tree, facts } = this;
     this.initializer(tree.child(node, "initializer"), at);
     const args = this.argumentsOf(node);
-    if (type >= 0 && facts.typeColumn(type, "op") !== Type.Literal)
+    if (type >= 0 && facts.types.op(type) !== Type.Literal)
       return this.newOf(this.classExpression(type), args, at, tree.line(node), CallFlag.New);
     for (const argument of args) this.expression(argument, at);
     return facts.expr(Expr.Unknown);
@@ -312,7 +312,7 @@ export abstract class CSharpExpressions extends CSharpTypes {
     if (operator.includes("??")) return facts.expr(Expr.Either, facts.list([left, right]));
     if (/[=!]=|&&|\|\||[<>]=?\s*$/.test(operator) && !/<<|>>/.test(operator)) return facts.exprLiteral("bool");
     const isText = (row: number) =>
-      facts.exprColumn(row, "op") === Expr.Literal && facts.text(facts.exprColumn(row, "a")) === "string";
+      facts.exprs.op(row) === Expr.Literal && facts.text(facts.exprs.name(row)) === "string";
     return isText(left) || isText(right) ? facts.exprLiteral("string") : left;
   }
 }

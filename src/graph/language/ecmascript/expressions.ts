@@ -206,7 +206,7 @@ function call(walk: Walk, node: number, context: Context): number {
   inheritanceCall(walk, calleeNode, args, context);
   const row = facts.expr(Expr.Call, callee);
   passArguments(walk, row, args, context);
-  facts.setExpr(row, "c", facts.list(typeArguments(walk, tree.child(node, "type_arguments"), context)));
+  facts.exprs.setTypeArgs(row, facts.list(typeArguments(walk, tree.child(node, "type_arguments"), context)));
   facts.call(row, context.symbol, callLine(walk, calleeNode), tree.kind(calleeNode) === "super" ? CallFlag.Super : 0);
   return row;
 }
@@ -237,7 +237,7 @@ function passArguments(walk: Walk, row: number, args: number, context: Context):
       rows.push(walk.expected(argument, context, expected));
     }
   }
-  facts.setExpr(row, "b", facts.list(rows));
+  facts.exprs.setArgs(row, facts.list(rows));
 }
 
 function construct(walk: Walk, node: number, context: Context): number {
@@ -245,7 +245,7 @@ function construct(walk: Walk, node: number, context: Context): number {
   const callee = walk.expression(tree.child(node, "constructor"), context);
   const row = facts.expr(Expr.New, callee);
   passArguments(walk, row, tree.child(node, "arguments"), context);
-  facts.setExpr(row, "c", facts.list(typeArguments(walk, tree.child(node, "type_arguments"), context)));
+  facts.exprs.setTypeArgs(row, facts.list(typeArguments(walk, tree.child(node, "type_arguments"), context)));
   facts.call(row, context.symbol, tree.line(node), CallFlag.New);
   return row;
 }

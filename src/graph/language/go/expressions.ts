@@ -271,10 +271,7 @@ export abstract class GoExpressions extends BlockWalk {
     const line = tree.line(tree.kind(callee) === "selector_expression" ? tree.child(callee, "field") : callee);
     const row = this.callOf(target, args, at, line, typeArgs);
     if (plain === "append" && args.length > 0)
-      return facts.expr(
-        Expr.Either,
-        facts.list([facts.exprColumn(row, "b") < 0 ? row : this.firstArgument(args[0]!, at)]),
-      );
+      return facts.expr(Expr.Either, facts.list([facts.exprs.args(row) < 0 ? row : this.firstArgument(args[0]!, at)]));
     return row;
   }
 

@@ -255,7 +255,7 @@ export abstract class JavaExpressions extends BlockWalk {
       return this.newOf(inner, this.argumentsOf(node), at, tree.line(typeNode), CallFlag.New);
     }
     const type = this.type(typeNode, at);
-    const op = facts.typeColumn(type, "op");
+    const op = facts.types.op(type);
     const body = tree.childOfKind(node, "class_body");
     if (body >= 0) this.anonymous(node, body, type, at);
     const args = this.argumentsOf(node);
@@ -280,9 +280,9 @@ export abstract class JavaExpressions extends BlockWalk {
     const args = this.argumentsOf(node);
     if (tree.kind(called) === "super")
       return this.callOf(facts.expr(Expr.Super, at.thisScope), args, at, tree.line(node));
-    const owner = at.thisScope < 0 ? -1 : facts.scopeColumn(at.thisScope, "symbol");
+    const owner = at.thisScope < 0 ? -1 : facts.scopes.symbol(at.thisScope);
     if (owner < 0) return this.unknown(node, at);
-    const own = facts.expr(Expr.Name, facts.symbolColumn(owner, "name"), facts.symbolColumn(owner, "scope"));
+    const own = facts.expr(Expr.Name, facts.symbols.name(owner), facts.symbols.scope(owner));
     return this.newOf(own, args, at, tree.line(node), CallFlag.New);
   }
 
@@ -329,7 +329,7 @@ export abstract class JavaExpressions extends BlockWalk {
     );
     if (/[<>]=?\s*$|[=!]=|&&|\|\|/.test(operator) && !/<<|>>/.test(operator)) return facts.exprLiteral("bool");
     const isText = (row: number) =>
-      facts.exprColumn(row, "op") === Expr.Literal && facts.text(facts.exprColumn(row, "a")) === "string";
+      facts.exprs.op(row) === Expr.Literal && facts.text(facts.exprs.name(row)) === "string";
     return isText(left) || isText(right) ? facts.exprLiteral("string") : left;
   }
 }

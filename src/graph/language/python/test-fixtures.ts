@@ -58,15 +58,13 @@ export class TestFixtures {
     for (const { row, name, thisScope } of this.requests) {
       if (thisScope >= 0 && this.declared.get(thisScope)?.has(name)) {
         const self = facts.expr(Expr.This, thisScope);
-        facts.setExpr(row, "op", Expr.Member);
-        facts.setExpr(row, "a", self);
-        facts.setExpr(row, "b", facts.name(name));
+        facts.exprs.become(row, Expr.Member, self, facts.name(name));
       } else if (!this.declared.get(0)?.has(name)) {
         if (above < 0) {
           above = facts.scope(-1, ScopeKind.Block);
           facts.import(ImportKind.Wildcard, CONFTEST, "*", "", 1, above);
         }
-        facts.setExpr(row, "b", above);
+        facts.exprs.become(row, Expr.Name, facts.exprs.name(row), above);
       }
     }
   }

@@ -1,5 +1,5 @@
 /** Members that are visible as plain names: those of the class around, and of the class a method is defined for. */
-import { ATTACH, SCOPE, SymbolFlag } from "../../language/fact-layout.ts";
+import { SymbolFlag } from "../../language/fact-layout.ts";
 import type { Engine, Entity, NameSpaceOf } from "../engine.ts";
 import { partsOf, type ValueType } from "../types/value-type.ts";
 import { labelsOf } from "./name-labels.ts";
@@ -19,8 +19,7 @@ export function createImplicitMembers(engine: Engine): ImplicitMember {
     if (!index) {
       index = new Map();
       const { attaches } = repo.facts(file);
-      for (let at = 0; at < attaches.length; at += ATTACH.size)
-        index.set(attaches[at + ATTACH.symbol]!, attaches[at + ATTACH.type]!);
+      for (let row = 0; row < attaches.length; row++) index.set(attaches.symbol(row), attaches.type(row));
       attached[file] = index;
     }
     return index.get(symbol) ?? -1;
@@ -40,7 +39,7 @@ export function createImplicitMembers(engine: Engine): ImplicitMember {
   }
 
   return (file, scope, text, space) => {
-    const owner = repo.facts(file).scopes[scope * SCOPE.size + SCOPE.symbol]!;
+    const owner = repo.facts(file).scopes.symbol(scope);
     const instance = owner < 0 ? undefined : ownerType(file, owner);
     if (!instance) return undefined;
     const called = repo.rules(file).overloads ? space === "call" : undefined;

@@ -5,7 +5,7 @@
  * the repository, and then the file is asked whether it reaches one of those that declare them: a name nobody
  * declares costs nothing, however many headers there are.
  */
-import { BINDING, BindingKind, IMPORT, ImportKind, SymbolFlag } from "../../language/fact-layout.ts";
+import { BindingKind, ImportKind, SymbolFlag } from "../../language/fact-layout.ts";
 import type { Engine, Entity, NameSpaceOf } from "../engine.ts";
 import { pushTo } from "../repository.ts";
 import { sharedFolders } from "./nearness.ts";
@@ -28,9 +28,9 @@ export function createIncludes(engine: Engine): Includes {
     for (let file = 0; file < repo.files.length; file++) {
       if (!repo.rules(file).includes) continue;
       const { bindings, strings } = repo.facts(file);
-      for (let at = 0; at < bindings.length; at += BINDING.size) {
-        if (bindings[at + BINDING.scope] !== 0 || bindings[at + BINDING.kind] !== BindingKind.Symbol) continue;
-        pushTo(topNames, strings[bindings[at + BINDING.name]!]!, repo.base[file]! + bindings[at + BINDING.a]!);
+      for (let row = 0; row < bindings.length; row++) {
+        if (bindings.scope(row) !== 0 || bindings.kind(row) !== BindingKind.Symbol) continue;
+        pushTo(topNames, strings[bindings.name(row)]!, repo.base[file]! + bindings.symbol(row));
       }
     }
     return topNames;
@@ -44,8 +44,8 @@ export function createIncludes(engine: Engine): Includes {
     for (const next of found) {
       if (found.size > MAX_REACHED) break;
       const { imports } = repo.facts(next);
-      for (let at = 0, row = 0; at < imports.length; at += IMPORT.size, row++) {
-        if (imports[at + IMPORT.kind] !== ImportKind.Wildcard) continue;
+      for (let row = 0; row < imports.length; row++) {
+        if (imports.kind(row) !== ImportKind.Wildcard) continue;
         const target = engine.importTarget(next, row);
         if (target.kind === "file") found.add(target.file);
       }

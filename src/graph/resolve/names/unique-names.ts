@@ -3,7 +3,7 @@
  * language to its own kind, and never for names that libraries use everywhere.
  */
 
-import { SYMBOL, SymbolFlag } from "../../language/fact-layout.ts";
+import { SymbolFlag } from "../../language/fact-layout.ts";
 import { wordSet } from "../../language/library.ts";
 import { SYMBOL_LABELS } from "../../model.ts";
 import { isTestPath } from "../../test-paths.ts";
@@ -30,17 +30,17 @@ export function createUniqueNames(repo: Repository): UniqueNames {
   for (let file = 0; file < repo.files.length; file++) {
     const { symbols, strings } = repo.facts(file);
     const base = repo.base[file]!;
-    for (let at = 0, row = 0; at < symbols.length; at += SYMBOL.size, row++) {
-      const label = symbols[at + SYMBOL.label]!;
-      const flags = symbols[at + SYMBOL.flags]!;
-      const name = strings[symbols[at + SYMBOL.name]!]!;
+    for (let row = 0; row < symbols.length; row++) {
+      const label = symbols.label(row);
+      const flags = symbols.flags(row);
+      const name = strings[symbols.name(row)]!;
       if (name === "" || flags & SymbolFlag.Hidden || isReference(label)) continue;
       if (label === METHOD) add(methods, name, base + row);
-      else if (label === FUNCTION && symbols[at + SYMBOL.parent]! < 0 && !(flags & SymbolFlag.FileLocal)) {
+      else if (label === FUNCTION && symbols.parent(row) < 0 && !(flags & SymbolFlag.FileLocal)) {
         // A macro is seen by those who include it, and they have found it.
-        if (symbols[at + SYMBOL.inner]! >= 0) add(functions, name, base + row);
+        if (symbols.inner(row) >= 0) add(functions, name, base + row);
       }
-      if (label !== METHOD && symbols[at + SYMBOL.parent]! >= 0) members.set(name, SEVERAL);
+      if (label !== METHOD && symbols.parent(row) >= 0) members.set(name, SEVERAL);
     }
   }
 

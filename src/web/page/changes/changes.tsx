@@ -130,5 +130,8 @@ const FILE_KEYS = {
   n: () => step(1),
   p: () => step(-1),
   v: () => here()?.querySelector<HTMLInputElement>("input[type=checkbox]")?.click(),
-  c: () => here()?.querySelector<HTMLElement>("[data-comment]")?.click(),
+  c: () => {
+    const line = document.activeElement?.closest<HTMLElement>("[data-comment]");
+    (line ?? here()?.querySelector<HTMLElement>("[data-changed]"))?.click();
+  },
 };

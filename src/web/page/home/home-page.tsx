@@ -10,7 +10,7 @@ import { PageHeader, Panel, Section } from "../../ui/page.tsx";
 import { Table } from "../../ui/table.tsx";
 import { ApprovalCard } from "../runs/approval-card.tsx";
 import { RUN_COLUMNS } from "../runs/run-columns.tsx";
-import { FirstSteps } from "./first-steps.tsx";
+import { EXAMPLE, FirstSteps } from "./first-steps.tsx";
 
 const DAY_MS = 86_400_000;
 
@@ -25,7 +25,11 @@ export default function HomePage() {
     params: { query: { status: "failed", since: yesterday(), limit: 10 } },
   });
   const recent = api.useQuery("get", "/v1/runs", { params: { query: { limit: 5 } } });
+  const projects = api.useQuery("get", "/v1/projects", { params: { query: { limit: 1 } } });
   const nothing = recent.data?.items.length === 0;
+  // Until there is a run; after the example also until there is a project.
+  const examples = recent.data?.items.every(({ pipeline_id }) => pipeline_id === EXAMPLE.pipeline_id) ?? false;
+  const begins = nothing || (examples && projects.data?.items.length === 0);
   return (
     <>
       <PageHeader
@@ -37,7 +41,7 @@ export default function HomePage() {
         }
       />
       <Today />
-      {nothing && <FirstSteps />}
+      {begins && <FirstSteps seen={!nothing} />}
       <Await query={waiting} rows={1}>
         {({ items }) =>
           items.length > 0 && (

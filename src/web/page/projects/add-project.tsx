@@ -1,5 +1,5 @@
 /** A project that is added: its name, where its code is. */
-import { useLocation } from "wouter";
+import { Link, useLocation } from "wouter";
 import { client, fieldError, must } from "../../api/client.ts";
 import { refresh } from "../../api/queries.ts";
 import { useAction } from "../../ui/action.ts";
@@ -42,7 +42,16 @@ export function AddProject({ name, repository, onClose }: Props) {
         </Field>
         <Field
           label="Repository"
-          hint="https or ssh, without credentials in the address. Left empty, agents work in an empty folder."
+          hint={
+            <>
+              Its address, as “Clone” shows it at your code host: https or ssh, without credentials. A private one is
+              reached by connecting the{" "}
+              <Link href="/code-host" className="underline">
+                code host
+              </Link>
+              . Left empty, the project begins with an empty repository.
+            </>
+          }
           error={fieldError(action.error, "repository")}
         >
           <Input

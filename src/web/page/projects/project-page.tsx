@@ -169,7 +169,9 @@ function ProjectRuns({ project }: { project: Project }) {
       <Await query={query}>
         {() =>
           query.rows.length === 0 ? (
-            <Empty cli={`skep run feature "…" --project ${project.name}`}>No run has worked here yet.</Empty>
+            <Empty cli={`skep run feature "…" --project ${project.name}`}>
+              No run has worked here yet. Start one, or put a task on the board.
+            </Empty>
           ) : (
             <Table
               label="Runs"

@@ -7,6 +7,7 @@ import { Button } from "../../ui/button.tsx";
 import { Field, Input, Select, TextArea } from "../../ui/field.tsx";
 import { Await, ProblemNote } from "../../ui/note.tsx";
 import { PageHeader, Panel } from "../../ui/page.tsx";
+import { ProjectField } from "../../ui/pickers.tsx";
 
 type Pipeline = Schemas["PipelineItem"];
 interface InputSpec {
@@ -41,7 +42,6 @@ function StartForm({ pipelines }: { pipelines: Pipeline[] }) {
   const [task, setTask] = useState(params.get("task") ?? (dry ? "Try the pipeline" : ""));
   const [error, setError] = useState<unknown>();
   const [busy, setBusy] = useState(false);
-  const projects = api.useQuery("get", "/v1/projects", many);
   const models = api.useQuery("get", "/v1/models", many);
   const pipeline = pipelines.find((one) => one.id === id);
   const inputs = Object.entries((pipeline?.inputs ?? {}) as Record<string, InputSpec>);
@@ -73,6 +73,18 @@ function StartForm({ pipelines }: { pipelines: Pipeline[] }) {
       setBusy(false);
     }
   };
+  const inputField = ([name, { description, required, default: preset }]: [string, InputSpec]) => (
+    <Field
+      key={`${id} ${name}`}
+      label={required ? `${name} (needed)` : name}
+      hint={description}
+      error={fieldError(error, `inputs/${name}`)}
+    >
+      <Input name={`input:${name}`} required={required && !preset} defaultValue={preset ?? ""} />
+    </Field>
+  );
+  const needed = inputs.filter(([, { required }]) => required);
+  const optional = inputs.filter(([, { required }]) => !required);
   return (
     <Panel className="p-4">
       <form onSubmit={start}>
@@ -104,33 +116,21 @@ function StartForm({ pipelines }: { pipelines: Pipeline[] }) {
             }}
           />
         </Field>
-        {inputs.map(([name, { description, required, default: preset }]) => (
-          <Field
-            key={`${id} ${name}`}
-            label={required ? `${name} (needed)` : name}
-            hint={description}
-            error={fieldError(error, `inputs/${name}`)}
-          >
-            <Input name={`input:${name}`} required={required && !preset} defaultValue={preset ?? ""} />
-          </Field>
-        ))}
-        <Field
-          label="Project"
+        {needed.map(inputField)}
+        <ProjectField
+          byName
+          name="project_name"
+          none="None: an empty folder"
           hint="Its repository is where the agents work, on a branch of the run."
-          error={fieldError(error, "project_name")}
-        >
-          <Select name="project_name" defaultValue={params.get("project") ?? ""}>
-            <option value="">None: an empty folder</option>
-            {(projects.data?.items ?? []).map(({ id: key, name }) => (
-              <option key={key} value={name}>
-                {name}
-              </option>
-            ))}
-          </Select>
-        </Field>
+          defaultValue={params.get("project")}
+          error={error}
+        />
         <details className="mb-3" open={dry}>
-          <summary className="text-sm text-dim hover:text-ink">Guidance, model, budget</summary>
+          <summary className="text-sm text-dim hover:text-ink">
+            {optional.length > 0 ? "Guidance, model, budget, options of the pipeline" : "Guidance, model, budget"}
+          </summary>
           <div className="mt-3">
+            {optional.map(inputField)}
             <Field label="Guidance for every step" error={fieldError(error, "human_context")}>
               <TextArea name="human_context" rows={2} />
             </Field>

@@ -160,7 +160,8 @@ function GroupForm({ group, tagged }: { group: Group; tagged: Tagged<Settings> }
           const body = { [group.id]: own } as Body;
           await must(client.PUT("/v1/settings", { body, ...ifMatch(tagged.etag) }));
           notify("Saved.");
-          await refresh("/v1/settings");
+          // What may be spent stands on the pages of usage and Home as well.
+          await refresh("/v1/settings", "/v1/usage");
         }}
       >
         <div className="grid gap-x-4 sm:grid-cols-2">
