@@ -51,6 +51,7 @@ import preferences from "./0300-preferences.sql" with { type: "text" };
 import textSearch from "./0310-text-search.sql" with { type: "text" };
 import runDefinitions from "./0311-run-definitions.sql" with { type: "text" };
 import listIndexes from "./0312-list-indexes.sql" with { type: "text" };
+import secretUse from "./0320-secret-use.sql" with { type: "text" };
 
 export interface Migration {
   name: string;
@@ -112,4 +113,5 @@ export const MIGRATIONS: readonly Migration[] = [
   { name: "0310-text-search", sql: textSearch },
   { name: "0311-run-definitions", sql: runDefinitions },
   { name: "0312-list-indexes", sql: listIndexes },
+  { name: "0320-secret-use", sql: secretUse },
 ];

@@ -9,7 +9,7 @@ import { PageHeader } from "../../ui/page.tsx";
 import { type Column, Table, TwoLines } from "../../ui/table.tsx";
 import { useParam } from "../../ui/tabs.tsx";
 import { Ago } from "../../ui/time.tsx";
-import { AddProject } from "./add-project.tsx";
+import { AddProject } from "./project-form.tsx";
 
 type Project = Schemas["Project"];
 
