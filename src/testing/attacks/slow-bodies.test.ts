@@ -6,7 +6,7 @@ import { type RawConnection, rawConnection } from "../raw-connection.ts";
 import { startServer, type TestServer } from "../server.ts";
 
 // Some of it waits for the server's own time limits; the rest is room for machines that are busy.
-setDefaultTimeout(120_000);
+setDefaultTimeout(300_000);
 
 const MIB = 1024 * 1024;
 const STRANGERS = ["/v1/auth/login", "/v1/auth/refresh", "/v1/auth/setup", "/v1/auth/oidc/none/callback"];

@@ -40,7 +40,7 @@ describe(`kill -9 of the server (CRASH_SEED=${seed})`, () => {
       expect(faulty(reports)).toEqual([]);
       for (const id of runIds) expect(await docker!.containers.list([`skep.run=${id}`])).toEqual([]);
     },
-    120_000,
+    300_000,
   );
 });
 
