@@ -220,7 +220,7 @@ export class FactsBuilder {
     return row;
   }
 
-  /** What the file offers under `name`. See ExportKind for `from` and `importRow`. */
+  /** Exports `name`. See ExportKind for `from` and `importRow`. */
   export(kind: ValueOf<typeof ExportKind>, name: string, from: number, importRow = -1): void {
     this.tables.exports.add(kind, this.name(name), from, importRow);
   }

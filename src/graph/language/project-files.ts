@@ -1,4 +1,4 @@
-/** The repository's files as import resolvers see them. */
+/** The repository for import resolvers. */
 import type { ProjectFiles } from "./language.ts";
 import { basename, dirname } from "./paths.ts";
 

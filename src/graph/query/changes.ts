@@ -24,7 +24,10 @@ export interface Changes {
   symbols: ChangedSymbol[];
   processes: ProcessView[];
   totals: { files: number; symbols: number; processes: number };
-  /** True when lists were cut, or when more source files changed than were read: no symbols of those are listed. */
+  /**
+   * True when lists were cut, or when more source files changed than are read: the symbols of the rest are not
+   * listed.
+   */
   truncated: boolean;
   risk: Risk;
 }
@@ -141,12 +144,12 @@ function symbolsByFile(graph: CodeGraph, paths: ReadonlySet<string>): Map<string
   return byFile;
 }
 
-/** Labels of nodes that are not listed as changed: files have a list of their own, references belong to what holds them. */
+/** Labels of nodes that are not listed as changed: files have their own list, and references belong to their owners. */
 const UNCHANGING = new Set(
   NODE_LABELS.flatMap((label, row) => (label === "File" || REFERENCE_LABELS.has(label) ? [row] : [])),
 );
 
-/** Symbols of the commit that the working tree has no more. */
+/** Symbols of the commit that the working tree no longer has. */
 function goneSymbols(now: CodeGraph, before: CodeGraph, files: readonly ChangedFile[]): ChangedSymbol[] {
   const changed = new Set(
     files.filter((file) => file.status === "modified" || file.status === "deleted").map((file) => file.path),

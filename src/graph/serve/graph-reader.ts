@@ -1,4 +1,4 @@
-/** The current generation of a stored graph, opened for questions. Notices a new one by itself. */
+/** The current generation of a stored graph, opened for questions. Switches to a new generation by itself. */
 import { readFileSync } from "node:fs";
 import type { CodeGraph } from "../code-graph.ts";
 import { GraphError } from "../graph-error.ts";

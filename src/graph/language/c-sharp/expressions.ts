@@ -4,7 +4,7 @@ import { CallFlag, Expr, SymbolFlag, Type } from "../fact-layout.ts";
 import { CSharpTypes } from "./types.ts";
 
 export abstract class CSharpExpressions extends CSharpTypes {
-  /** What the `?.` around a member binding was asked of. */
+  /** The value before the `?.` of a member binding. */
   private conditional = -1;
 
   protected abstract switchSections(node: number, at: Place): void;
@@ -207,7 +207,7 @@ export abstract class CSharpExpressions extends CSharpTypes {
     return this.callOf(callee, this.argumentsOf(node), at, tree.line(nameNode), typeArgs);
   }
 
-  /** A called name is no use of it as a value. */
+  /** A called name is not also used as a value. */
   private callee(node: number, at: Place): number {
     return this.tree.kind(node) === "identifier"
       ? this.facts.exprName(this.text(node), at.scope)

@@ -12,7 +12,7 @@ export abstract class JavaExpressions extends BlockWalk {
 
   /** Declares the members of a class body under `at.parent`. */
   protected abstract classBody(node: number, at: Place): void;
-  /** Parameters of a function-like node; returns nothing, sets the symbol's columns. */
+  /** Declares the parameters of a function-like node and sets the symbol's columns. */
   protected abstract parameters(list: number, symbol: number, inside: Place): void;
   protected abstract switchBody(node: number, at: Place): number[];
 

@@ -10,7 +10,7 @@ export type ImplicitMember = (file: number, scope: number, text: string, space: 
 export function createImplicitMembers(engine: Engine): ImplicitMember {
   const { repo } = engine;
   const attached: (Map<number, number> | undefined)[] = [];
-  /** Owners being asked: finding out which type a method belongs to looks names up in that very scope's surroundings. */
+  /** Owners under evaluation: finding the type of a method looks names up around that method. */
   const asking = new Set<number>();
 
   /** The type that a symbol of a file is attached to, by its row; -1 when it is not. */
