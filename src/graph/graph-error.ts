@@ -2,7 +2,7 @@
 import { Problem } from "../core/errors.ts";
 
 const STATUS = { not_indexed: 409, not_found: 404, invalid: 422, no_repository: 409 } as const;
-export type GraphErrorCode = keyof typeof STATUS;
+type GraphErrorCode = keyof typeof STATUS;
 
 export const isGraphErrorCode = (text: string): text is GraphErrorCode => Object.hasOwn(STATUS, text);
 

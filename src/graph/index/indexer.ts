@@ -36,7 +36,7 @@ export interface PhaseReport {
   finished_at?: string;
 }
 
-export interface IndexOptions extends GitPlace {
+interface IndexOptions extends GitPlace {
   store: GraphStore;
   /** Parse everything again. */
   force: boolean;
@@ -63,7 +63,7 @@ const now = () => new Date().toISOString();
 /** A compiled executable keeps modules as chunks beside its first entry; build.ts puts this one second. */
 const PARSE_WORKER = IS_COMPILED ? "./graph/index/parse-worker.ts" : "./parse-worker.ts";
 
-export function createParseThread(): Worker {
+function createParseThread(): Worker {
   return new Worker(new URL(PARSE_WORKER, import.meta.url).href, { smol: true });
 }
 

@@ -11,7 +11,7 @@ import type { NewEntry } from "../../working-copy/index-format.ts";
 import { writeIndex } from "../../working-copy/index-writer.ts";
 import { type GitPlace, git, type Repository } from "./git.ts";
 
-export interface KnownIndex {
+interface KnownIndex {
   index: GitIndex;
   /** Keeps what was read since; entries without their look are read again. A failure is none: all are. */
   remember(entries: readonly NewEntry[]): Promise<void>;

@@ -13,7 +13,7 @@ const BATCH_FILES = 64;
 const BATCH_TIMEOUT_MS = 60_000;
 const EMPTY = new Uint8Array(0);
 
-export interface PoolInput {
+interface PoolInput {
   root: string;
   files: readonly { path: string; hash: string; size: number }[];
   /** Most threads to use. */

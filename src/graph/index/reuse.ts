@@ -12,7 +12,7 @@ import { type FoundEdges, readFoundEdges } from "../store/snapshot.ts";
 import { type Resolution, resolveFiles } from "./analyse.ts";
 import { addSymbols, GraphBuilder } from "./structure.ts";
 
-export interface ReuseInput {
+interface ReuseInput {
   /** Facts and snapshot of the previous index. */
   cache: FactCache;
   readSnapshot(): Uint8Array;
@@ -26,7 +26,7 @@ export interface ReuseInput {
   readConfig(path: string): string | undefined;
 }
 
-export interface Reuse {
+interface Reuse {
   /** Copies the edges of a file; false when they must be resolved again. */
   copy(file: number, builder: GraphBuilder): boolean;
 }

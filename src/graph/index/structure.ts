@@ -18,10 +18,10 @@ import {
 import type { RawEdge } from "../resolve/calls/edges.ts";
 import type { Repository } from "../resolve/repository.ts";
 
-export const LABEL_ROW = new Map<NodeLabel, number>(NODE_LABELS.map((label, i) => [label, i]));
+const LABEL_ROW = new Map<NodeLabel, number>(NODE_LABELS.map((label, i) => [label, i]));
 const NAMESPACE = SYMBOL_LABELS.indexOf("Namespace");
-export const TYPE_ROW = new Map<EdgeType, number>(EDGE_TYPES.map((type, i) => [type, i]));
-export const REASON_ROW = new Map<Reason, number>(REASONS.map((reason, i) => [reason, i]));
+const TYPE_ROW = new Map<EdgeType, number>(EDGE_TYPES.map((type, i) => [type, i]));
+const REASON_ROW = new Map<Reason, number>(REASONS.map((reason, i) => [reason, i]));
 
 /** Growing columns of nodes and edges. */
 export class GraphBuilder {
@@ -105,7 +105,7 @@ export class GraphBuilder {
 }
 
 /** Node row of each symbol of the repository; -1 for hidden ones. */
-export type SymbolNodes = Int32Array;
+type SymbolNodes = Int32Array;
 
 /** Adds files, folders, symbols and their CONTAINS edges. */
 export function addStructure(builder: GraphBuilder, repo: Repository): SymbolNodes {

@@ -18,7 +18,7 @@ import { MAX_FILE_BYTES } from "./source-files.ts";
 /** Most files that are walked; the rest is reported as skipped. */
 export const MAX_FILES = 200_000;
 
-export interface WalkedFile {
+interface WalkedFile {
   /** Relative to the root, forward slashes. */
   path: string;
   /** Bytes. */

@@ -4,7 +4,7 @@
  * source that nests deeper is cut off instead of overflowing the stack.
  */
 import type { SymbolLabel } from "../model.ts";
-import { BindingKind, Expr, ScopeKind, SymbolFlag, Type } from "./fact-layout.ts";
+import { BindingKind, CallFlag, Expr, ScopeKind, SymbolFlag, Type } from "./fact-layout.ts";
 import type { DecoratorInput, FactsBuilder } from "./facts-builder.ts";
 import type { FlatTree } from "./flat-tree.ts";
 import { oneLine } from "./one-line.ts";
@@ -260,6 +260,32 @@ export abstract class BlockWalk {
     );
     this.facts.exprs.setArgs(row, this.facts.list(rows));
     this.facts.exprs.setTypeArgs(row, this.facts.list(typeArgs));
+  }
+
+  /** `new T<A>(…)`: a constructor's call, typed by what `<…>` says; of a library's type only a value of it. */
+  protected construction(type: number, typeNode: number, args: readonly number[], at: Place): number {
+    const { tree, facts } = this;
+    if (type < 0 || facts.types.op(type) === Type.Literal) {
+      for (const argument of args) this.expression(argument, at);
+      return facts.expr(Expr.Typed, type);
+    }
+    const row = this.newOf(this.classExpression(type), args, at, tree.line(typeNode), CallFlag.New);
+    return /<\s*[^>\s]/.test(this.text(typeNode)) ? facts.expr(Expr.Typed, type, row) : row;
+  }
+
+  /** The text between the operands of a binary expression. */
+  protected operatorOf(node: number): string {
+    const { tree } = this;
+    return tree.text.slice(tree.endIndex(tree.child(node, "left")), tree.startIndex(tree.child(node, "right")));
+  }
+
+  /** The result of a binary operator: a truth value, a text if either operand is one, else the left operand. */
+  protected operation(operator: string, left: number, right: number): number {
+    const { facts } = this;
+    if (/[<>]=?\s*$|[=!]=|&&|\|\|/.test(operator) && !/<<|>>/.test(operator)) return facts.exprLiteral("bool");
+    const isText = (row: number) =>
+      facts.exprs.op(row) === Expr.Literal && facts.text(facts.exprs.name(row)) === "string";
+    return isText(left) || isText(right) ? facts.exprLiteral("string") : left;
   }
 
   /** A called member: where methods and fields have names of their own, a method is meant. */

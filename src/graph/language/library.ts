@@ -29,7 +29,7 @@ export const SHARED_TYPES: ReadonlyMap<string, TypeMeaning | "plain" | "nothing"
 ]);
 
 /** What a name of the library means where a type is written. */
-export type TypeMeaning =
+type TypeMeaning =
   /** Holds elements of its first argument. */
   | "sequence"
   /** Holds values of its second argument by keys of its first: iterated, a map gives pairs, a dictionary keys. */
@@ -48,7 +48,7 @@ export type TypeMeaning =
   | "class";
 
 /** What a method of a sequence, map or promise gives. */
-export type MethodResult =
+type MethodResult =
   /** A sequence of the same elements; `sorted` compares them by a function. */
   | "same"
   | "sorted"
@@ -79,7 +79,7 @@ export type MethodResult =
   | "chained";
 
 /** What a function of the library's own objects gives, `Object.values(x)`. */
-export type StaticResult =
+type StaticResult =
   | "promise"
   | "promiseOfAll"
   | "promiseOfElement"
@@ -91,7 +91,7 @@ export type StaticResult =
   | "sequenceOf";
 
 /** Methods of wrappers that are seen through (`Option<T>` is `T`), which the type inside does not have itself. */
-export interface WrapperMethods {
+interface WrapperMethods {
   /** Those that give what is inside, and those that give what their closure returns. */
   inside: ReadonlySet<string>;
   closure: ReadonlySet<string>;
@@ -100,7 +100,7 @@ export interface WrapperMethods {
 }
 
 /** What a method of a function gives: the function's result, or the function. */
-export type FunctionMethod = "called" | "receiver";
+type FunctionMethod = "called" | "receiver";
 
 /**
  * How library types convert into each other where arguments choose between functions of one name. A type that is not

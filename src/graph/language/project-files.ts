@@ -4,7 +4,7 @@ import { basename, dirname } from "./paths.ts";
 
 const NONE: readonly never[] = [];
 
-export interface ProjectInput {
+interface ProjectInput {
   /** Paths of the indexed files, in the order of their rows. */
   paths: readonly string[];
   /** Paths of configuration files. */

@@ -2,7 +2,7 @@
 import type { CodeGraph } from "../code-graph.ts";
 import type { GitPlace } from "../index/git.ts";
 import { languageOf } from "../language/languages.ts";
-import { EDGE_TYPES, type EdgeType, NODE_LABELS, REFERENCE_LABELS } from "../model.ts";
+import { EDGE_TYPES, NODE_LABELS, REFERENCE_LABELS } from "../model.ts";
 import { changedFiles } from "./changed-files.ts";
 import { committedTexts } from "./committed-texts.ts";
 import { type Risk, riskOf } from "./impact.ts";
@@ -11,7 +11,7 @@ import { type ProcessView, processesOf, processView, type SymbolView } from "./s
 
 export type { ChangedFile };
 
-export interface ChangedSymbol {
+interface ChangedSymbol {
   symbol: SymbolView;
   change: "added" | "modified" | "deleted";
   /** Changed lines within it, as [first, last]; of the indexed text where the change removes lines. */
@@ -33,7 +33,7 @@ export interface Changes {
 }
 
 /** What the changes are read from. */
-export interface ChangesSources {
+interface ChangesSources {
   place: GitPlace;
   /** Where what was read of the working tree is remembered. */
   folder: string;
@@ -47,7 +47,7 @@ const MAX_LISTED = 1_000;
 const MAX_PROCESSES = 50;
 /** Changed source files that are read and compared. */
 const MAX_READ = 500;
-const CALLS_IN = new Set(["CALLS", "USES"].map((type) => EDGE_TYPES.indexOf(type as EdgeType)));
+const CALLS_IN = new Set((["CALLS", "USES"] as const).map((type) => EDGE_TYPES.indexOf(type)));
 
 /**
  * Maps changes to symbols: those of the changed files as they are now, and those of the commit that are gone. The graph

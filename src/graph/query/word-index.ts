@@ -11,7 +11,7 @@ import { GrowingInts } from "../growing-ints.ts";
 import { NODE_LABELS, type NodeLabel, REFERENCE_LABELS, SYMBOL_LABELS } from "../model.ts";
 import { wordsOf } from "../words.ts";
 
-export interface SearchHit {
+interface SearchHit {
   node: number;
   /** Higher is better. */
   score: number;

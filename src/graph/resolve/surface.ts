@@ -12,7 +12,7 @@ import type { Engine, Entity } from "./engine.ts";
 import { isReference } from "./repository.ts";
 import { THIS_ID, type TypeEnv, type ValueType } from "./types/value-type.ts";
 
-export interface Surface {
+interface Surface {
   /** What is seen under each name. */
   names: Map<string, string>;
   /** What is seen without a name. */

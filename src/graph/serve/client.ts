@@ -31,7 +31,7 @@ export interface GraphClientLimits {
   idleMs: number;
 }
 
-export const DEFAULT_GRAPH_LIMITS: GraphClientLimits = {
+const DEFAULT_GRAPH_LIMITS: GraphClientLimits = {
   questionTimeoutMs: 30_000,
   queryTimeoutMs: 12_000,
   stallTimeoutMs: 180_000,
@@ -101,7 +101,7 @@ export interface GraphClient {
   close(): Promise<void>;
 }
 
-export interface GraphClientOptions {
+interface GraphClientOptions {
   /** Command line of a graph worker, e.g. [process.execPath, "graph-worker"]. */
   command: readonly string[];
   limits?: Partial<GraphClientLimits>;

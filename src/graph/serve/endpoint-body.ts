@@ -7,7 +7,7 @@ import type { ImpactAnswer } from "../query/impact.ts";
 import { candidatesOf } from "../query/symbols.ts";
 import type { GraphOperation } from "./protocol.ts";
 
-export interface EndpointBody {
+interface EndpointBody {
   /** The object, or the items of a list. */
   body: unknown;
   /** Where a list goes on; null at its end. */

@@ -10,7 +10,7 @@ import type { SearchAnswer } from "../query/search.ts";
 import type { RelatedSymbol, SymbolView } from "../query/symbols.ts";
 
 /** Bytes of an answer unless the caller asks for more. */
-export const DEFAULT_ANSWER_BYTES = 4_000;
+const DEFAULT_ANSWER_BYTES = 4_000;
 
 export interface ToolSchema {
   name: string;

@@ -74,7 +74,7 @@ const USUAL_PAIRS: readonly [string, string, string][] = [
   ["PARTICIPATES_IN", "Method", "Process"],
 ];
 
-export interface KuzuAnswer {
+interface KuzuAnswer {
   columns: string[];
   rows: unknown[][];
   truncated: boolean;

@@ -2,7 +2,7 @@
 import { ImportKind, Type } from "../fact-layout.ts";
 import type { Context, Walk } from "./context.ts";
 
-export interface DocumentedTypes {
+interface DocumentedTypes {
   /** Type rows of parameters, by name. */
   parameters: ReadonlyMap<string, number>;
   /** Type row of what is returned, or -1. */

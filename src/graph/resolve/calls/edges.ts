@@ -34,7 +34,7 @@ function isCalled(label: SymbolLabel, constructing: boolean): boolean {
   return constructing && (label === "Class" || label === "Struct" || label === "Enum");
 }
 
-export interface EdgeFinder {
+interface EdgeFinder {
   /** Appends the edges that leave a file. */
   edgesOf(file: number, into: RawEdge[]): void;
   /** What one call reaches. */

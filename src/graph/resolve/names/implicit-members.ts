@@ -5,7 +5,7 @@ import { partsOf, type ValueType } from "../types/value-type.ts";
 import { labelsOf } from "./name-labels.ts";
 
 /** Finds the member that a plain name means in a scope: a class's own, or that of a function which is its method. */
-export type ImplicitMember = (file: number, scope: number, text: string, space: NameSpaceOf) => Entity | undefined;
+type ImplicitMember = (file: number, scope: number, text: string, space: NameSpaceOf) => Entity | undefined;
 
 export function createImplicitMembers(engine: Engine): ImplicitMember {
   const { repo } = engine;

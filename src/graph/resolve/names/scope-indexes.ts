@@ -2,7 +2,7 @@
 import { ImportKind } from "../../language/fact-layout.ts";
 import { pushTo, type Repository } from "../repository.ts";
 
-export interface ScopeIndexes {
+interface ScopeIndexes {
   /** Import rows that make all names of something visible in a scope. */
   wildcards(file: number, scope: number): readonly number[];
   /** Name spaces that a scope shares its names with. */

@@ -10,7 +10,7 @@ const MAX_UNIFY = 6;
  * use what functions in the given value return; must be false while the parameters of those functions are being
  * found.
  */
-export type Unify = (
+type Unify = (
   pattern: ValueType | undefined,
   given: ValueType | undefined,
   env: Map<number, ValueType>,

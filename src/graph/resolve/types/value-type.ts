@@ -34,7 +34,7 @@ type Shape =
   | { kind: "external" };
 
 export const EXTERNAL: ValueType = { kind: "external" };
-export const NO_ARGS: readonly (ValueType | undefined)[] = [];
+const NO_ARGS: readonly (ValueType | undefined)[] = [];
 const MAX_UNION = 12;
 const MAX_DEPTH = 4;
 /** Types that differ only deeper than this count as one. */
