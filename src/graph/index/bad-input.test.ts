@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { createSourceTree, SHOP, type SourceTree } from "../../testing/source-tree.ts";
 import { createGraphSession } from "../serve/session.ts";
 
-setDefaultTimeout(60_000);
+setDefaultTimeout(300_000);
 const trees: SourceTree[] = [];
 afterEach(() => {
   for (const tree of trees.splice(0)) tree.remove();

@@ -67,7 +67,7 @@ describe("a data folder", () => {
       `skep: Another skep works on ${data}. Stop it, or name another folder with --data.`,
     ]);
     expect((await server.request("GET", "/healthz")).status).toBe(200);
-  }, 60_000);
+  }, 300_000);
 
   test("of a newer version is refused, in one line with the remedy, and stays as it is", async () => {
     const data = folder();
@@ -83,7 +83,7 @@ describe("a data folder", () => {
       "was written by a newer skep (9999-from-the-future). Use that version, or restore a backup.",
     );
     expect(readFileSync(join(data, "skep.db")).equals(before)).toBe(true);
-  }, 60_000);
+  }, 300_000);
 });
 
 describe("a full disk", () => {
@@ -133,7 +133,7 @@ describe("a full disk", () => {
       expect(names).toEqual(expect.arrayContaining(["BEFORE", ...kept.slice(-150), "AFTER"]));
       expect((await runOf(next, run)).outputs).toEqual({ ship: { shipped: "yes" } });
     },
-    60_000,
+    300_000,
   );
 });
 
@@ -182,7 +182,7 @@ describe.skipIf(!docker)("the Docker engine", () => {
     await server.stop();
     await (await served(data, { SANDBOX: "docker", DEMO_SCRIPT: script, ...image })).stop();
     expect(await docker!.containers.list([`skep.run=${run.id}`])).toEqual([]);
-  }, 60_000);
+  }, 300_000);
 
   test("that loses a container under a command tells the model, and the run goes on in a new one", async () => {
     const data = folder();
@@ -201,7 +201,7 @@ describe.skipIf(!docker)("the Docker engine", () => {
     expect(readFileSync(journal, "utf8").match(/begin \S+ 1_1/g)).toHaveLength(2);
     await server.stop();
     expect(await docker!.containers.list([`skep.run=${run.id}`])).toEqual([]);
-  }, 60_000);
+  }, 300_000);
 
   test("a chat's idle container is shown, goes with a killed server, and its files are there at the next message", async () => {
     const data = folder();
@@ -232,7 +232,7 @@ describe.skipIf(!docker)("the Docker engine", () => {
     expect(String((await say(after, "Read it.")).body)).toContain("kept-by-the-first");
     await after.stop();
     expect(await docker!.containers.list([`skep.session=${chat}`])).toEqual([]);
-  }, 60_000);
+  }, 300_000);
 
   test("without the agents' image fails the run with the commands that bring one, and notifies", async () => {
     const data = folder();
@@ -250,5 +250,5 @@ describe.skipIf(!docker)("the Docker engine", () => {
       ({ kind, data: { title } }) => kind === "notification" && title === "The agents' image is missing",
     );
     expect(notice.data["detail"]).toContain("skep image load");
-  }, 60_000);
+  }, 300_000);
 });
