@@ -1,4 +1,4 @@
-/** Folders that are no tidy repository: an index and a report that names what was left out, never a crash. */
+/** Untidy folders: each gives an index and a report that names what was left out, never a crash. */
 import { afterEach, describe, expect, setDefaultTimeout, test } from "bun:test";
 import { linkSync, mkdirSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
