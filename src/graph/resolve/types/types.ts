@@ -1,4 +1,4 @@
-/** Type rows → types; types of symbols and bindings. Everything is remembered; a cycle is "not known". */
+/** Type rows → types; types of symbols and bindings. Everything is remembered; a cycle is unknown. */
 import { BindingKind, Expr, SymbolFlag, Type } from "../../language/fact-layout.ts";
 import type { Engine, Entity } from "../engine.ts";
 import { TypeMemo } from "./type-memo.ts";
@@ -75,7 +75,7 @@ export function createTypes(engine: Engine): Types {
       if (label === "Function" && repo.rules(repo.fileOf(entity.symbol)).openValues)
         return instanceOf(entity.symbol, []);
       if (label === "Function" || label === "Method") return undefined;
-      // A variant of an enum with fields of its own: where it is taken apart.
+      // A variant of an enum with fields of its own, where a pattern takes it apart.
       if (repo.has(entity.symbol, SymbolFlag.EnumMember) && repo.childrenOf(entity.symbol))
         return { kind: "instance", symbol: entity.symbol, env: undefined, open: false };
       if (label === "Const" || label === "Variable" || label === "Property") {
