@@ -48,7 +48,7 @@ describe("a command that is under way when the server is killed", () => {
   const data = mkdtempSync(join(tmpdir(), "skep-crash-"));
   afterAll(() => rmSync(data, { recursive: true, force: true }));
 
-  test("has ended once the next one is there; the model reads that it was interrupted and goes on", async () => {
+  test("has ended when the next one goes on with the work; the model reads that it was interrupted", async () => {
     const script = layOut(data, {
       id: "long",
       steps: [{ id: "wait", agent: "noter", input: "Wait", outputs: ["said"] }],
@@ -77,10 +77,10 @@ describe("a command that is under way when the server is killed", () => {
     expect(programsOf(data).length).toBeGreaterThan(0);
     const second = await startServer({ data, env });
     try {
-      expect(programsOf(data)).toEqual([]);
       const ended = Promise.withResolvers<void>();
       readEvents(second.url, 0, ({ kind }) => kind === "run_complete" && ended.resolve());
       await ended.promise;
+      expect(programsOf(data)).toEqual([]);
       const { body: after } = await second.request<Run>("GET", `/v1/runs/${run.id}`);
       expect(after.status).toBe("succeeded");
       expect(JSON.stringify(after.outputs)).toContain("Interrupted: the server stopped while this ran.");

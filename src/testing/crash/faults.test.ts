@@ -147,6 +147,11 @@ function fill(file: number): void {
     }
 }
 
+/** Waits until no container has that label. */
+async function untilNone(label: string): Promise<void> {
+  while ((await docker!.containers.list([label])).length > 0) await Bun.sleep(20);
+}
+
 describe.skipIf(!docker)("the Docker engine", () => {
   test("that goes away under a run and comes back costs the run nothing but time", async () => {
     const data = folder();
@@ -180,8 +185,9 @@ describe.skipIf(!docker)("the Docker engine", () => {
     expect(titles.filter((title) => /^Waits: Docker at/.test(title))).toHaveLength(1);
     expect(titles.filter((title) => title === "Goes on.")).toHaveLength(1);
     await server.stop();
-    await (await served(data, { SANDBOX: "docker", DEMO_SCRIPT: script, ...image })).stop();
-    expect(await docker!.containers.list([`skep.run=${run.id}`])).toEqual([]);
+    const next = await served(data, { SANDBOX: "docker", DEMO_SCRIPT: script, ...image });
+    await untilNone(`skep.run=${run.id}`);
+    await next.stop();
   }, 300_000);
 
   test("that loses a container under a command tells the model, and the run goes on in a new one", async () => {
@@ -228,7 +234,7 @@ describe.skipIf(!docker)("the Docker engine", () => {
     expect(items.map(({ id, container_id }) => [id, container_id])).toEqual([[chat, idle!.id]]);
     await server.stop("SIGKILL");
     const after = await served(data, env);
-    expect(await docker!.containers.list([`skep.session=${chat}`])).toEqual([]);
+    await untilNone(`skep.session=${chat}`);
     expect(String((await say(after, "Read it.")).body)).toContain("kept-by-the-first");
     await after.stop();
     expect(await docker!.containers.list([`skep.session=${chat}`])).toEqual([]);
