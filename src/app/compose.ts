@@ -1,10 +1,10 @@
-/** Puts features together: a typed list of definitions, and the house that comes of it. Names no feature. */
+/** Puts features together: a typed list of definitions, and what comes of it: the composed product. Names no feature. */
 
-import type { AnyElysia } from "elysia";
 import { createEventCatalogue, type EventCatalogue, type EventDefinition } from "../core/events.ts";
 import { firstOf } from "../engine/attachments.ts";
 import type { Contributions, Core, Duty, Feature, FeatureDefinition } from "../feature/feature.ts";
 import type { InnerCall } from "../http/inner-call.ts";
+import type { Routes } from "../http/route-table.ts";
 import { createHousekeeping } from "./housekeeping.ts";
 
 type AnyDefinition = FeatureDefinition<string, never, unknown>;
@@ -18,12 +18,12 @@ export interface FeatureList<Services, Event extends EventDefinition = EventDefi
   /** Every kind of event, in the order of the features. */
   readonly events: readonly Event[];
   /** Creates them one after another. When one fails, what those before it hold is let go. */
-  create(core: Omit<Core, "contributions">, api: Api, patience?: Patience): Promise<House<Services>>;
+  create(core: Omit<Core, "contributions">, api: Api, patience?: Patience): Promise<Composition<Services>>;
 }
 
 export interface Api {
-  /** What the features' routes are added to. */
-  app: AnyElysia;
+  /** Takes the routes of all features, in their order. */
+  serve(routes: readonly Routes[]): void;
   /** Makes the OpenAPI document of all routes. */
   document(events: EventCatalogue): Record<string, unknown>;
   /** Asks one of the routes as somebody. */
@@ -35,11 +35,13 @@ export interface Patience {
   slowMs: number;
 }
 
-export interface House<Services> {
+export interface Composition<Services> {
   readonly services: Services;
   readonly contributions: Contributions;
   /** Starts the features in order, then their duties. */
   start(): Promise<void>;
+  /** Lets all features continue what the last process left. What fails is logged. */
+  resume(): Promise<void>;
   /** Ends background work in reverse order. What fails or hangs is logged, and the others continue. */
   stop(): Promise<void>;
   /** Lets go in reverse order what the features hold. */
@@ -60,16 +62,16 @@ function listOf<Services, Event extends EventDefinition>(
         throw new Error(`Two features are called ${definition.name}.`);
       return listOf([...definitions, definition as AnyDefinition]);
     },
-    create: (core, api, patience = PATIENCE) => createHouse<Services>(definitions, core, api, patience),
+    create: (core, api, patience = PATIENCE) => createComposition<Services>(definitions, core, api, patience),
   };
 }
 
-async function createHouse<Services>(
+async function createComposition<Services>(
   definitions: readonly AnyDefinition[],
   core: Omit<Core, "contributions">,
   api: Api,
   { slowMs }: Patience,
-): Promise<House<Services>> {
+): Promise<Composition<Services>> {
   const features = new Map<string, Feature>();
   const services: Record<string, unknown> = {};
   const { log } = core;
@@ -88,7 +90,7 @@ async function createHouse<Services>(
     throw error;
   }
   const all = [...features.values()];
-  for (const { routes } of all) if (routes) api.app.use(routes);
+  api.serve(all.flatMap(({ routes }) => routes ?? []));
   const duties: Duty[] = all.flatMap((feature) => feature.duties ?? []);
   let housekeeping: ReturnType<typeof createHousekeeping> | undefined;
   return {
@@ -97,6 +99,17 @@ async function createHouse<Services>(
     async start() {
       for (const feature of all) await feature.start?.();
       housekeeping = createHousekeeping(log, duties);
+    },
+    async resume() {
+      await Promise.all(
+        [...features].map(async ([name, feature]) => {
+          try {
+            await feature.resume?.();
+          } catch (error) {
+            log.error({ err: error, feature: name }, `${name} could not continue what the last process left`);
+          }
+        }),
+      );
     },
     async stop() {
       await housekeeping?.stop();

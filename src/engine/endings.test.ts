@@ -89,7 +89,7 @@ describe("a step that declares no outputs", () => {
   });
 });
 
-describe("words as the result of a step that owes outputs", () => {
+describe("words as the result of a step that must give outputs", () => {
   const SCHEMA = `    output_schema: { type: object, required: [n], properties: { n: { type: integer } } }\n`;
   const fenced = 'Here it is:\n```json\n{ "n": 3 }\n```\n';
   test.each([

@@ -67,7 +67,7 @@ describe("engine", () => {
     expect(rig.calls()).toBe(4);
   });
 
-  test("complete without the outputs that the step owes is refused, and the agent may try again", async () => {
+  test("complete without the outputs that the step must give is refused, and the agent may try again", async () => {
     const script = `
 steps:
   write:

@@ -11,7 +11,7 @@ export interface Kind {
   executionEnds: "complete" | "reply" | "exit";
   /** What ends the session: its work, or a person (or the feature that opened it). Until then it takes turns. */
   sessionEnds: "work" | "person";
-  /** What of the session the model reads: everything, or the execution's own messages (an attempt starts afresh). */
+  /** What of the session the model reads: everything, or the execution's own messages (an attempt starts empty). */
   reads: "session" | "execution";
   tools: readonly ToolGroup[];
   /** The setting that names the model where nobody else does; null: it works without a model. */

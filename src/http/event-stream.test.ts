@@ -149,7 +149,7 @@ describe("event stream", () => {
     expect(idsOf(await readUntil(open({ filter: { run_id: "a" }, after: 2 }), () => false))).toEqual([3]);
   });
 
-  test("who has read all of a run that has ended is told not to come back; a restart opens it again", async () => {
+  test("a client that has read all of a run that has ended is answered 204; a restart opens it again", async () => {
     const { emit, open, streams } = rig();
     emit(ofRun(created, "a"), ofRun(failed, "a"), activity("of another"));
     const again = (after: number, kinds?: string[]) => open({ filter: { run_id: "a", kinds }, after });

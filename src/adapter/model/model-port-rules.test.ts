@@ -167,7 +167,7 @@ describe("model port", () => {
     expect(body).not.toContain("secret-thought");
   });
 
-  test("OpenAI is told to keep nothing, and Anthropic's prefix is marked for its cache", async () => {
+  test("OpenAI is asked to keep nothing, and Anthropic's prefix is marked for its cache", async () => {
     await fixture.call(RESPONSES);
     await fixture.call(ANTHROPIC);
     expect(server.requests[0]!.body).toMatchObject({ store: false });

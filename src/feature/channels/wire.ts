@@ -31,7 +31,7 @@ export interface Delivery {
   created_at: string;
 }
 
-/** @throws Problem 4xx when another attempt is of no use. */
+/** @throws Problem 4xx when another attempt cannot help. */
 export async function sendTo(
   wire: Wire,
   { kind, target, now }: { kind: ChannelKind; target: Target; now: number },

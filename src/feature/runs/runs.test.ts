@@ -155,7 +155,7 @@ describe("runs", () => {
     await ended(one.body.id);
   });
 
-  test("a failed step fails the run with its reason; a restart continues from there, or from where it is told", async () => {
+  test("a failed step fails the run with its reason; a restart continues from there, or from the step that is named", async () => {
     const id = await start("fails");
     const run = await ended(id);
     expect(run).toMatchObject({

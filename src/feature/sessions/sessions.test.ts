@@ -426,7 +426,7 @@ describe("what the model reads of a session", () => {
     expect(blind[1]).toMatchObject({ text: expect.stringContaining("demo/scripted cannot read it") });
   });
 
-  test("the attempts of a step share a session, and each starts afresh", async () => {
+  test("the attempts of a step share a session, and each starts empty", async () => {
     const pipeline =
       "id: tries\nname: Tries\nsteps:\n  - id: work\n    agent: worker\n    input: Do it\n    on_failure: retry\n";
     const { rig, model, sessions } = await started({ pipelines: { tries: pipeline } });

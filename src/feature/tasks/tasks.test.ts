@@ -73,7 +73,7 @@ describe("tasks", () => {
     }
   });
 
-  test("200 parallel claims have one winner, who may claim again; the others are told who holds it", async () => {
+  test("200 parallel claims have one winner, who may claim again; the others learn who holds it", async () => {
     await board();
     const task = await make("wanted", { status: "ready" });
     const agents = ["scribe", "engineer", "lead", "reviewer"];

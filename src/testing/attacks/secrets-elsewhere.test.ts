@@ -12,7 +12,7 @@ import Database from "better-sqlite3";
 import { startServer, type TestServer } from "../server.ts";
 import { waitFor } from "./waiting.ts";
 
-setDefaultTimeout(60_000);
+setDefaultTimeout(300_000);
 
 const PIECE = 12;
 /** Where the head of a long output ends: 60 % of 32 KiB. */
@@ -155,7 +155,7 @@ describe("a secret on its side ways out", () => {
     for (const text of [OLD, Buffer.from(`xy${OLD};`).toString("base64"), Buffer.from(OLD).toString("hex")])
       expect(traces(text).length).toBeGreaterThan(0);
     expect(traces(`${"x".repeat(100)}${OLD.slice(0, -1)}`).length).toBeGreaterThan(0);
-    // The agent did what it was told.
+    // The agent followed the instruction.
     expect(readFileSync(join(workspace(), "found.txt"), "utf8")).toBe(OLD);
   });
 

@@ -9,7 +9,7 @@ import { temporaryFolder } from "../command.ts";
 import { dockerForTests } from "../docker-image.ts";
 import { importScratchImage } from "./scratch-image.ts";
 
-setDefaultTimeout(120_000);
+setDefaultTimeout(300_000);
 const binary = process.env["SKEP_BINARY"];
 const docker = binary ? await dockerForTests(process.env) : undefined;
 if (!Bun.which("docker")) console.warn("skipped: there is no program docker");
@@ -79,7 +79,7 @@ describe.skipIf(!docker || (process.env["CI"] !== "true" && !Bun.which("docker")
       expect(existsSync(join(data, "skep.db"))).toBe(true);
     });
 
-    test("ends in time when it is told to, and nothing of the run is lost by the next start", async () => {
+    test("ends in time when asked to, and nothing of the run is lost by the next start", async () => {
       expect((await engine(["stop", "--time", "20", name])).code).toBe(0);
       expect((await engine(["inspect", "--format", "{{.State.ExitCode}}", name])).stdout.trim()).toBe("0");
       await engine(["start", name]);

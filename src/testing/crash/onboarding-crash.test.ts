@@ -107,4 +107,4 @@ test("an onboarding that nobody continues is given up after the days of the sett
   } finally {
     rmSync(folder, { recursive: true, force: true });
   }
-}, 120_000);
+}, 300_000);

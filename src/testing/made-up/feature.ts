@@ -1,4 +1,4 @@
-/** A feature as anybody would add one: a route, a job, a tool, an event, and what the house asks of features. */
+/** A feature as anybody would add one: a route, a job, a tool, an event, and what is required of features. */
 import { Type as t } from "@sinclair/typebox";
 import { defineJob } from "../../core/jobs.ts";
 import { type Tool, toolsOf } from "../../engine/tool.ts";
@@ -42,7 +42,7 @@ export const createBells = (diary: BellDiary) =>
       const said = (what: string) => () => void diary.calls.push(what);
       return {
         service: { rung: () => rung },
-        routes: bellRoutes(base, (times, { userId }) => jobs.enqueue(job, { times }, { userId })),
+        routes: () => bellRoutes(base, (times, { userId }) => jobs.enqueue(job, { times }, { userId })),
         jobs: [job],
         tools: toolsOf("bells", [tool]),
         counts: () => ({ bells_rung: rung }),
