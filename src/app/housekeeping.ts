@@ -2,7 +2,7 @@
 import type { Logger } from "../core/log.ts";
 import type { Duty } from "../feature/feature.ts";
 
-export interface Compositionkeeping {
+export interface Housekeeping {
   /** Begins nothing more, aborts and waits for what is under way. */
   stop(): Promise<void>;
 }
