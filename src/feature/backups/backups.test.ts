@@ -10,7 +10,7 @@ import type { Job } from "../jobs/model.ts";
 import type { Backup } from "./model.ts";
 import { createBackups } from "./service.ts";
 
-setDefaultTimeout(60_000);
+setDefaultTimeout(300_000);
 
 const folder = temporaryFolder();
 let server: TestServer;

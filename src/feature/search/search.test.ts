@@ -6,7 +6,7 @@ import { startServer, type TestServer } from "../../testing/server.ts";
 import { createSourceTree, SHOP } from "../../testing/source-tree.ts";
 import type { Found } from "./model.ts";
 
-setDefaultTimeout(60_000);
+setDefaultTimeout(300_000);
 
 let server: TestServer;
 let admin: Account;

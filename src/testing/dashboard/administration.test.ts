@@ -7,7 +7,7 @@ import { CLIENT, startIdentityProvider } from "../identity-provider.ts";
 import { visit } from "./visitor.ts";
 import { withDashboard } from "./with-dashboard.ts";
 
-setDefaultTimeout(180_000);
+setDefaultTimeout(300_000);
 
 describe.skipIf(!hasBrowser())("administration", () => {
   const dashboard = withDashboard();

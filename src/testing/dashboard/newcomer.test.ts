@@ -21,7 +21,7 @@ import { createSourceTree, SHOP, type SourceTree } from "../source-tree.ts";
 import { COMMENT, FIRST_TRY, HELLO, MODEL, newcomerModel, SECOND_TRY } from "./newcomer-model.ts";
 import { visit } from "./visitor.ts";
 
-setDefaultTimeout(180_000);
+setDefaultTimeout(300_000);
 const ADMIN = "ada@example.test";
 const COLLEAGUE = "ben@example.test";
 
