@@ -198,5 +198,5 @@ describe.skipIf(!docker)("a command step in a container", () => {
     await rig.stop();
     const left = await docker!.containers.list([`skep.run=${run.id}`]);
     expect(left).toEqual([]);
-  }, 60_000);
+  }, 300_000);
 });

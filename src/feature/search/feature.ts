@@ -12,7 +12,7 @@ import { searchRoutes } from "./routes.ts";
 import { createSearch } from "./service.ts";
 
 type Needs = Core & {
-  agents: Pick<Agents, "list">;
+  agents: Pick<Agents, "named">;
   pipelines: Pick<Pipelines, "list">;
   skills: Pick<Skills, "list">;
   projects: Pick<ServiceOf<typeof projects>, "list">;
@@ -24,5 +24,5 @@ type Needs = Core & {
 };
 
 export const search = defineFeature("search", ({ runs, knowledgeGraph, ...deps }: Needs) => ({
-  routes: searchRoutes(deps.base, createSearch({ ...deps, runs: runs.views, graphs: knowledgeGraph })),
+  routes: () => searchRoutes(deps.base, createSearch({ ...deps, runs: runs.views, graphs: knowledgeGraph })),
 }));

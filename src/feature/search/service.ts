@@ -20,7 +20,7 @@ type Kind = Found["kind"];
 
 export interface SearchDeps {
   store: Store;
-  agents: { list(page: Page): ListAnswer<Agent> };
+  agents: { named(): Pick<Agent, "id" | "name" | "description">[] };
   pipelines: { list(page: Page): ListAnswer<Pipeline> };
   skills: { list(page: Page): ListAnswer<Skill> };
   projects: { list(filter: object, page: Page): ListAnswer<Project> };
@@ -45,7 +45,7 @@ const SHOWN = 300;
 const short = (text: string) => (text.length > SHOWN ? `${text.slice(0, SHOWN)}…` : text);
 const found = (kind: Found["kind"], id: string, title: string, detail: string, more: Partial<Found> = {}): Found => ({
   ...{ kind, id, title: short(title), detail: short(detail) },
-  ...{ status: null, project_id: null, agent_id: null },
+  ...{ status: null, project_id: null, agent_id: null, section_id: null },
   ...more,
 });
 
@@ -62,7 +62,7 @@ export function createSearch(deps: SearchDeps) {
   const taskRows = createReader(deps.store.statement, tasks, ["id", "title", "description", "status", "project_id"]);
   type Wanted = (kind: Kind) => boolean;
   const named = (wanted: Wanted): Found[] => {
-    const agents = wanted("agent") ? deps.agents.list(all).items : [];
+    const agents = wanted("agent") ? deps.agents.named() : [];
     const pipelines = wanted("pipeline") ? deps.pipelines.list(all).items : [];
     const skills = wanted("skill") ? deps.skills.list(all).items : [];
     const projects = wanted("project") ? deps.projects.list({}, all).items : [];
@@ -99,7 +99,9 @@ export function createSearch(deps: SearchDeps) {
     const first = new Map(hits.toReversed().map((hit) => [hit.document_id, hit]));
     return [...first.values()]
       .toReversed()
-      .map(({ document_id, title, heading, snippet }) => found("document", document_id, title, heading || snippet));
+      .map(({ document_id, section_id, title, heading, snippet }) =>
+        found("document", document_id, title, heading || snippet, { section_id }),
+      );
   };
   const symbolsWith = async (words: string[], limit: number): Promise<Found[]> =>
     (await deps.graphs.findSymbols(words, limit)).map(({ id, name, file_path, start_line, project_id }) =>

@@ -1,6 +1,6 @@
 /**
- * Phase six: execution flows. From entry points — functions that the product calls nowhere but that call on — along
- * calls, few branches, no repeats. A flow that is part of another is left out.
+ * Phase six: execution flows. From entry points (functions that no product code calls, but that call others) along
+ * calls, with few branches and no repeats. A flow that is part of another is left out.
  */
 import type { CodeGraph, Community, Process } from "../code-graph.ts";
 import { EDGE_TYPES } from "../model.ts";
@@ -65,7 +65,7 @@ function testNodes(graph: CodeGraph): Uint8Array {
   return flags;
 }
 
-/** Functions and methods nobody in the product calls (a file's own top-level code may), best candidates first. */
+/** Functions and methods that no product function calls (a file's top-level code may), best candidates first. */
 function entryPoints(graph: CodeGraph, callees: readonly number[][]): number[] {
   const called = new Uint8Array(graph.nodeCount);
   for (let node = 0; node < graph.nodeCount; node++) {

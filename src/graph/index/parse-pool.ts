@@ -1,19 +1,19 @@
 /**
- * Parses many files on several threads. A thread that dies or hangs on a batch is replaced and the batch's files are
- * tried again one by one, so that a single bad file is named and the rest is kept.
+ * Parses many files on several threads. A thread that dies or hangs on a batch is replaced and the files of the batch
+ * are tried again one by one, so that one bad file is named and all others are kept.
  */
 import { createGrammars } from "../language/grammar.ts";
 import { type ParsedFile, type ParseRequest, parseFiles } from "./parse-files.ts";
 
-/** Below this many bytes of source threads cost more than they bring: each loads its own grammars. */
+/** Below this many bytes of source, threads cost more than they gain: each loads its own grammars. */
 const MIN_BYTES_FOR_THREADS = 1024 * 1024;
 const BATCH_BYTES = 384 * 1024;
 const BATCH_FILES = 64;
-/** A batch that takes longer hangs. */
+/** A batch that takes longer is taken to hang. */
 const BATCH_TIMEOUT_MS = 60_000;
 const EMPTY = new Uint8Array(0);
 
-export interface PoolInput {
+interface PoolInput {
   root: string;
   files: readonly { path: string; hash: string; size: number }[];
   /** Most threads to use. */

@@ -1,6 +1,6 @@
 /**
- * Phase three: nodes for files, folders and symbols, CONTAINS and DEFINED_IN between them, and the found edges put in
- * terms of nodes.
+ * Phase three: nodes for files, folders and symbols, the CONTAINS and DEFINED_IN edges between them, and resolved
+ * edges with the rows of nodes.
  */
 import { CodeGraph, type EdgeColumns, type NodeColumns } from "../code-graph.ts";
 import { GrowingInts } from "../growing-ints.ts";
@@ -18,10 +18,10 @@ import {
 import type { RawEdge } from "../resolve/calls/edges.ts";
 import type { Repository } from "../resolve/repository.ts";
 
-export const LABEL_ROW = new Map<NodeLabel, number>(NODE_LABELS.map((label, i) => [label, i]));
+const LABEL_ROW = new Map<NodeLabel, number>(NODE_LABELS.map((label, i) => [label, i]));
 const NAMESPACE = SYMBOL_LABELS.indexOf("Namespace");
-export const TYPE_ROW = new Map<EdgeType, number>(EDGE_TYPES.map((type, i) => [type, i]));
-export const REASON_ROW = new Map<Reason, number>(REASONS.map((reason, i) => [reason, i]));
+const TYPE_ROW = new Map<EdgeType, number>(EDGE_TYPES.map((type, i) => [type, i]));
+const REASON_ROW = new Map<Reason, number>(REASONS.map((reason, i) => [reason, i]));
 
 /** Growing columns of nodes and edges. */
 export class GraphBuilder {
@@ -77,7 +77,7 @@ export class GraphBuilder {
     edges.line.push(line);
   }
 
-  /** Says that the edges to come are those found in the next file. */
+  /** Starts a file: the resolved edges added next are its edges. */
   startFile(): void {
     this.found.push(this.edges.type.length);
   }
@@ -105,9 +105,9 @@ export class GraphBuilder {
 }
 
 /** Node row of each symbol of the repository; -1 for hidden ones. */
-export type SymbolNodes = Int32Array;
+type SymbolNodes = Int32Array;
 
-/** Adds files, folders, symbols and what holds what. */
+/** Adds files, folders, symbols and their CONTAINS edges. */
 export function addStructure(builder: GraphBuilder, repo: Repository): SymbolNodes {
   const folders = new Map<string, number>();
   for (const [row, file] of repo.files.entries()) {
@@ -132,7 +132,7 @@ export function addStructure(builder: GraphBuilder, repo: Repository): SymbolNod
   return symbolNodes;
 }
 
-/** Adds a file's symbols, side by side. */
+/** Adds a file's symbols in consecutive rows. */
 export function addSymbols(builder: GraphBuilder, repo: Repository, file: number, symbolNodes: SymbolNodes): void {
   const facts = repo.facts(file);
   const { symbols, strings } = facts;
@@ -146,7 +146,7 @@ export function addSymbols(builder: GraphBuilder, repo: Repository, file: number
     const parent = symbols.parent(row);
     const name = strings[symbols.name(row)]!;
     const around = parent < 0 ? "" : qualifiedOf[parent]!;
-    // A member that is defined in a name space rather than in its type is still called after its type.
+    // A member defined in a name space rather than in its type is still named after its type.
     const apart = parent < 0 || symbols.label(parent) === NAMESPACE;
     const owner = apart ? (owners.get(row) ?? "") : "";
     const outer = around !== "" && owner !== "" ? `${around}.${owner}` : around || owner;
@@ -177,7 +177,7 @@ export function addSymbols(builder: GraphBuilder, repo: Repository, file: number
   }
 }
 
-/** The written names of the types that members declared outside them belong to, by symbol row. */
+/** By symbol row: the written name of the type that a member defined outside it belongs to. */
 function writtenOwners(repo: Repository, file: number): Map<number, string> {
   const owners = new Map<number, string>();
   const { attaches, types, strings } = repo.facts(file);
@@ -204,10 +204,7 @@ function exportedNames(repo: Repository, file: number): Set<string> | undefined 
   return names;
 }
 
-/**
- * Adds the edges found in the next file. What ends in a symbol without a node is left out, doubles are kept once a
- * line.
- */
+/** Adds the next file's resolved edges. Edges to symbols without a node are left out, duplicates kept once a line. */
 export function addFoundEdges(builder: GraphBuilder, found: readonly RawEdge[], symbolNodes: SymbolNodes): void {
   builder.startFile();
   const seen = new Set<string>();

@@ -47,8 +47,9 @@ export const Expr = {
   /** a = type, b = expression or -1. A cast, or any expression whose type is written down. */
   Typed: 16,
   /**
-   * a = call expression, b = argument index, c = parameter index: a lambda's parameter typed by whom it is passed to. With
-   * b -1, a is what the lambda stands for; with c -1, it is what the call expects of the argument.
+   * a = call expression, b = argument index, c = parameter index: a lambda's parameter, typed by the parameter that
+   * the lambda is passed for. With b -1, a is what the lambda stands for; with c -1, it is what the call expects of
+   * the argument.
    */
   Contextual: 17,
   /** a = import row. A module as a value: `require("x")`, `import("x")` before it is awaited. */

@@ -23,7 +23,7 @@ import type { TypeTable } from "./tables/types.ts";
 type ValueOf<T> = T[keyof T];
 
 /** A symbol as a language module declares it. Lines count from 1. */
-export interface SymbolInput {
+interface SymbolInput {
   label: SymbolLabel;
   name: string;
   /** Enclosing symbol row, -1 at the top. */
@@ -55,7 +55,7 @@ export interface DecoratorInput {
 }
 
 /** One import as it is written. Lines count from 1. */
-export interface ImportInput {
+interface ImportInput {
   /** The module or path as written. */
   name: string;
   scope: number;
@@ -220,7 +220,7 @@ export class FactsBuilder {
     return row;
   }
 
-  /** What the file offers under `name`. See ExportKind for `from` and `importRow`. */
+  /** Exports `name`. See ExportKind for `from` and `importRow`. */
   export(kind: ValueOf<typeof ExportKind>, name: string, from: number, importRow = -1): void {
     this.tables.exports.add(kind, this.name(name), from, importRow);
   }

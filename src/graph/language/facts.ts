@@ -5,7 +5,7 @@ import { type FactTables, factTables, TABLE_NAMES, type TableName } from "./tabl
 
 export interface FileFacts extends FactTables {
   language: LanguageId;
-  /** Share of the file the parser could not read: count of ERROR nodes. */
+  /** Count of ERROR nodes: how much of the file the parser could not read. */
   errors: number;
   /** Lines of the file. */
   lines: number;

@@ -29,7 +29,7 @@ export interface ImpactOptions {
   filePath?: string | undefined;
 }
 
-export interface ImpactDepth {
+interface ImpactDepth {
   depth: number;
   label: "will break" | "likely affected" | "may be affected";
   /** How many, shown or not. */
@@ -52,9 +52,7 @@ export interface Impact {
 export type ImpactAnswer = { found: "one"; impact: Impact } | Unclear;
 
 const MAX_SYMBOLS = 1_000;
-const FOLLOWED = new Set(
-  ["CALLS", "USES", "EXTENDS", "IMPLEMENTS"].map((type) => EDGE_TYPES.indexOf(type as (typeof EDGE_TYPES)[number])),
-);
+const FOLLOWED = new Set((["CALLS", "USES", "EXTENDS", "IMPLEMENTS"] as const).map((type) => EDGE_TYPES.indexOf(type)));
 const CONTAINS = EDGE_TYPES.indexOf("CONTAINS");
 
 export function impactOf(graph: CodeGraph, options: ImpactOptions): ImpactAnswer {
@@ -87,7 +85,7 @@ function spread(graph: CodeGraph, target: number, options: ImpactOptions): Impac
   return describe(graph, target, options, reached);
 }
 
-/** What a decorator stands on: what depends on the decorator is what it decorates. */
+/** What a decorator decorates: this depends on the decorator. */
 function decorated(graph: CodeGraph, row: number): number {
   if (graph.label(row) !== "Decorator") return row;
   for (const edge of graph.incoming(row)) if (graph.edges.type[edge] === CONTAINS) return graph.edges.from[edge]!;

@@ -20,7 +20,7 @@ export interface SearchOptions {
   includeCode: boolean;
 }
 
-export interface SearchItem {
+interface SearchItem {
   symbol: SymbolView;
   score: number;
   processes: ProcessView[];
@@ -30,7 +30,7 @@ export interface SearchItem {
 
 export interface SearchAnswer {
   items: SearchItem[];
-  /** Flows that the found symbols take part in, those with most of them first. */
+  /** Flows that the found symbols take part in; those with most of them first. */
   processes: ProcessView[];
 }
 

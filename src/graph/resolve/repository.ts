@@ -23,7 +23,7 @@ interface ChildRows {
   rows: Int32Array;
 }
 
-/** More children than this are found through an index. */
+/** With more children than this, a lookup uses an index. */
 const MANY_CHILDREN = 24;
 
 /** Pushes to a list in a map of lists. */
@@ -237,7 +237,7 @@ export class Repository {
     }
   }
 
-  /** A name space as it is called where it is used; "" when a macro that opens it is not known, or opens none. */
+  /** The name of a name space; "" when the macro that opens it is unknown, or opens none. */
   private spaceName(facts: FileFacts, row: number): string {
     const name = facts.strings[facts.spaces.name(row)]!;
     if (facts.spaces.scope(row) < 0) return "";

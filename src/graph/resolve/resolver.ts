@@ -1,4 +1,4 @@
-/** Puts the parts of type evaluation together over one repository. */
+/** Joins the parts of type evaluation over one repository. */
 import type { ImportResolver, ImportTarget, ProjectFiles } from "../language/language.ts";
 import { createCalls } from "./calls/calls.ts";
 import { createOverloads } from "./calls/overloads.ts";

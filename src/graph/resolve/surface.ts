@@ -12,7 +12,7 @@ import type { Engine, Entity } from "./engine.ts";
 import { isReference } from "./repository.ts";
 import { THIS_ID, type TypeEnv, type ValueType } from "./types/value-type.ts";
 
-export interface Surface {
+interface Surface {
   /** What is seen under each name. */
   names: Map<string, string>;
   /** What is seen without a name. */
@@ -39,7 +39,7 @@ export function createSurfaces(engine: Engine): (file: number) => Surface {
     const seen = new Map<string, number>();
     const found: string[] = [];
     for (let row = 0; row < symbols.length; row++) {
-      // Nothing stands in a reference, and nobody else's place depends on it.
+      // A reference contains nothing, and no other symbol's place depends on it.
       if (isReference(symbols.label(row))) {
         found.push("");
         continue;
@@ -96,7 +96,7 @@ export function createSurfaces(engine: Engine): (file: number) => Surface {
     }
   }
 
-  /** A symbol met as a value: what is called or looked into without being named is described as well. */
+  /** A symbol met as a value. One that can be called or looked into without being named is described in full. */
   function valueText(symbol: number, depth: number): string {
     const label = repo.label(symbol);
     const hidden = repo.has(symbol, SymbolFlag.Hidden);
@@ -212,14 +212,15 @@ export function createSurfaces(engine: Engine): (file: number) => Surface {
         if (name === "" && !type) continue;
         const text = `${place(symbol)} ${ownText(symbol, 0)}`;
         if (name !== "") put(name, text);
-        // Bases decide where members are found that others name; so does the one method a lambda stands for.
+        // Bases decide where members are found that other files name; so does the one method a lambda stands for.
         const bases = type ? engine.bases(symbol, undefined).map((one) => typeText(one, 0)) : [];
         if (bases.length > 0) whole.push(`${place(symbol)} < ${bases.join()}`);
         const parent = repo.parent(symbol);
         if (parent < 0 || label !== "Method") continue;
         if (rules.overloads && repo.label(parent) === "Interface") whole.push(text);
         if (name !== rules.constructorName && !repo.has(symbol, SymbolFlag.Constructor)) continue;
-        // Who makes an instance names the class, or was handed it: then its type arguments say what is made.
+        // Code that makes an instance names the class or was given it; in the latter case its type arguments say what
+        // is made.
         if (repo.column(parent, "typeParameters") >= 0) whole.push(text);
         else put(repo.name(parent), text);
       }
@@ -232,7 +233,7 @@ export function createSurfaces(engine: Engine): (file: number) => Surface {
         if (facts.exprs.op(target) !== Expr.Member) continue;
         const name = facts.strings[facts.exprs.member(target)]!;
         const text = `assigned ${typeText(engine.exprType(file, facts.assigns.expr(row)), 0)}`;
-        // What a prototype holds is found by the names of its members.
+        // A prototype's members are found by their own names.
         if (name === rules.openValues?.prototype) whole.push(text);
         else put(name, text);
       }

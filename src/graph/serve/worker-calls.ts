@@ -1,4 +1,4 @@
-/** What is asked of a graph worker, and how its replies are put together. */
+/** Calls of a graph worker, and how its replies are joined. */
 import type { Taken, WorkerCall, WorkerProcess } from "../../core/worker-process.ts";
 import { GraphError, isGraphErrorCode } from "../graph-error.ts";
 import type { PhaseReport } from "../index/indexer.ts";
@@ -11,7 +11,7 @@ export type GraphWorker = WorkerProcess<GraphReply>;
 export interface GraphJson {
   /** UTF-8, in order. */
   pieces: Uint8Array<ArrayBuffer>[];
-  /** Where a list goes on; null at its end. */
+  /** Start of the next window of a list; null at its end. */
   next: number | null;
 }
 

@@ -21,7 +21,7 @@ import { createSourceTree, SHOP, type SourceTree } from "../source-tree.ts";
 import { COMMENT, FIRST_TRY, HELLO, MODEL, newcomerModel, SECOND_TRY } from "./newcomer-model.ts";
 import { visit } from "./visitor.ts";
 
-setDefaultTimeout(180_000);
+setDefaultTimeout(300_000);
 const ADMIN = "ada@example.test";
 const COLLEAGUE = "ben@example.test";
 
@@ -213,7 +213,7 @@ describe.skipIf(!hasBrowser())("a person who has never used a terminal", () => {
   async function toolServer(page: Page): Promise<void> {
     await goTo(page, "Tool servers");
     await page.getByRole("button", { name: "Add a server" }).first().click();
-    await page.getByLabel("Id").fill("tickets");
+    await page.getByLabel("Id", { exact: true }).fill("tickets");
     await page.getByLabel("Address").fill(tools.url);
     await press(page, "Add");
     await heading(page, "tickets");

@@ -11,7 +11,7 @@ import type { Seeded } from "./seed.ts";
 import { visit } from "./visitor.ts";
 import { withDashboard } from "./with-dashboard.ts";
 
-setDefaultTimeout(180_000);
+setDefaultTimeout(300_000);
 
 /** Texts that would run, were they taken for markup, an address or a template anywhere. */
 const HOSTILE = [

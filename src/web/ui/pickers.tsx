@@ -16,6 +16,9 @@ interface Picker {
   /** The word for choosing nothing; where there is none, something is always chosen. */
   none?: string;
   required?: boolean;
+  disabled?: boolean;
+  /** What is chosen, each time that it changes. */
+  onPick?(value: string): void;
 }
 
 interface Option {
@@ -23,14 +26,32 @@ interface Option {
   label: string;
 }
 
-function PickerField({ options, error, name = "", label = "", hint, defaultValue, none, required }: PickerProps) {
+function PickerField({
+  options,
+  error,
+  name = "",
+  label = "",
+  hint,
+  defaultValue,
+  none,
+  required,
+  disabled,
+  onPick,
+}: PickerProps) {
   const chosen = defaultValue ?? "";
   const listed = options ?? [];
   const missing = chosen !== "" && !listed.some(({ value }) => value === chosen);
   return (
     <Field label={label} hint={hint} error={fieldError(error, name)}>
       {/* A select takes its default when it is made: it is made again once the options are there. */}
-      <Select key={options ? "known" : "asked"} name={name} defaultValue={chosen} required={required}>
+      <Select
+        key={options ? "known" : "asked"}
+        name={name}
+        defaultValue={chosen}
+        required={required}
+        disabled={disabled}
+        onChange={(event) => onPick?.(event.target.value)}
+      >
         {none !== undefined && <option value="">{none}</option>}
         {missing && <option value={chosen}>{chosen}</option>}
         {listed.map(({ value, label }) => (

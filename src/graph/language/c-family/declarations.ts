@@ -209,7 +209,7 @@ export abstract class CFamilyDeclarations extends CFamilyExpressions {
     const label = isEnum ? "Enum" : LABELS[tree.kind(node)]!;
     let flags = this.hiddenSpace > 0 ? SymbolFlag.FileLocal : SymbolFlag.Exported;
     if (name === "") flags |= SymbolFlag.Hidden;
-    // In C a type declared inside a struct is visible outside; binding it there does no harm in C++.
+    // In C a type declared inside a struct is visible outside it; binding it there does no harm in C++.
     const symbol = this.declare({ label, name, node, body, flags }, at);
     const inside = this.openClass(symbol, at);
     this.takeTemplate(symbol, inside);

@@ -146,7 +146,10 @@ export abstract class CFamilyExpressions extends CFamilyTypes {
     return field;
   }
 
-  /** `a::b::c`. What stands before `::` is a name space or a class: one that nothing here declares is a library's. */
+  /**
+   * `a::b::c`. What stands before `::` is a name space or a class; one that is not declared here belongs to a
+   * library.
+   */
   protected path(node: number, at: Place): number {
     const { facts } = this;
     const { names, rooted } = this.parts(node);

@@ -200,7 +200,7 @@ function call(walk: Walk, node: number, context: Context): number {
     const row = facts.import(ImportKind.Module, module, "*", "", tree.line(node), context.scope, statement);
     return facts.expr(Expr.Module, row);
   }
-  // The call records the called name; as a use it would be there twice.
+  // The call records the called name; recording a use as well would count it twice.
   const isName = tree.kind(calleeNode) === "identifier" && !walk.awaited.has(calleeNode);
   const callee = isName ? facts.exprName(tree.source(calleeNode), context.scope) : walk.expression(calleeNode, context);
   inheritanceCall(walk, calleeNode, args, context);
@@ -211,7 +211,7 @@ function call(walk: Walk, node: number, context: Context): number {
   return row;
 }
 
-/** The line a reader would point at: where the called name stands, which in a chain is not where the call begins. */
+/** The line of the called name, which in a chain of calls is not where the call begins. */
 function callLine(walk: Walk, callee: number): number {
   const { tree } = walk;
   let bare = callee;

@@ -225,7 +225,7 @@ export abstract class GoExpressions extends BlockWalk {
         continue;
       }
       const key = tree.firstNamed(tree.child(element, "key"));
-      // A plain name before the colon is a field more often than a map's key.
+      // A plain name before the colon is more often a field than a map's key.
       if (tree.kind(key) !== "identifier") this.expression(key, at);
       this.expression(tree.child(element, "value"), at);
     }
@@ -275,7 +275,7 @@ export abstract class GoExpressions extends BlockWalk {
     return row;
   }
 
-  /** The first argument of `append`, described again without noting its calls. */
+  /** The first argument of `append`, described again without recording its calls. */
   private firstArgument(node: number, at: Place): number {
     const { tree, facts } = this;
     switch (tree.kind(node)) {

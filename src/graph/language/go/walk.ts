@@ -315,7 +315,7 @@ export class GoWalk extends GoExpressions {
     const names = tree.namedChildren(left);
     const place = this.block(at);
     const element = facts.expr(Expr.Index, over, -1);
-    // Of one name it is the index, except over a channel; of a slice's index nobody asks for members.
+    // A single name is the index, except over a channel; the members of an index are never needed.
     const [first, second] = names;
     if (first !== undefined && tree.kind(first) === "identifier" && this.text(first) !== "_")
       this.local(this.text(first), place, -1, second === undefined ? element : -1);

@@ -112,7 +112,7 @@ export class PhpWalk extends PhpExpressions {
     this.space = name;
     this.spaceScope = scope;
     this.aliases.clear();
-    // A function that the name space lacks is the global one.
+    // A function that is not in the name space is the global one.
     if (name !== "") facts.import(ImportKind.Wildcard, "", "*", "", tree.line(node), scope);
     const inside = { ...at, scope };
     if (body < 0) return inside;

@@ -60,14 +60,14 @@ export abstract class PythonDeclarations extends PythonTypeVariables {
     const yields = this.yields(body);
     if (yields) flags |= SymbolFlag.Generator;
     const fixture = has(/(^|\.)fixture(\(|$)/);
-    // Who asks for a fixture is passed what it yields or awaits.
+    // A parameter that names a fixture gets what the fixture yields or awaits.
     if (fixture) flags &= ~(SymbolFlag.Generator | SymbolFlag.Async);
     const label = getter ? "Property" : inClass ? "Method" : "Function";
     const home = this.home(at.scope);
     const symbol = this.declare({ label, name, node: whole, body, flags }, { ...at, scope: home });
     this.namesOf(home).add(name);
     this.describe(symbol, node, body);
-    // Names of a class are not visible in its methods.
+    // A class's names are not visible in its methods.
     const outer = inClass ? facts.scopes.parent(home) : at.scope;
     const inside = { ...this.open(symbol, { ...at, scope: outer }), thisScope: inClass ? home : at.thisScope };
     if (inClass && !has(/(^|\.)staticmethod$/)) this.receiverOf(node, home, inside, name, has(/(^|\.)classmethod$/));

@@ -309,7 +309,7 @@ export abstract class PythonExpressions extends PythonBinding {
     return row;
   }
 
-  /** A called name is no use of it as a value. */
+  /** A called name is not also used as a value. */
   private callee(node: number, at: Place): number {
     if (this.tree.kind(node) !== "identifier") return this.expression(node, at);
     const receiver = this.receiver(this.text(node), at);

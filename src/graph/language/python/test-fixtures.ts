@@ -20,7 +20,7 @@ interface Request {
 export interface Taker {
   at: Place;
   line: number;
-  /** Names that something else provides. */
+  /** Names of parameters that something else provides. */
   given: string;
 }
 
@@ -41,7 +41,7 @@ export class TestFixtures {
     else this.declared.set(scope, new Set([name]));
   }
 
-  /** What a parameter holds: what the fixture of its name gives. -1 when something else provides it. */
+  /** A parameter's value: what the fixture of its name gives. -1 when something else provides it. */
   request(name: string, taker: Taker): number {
     const { facts } = this;
     if (taker.given.includes(name)) return -1;
@@ -51,7 +51,7 @@ export class TestFixtures {
     return facts.exprCall(row, []);
   }
 
-  /** Says where each requested fixture is looked for; call at the end of the file. */
+  /** Resolves each requested fixture; call at the end of the file. */
   finish(): void {
     const { facts } = this;
     let above = -1;

@@ -1,7 +1,7 @@
 /** What a file declares. */
 import { FactTable } from "./fact-table.ts";
 
-/** Columns of each table. `SYMBOL.name` is the offset of a symbol's name in its row. */
+/** Columns. `name` and `signature` are indexes into `strings`. */
 const SYMBOL = {
   label: 0,
   name: 1,

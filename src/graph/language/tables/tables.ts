@@ -9,7 +9,7 @@ import { SymbolTable } from "./symbols.ts";
 import { TypeTable } from "./types.ts";
 
 /** Lists of rows or names, each after its length. A list is the place of its length; -1 is the empty one. */
-export class ListTable extends FactTable {
+class ListTable extends FactTable {
   constructor(cells: Int32Array) {
     super(cells, 1);
   }

@@ -1,4 +1,4 @@
-/** What calls yield: return types, inference of type parameters, parameters of lambdas by context. */
+/** Results of calls: return types, inferred type parameters, and the parameters of lambdas by context. */
 import { BindingKind, Expr, SymbolFlag } from "../../language/fact-layout.ts";
 import type { CallSite, Engine } from "../engine.ts";
 import { TypeMemo } from "../types/type-memo.ts";

@@ -1,6 +1,7 @@
 /**
- * The edges of one file: what its calls, imports, uses and inheritance reach.
- * Precision before recall: what could be several, or comes from outside, is no edge.
+ * The edges of one file: targets of its calls, imports, uses and inheritance.
+ *
+ * Precision before recall: a target that is ambiguous, or comes from outside, gives no edge.
  */
 
 import { CallFlag, Expr, SymbolFlag, Type } from "../../language/fact-layout.ts";
@@ -27,13 +28,13 @@ export interface Target {
 
 const MAX_TARGETS = 4;
 
-/** What calls reach where a language is strict about it. */
+/** Labels that a call can reach in a language that is strict about it. */
 function isCalled(label: SymbolLabel, constructing: boolean): boolean {
   if (label === "Function" || label === "Method") return true;
   return constructing && (label === "Class" || label === "Struct" || label === "Enum");
 }
 
-export interface EdgeFinder {
+interface EdgeFinder {
   /** Appends the edges that leave a file. */
   edgesOf(file: number, into: RawEdge[]): void;
   /** What one call reaches. */
@@ -153,7 +154,7 @@ export function createEdgeFinder(engine: Engine, unique: UniqueNames): EdgeFinde
     return targets;
   }
 
-  /** Whether a receiver of no known type is at least known not to be worth a guess. */
+  /** Whether a receiver of unknown type certainly comes from outside, so that guessing its member would be wrong. */
   function isForeign(file: number, object: number): boolean {
     const { exprs, strings } = repo.facts(file);
     const op = exprs.op(object);

@@ -1,6 +1,6 @@
 /**
- * Several functions of one name, distinguished by their arguments: by how many there are, then by the types that are
- * known. What still could be several is no answer.
+ * Chooses between functions of one name by their arguments: first by their number, then by the types that are known.
+ * If several still fit, there is no answer.
  */
 import { BindingKind, Expr, fewestArguments, mostArguments, SymbolFlag } from "../../language/fact-layout.ts";
 import type { Conversions } from "../../language/library.ts";
@@ -32,7 +32,7 @@ export function createOverloads(engine: Engine): Overloads {
   let attachedTo: Map<number, number> | undefined;
   let attached: Map<number, number[]> | undefined;
 
-  /** Types that members stand outside of, and those members. */
+  /** Types that have members outside them, and those members. */
   function outside(): { owners: Map<number, number>; members: Map<number, number[]> } {
     if (!attachedTo || !attached) {
       attachedTo = new Map();
@@ -133,7 +133,7 @@ export function createOverloads(engine: Engine): Overloads {
     for (let i = 0; i < args.length; i++) {
       const row = rows[Math.min(i + skip, rows.length - 1)];
       if (row === undefined) break;
-      // What a parameter for any number of arguments takes is not asked.
+      // A parameter for any number of arguments is not compared.
       if (i + skip >= rows.length || (variadic && i + skip === rows.length - 1)) break;
       const wanted = engine.typeAt(file, bindings.type(row));
       const fit = argumentFit(conversions, wanted, site.file, args[i]!);
@@ -165,7 +165,7 @@ export function createOverloads(engine: Engine): Overloads {
     return isClosed(by, wanted.name) || (!loose && derives(given, -1) < 0) ? -1 : 0;
   }
 
-  /** Arrays of plain values fit those of the same only. */
+  /** Arrays of scalars only fit arrays of the same. */
   function builtinFit(by: Conversions, given: Builtin, wanted: Builtin, loose: boolean): number {
     const [from, to] = [given.args[0], wanted.args[0]];
     if (given.name !== "Array" || wanted.name !== "Array" || !from || !to || loose)
@@ -222,7 +222,7 @@ export function createOverloads(engine: Engine): Overloads {
     const depth = Math.min(...best.map((one) => one.depth));
     const nearest = new Set(best.filter((one) => one.depth === depth).map((one) => defined(one.symbol)));
     if (nearest.size !== 1) {
-      // One that takes just so many arguments goes before one that takes any number of them.
+      // A function with exactly this many parameters goes before one that takes any number.
       const exact = best.filter(
         (one) => one.depth === depth && Number.isFinite(mostArguments(repo.column(one.symbol, "arity"))),
       );
@@ -244,7 +244,7 @@ export function createOverloads(engine: Engine): Overloads {
     return bodies.length === 1 && declarations === 1 ? bodies[0]! : one;
   }
 
-  /** Of several that fit: the one that is not a declaration of another, -1 when there is none such. */
+  /** Of several that fit, the one that is not a declaration of another; -1 when there is no such one. */
   function preferred(symbols: readonly number[]): number {
     const bodies = symbols.filter((symbol) => !repo.has(symbol, SymbolFlag.Hidden));
     return bodies.length === 1 || bodies.every((symbol) => isAlternative(symbol, bodies[0]!)) ? (bodies[0] ?? -1) : -1;

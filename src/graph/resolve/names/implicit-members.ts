@@ -5,12 +5,12 @@ import { partsOf, type ValueType } from "../types/value-type.ts";
 import { labelsOf } from "./name-labels.ts";
 
 /** Finds the member that a plain name means in a scope: a class's own, or that of a function which is its method. */
-export type ImplicitMember = (file: number, scope: number, text: string, space: NameSpaceOf) => Entity | undefined;
+type ImplicitMember = (file: number, scope: number, text: string, space: NameSpaceOf) => Entity | undefined;
 
 export function createImplicitMembers(engine: Engine): ImplicitMember {
   const { repo } = engine;
   const attached: (Map<number, number> | undefined)[] = [];
-  /** Owners being asked: finding out which type a method belongs to looks names up in that very scope's surroundings. */
+  /** Owners under evaluation: finding the type of a method looks names up around that method. */
   const asking = new Set<number>();
 
   /** The type that a symbol of a file is attached to, by its row; -1 when it is not. */

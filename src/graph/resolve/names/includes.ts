@@ -1,9 +1,9 @@
 /**
- * C and C++: what included files declare, and which definition a declaration stands for.
+ * Languages with includes: the names that included files declare, and the definition of a declaration.
  *
- * Includes paste text, so a file sees all that the files it reaches declare. The names are found through one index of
- * the repository, and then the file is asked whether it reaches one of those that declare them: a name nobody
- * declares costs nothing, however many headers there are.
+ * Includes paste text, so a file sees all that the files it reaches declare. A name is looked up in one index of the
+ * repository, and only then is the file asked whether it reaches a file that declares it: an undeclared name costs
+ * nothing, however many headers there are.
  */
 import { BindingKind, ImportKind, SymbolFlag } from "../../language/fact-layout.ts";
 import type { Engine, Entity, NameSpaceOf } from "../engine.ts";
@@ -21,7 +21,7 @@ export function createIncludes(engine: Engine): Includes {
   let topNames: Map<string, number[]> | undefined;
   const definitions = new Map<number, number>();
 
-  /** Symbols bound at the top of C and C++ files, by name. */
+  /** Symbols bound at the top of files that can be included, by name. */
   function names(): Map<string, number[]> {
     if (topNames) return topNames;
     topNames = new Map();
@@ -66,7 +66,7 @@ export function createIncludes(engine: Engine): Includes {
     let best = -1;
     for (const symbol of candidates) {
       if (!fits(symbol, space) || !seen.has(repo.fileOf(symbol))) continue;
-      // A body before a declaration, a complete type before one that is only announced.
+      // A body goes before a declaration, a complete type before an incomplete one.
       if (best < 0 || (repo.has(best, SymbolFlag.Signature) && !repo.has(symbol, SymbolFlag.Signature))) best = symbol;
     }
     if (best < 0) return undefined;
@@ -104,7 +104,7 @@ export function createIncludes(engine: Engine): Includes {
       return !repo.has(other, SymbolFlag.FileLocal) || repo.fileOf(other) === home;
     });
     if (bodies.length < 2) return bodies[0] ?? -1;
-    // Several programs in one repository may define one name: the nearest, if there is one nearest.
+    // Several programs in one repository may define one name: take the nearest, if one is nearest.
     const ranked = bodies
       .map((other) => ({ other, near: likeness(home, repo.fileOf(other)) }))
       .sort((a, b) => b.near - a.near);

@@ -49,7 +49,7 @@ export function createNames(engine: Engine): Names {
         const found = followImport(file, facts.bindings.importRow(row), space, seen);
         if (found && (found.kind !== "external" || rows.length === 1)) return found;
         fallback ??= found;
-        // What is imported by name and is not of the repository is not what else has that name.
+        // An imported name from outside the repository hides other declarations of that name.
         if (repo.rules(file).overloads && space !== "call") return EXTERNAL_ENTITY;
       } else if (kind === BindingKind.TypeParameter) {
         if (space === "type") return { kind: "binding", file, binding: rows[i]! };
@@ -71,7 +71,7 @@ export function createNames(engine: Engine): Names {
     return undefined;
   }
 
-  /** Of two files; the same file above all. */
+  /** How near two files are; a file is nearest to itself. */
   const likeness = (a: number, b: number): number =>
     a === b ? 9_999 : sharedFolders(repo.files[a]!.path, repo.files[b]!.path);
 
@@ -81,7 +81,8 @@ export function createNames(engine: Engine): Names {
     let near = -1;
     for (const symbol of symbols) {
       if (!wanted.has(repo.label(symbol))) continue;
-      // A definition before its declarations; of several the one whose path is most like the asking file's.
+      // A definition goes before its declarations; of several, the one whose path is most like that of the asking
+      // file.
       const bodiless = repo.has(symbol, SymbolFlag.Signature) && repo.label(symbol) !== "Method";
       const several = symbols.length > 1;
       const seen = several && repo.rules(file).includes && engine.reaches(file, repo.fileOf(symbol));
@@ -190,7 +191,7 @@ export function createNames(engine: Engine): Names {
 
   /** The class or module that an "inside" target leads to. */
   function insideType(target: ImportTarget & { kind: "inside" }, fromFile: number): ValueType | undefined {
-    // An import may lead through a name that it binds itself.
+    // The path of an import may begin with the name that it binds.
     if (entered.has(target)) return undefined;
     entered.add(target);
     const type = findInside(target, fromFile);
@@ -266,13 +267,13 @@ export function createNames(engine: Engine): Names {
       return entity;
     }
     const found = viaImport(nameIn(target, name, space, file, seen));
-    // The default import of a module that has none is the module itself, as CommonJS modules are seen.
+    // A default import of a module without one gives the module itself: this is how CommonJS modules are imported.
     if (!found && name === "default" && target.kind === "file" && isCommonJs(target.file))
       return moduleEntity(target, file);
     return found;
   }
 
-  /** Whether a file gives its names by assigning them, and none by default. */
+  /** Whether a file exports by assignment and has no default export. */
   function isCommonJs(file: number): boolean {
     if (repo.facts(file).exports.kind(0) !== ExportKind.Value) return false;
     return repo.rules(file).exportLists && !exportIndex(file).has("default");
@@ -307,7 +308,7 @@ export function createNames(engine: Engine): Names {
     const found = repo.rules(file).exportLists
       ? fromExportList(file, name, space, seen)
       : fromTop(file, name, space, seen);
-    // Inside a cycle a miss may be due to where it was entered.
+    // A miss inside a cycle may be due to where the cycle was entered.
     if (found || seen.size === 1) exportCache.set(key, found ?? null);
     return found;
   }

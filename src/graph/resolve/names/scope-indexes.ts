@@ -1,8 +1,8 @@
-/** What scopes import whole and which name spaces they share, by scope; built for a file when it is first asked. */
+/** Wildcard imports and name spaces of each scope; built for a file when first asked. */
 import { ImportKind } from "../../language/fact-layout.ts";
 import { pushTo, type Repository } from "../repository.ts";
 
-export interface ScopeIndexes {
+interface ScopeIndexes {
   /** Import rows that make all names of something visible in a scope. */
   wildcards(file: number, scope: number): readonly number[];
   /** Name spaces that a scope shares its names with. */
@@ -21,7 +21,7 @@ export function createScopeIndexes(repo: Repository): ScopeIndexes {
         const { imports } = repo.facts(file);
         for (let row = 0; row < imports.length; row++)
           if (imports.kind(row) === ImportKind.Wildcard) pushTo(index, imports.scope(row), row);
-        // Where imports are carried out in turn, a later one takes the place of an earlier one's names.
+        // Where imports run in order, a later one replaces the names of an earlier one.
         if (repo.rules(file).packages) for (const rows of index.values()) rows.reverse();
         wildcardRows[file] = index;
       }

@@ -1,4 +1,4 @@
-/** What is assigned apart from declarations: to variables, to members of `this`, to members of a name. */
+/** Assignments apart from declarations: to variables, to members of `this`, to members of a name. */
 import { Expr } from "../../language/fact-layout.ts";
 import type { Engine } from "../engine.ts";
 import { pushTo } from "../repository.ts";

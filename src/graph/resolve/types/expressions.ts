@@ -15,7 +15,7 @@ export function createExpressions(engine: Engine): Expressions {
   const memo: TypeMemo[] = [];
   const narrowIndexes: (Map<number, number[]> | undefined)[] = [];
   let depth = 0;
-  /** Iterators of iterators under way. */
+  /** Nested iterators under evaluation. */
   let iterators = 0;
 
   function nameType(file: number, row: number): ValueType | undefined {
@@ -40,7 +40,7 @@ export function createExpressions(engine: Engine): Expressions {
     return type?.kind === "space" && repo.rules(file).includes ? { ...type, key: undefined, from: file } : type;
   }
 
-  /** A variable that is declared for every file, or one that has a type's members which are. */
+  /** A variable that is declared for every file, or a variable of a type that is. */
   function globalType(file: number, name: string): ValueType | undefined {
     const { globals } = repo.rules(file);
     if (!globals) return undefined;
@@ -53,7 +53,7 @@ export function createExpressions(engine: Engine): Expressions {
     return engine.symbolType(declared[0]!);
   }
 
-  /** What tests around an expression say of a name or path. */
+  /** What the tests around an expression say about a name or path. */
   function narrowed(file: number, scope: number, path: string): ValueType | undefined {
     const facts = repo.facts(file);
     if (facts.narrows.length === 0) return undefined;
@@ -262,7 +262,7 @@ export function createExpressions(engine: Engine): Expressions {
   function exprType(file: number, row: number): ValueType | undefined {
     if (row < 0) return undefined;
     memo[file] ??= new TypeMemo(repo.facts(file).exprs.length);
-    // What lies too deep is not remembered as unknown: asked for by itself, it may be found.
+    // A type that is nested too deeply is not remembered as unknown: asked for directly, it may be found.
     if (depth > MAX_DEPTH && !memo[file].asked(row)) return undefined;
     return memo[file].of(row, () => {
       depth++;

@@ -16,7 +16,10 @@ import {
 
 const MAX_INHERITANCE = 24;
 
-/** What facts call calls, constructors and what stands in brackets: an index signature does not stand for them. */
+/**
+ * Names that facts give to calls, constructors and what stands in brackets: an index signature does not apply to
+ * them.
+ */
 const SPECIAL = /^(\(\)|new\(\)|\[.*\])$/;
 
 interface OutsideIndex {
@@ -47,7 +50,7 @@ export function createMembers(engine: Engine): Members {
 
   function outsideIndex(): OutsideIndex {
     if (outside) return outside;
-    // Set first: finding the subjects evaluates types, which may ask for members.
+    // Set before it is filled: finding the subjects evaluates types, which may ask for members.
     const index: OutsideIndex = { bases: new Map(), members: new Map() };
     outside = index;
     for (let file = 0; file < repo.files.length; file++) {
@@ -320,7 +323,7 @@ export function createMembers(engine: Engine): Members {
     return unionOf(types);
   }
 
-  /** A member of a JavaScript value that is only ever assigned, to it or to one of its bases. */
+  /** A member of a value that is only assigned, to the value or to one of its bases. */
   function assigned(part: ValueType, name: string, depth: number): ValueType | undefined {
     if (part.kind !== "instance" && part.kind !== "class" && part.kind !== "function") return undefined;
     if (depth > MAX_INHERITANCE || !repo.rules(repo.fileOf(part.symbol)).openValues) return undefined;
@@ -345,7 +348,7 @@ export function createMembers(engine: Engine): Members {
     return type?.kind === "instance" && type.symbol === literal ? holder : -1;
   }
 
-  /** Whether a member is one that the language itself asks for. */
+  /** Whether the language itself calls a member of this name. */
   function isSpecial(part: ValueType & { kind: "instance" }, name: string): boolean {
     return SPECIAL.test(name) || repo.rules(repo.fileOf(part.symbol)).specialMembers?.test(name) === true;
   }

@@ -1,4 +1,4 @@
-/** Type rows → types; types of symbols and bindings. Everything is remembered; a cycle is "not known". */
+/** Type rows → types; types of symbols and bindings. Everything is remembered; a cycle is unknown. */
 import { BindingKind, Expr, SymbolFlag, Type } from "../../language/fact-layout.ts";
 import type { Engine, Entity } from "../engine.ts";
 import { TypeMemo } from "./type-memo.ts";
@@ -59,7 +59,7 @@ export function createTypes(engine: Engine): Types {
     const args = facts.lists.items(facts.types.args(row));
     const argTypes = () => Array.from(args, (arg) => typeAt(file, arg));
     const entity = engine.lookup(file, facts.types.scope(row), facts.types.name(row), "type");
-    // Where overloads are distinguished, the names of library types matter.
+    // Overloads are chosen by the names of library types.
     if (entity?.kind === "external" && repo.rules(file).overloads)
       return builtin(facts.strings[facts.types.name(row)]!, ...argTypes());
     if (entity) return entityAsType(entity, argTypes());
@@ -75,7 +75,7 @@ export function createTypes(engine: Engine): Types {
       if (label === "Function" && repo.rules(repo.fileOf(entity.symbol)).openValues)
         return instanceOf(entity.symbol, []);
       if (label === "Function" || label === "Method") return undefined;
-      // A variant of an enum with fields of its own: where it is taken apart.
+      // A variant of an enum with fields of its own, where a pattern takes it apart.
       if (repo.has(entity.symbol, SymbolFlag.EnumMember) && repo.childrenOf(entity.symbol))
         return { kind: "instance", symbol: entity.symbol, env: undefined, open: false };
       if (label === "Const" || label === "Variable" || label === "Property") {

@@ -17,6 +17,7 @@ import { type Column, Table, TwoLines } from "../../ui/table.tsx";
 import { Tabs, useParam } from "../../ui/tabs.tsx";
 import { Ago } from "../../ui/time.tsx";
 import { SignOnProviders } from "./sign-on-providers.tsx";
+import { UserKeys } from "./user-keys.tsx";
 
 type User = RowOf<"/v1/admin/users">;
 
@@ -72,7 +73,9 @@ function UserList() {
       {() => (
         <>
           {query.rows.length === 0 ? (
-            <Empty>Nobody has an account: this machine is the administrator.</Empty>
+            <Empty cli="skep users create NAME@EXAMPLE.ORG">
+              Nobody has an account: this machine is the administrator.
+            </Empty>
           ) : (
             <Table
               label="Users"
@@ -247,6 +250,7 @@ function EditUser({ user, onClose }: { user: User; onClose(): void }) {
           </Button>
         )}
       </Form>
+      <UserKeys id={user.id} />
     </Dialog>
   );
 }
