@@ -213,7 +213,7 @@ describe.skipIf(!hasBrowser())("a person who has never used a terminal", () => {
   async function toolServer(page: Page): Promise<void> {
     await goTo(page, "Tool servers");
     await page.getByRole("button", { name: "Add a server" }).first().click();
-    await page.getByLabel("Id").fill("tickets");
+    await page.getByLabel("Id", { exact: true }).fill("tickets");
     await page.getByLabel("Address").fill(tools.url);
     await press(page, "Add");
     await heading(page, "tickets");

@@ -29,6 +29,7 @@ export default function ActivityPage() {
     <>
       <PageHeader
         title="Activity"
+        cli="skep executions"
         about="What agents did and are doing, in runs, chats and by themselves."
         actions={
           <Button kind="primary" onClick={() => setAdding(true)}>

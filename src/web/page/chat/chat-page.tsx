@@ -161,6 +161,7 @@ function ChatHeader({ chat, agent }: { chat: Chat; agent: string }) {
     <>
       <PageHeader
         title={chat.title ?? `Chat with ${agent}`}
+        cli={`skep chat ${chat.agent_id}`}
         above={
           <>
             <Link href="/chat" className="hover:underline">

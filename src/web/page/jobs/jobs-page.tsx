@@ -74,7 +74,7 @@ export default function JobsPage() {
   ];
   return (
     <>
-      <PageHeader title="Background work" />
+      <PageHeader title="Background work" cli="skep jobs" />
       <ProblemNote error={action.error} />
       <Await query={query} rows={4}>
         {() =>

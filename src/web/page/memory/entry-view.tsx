@@ -60,6 +60,7 @@ function Shown({ tagged: { value: entry, etag } }: { tagged: Tagged<Entry> }) {
     <>
       <PageHeader
         title={entry.title}
+        cli={`skep memory show ${entry.agent_id}/${entry.id}`}
         above={
           <>
             <Link href="/memory" className="hover:underline">

@@ -52,6 +52,7 @@ export default function MemoryPage() {
     <>
       <PageHeader
         title="Memory"
+        cli="skep memory"
         about="What agents have noted to do better next time. They are files of yours, to read and correct."
         actions={
           admin && (

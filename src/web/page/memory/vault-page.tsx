@@ -57,6 +57,7 @@ function Vault({ agent }: { agent: string }) {
     <>
       <PageHeader
         title={vaultName(agent)}
+        cli={`skep memory ${agent}`}
         above={
           <Link href="/memory" className="hover:underline">
             Memory

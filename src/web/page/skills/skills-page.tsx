@@ -64,7 +64,7 @@ export default function SkillsPage() {
       <Await query={query} rows={6}>
         {() =>
           query.rows.length === 0 ? (
-            <Empty>There is no skill yet.</Empty>
+            <Empty cli="skep skills add NAME">There is no skill yet.</Empty>
           ) : (
             <Table
               label="Skills"

@@ -73,7 +73,9 @@ function UserList() {
       {() => (
         <>
           {query.rows.length === 0 ? (
-            <Empty>Nobody has an account: this machine is the administrator.</Empty>
+            <Empty cli="skep users create NAME@EXAMPLE.ORG">
+              Nobody has an account: this machine is the administrator.
+            </Empty>
           ) : (
             <Table
               label="Users"
