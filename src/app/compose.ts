@@ -1,4 +1,4 @@
-/** Puts features together: a typed list of definitions, and what comes of it: the composed product. Names no feature. */
+/** Puts features together: a typed list of definitions, and the result: the composed product. Names no feature. */
 
 import { createEventCatalogue, type EventCatalogue, type EventDefinition } from "../core/events.ts";
 import { firstOf } from "../engine/attachments.ts";

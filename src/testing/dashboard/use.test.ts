@@ -106,7 +106,7 @@ describe.skipIf(!hasBrowser())("the dashboard in use", () => {
     await card.getByRole("button", { name: "Approve" }).waitFor();
     await page.keyboard.press("a");
     await to("Shift+Tab", "Comment");
-    await page.keyboard.type("Go on.");
+    await page.keyboard.type("Continue.");
     await to("Tab", "Approve");
     await page.keyboard.press("Enter");
     await page.locator("header").getByText("Succeeded").waitFor();
