@@ -331,6 +331,8 @@ const LEFT: Record<string, "goes" | "handed over" | "kept"> = {
   codehost_rules: "handed over",
   // Records: who started what, and what it cost. Others than administrators do not read them.
   runs: "kept",
+  // As in runs: it is what search passes others' runs by with.
+  run_texts: "kept",
   run_comments: "kept",
   memory_entries: "goes",
   memory_versions: "goes",

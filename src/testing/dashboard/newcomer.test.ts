@@ -6,7 +6,7 @@
  * runs, their logs and approvals                                       run.test.ts, use.test.ts
  * comments, sending back, merging, conflicts                           changes.test.ts
  * chat  chat.test.ts · board  board.test.ts · routines, tool servers  systems.test.ts
- * code graph  graph.test.ts · memory  memory.test.ts · by keyboard  keyboard.test.ts
+ * code graph  graph.test.ts · memory  memory.test.ts · by keyboard  use.test.ts
  */
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from "bun:test";
 import { readFileSync } from "node:fs";
