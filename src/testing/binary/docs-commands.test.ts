@@ -316,7 +316,7 @@ describe("commands of the pages", () => {
             stdin: Buffer.from("a-value-for-it-0123456789\n"),
             stdout: "pipe",
             stderr: "pipe",
-            timeout: 60_000,
+            timeout: 240_000,
           });
           const [out, err] = await Promise.all([new Response(child.stdout).text(), new Response(child.stderr).text()]);
           const code = await child.exited;
