@@ -84,6 +84,14 @@ describe("one of them", () => {
     expect(await refused("projects", "parot")).toContain("There is no project parot. Did you mean parrot?");
     expect(await refused("agents", "enginer")).toContain("Did you mean engineer?");
     expect(await refused("runs", "run_01h455vb4pex5vsknk084sn02q")).toContain("no such run");
+    // Where one is going, said and shown.
+    const file = join(folder.path, "vision.md");
+    writeFileSync(file, "Speaks five languages.\n");
+    expect(await said("projects", "vision", "parrot")).toContain("parrot has no vision");
+    await said("projects", "vision", "parrot", "--set", file);
+    expect(await json("projects", "vision", "parrot")).toEqual({ vision: "Speaks five languages." });
+    await said("projects", "vision", "parrot", "--clear");
+    expect(await json("projects", "vision", "parrot")).toEqual({ vision: null });
     for (const name of ["parrot", "partridge"]) await said("projects", "delete", name);
   });
 });

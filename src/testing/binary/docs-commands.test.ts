@@ -87,6 +87,7 @@ writeFileSync(
   "id: greet\nname: Greet\nsteps:\n  - { id: greet, agent: scribe, input: Greet, outputs: [greeting] }\n",
 );
 writeFileSync(join(work, "release.md"), "# Releasing\n\n1. Look twice.\n");
+writeFileSync(join(work, "vision.md"), "Orders in three clicks.\n");
 writeFileSync(join(work, "notes.txt"), "Bees dance.\n");
 writeFileSync(join(work, "new-token"), "another-value-for-it\n");
 cpSync(join(ROOT, "agents"), join(work, "data/agents"), { recursive: true });
