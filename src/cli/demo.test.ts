@@ -48,7 +48,7 @@ describe("skep demo", () => {
     expect(readdirSync(at).sort()).toEqual(["data", "repository", "transcript.yml"]);
   });
 
-  test("once more over the same folder makes another run, on a branch of its own", async () => {
+  test("again over the same folder makes another run, on a branch of its own", async () => {
     const at = join(folder.path, "plain");
     const branches = () =>
       Bun.spawnSync(["git", "for-each-ref", "--format=%(refname:short)", "refs/heads/run"], {

@@ -4,7 +4,7 @@
 export async function waitFor(ready: () => boolean | Promise<boolean>, what: string): Promise<void> {
   const until = performance.now() + 240_000;
   while (!(await ready())) {
-    if (performance.now() > until) throw new Error(`waited 240 s in vain for ${what}`);
+    if (performance.now() > until) throw new Error(`waited 240 s for ${what}, which did not happen`);
     await Bun.sleep(50);
   }
 }

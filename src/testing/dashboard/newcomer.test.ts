@@ -110,7 +110,7 @@ describe.skipIf(!hasBrowser())("a person who has never used a terminal", () => {
     await page.getByRole("log", { name: "Log of the step" }).getByText("I look at the repository first.").waitFor();
     const card = page.getByRole("article", { name: /^Approval/ });
     await card.getByText("The cart multiplies its sum").first().waitFor();
-    expect(await card.textContent()).toContain("Goes on with");
+    expect(await card.textContent()).toContain("Continues with");
     await card.getByRole("button", { name: "Approve" }).click();
     const state = page.locator("header").getByText("Succeeded");
     await state.waitFor();
