@@ -1,6 +1,6 @@
 /**
  * JSON Schema, draft 2020-12, of what models and tool servers write. A schema is looked at before it is used; values are
- * checked here only where that is cheap whatever they hold, anything else belongs into the text worker.
+ * checked here only where that is cheap whatever they hold, anything else belongs in the text worker.
  */
 import { dereference, type Schema, Validator } from "@cfworker/json-schema";
 

@@ -9,7 +9,7 @@ export interface ValueProblem {
   message: string;
   /** True: the key is wrong, not its value. */
   key?: boolean;
-  /** A piece of the text of the value where the problem stands. */
+  /** A piece of the text of the value where the problem is. */
   excerpt?: string;
 }
 

@@ -67,7 +67,7 @@ export async function workOn(
     rows.finish(execution, ending);
   } catch (error) {
     const reason = signal.aborted ? signal.reason : error;
-    // Before the end is said, as that may end the session and with it what waits for its next turn.
+    // Before the end is published, as that may end the session and with it what waits for its next turn.
     if (takesTurns && leavesSandbox(reason)) {
       await lease?.release(true);
       lease = undefined;
@@ -81,7 +81,7 @@ export async function workOn(
   }
 }
 
-/** Whether it goes on at a tool call, or is one: what it was given back for may be its sandbox. */
+/** Whether it continues at a tool call, or is one: what it was given back for may be its sandbox. */
 function isAtCall(execution: Execution, { rows }: EnginePorts): boolean {
   if (execution.command) return true;
   const last = rows.lastReply(execution)?.reply;
@@ -115,7 +115,7 @@ function maskAll(masking: EnginePorts["masking"], values: Readonly<Record<string
   };
 }
 
-/** Assembles the prompt at the first start; later starts continue under the stored one. */
+/** Assembles the prompt at the first start; later starts continue with the stored one. */
 async function begin(
   { execution, ports, sandbox, spec }: Turn & { spec: SandboxSpec },
   model: string,

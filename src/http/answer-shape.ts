@@ -108,7 +108,7 @@ function standardOf(schema: TSchema, check: boolean): Standard {
 
 /**
  * Makes the routes of an application answer by `shapeOf`. Before their first request.
- * @param check whether an answer that is not as its schema becomes a 500: for development and tests.
+ * @param check whether an answer that does not match its schema becomes a 500: for development and tests.
  */
 export function shapeAnswers(app: AnyElysia, check: boolean): void {
   for (const { hooks } of app.routes) {

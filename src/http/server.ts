@@ -37,7 +37,7 @@ export function listen(options: ListenOptions): Listening {
     self.timeout(request, 0);
     const response = await gate(request, { address: self.requestIP(request)?.address ?? "", segments });
     if (isEventStream(response)) return response;
-    // The timer starts again as the client takes the answer. What still comes of a refused body is dropped for a
+    // The timer starts again as the client takes the answer. The rest of a refused body is dropped for a
     // while: a client that only writes gets to read the answer, and a proxy to pass it on.
     const ms = bodies.isUnread(request) ? LIMITS.refusedBodyMs : keepAliveMs;
     self.timeout(request, ms / 1_000);
@@ -50,11 +50,11 @@ export function listen(options: ListenOptions): Listening {
       port,
       development: false,
       idleTimeout: keepAliveMs / 1_000,
-      // The gate refuses what is too large, with a problem that proxies pass on; the runtime would only cut the line.
+      // The gate refuses what is too large, with a problem that proxies pass on; the runtime would only close the connection.
       maxRequestBodySize: Number.MAX_SAFE_INTEGER,
       routes: routesBySegments(serve),
       fetch: (request, self) => serve(request, self, 0),
-      // Nothing gets here: the gate does not throw. Should it, nobody sees a page of the runtime's.
+      // Not reached, as the gate does not throw; if it did, nobody would see the runtime's own error page.
       error: (error) => problemResponse(toProblem(error).problem, { requestId: "unknown", path: "/" }),
     });
   } catch (error) {
