@@ -52,6 +52,12 @@ export function isProblem(error: unknown): error is Problem {
   return error instanceof Problem;
 }
 
+/** The code of anything thrown by the system or a library, e.g. `ENOENT`; undefined when it has none. */
+export function codeOf(error: unknown): string | undefined {
+  const has = typeof error === "object" && error !== null && "code" in error;
+  return has && typeof error.code === "string" ? error.code : undefined;
+}
+
 /** The message of anything thrown, for logs and job rows. */
 export function messageOf(error: unknown): string {
   return error instanceof Error ? error.message : String(error);

@@ -1,5 +1,5 @@
 /** One execution from its row to its end: sandbox, prompt, loop, result. Leaves no token behind, and a sandbox only to a session that takes turns. */
-import { isProblem, messageOf } from "../core/errors.ts";
+import { codeOf, isProblem, messageOf } from "../core/errors.ts";
 import type { Turn } from "./calls.ts";
 import { runCommand } from "./command.ts";
 import type { Ending, Execution } from "./execution.ts";
@@ -149,8 +149,8 @@ function settle(execution: Execution, ports: EnginePorts, error: unknown): void 
 
 function passingOf(error: unknown): { code: string; detail: string } | undefined {
   if (isProblem(error)) return PASSING.has(error.code) ? error : undefined;
-  const code = (error as { code?: unknown } | null)?.code;
-  if (typeof code !== "string" || !DISK.test(code)) return undefined;
+  const code = codeOf(error);
+  if (code === undefined || !DISK.test(code)) return undefined;
   return { code: "disk_full", detail: `The disk of the data folder is full or fails (${code}); it is tried again.` };
 }
 

@@ -58,8 +58,7 @@ async function encoded(bytes: ArrayBuffer, coding: Coding): Promise<Uint8Array<A
   if (coding === "gzip" && bytes.byteLength <= AT_ONCE_BYTES) return Bun.gzipSync(bytes);
   const { brotliCompress, constants, gzip } = await import("node:zlib");
   return new Promise((resolve, reject) => {
-    const done = (error: Error | null, made: Buffer) =>
-      error ? reject(error) : resolve(made as Uint8Array<ArrayBuffer>);
+    const done = (error: Error | null, made: Buffer<ArrayBuffer>) => (error ? reject(error) : resolve(made));
     if (coding === "gzip") gzip(bytes, done);
     else brotliCompress(bytes, { params: { [constants.BROTLI_PARAM_QUALITY]: 4 } }, done);
   });

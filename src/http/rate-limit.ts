@@ -82,8 +82,8 @@ function makeRoom(windows: Map<string, Window>, now: number): void {
 export function addressKey(address: string): string {
   if (!ipaddr.isValid(address)) return "unknown";
   const parsed = ipaddr.process(address);
-  if (parsed.kind() === "ipv4") return parsed.toString();
-  return `${(parsed as ipaddr.IPv6).parts
+  if (parsed instanceof ipaddr.IPv4) return parsed.toString();
+  return `${parsed.parts
     .slice(0, 4)
     .map((part) => part.toString(16))
     .join(":")}::/64`;

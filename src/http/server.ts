@@ -3,7 +3,7 @@
  * heads (16 KiB, about 12 s); bodies are bounded by the gate; here is the rest of a connection's time.
  */
 import type { Server } from "bun";
-import { Problem } from "../core/errors.ts";
+import { codeOf, Problem } from "../core/errors.ts";
 import { LIMITS } from "../core/limits.ts";
 import type { Bodies } from "./body.ts";
 import type { Gate } from "./gate.ts";
@@ -58,7 +58,7 @@ export function listen(options: ListenOptions): Listening {
       error: (error) => problemResponse(toProblem(error).problem, { requestId: "unknown", path: "/" }),
     });
   } catch (error) {
-    const code = (error as { code?: string }).code;
+    const code = codeOf(error);
     if (code === "EADDRINUSE")
       throw new Problem(
         409,

@@ -24,7 +24,7 @@ import { pipeline } from "node:stream/promises";
 import { createGunzip, createGzip } from "node:zlib";
 import Database from "better-sqlite3";
 import { extract, type Pack, pack } from "tar-stream";
-import { messageOf, Problem } from "../core/errors.ts";
+import { codeOf, messageOf, Problem } from "../core/errors.ts";
 import { BUILD } from "../core/version.ts";
 
 const DATABASE = "skep.db";
@@ -88,7 +88,7 @@ function scratchBeside(file: string): string {
   try {
     return mkdtempSync(join(dirname(resolve(file)), `.${basename(file)}-`));
   } catch (error) {
-    throw failed("not_writable", `${dirname(resolve(file))} cannot be written (${codeOf(error)}).`);
+    throw failed("not_writable", `${dirname(resolve(file))} cannot be written (${reasonOf(error)}).`);
   }
 }
 
@@ -135,7 +135,7 @@ async function packed(data: string, database: string, draft: string, options: Ba
     await written.catch(() => {});
     throw error instanceof Problem
       ? error
-      : failed("not_written", `The backup could not be written (${codeOf(error)}).`);
+      : failed("not_written", `The backup could not be written (${reasonOf(error)}).`);
   }
   return report;
 }
@@ -231,7 +231,7 @@ export async function restoreBackup(file: string, data: string): Promise<BackupR
     for (const name of readdirSync(data)) rmSync(join(data, name), { recursive: true, force: true });
     if (!wasThere) rmSync(data, { recursive: true, force: true });
     if (error instanceof Problem) throw error;
-    throw failed("no_backup", `${file} is not a whole backup of Skep (${codeOf(error)}). Nothing was restored.`);
+    throw failed("no_backup", `${file} is not a whole backup of Skep (${reasonOf(error)}). Nothing was restored.`);
   }
 }
 
@@ -256,4 +256,4 @@ function assertDatabase(path: string, file: string): void {
   }
 }
 
-const codeOf = (error: unknown): string => (error as { code?: string }).code ?? messageOf(error);
+const reasonOf = (error: unknown): string => codeOf(error) ?? messageOf(error);

@@ -101,10 +101,12 @@ export function createEventLog(store: Store, clock: Clock): EventLog {
         where.push("kind IN (SELECT value FROM json_each(@kinds))");
         values["kinds"] = JSON.stringify(filter.kinds);
       }
-      const rows = sqlite
-        .prepare(`SELECT * FROM events WHERE ${where.join(" AND ")} ORDER BY id LIMIT @limit`)
-        .all(values);
-      return (rows as EventRow[]).map(present);
+      return sqlite
+        .prepare<[typeof values], EventRow>(
+          `SELECT * FROM events WHERE ${where.join(" AND ")} ORDER BY id LIMIT @limit`,
+        )
+        .all(values)
+        .map(present);
     },
     page(start, limit, filter, fits) {
       const events: SkepEvent[] = [];

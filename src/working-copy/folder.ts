@@ -4,7 +4,9 @@
  * is read, written or removed. Reading takes regular files only and never waits: a pipe or a device that somebody left
  * there is refused at once.
  */
+
 import { closeSync, constants, fchmodSync, fchownSync, openSync, readSync, rmdirSync, writeSync } from "node:fs";
+import { codeOf } from "../core/errors.ts";
 import {
   type DirectoryEntry,
   FileError,
@@ -57,7 +59,7 @@ export async function removeFolder(path: string): Promise<void> {
     await folder.empty();
     rmdirSync(path);
   } catch (error) {
-    if ((error as { code?: string }).code !== "ENOENT") throw error;
+    if (codeOf(error) !== "ENOENT") throw error;
   }
 }
 

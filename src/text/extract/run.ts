@@ -2,7 +2,9 @@
  * `skep extract FILE`: reads a stranger's file in a process of its own, which its parent bounds in memory and time.
  * Writes one JSON object per line (model.ts).
  */
+
 import { writeSync } from "node:fs";
+import { codeOf } from "../../core/errors.ts";
 import { DOCX, mediaTypeOf } from "../../core/media-type.ts";
 import { docxBlocks } from "./docx.ts";
 import { htmlBlocks } from "./html.ts";
@@ -86,7 +88,7 @@ function say(line: ExtractLine): void {
     try {
       at += writeSync(1, bytes, at);
     } catch (error) {
-      if ((error as NodeJS.ErrnoException).code !== "EAGAIN") process.exit(1);
+      if (codeOf(error) !== "EAGAIN") process.exit(1);
       Bun.sleepSync(5);
     }
 }
