@@ -2,8 +2,9 @@
  * JSON Schema, draft 2020-12, of what models and tool servers write. A schema is looked at before it is used; values are
  * checked here only where that is cheap whatever they hold, anything else belongs in the text worker.
  */
-import { isObject } from "./is-object.ts";
+
 import { dereference, type Schema, Validator } from "@cfworker/json-schema";
+import { isObject } from "./is-object.ts";
 
 /** What is wrong with a schema, and where in it. */
 export interface SchemaProblem {
@@ -29,7 +30,6 @@ const COUNTS = new Set(
   "maxLength minLength maxItems minItems maxProperties minProperties maxContains minContains".split(" "),
 );
 const NUMBERS = new Set("maximum minimum exclusiveMaximum exclusiveMinimum multipleOf".split(" "));
-
 
 /** Everything that would keep values from being checked by it; empty when it can be used. */
 export function schemaProblems(schema: unknown): SchemaProblem[] {
@@ -94,7 +94,9 @@ function keywordFault(keyword: string, given: unknown): string | undefined {
   if (MANY.has(keyword)) return Array.isArray(given) ? undefined : "This must be a list of schemas.";
   if (BY_NAME.has(keyword)) return isObject(given) ? undefined : "This must be an object of schemas.";
   if (COUNTS.has(keyword))
-    return typeof given === "number" && Number.isInteger(given) && given >= 0 ? undefined : "This must be a whole number from 0.";
+    return typeof given === "number" && Number.isInteger(given) && given >= 0
+      ? undefined
+      : "This must be a whole number from 0.";
   if (NUMBERS.has(keyword)) return Number.isFinite(given) ? undefined : "This must be a number.";
   return undefined;
 }

@@ -3,10 +3,11 @@
  * nothing away. The framework does the same by compiling several checks for each union of a schema, at a route's first
  * request, and by running them and a check of the whole answer each time; here a schema becomes a few nested functions.
  */
-import { isObject } from "../core/is-object.ts";
+
 import { Kind, OptionalKind, type TSchema } from "@sinclair/typebox";
 import { TypeCompiler } from "@sinclair/typebox/compiler";
 import type { AnyElysia } from "elysia";
+import { isObject } from "../core/is-object.ts";
 import { lazy } from "../core/lazy.ts";
 
 type Shape = (value: unknown) => unknown;

@@ -2,8 +2,9 @@
  * Asks a provider which models it has, and by that whether address and key are right. Never throws and never shows the
  * key; bounded in time and size; follows no redirect. Ollama is asked by its own interface, which reports context sizes.
  */
-import { isObject } from "../../core/is-object.ts";
+
 import type { Clock } from "../../core/clock.ts";
+import { isObject } from "../../core/is-object.ts";
 import { type Endpoint, fetchDirectly } from "./endpoint.ts";
 import { createScrubber } from "./scrubber.ts";
 

@@ -2,9 +2,10 @@
  * Asks a sign-on provider everything that can be asked without a person, with what an administrator typed. What it
  * answers with is never shown, only what it means.
  */
-import { isObject } from "../../core/is-object.ts";
+
 import * as client from "openid-client";
 import { isLoopback } from "../../core/config.ts";
+import { isObject } from "../../core/is-object.ts";
 import type { OidcFinding, OidcSettings, ProbeRequest } from "../oidc.ts";
 
 const TIMEOUT_MS = 10_000;
