@@ -13,7 +13,7 @@ import { withDashboard } from "./with-dashboard.ts";
 
 setDefaultTimeout(300_000);
 
-/** Texts that would run, were they taken for markup, an address or a template anywhere. */
+/** Texts that would run if they were taken for markup, an address or a template anywhere. */
 const HOSTILE = [
   "<img src=x onerror=document.title='owned'>",
   "<script>document.title='owned'</script>",
@@ -247,7 +247,7 @@ describe.skipIf(!hasBrowser())("the dashboard in use", () => {
     await close();
   });
 
-  test("a pipeline's problems stand at their lines, and nothing broken is saved", async () => {
+  test("a pipeline's problems are shown at their lines, and nothing broken is saved", async () => {
     const { page, close, open } = await visit(browser, server.url);
     await open("/pipelines/checks");
     const editor = page.getByRole("textbox", { name: /^Text of/ });
@@ -277,7 +277,7 @@ describe.skipIf(!hasBrowser())("the dashboard in use", () => {
     await context.close();
   });
 
-  test("a server that goes away is said so, and what happened meanwhile is there when it is back", async () => {
+  test("a server that goes away is reported, and what happened meanwhile is there when it is back", async () => {
     const data = mkdtempSync(join(tmpdir(), "skep-away-"));
     const first = await startServer({ env: dashboard().env, data });
     const { page, close, open } = await visit(browser, first.url);
