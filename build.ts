@@ -64,8 +64,12 @@ const natives: BunPlugin = {
           module.exports = loadAddon({ name: ${text(name)}, sha256: ${text(sha256(file))}, embedded });`,
       };
     });
-    // Only ssh:// engines need these, which Skep does not reach; they are native and not on every machine.
-    build.onResolve({ filter: /^(cpu-features|ssh2)$/ }, ({ path }) => ({ path, namespace: "absent" }));
+    // What Skep never reaches of the Docker client: engines over ssh, native and not on every machine, and BuildKit's
+    // sessions, whose gRPC is half a megabyte to load.
+    build.onResolve({ filter: /^(cpu-features|ssh2|@grpc\/.*|protobufjs)$/ }, ({ path }) => ({
+      path,
+      namespace: "absent",
+    }));
     build.onLoad({ filter: /.*/, namespace: "absent" }, () => ({ loader: "js", contents: "module.exports = {};" }));
   },
 };
@@ -96,7 +100,11 @@ const result = await Bun.build({
     outfile,
     autoloadDotenv: false,
     autoloadBunfig: false,
+    // What only a start runs is not worth compiling; src/core/jit.ts says when that is over.
+    jitPolicy: 8,
   },
+  // What is imported when it is first used costs nothing until then: neither reading nor memory.
+  splitting: true,
   minify: { whitespace: true, syntax: true, identifiers: false },
   sourcemap: "none",
   // Parsed ahead, as start-up is mostly parsing otherwise; such code runs on the system it was made on only.

@@ -1,5 +1,5 @@
 /**
- * Chat: the server's own part of the time before the first byte of a reply, and what idle talks cost. The model is a
+ * Chat: the server's own part of the time before the first byte of a reply, and what idle chats cost. The model is a
  * server beside it that answers at once over a real provider's protocol.
  *
  *   bun scripts/bench-chat.ts [--turns 100] [--idle 1000]
@@ -64,7 +64,7 @@ try {
   say("both, p50, p99", figure(times.map((one) => one.there + one.back)));
   const before = rss();
   for (let n = 0; n < idle; n++) await begin();
-  say(`server's memory before and after ${idle} talks are opened`, `${before.toFixed(0)} MB, ${rss().toFixed(0)} MB`);
+  say(`server's memory before and after ${idle} chats are opened`, `${before.toFixed(0)} MB, ${rss().toFixed(0)} MB`);
 } finally {
   await server.remove();
   await models.stop();

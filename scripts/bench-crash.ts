@@ -1,6 +1,6 @@
 /**
  * kill -9 of the server at random points: of scripted runs, in the process sandbox and in Docker's, and of agents at work
- * in every other way (talks, memory, documents, swarms, routines).
+ * in every other way (chats, memory, documents, swarms, routines).
  *
  *   bun scripts/bench-crash.ts [--points 200] [--docker 20] [--agents 200] [--lanes 3] [--seed N]
  */

@@ -1,6 +1,6 @@
 /**
  * Reading over HTTP with a year's data: 10,000 finished runs with all that belongs to them, made of real ones, and 250
- * projects' tasks, talks, notes, documents, routines and tool servers made over HTTP. Twenty runs of a list beside a
+ * projects' tasks, chats, notes, documents, routines and tool servers made over HTTP. Twenty runs of a list beside a
  * bare Elysia route that answers the same bytes, in turns, by rate and by processor time; then every GET, one at a time.
  *
  *   bun scripts/bench-http.ts [--runs 10000] [--rounds 5] [--requests 100]

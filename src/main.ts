@@ -1,18 +1,21 @@
 /** argv → command. The workers start without loading the rest: they are started often, and asked at once. */
+import { compileFromNowOn } from "./core/jit.ts";
+
 const [first, ...rest] = process.argv.slice(2);
 
 if (first === "graph-worker") {
+  compileFromNowOn();
   const { runGraphWorker } = await import("./graph/serve/worker.ts");
   runGraphWorker(rest[0]);
 } else if (first === "text-worker") {
+  compileFromNowOn();
   const { runTextWorker } = await import("./text/worker.ts");
   runTextWorker();
 } else if (first === "extract") {
+  compileFromNowOn();
   const { runExtract } = await import("./text/extract/run.ts");
   await runExtract(rest[0] ?? "", rest[1] ?? "");
 } else {
   const { runCli } = await import("./cli/cli.ts");
   process.exitCode = await runCli(process.argv.slice(2));
 }
-
-export {};

@@ -25,7 +25,7 @@ const PICTURES: Picture[] = [
   { name: "run", path: ({ failed }) => `/runs/${failed}`, dark: true },
   { name: "run-graph", path: ({ succeeded }) => `/runs/${succeeded}?tab=graph` },
   { name: "changes", path: ({ changed }) => `/runs/${changed}?tab=changes&view=split` },
-  { name: "chat", path: ({ talk }) => `/chat/${talk}` },
+  { name: "chat", path: ({ chat }) => `/chat/${chat}` },
   { name: "board", path: ({ project }) => `/board?project=${project}` },
   { name: "routine", path: ({ routine }) => `/routines/lead/${routine}` },
   { name: "calendar", path: () => "/routines?tab=calendar" },

@@ -7,7 +7,7 @@ import { LIMITS } from "../core/limits.ts";
 import { skep, temporaryFolder } from "../testing/command.ts";
 import { skepCommand, startServer, type TestServer } from "../testing/server.ts";
 import { openTerminal } from "../testing/terminal.ts";
-import { createProgram } from "./cli.ts";
+import { createProgram } from "./commands.ts";
 
 const lines = (text: string) => text.split("\n").filter(Boolean);
 

@@ -22,7 +22,7 @@ interface TestView {
 }
 
 export const SCRIPTED = "demo/scripted";
-/** Not made for a talk with tools. */
+/** Not made for a chat with tools. */
 const OTHER_USE = /embed|rerank|whisper|tts|speech|audio|image|vision-preview|moderation|realtime|transcri|guard|live/i;
 /** Quick and cheap members of families that are known to handle tools; the first that fits is taken. */
 const PREFERRED = [

@@ -1,4 +1,4 @@
-/** What a model does for a talk between two turns: a summary that is asked for, and a title. */
+/** What a model does for a chat between two turns: a summary that is asked for, and a title. */
 import { conflict, Problem } from "../core/errors.ts";
 import { callModel, SUMMARISE } from "./ask.ts";
 import { attachTo } from "./attachments.ts";
@@ -58,7 +58,7 @@ export function createBetweenTurns(ports: EnginePorts): BetweenTurns {
       const isWhole = stored.every(({ seq }) => still.has(seq));
       if (reply.finish === "error" || summary === "" || !isWhole) {
         rows.logCall(execution, reply, "summary");
-        if (!isWhole) throw conflict("The talk was changed meanwhile. Ask again.", "session_changed");
+        if (!isWhole) throw conflict("The chat was changed meanwhile. Ask again.", "session_changed");
         const { code = "provider_error", message = "The model gave no summary." } = reply.error ?? {};
         throw new Problem(409, code, message);
       }

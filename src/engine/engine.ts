@@ -35,7 +35,7 @@ export interface EngineDefaults {
     memory_mb: number;
     cpus: number;
     git_depth?: number;
-    /** How long a talk's sandbox waits for the next turn. */
+    /** How long a chat's sandbox waits for the next turn. */
     idle_minutes: number;
   };
 }

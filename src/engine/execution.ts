@@ -1,5 +1,5 @@
 /**
- * A session is one piece of work or one talk of an agent; an execution is a stretch of work in it: one agent at work, in
+ * A session is one piece of work or one chat of an agent; an execution is a stretch of work in it: one agent at work, in
  * one sandbox, under one budget. This file says what the engine needs of the rows; feature/sessions keeps them.
  */
 import type { ModelReply } from "./model.ts";

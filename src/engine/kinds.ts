@@ -9,7 +9,7 @@ export interface Kind {
   startedBy: "run" | "person" | "schedule" | "agent" | "upload";
   /** What ends an execution: the agent calls `complete` or `fail`, its reply is whole, or its command exits. */
   executionEnds: "complete" | "reply" | "exit";
-  /** What ends the session: its work, or a person (also the feature that leads the talk). Until then it takes turns. */
+  /** What ends the session: its work, or a person (or the feature that opened it). Until then it takes turns. */
   sessionEnds: "work" | "person";
   /** What of the session the model reads: everything, or the execution's own messages (an attempt starts afresh). */
   reads: "session" | "execution";
@@ -20,7 +20,7 @@ export interface Kind {
   listed: "working" | "open";
 }
 
-const TALK = [
+const CHAT_TOOLS = [
   "files",
   "shell",
   "skills",
@@ -33,27 +33,27 @@ const TALK = [
   "web",
   "mcp",
 ] as const;
-const WORK = [...TALK, "end"] as const;
+const WORK_TOOLS = [...CHAT_TOOLS, "end"] as const;
 /** One stretch of work from a prompt to `complete`. */
 const WORKS = { executionEnds: "complete", sessionEnds: "work", reads: "execution", listed: "working" } as const;
 /** Turns of a person and replies, for as long as the person likes. */
-const TALKS = { executionEnds: "reply", sessionEnds: "person", reads: "session", listed: "open" } as const;
+const TURN_BY_TURN = { executionEnds: "reply", sessionEnds: "person", reads: "session", listed: "open" } as const;
 
 export const KINDS = {
   /** A step of a pipeline; each attempt is an execution. */
-  pipeline: { ...WORKS, startedBy: "run", tools: WORK, purpose: "pipeline" },
+  pipeline: { ...WORKS, startedBy: "run", tools: WORK_TOOLS, purpose: "pipeline" },
   /** A command of a pipeline: no model, no tools, and no agent but the one whose sandbox it borrows. */
   command: { ...WORKS, executionEnds: "exit", startedBy: "run", tools: [], purpose: null },
-  chat: { ...TALKS, startedBy: "person", tools: TALK, purpose: "chat" },
+  chat: { ...TURN_BY_TURN, startedBy: "person", tools: CHAT_TOOLS, purpose: "chat" },
   /** A routine whose time has come. */
-  pulse: { ...WORKS, startedBy: "schedule", tools: WORK, purpose: "pulse" },
+  pulse: { ...WORKS, startedBy: "schedule", tools: WORK_TOOLS, purpose: "pulse" },
   /** A task of a swarm. */
-  swarm: { ...WORKS, startedBy: "agent", tools: WORK, purpose: "swarm" },
+  swarm: { ...WORKS, startedBy: "agent", tools: WORK_TOOLS, purpose: "swarm" },
   /** One piece of work handed to an agent. */
-  spawn: { ...WORKS, startedBy: "agent", tools: WORK, purpose: "swarm" },
-  /** The talk from which a project is made. */
+  spawn: { ...WORKS, startedBy: "agent", tools: WORK_TOOLS, purpose: "swarm" },
+  /** Interviewers ask what to build and make a project of it. */
   onboarding: {
-    ...TALKS,
+    ...TURN_BY_TURN,
     ...{ startedBy: "person", tools: ["skills", "memory", "documents", "projects", "web"], purpose: "onboarding" },
   },
   /** A transcript that is worked up. It is outside text: nothing leads out of the server from it. */

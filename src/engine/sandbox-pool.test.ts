@@ -1,4 +1,4 @@
-/** How long sandboxes live: over real processes of this machine, and in a talk over a real container. */
+/** How long sandboxes live: over real processes of this machine, and in a chat over a real container. */
 import { afterAll, afterEach, beforeAll, describe, expect, setDefaultTimeout, test } from "bun:test";
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
@@ -129,7 +129,7 @@ const rigs = createRigs();
 afterAll(() => rigs.close());
 
 test.skipIf(!docker)(
-  "a talk's container lives between its turns and goes with the talk; one turn alone leaves none",
+  "a chat's container lives between its turns and goes with the chat; one turn alone leaves none",
   async () => {
     const image = await testImage(docker!);
     const model = createHandModel();
@@ -137,13 +137,13 @@ test.skipIf(!docker)(
       ...{ pipelines: {}, models: model, env: { SANDBOX: "docker", AGENT_IMAGE: image } },
       agents: { worker: "---\nname: Worker\ntools: [bash]\n---\nYou work." },
     });
-    const { chat } = rig.services;
-    const talk = chat.create({ agent_id: "worker" }, LOCAL_ADMIN);
-    const containers = async () => (await docker!.containers.list([`skep.session=${talk.id}`])).map(({ id }) => id);
+    const { chat: chats } = rig.services;
+    const chat = chats.create({ agent_id: "worker" }, LOCAL_ADMIN);
+    const containers = async () => (await docker!.containers.list([`skep.session=${chat.id}`])).map(({ id }) => id);
     const turns = () => rig.events().filter(({ kind }) => kind === "turn_ended").length;
     async function turn(command?: string): Promise<string> {
       const before = turns();
-      chat.send(talk.id, { message: "go on" }, LOCAL_ADMIN);
+      chats.send(chat.id, { message: "go on" }, LOCAL_ADMIN);
       let output = "";
       if (command) {
         (await model.next()).reply([{ tool: "bash", input: { command } }]);
@@ -169,7 +169,7 @@ test.skipIf(!docker)(
     await docker!.containers.remove(own!);
     expect(await turn("cat file; ls /tmp")).toContain("kept");
     expect(await containers()).not.toContain(own!);
-    chat.end(talk.id, false, LOCAL_ADMIN);
+    chats.end(chat.id, false, LOCAL_ADMIN);
     while ((await containers()).length > 0) await Bun.sleep(20);
   },
 );

@@ -1,5 +1,5 @@
 /**
- * The sandboxes of executions. One is started when a tool first needs it and goes with its execution; that of a talk
+ * The sandboxes of executions. One is started when a tool first needs it and goes with its execution; that of a chat
  * stays for a while, so that what was started in it still runs at the next turn.
  */
 import { LIMITS } from "../core/limits.ts";
@@ -47,7 +47,7 @@ type Idle = Kept & { timer: ReturnType<typeof setTimeout> };
 export interface SandboxPoolDeps {
   driver: SandboxDriver;
   log: Logger;
-  /** How long a talk's sandbox waits for the next turn. 0: none does. */
+  /** How long a chat's sandbox waits for the next turn. 0: none does. */
   idleMs(): number;
 }
 
@@ -169,6 +169,7 @@ function lazy(
       bringBack: async () => (isOpen() ? (await open()).workspace.bringBack() : undefined),
     },
     exec: async (argv, options) => (await open()).exec(argv, { ...options, env: { ...env, ...options.env } }),
+    freeze: async () => (isOpen() ? (await open()).freeze() : undefined),
     isAlive: async () => isOpen() && (await open()).isAlive(),
     stop: async () => (isOpen() ? (await open()).stop() : undefined),
   };

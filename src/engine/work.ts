@@ -1,4 +1,4 @@
-/** One execution from its row to its end: sandbox, prompt, loop, result. Leaves no token behind, and a sandbox only to a talk. */
+/** One execution from its row to its end: sandbox, prompt, loop, result. Leaves no token behind, and a sandbox only to a session that takes turns. */
 import { isProblem, messageOf } from "../core/errors.ts";
 import type { Turn } from "./calls.ts";
 import { runCommand } from "./command.ts";
@@ -28,7 +28,7 @@ export async function workOn(
   aside: Turn["aside"],
 ): Promise<void> {
   const { rows, masking } = ports;
-  const isTalk = kindOf(execution.kind).sessionEnds === "person";
+  const takesTurns = kindOf(execution.kind).sessionEnds === "person";
   const timer = new AbortController();
   const left = leftMs(execution, ports);
   // A command's own time-out comes first and keeps what it wrote.
@@ -58,14 +58,17 @@ export async function workOn(
     const { sandbox, open } = lease;
     const ending = await work({ execution, ports, spec, sandbox, open, masker: masking, signal, aside });
     await lease.sandbox.workspace.bringBack();
-    await lease.release(isTalk);
-    lease = undefined;
+    if (takesTurns) {
+      await lease.release(true);
+      lease = undefined;
+    } else await lease.sandbox.freeze();
     await ports.workspaces.commit(execution, ending.text);
+    // Nobody waits for the sandbox to be taken apart; a crash before that leaves it to the sweep.
     rows.finish(execution, ending);
   } catch (error) {
     const reason = signal.aborted ? signal.reason : error;
     // Before the end is said, as that may end the session and with it what waits for its next turn.
-    if (isTalk && leavesSandbox(reason)) {
+    if (takesTurns && leavesSandbox(reason)) {
       await lease?.release(true);
       lease = undefined;
     }
@@ -85,7 +88,7 @@ function isAtCall(execution: Execution, { rows }: EnginePorts): boolean {
   return last?.executionId === execution.id && last.calls.some(({ status }) => status === "requested");
 }
 
-/** Whether a talk's sandbox is of use after this: not when it is lost, the talk is over, or the server stops. */
+/** Whether the next turn can use the sandbox: not when it is lost, the session has ended, or the server stops. */
 const leavesSandbox = (reason: unknown): boolean =>
   reason instanceof Stopped ? reason.why === "interrupt" || reason.why === "timeout" : passingOf(reason) === undefined;
 

@@ -15,6 +15,8 @@ export type Condition = readonly [sql: string, ...values: Value[]] | undefined;
 export interface Reader<Row> {
   /** @param rest what stands behind `SELECT … FROM table`, with `?` for the values. */
   all(rest: string, ...values: Value[]): Row[];
+  /** The same `FROM first CROSS JOIN table`: the rows come as `first`, which is read first, names them. */
+  joined(first: string, rest: string, ...values: Value[]): Row[];
 }
 
 /** @param names the columns to read, in the table's own names. */
@@ -27,20 +29,23 @@ export function createReader<T extends SQLiteTable, K extends keyof T["$inferSel
     const columns = getTableColumns(table);
     const from = getTableName(table);
     return {
-      select: `SELECT ${names.map((name) => `${from}.${columns[name]!.name}`).join(", ")} FROM ${from} `,
+      select: `SELECT ${names.map((name) => `${from}.${columns[name]!.name}`).join(", ")} FROM `,
+      from,
       decoded: names.filter((name) => /^(json|boolean)$/.test(columns[name]!.dataType)),
       columns,
     };
   });
+  const read = (text: string, values: Value[]) => {
+    const { decoded, columns } = made();
+    const rows = statement(text).all(...values) as Record<string, unknown>[];
+    for (const row of rows)
+      for (const name of decoded)
+        if (row[name] !== null) row[name] = columns[name]!.mapFromDriverValue(row[name] as never);
+    return rows as Pick<T["$inferSelect"], K>[];
+  };
   return {
-    all(rest, ...values) {
-      const { select, decoded, columns } = made();
-      const rows = statement(select + rest).all(...values) as Record<string, unknown>[];
-      for (const row of rows)
-        for (const name of decoded)
-          if (row[name] !== null) row[name] = columns[name]!.mapFromDriverValue(row[name] as never);
-      return rows as Pick<T["$inferSelect"], K>[];
-    },
+    all: (rest, ...values) => read(`${made().select}${made().from} ${rest}`, values),
+    joined: (first, rest, ...values) => read(`${made().select}${first} CROSS JOIN ${made().from} ${rest}`, values),
   };
 }
 

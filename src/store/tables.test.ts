@@ -26,7 +26,7 @@ const made = (sqlite.prepare("SELECT name FROM sqlite_master WHERE type = 'table
   (name) => !name.startsWith("sqlite_"),
 );
 /** What knows about migrations is not itself made by one; the indexes of memories and documents are asked in SQL, for their full text. */
-const BY_HAND = ["migrations", ...made.filter((name) => /^(memory|document)_/.test(name))];
+const BY_HAND = ["migrations", ...made.filter((name) => /^(memory|document)_|_trigrams/.test(name))];
 
 function inDatabase(table: string): Column[] {
   const rows = sqlite.prepare(`SELECT name, type, "notnull", pk FROM pragma_table_info(?)`).all(table);

@@ -71,7 +71,7 @@ describe("what is made", () => {
       ["/v1/auth/oidc", { slug: "located", name: "L", issuer: "https://id.example.com", client_id: "skep" }],
       ["/v1/users", { email: "located@example.test" }, "user"],
       ["/v1/notification-channels", { name: "ops", kind: "webhook", url: "https://ops.example.com/x" }],
-      ["/v1/ingest/transcript", { title: "Talk", transcript: "Ann: We said this." }],
+      ["/v1/ingest/transcript", { title: "Meeting", transcript: "Ann: We said this." }],
     ];
     const wrong: unknown[] = [];
     for (const [path, body, kind] of creations) {

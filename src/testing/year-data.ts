@@ -30,25 +30,25 @@ function idAt(prefix: string, ms: number): string {
   return TypeID.fromUUID(prefix, uuid.join("-")).toString();
 }
 
+/** What the database writes by itself comes with the rows that it follows from. */
+const WRITTEN = ["run_agents", "run_texts"];
+
 /** Tables whose rows belong to a run: those that name it, and those that name one of its executions. */
 function tablesOf(db: Database.Database): { name: string; columns: string[] }[] {
   const names = db
     .prepare("SELECT name FROM sqlite_schema WHERE type = 'table' AND name NOT LIKE 'sqlite_%'")
     .pluck()
     .all() as string[];
-  return (
-    names
-      .map((name) => ({
-        name,
-        columns: (db.pragma(`table_info(${name})`) as { name: string }[]).map((one) => one.name),
-      }))
-      // What the database writes by itself comes with the rows that it follows from.
-      .filter(({ name }) => name !== "run_agents")
-      .filter(
-        ({ name, columns }) =>
-          name === "runs" || ["run_id", "session_id", "execution_id"].some((id) => columns.includes(id)),
-      )
-  );
+  return names
+    .map((name) => ({
+      name,
+      columns: (db.pragma(`table_info(${name})`) as { name: string }[]).map((one) => one.name),
+    }))
+    .filter(({ name }) => !WRITTEN.includes(name))
+    .filter(
+      ({ name, columns }) =>
+        name === "runs" || ["run_id", "session_id", "execution_id"].some((id) => columns.includes(id)),
+    );
 }
 
 /** Everything of one run, by table, in the order in which rows may be written. */
@@ -111,6 +111,7 @@ export function fillYear(
           const keys = Object.keys(row).filter((name) => row[name] !== null);
           db.prepare(`DELETE FROM ${table} WHERE ${keys.map((name) => `${name} = @${name}`).join(" AND ")}`).run(row);
         }
+    for (const table of WRITTEN) db.exec(`DELETE FROM ${table}`);
   })();
   db.transaction(() => {
     for (let n = 0; n < runs; n++) {

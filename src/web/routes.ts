@@ -57,7 +57,7 @@ export const PAGES: Page[] = [
   page("/chat", "Chat", () => import("./page/chat/chats-page.tsx"), {
     nav: { group: "Work", icon: MessagesSquare, key: "c" },
   }),
-  page("/chat/:id", "Talk", () => import("./page/chat/chat-page.tsx")),
+  page("/chat/:id", "Chat", () => import("./page/chat/chat-page.tsx")),
   page("/board", "Board", () => import("./page/board/board-page.tsx"), {
     nav: { group: "Work", icon: SquareKanban, key: "b" },
   }),
@@ -80,8 +80,8 @@ export const PAGES: Page[] = [
   }),
   page("/projects/:id", "Project", () => import("./page/projects/project-page.tsx")),
   page("/projects/:id/graph", "Code graph", () => import("./page/graph/graph-page.tsx")),
-  page("/onboarding", "Projects from a talk", () => import("./page/onboarding/onboardings-page.tsx")),
-  page("/onboarding/:id", "Project from a talk", () => import("./page/onboarding/onboarding-page.tsx")),
+  page("/onboarding", "Onboarding", () => import("./page/onboarding/onboardings-page.tsx")),
+  page("/onboarding/:id", "Onboarding", () => import("./page/onboarding/onboarding-page.tsx")),
   page("/pipelines", "Pipelines", () => import("./page/pipelines/pipelines-page.tsx"), {
     nav: { group: "Team", icon: Workflow, key: "l" },
   }),

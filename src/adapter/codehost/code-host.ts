@@ -73,7 +73,7 @@ export interface HostComment {
   created_at: string;
 }
 
-/** A comment on a pull request: in its conversation, a review's summary (no path), or at a line. */
+/** A comment on a pull request: in its thread, a review's summary (no path), or at a line. */
 export interface HostReviewComment extends HostComment {
   path: string | null;
   line: number | null;
@@ -103,7 +103,7 @@ export interface CodeHost {
   isBot(repository: string, login: string): Promise<boolean>;
   issue(repository: string, number: number): Promise<HostIssue>;
   comment(repository: string, id: string): Promise<HostComment>;
-  /** The first hundreds of an issue's or pull request's talk, oldest first. */
+  /** The first hundreds of an issue's or pull request's comments, oldest first. */
   comments(repository: string, number: number): Promise<HostComment[]>;
   say(repository: string, number: number, body: string): Promise<string>;
   edit(repository: string, commentId: string, body: string): Promise<void>;

@@ -6,7 +6,7 @@ import { type CodeHost, type CodeHostAccess, type HostRepository, type Permissio
 import { asked, type HostFetch, pagesOf } from "./host-fetch.ts";
 
 const PAGE = 100;
-/** Pages of a talk that are read. */
+/** Pages of comments that are read. */
 const pages = pagesOf({ size: PAGE, most: 5 });
 const QUIET = { debug() {}, info() {}, warn() {}, error() {} };
 

@@ -41,6 +41,8 @@ export interface ContainerApi {
   start(id: string): Promise<void>;
   /** SIGKILL to all of it; no error when it does not run. */
   kill(id: string): Promise<void>;
+  /** Halts every process in it as it is. Throws `docker_conflict` when it does not run. */
+  pause(id: string): Promise<void>;
   /** Kills and removes it with its anonymous volumes. Idempotent; waits until it is gone. */
   remove(id: string): Promise<void>;
   /** The engine's full description. Throws `docker_not_found`. */
@@ -65,6 +67,7 @@ export function createContainerApi(docker: () => Docker, address: string): Conta
     create: (request) => call(async () => (await docker().createContainer(request)).id),
     start: (id) => call(async () => void (await on(id).start())),
     kill: (id) => call(() => settled(on(id).kill(), [404, 409])),
+    pause: (id) => call(() => on(id).pause()),
     remove: (id) => call(() => settled(on(id).remove({ force: true, v: true }), [404, 409])),
     inspect: (id) => call(() => on(id).inspect()),
     state: (id) =>

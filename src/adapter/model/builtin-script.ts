@@ -13,7 +13,7 @@ The step was asked:
 To have a real model do the work, add a key for a provider, or run Ollama beside Skep, and choose its model.
 `;
 
-/** One phase of an onboarding talk: it asks, writes the answer down, ends its phase, and says what came of that. */
+/** One phase of an onboarding: it asks, writes the answer down, ends its phase, and says what came of that. */
 const interview = (question: string, answer: Record<string, unknown>): ScriptTurn[] => [
   {
     text: `I am demo/scripted, not an AI: whatever you say, I play my transcript. ${question}`,
@@ -57,7 +57,7 @@ export const BUILTIN_SCRIPT: ScriptFile = {
       chunk: 12,
     },
   ],
-  talks: {
+  chats: {
     "interviewer-intake": interview("What shall the project be called? I take your next line as its name.", {
       intake: { name: "{{ last_user }}", summary: "{{ last_user }}" },
     }),
@@ -80,7 +80,7 @@ export const BUILTIN_SCRIPT: ScriptFile = {
   },
   chat: [
     {
-      text: 'I am demo/scripted: a model that plays a fixed transcript, not an AI. You wrote: "{{ last_user }}". Add a provider key, or run Ollama, to talk to a real model.',
+      text: 'I am demo/scripted: a model that plays a fixed transcript, not an AI. You wrote: "{{ last_user }}". Add a provider key, or run Ollama, to chat with a real model.',
       delay_ms: 300,
       chunk: 12,
     },

@@ -4,7 +4,7 @@
  *     version: 1
  *     steps:   { design: [ …turns ] }      # by the step's name in the pipeline
  *     agents:  { reviewer: [ …turns ] }    # else by agent
- *     talks:   { scribe: [ …turns ] }      # else by agent, where there is no tool `complete`; begins again at its end
+ *     chats:   { scribe: [ …turns ] }      # else by agent, where there is no tool `complete`; begins again at its end
  *     chat:    [ …turns ]                  # else the same for any agent
  *     default: [ …turns ]                  # else
  *
@@ -59,7 +59,7 @@ export const ScriptFile = Type.Object(
     name: Type.Optional(Type.String()),
     steps: Type.Optional(Type.Record(Type.String(), Turns)),
     agents: Type.Optional(Type.Record(Type.String(), Turns)),
-    talks: Type.Optional(Type.Record(Type.String(), Turns)),
+    chats: Type.Optional(Type.Record(Type.String(), Turns)),
     chat: Type.Optional(Turns),
     default: Type.Optional(Turns),
   },

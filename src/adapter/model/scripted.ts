@@ -56,16 +56,16 @@ const own = <T>(record: Record<string, T> | undefined, key: string | undefined):
   record && key !== undefined && Object.hasOwn(record, key) ? record[key] : undefined;
 
 /** Interviewers play their built-in part in transcripts that have none for them. */
-const talkOf = (script: ScriptFile, agentId: string): ScriptTurn[] | undefined =>
-  own(script.talks, agentId) ?? own(BUILTIN_SCRIPT.talks, agentId) ?? script.chat;
+const chatOf = (script: ScriptFile, agentId: string): ScriptTurn[] | undefined =>
+  own(script.chats, agentId) ?? own(BUILTIN_SCRIPT.chats, agentId) ?? script.chat;
 
 /** The turns for that request, without calls of optional tools that the agent lacks. */
 function turnsFor(script: ScriptFile, request: ModelRequest): { turns: ScriptTurn[]; again: boolean } {
   const names = new Set(request.tools.map((tool) => tool.name));
   const named = own(script.steps, request.scope.stepId) ?? own(script.agents, request.scope.agentId);
-  const talk = named || names.has("complete") ? undefined : talkOf(script, request.scope.agentId);
-  const again = talk !== undefined;
-  const chosen = named ?? talk ?? script.default ?? [];
+  const chat = named || names.has("complete") ? undefined : chatOf(script, request.scope.agentId);
+  const again = chat !== undefined;
+  const chosen = named ?? chat ?? script.default ?? [];
   const turns = chosen.flatMap((turn) => {
     if (!turn.tool_calls?.length) return [turn];
     const tool_calls = turn.tool_calls.filter((call) => !call.optional || names.has(call.tool));

@@ -37,16 +37,16 @@ const chat = (args: string[] = [], more: Record<string, string> = {}): TestTermi
   openTerminal(skepCommand("chat", ...args, "--data", server.data), {
     ...{ columns: 80, cwd: folder.path, env: { ...env, ...more } },
   });
-interface Talk {
+interface Chat {
   id: string;
   agent_id: string;
   message_count: number;
 }
-const talks = async (agent: string) =>
-  (await server.request<{ items: Talk[] }>("GET", `/v1/chat/sessions?agent_id=${agent}`)).body.items;
+const chats = async (agent: string) =>
+  (await server.request<{ items: Chat[] }>("GET", `/v1/chat/sessions?agent_id=${agent}`)).body.items;
 const prompts = (agent: string, times: number) => new RegExp(`(${agent} \\$[^\\n]* ›[\\s\\S]*){${times}}`);
 
-describe("a talk at a terminal", () => {
+describe("a chat at a terminal", () => {
   test("shows Markdown, tool calls on one line each, and cost and context before the next line", async () => {
     const terminal = chat(["scribe"]);
     await terminal.shows(prompts("scribe", 1));
@@ -64,7 +64,7 @@ describe("a talk at a terminal", () => {
     expect(terminal.text()).toContain("skep chat scribe -c");
   });
 
-  test("-c goes on with the last talk and shows where it stood; the arrow brings back what was typed", async () => {
+  test("-c goes on with the last chat and shows where it stood; the arrow brings back what was typed", async () => {
     const terminal = chat(["scribe", "-c"]);
     await terminal.shows(/› Tell me of bells[\s\S]*• two\nscribe/);
     terminal.type("\x1b[A");
@@ -79,7 +79,7 @@ describe("a talk at a terminal", () => {
     expect(await terminal.exited).toBe(0);
   });
 
-  test("Ctrl-C ends the reply and keeps the talk", async () => {
+  test("Ctrl-C ends the reply and keeps the chat", async () => {
     const terminal = chat(["engineer"]);
     await terminal.shows(prompts("engineer", 1));
     terminal.type("Everything\r");
@@ -92,7 +92,7 @@ describe("a talk at a terminal", () => {
     await terminal.shows(/Ctrl-C again leaves/);
     terminal.type("\x03");
     expect(await terminal.exited).toBe(0);
-    expect((await talks("engineer"))[0]!.message_count).toBeGreaterThanOrEqual(2);
+    expect((await chats("engineer"))[0]!.message_count).toBeGreaterThanOrEqual(2);
   });
 
   test("its commands: model, attach, rewind, fork, export, cost, compact, agent, and near names for wrong ones", async () => {
@@ -115,26 +115,26 @@ describe("a talk at a terminal", () => {
     await command("/rewind 1", /Taken back[\s\S]*› Second$/);
     terminal.type("\x15");
     await command("/fork", /go on in a copy/);
-    await command("/export talk.md", /Written to talk\.md/);
-    await command("/export talk.md", /talk\.md is there already/);
+    await command("/export chat.md", /Written to chat\.md/);
+    await command("/export chat.md", /chat\.md is there already/);
     await command("/cost", /context +known after the next reply/);
     await command("/compact", /reads a summary from now on[\s\S]*›$/);
-    await command("/agent scribe", /A new talk with scribe[\s\S]*scribe \$0/);
+    await command("/agent scribe", /A new chat with scribe[\s\S]*scribe \$0/);
     terminal.type("\x04");
     expect(await terminal.exited).toBe(0);
-    const text = readFileSync(join(folder.path, "talk.md"), "utf8");
+    const text = readFileSync(join(folder.path, "chat.md"), "utf8");
     expect(text).toContain("attached: my notes.txt");
     expect(text).toContain("First");
     expect(text).not.toContain("Second");
-    expect((await talks("reviewer")).map(({ message_count }) => message_count)).toEqual([3, 4]);
+    expect((await chats("reviewer")).map(({ message_count }) => message_count)).toEqual([3, 4]);
   });
 
-  test("a talk in which nothing was said is not kept", async () => {
+  test("a chat in which nothing was said is not kept", async () => {
     const terminal = chat(["architect"]);
     await terminal.shows(prompts("architect", 1));
     terminal.type("\x04");
     expect(await terminal.exited).toBe(0);
-    expect(await talks("architect")).toEqual([]);
+    expect(await chats("architect")).toEqual([]);
   });
 
   test("without a terminal it says how to send one message", async () => {

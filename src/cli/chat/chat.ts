@@ -1,4 +1,4 @@
-/** `skep chat`: a talk with an agent in the terminal, or one turn of it for pipes. */
+/** `skep chat`: a chat with an agent in the terminal, or one turn of it for pipes. */
 import type { Command } from "commander";
 import { Problem } from "../../core/errors.ts";
 import { readText } from "../read-input.ts";
@@ -10,7 +10,7 @@ import { connect, type ServerFlags, withServer } from "../server/locate.ts";
 import { attachFiles } from "./attach.ts";
 import { sayOnce } from "./once.ts";
 import type { ChatView } from "./session.ts";
-import { talk } from "./talk.ts";
+import { terminalChat } from "./terminal-chat.ts";
 
 interface ChatFlags extends ServerFlags {
   continue?: boolean;
@@ -25,15 +25,15 @@ const DEFAULT_AGENT = "lead";
 export function chatCommand(program: Command, exit: (code: number) => void): void {
   withServer(program.command("chat"))
     .description("talk with an agent")
-    .argument("[agent]", "whom to talk with; else the one of the last talk")
-    .option("-c, --continue", "go on with the last talk")
+    .argument("[agent]", "whom to talk with; else the one of the last chat")
+    .option("-c, --continue", "go on with the last chat")
     .option("-p, --print <text>", "say this, print the reply and leave; - reads standard input")
     .option("--model <provider/model>", "model that answers")
     .option("--project <project>", "project to talk about: its files and its code graph")
     .option("--attach <file...>", "files for the first message")
     .addHelpText(
       "after",
-      "\nIn a talk, /help lists the commands. Ctrl-C stops the reply, twice leaves; \\ at the end of a line goes on in the next.\nExit code: 0 done, 1 the reply failed, 2 wrong use, 130 left with Ctrl-C.",
+      "\nIn a chat, /help lists the commands. Ctrl-C stops the reply, twice leaves; \\ at the end of a line goes on in the next.\nExit code: 0 done, 1 the reply failed, 2 wrong use, 130 left with Ctrl-C.",
     )
     .action(async (agent: string | undefined, flags: ChatFlags) => exit(await chat(agent, flags)));
 }
@@ -44,40 +44,40 @@ async function chat(agent: string | undefined, flags: ChatFlags): Promise<number
       throw new Problem(
         422,
         "bad_usage",
-        "A talk needs a terminal. For one message: skep chat -p TEXT, or -p - for standard input.",
+        "A chat needs a terminal. For one message: skep chat -p TEXT, or -p - for standard input.",
       );
-    if (flags.json) throw new Problem(422, "bad_usage", "--json goes with -p: a talk in the terminal is for people.");
+    if (flags.json) throw new Problem(422, "bad_usage", "--json goes with -p: a chat in the terminal is for people.");
   }
   const message = flags.print === "-" ? await readText("-") : flags.print;
   if (message?.trim() === "") throw new Problem(422, "bad_usage", "The message is empty.");
   const client = await connect(flags);
   const session = await sessionFor(client, agent, flags);
   const attached = await attachFiles(client, session.id, flags.attach ?? []);
-  if (message === undefined) return talk(client, session, attached);
+  if (message === undefined) return terminalChat(client, session, attached);
   return sayOnce(client, session, { message, attached, json: flags.json ?? false });
 }
 
-/** The talk to go on with, or a new one. */
+/** The chat to go on with, or a new one. */
 async function sessionFor(client: Client, word: string | undefined, flags: ChatFlags): Promise<ChatView> {
   const agent = word === undefined ? undefined : String((await findOne(client, agents, word))["id"]);
   if (flags.continue) {
-    if (flags.project !== undefined) throw new Problem(422, "bad_usage", "--project is for a new talk; leave out -c.");
-    const last = await lastTalk(client, agent);
+    if (flags.project !== undefined) throw new Problem(422, "bad_usage", "--project is for a new chat; leave out -c.");
+    const last = await lastChat(client, agent);
     if (!last)
       throw new Problem(
         404,
         "not_found",
-        `There is no open talk${agent ? ` with ${agent}` : ""}. Start one: skep chat${agent ? ` ${agent}` : ""}`,
+        `There is no open chat${agent ? ` with ${agent}` : ""}. Start one: skep chat${agent ? ` ${agent}` : ""}`,
       );
     if (flags.model === undefined) return last;
     return client.call<ChatView>("PUT", `/v1/chat/sessions/${last.id}`, { model: flags.model });
   }
   const project_id = flags.project === undefined ? undefined : (await findOne(client, projects, flags.project))["id"];
-  const agent_id = agent ?? (await lastTalk(client, undefined))?.agent_id ?? (await firstAgent(client));
+  const agent_id = agent ?? (await lastChat(client, undefined))?.agent_id ?? (await firstAgent(client));
   return client.call<ChatView>("POST", "/v1/chat/sessions", { agent_id, project_id, model: flags.model });
 }
 
-async function lastTalk(client: Client, agent: string | undefined): Promise<ChatView | undefined> {
+async function lastChat(client: Client, agent: string | undefined): Promise<ChatView | undefined> {
   const query = new URLSearchParams({ limit: "1", ...(agent === undefined ? {} : { agent_id: agent }) });
   return (await client.call<{ items: ChatView[] }>("GET", `/v1/chat/sessions?${query}`)).items[0];
 }

@@ -8,12 +8,12 @@ import { oneLine, ownColoursOnly, paint } from "../terminal/style.ts";
 import { fieldLines } from "../terminal/table.ts";
 import { attachFiles } from "./attach.ts";
 import { type ChatDetailView, type ChatView, type MessageView, pathOf } from "./session.ts";
-import type { TalkState } from "./talk.ts";
+import type { ChatState } from "./terminal-chat.ts";
 
 interface SlashCommand {
   takes: string;
   about: string;
-  run(state: TalkState, word: string): Promise<string | readonly string[]>;
+  run(state: ChatState, word: string): Promise<string | readonly string[]>;
 }
 
 interface JobView {
@@ -32,7 +32,7 @@ const usage = (detail: string) => new Problem(422, "bad_usage", detail);
 export const COMMANDS: Readonly<Record<string, SlashCommand>> = {
   help: { takes: "", about: "list the commands", run: async () => helpLines() },
   model: { takes: "[provider/model]", about: "list models, or change the one that answers", run: model },
-  agent: { takes: "[agent]", about: "list agents, or start a talk with another one", run: agent },
+  agent: { takes: "[agent]", about: "list agents, or start a chat with another one", run: agent },
   attach: { takes: "FILE…", about: "files for the next message", run: attach },
   rewind: { takes: "[N]", about: "list your messages, or take back from the Nth last on", run: rewind },
   fork: {
@@ -41,8 +41,8 @@ export const COMMANDS: Readonly<Record<string, SlashCommand>> = {
     run: fork,
   },
   compact: { takes: "", about: "let the model read a summary; you keep every word", run: compact },
-  export: { takes: "[FILE]", about: "write the talk as Markdown, or as JSON to X.json", run: exportTalk },
-  cost: { takes: "", about: "what the talk has cost, how full the window is", run: cost },
+  export: { takes: "[FILE]", about: "write the chat as Markdown, or as JSON to X.json", run: exportChat },
+  cost: { takes: "", about: "what the chat has cost, how full the window is", run: cost },
   quit: {
     takes: "",
     about: "leave; skep chat -c goes on",
@@ -54,7 +54,7 @@ export const COMMANDS: Readonly<Record<string, SlashCommand>> = {
 };
 
 /** @returns whether the line was a command. A path such as /etc/hosts is none. */
-export async function runCommand(state: TalkState, line: string): Promise<boolean> {
+export async function runCommand(state: ChatState, line: string): Promise<boolean> {
   const [, name, rest = ""] = /^\/([a-z]+)(?:\s+(.*))?$/s.exec(line) ?? [];
   if (name === undefined) return false;
   const command = COMMANDS[name];
@@ -72,7 +72,7 @@ const helpLines = (): string[] =>
     ([name, { takes, about }]) => `${`/${name} ${takes}`.padEnd(26)} ${paint("dim", about)}`,
   );
 
-async function model({ client, session }: TalkState, id: string): Promise<string | string[]> {
+async function model({ client, session }: ChatState, id: string): Promise<string | string[]> {
   if (id !== "") {
     const changed = await client.call<ChatView>("PUT", pathOf(session.id), { model: id });
     return `From now on ${changed.model} answers.`;
@@ -83,7 +83,7 @@ async function model({ client, session }: TalkState, id: string): Promise<string
   return all.map((one) => (one === session.model ? `* ${one}` : `  ${one}`));
 }
 
-async function agent(state: TalkState, word: string): Promise<string | string[]> {
+async function agent(state: ChatState, word: string): Promise<string | string[]> {
   const { client, session } = state;
   if (word === "") {
     const { items } = await listItems(client, agents.path, new URLSearchParams(), MODELS);
@@ -96,10 +96,10 @@ async function agent(state: TalkState, word: string): Promise<string | string[]>
   const { id } = await findOne(client, agents, word);
   const { project_id } = session;
   state.session = await client.call<ChatView>("POST", "/v1/chat/sessions", { agent_id: id, project_id });
-  return `A new talk with ${id}.`;
+  return `A new chat with ${id}.`;
 }
 
-async function attach(state: TalkState, words: string): Promise<string> {
+async function attach(state: ChatState, words: string): Promise<string> {
   if (words === "") throw usage("Name a file: /attach notes.txt. Put a name with blanks in quotes.");
   const files = [...words.matchAll(/"([^"]+)"|'([^']+)'|(\S+)/g)].map(([, a, b, c]) => (a ?? b ?? c)!);
   const made = await attachFiles(state.client, state.session.id, files);
@@ -108,7 +108,7 @@ async function attach(state: TalkState, words: string): Promise<string> {
 }
 
 /** The person's messages that count, the last first, and all that count. */
-async function messagesOf({ client, session }: TalkState): Promise<{ own: MessageView[]; all: MessageView[] }> {
+async function messagesOf({ client, session }: ChatState): Promise<{ own: MessageView[]; all: MessageView[] }> {
   const { messages } = await client.call<ChatDetailView>("GET", `${pathOf(session.id)}?limit=${MESSAGES}`);
   const all = messages.filter(({ withdrawn }) => !withdrawn);
   return { all, own: all.filter(({ role }) => role === "user").reverse() };
@@ -120,7 +120,7 @@ function chosen(own: readonly MessageView[], word: string): MessageView {
   return found;
 }
 
-async function rewind(state: TalkState, word: string): Promise<string | string[]> {
+async function rewind(state: ChatState, word: string): Promise<string | string[]> {
   const { own } = await messagesOf(state);
   if (word === "") {
     const said = own
@@ -134,7 +134,7 @@ async function rewind(state: TalkState, word: string): Promise<string | string[]
   return "Taken back. The agent no longer reads it, nor what came after.";
 }
 
-async function fork(state: TalkState, word: string): Promise<string> {
+async function fork(state: ChatState, word: string): Promise<string> {
   const { client, session } = state;
   const { own, all } = await messagesOf(state);
   const at = word === "" ? all.length : all.indexOf(chosen(own, word));
@@ -144,10 +144,10 @@ async function fork(state: TalkState, word: string): Promise<string> {
   state.session = last
     ? await client.call<ChatView>("POST", `${pathOf(session.id)}/fork`, { message_id: last.id })
     : await client.call<ChatView>("POST", "/v1/chat/sessions", { agent_id, project_id, model });
-  return "You go on in a copy; the other talk stays as it is.";
+  return "You go on in a copy; the other chat stays as it is.";
 }
 
-async function compact({ client, session }: TalkState): Promise<string> {
+async function compact({ client, session }: ChatState): Promise<string> {
   let job = await client.call<JobView>("POST", `${pathOf(session.id)}/compact`);
   for (; job.state === "queued" || job.state === "running"; await Bun.sleep(LOOK_MS))
     job = await client.call<JobView>("GET", `/v1/jobs/${job.id}`);
@@ -156,7 +156,7 @@ async function compact({ client, session }: TalkState): Promise<string> {
   return "The model reads a summary from now on. /export still writes every word.";
 }
 
-async function exportTalk({ client, session }: TalkState, word: string): Promise<string> {
+async function exportChat({ client, session }: ChatState, word: string): Promise<string> {
   const file = word === "" ? `${session.id}.md` : word;
   const format = file.endsWith(".json") ? "json" : "markdown";
   const text = await client.text(`${pathOf(session.id)}/export?format=${format}`);
@@ -172,7 +172,7 @@ async function exportTalk({ client, session }: TalkState, word: string): Promise
   return `Written to ${file}`;
 }
 
-async function cost({ client, session }: TalkState): Promise<string[]> {
+async function cost({ client, session }: ChatState): Promise<string[]> {
   const { cost_usd, tokens, context, model, message_count } = await client.call<ChatView>("GET", pathOf(session.id));
   const { used, window } = context;
   const of = window === null ? "" : ` of ${window.toLocaleString("en")}`;

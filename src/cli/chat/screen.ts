@@ -1,4 +1,4 @@
-/** What a talk's events look like: the reply as Markdown, thinking dim, a tool call on one line. */
+/** What a chat's events look like: the reply as Markdown, thinking dim, a tool call on one line. */
 import type { SkepEvent } from "../../core/events.ts";
 import { inputText } from "../follow/state.ts";
 import { columns, fit, isLive, oneLine, paint, plain } from "../terminal/style.ts";

@@ -1,4 +1,4 @@
-/** A talk as the API shows it, as far as the terminal reads it, and following its turns. */
+/** A chat as the API shows it, as far as the terminal reads it, and following its turns. */
 import { Problem } from "../../core/errors.ts";
 import type { SkepEvent } from "../../core/events.ts";
 import type { Client } from "../server/client.ts";
@@ -76,12 +76,12 @@ export async function follow(
   } finally {
     done.abort();
   }
-  throw new Problem(409, "session_ended", "This talk has ended.");
+  throw new Problem(409, "session_ended", "This chat has ended.");
 }
 
 const short = new Intl.NumberFormat("en", { notation: "compact" });
 
-/** `$0.0123 · 12 %`: what the talk has cost, and how full the model's window is; the tokens where that is unknown. */
+/** `$0.0123 · 12 %`: what the chat has cost, and how full the model's window is; the tokens where that is unknown. */
 export function meterOf({ cost_usd, context: { used, window } }: ChatView): string {
   const cost = `$${cost_usd.toFixed(cost_usd < 1 ? 4 : 2)}`;
   if (used === null) return cost;

@@ -1,4 +1,4 @@
-/** `skep onboard`: a talk from which a project is made, in the terminal. It can be left at any time and taken up again. */
+/** `skep onboard`: interviewers ask what to build and make a project of it, in the terminal. It can be left at any time and continued. */
 import type { Command } from "commander";
 import { Problem } from "../../core/errors.ts";
 import { type Exit, optionOf, say, verbCommand } from "../resource/command.ts";
@@ -8,7 +8,7 @@ import type { Client } from "../server/client.ts";
 import { connect, type ServerFlags, withServer } from "../server/locate.ts";
 import { plain } from "../terminal/style.ts";
 import { fieldLines, tableLines, timeText } from "../terminal/table.ts";
-import { talk } from "./talk.ts";
+import { terminalOnboarding } from "./terminal-onboarding.ts";
 
 const SHOWN = 50;
 
@@ -83,7 +83,7 @@ export function onboardCommand(program: Command, exit: Exit): void {
   command.action(async (word: string | undefined, flags: Flags) => {
     const client = await connect(flags as ServerFlags);
     const chosen = await choose(client, word, flags);
-    const session = await talk(client, chosen, { json: flags["json"] === true });
+    const session = await terminalOnboarding(client, chosen, { json: flags["json"] === true });
     say(flags, { json: session, text: endOf(session) }, exit);
   });
   for (const verb of onboardings.verbs) verbCommand(command, onboardings, verb, exit);
@@ -100,7 +100,7 @@ async function choose(client: Client, word: string | undefined, flags: Flags): P
   return client.call<Item>("POST", onboardings.path, body);
 }
 
-/** How it stands when the talk is left, and what to do next. */
+/** How it stands when the onboarding is left, and what to do next. */
 function endOf({ id, status, project_id, context }: Item): string {
   if (status === "active") return `Left; nothing is lost. Go on with: skep onboard ${id}`;
   if (status !== "completed") return `${id} is ${status}.`;

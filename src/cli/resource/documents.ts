@@ -17,7 +17,7 @@ const TITLE: OptionSpec = { flags: "--title <text>", about: "instead of what the
 export const documents: Resource = {
   name: "documents",
   one: "document",
-  about: "PDF, DOCX, HTML, Markdown and text for agents to read; transcripts of talks",
+  about: "PDF, DOCX, HTML, Markdown and text for agents to read; transcripts of meetings",
   path: "/v1/documents",
   idOf: ({ id }) => id,
   namesOf: ({ title }) => [title],
@@ -43,7 +43,7 @@ export const documents: Resource = {
     },
     {
       name: "transcript",
-      about: "hand in the transcript of a talk: an agent notes decisions and action items",
+      about: "hand in the transcript of a meeting: an agent notes decisions and action items",
       on: "none",
       args: [{ name: "<file>", about: "its text, or - for standard input" }],
       options: [TITLE, PROJECT],

@@ -1,6 +1,7 @@
 /** A server inside this process that other commands find for as long as it runs. */
 import type { App } from "../../app.ts";
 import type { Config } from "../../core/config.ts";
+import { compileFromNowOn } from "../../core/jit.ts";
 import { loadAppForData } from "../load-app.ts";
 import { listServer, publishServer, withdrawServer } from "./server-file.ts";
 
@@ -18,6 +19,7 @@ export interface Started {
 export async function startServer(config: Config, { listed = false } = {}): Promise<Started> {
   const { createApp } = await loadAppForData();
   const app = await createApp(config);
+  compileFromNowOn();
   try {
     publishServer(app.url, config.data);
     if (listed) listServer(app.url, config.data);

@@ -95,7 +95,7 @@ describe("attachments", () => {
     const { id } = (await upload("mine.txt", "canary-of-a")).body;
     for (const path of [`/v1/attachments/${id}`, `/v1/attachments/${id}/content`])
       expect((await server.request("GET", path, { token: b.token })).status).toBe(404);
-    const talk = async (who: Account) =>
+    const chat = async (who: Account) =>
       (
         await server.request<{ id: string }>("POST", "/v1/chat/sessions", {
           token: who.token,
@@ -107,8 +107,8 @@ describe("attachments", () => {
         token: who.token,
         body: { message: "Read this", attachment_ids: [id] },
       });
-    expect((await send(b, await talk(b))).status).toBe(422);
-    const own = await talk(a);
+    expect((await send(b, await chat(b))).status).toBe(422);
+    const own = await chat(a);
     expect((await send(a, own)).status).toBe(200);
     const detail = await server.request<ChatDetail>("GET", `/v1/chat/sessions/${own}`, { token: a.token });
     expect(detail.body.messages[0]).toMatchObject({

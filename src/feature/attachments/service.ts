@@ -92,7 +92,7 @@ export function createAttachments(deps: AttachmentsDeps): AttachmentService {
       throw new Problem(
         413,
         "quota_exceeded",
-        `Your attachments and documents may hold ${LIMITS.attachmentsPerUserBytes} bytes in all. Delete documents, or end talks that hold old files.`,
+        `Your attachments and documents may hold ${LIMITS.attachmentsPerUserBytes} bytes in all. Delete documents, or end chats that hold old files.`,
       );
   }
   const isHeld = (sha256: string): boolean =>

@@ -28,7 +28,7 @@ const kindsOf = (stream: string) => [...stream.matchAll(/^event: (\w+)$/gm)].map
 const detail = async (id: string, query = "") => (await call<ChatDetail>("GET", `/${id}${query}`)).body;
 
 describe("chat", () => {
-  test("a message is answered; the stream holds the turn from its begin to its end, and the talk both messages", async () => {
+  test("a message is answered; the stream holds the turn from its begin to its end, and the chat both messages", async () => {
     const made = await call("POST", "", { agent_id: "scribe" });
     expect(made.status).toBe(201);
     expect(made.headers.get("location")).toBe(`/v1/chat/sessions/${made.body.id}`);
@@ -40,18 +40,18 @@ describe("chat", () => {
     expect(kinds).toContain("turn_started");
     expect(kinds).toContain("agent_output");
     expect(kinds.at(-1)).toBe("turn_ended");
-    const talk = await detail(made.body.id);
-    expect(talk).toMatchObject({ status: "ready", title: "What is this?", earlier: false });
-    expect(talk.messages[0]).toMatchObject({
+    const chat = await detail(made.body.id);
+    expect(chat).toMatchObject({ status: "ready", title: "What is this?", earlier: false });
+    expect(chat.messages[0]).toMatchObject({
       seq: 0,
       role: "user",
       content: "What is this?\nTell me.",
       withdrawn: false,
     });
-    expect(talk.messages.at(-1)).toMatchObject({ role: "assistant" });
-    expect(talk.messages.at(-1)!.content).not.toBe("");
-    expect(talk.messages.map(({ seq }) => seq)).toEqual(talk.messages.map((_, at) => at));
-    expect(talk.context.used).toBeGreaterThan(0);
+    expect(chat.messages.at(-1)).toMatchObject({ role: "assistant" });
+    expect(chat.messages.at(-1)!.content).not.toBe("");
+    expect(chat.messages.map(({ seq }) => seq)).toEqual(chat.messages.map((_, at) => at));
+    expect(chat.context.used).toBeGreaterThan(0);
   });
 
   test("without stream the message is accepted, and its reply can be followed by the session's events", async () => {
@@ -69,7 +69,7 @@ describe("chat", () => {
     expect(text).toContain(sent.body.message_id);
   });
 
-  test("while it answers, what was said so far is in the talk, and the stream goes on after it without loss", async () => {
+  test("while it answers, what was said so far is in the chat, and the stream goes on after it without loss", async () => {
     const { id } = await begin();
     await call("POST", `/${id}/message`, { message: "Hello" });
     const leave = new AbortController();
@@ -115,7 +115,7 @@ describe("chat", () => {
     expect(said).toEqual(["one", "TWO", "last"]);
   });
 
-  test("a reply is stopped with what was said kept, and the talk goes on", async () => {
+  test("a reply is stopped with what was said kept, and the chat goes on", async () => {
     const { id } = await begin();
     await call("POST", `/${id}/message`, { message: "Tell a long story" });
     expect((await call("POST", `/${id}/stop`)).status).toBe(200);

@@ -70,7 +70,7 @@ test("a summary is one row that points at what it covers; every message stays as
   expect(calls.body.items.filter(({ purpose }) => purpose === "summary")).toHaveLength(1);
 });
 
-test("what a reply cost stands at its last message alone, on every page of the talk", async () => {
+test("what a reply cost stands at its last message alone, on every page of the chat", async () => {
   const id = await begin();
   await say(id, "What rings?");
   await say(id, "Look.");
@@ -134,7 +134,7 @@ test("a fork is summarised before anything was said in it", async () => {
   expect((await call("GET", `/${fork}`)).body).toMatchObject({ status: "ready", message_count: messages.length + 2 });
 });
 
-test("there is nothing to summarise in a talk without a reply, and none for one that has ended", async () => {
+test("there is nothing to summarise in a chat without a reply, and none for one that has ended", async () => {
   const id = await begin();
   expect(await call("POST", `/${id}/compact`)).toMatchObject({ status: 409, body: { code: "nothing_to_compact" } });
   await call("DELETE", `/${id}`);
@@ -142,7 +142,7 @@ test("there is nothing to summarise in a talk without a reply, and none for one 
   expect((await call("POST", "/sess_00000000000000000000000000/compact")).status).toBe(404);
 });
 
-test("with a model for summaries the first turn gives the talk a title; one of a person's stays", async () => {
+test("with a model for summaries the first turn gives the chat a title; one of a person's stays", async () => {
   const changed = await server.request("PUT", "/v1/settings", { body: { models: { summary: "demo/scripted" } } });
   expect(changed.status).toBe(200);
   const titled = async (id: string) => {

@@ -1,4 +1,4 @@
-/** What is done about a talk in the background: its summary, and its title. */
+/** What is done about a chat in the background: its summary, and its title. */
 import { Type as t } from "@sinclair/typebox";
 import { defineJob } from "../../core/jobs.ts";
 import type { Store } from "../../store/store.ts";

@@ -1,4 +1,4 @@
-/** Talks of people with agents, as the API shows them. */
+/** Chats of people with agents, as the API shows them. */
 import { type Static, Type as t } from "@sinclair/typebox";
 import { LIMITS } from "../../core/limits.ts";
 import { oneOf, orNull, Time } from "../../core/schema.ts";

@@ -1,4 +1,4 @@
-/** Sessions and their messages as talks. */
+/** Sessions and their messages as chats. */
 import type { AttachedPart, MessagePart } from "../../engine/parts.ts";
 import type { SessionRow } from "../sessions/service.ts";
 import type { TranscriptMessage } from "../sessions/transcript.ts";
@@ -50,9 +50,9 @@ export function presentChat(
   };
 }
 
-/** A talk as Markdown, for people. */
+/** A chat as Markdown, for people. */
 export function chatAsMarkdown(chat: ChatSession, messages: readonly ChatMessage[]): string {
-  const head = `# ${chat.title ?? "Talk"}\n\nWith ${chat.agent_id}, begun ${chat.created_at}.\n`;
+  const head = `# ${chat.title ?? "Chat"}\n\nWith ${chat.agent_id}, begun ${chat.created_at}.\n`;
   const body = messages.map(({ role, content, tool_calls, attachments, withdrawn, created_at }) =>
     [
       `\n## ${role === "user" ? "You" : role === "assistant" ? chat.agent_id : "Note"} · ${created_at}${withdrawn ? " · taken back" : ""}\n`,

@@ -57,7 +57,7 @@ export function chatRoutes(base: Base, { chats, streams, lastEvent }: ChatRoutes
         agent_id: t.Optional(t.String({ maxLength: 64 })),
       }),
       response: { 200: listOf(ChatSession) },
-      detail: { tags, summary: "Your talks, the latest first; those that are open unless asked otherwise" },
+      detail: { tags, summary: "Your chats, the latest first; those that are open unless asked otherwise" },
     })
     .post(
       "/v1/chat/sessions",
@@ -66,7 +66,7 @@ export function chatRoutes(base: Base, { chats, streams, lastEvent }: ChatRoutes
         access: "user",
         body: ChatCreate,
         response: { 201: ChatSession },
-        detail: { tags, summary: "Begin a talk with an agent" },
+        detail: { tags, summary: "Start a chat with an agent" },
       },
     )
     .get(
@@ -81,7 +81,7 @@ export function chatRoutes(base: Base, { chats, streams, lastEvent }: ChatRoutes
           before: t.Optional(queryInteger({ minimum: 0, description: "`seq` of the message before which they end." })),
         }),
         response: { 200: ChatDetail },
-        detail: { tags, summary: "A talk with its newest messages" },
+        detail: { tags, summary: "A chat with its newest messages" },
       },
     )
     .put("/v1/chat/sessions/:id", ({ params, body, caller }) => chats.update(params.id, body, caller), {
@@ -102,7 +102,7 @@ export function chatRoutes(base: Base, { chats, streams, lastEvent }: ChatRoutes
         params: SessionPath,
         query: t.Object({ purge: t.Optional(elysia.BooleanString({ description: "Removes what was said as well." })) }),
         response: { 204: t.Void() },
-        detail: { tags, summary: "End a talk; its history stays unless it is purged" },
+        detail: { tags, summary: "End a chat; its history stays unless it is purged" },
       },
     )
     .post(
@@ -155,7 +155,7 @@ export function chatRoutes(base: Base, { chats, streams, lastEvent }: ChatRoutes
         params: SessionPath,
         body: MessageChoice,
         response: { 201: ChatSession },
-        detail: { tags, summary: "Begin another talk with all up to a message" },
+        detail: { tags, summary: "Start another chat with everything up to a message" },
       },
     )
     .post(
@@ -192,7 +192,7 @@ export function chatRoutes(base: Base, { chats, streams, lastEvent }: ChatRoutes
         query: t.Object({ format: t.Optional(oneOf("markdown", "json")) }),
         detail: {
           tags,
-          summary: "The whole talk as a file",
+          summary: "The whole chat as a file",
           responses: {
             200: {
               description: "Everything that was said, what was taken back or summarised too.",

@@ -1,4 +1,4 @@
-/** Talks: sessions of the kind `chat`, each its owner's alone. */
+/** Chats: sessions of the kind `chat`, each its owner's alone. */
 import { and, desc, eq, inArray, isNull, sql } from "drizzle-orm";
 import { conflict, invalidField, notFound } from "../../core/errors.ts";
 import { ENDS } from "../../core/run-states.ts";
@@ -27,7 +27,7 @@ export interface Chats {
   ): ListAnswer<ChatSession>;
   /** @throws Problem 404 unknown or another user's. */
   get(id: string, caller: Caller): ChatSession;
-  /** Own talks whose title holds every word, the latest first. */
+  /** Own chats whose title holds every word, the latest first. */
   titled(
     words: readonly string[],
     limit: number,
@@ -48,18 +48,18 @@ export interface Chats {
   end(id: string, purge: boolean, caller: Caller): void;
   /** Takes back that message and all after it. */
   rewind(id: string, messageId: string, caller: Caller): ChatSession;
-  /** A talk of its own that begins with all up to that message. */
+  /** A chat of its own that begins with all up to that message. */
   fork(id: string, messageId: string, caller: Caller): ChatSession;
   /** The messages of a session that its owner asks for, whatever its kind. */
-  talkOf(
+  pageOf(
     row: SessionRow,
     page: { limit: number; before?: number | undefined },
   ): Pick<ChatDetail, "messages" | "earlier" | "reply">;
   /** Has the model read a summary of what was said. @throws Problem 404, 409 `session_busy`, `session_ended`. */
   compact(id: string, caller: Caller): Job;
-  /** A turn has ended: the first gives the talk a title. */
+  /** A turn has ended: the first gives the chat a title. */
   finished: NonNullable<SessionOwner["finished"]>;
-  /** The whole talk. */
+  /** The whole chat. */
   all(id: string, caller: Caller): { chat: ChatSession; messages: ChatMessage[] };
 }
 
@@ -130,7 +130,7 @@ export function createChats(deps: ChatsDeps): Chats {
     return isKept ? { ...reply, text: "", thinking: "" } : reply;
   };
 
-  const talkOf: Chats["talkOf"] = (row, { limit, before }) => {
+  const pageOf: Chats["pageOf"] = (row, { limit, before }) => {
     const end = Math.min(before ?? row.message_count, row.message_count);
     const from = Math.max(0, end - limit);
     const said = sessions.transcript(row.id, from, end - from);
@@ -140,7 +140,7 @@ export function createChats(deps: ChatsDeps): Chats {
   };
 
   return {
-    talkOf,
+    pageOf,
     list({ status = "active", agent_id }, page, caller) {
       const [, at, id] = page.after === null ? [] : (/^([\d:.TZ-]+)\|(sess_\w+)$/.exec(page.after) ?? [""]);
       if (page.after !== null && id === undefined) throw badCursor();
@@ -160,7 +160,7 @@ export function createChats(deps: ChatsDeps): Chats {
         .orderBy(desc(table.last_activity_at), desc(table.id))
         .limit(page.limit + 1)
         .all();
-      // Talks of a page share a few models, which take long to find.
+      // Chats of a page share a few models, which take long to find.
       const models = new Map<string, ReturnType<typeof modelOf>>();
       const shared = (row: SessionRow): ReturnType<typeof modelOf> => {
         const key = `${row.agent_id} ${row.wanted_model ?? ""}`;
@@ -187,7 +187,7 @@ export function createChats(deps: ChatsDeps): Chats {
     get: (id, caller) => present(find(id, caller)),
     detail(id, page, caller) {
       const row = find(id, caller);
-      return { ...present(row), ...talkOf(row, page) };
+      return { ...present(row), ...pageOf(row, page) };
     },
     create({ agent_id, model, project_id, title }, caller) {
       assertAgent(agent_id);
@@ -277,7 +277,7 @@ export function createChats(deps: ChatsDeps): Chats {
     compact: (id, caller) =>
       store.write(() => {
         const row = find(id, caller);
-        if (row.ended_at !== null) throw conflict("The talk has ended.", "session_ended");
+        if (row.ended_at !== null) throw conflict("The chat has ended.", "session_ended");
         if (row.status !== "open")
           throw conflict("The agent is at work. Wait for its reply, or stop it first.", "session_busy");
         if (row.message_count < 2) throw conflict("There is nothing to summarise yet.", "nothing_to_compact");
@@ -304,7 +304,7 @@ export function createChats(deps: ChatsDeps): Chats {
 /** The first words of what was asked. */
 function titleOf(message: string): string {
   const [line = ""] = message.trim().split("\n");
-  if (line.length <= TITLE_CHARACTERS) return line || "Talk";
+  if (line.length <= TITLE_CHARACTERS) return line || "Chat";
   const cut = line.slice(0, TITLE_CHARACTERS);
   return `${cut.slice(0, Math.max(cut.lastIndexOf(" "), TITLE_CHARACTERS / 2))}…`;
 }

@@ -21,7 +21,7 @@ export interface ReviewDeps {
   follow(runId: string): void;
 }
 
-/** A comment in the talk leads to another attempt when it begins with this word. */
+/** A comment on the pull request leads to another attempt when it begins with this word. */
 export const AGAIN = "/again";
 
 export function createReview({ store, connection, links, comments, rules, follow }: ReviewDeps) {
@@ -38,9 +38,9 @@ export function createReview({ store, connection, links, comments, rules, follow
       if (!obstacles.has(author)) obstacles.set(author, await obstacleOf(host, repository, author, rule));
       return obstacles.get(author);
     };
-    const talk = kind === "comment" && notice.comment_id ? [await host.comment(repository, notice.comment_id)] : [];
+    const comment = kind === "comment" && notice.comment_id ? [await host.comment(repository, notice.comment_id)] : [];
     const said = [
-      ...talk.map((one) => ({ ...one, id: `talk-${one.id}`, path: null, line: null })),
+      ...comment.map((one) => ({ ...one, id: `comment-${one.id}`, path: null, line: null })),
       ...(kind === "comment" ? [] : await host.reviewComments(repository, number)),
     ].filter(({ id, author }) => author.toLowerCase() !== own && !comments.knows(runId, id));
     const kept: typeof said = [];

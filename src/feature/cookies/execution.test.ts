@@ -23,13 +23,13 @@ async function started(env: Record<string, string>) {
   const { sessions, cookies } = rig.services;
   return {
     ...{ rig, cookies },
-    /** The first request of a talk of that user with the shared agent. */
-    async talk(user: string): Promise<HandCall> {
+    /** The first request of a chat of that user with the shared agent. */
+    async chat(user: string): Promise<HandCall> {
       const { id } = sessions.open({ kind: "chat", agent_id: "worker", user_id: user });
       sessions.queue(id, { input: "Go on", timeout_seconds: 120 });
       return await model.next(id);
     },
-    /** What a command prints, as the model reads it; ends the talk. */
+    /** What a command prints, as the model reads it; ends the chat. */
     async printed(call: HandCall, command: string): Promise<string> {
       call.reply([{ tool: "bash", input: { command } }]);
       const next = await model.next();
@@ -42,11 +42,11 @@ async function started(env: Record<string, string>) {
 describe.skipIf(!docker)("granted cookies in a container", () => {
   test("are there for their owner's work alone, until they are revoked; their values are in nothing that is kept", async () => {
     const env = { SANDBOX: "docker", AGENT_IMAGE: await testImage(docker!), IMAGE_PULL: "false" };
-    const { rig, cookies, talk, printed } = await started(env);
+    const { rig, cookies, chat, printed } = await started(env);
     const { id } = cookies.create("shop", [cookie], as("usr_a"));
     await cookies.grant(id, "worker", as("usr_a"));
 
-    const mine = await talk("usr_a");
+    const mine = await chat("usr_a");
     const [path] = /\/run\/skep\/\S+?\.txt/.exec(mine.request.system) ?? [];
     expect(path).toBe("/run/skep/cookies.txt");
     const shown = await printed(mine, `cat ${path}; cut -f7 ${path} | tail -n 1 | tr a-z A-Z`);
@@ -54,12 +54,12 @@ describe.skipIf(!docker)("granted cookies in a container", () => {
     expect(shown).toContain("#HttpOnly_example.com");
     expect(shown).not.toContain(VALUE);
 
-    const others = await talk("usr_b");
+    const others = await chat("usr_b");
     expect(others.request.system).not.toContain("cookies");
     expect(await printed(others, "ls /run/skep 2>&1 || echo none")).toContain("none");
 
     cookies.revoke(id, "worker", as("usr_a"));
-    const later = await talk("usr_a");
+    const later = await chat("usr_a");
     expect(later.request.system).not.toContain("cookies");
     expect(await printed(later, "ls /run/skep 2>&1 || echo none")).toContain("none");
     expect(JSON.stringify(rig.events())).not.toContain(VALUE);
@@ -69,10 +69,10 @@ describe.skipIf(!docker)("granted cookies in a container", () => {
 });
 
 test("a process of this machine is given no cookies, and the activity says which it works without", async () => {
-  const { rig, cookies, talk, printed } = await started({ SANDBOX: "process", ALLOW_HOST_SHELL: "true" });
+  const { rig, cookies, chat, printed } = await started({ SANDBOX: "process", ALLOW_HOST_SHELL: "true" });
   const { id } = cookies.create("shop", [cookie], as("usr_a"));
   await cookies.grant(id, "worker", as("usr_a"));
-  const call = await talk("usr_a");
+  const call = await chat("usr_a");
   expect(call.request.system).not.toContain("cookies");
   await printed(call, "true");
   const said = await rig.event(({ kind }) => kind === "activity");

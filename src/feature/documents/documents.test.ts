@@ -350,8 +350,8 @@ describe("an attachment", () => {
     const bytes = docx(["# Quokka", "The quokka smiles in canary-words."]);
     const { body: attached } = await call<Attachment>("POST", "/v1/attachments/upload", form("q.docx", bytes));
     expect(attached).toMatchObject({ status: "processing", text_available: false });
-    const talk = await call<{ id: string }>("POST", "/v1/chat/sessions", { agent_id: "engineer" });
-    const sent = await call("POST", `/v1/chat/sessions/${talk.body.id}/message?stream=true`, {
+    const chat = await call<{ id: string }>("POST", "/v1/chat/sessions", { agent_id: "engineer" });
+    const sent = await call("POST", `/v1/chat/sessions/${chat.body.id}/message?stream=true`, {
       ...{ message: "Read", attachment_ids: [attached.id] },
     });
     expect(sent.status).toBe(200);

@@ -49,14 +49,14 @@ describe("lifecycle", () => {
     expect((await server.request("GET", "/v1/lifecycle/timeline?kind=nothing", { token: a.token })).status).toBe(422);
   });
 
-  test("open talks are alive until they are ended, their owner's and the administrator's to see", async () => {
+  test("open chats are alive until they are ended, their owner's and the administrator's to see", async () => {
     const made = await server.request<{ id: string }>("POST", "/v1/chat/sessions", {
       token: a.token,
-      body: { agent_id: "scribe", title: "Talk" },
+      body: { agent_id: "scribe", title: "Chat" },
     });
     const alive = async (who: Account) => (await itemsOf<LiveSession>(who, "sessions")).map(({ id }) => id);
     expect(await itemsOf<LiveSession>(a, "sessions")).toMatchObject([
-      { id: made.body.id, kind: "chat", agent_id: "scribe", title: "Talk", status: "open", container_id: null },
+      { id: made.body.id, kind: "chat", agent_id: "scribe", title: "Chat", status: "open", container_id: null },
     ]);
     expect(await alive(admin)).toContain(made.body.id);
     expect(await alive(b)).toEqual([]);

@@ -86,7 +86,7 @@ const Architecture = t.Object(
   strict,
 );
 
-/** What a section must be when its part of the talk ends. */
+/** What a section must be when its part of the onboarding ends. */
 export const SECTIONS = { intake: Intake, strategy: Strategy, product: Product, architecture: Architecture } as const;
 
 const part = <T extends TObject>(section: T) => t.Optional(t.Partial(section, strict));

@@ -28,7 +28,7 @@ type Needs = Core & {
   agents: Pick<Agents, "ready">;
   sessions: Sessions;
   attachments: Pick<AttachmentService, "attach">;
-  chat: Pick<Chats, "talkOf">;
+  chat: Pick<Chats, "pageOf">;
   tasks: Pick<Tasks, "create">;
 };
 
@@ -54,7 +54,7 @@ export const onboarding = defineFeature(
         if (id && providers.catalogue.provider(splitModel(id)?.provider ?? "") === undefined)
           throw invalidField("/model", "There is no such provider. Write provider/model, e.g. ollama/qwen3");
       },
-      talkOf: deps.chat.talkOf,
+      pageOf: deps.chat.pageOf,
       attach: deps.attachments.attach,
     });
     return {

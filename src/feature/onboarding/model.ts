@@ -10,7 +10,7 @@ export type OnboardingStatus = Static<typeof OnboardingStatus>;
 
 export const OnboardingSession = t.Object({
   id: t.String(),
-  session_id: t.String({ description: "The talk: follow its events by this." }),
+  session_id: t.String({ description: "The onboarding: follow its events by this." }),
   status: OnboardingStatus,
   phase: PhaseOrDone,
   agent_id: t.String({ description: "Who interviews now." }),

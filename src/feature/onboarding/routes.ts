@@ -56,7 +56,7 @@ export function onboardingRoutes(base: Base, { onboardings, streams, lastEvent }
         access: "user",
         body: OnboardingCreate,
         response: { 201: OnboardingSession },
-        detail: { tags, summary: "Begin the talk from which a project is made" },
+        detail: { tags, summary: "Start an onboarding, which makes a project" },
       },
     )
     .get(

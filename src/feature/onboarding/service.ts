@@ -1,4 +1,4 @@
-/** Onboarding: a talk with one interviewer after the other, each its owner's alone, that ends in a project. */
+/** Onboardings: one interviewer after the other asks what to build, and the last makes the project. Each is its owner's alone. */
 import { timestamp } from "../../core/clock.ts";
 import { conflict, notFound } from "../../core/errors.ts";
 import type { InputPart } from "../../engine/parts.ts";
@@ -52,7 +52,7 @@ export interface OnboardingsDeps {
   /** @throws Problem 422. */
   assertModel(id: string | undefined): void;
   /** Messages of a session, and what its running reply has said so far. */
-  talkOf(
+  pageOf(
     session: SessionRow,
     page: { limit: number; before?: number | undefined },
   ): Pick<ChatDetail, "messages" | "earlier" | "reply">;
@@ -82,12 +82,12 @@ export function createOnboardings(deps: OnboardingsDeps): Onboardings {
     list: (status, page, caller) => listAnswer(rows.page(caller.userId ?? null, status, page), page, cursorOf, present),
     detail(id, page, caller) {
       const found = find(id, caller);
-      const talk = deps.talkOf(found.session, page);
+      const onboarding = deps.pageOf(found.session, page);
       const cues = new Set(found.row.cues);
-      const messages = talk.messages.map((message) =>
+      const messages = onboarding.messages.map((message) =>
         cues.has(message.id) ? { ...message, role: "system" as const } : message,
       );
-      return { ...present(found), ...talk, messages };
+      return { ...present(found), ...onboarding, messages };
     },
     create({ message, model }, caller) {
       const agent_id = interviewerOf("intake");

@@ -49,17 +49,3 @@ test("an agent reads the runs of the user it works for and of no other user it w
     b: [ids["b"]!, ids["nobody"]!],
   });
 });
-
-test("words are looked for among the newest runs of the one who asks, where that is wanted", async () => {
-  const rig = await rigs.started({ pipelines: { one: PIPELINE }, models: createHandModel() });
-  const { runs } = rig.services;
-  const create = (caller: Caller) => runs.create({ pipeline_id: "one", task_description: "bell" }, caller).id;
-  const own = [create(user("usr_a")), create(user("usr_a"))];
-  const others = create(user("usr_b"));
-  const found = (newest: number, caller: Caller) =>
-    runs.views.list({ q: "bell", newest }, { limit: 50, after: null }, caller).items.map(({ id }) => id);
-  expect(found(1, user("usr_a"))).toEqual([own[1]!]);
-  expect(found(2, user("usr_a"))).toEqual([own[1]!, own[0]!]);
-  expect(found(2, administrator)).toEqual([others, own[1]!]);
-  expect(found(9, administrator)).toEqual([others, own[1]!, own[0]!]);
-});

@@ -37,7 +37,13 @@ export function runRoutes(base: Base, { runs, views, agents }: RunRoutesDeps) {
         task_id: t.Optional(t.String({ description: "Runs that work on this task." })),
         agent_id: t.Optional(t.String({ description: "Runs in which this agent took a step." })),
         since: t.Optional(Since),
-        q: t.Optional(t.String({ maxLength: 200, description: "Words of the task, the pipeline or the project." })),
+        q: t.Optional(
+          t.String({
+            maxLength: 200,
+            description:
+              "Words, or parts of them, of the task, the pipeline or the project; all must be there. One of less than three characters is looked for in the newest 2,000 runs.",
+          }),
+        ),
       }),
       response: { 200: listOf(Run) },
       detail: { tags, summary: "List runs, newest first" },

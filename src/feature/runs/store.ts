@@ -17,10 +17,11 @@ import {
   sql,
 } from "drizzle-orm";
 import { isRunEnd, RUN_STATUSES, type RunStatus } from "../../core/run-states.ts";
-import { allOf, among, type Condition, contains, createReader, within } from "../../store/reader.ts";
+import { allOf, among, type Condition, createReader, within } from "../../store/reader.ts";
 import type { Store } from "../../store/store.ts";
 import { runs, steps } from "../../store/tables/runs.ts";
 import { executions } from "../../store/tables/sessions.ts";
+import { hold, namedBy, wordsOf } from "../../store/text-query.ts";
 
 export type RunRow = typeof runs.$inferSelect;
 export type StepRow = typeof steps.$inferSelect;
@@ -62,34 +63,19 @@ export interface RunFilter {
   since?: string | undefined;
   /** Words of the task, the pipeline or the project. */
   text?: string | undefined;
-  /** Only among this many of the newest (of `created_by`, where that is given): to look for words reads each. */
-  newest?: number | undefined;
 }
 
-/** Every word occurs in the task, the pipeline's id, the project's name or the run's id. */
-const holds = (text: string): Condition[] =>
-  text
-    .split(/\s+/)
-    .filter(Boolean)
-    .map((word) => {
-      const columns = ["task_description", "pipeline_id", "project_name", "id"];
-      const each = columns.map((column) => contains(`runs.${column}`, word));
-      return [`(${each.map(([sql]) => sql).join(" OR ")})`, ...each.map(([, value]) => value)];
-    });
+/** Where words are looked for. */
+const TEXTS = ["task_description", "pipeline_id", "project_name", "id"].map((column) => `runs.${column}`);
 
 const equals = (column: string, value: string | undefined): Condition =>
   value === undefined ? undefined : [`${column} = ?`, value];
 
-function amongNewest(newest: number | undefined, owner: string | undefined): Condition {
-  if (newest === undefined) return undefined;
-  const own = owner === undefined ? "" : "WHERE created_by = ?";
-  const oldest = `SELECT id FROM runs ${own} ORDER BY id DESC LIMIT 1 OFFSET ?`;
-  return [`runs.id >= coalesce((${oldest}), '')`, ...(owner === undefined ? [] : [owner]), newest - 1];
-}
+const below = (column: string, after: string | null): Condition =>
+  after === null ? undefined : [`${column} < ?`, after];
 
-function conditionsOf({ statuses, open_to, since, text, ...filter }: RunFilter, after: string | null): Condition[] {
+function conditionsOf({ statuses, open_to, since, ...filter }: RunFilter): Condition[] {
   return [
-    after === null ? undefined : ["runs.id < ?", after],
     equals("runs.pipeline_id", filter.pipeline_id),
     statuses === undefined ? undefined : within("runs.status", statuses),
     equals("runs.project_id", filter.project_id),
@@ -97,8 +83,6 @@ function conditionsOf({ statuses, open_to, since, text, ...filter }: RunFilter, 
     equals("runs.created_by", filter.created_by),
     open_to === undefined ? undefined : ["(runs.created_by IS NULL OR runs.created_by = ?)", open_to ?? ""],
     since === undefined ? undefined : ["runs.created_at >= ?", since],
-    amongNewest(filter.newest, filter.created_by),
-    ...(text === undefined ? [] : holds(text)),
   ];
 }
 
@@ -114,6 +98,23 @@ export function createRunStore({ db, statement }: Store) {
     db.select({ rows: count() }).from(table).where(where).get()!.rows;
   /** As the partial index has it. */
   const waitingForPerson = sql`${steps.deadline} IS NOT NULL AND ${steps.status} = 'waiting'`;
+  /** Those that the index of their texts names, as long as the page is not full. */
+  function withWords(filter: RunFilter, words: readonly string[], after: string | null, limit: number): ListedRun[] {
+    const named = namedBy(
+      "run",
+      words,
+      equals("texts.created_by", filter.created_by),
+      after === null ? undefined : ["texts.id < (SELECT id FROM run_texts WHERE run_id = ?)", after],
+    );
+    const took = "EXISTS (SELECT 1 FROM run_agents WHERE run_id = runs.id AND agent_id = ?)";
+    const { where, values } = allOf(
+      ...conditionsOf(filter),
+      ...hold(words, TEXTS),
+      filter.agent_id === undefined ? undefined : [took, filter.agent_id],
+    );
+    const rest = `ON runs.id = named.id ${where} ORDER BY place DESC LIMIT ?`;
+    return listed.joined(named.table, rest, ...named.values, ...values, limit);
+  }
   return {
     insertRun: (row: RunRow) => void db.insert(runs).values(row).run(),
     insertStep: (row: StepRow) => void db.insert(steps).values(row).run(),
@@ -180,15 +181,17 @@ export function createRunStore({ db, statement }: Store) {
     },
     /** Newest first, from below the cursor's id. */
     page(filter: RunFilter, after: string | null, limit: number): ListedRun[] {
-      const conditions = conditionsOf(filter, after);
+      const words = wordsOf(filter.text ?? "");
+      if (words.length > 0) return withWords(filter, words, after, limit);
+      const conditions = conditionsOf(filter);
       if (filter.agent_id === undefined) {
-        const { where, values } = allOf(...conditions);
+        const { where, values } = allOf(below("runs.id", after), ...conditions);
         return listed.all(`${where} ORDER BY runs.id DESC LIMIT ?`, ...values, limit);
       }
       // Walked by the agent's runs, newest first, so that a page costs what it shows.
       const { where, values } = allOf(
         equals("run_agents.agent_id", filter.agent_id),
-        after === null ? undefined : ["run_agents.run_id < ?", after],
+        below("run_agents.run_id", after),
         ...conditions,
       );
       const joined = "JOIN run_agents ON run_agents.run_id = runs.id";

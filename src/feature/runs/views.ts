@@ -28,8 +28,6 @@ interface ListQuery {
   agent_id?: string;
   since?: string;
   q?: string;
-  /** Only among this many of the newest. */
-  newest?: number | undefined;
 }
 
 export interface RunViews {
@@ -178,7 +176,6 @@ export function createRunViews(store: RunStore): RunViews {
     agent_id: query.agent_id,
     statuses: statusesOf(query.status),
     text: query.q,
-    newest: query.newest,
     since: sinceOf(query.since),
     ...ownership(caller),
   });

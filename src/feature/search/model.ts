@@ -8,7 +8,7 @@ export const FoundKind = oneOf(
   "pipeline",
   "skill",
   "project",
-  "talk",
+  "chat",
   "memory",
   "document",
   "symbol",
@@ -22,7 +22,7 @@ export const Found = t.Object(
     status: orNull(t.String()),
     project_id: orNull(t.String()),
     agent_id: orNull(
-      t.String({ description: "Of a skill that only one agent has, of a talk, of a memory (`shared`: all agents')." }),
+      t.String({ description: "Of a skill that only one agent has, of a chat, of a memory (`shared`: all agents')." }),
     ),
   },
   { title: "Found" },

@@ -46,7 +46,7 @@ export function searchRoutes(base: Base, { search }: ReturnType<typeof createSea
         tags: ["search"],
         operationId: "search",
         summary:
-          "Search runs, tasks, agents, pipelines, skills, projects, your talks, memory, documents and symbols of code by words",
+          "Search runs, tasks, agents, pipelines, skills, projects, your chats, memory, documents and symbols of code by words",
       },
     },
   );

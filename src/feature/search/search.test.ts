@@ -51,12 +51,12 @@ test("signs that mean something to a database mean nothing here", async () => {
     expect([text, (await find(text)).includes("run Count the honey pots")]).toEqual([text, false]);
 });
 
-test("finds the caller's own talks by their titles, and what agents remember", async () => {
+test("finds the caller's own chats by their titles, and what agents remember", async () => {
   const post = (path: string, body: unknown) => server.request("POST", path, { token: admin.token, body });
   await post("/v1/chat/sessions", { agent_id: "keeper", title: "About the smoker" });
   const entry = { title: "The smoker is in the shed", content: "On the left." };
   expect((await post("/v1/memory/vaults/keeper/entries", { ...entry, private: true })).status).toBe(201);
-  expect((await find("smoker")).toSorted()).toEqual(["memory The smoker is in the shed", "talk About the smoker"]);
+  expect((await find("smoker")).toSorted()).toEqual(["chat About the smoker", "memory The smoker is in the shed"]);
   expect(await find("smoker", user)).toEqual([]);
 });
 

@@ -1,10 +1,10 @@
 /** One question over everything that has a name: what begins with the words first, then what holds them. */
-import { and, desc, eq, or } from "drizzle-orm";
 import type { Caller } from "../../http/caller.ts";
 import type { ListAnswer, Page } from "../../http/list.ts";
-import { containsText } from "../../store/contains-text.ts";
+import { allOf, createReader } from "../../store/reader.ts";
 import type { Store } from "../../store/store.ts";
 import { tasks } from "../../store/tables/tasks.ts";
+import { hold, namedBy, wordsOf } from "../../store/text-query.ts";
 import type { Agent } from "../agents/model.ts";
 import type { Chats } from "../chat/service.ts";
 import type { DocumentHit } from "../documents/model.ts";
@@ -34,13 +34,11 @@ export interface SearchDeps {
   };
   graphs: { findSymbols(words: readonly string[], limit: number): Promise<FoundSymbol[]> };
   /** Only what the caller may see. */
-  runs: { list(query: { q: string; newest: number }, page: Page, caller: Caller): ListAnswer<Run> };
+  runs: { list(query: { q: string }, page: Page, caller: Caller): ListAnswer<Run> };
 }
 
 /** Things with a name are few; more of them than this are not looked at. */
 const NAMED_MAX = 5_000;
-/** Older runs are found by `GET /v1/runs?q=` alone, so that an answer does not take longer with each run. */
-const NEWEST_RUNS = 2_000;
 /** Characters of a text that are shown. */
 const SHOWN = 300;
 
@@ -52,7 +50,7 @@ const found = (kind: Found["kind"], id: string, title: string, detail: string, m
 });
 
 /** 0 for what begins with the words, 1 for what has them in its title, 2 for the rest that has them; undefined for no match. */
-function rank({ title, id, detail }: Found, words: string[]): number | undefined {
+function rank({ title, id, detail }: Found, words: readonly string[]): number | undefined {
   const [name, rest] = [`${title} ${id}`.toLowerCase(), detail.toLowerCase()];
   if (!words.every((word) => name.includes(word) || rest.includes(word))) return undefined;
   if (title.toLowerCase().startsWith(words[0] ?? "") || id.startsWith(words[0] ?? "")) return 0;
@@ -61,6 +59,7 @@ function rank({ title, id, detail }: Found, words: string[]): number | undefined
 
 export function createSearch(deps: SearchDeps) {
   const all: Page = { limit: NAMED_MAX, after: null };
+  const taskRows = createReader(deps.store.statement, tasks, ["id", "title", "description", "status", "project_id"]);
   type Wanted = (kind: Kind) => boolean;
   const named = (wanted: Wanted): Found[] => {
     const agents = wanted("agent") ? deps.agents.list(all).items : [];
@@ -74,11 +73,11 @@ export function createSearch(deps: SearchDeps) {
       ...projects.map((one) => found("project", one.id, one.name, one.description)),
     ];
   };
-  /** Talks by their title, the latest first. */
-  const talksWith = (words: string[], limit: number, caller: Caller): Found[] =>
+  /** Chats by their title, the latest first. */
+  const chatsWith = (words: string[], limit: number, caller: Caller): Found[] =>
     deps.chat
       .titled(words, limit, caller)
-      .map(({ id, title, agent_id, project_id }) => found("talk", id, title ?? "", agent_id, { agent_id, project_id }));
+      .map(({ id, title, agent_id, project_id }) => found("chat", id, title ?? "", agent_id, { agent_id, project_id }));
   const memoriesWith = (words: string[], limit: number, caller: Caller): Found[] =>
     deps.memory
       .searchWords(words.join(" "), limit, caller)
@@ -87,15 +86,10 @@ export function createSearch(deps: SearchDeps) {
         found("memory", entry, title, snippet, { agent_id, status: trusted ? null : "unconfirmed" }),
       );
   const tasksWith = (words: string[], limit: number): Found[] => {
-    const holds = (word: string) =>
-      or(containsText(tasks.title, word), containsText(tasks.description, word), eq(tasks.id, word));
-    const rows = deps.store.db
-      .select()
-      .from(tasks)
-      .where(and(...words.map(holds)))
-      .orderBy(desc(tasks.id))
-      .limit(limit)
-      .all();
+    const named = namedBy("task", words);
+    const { where, values } = allOf(...hold(words, ["tasks.title", "tasks.description", "tasks.id"]));
+    const rest = `ON tasks.id = named.id ${where} ORDER BY place DESC LIMIT ?`;
+    const rows = taskRows.joined(named.table, rest, ...named.values, ...values, limit);
     return rows.map(({ id, title, description, status, project_id }) =>
       found("task", id, title, description, { status, project_id }),
     );
@@ -124,7 +118,7 @@ export function createSearch(deps: SearchDeps) {
   };
   const runsWith = (words: string[], limit: number, caller: Caller): Found[] =>
     deps.runs
-      .list({ q: words.join(" "), newest: NEWEST_RUNS }, { limit, after: null }, caller)
+      .list({ q: words.join(" ") }, { limit, after: null }, caller)
       .items.map(({ id, task_description, pipeline_id, status, project_id }) =>
         found("run", id, task_description, pipeline_id, { status, project_id }),
       );
@@ -134,14 +128,16 @@ export function createSearch(deps: SearchDeps) {
      * @param kinds those that are asked for; all when absent.
      */
     async search(text: string, limit: number, kinds: ReadonlySet<Kind> | undefined, caller: Caller): Promise<Found[]> {
-      const words = text.toLowerCase().split(/\s+/).filter(Boolean).slice(0, 10);
+      // SQL lowers A–Z alone, of what is looked for and of where.
+      const written = wordsOf(text).slice(0, 10);
+      const words = written.map((word) => word.toLowerCase());
       if (words.length === 0) return [];
       const wanted: Wanted = (kind) => kinds === undefined || kinds.has(kind);
       return [
         ...namedWith(words, limit, wanted),
-        ...(wanted("run") ? runsWith(words, limit, caller) : []),
-        ...(wanted("task") ? tasksWith(words, limit) : []),
-        ...(wanted("talk") ? talksWith(words, limit, caller) : []),
+        ...(wanted("run") ? runsWith(written, limit, caller) : []),
+        ...(wanted("task") ? tasksWith(written, limit) : []),
+        ...(wanted("chat") ? chatsWith(written, limit, caller) : []),
         ...(wanted("memory") ? memoriesWith(words, limit, caller) : []),
         ...(wanted("document") ? documentsWith(words, limit, caller) : []),
         ...(wanted("symbol") ? await symbolsWith(words, limit) : []),

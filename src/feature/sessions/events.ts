@@ -18,19 +18,19 @@ export const sessionStarted = defineEvent(
   "session_started",
   t.Object(
     { kind: t.String({ description: "`pipeline`, `chat`, `pulse`, …" }) },
-    { description: "An agent begins to work, or a talk is opened." },
+    { description: "An agent begins to work, or a chat is opened." },
   ),
 );
 export const sessionEnded = defineEvent(
   "session_ended",
   t.Object(
     { status: oneOf("succeeded", "failed", "cancelled", "ended"), error },
-    { description: "An agent's work has ended, or a talk is closed (`ended`)." },
+    { description: "An agent's work has ended, or a chat is closed (`ended`)." },
   ),
 );
 export const turnStarted = defineEvent(
   "turn_started",
-  t.Object(turn, { description: "In a talk: the agent begins to answer." }),
+  t.Object(turn, { description: "In a chat: the agent begins to answer." }),
 );
 export const turnSteered = defineEvent(
   "turn_steered",
@@ -40,7 +40,7 @@ export const turnEnded = defineEvent(
   "turn_ended",
   t.Object(
     { ...turn, status: oneOf("succeeded", "failed", "cancelled"), error },
-    { description: "In a talk: the answer is whole, has failed or was stopped. What was said of it is kept." },
+    { description: "In a chat: the answer is whole, has failed or was stopped. What was said of it is kept." },
   ),
 );
 export const toolCallStart = defineEvent(

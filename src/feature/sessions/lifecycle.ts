@@ -89,7 +89,7 @@ export function createLifecycle({ clock, rows, transcript, tree, ownerOf, stopNo
     } else {
       const turn = { execution_id: id, message_id: before.message_id };
       tx.emit(turnEnded, { ...refs, data: { ...turn, ...outcome } });
-      settleTalk(tx, before.session_id);
+      settleTurns(tx, before.session_id);
     }
     const after = rows.work(id)!;
     ownerOf(after.session.kind)?.finished?.(after, ending, tx);
@@ -97,8 +97,8 @@ export function createLifecycle({ clock, rows, transcript, tree, ownerOf, stopNo
     if (session.ended_at !== null) ownerOf(session.kind)?.ended?.(session, tx);
   }
 
-  /** What a talk does when a turn has ended: the next one, nothing, or it closes. */
-  function settleTalk(tx: WriteTx, id: string): void {
+  /** After a turn has ended: the next one is queued, the session waits for a message, or it closes. */
+  function settleTurns(tx: WriteTx, id: string): void {
     const session = rows.session(id)!;
     if (session.ended_at !== null || rows.running(id)) return;
     const queued = rows.queued(id).length > 0;

@@ -61,7 +61,7 @@ function createSlowTool() {
   return { source: toolsOf("slow", [tool]), running: running.promise, end: let_go.resolve };
 }
 
-describe("a talk", () => {
+describe("a chat", () => {
   test("takes turns in one session: each reads what was said before, and messages are numbered without a gap", async () => {
     const { model, sessions, chat, say, answered } = await started();
     const id = chat();
@@ -450,19 +450,19 @@ describe("what the model reads of a session", () => {
 test("a purged session leaves nothing behind, not its prompts either; one that others began with stays", async () => {
   const { rig, model, sessions, chat, say, answered } = await started();
   const count = (table: string) => rig.store.sqlite.prepare(`SELECT count(*) FROM ${table}`).pluck().get();
-  const talks = [chat(), chat()];
-  for (const id of talks) {
+  const chats = [chat(), chat()];
+  for (const id of chats) {
     const turn = say(id, "Hello");
     (await model.next()).reply([{ tool: "nothing" }]);
     (await model.next()).reply("Hi");
     await answered(turn.message_id);
   }
   expect(["prompts", "messages", "tool_calls"].map(count)).toEqual([1, 6, 2]);
-  expect(() => sessions.purge(talks[0]!)).toThrow("has not ended");
-  for (const id of talks) sessions.end(id);
-  sessions.purge(talks[0]!);
+  expect(() => sessions.purge(chats[0]!)).toThrow("has not ended");
+  for (const id of chats) sessions.end(id);
+  sessions.purge(chats[0]!);
   expect(["prompts", "sessions", "executions", "messages", "tool_calls"].map(count)).toEqual([1, 1, 1, 3, 1]);
-  sessions.purge(talks[1]!);
+  sessions.purge(chats[1]!);
   expect(["prompts", "sessions", "executions", "messages", "tool_calls"].map(count)).toEqual([0, 0, 0, 0, 0]);
 });
 

@@ -92,7 +92,7 @@ export const Settings = t.Object(
         idle_minutes: t.Integer({
           minimum: 0,
           maximum: 1_440,
-          description: "A talk's sandbox is stopped so long after its last reply; 0: with each reply.",
+          description: "A chat's sandbox is stopped so long after its last reply; 0: with each reply.",
         }),
       },
       { ...strict, description: "For agents that set none of their own." },

@@ -179,18 +179,18 @@ describe("a swarm", () => {
 });
 
 describe("an agent that starts others", () => {
-  async function talk(options: Parameters<typeof started>[0] = {}) {
+  async function chat(options: Parameters<typeof started>[0] = {}) {
     const rig = await started(options);
     const { sessions } = rig.rig.services;
     const { id } = sessions.open({ kind: "chat", agent_id: "worker" });
-    sessions.queue(id, { input: "Do talk", timeout_seconds: 60 });
+    sessions.queue(id, { input: "Do chat", timeout_seconds: 60 });
     return { ...rig, session: id };
   }
   const plan = { tasks: [task("a"), task("b", "a")] };
 
   test("waits for its swarm, sees how it goes, and reads what all tasks gave as quotations", async () => {
-    const { asked, rig, model, session } = await talk();
-    (await asked("talk")).reply([{ tool: "swarm_execute", input: plan }]);
+    const { asked, rig, model, session } = await chat();
+    (await asked("chat")).reply([{ tool: "swarm_execute", input: plan }]);
     (await asked("a")).reply(complete("one"));
     (await asked("b")).reply(giveUp);
     const after = await model.next(session);
@@ -208,8 +208,8 @@ describe("an agent that starts others", () => {
   });
 
   test("leaves its place to those it waits for: one place is enough for three below each other", async () => {
-    const { asked, model, session } = await talk({ env: { MAX_EXECUTIONS: "1" } });
-    (await asked("talk")).reply([{ tool: "spawn_executor", input: { agent_id: "worker", prompt: "Do one" } }]);
+    const { asked, model, session } = await chat({ env: { MAX_EXECUTIONS: "1" } });
+    (await asked("chat")).reply([{ tool: "spawn_executor", input: { agent_id: "worker", prompt: "Do one" } }]);
     (await asked("one")).reply([{ tool: "spawn_executor", input: { agent_id: "worker", prompt: "Do two" } }]);
     (await asked("two")).reply([{ tool: "spawn_executor", input: { agent_id: "worker", prompt: "Do three" } }]);
     const three = await asked("three");
@@ -225,22 +225,22 @@ describe("an agent that starts others", () => {
   test("does not wait beside more than four others for each place: then what they wait for comes first", async () => {
     const { rig, model } = await started({ env: { MAX_EXECUTIONS: "1" } });
     const { sessions } = rig.services;
-    const talks = Array.from({ length: 6 }, () => sessions.open({ kind: "chat", agent_id: "worker" }).id);
-    for (const id of talks) sessions.queue(id, { input: "Do talk", timeout_seconds: 60 });
+    const chats = Array.from({ length: 6 }, () => sessions.open({ kind: "chat", agent_id: "worker" }).id);
+    for (const id of chats) sessions.queue(id, { input: "Do chat", timeout_seconds: 60 });
     const first: HandCall[] = [];
     for (const _ of [1, 2, 3, 4]) {
       const call = await model.next();
       first.push(call);
       call.reply([{ tool: "spawn_executor", input: { agent_id: "worker", prompt: "Do below" } }]);
     }
-    expect(first.map(({ request }) => request.scope.sessionId)).toEqual(talks.slice(0, 4));
+    expect(first.map(({ request }) => request.scope.sessionId)).toEqual(chats.slice(0, 4));
     const below = await model.next();
     expect(sessions.find(below.request.scope.sessionId)?.kind).toBe("spawn");
   });
 
   test("finds what it had started when the server comes back, and starts nothing twice", async () => {
-    const { asked, rig, model, session } = await talk();
-    (await asked("talk")).reply([
+    const { asked, rig, model, session } = await chat();
+    (await asked("chat")).reply([
       { tool: "swarm_execute", input: plan },
       { tool: "spawn_executor", input: { agent_id: "worker", prompt: "Do alone" } },
     ]);
@@ -261,9 +261,9 @@ describe("an agent that starts others", () => {
     await rig.event(({ kind }) => kind === "turn_ended");
   });
 
-  test("takes what it had started with it when its reply is stopped, and the talk goes on", async () => {
-    const { asked, rig, session } = await talk();
-    (await asked("talk")).reply([{ tool: "swarm_execute", input: plan }]);
+  test("takes what it had started with it when its reply is stopped, and the chat goes on", async () => {
+    const { asked, rig, session } = await chat();
+    (await asked("chat")).reply([{ tool: "swarm_execute", input: plan }]);
     const a = await asked("a");
     rig.services.sessions.interrupt(session);
     await rig.event(({ kind }) => kind === "swarm_complete");
@@ -274,9 +274,9 @@ describe("an agent that starts others", () => {
   });
 
   test("is begun what does not fit, and spends no more than its own budget", async () => {
-    const { asked, model, rig, session } = await talk();
+    const { asked, model, rig, session } = await chat();
     const tooMany = Array.from({ length: 51 }, (_, at) => task(`t${at}`));
-    (await asked("talk")).reply([
+    (await asked("chat")).reply([
       { tool: "swarm_execute", input: { tasks: [task("a", "b"), task("b", "a")] } },
       { tool: "swarm_execute", input: { tasks: tooMany } },
       { tool: "spawn_executor", input: { agent_id: "nobody-here", prompt: "x" } },

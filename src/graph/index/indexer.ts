@@ -60,7 +60,7 @@ const MAX_THREADS = 8;
 
 const now = () => new Date().toISOString();
 
-/** In the executable every module has the address of the whole; its second entry lies where build.ts put it. */
+/** In the executable, modules lie in chunks beside its first entry; the second lies where build.ts put it. */
 const PARSE_WORKER = IS_COMPILED ? "./graph/index/parse-worker.ts" : "./parse-worker.ts";
 
 export function createParseThread(): Worker {

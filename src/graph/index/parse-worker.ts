@@ -1,4 +1,5 @@
 /** Entry of a parsing thread: answers each request with the parsed files, their facts moved rather than copied. */
+import { compileFromNowOn } from "../../core/jit.ts";
 import { createGrammars } from "../language/grammar.ts";
 import { type ParsedFile, type ParseRequest, parseFiles } from "./parse-files.ts";
 
@@ -7,6 +8,7 @@ declare const self: {
   postMessage(message: ParsedFile[], transfer: ArrayBuffer[]): void;
 };
 
+compileFromNowOn();
 const grammars = createGrammars();
 
 self.onmessage = async ({ data }) => {

@@ -4,7 +4,7 @@
 import type { LanguageId } from "../model.ts";
 import type { FactsBuilder } from "./facts-builder.ts";
 import type { FlatTree } from "./flat-tree.ts";
-import type { LanguageLibrary } from "./library.ts";
+import type { Conversions, LanguageLibrary } from "./library.ts";
 
 /** The repository's files as an import resolver may see them. Paths are relative, with forward slashes. */
 export interface ProjectFiles {
@@ -49,6 +49,9 @@ export interface ImportResolver {
   resolve(module: string, name: string, fromFile: number): ImportTarget;
 }
 
+/** The imported name of an import that holds beyond its file. See `globalImports`. */
+export const EVERYWHERE = "**";
+
 /** How names behave, where languages differ. */
 export interface LanguageRules {
   /** Members of enclosing classes (and their bases) are visible as plain names: Java, C#, C++. */
@@ -59,8 +62,6 @@ export interface LanguageRules {
   parentSpaces: boolean;
   /** Calling a class makes an instance: Python. */
   callConstructs: boolean;
-  /** A submodule is a member of its package: Python packages. */
-  submodules: boolean;
   /** Case-insensitive function, class and method names: PHP. */
   ignoreCase: boolean;
   /** Name of the member that constructs, if it is not marked by SymbolFlag.Constructor. */
@@ -69,20 +70,39 @@ export interface LanguageRules {
   compatible: readonly LanguageId[];
   /** Calls reach functions and methods, and classes by `new` (or, with "constructors", by `C(x)`): never a field. */
   strictCalls?: "functions" | "constructors";
-  /** Several functions of one name are distinguished by their arguments: Java, C#, C++. */
-  overloads?: boolean;
+  /** Modules are members of the folder they are in. `index` is the file that stands for a folder: Python's packages. */
+  packages?: { index: string; ending: string };
+  /** Several functions of one name are distinguished by their arguments, which convert so: Java, C#, C++. */
+  overloads?: Conversions;
   /** What included files declare is visible, and a declaration stands for the definition of its name: C, C++. */
   includes?: boolean;
   /** A type may be declared in parts over several files of its name space: C#. */
   partialTypes?: boolean;
+  /**
+   * An import may hold for every file of a project, which is the folder it is in, or the one around a folder that is kept
+   * for such files: C#'s `global using`. The imported name is `EVERYWHERE`.
+   */
+  globalImports?: { folders: RegExp };
   /** A plain name that nothing explains may be the repository's only function of that name. */
   guessNames?: boolean;
   /** The method that is meant when a value is called: Python's `__call__`, PHP's `__invoke`. */
   callMember?: string;
+  /** The member that gives an iterator, and the iterator's that gives the next element, where it is not itself iterated. */
+  iteratorMember?: string;
+  nextMember?: string;
+  /** The method that is meant when a value is indexed. */
+  indexMember?: string;
+  /** Members that the language itself calls, so that no source need mention them. */
+  specialMembers?: RegExp;
   /** A name that nothing declares is the runtime's, or of a star import: its value is known to be foreign. */
   foreignNames?: boolean;
-  /** Values may get members by assignment, and functions make instances: JavaScript's objects. */
-  openValues?: boolean;
+  /** A name that means no value: JavaScript's `undefined`. */
+  emptyName?: string;
+  /**
+   * Values may get members by assignment, and functions make instances, which have the members of the function's member
+   * `prototype`: JavaScript's objects.
+   */
+  openValues?: { prototype: string };
   /** Instances get members by what methods assign to `this`, also where the class declares others: JavaScript. */
   openInstances?: boolean;
   /** Declarations of one name in one scope are one type: interfaces and name spaces of TypeScript. */

@@ -1,16 +1,43 @@
 /**
  * What a language's own library yields, as far as it carries types of the repository through: containers, promises,
  * iteration. Everything else of a library is "known, but not ours".
- *
- * Besides the names given here, every language module may say `Array`, `Map`, `Promise`, `Option`, `Tuple` and `string`
- * in its facts (`builtinType`), whatever the language calls them.
  */
+
+/**
+ * Names of types that mean the same in every language. A module may say them in its facts (`builtinType`), whatever its
+ * language calls them, and they are the only types of a library that resolution knows by name.
+ */
+export const SHARED_TYPES: ReadonlyMap<string, TypeMeaning | "plain" | "nothing"> = new Map([
+  ["Array", "sequence"],
+  // What holds one value or none is a sequence of at most one.
+  ["Option", "sequence"],
+  ["Generator", "sequence"],
+  ["AsyncGenerator", "sequence"],
+  // Each argument is the type of one element.
+  ["Tuple", "sequence"],
+  ["Map", "map"],
+  ["Promise", "promise"],
+  ["string", "plain"],
+  ["number", "plain"],
+  ["boolean", "plain"],
+  // A function of which nothing is known.
+  ["Function", "plain"],
+  ["null", "nothing"],
+  ["undefined", "nothing"],
+  ["void", "nothing"],
+  ["never", "nothing"],
+]);
 
 /** What a name of the library means where a type is written. */
 export type TypeMeaning =
-  /** Holds elements of its first argument, keys and values of its two, a value that comes later. */
+  /** Holds elements of its first argument. */
   | "sequence"
+  /** Holds values of its second argument by keys of its first: iterated, a map gives pairs, a dictionary keys. */
   | "map"
+  | "dictionary"
+  /** A map whose values are its members, by their names. */
+  | "record"
+  /** A value of its first argument that comes later. */
   | "promise"
   /** Stands for its first argument, or for any of its arguments. */
   | "first"
@@ -69,10 +96,46 @@ export interface WrapperMethods {
   handsInside: ReadonlySet<string>;
 }
 
+/** What a method of a function gives: the function's result, or the function. */
+export type FunctionMethod = "called" | "receiver";
+
+/**
+ * How the library's types convert into each other where functions of one name are distinguished by their arguments.
+ * A type that is nowhere named here may convert into any other.
+ */
+export interface Conversions {
+  /** Values without members, such as numbers, characters and truth values. None of them is null. */
+  scalars: ReadonlySet<string>;
+  /** Scalars that convert into each other: into those of a higher rank, or, where a rank is -1, into any. */
+  numbers: ReadonlyMap<string, number>;
+  /** Numbers with a fraction. */
+  fractions: ReadonlySet<string>;
+  /** Classes whose instances hold one scalar, with its name. */
+  boxes: ReadonlyMap<string, string>;
+  /** What values of a library type are besides, the nearest first; of a box, those its scalar converts into too. */
+  supertypes: ReadonlyMap<string, readonly string[]>;
+  /** Types that every value has. */
+  roots: ReadonlySet<string>;
+  /** Types of which no value is an instance of another: two different ones never fit. */
+  containers: ReadonlySet<string>;
+  /** Types, besides scalars and boxes, that nothing but their own values fits. */
+  closed: ReadonlySet<string>;
+  /** Types of which nothing is known but that a value of them may fit anywhere. */
+  opaque?: ReadonlySet<string>;
+  /** Names that are interfaces by their look: a value of any type may implement them. */
+  interfaces?: RegExp;
+}
+
 export interface LanguageLibrary {
   types: ReadonlyMap<string, TypeMeaning>;
   /** By the receiver's shape and the method's name. */
   methods: Readonly<Record<"sequence" | "map" | "promise", ReadonlyMap<string, MethodResult>>>;
+  /** Methods of functions. */
+  functions?: ReadonlyMap<string, FunctionMethod>;
+  /** Methods of strings that give several; every other gives one. */
+  stringLists?: ReadonlySet<string>;
+  /** Containers whose constructor takes what they are to hold: `new Set(items)`. */
+  copies?: ReadonlySet<string>;
   /** By `Owner.name`. */
   statics: ReadonlyMap<string, StaticResult>;
   wrappers?: WrapperMethods;

@@ -2,7 +2,9 @@
 import { expect, test } from "bun:test";
 import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
-import { LANGUAGE_IDS } from "../model.ts";
+import { LANGUAGES } from "../language/languages.ts";
+import { SHARED_TYPES } from "../language/library.ts";
+import { LANGUAGE_IDS, SYMBOL_LABELS } from "../model.ts";
 
 const ROOM = join(import.meta.dir, "..");
 
@@ -19,6 +21,41 @@ test("resolution names no language", () => {
   const names = new RegExp(`["'\`](${LANGUAGE_IDS.join("|")}|ecmascript)["'\`]|language\\.id\\s*[=!]==`);
   const knowing = [...codeBelow("resolve")].filter(([, code]) => names.test(code)).map(([path]) => path);
   expect(knowing).toEqual([]);
+});
+
+/** Words of the graph and of resolution itself: what a node is, what a name may stand for. */
+const OWN_WORDS = new Set<string>([...SYMBOL_LABELS, "type", "call"]);
+
+/** Words in which a language speaks of its library's types, of members that it calls itself, and of its files. */
+function libraryWords(): string[] {
+  const words = LANGUAGES.flatMap(({ library, rules, configNames }) => {
+    const { scalars, boxes, supertypes, roots, containers, closed, opaque } = rules.overloads ?? {};
+    const types = [library.types, scalars, boxes, supertypes, roots, containers, closed, opaque];
+    return [
+      ...types.flatMap((names) => [...(names?.keys() ?? [])]),
+      ...[...(supertypes?.values() ?? [])].flat(),
+      ...(library.functions?.keys() ?? []),
+      ...(library.stringLists ?? []),
+      ...[rules.constructorName, rules.callMember, rules.iteratorMember, rules.nextMember, rules.indexMember],
+      ...[rules.emptyName, rules.openValues?.prototype, rules.packages?.index, rules.packages?.ending],
+      ...configNames,
+    ];
+  });
+  return [...new Set(words)].filter((word) => word && !OWN_WORDS.has(word) && !SHARED_TYPES.has(word)) as string[];
+}
+
+test("resolution names nothing of a language's library beyond the types that mean the same in every language", () => {
+  const words = new Set(libraryWords());
+  expect(words.size).toBeGreaterThan(100);
+  const named = [...codeBelow("resolve")].flatMap(([path, code]) => {
+    const texts = Array.from(code.matchAll(/"([^"\n]*)"|`([^`$]*)`/g), (match) => match[1] ?? match[2]!);
+    // What a regular expression looks for; its lines hold no other slash.
+    const expressions = Array.from(code.matchAll(/[=(,:]\s*\/([^/\n*]+)\//g), (match) =>
+      match[1]!.split(/[^\w.$]+/),
+    ).flat();
+    return [...texts, ...expressions].filter((text) => words.has(text)).map((text) => `${path}: ${text}`);
+  });
+  expect(named).toEqual([]);
 });
 
 test("no rule reads the names of the running engine's own objects", () => {

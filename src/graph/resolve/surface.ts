@@ -40,8 +40,8 @@ export interface Surface {
 const MAX_DEPTH = 3;
 /** Members of a literal that iterating or matching it may look at. */
 const MAX_MEMBERS = 40;
-/** Names that others mention when they use them; the rest (`()`, `[]`, `__iter__`, `__invoke`, `=`) is found without. */
-const MENTIONED = /^(?!__\w+__$|__invoke$)[\p{L}_$][\p{L}\p{N}_$]*$/u;
+/** Names as sources write them; others (`()`, `[]`, `=`) are found without being mentioned. */
+const WORD = /^[\p{L}_$][\p{L}\p{N}_$]*$/u;
 
 export function createSurfaces(engine: Engine): (file: number) => Surface {
   const { repo } = engine;
@@ -200,7 +200,7 @@ export function createSurfaces(engine: Engine): (file: number) => Surface {
     const names = new Map<string, string>();
     const whole: string[] = [];
     const put = (name: string, text: string) => {
-      if (MENTIONED.test(name)) names.set(name, `${names.get(name) ?? ""}\n${text}`);
+      if (WORD.test(name) && !rules.specialMembers?.test(name)) names.set(name, `${names.get(name) ?? ""}\n${text}`);
       else whole.push(`${name} ${text}`);
     };
     symbolTexts();
@@ -252,7 +252,7 @@ export function createSurfaces(engine: Engine): (file: number) => Surface {
         const name = facts.strings[facts.exprs[target + EXPR.b]!]!;
         const text = `assigned ${typeText(engine.exprType(file, facts.assigns[at + ASSIGN.expr]!), 0)}`;
         // What a prototype holds is found by the names of its members.
-        if (name === "prototype") whole.push(text);
+        if (name === rules.openValues?.prototype) whole.push(text);
         else put(name, text);
       }
       for (let at = 0; at < facts.heritage.length; at += HERITAGE.size) {

@@ -1,4 +1,4 @@
--- A session is one piece of work or one talk of an agent; executions are its stretches of work; messages are numbered in it.
+-- A session is one piece of work or one chat of an agent; executions are its stretches of work; messages are numbered in it.
 CREATE TABLE sessions (
   id TEXT PRIMARY KEY,
   kind TEXT NOT NULL,

@@ -1,4 +1,4 @@
--- What a session's prompts hold of memory: chosen once, so that the words before a talk stay the same.
+-- What a session's prompts hold of memory: chosen once, so that the words before a chat stay the same.
 CREATE TABLE memory_session_recalls (
   session_id TEXT NOT NULL REFERENCES sessions (id) ON DELETE CASCADE,
   -- Several agents may work in one session, one after another.

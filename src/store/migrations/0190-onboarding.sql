@@ -1,4 +1,4 @@
--- Talks from which projects are made. The owner, the transcript and the costs are the session's.
+-- Onboardings. The owner, the transcript and the costs are the session's.
 CREATE TABLE onboardings (
   session_id TEXT PRIMARY KEY REFERENCES sessions (id) ON DELETE CASCADE,
   status TEXT NOT NULL,

@@ -48,6 +48,7 @@ import codehost from "./0270-codehost.sql" with { type: "text" };
 import notificationChannels from "./0280-notification-channels.sql" with { type: "text" };
 import lifecycle from "./0290-lifecycle.sql" with { type: "text" };
 import preferences from "./0300-preferences.sql" with { type: "text" };
+import textSearch from "./0310-text-search.sql" with { type: "text" };
 
 export interface Migration {
   name: string;
@@ -106,4 +107,5 @@ export const MIGRATIONS: readonly Migration[] = [
   { name: "0300-preferences", sql: preferences },
   { name: "0164-recalls-by-entry", sql: recallsByEntry },
   { name: "0103-approvals", sql: approvals },
+  { name: "0310-text-search", sql: textSearch },
 ];

@@ -1,4 +1,4 @@
-/** Talks from which projects are made. The owner, the transcript and the costs are the session's. */
+/** Onboardings. The owner, the transcript and the costs are the session's. */
 import { sqliteTable, text } from "drizzle-orm/sqlite-core";
 import { sessions } from "./sessions.ts";
 

@@ -87,3 +87,12 @@ export const runAgents = sqliteTable(
 );
 
 export const agentTotals = sqliteTable("agent_totals", { agent_id: text().primaryKey(), runs: integer().notNull() });
+
+/** The ids that runs have in the index of their texts; written by the database with each run. */
+export const runTexts = sqliteTable("run_texts", {
+  id: integer().primaryKey(),
+  run_id: text()
+    .notNull()
+    .references(() => runs.id, { onDelete: "cascade" }),
+  created_by: text(),
+});

@@ -77,3 +77,11 @@ export const workflowPolicies = sqliteTable("workflow_policies", {
   wait_for_merge: integer({ mode: "boolean" }).notNull(),
   updated_at: text().notNull(),
 });
+
+/** The ids that tasks have in the index of their texts; written by the database with each task. */
+export const taskTexts = sqliteTable("task_texts", {
+  id: integer().primaryKey(),
+  task_id: text()
+    .notNull()
+    .references(() => tasks.id, { onDelete: "cascade" }),
+});

@@ -54,7 +54,7 @@ beforeAll(async () => {
   form.append("name", "of a");
   form.append("file", new File(["example.com\tTRUE\t/\tTRUE\t0\tsid\tvalue"], "cookies.txt"));
   const cookies = await by(a, "POST", "/v1/browser/cookies", form);
-  const talk = await by(a, "POST", "/v1/chat/sessions", { agent_id: "scribe" });
+  const chat = await by(a, "POST", "/v1/chat/sessions", { agent_id: "scribe" });
   const interview = await by(a, "POST", "/v1/onboarding/sessions", { message: "A project of a" });
   const attached = new FormData();
   attached.append("file", new File(["of a"], "a.txt"));
@@ -79,7 +79,7 @@ beforeAll(async () => {
     ["/v1/spawn-executor/", [spawned.body["id"] as string]],
     ["/v1/documents/", [document.body["id"] as string]],
     ["/v1/attachments/", [attachment.body["id"] as string]],
-    ["/v1/chat/sessions/", [talk.body["id"] as string, "msg_none"]],
+    ["/v1/chat/sessions/", [chat.body["id"] as string, "msg_none"]],
     ["/v1/onboarding/sessions/", [interview.body["id"] as string]],
     ["/v1/browser/cookies/agents/", ["scribe", cookies.body["id"] as string]],
     ["/v1/notification-channels/", [channel.body["id"] as string]],

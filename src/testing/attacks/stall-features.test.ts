@@ -1,5 +1,5 @@
 /**
- * A31 and A39 for what features hand to agents and take from people: memory, tasks, talks, attachments, speech, cookies,
+ * A31 and A39 for what features hand to agents and take from people: memory, tasks, chats, attachments, speech, cookies,
  * search. Every tool that a run in a project is offered is driven here or in stall.test.ts; this file says which.
  */
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from "bun:test";

@@ -4,7 +4,7 @@ import { existsSync, readdirSync, readFileSync, statSync, writeFileSync } from "
 import { dirname, join, resolve } from "node:path";
 import type { Command } from "commander";
 import { FEATURES } from "../../app/features.ts";
-import { createProgram } from "../../cli/cli.ts";
+import { createProgram } from "../../cli/commands.ts";
 import { flagOf, OPTIONS } from "../../core/config.ts";
 import type { EventDefinition } from "../../core/events.ts";
 

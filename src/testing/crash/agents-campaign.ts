@@ -1,5 +1,5 @@
 /**
- * Agents at work in every other way than runs, and a server that is killed again and again in the midst of it: talks,
+ * Agents at work in every other way than runs, and a server that is killed again and again in the midst of it: chats,
  * memory written by people and by agents, documents that are read, swarms, routines. Few points wait for the work of the
  * one before, so that kills fall into the recovery of earlier ones, too. What was answered before a kill must be there
  * at the end and have been done once; what was not answered may be there, at most once.
@@ -33,7 +33,7 @@ const QUIET_MS = 1_500;
 /** Points after which all work may end, so that not all kills fall into the recovery of the first. */
 const REST_EVERY = 4;
 
-/** Agents that talk, remember, or do what they are given. */
+/** Agents that answer, remember, or do what they are given. */
 function layOut(data: string): string {
   for (const id of ["talker", "rememberer", "doer"]) {
     mkdirSync(join(data, "agents", id), { recursive: true });
@@ -43,7 +43,7 @@ function layOut(data: string): string {
   const remember = { title: "{{ last_user }}", content: "It is so: {{ last_user }}", new: true };
   const script = {
     version: 1,
-    talks: {
+    chats: {
       talker: [{ text: "Answer to {{ last_user }}", delay_ms: 30, chunk: 4 }],
       rememberer: [{ tool_calls: [{ tool: "remember", input: remember }] }, { text: "Noted.", delay_ms: 10 }],
     },
@@ -164,7 +164,7 @@ function work(server: TestServer, asked: Asked[], word: string, routine: string)
       return undefined;
     }
   };
-  const talk = async (agent_id: string, kind: "talk" | "remember", ...messages: string[]) => {
+  const chat = async (agent_id: string, kind: "chat" | "remember", ...messages: string[]) => {
     const made = await send("session", `${word} ${agent_id}`, "/v1/chat/sessions", { agent_id });
     for (const message of made ? messages : [])
       await send(kind, message, `/v1/chat/sessions/${made!["id"]}/message`, { message });
@@ -183,8 +183,8 @@ function work(server: TestServer, asked: Asked[], word: string, routine: string)
     { key: "two", agent_id: "doer", prompt: `Do ${word}two`, depends_on: ["one"] },
   ];
   return Promise.all([
-    talk("talker", "talk", `${word}first`, `${word}second`),
-    talk("rememberer", "remember", `${word}fact`),
+    chat("talker", "chat", `${word}first`, `${word}second`),
+    chat("rememberer", "remember", `${word}fact`),
     entries(),
     send("document", `${word}doc`, "/v1/ingest/document", { title: `${word}doc`, content: documentOf(`${word}doc`) }),
     send("swarm", `${word}swarm`, "/v1/swarm/execute", { agent_id: "doer", tasks }),

@@ -1,5 +1,5 @@
 /**
- * Talks, memory, documents, swarms and routines over a server that is killed again and again, from outside. A failure
+ * Chats, memory, documents, swarms and routines over a server that is killed again and again, from outside. A failure
  * prints the seed; CRASH_SEED takes it again, CRASH_POINTS changes how many points there are.
  */
 import { expect, test } from "bun:test";

@@ -4,7 +4,7 @@ import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 
 export interface Asked {
-  kind: "session" | "talk" | "remember" | "entry" | "counter" | "document" | "swarm" | "tick";
+  kind: "session" | "chat" | "remember" | "entry" | "counter" | "document" | "swarm" | "tick";
   /** Found nowhere else. */
   text: string;
   /** What was answered; undefined when the server was killed before. */
@@ -51,7 +51,7 @@ function lookers(all: All, vaults: string) {
       (path) => path.endsWith(".md") && readFileSync(join(vaults, vault, path), "utf8").includes(`title: ${text}\n`),
     ).length;
   /** User messages of that text, each with one whole answer. */
-  const talks = ({ text }: Asked, faults: string[]) => {
+  const chats = ({ text }: Asked, faults: string[]) => {
     const said = all<{ execution_id: string; status: string; replies: number }>(
       `SELECT m.execution_id, x.status, (SELECT count(*) FROM messages r WHERE r.execution_id = m.execution_id
          AND r.role = 'assistant' AND r.finish = 'stop') AS replies
@@ -64,9 +64,9 @@ function lookers(all: All, vaults: string) {
     return said.length;
   };
   return {
-    talk: talks,
+    chat: chats,
     remember(one: Asked, faults: string[]) {
-      const times = talks(one, faults);
+      const times = chats(one, faults);
       const calls = all<{ status: string; ok: number | null }>(
         "SELECT status, ok FROM tool_calls WHERE tool = 'remember' AND input LIKE ?",
         `%"${one.text}"%`,

@@ -199,10 +199,11 @@ describe.skipIf(!docker)("the Docker engine", () => {
     expect(notice.data).toMatchObject({ ok: false, tool: "bash" });
     expect((await ended).kind).toBe("run_complete");
     expect(readFileSync(journal, "utf8").match(/begin \S+ 1_1/g)).toHaveLength(2);
+    await server.stop();
     expect(await docker!.containers.list([`skep.run=${run.id}`])).toEqual([]);
   }, 60_000);
 
-  test("a talk's idle container is shown, goes with a killed server, and its files are there at the next message", async () => {
+  test("a chat's idle container is shown, goes with a killed server, and its files are there at the next message", async () => {
     const data = folder();
     const bash = (command: string) => [{ text: "I look.", tool_calls: [{ tool: "bash", input: { command } }] }];
     const turns = [
@@ -212,25 +213,25 @@ describe.skipIf(!docker)("the Docker engine", () => {
       { text: "Read." },
     ];
     const script = layOut(data, twoSteps({ commandMs: 10, replyMs: 10 }));
-    writeFileSync(script, JSON.stringify({ version: 1, talks: { noter: turns } }));
+    writeFileSync(script, JSON.stringify({ version: 1, chats: { noter: turns } }));
     const env = { SANDBOX: "docker", AGENT_IMAGE: await testImage(docker!), IMAGE_PULL: "false", DEMO_SCRIPT: script };
     const server = await served(data, env);
     const say = (to: TestServer, message: string) =>
-      to.request<string>("POST", `/v1/chat/sessions/${talk}/message?stream=true`, { body: { message } });
+      to.request<string>("POST", `/v1/chat/sessions/${chat}/message?stream=true`, { body: { message } });
     const body = { agent_id: "noter", model: "demo/scripted" };
-    const { id: talk } = (await server.request<{ id: string }>("POST", "/v1/chat/sessions", { body })).body;
+    const { id: chat } = (await server.request<{ id: string }>("POST", "/v1/chat/sessions", { body })).body;
     await say(server, "Note it.");
-    const [idle] = await docker!.containers.list([`skep.session=${talk}`]);
+    const [idle] = await docker!.containers.list([`skep.session=${chat}`]);
     const { items } = (
       await server.request<{ items: { id: string; container_id: string }[] }>("GET", "/v1/lifecycle/sessions")
     ).body;
-    expect(items.map(({ id, container_id }) => [id, container_id])).toEqual([[talk, idle!.id]]);
+    expect(items.map(({ id, container_id }) => [id, container_id])).toEqual([[chat, idle!.id]]);
     await server.stop("SIGKILL");
     const after = await served(data, env);
-    expect(await docker!.containers.list([`skep.session=${talk}`])).toEqual([]);
+    expect(await docker!.containers.list([`skep.session=${chat}`])).toEqual([]);
     expect(String((await say(after, "Read it.")).body)).toContain("kept-by-the-first");
     await after.stop();
-    expect(await docker!.containers.list([`skep.session=${talk}`])).toEqual([]);
+    expect(await docker!.containers.list([`skep.session=${chat}`])).toEqual([]);
   }, 60_000);
 
   test("without the agents' image fails the run with the commands that bring one, and notifies", async () => {

@@ -1,4 +1,4 @@
-/** Onboarding and kill -9: whenever the server is killed, the talk goes on where it was, and makes one project. */
+/** Onboarding and kill -9: whenever the server is killed, the onboarding goes on where it was, and makes one project. */
 import { Database } from "bun:sqlite";
 import { afterAll, expect, test } from "bun:test";
 import { mkdtempSync, rmSync } from "node:fs";
@@ -17,7 +17,7 @@ afterAll(() => rmSync(data, { recursive: true, force: true }));
 const get = async (server: TestServer, id: string) =>
   (await server.request<OnboardingDetail>("GET", `/v1/onboarding/sessions/${id}?limit=200`)).body;
 
-/** Waits until that many more events of the talk are there, or it is the person's turn. */
+/** Waits until that many more events of the onboarding are there, or it is the person's turn. */
 async function follow(server: TestServer, { session_id, reply }: OnboardingDetail, count: number): Promise<void> {
   const leave = new AbortController();
   const address = `${server.url}/v1/events/stream?session_id=${session_id}&after=${reply.last_event_id}`;
@@ -31,7 +31,7 @@ async function follow(server: TestServer, { session_id, reply }: OnboardingDetai
   leave.abort();
 }
 
-test(`a talk makes one project, with each phase once, however often the server is killed in it (CRASH_SEED=${seed})`, async () => {
+test(`an onboarding makes one project, with each phase once, however often the server is killed in it (CRASH_SEED=${seed})`, async () => {
   const random = createRandom(seed);
   let server = await startServer({ data });
   const made = await server.request<OnboardingDetail>("POST", "/v1/onboarding/sessions", { body: {} });
@@ -54,7 +54,7 @@ test(`a talk makes one project, with each phase once, however often the server i
   }
   const end = await get(server, id);
   await server.stop();
-  // A campaign in which the talk was over before the first kills would prove little.
+  // A campaign in which the onboarding was over before the first kills would prove little.
   expect(kills).toBeGreaterThan(4);
   expect(end).toMatchObject({ status: "completed", phase: "done" });
   const said = end.messages.filter(({ role }) => role === "user").map(({ content }) => content);
@@ -78,7 +78,7 @@ test(`a talk makes one project, with each phase once, however often the server i
   db.close();
 }, 600_000);
 
-test("a talk that nobody goes on with is given up after the days of the setting, and not before", async () => {
+test("an onboarding that nobody goes on with is given up after the days of the setting, and not before", async () => {
   const folder = mkdtempSync(join(tmpdir(), "skep-onboarding-left-"));
   try {
     let server = await startServer({ data: folder });

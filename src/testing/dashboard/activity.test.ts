@@ -84,7 +84,7 @@ describe.skipIf(!hasBrowser())("around the work", () => {
     expect(faults.filter((fault) => !/(409|422|502|503)/.test(fault))).toEqual([]);
   });
 
-  test("the palette finds tasks, talks and memory, and leads to them", async () => {
+  test("the palette finds tasks, chats and memory, and leads to them", async () => {
     const { server, browser } = dashboard();
     const { page, close, open, faults } = await visit(browser, server.url);
     await open("/");

@@ -1,4 +1,4 @@
-/** Talks in a browser: begun, answered live, resumed by a reload, queued, stopped, taken back, forked, ended. */
+/** Chats in a browser: begun, answered live, resumed by a reload, queued, stopped, taken back, forked, ended. */
 import { describe, expect, setDefaultTimeout, test } from "bun:test";
 import type { Page } from "playwright-core";
 import type { ChatDetail, ChatSession } from "../../feature/chat/model.ts";
@@ -16,8 +16,8 @@ describe.skipIf(!hasBrowser())("chat", () => {
     await page.getByRole("textbox", { name: "Message", exact: true }).fill(text);
     await page.keyboard.press("Enter");
   };
-  /** A talk whose next answer takes its time. */
-  const slowTalk = async () => {
+  /** A chat whose next answer takes its time. */
+  const slowChat = async () => {
     const { server } = dashboard();
     const { id } = (await server.request<ChatSession>("POST", "/v1/chat/sessions", { body: { agent_id: "scribe" } }))
       .body;
@@ -31,12 +31,12 @@ describe.skipIf(!hasBrowser())("chat", () => {
     const { server, browser } = dashboard();
     const { page, close, open, faults } = await visit(browser, server.url);
     await open("/chat");
-    await page.getByRole("button", { name: "New talk" }).first().click();
+    await page.getByRole("button", { name: "New chat" }).first().click();
     await page.getByLabel("Agent").last().selectOption("scribe");
     const hostile =
       "<img src=x onerror=document.title='owned'> [x](javascript:alert(1)) ![p](https://example.com/p.png)";
     await page.getByLabel("First message").fill(hostile);
-    await page.getByRole("button", { name: "Begin" }).click();
+    await page.getByRole("button", { name: "Start" }).click();
     await page.waitForURL(/\/chat\/sess_/);
     await page.getByRole("table").getByText("10 %").waitFor();
     await page.locator("summary").filter({ hasText: /^ls/ }).click();
@@ -52,7 +52,7 @@ describe.skipIf(!hasBrowser())("chat", () => {
   test("a reload in the middle of a reply goes on with it, nothing lost or doubled; a draft is kept", async () => {
     const { server, browser } = dashboard();
     const { page, close, open, faults } = await visit(browser, server.url);
-    const id = await slowTalk();
+    const id = await slowChat();
     await open(`/chat/${id}`);
     await say(page, "three");
     await answering(page).getByText("one, two, three").waitFor();
@@ -73,7 +73,7 @@ describe.skipIf(!hasBrowser())("chat", () => {
   test("messages wait, are changed and withdrawn; Escape stops the reply and keeps what was said", async () => {
     const { server, browser } = dashboard();
     const { page, close, open, faults } = await visit(browser, server.url);
-    const id = await slowTalk();
+    const id = await slowChat();
     await open(`/chat/${id}`);
     await say(page, "three");
     await answering(page).waitFor();
@@ -100,12 +100,12 @@ describe.skipIf(!hasBrowser())("chat", () => {
     expect(faults).toEqual([]);
   });
 
-  test("a pasted file goes with the message; a message is taken back and edited, a talk forked, renamed and ended", async () => {
+  test("a pasted file goes with the message; a message is taken back and edited, a chat forked, renamed and ended", async () => {
     const { server, browser, ids } = dashboard();
     const { page, close, open, faults } = await visit(browser, server.url);
     const { id } = (
-      await server.request<ChatSession>("POST", `/v1/chat/sessions/${ids.talk}/fork`, {
-        body: { message_id: (await detail(ids.talk)).messages.at(-2)!.id },
+      await server.request<ChatSession>("POST", `/v1/chat/sessions/${ids.chat}/fork`, {
+        body: { message_id: (await detail(ids.chat)).messages.at(-2)!.id },
       })
     ).body;
     await open(`/chat/${id}`);
@@ -124,7 +124,7 @@ describe.skipIf(!hasBrowser())("chat", () => {
     expect(await page.getByRole("textbox", { name: "Message", exact: true }).inputValue()).toBe("Read this");
     const first = page.getByRole("article", { name: "You" }).first();
     await first.getByRole("button", { name: "More about this message" }).click();
-    await page.getByRole("menuitem", { name: "Fork the talk from here" }).click();
+    await page.getByRole("menuitem", { name: "Fork the chat from here" }).click();
     await page.waitForURL((url) => url.pathname.startsWith("/chat/") && !url.pathname.endsWith(id));
     await page.getByRole("button", { name: "More", exact: true }).click();
     await page.getByRole("menuitem", { name: "Rename" }).click();
@@ -132,9 +132,9 @@ describe.skipIf(!hasBrowser())("chat", () => {
     await page.getByRole("button", { name: "Save" }).click();
     await page.getByRole("heading", { name: "Discounts" }).waitFor();
     await page.getByRole("button", { name: "More", exact: true }).click();
-    await page.getByRole("menuitem", { name: "End the talk" }).click();
-    await page.getByRole("dialog").getByRole("button", { name: "End the talk" }).click();
-    await page.getByText("This talk has ended").waitFor();
+    await page.getByRole("menuitem", { name: "End the chat" }).click();
+    await page.getByRole("dialog").getByRole("button", { name: "End the chat" }).click();
+    await page.getByText("This chat has ended").waitFor();
     await open("/chat?status=ended");
     await page.getByText("Discounts").waitFor();
     await close();

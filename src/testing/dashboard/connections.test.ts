@@ -1,5 +1,5 @@
 /**
- * In a browser: the code host with its rules and deliveries, channels for notifications, a project made in a talk, a tool
+ * In a browser: the code host with its rules and deliveries, channels for notifications, a project made in an onboarding, a tool
  * server that is imported and logged in to.
  */
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from "bun:test";
@@ -176,13 +176,13 @@ describe.skipIf(!hasBrowser())("what Skep is connected to", () => {
     expect(faults.filter((fault) => !/422/.test(fault))).toEqual([]);
   });
 
-  test("a project is made in a talk: left and taken up again, what is known filled in beside it, given up", async () => {
+  test("a project is made in an onboarding: left and taken up again, what is known filled in beside it, given up", async () => {
     const { page, close, open, faults, axe, overflow } = await visit(browser, server.url);
     await open("/projects");
-    await page.getByRole("link", { name: "From a talk" }).click();
-    await page.getByRole("button", { name: "Begin" }).first().click();
-    await page.getByRole("dialog").getByRole("button", { name: "Begin" }).click();
-    const log = page.getByRole("log", { name: "Talk" });
+    await page.getByRole("link", { name: "Onboard a project" }).click();
+    await page.getByRole("button", { name: "Start" }).first().click();
+    await page.getByRole("dialog").getByRole("button", { name: "Start" }).click();
+    const log = page.getByRole("log", { name: "Onboarding" });
     const known = page.getByRole("region", { name: "What is known so far" });
     const say = async (text: string) => {
       await page.getByRole("textbox", { name: "Message", exact: true }).fill(text);
@@ -196,7 +196,7 @@ describe.skipIf(!hasBrowser())("what Skep is connected to", () => {
     expect(await axe()).toEqual([]);
 
     await open("/onboarding");
-    await page.getByRole("table", { name: "Talks about projects" }).getByRole("link", { name: /Bird/ }).click();
+    await page.getByRole("table", { name: "Onboardings" }).getByRole("link", { name: /Bird/ }).click();
     await log.getByText("What is it to reach?").waitFor();
     await say("Feed birds");
     await log.getByText("What can somebody do with it?").waitFor();
@@ -211,13 +211,13 @@ describe.skipIf(!hasBrowser())("what Skep is connected to", () => {
 
     await open("/onboarding?new=1");
     await page.getByLabel("What do you want to build?").fill("Nothing much");
-    await page.getByRole("dialog").getByRole("button", { name: "Begin" }).click();
+    await page.getByRole("dialog").getByRole("button", { name: "Start" }).click();
     await page.getByRole("button", { name: "Give up" }).click();
     await page.getByRole("button", { name: "Give it up" }).click();
-    await page.getByText("This talk was given up. No project came of it.").waitFor();
+    await page.getByText("This onboarding was given up. No project came of it.").waitFor();
     await page.getByRole("button", { name: "Delete" }).click();
     await page.getByRole("button", { name: "Delete it" }).click();
-    await page.getByRole("table", { name: "Talks about projects" }).waitFor();
+    await page.getByRole("table", { name: "Onboardings" }).waitFor();
     await page.getByText("Nothing much").waitFor({ state: "detached" });
     await close();
     expect(faults.filter((fault) => !/404/.test(fault))).toEqual([]);

@@ -24,7 +24,7 @@ const PATHS = (ids: Seeded): string[] => [
   ...["/skills", "/skills/debugging", "/usage", "/providers", "/providers?provider=anthropic", "/secrets", "/users"],
   ...["models", "budgets", "limits", "sandbox", "retention", "updates"].map((tab) => `/settings?tab=${tab}`),
   ...["health", "containers", "audit", "requests"].map((tab) => `/system?tab=${tab}`),
-  ...["/chat", "/chat?status=ended", "/chat?new=scribe", `/chat/${ids.talk}`],
+  ...["/chat", "/chat?status=ended", "/chat?new=scribe", `/chat/${ids.chat}`],
   ...["/board", `/projects/${ids.project}/tasks/${ids.task}`, `/projects/${ids.project}/policy`],
   ...["/routines", "/routines?tab=calendar", "/routines?new=lead"],
   ...[`/routines/lead/${ids.routine}`, "/swarms", "/swarms?new=1", `/swarms/${ids.swarm}`],

@@ -16,13 +16,13 @@ export interface Systems {
   swarm: string;
   /** A document with sections below sections. */
   document: string;
-  /** A talk about a project, in its third part. */
+  /** An onboarding, in its third part. */
   onboarding: string;
 }
 
 /** Turns of agents that only these systems use. */
 export const SYSTEMS_SCRIPT = {
-  talks: BUILTIN_SCRIPT.talks,
+  chats: BUILTIN_SCRIPT.chats,
   agents: {
     tester: [say("I use it.", "odd__change", {}), done({}, "Used.")],
     architect: [{ text: `I think about it${", and think".repeat(200)}.`, delay_ms: 600_000, chunk: 8 }],

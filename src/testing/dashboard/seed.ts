@@ -163,8 +163,8 @@ export interface Seeded extends Systems {
   cookies: string;
   /** A task that waits for another. */
   task: string;
-  /** A talk with some Markdown in it. */
-  talk: string;
+  /** A chat with some Markdown in it. */
+  chat: string;
   /** Runs of the project that have ended: one with many kinds of changes, one that is in conflict with it. */
   changed: string;
   rival: string;
@@ -234,14 +234,14 @@ async function furnish(server: TestServer, repository: string, token: string | u
   const cookies = await addCookies(server, token);
   await furnishMemory(server, send);
   const tasks = await furnishBoard(send, project.id);
-  const talk = await send("POST", "/v1/chat/sessions", { agent_id: "scribe", project_id: project.id });
-  await said(server, talk.id, "What does the cart do with a discount?", token);
-  await said(server, talk.id, "And who calls it?", token);
+  const chat = await send("POST", "/v1/chat/sessions", { agent_id: "scribe", project_id: project.id });
+  await said(server, chat.id, "What does the cart do with a discount?", token);
+  await said(server, chat.id, "And who calls it?", token);
   const systems = await furnishSystems(send);
   return {
     ...systems,
     project: project.id,
-    talk: talk.id,
+    chat: chat.id,
     task: tasks.blocked,
     handed: handed.id,
     cookies,
@@ -338,9 +338,9 @@ async function furnishBoard(send: Send, project: string): Promise<{ blocked: str
   return { blocked };
 }
 
-/** Says something in a talk and waits for the whole answer. */
-async function said(server: TestServer, talk: string, message: string, token: string | undefined): Promise<void> {
-  const path = `/v1/chat/sessions/${talk}/message?stream=true`;
+/** Says something in a chat and waits for the whole answer. */
+async function said(server: TestServer, chat: string, message: string, token: string | undefined): Promise<void> {
+  const path = `/v1/chat/sessions/${chat}/message?stream=true`;
   const answer = await server.request("POST", path, { body: { message }, ...(token ? { token } : {}) });
   if (answer.status >= 400) throw new Error(`${path}: ${answer.status} ${JSON.stringify(answer.body)}`);
 }

@@ -129,8 +129,8 @@ describe.skipIf(!hasBrowser())("the dashboard in use", () => {
       ...{ id: "hostile", name: HOSTILE[0], description: all, transport: "stdio", command: "true", enabled: false },
     });
     await send("POST", "/v1/secrets", { name: "HOSTILE", description: all, value: "tok-1234567890abcdef" });
-    const talk = await send("POST", "/v1/chat/sessions", { agent_id: "hostile", title: HOSTILE[6] });
-    await server.request("POST", `/v1/chat/sessions/${talk}/message?stream=true`, { body: { message: all } });
+    const chat = await send("POST", "/v1/chat/sessions", { agent_id: "hostile", title: HOSTILE[6] });
+    await server.request("POST", `/v1/chat/sessions/${chat}/message?stream=true`, { body: { message: all } });
     const { page, close, open, faults } = await visit(browser, server.url);
     const pages = [
       "/",
@@ -153,7 +153,7 @@ describe.skipIf(!hasBrowser())("the dashboard in use", () => {
       "/memory/hostile",
       `/memory/hostile?entry=${encodeURIComponent(memory)}`,
       "/chat",
-      `/chat/${talk}`,
+      `/chat/${chat}`,
       "/activity",
       ...["/routines", "/routines?tab=calendar", `/routines/hostile/${routine}`, "/swarms", `/swarms/${swarm}`],
       ...["/documents", "/documents?q=onerror", `/documents/${document}`, "/tool-servers", "/tool-servers/hostile"],

@@ -28,7 +28,7 @@ const WHERE: Record<Found["kind"], { group: string; href(one: Found): string }> 
     group: "Skills",
     href: ({ id, agent_id }) => `/skills/${encodeURIComponent(id)}${agent_id ? `?agent=${agent_id}` : ""}`,
   },
-  talk: { group: "Talks", href: ({ id }) => `/chat/${id}` },
+  chat: { group: "Chats", href: ({ id }) => `/chat/${id}` },
   memory: {
     group: "Memory",
     href: ({ id, agent_id }) => `/memory/${agent_id}?entry=${encodeURIComponent(id)}`,
@@ -64,7 +64,7 @@ function useEntries(go: (path: string) => void, typed: string): Entry[] {
   const to = (path: string) => () => go(path);
   const fixed: Entry[] = [
     { group: "Do", label: "Start a run", act: to("/runs/new") },
-    { group: "Do", label: "Begin a talk", act: to("/chat?new=1") },
+    { group: "Do", label: "Start a chat", act: to("/chat?new=1") },
     { group: "Do", label: "Light theme", act: () => setTheme("light") },
     { group: "Do", label: "Dark theme", act: () => setTheme("dark") },
     ...PAGES.filter((page) => page.nav && (admin || !page.admin)).map((page) => ({
@@ -99,7 +99,7 @@ function useEntries(go: (path: string) => void, typed: string): Entry[] {
 const valueOfEntry = ({ group, id, label }: Entry): string => `${group}/${id ?? label}`;
 
 const GROUPS = [
-  ...(["Do", "Go to", "Runs", "Tasks", "Agents", "Pipelines", "Skills", "Projects", "Talks", "Memory"] as const),
+  ...(["Do", "Go to", "Runs", "Tasks", "Agents", "Pipelines", "Skills", "Projects", "Chats", "Memory"] as const),
   ...(["Documents", "Code"] as const),
 ];
 

@@ -253,6 +253,30 @@ describe.skipIf(!docker)("a sandbox's container", () => {
     await own.end();
   }, 120_000);
 
+  test("once frozen changes no file, and goes with a stop or the next sweep", async () => {
+    const own = sandboxFixture({ docker: engine, defaultImage: image });
+    const frozen = await own.start();
+    const text = async () => Buffer.from(await frozen.workspace.read("count")).toString();
+    await sh(frozen, "while :; do echo x >> count; sleep 0.01; done >/dev/null 2>&1 & until [ -s count ]; do :; done");
+    await Promise.all([frozen.freeze(), frozen.freeze()]);
+    const before = await text();
+    await Bun.sleep(200);
+    expect(await text()).toBe(before);
+    expect(await own.driver.sweep(() => false)).toBe(1);
+    await frozen.stop();
+    // An engine that cannot pause: nothing is left that could write.
+    const pause = () => Promise.reject(new Problem(502, "docker_error", "cgroup freezer not supported"));
+    const rootless = sandboxFixture({
+      docker: { ...engine, containers: { ...engine.containers, pause } },
+      defaultImage: image,
+    });
+    const sandbox = await rootless.start();
+    await sandbox.freeze();
+    expect(await engine.containers.list([`skep.instance=${rootless.instanceId}`])).toEqual([]);
+    await sandbox.stop();
+    await Promise.all([own.end(), rootless.end()]);
+  }, 60_000);
+
   test("is gone after stop, which may be said twice and while a command runs", async () => {
     const sandbox = await fixture.start();
     const up = Promise.withResolvers<void>();

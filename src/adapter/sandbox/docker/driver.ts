@@ -165,6 +165,7 @@ function createSandbox(
   const { docker } = parts.deps;
   const { clock } = parts;
   let restarting: Promise<void> | undefined;
+  let freezing: Promise<void> | undefined;
   let stopping: Promise<void> | undefined;
   const restart = () => {
     restarting ??= (async () => {
@@ -177,6 +178,13 @@ function createSandbox(
       restarting = undefined;
     });
     return restarting;
+  };
+  const stop = () => {
+    stopping ??= docker.containers.remove(id).catch((error) => {
+      stopping = undefined;
+      throw error;
+    });
+    return stopping;
   };
   return {
     containerId: id,
@@ -196,12 +204,14 @@ function createSandbox(
         throw error;
       }
     },
-    stop: () => {
-      stopping ??= docker.containers.remove(id).catch((error) => {
-        stopping = undefined;
-        throw error;
-      });
-      return stopping;
+    freeze: () => {
+      // Engines without root cannot always pause.
+      freezing ??= (async () => {
+        await restarting;
+        if (!stopping) await docker.containers.pause(id).catch(stop);
+      })();
+      return freezing;
     },
+    stop,
   };
 }

@@ -91,14 +91,19 @@ interface SandboxParts {
 function createSandbox(spec: SandboxSpec, root: string, { capabilities, clock, killLeft }: SandboxParts): Sandbox {
   const { shell: hasShell } = capabilities;
   const running = new Set<ChildProcess>();
-  let stopped = false;
   let used = false;
   const base = { PATH: HOST_PATH, HOME: root, LANG: "C.UTF-8", ...spec.env };
+  let stopping: Promise<unknown> | undefined;
+  const stop = async () => {
+    stopping ??= used ? killLeft() : Promise.resolve();
+    for (const child of running) killGroup(child);
+    await stopping;
+  };
   return {
     capabilities,
     workspace: createWorkspaceFiles(root),
     exec: async (argv, options) => {
-      if (stopped) throw unavailable("sandbox_lost", "The sandbox has been stopped.");
+      if (stopping) throw unavailable("sandbox_lost", "The sandbox has been stopped.");
       if (!hasShell && (argv[0] !== "grep" || argv.at(-1) !== "--"))
         throw forbidden("Commands are not allowed on this host (ALLOW_HOST_SHELL).", "shell_disabled");
       const { spawn } = await import("node:child_process");
@@ -127,12 +132,9 @@ function createSandbox(spec: SandboxSpec, root: string, { capabilities, clock, k
         running.delete(child);
       }
     },
-    isAlive: async () => !stopped,
-    stop: async () => {
-      stopped = true;
-      for (const child of running) killGroup(child);
-      if (used) await killLeft();
-    },
+    isAlive: async () => !stopping,
+    freeze: stop,
+    stop,
   };
 }
 

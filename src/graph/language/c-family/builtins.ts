@@ -1,5 +1,5 @@
 /** What the library of C++ yields, and the names of its members. */
-import { type LanguageLibrary, wordSet, wordTable } from "../library.ts";
+import { type Conversions, type LanguageLibrary, wordSet, wordTable } from "../library.ts";
 
 /** Members of strings, containers, smart pointers, streams, threads and futures. */
 const COMMON_MEMBERS = `
@@ -18,4 +18,18 @@ export const C_FAMILY_LIBRARY: LanguageLibrary = {
   },
   statics: new Map(),
   commonMembers: wordSet(COMMON_MEMBERS),
+};
+
+const NONE = new Set<string>();
+
+export const C_FAMILY_CONVERSIONS: Conversions = {
+  scalars: wordSet("bool char int long float double size_t"),
+  numbers: new Map(["char", "int", "long", "float", "double", "size_t"].map((name) => [name, -1])),
+  fractions: wordSet("float double"),
+  boxes: new Map(),
+  supertypes: new Map(),
+  roots: NONE,
+  containers: wordSet("Array Map"),
+  closed: wordSet("string"),
+  opaque: wordSet("pointer"),
 };

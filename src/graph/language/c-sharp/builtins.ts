@@ -1,5 +1,5 @@
 /** What C#'s library yields, and the names of its members. */
-import { type LanguageLibrary, wordSet, wordTable } from "../library.ts";
+import { type Conversions, type LanguageLibrary, wordSet, wordTable } from "../library.ts";
 
 /** Members of Object, String, collections, LINQ, tasks, streams and writers. */
 const COMMON_MEMBERS = `
@@ -38,4 +38,39 @@ export const C_SHARP_LIBRARY: LanguageLibrary = {
   },
   statics: new Map(),
   commonMembers: wordSet(COMMON_MEMBERS),
+};
+
+const INTERFACES_OF_SEQUENCES = ["IEnumerable", "ICollection", "IList", "IReadOnlyList"];
+
+export const C_SHARP_CONVERSIONS: Conversions = {
+  scalars: wordSet("bool char byte sbyte short ushort int uint nint long ulong float double decimal"),
+  numbers: new Map([
+    ["byte", 0],
+    ["short", 1],
+    ["char", 1],
+    ["int", 2],
+    ["long", 3],
+    ["float", 4],
+    ["double", 5],
+    // A constant converts into these too, if it is small enough.
+    ...["sbyte", "ushort", "uint", "nint", "ulong", "decimal"].map((name) => [name, -1] as const),
+  ]),
+  fractions: wordSet("float double decimal"),
+  boxes: new Map([
+    ["Byte", "byte"],
+    ["SByte", "sbyte"],
+    ["Int16", "short"],
+    ["Int32", "int"],
+    ["Int64", "long"],
+    ["Single", "float"],
+    ["Double", "double"],
+    ["Decimal", "decimal"],
+    ["Boolean", "bool"],
+    ["Char", "char"],
+  ]),
+  supertypes: new Map([["Array", INTERFACES_OF_SEQUENCES]]),
+  roots: wordSet("object Object"),
+  containers: wordSet("Array Map"),
+  closed: wordSet("string"),
+  interfaces: /^I[A-Z]/,
 };

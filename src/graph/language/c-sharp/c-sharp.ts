@@ -1,7 +1,7 @@
 /** C#: name spaces and usings, partial types, extension methods, overloads by arguments. */
 import csharpWasm from "tree-sitter-c-sharp/tree-sitter-c_sharp.wasm" with { type: "file" };
 import type { LanguageModule } from "../language.ts";
-import { C_SHARP_LIBRARY } from "./builtins.ts";
+import { C_SHARP_CONVERSIONS, C_SHARP_LIBRARY } from "./builtins.ts";
 import { createCSharpResolver } from "./resolver.ts";
 import { CSharpWalk } from "./walk.ts";
 
@@ -13,13 +13,13 @@ export const csharp: LanguageModule = {
     exportLists: false,
     parentSpaces: true,
     callConstructs: false,
-    submodules: false,
     ignoreCase: false,
     constructorName: "",
     compatible: ["csharp"],
     strictCalls: "functions",
-    overloads: true,
+    overloads: C_SHARP_CONVERSIONS,
     partialTypes: true,
+    globalImports: { folders: /(^|\/)(Properties|Usings|Globals?)$/i },
   },
   library: C_SHARP_LIBRARY,
   configNames: [],

@@ -3,6 +3,7 @@ import type { SymbolLabel } from "../../model.ts";
 import type { Place } from "../block-walk.ts";
 import { BindingKind, Expr, HeritageKind, ImportKind, ScopeKind, SymbolFlag, Type } from "../fact-layout.ts";
 import type { DecoratorInput } from "../facts-builder.ts";
+import { EVERYWHERE } from "../language.ts";
 import { CSharpLocals } from "./locals.ts";
 
 const LABELS: Record<string, SymbolLabel> = {
@@ -105,7 +106,8 @@ export class CSharpWalk extends CSharpLocals {
     // `global using` holds for the whole project.
     const everywhere = tree.childOfKind(node, "global") >= 0;
     const statement = this.importStatement(node, path, at.scope);
-    if (alias < 0) facts.import(ImportKind.Wildcard, path, everywhere ? "**" : "*", "", line, at.scope, statement);
+    if (alias < 0)
+      facts.import(ImportKind.Wildcard, path, everywhere ? EVERYWHERE : "*", "", line, at.scope, statement);
     else {
       const cut = path.lastIndexOf(".");
       facts.import(

@@ -28,7 +28,8 @@ export const ECMASCRIPT_LIBRARY: LanguageLibrary = {
     instance: "InstanceType",
     sequence: `Array ReadonlyArray Iterable IterableIterator Iterator Generator AsyncIterable AsyncGenerator
       AsyncIterableIterator ArrayLike Set ReadonlySet`,
-    map: "Map ReadonlyMap WeakMap Record",
+    map: "Map ReadonlyMap WeakMap",
+    record: "Record",
     promise: "Promise PromiseLike",
   }),
   methods: {
@@ -55,6 +56,9 @@ export const ECMASCRIPT_LIBRARY: LanguageLibrary = {
     }),
     promise: wordTable({ chained: "then", receiver: "catch finally" }),
   },
+  functions: wordTable({ called: "call apply", receiver: "bind" }),
+  stringLists: wordSet("split match"),
+  copies: wordSet("Array Set Map"),
   statics: wordTable({
     promise: "Promise.resolve",
     promiseOfAll: "Promise.all",

@@ -13,7 +13,6 @@ export const go: LanguageModule = {
     exportLists: false,
     parentSpaces: false,
     callConstructs: true,
-    submodules: false,
     ignoreCase: false,
     constructorName: "",
     compatible: ["go"],

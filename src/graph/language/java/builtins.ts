@@ -41,6 +41,8 @@ export const JAVA_LIBRARY: LanguageLibrary = {
     }),
     promise: new Map(),
   },
+  functions: wordTable({ called: "call apply" }),
+  stringLists: wordSet("split"),
   statics: new Map(),
   commonMembers: wordSet(COMMON_MEMBERS),
 };

@@ -2,6 +2,7 @@
 import javaWasm from "tree-sitter-java/tree-sitter-java.wasm" with { type: "file" };
 import type { LanguageModule } from "../language.ts";
 import { JAVA_LIBRARY } from "./builtins.ts";
+import { JAVA_CONVERSIONS } from "./library.ts";
 import { createJavaResolver } from "./resolver.ts";
 import { JavaWalk } from "./walk.ts";
 
@@ -13,12 +14,11 @@ export const java: LanguageModule = {
     exportLists: false,
     parentSpaces: false,
     callConstructs: false,
-    submodules: false,
     ignoreCase: false,
     constructorName: "",
     compatible: ["java"],
     strictCalls: "functions",
-    overloads: true,
+    overloads: JAVA_CONVERSIONS,
   },
   library: JAVA_LIBRARY,
   configNames: [],

@@ -1,4 +1,5 @@
-/** What of Java's own library carries types through: containers by their simple names. */
+/** What of Java's own library carries types through, by simple names: containers, and how values convert. */
+import { type Conversions, wordSet } from "../library.ts";
 
 /** Containers whose element is their only type argument. */
 const SEQUENCES = new Set([
@@ -63,3 +64,40 @@ export function containerOf(name: string): "List" | "Map" | "Option" | undefined
 export function plainValue(name: string): string | undefined {
   return Object.hasOwn(PLAIN, name) ? PLAIN[name] : undefined;
 }
+
+const NUMBER = ["Number", "Comparable", "Serializable"];
+const COMPARED = ["Comparable", "Serializable"];
+
+export const JAVA_CONVERSIONS: Conversions = {
+  scalars: wordSet("bool char byte short int long float double"),
+  numbers: new Map([
+    ["byte", 0],
+    ["short", 1],
+    ["char", 1],
+    ["int", 2],
+    ["long", 3],
+    ["float", 4],
+    ["double", 5],
+  ]),
+  fractions: wordSet("float double"),
+  boxes: new Map([
+    ["Byte", "byte"],
+    ["Short", "short"],
+    ["Integer", "int"],
+    ["Long", "long"],
+    ["Float", "float"],
+    ["Double", "double"],
+    ["Boolean", "bool"],
+    ["Character", "char"],
+  ]),
+  supertypes: new Map([
+    ...["Byte", "Short", "Integer", "Long", "Float", "Double"].map((box) => [box, NUMBER] as const),
+    ...["Boolean", "Character"].map((box) => [box, COMPARED] as const),
+    ["string", ["CharSequence", "Comparable", "Serializable", "Constable"]],
+    ["Class", ["Type", "Serializable", "AnnotatedElement", "GenericDeclaration"]],
+    ["Array", ["Serializable", "Cloneable"]],
+  ]),
+  roots: wordSet("Object"),
+  containers: wordSet("Array List Map"),
+  closed: wordSet("string Class"),
+};

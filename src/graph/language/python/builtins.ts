@@ -22,8 +22,8 @@ export const PYTHON_LIBRARY: LanguageLibrary = {
     class: "Type type",
     sequence:
       "list List set frozenset deque tuple Tuple Sequence Collection Deque FrozenSet Iterable Iterator Generator",
-    map: "dict Dict Mapping MutableMapping defaultdict OrderedDict",
-    promise: "Awaitable Coroutine Future Task",
+    dictionary: "dict Dict Mapping MutableMapping defaultdict OrderedDict",
+    promise: "Awaitable Future Task",
   }),
   methods: {
     sequence: wordTable({
@@ -39,6 +39,7 @@ export const PYTHON_LIBRARY: LanguageLibrary = {
     }),
     promise: new Map(),
   },
+  stringLists: wordSet("split"),
   statics: new Map(),
   commonMembers: wordSet(COMMON_MEMBERS),
 };

@@ -46,6 +46,7 @@ export const RUST_LIBRARY: LanguageLibrary = {
     }),
     promise: new Map(),
   },
+  stringLists: wordSet("split"),
   statics: new Map(),
   wrappers: {
     inside: wordSet(INSIDE),

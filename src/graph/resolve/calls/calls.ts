@@ -253,10 +253,9 @@ export function createCalls(engine: Engine): Calls {
       const owner = facts.strings[exprCell(facts.exprs, object, EXPR.a)]!;
       return engine.library.staticCall(language, `${owner}.${method}`, argument, callback);
     }
-    if (receiver?.kind === "function" && (method === "call" || method === "apply"))
-      return callResult(receiver, undefined);
-    if (receiver?.kind === "function" && method === "bind") return receiver;
-    const { wrappers } = language.library;
+    const { functions, wrappers } = language.library;
+    const ofFunction = receiver?.kind === "function" ? functions?.get(method) : undefined;
+    if (ofFunction) return ofFunction === "called" ? callResult(receiver, undefined) : receiver;
     const wrapper = wrappers?.inside.has(method) ? "inside" : wrappers?.closure.has(method) ? "closure" : undefined;
     return unionOf(
       partsOf(receiver).map((part) => {
@@ -330,7 +329,7 @@ export function createCalls(engine: Engine): Calls {
         }),
       );
       if (found) return found;
-      if ((method === "reduce" || method === "reduceRight") && parameter === 0) {
+      if (parameter === 0 && language.library.methods.sequence.get(method) === "reduced") {
         const initial = argumentRows(site)[1];
         if (initial !== undefined) return engine.exprType(file, initial);
       }

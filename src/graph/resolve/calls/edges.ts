@@ -192,7 +192,7 @@ export function createEdgeFinder(engine: Engine, unique: UniqueNames): EdgeFinde
     const name = facts.strings[exprCell(facts.exprs, callee, EXPR.b)]!;
     const receiver = engine.exprType(file, object);
     if (!receiver) return isForeign(file, object) ? [] : unique.forMember(file, name);
-    if (receiver.kind === "function" && (name === "call" || name === "apply"))
+    if (receiver.kind === "function" && repo.language(file).library.functions?.get(name) === "called")
       return typeTargets(receiver, "receiver_type");
     const called = exprCell(facts.exprs, callee, EXPR.c) === 1 ? true : undefined;
     const search = isSuper(file, object)

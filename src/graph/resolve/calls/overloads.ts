@@ -13,9 +13,10 @@ import {
   SymbolFlag,
 } from "../../language/fact-layout.ts";
 import { exprCell, listItems } from "../../language/facts.ts";
+import type { Conversions } from "../../language/library.ts";
 import type { CallSite, Engine } from "../engine.ts";
 import { pushTo } from "../repository.ts";
-import { isClosed, isScalar, libraryFit } from "../types/library-fit.ts";
+import { isClosed, libraryFit } from "../types/library-fit.ts";
 import { partsOf, typeKey, type ValueType } from "../types/value-type.ts";
 
 const MAX_BASES = 40;
@@ -28,6 +29,12 @@ interface Candidate {
 
 type Builtin = ValueType & { kind: "builtin" };
 type Overloads = Pick<Engine, "overloadFor">;
+
+/** Whether a value of a type of the library is certainly no function. */
+const isNoFunction = (by: Conversions, name: string): boolean =>
+  isClosed(by, name) || by.roots.has(name) || by.containers.has(name);
+
+const isRoot = (by: Conversions, type: ValueType): boolean => type.kind === "builtin" && by.roots.has(type.name);
 
 export function createOverloads(engine: Engine): Overloads {
   const { repo } = engine;
@@ -127,6 +134,8 @@ export function createOverloads(engine: Engine): Overloads {
   /** How well arguments fit: -1 not at all, else how many are known to be just what is declared. */
   function typeFit(symbol: number, site: CallSite, args: Int32Array, skip: number): number {
     const file = repo.fileOf(symbol);
+    const conversions = repo.rules(file).overloads;
+    if (!conversions) return 0;
     const { bindings } = repo.facts(file);
     const rows = listItems(repo.facts(file), repo.column(symbol, "parameters"));
     const variadic =
@@ -138,7 +147,7 @@ export function createOverloads(engine: Engine): Overloads {
       // What a parameter for any number of arguments takes is not asked.
       if (i + skip >= rows.length || (variadic && i + skip === rows.length - 1)) break;
       const wanted = engine.typeAt(file, bindings[row * BINDING.size + BINDING.a]!);
-      const fit = argumentFit(wanted, site.file, args[i]!);
+      const fit = argumentFit(conversions, wanted, site.file, args[i]!);
       if (fit < 0) return -1;
       sure += fit;
     }
@@ -146,47 +155,40 @@ export function createOverloads(engine: Engine): Overloads {
   }
 
   /** -1 certainly not, 0 perhaps, more the nearer the argument is to what is declared. */
-  function argumentFit(wanted: ValueType | undefined, file: number, argument: number): number {
+  function argumentFit(by: Conversions, wanted: ValueType | undefined, file: number, argument: number): number {
     const { exprs } = repo.facts(file);
     const loose = repo.rules(file).includes === true;
     if (!wanted || wanted.kind === "parameter" || wanted.kind === "union") return 0;
     if (exprCell(exprs, argument, EXPR.op) === Expr.Function)
-      return wanted.kind === "builtin" && (isClosed(wanted.name) || /^([Oo]bject|Array|Map)$/.test(wanted.name))
-        ? -1
-        : 0;
+      return wanted.kind === "builtin" && isNoFunction(by, wanted.name) ? -1 : 0;
     const given = engine.exprType(file, argument);
     if (!given || given.kind === "union") return 0;
-    if (given.kind === "parameter") return loose || isBound(given) ? 0 : anythingFit(wanted);
+    if (given.kind === "parameter") return loose || isBound(given) ? 0 : isRoot(by, wanted) ? 1 : -1;
     if (given.kind === "builtin") {
-      if (wanted.kind === "builtin") return containerFit(given, wanted, loose);
+      if (wanted.kind === "builtin") return builtinFit(by, given, wanted, loose);
       if (given.name === "null") return wanted.kind === "instance" ? 1 : 0;
       // What comes from a library cannot derive from what is here; it may be what a constructor takes.
       return wanted.kind !== "instance" || loose ? 0 : -1;
     }
     if (given.kind !== "instance") return 0;
     if (wanted.kind === "instance") return derives(given, wanted.symbol);
-    if (wanted.kind !== "builtin" || /^[Oo]bject$/.test(wanted.name)) return 0;
-    return isClosed(wanted.name) || (!loose && derives(given, -1) < 0) ? -1 : 0;
+    if (wanted.kind !== "builtin" || isRoot(by, wanted)) return 0;
+    return isClosed(by, wanted.name) || (!loose && derives(given, -1) < 0) ? -1 : 0;
   }
 
   /** Arrays of plain values fit those of the same only. */
-  function containerFit(given: Builtin, wanted: Builtin, loose: boolean): number {
+  function builtinFit(by: Conversions, given: Builtin, wanted: Builtin, loose: boolean): number {
     const [from, to] = [given.args[0], wanted.args[0]];
     if (given.name !== "Array" || wanted.name !== "Array" || !from || !to || loose)
-      return libraryFit(given.name, wanted.name, loose);
-    const plain = [from, to].map((type) => (type.kind === "builtin" && isScalar(type.name) ? type.name : ""));
+      return libraryFit(by, given.name, wanted.name);
+    const plain = [from, to].map((type) => (type.kind === "builtin" && by.scalars.has(type.name) ? type.name : ""));
     if (plain[0] !== plain[1]) return -1;
     if (plain[0] !== "" || from.kind !== "builtin" || to.kind !== "builtin") return 10;
-    return libraryFit(from.name, to.name, loose);
+    return libraryFit(by, from.name, to.name);
   }
 
   function isBound(type: ValueType & { kind: "parameter" }): boolean {
     return type.binding < 0 || repo.facts(type.file).bindings[type.binding * BINDING.size + BINDING.a]! >= 0;
-  }
-
-  /** How well a value that may be anything fits. */
-  function anythingFit(wanted: ValueType): number {
-    return wanted.kind === "builtin" && /^[Oo]bject$/.test(wanted.name) ? 1 : -1;
   }
 
   /** 10 the same type, less the farther it is derived, -1 not at all while all bases are known, else 0. */

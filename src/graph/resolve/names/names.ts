@@ -14,7 +14,7 @@ import type { ImportTarget } from "../../language/language.ts";
 import { basename, dirname, join } from "../../language/paths.ts";
 import type { Engine, Entity, NameSpaceOf } from "../engine.ts";
 import type { ValueType } from "../types/value-type.ts";
-import { createGlobalUsings } from "./global-usings.ts";
+import { createGlobalImports } from "./global-imports.ts";
 import { createImplicitMembers } from "./implicit-members.ts";
 import { labelsOf } from "./name-labels.ts";
 import { sharedFolders } from "./nearness.ts";
@@ -32,8 +32,10 @@ export function createNames(engine: Engine): Names {
   const starRows: number[][] = [];
   const indexes = createScopeIndexes(repo);
   const implicitMember = createImplicitMembers(engine);
-  const globalUsings = createGlobalUsings(repo);
+  const globalImports = createGlobalImports(repo);
   const entered = new Set<ImportTarget>();
+  const languages = new Set(repo.files.map((file) => file.language));
+  const packages = new Set(Array.from(languages).flatMap((language) => language.rules.packages ?? []));
 
   /** The binding that a name means among those of one scope, or undefined. */
   function choose(file: number, rows: readonly number[], space: NameSpaceOf, seen?: Set<string>): Entity | undefined {
@@ -118,9 +120,9 @@ export function createNames(engine: Engine): Names {
     return undefined;
   }
 
-  function inGlobalUsings(file: number, text: string, space: NameSpaceOf): Entity | undefined {
-    for (const using of globalUsings(file)) {
-      const found = nameIn(engine.importTarget(using.file, using.row), text, space, using.file, new Set());
+  function inGlobalImports(file: number, text: string, space: NameSpaceOf): Entity | undefined {
+    for (const { file: from, row } of globalImports(file)) {
+      const found = nameIn(engine.importTarget(from, row), text, space, from, new Set());
       if (found && found.kind !== "external") return found;
     }
     return undefined;
@@ -148,7 +150,7 @@ export function createNames(engine: Engine): Names {
       const wild =
         (rules.includes && at === 0 ? engine.included(file, text, space) : undefined) ??
         inWildcards(file, at, text, space, new Set()) ??
-        (rules.partialTypes && at === 0 ? inGlobalUsings(file, text, space) : undefined);
+        (rules.globalImports && at === 0 ? inGlobalImports(file, text, space) : undefined);
       if (wild) return wild;
       at = facts.scopes[at * SCOPE.size + SCOPE.parent]!;
     }
@@ -183,14 +185,15 @@ export function createNames(engine: Engine): Names {
     }
   }
 
-  /** A module by its place in a package: Python. */
+  /** A module by its place in a folder. */
   function submodule(folder: string, name: string): Entity | undefined {
     const { project } = engine;
     const inside = join(folder, name);
-    for (const path of [join(inside, "__init__.py"), `${inside}.py`]) {
-      const file = project.fileAt(path);
-      if (file >= 0) return { kind: "type", type: { kind: "module", files: [file] } };
-    }
+    for (const { index, ending } of packages)
+      for (const path of [join(inside, index), inside + ending]) {
+        const file = project.fileAt(path);
+        if (file >= 0) return { kind: "type", type: { kind: "module", files: [file] } };
+      }
     if (!project.folderExists(inside)) return undefined;
     return { kind: "type", type: { kind: "module", files: [], folder: inside } };
   }
@@ -383,7 +386,7 @@ export function createNames(engine: Engine): Names {
     const wild = inWildcards(file, 0, name, space, seen);
     if (wild) return wild;
     const { path, language } = repo.files[file]!;
-    return language.rules.submodules && basename(path) === "__init__.py" ? submodule(dirname(path), name) : undefined;
+    return basename(path) === language.rules.packages?.index ? submodule(dirname(path), name) : undefined;
   }
 
   return {

@@ -22,7 +22,7 @@ export function createScopeIndexes(repo: Repository): ScopeIndexes {
         for (let at = 0, row = 0; at < imports.length; at += IMPORT.size, row++)
           if (imports[at + IMPORT.kind] === ImportKind.Wildcard) pushTo(index, imports[at + IMPORT.scope]!, row);
         // Where imports are carried out in turn, a later one takes the place of an earlier one's names.
-        if (repo.rules(file).submodules) for (const rows of index.values()) rows.reverse();
+        if (repo.rules(file).packages) for (const rows of index.values()) rows.reverse();
         wildcardRows[file] = index;
       }
       return index.get(scope) ?? [];

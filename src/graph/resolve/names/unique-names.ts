@@ -57,7 +57,8 @@ export function createUniqueNames(repo: Repository): UniqueNames {
     // Where modules say what every name is, one that nobody declared is the runtime's.
     forName: (file, name) => (repo.rules(file).guessNames ? accept(functions, file, name) : []),
     forMember: (file, name) => {
-      const common = COMMON.has(name) || repo.language(file).library.commonMembers.has(name) || /^__\w+__$/.test(name);
+      const { library, rules } = repo.language(file);
+      const common = COMMON.has(name) || library.commonMembers.has(name) || rules.specialMembers?.test(name);
       return common || members.has(name) ? [] : accept(methods, file, name);
     },
   };

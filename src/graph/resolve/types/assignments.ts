@@ -107,7 +107,7 @@ export function createAssignments(engine: Engine): Assignments {
       const own = toThis(file, symbol, name);
       if (own) return own;
     }
-    const prototype = repo.stringRow(file, "prototype");
+    const prototype = repo.stringRow(file, repo.rules(file).openValues?.prototype ?? "");
     const shared = prototype < 0 ? undefined : toNamed(file, symbol, prototype);
     return shared && engine.memberType(shared, text);
   }

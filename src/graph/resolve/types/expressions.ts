@@ -197,14 +197,11 @@ export function createExpressions(engine: Engine): Expressions {
     const name = exprCell(facts.exprs, callee, EXPR.a);
     if (engine.lookup(file, exprCell(facts.exprs, callee, EXPR.b), name, "value")) return undefined;
     const text = facts.strings[name]!;
-    if (args.length === 0 && (text === "Set" || text === "Map" || text === "Array")) {
-      const [first] = listItems(facts, exprCell(facts.exprs, row, EXPR.b));
-      const element = first === undefined ? undefined : elementType(exprType(file, first));
-      if (text === "Map" && element?.kind === "builtin" && element.name === "Tuple")
-        return builtin("Map", element.args[0], element.args[1]);
-      return builtin(text, text === "Map" ? undefined : element);
-    }
-    return engine.library.named(repo.language(file), text, args);
+    const language = repo.language(file);
+    if (args.length > 0) return engine.library.named(language, text, args);
+    const [first] = listItems(facts, exprCell(facts.exprs, row, EXPR.b));
+    const held = first === undefined ? undefined : exprType(file, first);
+    return engine.library.copied(language, text, held) ?? engine.library.named(language, text, args);
   }
 
   function find(file: number, row: number): ValueType | undefined {
@@ -281,7 +278,8 @@ export function createExpressions(engine: Engine): Expressions {
       partsOf(type).map((part) => {
         if (part.kind === "external") return part;
         if (part.kind === "instance") {
-          const iterated = engine.memberType(part, "[Symbol.iterator]") ?? engine.memberType(part, "__iter__");
+          const { iteratorMember } = repo.rules(repo.fileOf(part.symbol));
+          const iterated = iteratorMember === undefined ? undefined : engine.memberType(part, iteratorMember);
           if (iterated) return iteratorElement(engine.callResult(iterated, undefined));
           const indexSignature = engine.memberType(part, "[]");
           if (indexSignature) return indexSignature;
@@ -302,7 +300,8 @@ export function createExpressions(engine: Engine): Expressions {
     iterators++;
     const found = unionOf(
       partsOf(type).map((part) => {
-        const next = part.kind === "instance" ? engine.memberType(part, "__next__") : undefined;
+        const member = part.kind === "instance" ? repo.rules(repo.fileOf(part.symbol)).nextMember : undefined;
+        const next = member === undefined ? undefined : engine.memberType(part, member);
         return next ? engine.callResult(next, undefined) : elementType(part);
       }),
     );
@@ -326,14 +325,12 @@ export function createExpressions(engine: Engine): Expressions {
         if (part.kind === "class") return part;
         // `f[T](x)`: a function with its type arguments.
         if (part.kind === "function" && repo.rules(repo.fileOf(part.symbol)).strictCalls === "functions") return part;
-        if (part.kind === "instance" && repo.rules(repo.fileOf(part.symbol)).includes) {
-          // Without an operator of its own it is a pointer that is indexed.
-          const operator = engine.memberType(part, "operator[]");
-          return operator ? engine.callResult(operator, undefined) : part;
-        }
         if (part.kind === "instance") {
-          const item = engine.memberType(part, "__getitem__");
+          const { indexMember, includes } = repo.rules(repo.fileOf(part.symbol));
+          const item = indexMember === undefined ? undefined : engine.memberType(part, indexMember);
           if (item) return engine.callResult(item, undefined);
+          // Where values are reached through pointers, it is a pointer that is indexed.
+          if (includes) return part;
         }
         return part.kind === "builtin" ? engine.library.indexed(part, key) : elementType(part);
       }),

@@ -3,7 +3,7 @@
  * a type's name means the same in every language, as values cross from one to another; a method is the calling file's.
  */
 import type { LanguageModule } from "../../language/language.ts";
-import type { TypeMeaning } from "../../language/library.ts";
+import { SHARED_TYPES } from "../../language/library.ts";
 import type { Engine } from "../engine.ts";
 import { builtin, partsOf, unionOf, type ValueType } from "./value-type.ts";
 
@@ -16,6 +16,10 @@ export interface Library {
   named(language: LanguageModule, name: string, args: readonly (ValueType | undefined)[]): ValueType | undefined;
   /** Whether what a library's value gives may be of the repository, though its type does not say so. */
   holdsOthers(type: Builtin): boolean;
+  /** A record's value type: what its members are. */
+  memberOf(type: Builtin): ValueType | undefined;
+  /** A container as its constructor makes it of what it is to hold; undefined for a class that makes nothing so. */
+  copied(language: LanguageModule, name: string, from: ValueType | undefined): ValueType | undefined;
   /** The element that a value yields when it is iterated, or indexed by number. */
   element(type: ValueType): ValueType | undefined;
   /** The value behind a key: like the element, but of maps the value. */
@@ -35,43 +39,36 @@ export interface Library {
   staticCall(language: LanguageModule, name: string, argument: Argument, callback: Given): ValueType | undefined;
 }
 
-/** Types that language modules name in their facts, whatever their language calls them. */
-const SHARED: readonly (readonly [string, TypeMeaning])[] = [
-  ["Array", "sequence"],
-  // What holds one value or none is a sequence of at most one.
-  ["Option", "sequence"],
-  ["Generator", "sequence"],
-  ["AsyncGenerator", "sequence"],
-  ["Tuple", "sequence"],
-  ["Map", "map"],
-  ["Promise", "promise"],
-];
-
-const isTuple = (name: string): boolean => name === "Tuple" || name === "tuple";
-
 export function createLibrary(engine: Engine): Library {
-  const meanings = new Map<string, TypeMeaning>(SHARED);
+  const meanings = new Map<string, string>(SHARED_TYPES);
   for (const language of new Set(engine.repo.files.map((file) => file.language)))
     for (const [name, meaning] of language.library.types) if (!meanings.has(name)) meanings.set(name, meaning);
 
   const shapeOf = ({ name }: Builtin): "sequence" | "map" | "promise" | undefined => {
     const meaning = meanings.get(name);
+    if (meaning === "dictionary" || meaning === "record") return "map";
     return meaning === "sequence" || meaning === "map" || meaning === "promise" ? meaning : undefined;
   };
 
   function element(type: ValueType): ValueType | undefined {
     if (type.kind !== "builtin") return undefined;
-    if (isTuple(type.name)) return unionOf(type.args);
-    const shape = shapeOf(type);
-    if (shape === "sequence") return type.args[0];
-    if (type.name === "Map" || type.name === "ReadonlyMap") return builtin("Tuple", type.args[0], type.args[1]);
-    if (shape === "map") return type.args[1];
-    return type.name === "string" ? type : undefined;
+    if (type.name === "Tuple") return unionOf(type.args);
+    switch (meanings.get(type.name)) {
+      case "sequence":
+      case "dictionary":
+        return type.args[0];
+      case "map":
+        return builtin("Tuple", type.args[0], type.args[1]);
+      case "record":
+        return type.args[1];
+      default:
+        return type.name === "string" ? type : undefined;
+    }
   }
 
   function awaited(type: ValueType): ValueType | undefined {
     if (type.kind !== "builtin" || shapeOf(type) !== "promise") return type;
-    return type.args[type.name === "Coroutine" ? 2 : 0];
+    return type.args[0];
   }
 
   const elementsOf = (type: ValueType | undefined) => unionOf(partsOf(type).map((part) => element(part) ?? part));
@@ -124,7 +121,7 @@ export function createLibrary(engine: Engine): Library {
         return promise(callback());
     }
     if (receiver.name !== "string") return undefined;
-    return method === "split" || method === "match" ? sequence(builtin("string")) : builtin("string");
+    return library.stringLists?.has(method) ? sequence(builtin("string")) : builtin("string");
   }
 
   function staticCall({ library }: LanguageModule, name: string, argument: Argument, callback: Given) {
@@ -184,7 +181,14 @@ export function createLibrary(engine: Engine): Library {
           return { kind: "builtin", name, args };
       }
     },
-    holdsOthers: (type) => type.args.length > 0 || shapeOf(type) !== undefined || isTuple(type.name),
+    memberOf: (type) => (meanings.get(type.name) === "record" ? type.args[1] : undefined),
+    copied({ library }, name, from) {
+      if (!library.copies?.has(name)) return undefined;
+      const inner = unionOf(partsOf(from).map((part) => engine.elementType(part)));
+      if (library.types.get(name) !== "map") return builtin(name, inner);
+      return inner?.kind === "builtin" && inner.name === "Tuple" ? builtin(name, ...inner.args) : builtin(name);
+    },
+    holdsOthers: (type) => type.args.length > 0 || shapeOf(type) !== undefined,
     indexed(type, key) {
       if (type.kind !== "builtin") return undefined;
       if (type.name === "Tuple" && key !== undefined) return type.args[Number(key)] ?? undefined;

@@ -17,8 +17,8 @@ import {
 
 const MAX_INHERITANCE = 24;
 
-/** Members that the language itself asks for: an index signature does not stand for them. */
-const SPECIAL = /^(\(\)|new\(\)|\[.*\]|__\w+__)$/;
+/** What facts call calls, constructors and what stands in brackets: an index signature does not stand for them. */
+const SPECIAL = /^(\(\)|new\(\)|\[.*\])$/;
 
 interface OutsideIndex {
   bases: Map<number, { file: number; row: number }[]>;
@@ -314,10 +314,10 @@ export function createMembers(engine: Engine): Members {
       } else {
         const search = members(part, name, 0, called);
         if (search.members.length > 0) for (const member of search.members) types.push(memberAsType(member));
-        else if (part.kind === "instance" && !SPECIAL.test(name))
+        else if (part.kind === "instance" && !isSpecial(part, name))
           types.push(throughIndex(part) ?? assigned(part, name, 0));
         else if (part.kind === "class" || part.kind === "function") types.push(assigned(part, name, 0));
-        else if (part.kind === "builtin" && part.name === "Record" && !SPECIAL.test(name)) types.push(part.args[1]);
+        else if (part.kind === "builtin" && !SPECIAL.test(name)) types.push(engine.library.memberOf(part));
       }
     }
     return unionOf(types);
@@ -346,6 +346,11 @@ export function createMembers(engine: Engine): Members {
     if (holder < 0 || (repo.label(holder) !== "Const" && repo.label(holder) !== "Variable")) return -1;
     const type = engine.symbolType(holder);
     return type?.kind === "instance" && type.symbol === literal ? holder : -1;
+  }
+
+  /** Whether a member is one that the language itself asks for. */
+  function isSpecial(part: ValueType & { kind: "instance" }, name: string): boolean {
+    return SPECIAL.test(name) || repo.rules(repo.fileOf(part.symbol)).specialMembers?.test(name) === true;
   }
 
   function throughIndex(part: ValueType & { kind: "instance" }): ValueType | undefined {

@@ -268,7 +268,8 @@ export function createTypes(engine: Engine): Types {
     const op = exprCell(facts.exprs, value, EXPR.op);
     const a = exprCell(facts.exprs, value, EXPR.a);
     return (
-      (op === Expr.Literal && facts.strings[a] === "null") || (op === Expr.Name && facts.strings[a] === "undefined")
+      (op === Expr.Literal && facts.strings[a] === "null") ||
+      (op === Expr.Name && facts.strings[a] === repo.rules(file).emptyName)
     );
   }
 

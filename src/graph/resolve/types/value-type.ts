@@ -2,6 +2,7 @@
  * What an expression may be, as far as resolution cares. Undefined stands for "not known"; `external` for "known to come
  * from outside the repository", which forbids guessing.
  */
+import { SHARED_TYPES } from "../../language/library.ts";
 
 /** Bindings of type parameters (numbered over the repository) to types. */
 export type TypeEnv = ReadonlyMap<number, ValueType>;
@@ -91,19 +92,13 @@ function throughEnv(inner: TypeEnv, outer: TypeEnv, depth: number): TypeEnv {
   return seen;
 }
 
-/** The union of types; undefined members are left out, `null` built-ins too. */
+/** The union of types; undefined members are left out, and those that stand for no value. */
 export function unionOf(types: readonly (ValueType | undefined)[]): ValueType | undefined {
   const seen = new Map<string, ValueType>();
   const add = (type: ValueType | undefined) => {
     if (!type || seen.size >= MAX_UNION) return;
     if (type.kind === "union") for (const part of type.of) add(part);
-    else if (
-      !(
-        type.kind === "builtin" &&
-        (type.name === "null" || type.name === "undefined" || type.name === "void" || type.name === "never")
-      )
-    )
-      seen.set(typeKey(type), type);
+    else if (!(type.kind === "builtin" && SHARED_TYPES.get(type.name) === "nothing")) seen.set(typeKey(type), type);
   };
   for (const type of types) add(type);
   if (seen.size === 0) return undefined;

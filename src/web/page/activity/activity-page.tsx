@@ -29,7 +29,7 @@ export default function ActivityPage() {
     <>
       <PageHeader
         title="Activity"
-        about="What agents did and are doing, in runs, talks and by themselves."
+        about="What agents did and are doing, in runs, chats and by themselves."
         actions={
           <Button kind="primary" onClick={() => setAdding(true)}>
             Hand out a piece of work
@@ -55,7 +55,7 @@ const KINDS: { value: Happening["kind"] | ""; label: string }[] = [
   { value: "", label: "Everything" },
   { value: "session_started", label: "Begun" },
   { value: "session_ended", label: "Ended" },
-  { value: "turn_ended", label: "Answers in talks" },
+  { value: "turn_ended", label: "Answers in chats" },
   { value: "step_complete", label: "Steps done" },
   { value: "step_failed", label: "Steps failed" },
   { value: "activity", label: "Said by agents" },

@@ -1,4 +1,4 @@
-/** Asking an agent for something: in a talk, or as a piece of work of its own. Who, where, with which model, and the words. */
+/** Asking an agent for something: in a chat, or as a piece of work of its own. Who, where, with which model, and the words. */
 import type { ReactNode } from "react";
 import { fieldError } from "../../api/client.ts";
 import { useAction } from "../../ui/action.ts";

@@ -1,4 +1,4 @@
-/** One talk with an agent. */
+/** One chat with an agent. */
 import { Download, MessageSquareX, MoreHorizontal, Pencil, Trash2 } from "lucide-react";
 import { useState } from "react";
 import { Link, useLocation, useParams } from "wouter";
@@ -14,27 +14,27 @@ import { Await, Empty, ProblemNote } from "../../ui/note.tsx";
 import { notify } from "../../ui/notice.tsx";
 import { PageHeader } from "../../ui/page.tsx";
 import { Announce } from "./announce.tsx";
+import { type Chat, refreshChat, useChat, useReply } from "./chat.ts";
 import { Composer } from "./composer.tsx";
 import { useDraft } from "./draft.ts";
 import { type MessageActions, Messages, RunningReply } from "./messages.tsx";
 import { Queue } from "./queue.tsx";
 import { useStayAtEnd } from "./stay-at-end.ts";
-import { refreshTalk, type Talk, useReply, useTalk } from "./talk.ts";
 
 export default function ChatPage() {
   const { id = "" } = useParams<{ id: string }>();
-  return <TalkView key={id} id={id} />;
+  return <ChatView key={id} id={id} />;
 }
 
-function TalkView({ id }: { id: string }) {
-  const query = useTalk(id);
-  const { talk, messages } = query;
-  const reply = useReply(id, talk?.reply, refreshTalk);
+function ChatView({ id }: { id: string }) {
+  const query = useChat(id);
+  const { chat, messages } = query;
+  const reply = useReply(id, chat?.reply, refreshChat);
   const [draft, setDraft] = useDraft(id);
   const action = useAction();
   const [, navigate] = useLocation();
   const agents = api.useQuery("get", "/v1/agents", { params: { query: { limit: 200 } } });
-  const { log, toEnd } = useStayAtEnd(talk !== undefined);
+  const { log, toEnd } = useStayAtEnd(chat !== undefined);
   const path = { params: { path: { id } } };
   const body = (message_id: string) => ({ ...path, body: { message_id } });
   const actions: MessageActions = {
@@ -42,25 +42,25 @@ function TalkView({ id }: { id: string }) {
       void action.run(async () => {
         await must(client.POST("/v1/chat/sessions/{id}/rewind", body(message.id)));
         setDraft(message.content);
-        await refreshTalk();
+        await refreshChat();
         document.querySelector<HTMLElement>("main textarea")?.focus();
       }),
     fork: (message) =>
       void action.run(async () => {
         const fork = await must(client.POST("/v1/chat/sessions/{id}/fork", body(message.id)));
-        await refreshTalk();
+        await refreshChat();
         navigate(`/chat/${fork.id}`);
-        notify("Forked. What you say here does not reach the other talk.");
+        notify("Forked. What you say here does not reach the other chat.");
       }),
   };
-  const agent = agents.data?.items.find((one) => one.id === talk?.agent_id)?.name ?? talk?.agent_id ?? "";
-  const busy = talk?.status === "busy";
-  const open = talk?.status === "ready" || busy;
+  const agent = agents.data?.items.find((one) => one.id === chat?.agent_id)?.name ?? chat?.agent_id ?? "";
+  const busy = chat?.status === "busy";
+  const open = chat?.status === "ready" || busy;
   return (
-    <Await query={{ ...query, data: talk }} rows={6}>
-      {(talk) => (
+    <Await query={{ ...query, data: chat }} rows={6}>
+      {(chat) => (
         <div className="mx-auto max-w-3xl">
-          <TalkHeader talk={talk} agent={agent} />
+          <ChatHeader chat={chat} agent={agent} />
           {query.hasNextPage && (
             <div className="mb-3 text-center">
               <Button kind="quiet" busy={query.isFetchingNextPage} onClick={() => query.fetchNextPage()}>
@@ -68,7 +68,7 @@ function TalkView({ id }: { id: string }) {
               </Button>
             </div>
           )}
-          <div ref={log} role="log" aria-live="off" aria-label="Talk" className="flex flex-col gap-4">
+          <div ref={log} role="log" aria-live="off" aria-label="Chat" className="flex flex-col gap-4">
             <Messages messages={messages} agent={agent} busy={busy} actions={open ? actions : null} />
             {busy && <RunningReply agent={agent} reply={reply} />}
             {messages.length === 0 && !busy && <Empty>Nothing was said yet. Write the first message below.</Empty>}
@@ -76,28 +76,28 @@ function TalkView({ id }: { id: string }) {
           <Announce agent={agent} busy={busy} />
           <ProblemNote error={action.error} />
           <div className="sticky bottom-0 z-10 mt-4 -mb-16 bg-bg pt-2 pb-3">
-            <Queue talk={talk} />
+            <Queue chat={chat} />
             {open ? (
               <Composer
                 busy={busy}
                 draft={draft}
                 setDraft={setDraft}
                 send={(body) =>
-                  must(client.POST("/v1/chat/sessions/{id}/message", { ...path, body })).finally(refreshTalk)
+                  must(client.POST("/v1/chat/sessions/{id}/message", { ...path, body })).finally(refreshChat)
                 }
-                stop={() => must(client.POST("/v1/chat/sessions/{id}/stop", path)).finally(refreshTalk)}
+                stop={() => must(client.POST("/v1/chat/sessions/{id}/stop", path)).finally(refreshChat)}
                 onSent={toEnd}
               />
             ) : (
               <p className="rounded-lg border border-line bg-sunken px-3 py-2 text-dim">
-                This talk has ended. Fork it from a message to go on, or{" "}
-                <Link href={`/chat?new=${talk.agent_id}`} className="underline">
+                This chat has ended. Fork it from a message to go on, or{" "}
+                <Link href={`/chat?new=${chat.agent_id}`} className="underline">
                   begin another
                 </Link>
                 .
               </p>
             )}
-            <Meter talk={talk} />
+            <Meter chat={chat} />
           </div>
         </div>
       )}
@@ -105,8 +105,8 @@ function TalkView({ id }: { id: string }) {
   );
 }
 
-/** How full the model's window is, and what the talk has cost. */
-function Meter({ talk: { context, cost_usd, tokens } }: { talk: Talk }) {
+/** How full the model's window is, and what the chat has cost. */
+function Meter({ chat: { context, cost_usd, tokens } }: { chat: Chat }) {
   const { used, window } = context;
   const part = used !== null && window ? Math.min(1, used / window) : null;
   return (
@@ -132,42 +132,42 @@ function Meter({ talk: { context, cost_usd, tokens } }: { talk: Talk }) {
   );
 }
 
-function TalkHeader({ talk, agent }: { talk: Talk; agent: string }) {
+function ChatHeader({ chat, agent }: { chat: Chat; agent: string }) {
   const [dialog, setDialog] = useState<"rename" | "end" | "delete" | null>(null);
   const [, navigate] = useLocation();
   const action = useAction();
   const models = api.useQuery("get", "/v1/models", { params: { query: { limit: 200 } } });
-  const path = { params: { path: { id: talk.id } } };
+  const path = { params: { path: { id: chat.id } } };
   const close = () => setDialog(null);
   const change = async (body: { title?: string; model?: string | null }) => {
     await must(client.PUT("/v1/chat/sessions/{id}", { ...path, body }));
-    await refreshTalk();
+    await refreshChat();
   };
   const save = (format: "markdown" | "json") => {
     const link = document.createElement("a");
-    link.href = siteUrl(`/v1/chat/sessions/${talk.id}/export?format=${format}`);
+    link.href = siteUrl(`/v1/chat/sessions/${chat.id}/export?format=${format}`);
     link.download = "";
     link.click();
   };
   const names = (models.data?.items ?? []).map(({ id }) => id);
-  const ended = talk.status === "ended" || talk.status === "failed";
+  const ended = chat.status === "ended" || chat.status === "failed";
   return (
     <>
       <PageHeader
-        title={talk.title ?? `Talk with ${agent}`}
+        title={chat.title ?? `Chat with ${agent}`}
         above={
           <>
             <Link href="/chat" className="hover:underline">
               Chat
             </Link>
             {" / "}
-            <Link href={`/agents/${talk.agent_id}`} className="hover:underline">
+            <Link href={`/agents/${chat.agent_id}`} className="hover:underline">
               {agent}
             </Link>
-            {talk.project_id && (
+            {chat.project_id && (
               <>
                 {" / "}
-                <Link href={`/projects/${talk.project_id}`} className="hover:underline">
+                <Link href={`/projects/${chat.project_id}`} className="hover:underline">
                   project
                 </Link>
               </>
@@ -178,13 +178,13 @@ function TalkHeader({ talk, agent }: { talk: Talk; agent: string }) {
           <>
             <select
               aria-label="Model"
-              value={talk.model ?? ""}
+              value={chat.model ?? ""}
               disabled={ended}
               onChange={(event) => void action.run(() => change({ model: event.target.value }))}
               className="h-8 max-w-56 rounded-md border border-line-strong bg-panel px-2 text-sm max-sm:h-11"
             >
-              {!names.includes(talk.model ?? "") && (
-                <option value={talk.model ?? ""}>{talk.model ?? "no model"}</option>
+              {!names.includes(chat.model ?? "") && (
+                <option value={chat.model ?? ""}>{chat.model ?? "no model"}</option>
               )}
               {names.map((name) => (
                 <option key={name}>{name}</option>
@@ -201,7 +201,7 @@ function TalkHeader({ talk, agent }: { talk: Talk; agent: string }) {
                   ? []
                   : [
                       {
-                        label: "End the talk",
+                        label: "End the chat",
                         icon: <MessageSquareX aria-hidden size={14} />,
                         act: () => setDialog("end"),
                       },
@@ -219,7 +219,7 @@ function TalkHeader({ talk, agent }: { talk: Talk; agent: string }) {
       />
       <ProblemNote error={action.error} />
       {dialog === "rename" && (
-        <Dialog title="Rename the talk" onClose={close}>
+        <Dialog title="Rename the chat" onClose={close}>
           <Form
             action={action}
             word="Save"
@@ -230,19 +230,19 @@ function TalkHeader({ talk, agent }: { talk: Talk; agent: string }) {
             }}
           >
             <Field label="Title">
-              <Input name="title" required maxLength={200} defaultValue={talk.title ?? ""} />
+              <Input name="title" required maxLength={200} defaultValue={chat.title ?? ""} />
             </Field>
           </Form>
         </Dialog>
       )}
       {dialog === "end" && (
         <Confirm
-          title="End the talk?"
-          word="End the talk"
+          title="End the chat?"
+          word="End the chat"
           onClose={close}
           act={async () => {
             await must(client.DELETE("/v1/chat/sessions/{id}", path));
-            await refreshTalk();
+            await refreshChat();
           }}
         >
           A running reply stops. What was said stays readable, but nothing more can be said here.
@@ -250,13 +250,13 @@ function TalkHeader({ talk, agent }: { talk: Talk; agent: string }) {
       )}
       {dialog === "delete" && (
         <Confirm
-          title="Delete the talk?"
+          title="Delete the chat?"
           word="Delete it"
           onClose={close}
           act={async () => {
             await must(client.DELETE("/v1/chat/sessions/{id}", { params: { ...path.params, query: { purge: true } } }));
             navigate("/chat");
-            await refreshTalk();
+            await refreshChat();
           }}
         >
           Everything that was said in it is removed. This cannot be undone.

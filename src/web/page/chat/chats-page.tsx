@@ -1,4 +1,4 @@
-/** Your talks, and beginning another. */
+/** Your chats, and beginning another. */
 import { MessageSquarePlus } from "lucide-react";
 import { useLocation } from "wouter";
 import { api, client, must, type Schemas } from "../../api/client.ts";
@@ -14,16 +14,16 @@ import { type Column, Table, TwoLines } from "../../ui/table.tsx";
 import { useParam } from "../../ui/tabs.tsx";
 import { Ago } from "../../ui/time.tsx";
 import { AskAgent } from "../agents/ask-agent.tsx";
-import { refreshTalk } from "./talk.ts";
+import { refreshChat } from "./chat.ts";
 
 type Item = Schemas["ChatSessionItem"];
 const many = { params: { query: { limit: 200 } } };
 
 const COLUMNS: Column<Item>[] = [
   {
-    title: "Talk",
+    title: "Chat",
     className: "w-[55%] min-w-44",
-    cell: (talk) => <TwoLines first={talk.title ?? "Untitled"} second={talk.agent_id} />,
+    cell: (chat) => <TwoLines first={chat.title ?? "Untitled"} second={chat.agent_id} />,
   },
   {
     title: "State",
@@ -60,14 +60,14 @@ export default function ChatsPage() {
   const options = (agents.data?.items ?? []).map(({ id, name }) => ({ value: id, label: name }));
   const begin = (kind: "primary" | "plain") => (
     <Button kind={kind} icon={<MessageSquarePlus aria-hidden size={14} />} onClick={() => setFresh(agent || "1")}>
-      New talk
+      New chat
     </Button>
   );
   return (
     <>
       <PageHeader
         title="Chat"
-        about="Talks are yours alone: others who share an agent do not read them."
+        about="Chats are yours alone: others who share an agent do not read them."
         actions={begin("primary")}
       />
       <FilterBar>
@@ -83,12 +83,12 @@ export default function ChatsPage() {
         {() =>
           query.rows.length === 0 ? (
             <Empty action={begin("plain")}>
-              {status || agent ? "No talk is like that." : "You have not talked with an agent yet."}
+              {status || agent ? "No chat is like that." : "You have not talked with an agent yet."}
             </Empty>
           ) : (
             <>
               <Table
-                label="Talks"
+                label="Chats"
                 rows={query.rows}
                 columns={COLUMNS}
                 keyOf={({ id }) => id}
@@ -96,32 +96,32 @@ export default function ChatsPage() {
                 more={query}
               />
               {!query.hasNextPage && query.rows.length > 20 && (
-                <p className="mt-2 text-sm text-faint">{plural(query.rows.length, "talk")}</p>
+                <p className="mt-2 text-sm text-faint">{plural(query.rows.length, "chat")}</p>
               )}
             </>
           )
         }
       </Await>
-      {fresh && <NewTalk agent={fresh} onClose={() => setFresh("")} />}
+      {fresh && <NewChat agent={fresh} onClose={() => setFresh("")} />}
     </>
   );
 }
 
-function NewTalk({ agent, onClose }: { agent: string; onClose(): void }) {
+function NewChat({ agent, onClose }: { agent: string; onClose(): void }) {
   const [, navigate] = useLocation();
   return (
     <AskAgent
-      title="New talk"
-      word="Begin"
+      title="New chat"
+      word="Start"
       agent={agent === "1" ? "" : agent}
       words={{ name: "message", label: "First message", placeholder: "It can also be said later." }}
       onClose={onClose}
       submit={async (body, message) => {
-        const talk = await must(client.POST("/v1/chat/sessions", { body }));
-        const path = { params: { path: { id: talk.id } } };
+        const chat = await must(client.POST("/v1/chat/sessions", { body }));
+        const path = { params: { path: { id: chat.id } } };
         if (message) await must(client.POST("/v1/chat/sessions/{id}/message", { ...path, body: { message } }));
-        await refreshTalk();
-        navigate(`/chat/${talk.id}`);
+        await refreshChat();
+        navigate(`/chat/${chat.id}`);
       }}
     />
   );

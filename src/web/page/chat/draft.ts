@@ -1,4 +1,4 @@
-/** What is being written to a talk. Kept in this browser until it is sent. */
+/** What is being written to a chat. Kept in this browser until it is sent. */
 import { useCallback, useState } from "react";
 
 const keyOf = (id: string) => `skep-draft-${id}`;

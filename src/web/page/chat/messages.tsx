@@ -8,7 +8,7 @@ import { Menu } from "../../ui/menu.tsx";
 import { CopyButton } from "../../ui/page.tsx";
 import { Ago } from "../../ui/time.tsx";
 import { Thinking, ToolCall } from "../run/tool-call.tsx";
-import type { Message, Reply } from "./talk.ts";
+import type { Message, Reply } from "./chat.ts";
 
 const MarkdownText = lazy(() => import("../../ui/markdown.tsx"));
 export const Markdown = ({ text }: { text: string }) => (
@@ -134,7 +134,7 @@ const Row = memo(function Row({ message, agent, busy, actions }: Omit<ListProps,
                   ]
                 : []),
               {
-                label: "Fork the talk from here",
+                label: "Fork the chat from here",
                 icon: <GitFork aria-hidden size={14} />,
                 act: () => actions.fork(message),
               },

@@ -6,43 +6,43 @@ import { useAction } from "../../ui/action.ts";
 import { Button, IconButton } from "../../ui/button.tsx";
 import { TextArea } from "../../ui/field.tsx";
 import { ProblemNote } from "../../ui/note.tsx";
-import { refreshTalk, type Talk } from "./talk.ts";
+import { type Chat, refreshChat } from "./chat.ts";
 
 type Waiting = Schemas["ChatSessionQueue"];
 
-export function Queue({ talk }: { talk: Talk }) {
+export function Queue({ chat }: { chat: Chat }) {
   const query = api.useQuery(
     "get",
     "/v1/chat/sessions/{id}/queue",
-    { params: { path: { id: talk.id } } },
-    { enabled: talk.queued > 0 },
+    { params: { path: { id: chat.id } } },
+    { enabled: chat.queued > 0 },
   );
-  if (talk.queued === 0 || !query.data || query.data.items.length === 0) return null;
+  if (chat.queued === 0 || !query.data || query.data.items.length === 0) return null;
   return (
     <ul aria-label="Waiting messages" className="mb-2 flex flex-col gap-1">
       {query.data.items.map((waiting) => (
-        <Item key={waiting.message_id} talk={talk.id} waiting={waiting} />
+        <Item key={waiting.message_id} chat={chat.id} waiting={waiting} />
       ))}
     </ul>
   );
 }
 
-function Item({ talk, waiting: { message_id, content } }: { talk: string; waiting: Waiting }) {
+function Item({ chat, waiting: { message_id, content } }: { chat: string; waiting: Waiting }) {
   const [editing, setEditing] = useState(false);
   const [text, setText] = useState(content);
   const action = useAction();
-  const path = { params: { path: { id: talk, message_id } } };
+  const path = { params: { path: { id: chat, message_id } } };
   const save = async () => {
     const done = await action.run(async () => {
       await must(client.PUT("/v1/chat/sessions/{id}/queue/{message_id}", { ...path, body: { message: text } }));
-      await refreshTalk();
+      await refreshChat();
     });
     if (done) setEditing(false);
   };
   const withdraw = () =>
     action.run(async () => {
       await must(client.DELETE("/v1/chat/sessions/{id}/queue/{message_id}", path));
-      await refreshTalk();
+      await refreshChat();
     });
   return (
     <li className="rounded-lg border border-dashed border-line-strong px-3 py-1.5">

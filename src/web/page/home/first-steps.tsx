@@ -70,7 +70,7 @@ export function FirstSteps() {
         >
           <div className="flex flex-wrap justify-end gap-2">
             <ButtonLink kind="quiet" href="/onboarding?new=1">
-              Begin with a talk
+              Start with onboarding
             </ButtonLink>
             <ButtonLink href="/projects">Add a project</ButtonLink>
           </div>

@@ -1,4 +1,4 @@
-/** One talk from which a project is made: what is said, and beside it what is known so far. */
+/** One onboarding: its messages, and beside them what is known so far. */
 import { useState } from "react";
 import { Link, useLocation, useParams } from "wouter";
 import { api, client, must } from "../../api/client.ts";
@@ -9,11 +9,11 @@ import { Await, Empty } from "../../ui/note.tsx";
 import { PageHeader } from "../../ui/page.tsx";
 import { Status } from "../../ui/status.tsx";
 import { Announce } from "../chat/announce.tsx";
+import { useReply } from "../chat/chat.ts";
 import { Composer } from "../chat/composer.tsx";
 import { useDraft } from "../chat/draft.ts";
 import { Messages, RunningReply } from "../chat/messages.tsx";
 import { useStayAtEnd } from "../chat/stay-at-end.ts";
-import { useReply } from "../chat/talk.ts";
 import { Known } from "./known.tsx";
 import { type Onboarding, refreshOnboarding, statusOf, useOnboarding } from "./onboarding.ts";
 
@@ -45,7 +45,7 @@ function View({ id }: { id: string }) {
                     </Button>
                   </div>
                 )}
-                <div ref={log} role="log" aria-live="off" aria-label="Talk" className="flex flex-col gap-4">
+                <div ref={log} role="log" aria-live="off" aria-label="Onboarding" className="flex flex-col gap-4">
                   <Messages messages={messages} agent={agent} busy={onboarding.busy} actions={null} />
                   {onboarding.busy && <RunningReply agent={agent} reply={reply} />}
                   {messages.length === 0 && !onboarding.busy && <Empty>Nothing was said yet.</Empty>}
@@ -79,7 +79,7 @@ function Header({ onboarding }: { onboarding: Onboarding }) {
         title={context.intake?.name ?? title ?? "A new project"}
         above={
           <Link href="/onboarding" className="hover:underline">
-            Projects from a talk
+            Onboardings
           </Link>
         }
         beside={<Status status={statusOf(onboarding)} />}
@@ -105,7 +105,7 @@ function Header({ onboarding }: { onboarding: Onboarding }) {
       />
       {deed && (
         <Confirm
-          title={deed === "purge" ? "Delete the talk?" : "Give the talk up?"}
+          title={deed === "purge" ? "Delete the onboarding?" : "Give up the onboarding?"}
           word={deed === "purge" ? "Delete it" : "Give it up"}
           onClose={() => setDeed(null)}
           act={remove}
@@ -135,7 +135,7 @@ function Foot({ onboarding, toEnd }: { onboarding: Onboarding; toEnd(): void }) 
             .
           </>
         ) : (
-          "This talk was given up. No project came of it."
+          "This onboarding was given up. No project came of it."
         )}
       </p>
     );

@@ -1,4 +1,4 @@
-/** A talk from which a project is made, as it is shown. */
+/** An onboarding as it is shown. */
 import { useInfiniteQuery } from "@tanstack/react-query";
 import { client, must, type Schemas } from "../../api/client.ts";
 import { refresh } from "../../api/queries.ts";

@@ -1,4 +1,4 @@
-/** Projects made in a talk: begin one, or go on with one. */
+/** Your onboardings: start one, or continue one. */
 import { Compass } from "lucide-react";
 import { useLocation } from "wouter";
 import { client, fieldError, must, type Schemas } from "../../api/client.ts";
@@ -23,7 +23,7 @@ type Item = Schemas["OnboardingSessionItem"];
 
 const COLUMNS: Column<Item>[] = [
   {
-    title: "Talk",
+    title: "Onboarding",
     className: "w-1/2 min-w-40",
     cell: ({ title, context, phase }) => (
       <TwoLines
@@ -53,14 +53,14 @@ export default function OnboardingsPage() {
   });
   const begin = (
     <Button kind="primary" icon={<Compass aria-hidden size={15} />} onClick={() => setFresh("1")}>
-      Begin
+      Start
     </Button>
   );
   return (
     <>
       <PageHeader
-        title="Projects from a talk"
-        about="Say what you want to build. Four interviewers ask on, and the talk ends in a project with a vision and its first tasks."
+        title="Onboarding"
+        about="Say what you want to build. Four interviewers ask questions and make a project of your answers, with a vision and its first tasks."
         cli="skep onboard"
         actions={begin}
       />
@@ -71,11 +71,11 @@ export default function OnboardingsPage() {
         {() =>
           query.rows.length === 0 ? (
             <Empty action={begin} cli='skep onboard --say "A bird feeder that photographs its guests"'>
-              {status ? "No talk is in that state." : "You have not begun a talk about a project yet."}
+              {status ? "No onboarding is in that state." : "You have not started an onboarding yet."}
             </Empty>
           ) : (
             <Table
-              label="Talks about projects"
+              label="Onboardings"
               rows={query.rows}
               columns={COLUMNS}
               keyOf={({ id }) => id}
@@ -94,10 +94,10 @@ function Begin({ onClose }: { onClose(): void }) {
   const action = useAction();
   const [, navigate] = useLocation();
   return (
-    <Dialog title="A project from a talk" onClose={onClose}>
+    <Dialog title="Onboard a project" onClose={onClose}>
       <Form
         action={action}
-        word="Begin"
+        word="Start"
         onCancel={onClose}
         submit={async ({ text, raw }) => {
           const body = {

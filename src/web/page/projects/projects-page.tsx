@@ -47,7 +47,7 @@ export default function ProjectsPage() {
         cli="skep projects"
         actions={
           <>
-            <ButtonLink href="/onboarding">From a talk</ButtonLink>
+            <ButtonLink href="/onboarding">Onboard a project</ButtonLink>
             {add}
           </>
         }

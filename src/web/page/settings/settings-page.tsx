@@ -97,7 +97,7 @@ const GROUPS: Group[] = [
       { name: "network", label: "Network", kind: "network" },
       whole("memory_mb", "Memory, MB"),
       whole("git_depth", "Commits that agents' git can read"),
-      whole("idle_minutes", "Minutes that an idle talk's sandbox is kept"),
+      whole("idle_minutes", "Minutes that an idle chat's sandbox is kept"),
       { name: "cpus", label: "Processors", kind: "number", step: "0.1" },
     ],
   },

@@ -1,4 +1,4 @@
-/** A talk at a terminal: a line is asked for, the reply is shown, and so on until the person leaves. */
+/** A chat at a terminal: a line is asked for, the reply is shown, and so on until the person leaves. */
 import { isProblem } from "../../core/errors.ts";
 import { INTERRUPTED } from "../interrupt.ts";
 import type { Client } from "../server/client.ts";
@@ -10,8 +10,8 @@ import { markdownLines } from "./markdown.ts";
 import { createScreen } from "./screen.ts";
 import { type ChatDetailView, type ChatView, follow, meterOf, pathOf, say } from "./session.ts";
 
-/** What the commands of a talk change. */
-export interface TalkState {
+/** What the commands of a chat change. */
+export interface ChatState {
   client: Client;
   session: ChatView;
   /** For the next message. */
@@ -22,8 +22,8 @@ export interface TalkState {
 }
 
 /** @returns the exit code. */
-export async function talk(client: Client, session: ChatView, attached: Attached[]): Promise<number> {
-  const state: TalkState = { client, session, attached, draft: undefined, leaving: false };
+export async function terminalChat(client: Client, session: ChatView, attached: Attached[]): Promise<number> {
+  const state: ChatState = { client, session, attached, draft: undefined, leaving: false };
   const input = createInputLine(Object.keys(COMMANDS).map((name) => `/${name}`));
   let stopped = 0;
   input.onInterrupt(() => {
@@ -60,12 +60,12 @@ export async function talk(client: Client, session: ChatView, attached: Attached
   return 0;
 }
 
-function promptOf({ session, attached }: TalkState): string {
+function promptOf({ session, attached }: ChatState): string {
   const files = attached.length === 0 ? "" : ` · ${attached.length} attached`;
   return `${paint("bold", session.agent_id)} ${paint("dim", `${meterOf(session)}${files}`)} › `;
 }
 
-async function reply(state: TalkState, message: string): Promise<void> {
+async function reply(state: ChatState, message: string): Promise<void> {
   const screen = createScreen();
   const { client, session, attached } = state;
   try {
@@ -76,8 +76,8 @@ async function reply(state: TalkState, message: string): Promise<void> {
   }
 }
 
-/** Who is there; of a talk that goes on its last words, and the reply that is being written. */
-async function begin({ client, session }: TalkState): Promise<void> {
+/** Who is there; of a chat that goes on its last words, and the reply that is being written. */
+async function begin({ client, session }: ChatState): Promise<void> {
   const { agent_id, model, title } = session;
   const what = [title, model ?? "no model yet", "/help lists commands"].filter((one) => one !== null);
   console.log(`${paint("bold", agent_id)} ${paint("dim", what.map(oneLine).join(" · "))}`);
@@ -95,8 +95,8 @@ async function begin({ client, session }: TalkState): Promise<void> {
   await follow(client, session.id, reply.last_event_id, screen.take).finally(screen.end);
 }
 
-/** A talk in which nobody said anything is not kept. */
-async function leave({ client, session }: TalkState): Promise<void> {
+/** A chat in which nobody said anything is not kept. */
+async function leave({ client, session }: ChatState): Promise<void> {
   if (session.message_count === 0) await client.call("DELETE", `${pathOf(session.id)}?purge=true`).catch(() => {});
   else console.log(paint("dim", `Go on with: skep chat ${session.agent_id} -c`));
 }

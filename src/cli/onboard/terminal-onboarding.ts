@@ -1,4 +1,4 @@
-/** A talk in the terminal: what is said comes as it is said; each line that is typed is an answer. */
+/** An onboarding in the terminal: prints replies as they stream; each line that is typed is an answer. */
 import { createInterface, type Interface } from "node:readline";
 import type { SkepEvent } from "../../core/events.ts";
 import type { Item } from "../resource/resource.ts";
@@ -15,8 +15,8 @@ interface Terminal {
   close(): void;
 }
 
-/** @returns the session as it stands when the talk has ended or was left. */
-export async function talk(client: Client, begun: Item, { json }: { json: boolean }): Promise<Item> {
+/** @returns the session as it stands when the onboarding has ended or was left. */
+export async function terminalOnboarding(client: Client, begun: Item, { json }: { json: boolean }): Promise<Item> {
   const path = `/v1/onboarding/sessions/${begun["id"]}`;
   const terminal = openTerminal();
   try {
@@ -54,7 +54,7 @@ async function listen(client: Client, path: string, before: Item, { json, termin
   if (!before["busy"]) return before;
   const left = new AbortController();
   let stopping = false;
-  // Once: the reply ends, the talk goes on. Twice: the person leaves at once.
+  // Once: the reply ends, the onboarding goes on. Twice: the person leaves at once.
   terminal.onInterrupt = () => {
     const leave = () => {
       terminal.close();

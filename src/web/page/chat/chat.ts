@@ -1,4 +1,4 @@
-/** A talk as it is shown: its messages page by page, and the words of the reply that is being given. */
+/** A chat as it is shown: its messages page by page, and the words of the reply that is being given. */
 import { useInfiniteQuery } from "@tanstack/react-query";
 import { useEffect, useRef, useState } from "react";
 import { client, must, type Schemas } from "../../api/client.ts";
@@ -6,27 +6,27 @@ import { refresh } from "../../api/queries.ts";
 import type { LiveEvent } from "../../live/connection.ts";
 import { onLive } from "../../live/stream.ts";
 
-export type Talk = Schemas["ChatSession"];
-export type Message = Talk["messages"][number];
+export type Chat = Schemas["ChatSession"];
+export type Message = Chat["messages"][number];
 
 const PAGE = 60;
 
-export function useTalk(id: string) {
+export function useChat(id: string) {
   const query = useInfiniteQuery({
     queryKey: ["get", "/v1/chat/sessions/{id}", { params: { path: { id } }, pages: true }],
     initialPageParam: undefined as number | undefined,
-    getNextPageParam: (page: Talk) => (page.earlier ? page.messages[0]?.seq : undefined),
+    getNextPageParam: (page: Chat) => (page.earlier ? page.messages[0]?.seq : undefined),
     queryFn: ({ pageParam: before, signal }) => {
       const query = { limit: PAGE, ...(before === undefined ? {} : { before }) };
       return must(client.GET("/v1/chat/sessions/{id}", { params: { path: { id }, query }, signal }));
     },
   });
   const pages = query.data?.pages ?? [];
-  return { ...query, talk: pages[0], messages: pages.toReversed().flatMap(({ messages }) => messages) };
+  return { ...query, chat: pages[0], messages: pages.toReversed().flatMap(({ messages }) => messages) };
 }
 
 const CHAT_PATHS = ["/v1/chat/sessions"];
-export const refreshTalk = () => refresh(...CHAT_PATHS);
+export const refreshChat = () => refresh(...CHAT_PATHS);
 
 export interface Reply {
   text: string;
@@ -38,11 +38,11 @@ const ASK_AGAIN_MS = 120;
 const PAINT_MS = 60;
 
 /**
- * The words of the running reply: those that the server gave with the talk, and those of the events after them. What
- * ends a stretch of words (a tool call, the end) asks for the talk again, in which they then are a message.
+ * The words of the running reply: those that the server gave with the chat, and those of the events after them. What
+ * ends a stretch of words (a tool call, the end) asks for the chat again, in which they then are a message.
  * @param id of the session.
  */
-export function useReply(id: string, given: Talk["reply"] | undefined, askAgain: () => unknown): Reply {
+export function useReply(id: string, given: Chat["reply"] | undefined, askAgain: () => unknown): Reply {
   const [shown, setShown] = useState<Reply>({ text: "", thinking: "" });
   const state = useRef<{ base: Reply; last: number; later: LiveEvent[] }>({
     base: { text: "", thinking: "" },

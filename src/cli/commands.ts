@@ -1,0 +1,67 @@
+/** Every command: a file and a line each. */
+import type { Command } from "commander";
+import { adminCommand } from "./admin.ts";
+import { backupCommands } from "./backup.ts";
+import { chatCommand } from "./chat/chat.ts";
+import { checkCommand } from "./check.ts";
+import { completionCommand } from "./completion.ts";
+import { demoCommand } from "./demo.ts";
+import { doctorCommand } from "./doctor.ts";
+import { eventsCommand } from "./events.ts";
+import { graphCommands } from "./graph.ts";
+import { healthCommands } from "./health.ts";
+import { imageCommand } from "./image.ts";
+import { initCommand } from "./init/init.ts";
+import { loginCommands } from "./login.ts";
+import { mcpCommands } from "./mcp/commands.ts";
+import { onboardCommand } from "./onboard/onboard.ts";
+import { openCommand } from "./open.ts";
+import { bareProgram } from "./program.ts";
+import { resourceCommands, verbCommand } from "./resource/command.ts";
+import { RESOURCES } from "./resource/list.ts";
+import { RUN_VERBS, runs } from "./resource/runs.ts";
+import { runCommand } from "./run.ts";
+import { serveCommand } from "./serve.ts";
+import { settingsCommands } from "./settings.ts";
+import { twoFactorCommands } from "./two-factor.ts";
+import { updateCommand } from "./update.ts";
+import { usageCommand } from "./usage.ts";
+
+/** All commands. `exit` receives the exit code of a command that did not throw. */
+export function createProgram(exit: (code: number) => void): Command {
+  const program = bareProgram();
+  program.commandsGroup("Begin:");
+  initCommand(program, exit);
+  serveCommand(program, exit);
+  demoCommand(program, exit);
+  doctorCommand(program, exit);
+  chatCommand(program, exit);
+  onboardCommand(program, exit);
+
+  program.commandsGroup("Runs:");
+  runCommand(program, exit);
+  resourceCommands(program, runs, exit);
+  for (const verb of RUN_VERBS) verbCommand(program, runs, verb, exit);
+  eventsCommand(program, exit);
+  openCommand(program, exit);
+  usageCommand(program, exit);
+
+  program.commandsGroup("What the server keeps:");
+  for (const resource of RESOURCES) resourceCommands(program, resource, exit);
+  settingsCommands(program, exit);
+  mcpCommands(program, exit);
+  program.commandsGroup("Accounts:");
+  loginCommands(program);
+  twoFactorCommands(program, exit);
+  adminCommand(program);
+
+  program.commandsGroup("This machine:");
+  checkCommand(program, exit);
+  graphCommands(program);
+  imageCommand(program);
+  healthCommands(program);
+  backupCommands(program, exit);
+  updateCommand(program, exit);
+  completionCommand(program);
+  return program;
+}
