@@ -24,6 +24,7 @@ export const Found = t.Object(
     agent_id: orNull(
       t.String({ description: "Of a skill that only one agent has, of a chat, of a memory (`shared`: all agents')." }),
     ),
+    section_id: orNull(t.String({ description: "Of a document: the section that holds the words." })),
   },
   { title: "Found" },
 );

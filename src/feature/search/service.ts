@@ -45,7 +45,7 @@ const SHOWN = 300;
 const short = (text: string) => (text.length > SHOWN ? `${text.slice(0, SHOWN)}…` : text);
 const found = (kind: Found["kind"], id: string, title: string, detail: string, more: Partial<Found> = {}): Found => ({
   ...{ kind, id, title: short(title), detail: short(detail) },
-  ...{ status: null, project_id: null, agent_id: null },
+  ...{ status: null, project_id: null, agent_id: null, section_id: null },
   ...more,
 });
 
@@ -99,7 +99,9 @@ export function createSearch(deps: SearchDeps) {
     const first = new Map(hits.toReversed().map((hit) => [hit.document_id, hit]));
     return [...first.values()]
       .toReversed()
-      .map(({ document_id, title, heading, snippet }) => found("document", document_id, title, heading || snippet));
+      .map(({ document_id, section_id, title, heading, snippet }) =>
+        found("document", document_id, title, heading || snippet, { section_id }),
+      );
   };
   const symbolsWith = async (words: string[], limit: number): Promise<Found[]> =>
     (await deps.graphs.findSymbols(words, limit)).map(({ id, name, file_path, start_line, project_id }) =>

@@ -66,17 +66,23 @@ export function textFields(document: ApiDocument): string[] {
 export const NOT_SHOWN: [reason: string, fields: RegExp][] = [
   [
     "names a thing that must be there: any other name is refused",
-    /\/(\w+_ids?|ids|run_ids|attachment_ids|agents|tools|depends_on|assigned_agent|discovered_from|superse\w+|before|after|keep|from_step|project_name|default|into|base|branch|path|image|default_branch|id|links|key)(\/\[\])?$/,
+    /\/(\w+_ids?|ids|run_ids|attachment_ids|agents|tools|scopes|depends_on|assigned_agent|discovered_from|superse\w+|before|after|keep|from_step|project_name|default|into|base|branch|path|image|default_branch|id|links|key)(\/\[\])?$/,
   ],
   ["a model's name: `provider/model`, refused where there is no such provider", /\/model$/],
-  ["a secret: sealed, and never shown again", /\/(\w*password|\w*secret|\w*token|api_key|private_key|value)$|^auth\/(login|logout|refresh|setup|2fa|oidc\/\{slug\}\/callback)|^mcp \/(env|headers)\//],
+  [
+    "a secret: sealed, and never shown again",
+    /\/(\w*password|\w*secret|\w*token|api_key|private_key|value)$|^auth\/(login|logout|refresh|setup|2fa|oidc\/\{slug\}\/callback)|^mcp \/(env|headers)\//,
+  ],
   ["an address: refused where it is none", /\/(issuer|url|base_url|to|repository)$/],
-  ["for programs: no page shows it", /^projects\/\{id\}\/tasks .*\/(metadata\/\*|key)$/],
+  [
+    "for programs: no page shows it",
+    /^auth\/oidc \/(role_claim|admin_values|button)|^projects\/\{id\}\/tasks .*\/(metadata\/\*|key)$/,
+  ],
   ["names of cookies hold no markup, their values are sealed", /^browser\/cookies \/file$/],
   ["goes to git or to the code host", /^runs\/\{id\}\/(merge|pull-request) /],
   [
     "stands where another field stands that is filled: of the same thing, or of what is said to an agent",
-    /^(approvals \/|pipelines \/source|onboarding\/sessions \/message|ingest\/(document \/file|transcript \/(transcript|participants))|chat\/.*\/queue|.*tags\/\[\]$|.*\/tasks\/\[\]\/description$|runs\/\{id\}\/(restart|send-back))/,
+    /^(approvals \/|runs \/inputs\/|pipelines \/source|onboarding\/sessions \/message|ingest\/(document \/file|transcript \/(transcript|participants))|chat\/.*\/queue|.*tags\/\[\]$|.*\/tasks\/\[\]\/description$|runs\/\{id\}\/(restart|send-back))/,
   ],
   ["a time: refused where it is none", /\/schedule$/],
   [

@@ -24,7 +24,7 @@ export interface Hostile {
 }
 
 /** As the page shows the beginning of each, wherever it is not taken for markup. */
-export const asShown = (mark: string): RegExp => new RegExp(`${mark}(\\[U\\+202E\\])?<b>`);
+export const asShown = (mark: string): RegExp => new RegExp(`${mark}(\\[U\\+202E\\]|\\s)?<b>`);
 
 export function createMarks() {
   /** What each mark stands in. */
@@ -50,4 +50,4 @@ export function createMarks() {
 export type Marks = ReturnType<typeof createMarks>;
 
 /** Marks in a text; the server takes what turns text around out of some names. */
-export const marksIn = (text: string): string[] => text.match(/h\d+q(?=\[U\+202E\]|\u202e|<b>)/g) ?? [];
+export const marksIn = (text: string): string[] => text.match(/h\d+q(?=(\[U\+202E\]|\u202e|\s)?<b>)/g) ?? [];

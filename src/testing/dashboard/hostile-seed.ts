@@ -335,12 +335,15 @@ async function furnishConnections(send: Send, bad: Bad, deps: HostileDeps, proje
   const rule = { project_id: project, pipeline_id: "feature", event: "issue_opened" };
   const hosted = await send("POST", "/v1/projects", { name: "hosted", repository: host.clone });
   await send("POST", "/v1/codehost/rules", { ...rule, project_id: hosted.id, name: bad(256) });
+  await send("POST", "/v1/codehost/rules", {
+    ...{ ...rule, project_id: hosted.id, name: bad(256), event: "issue_labeled", label: bad(250), enabled: false },
+  });
   const number = host.newNumber();
   const login = "alice";
   host.permissions.set(login, "write");
   host.issues.set(number, {
     ...{ title: marks.text("code host: title"), body: marks.text("code host: body"), user: login },
-    ...{ labels: [marks.text("code host: label")], state: "open" },
+    ...{ labels: ["agent"], state: "open" },
   });
   const body = JSON.stringify({
     ...{ action: "opened", issue: { number }, repository: { full_name: host.repository }, sender: { login } },
@@ -361,6 +364,12 @@ async function furnishConnections(send: Send, bad: Bad, deps: HostileDeps, proje
   return [
     ...["/tool-servers", "/tool-servers/odd", "/tool-servers/away", "/tool-servers/local"],
     ...["/code-host", "/code-host?tab=rules", "/code-host?tab=deliveries", "/code-host?tab=repositories"],
-    ...["/notifications", `/notifications?channel=${channel.id}`, "/notifications?tab=notices", "/setup", `/runs/${run}`],
+    ...[
+      "/notifications",
+      `/notifications?channel=${channel.id}`,
+      "/notifications?tab=notices",
+      "/setup",
+      `/runs/${run}`,
+    ],
   ];
 }

@@ -19,7 +19,7 @@ import { asShown, createMarks, marksIn } from "./hostile-marks.ts";
 import { furnishHostile, hostileModels, hostileRepository } from "./hostile-seed.ts";
 import { visit } from "./visitor.ts";
 
-setDefaultTimeout(120_000);
+setDefaultTimeout(600_000);
 const VISITORS = 3;
 
 test("characters that turn text around or cannot be seen are shown by name; other text stays as it is", () => {

@@ -34,7 +34,10 @@ const WHERE: Record<Found["kind"], { group: string; href(one: Found): string }> 
     href: ({ id, agent_id }) => `/memory/${agent_id}?entry=${encodeURIComponent(id)}`,
   },
   project: { group: "Projects", href: ({ id }) => `/projects/${id}` },
-  document: { group: "Documents", href: ({ id }) => `/documents/${id}` },
+  document: {
+    group: "Documents",
+    href: ({ id, section_id }) => `/documents/${id}${section_id ? `?section=${encodeURIComponent(section_id)}` : ""}`,
+  },
   symbol: {
     group: "Code",
     href: ({ id, project_id }) => `/projects/${project_id}/graph?symbol=${encodeURIComponent(id)}`,

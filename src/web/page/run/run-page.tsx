@@ -258,12 +258,6 @@ function Result({ run }: { run: Run }) {
   return (
     <Panel className="p-4">
       <Value value={run.outputs} />
-      {Object.keys(run.inputs).length > 0 && (
-        <>
-          <h2 className="mt-6 mb-1 text-sm font-semibold">Inputs it was given</h2>
-          <Value value={run.inputs} />
-        </>
-      )}
       {run.human_context && (
         <>
           <h2 className="mt-6 mb-1 text-sm font-semibold">Guidance it was given</h2>
