@@ -11,8 +11,8 @@ import { join } from "node:path";
 import { parseArgs } from "node:util";
 import { Elysia } from "elysia";
 import { startServer, type TestServer } from "../src/testing/server.ts";
-import { fillYear } from "../src/testing/year-data.ts";
 import { median, quantile } from "./bench-figures.ts";
+import { fillFolder } from "./year-folder.ts";
 
 const { values } = parseArgs({
   options: {
@@ -37,19 +37,8 @@ const row = (name: string, value: string) => console.log(`${name.padEnd(46)} ${v
 
 /** Real runs of the shipped `hello`, then as many of them as a year has. */
 async function year(data: string): Promise<void> {
-  const server = await startServer({ data, env: { RATE_LIMIT: "0" } });
-  for (let n = 0; n < 3; n++) {
-    const body = { pipeline_id: "hello", task_description: "Say what is here." };
-    const { id } = (await server.request<{ id: string }>("POST", "/v1/runs", { body })).body;
-    const events = await fetch(`${server.url}/v1/events/stream?run_id=${id}`);
-    await events.text();
-  }
-  await server.stop();
-  const agents = ["scribe", "lead", "architect", "engineer", "reviewer", "researcher"];
-  const owners = [null, "usr_first", "usr_second"];
-  const began = performance.now();
   const runs = Number(values.runs);
-  const rows = fillYear(join(data, "skep.db"), { runs, events: 186_000, owners, agents, pipelines: ["hello"] });
+  const { rows, tookMs } = await fillFolder(data, runs);
   const kilobytes = statSync(join(data, "skep.db")).size / runs / 1_000;
   row(
     "rows",
@@ -57,10 +46,7 @@ async function year(data: string): Promise<void> {
       .flatMap(([name, count]) => (count > 0 ? [`${name} ${count}`] : []))
       .join(", "),
   );
-  row(
-    "database for each run",
-    `${kilobytes.toFixed(1)} kB (made in ${((performance.now() - began) / 1_000).toFixed(0)} s)`,
-  );
+  row("database for each run", `${kilobytes.toFixed(1)} kB (made in ${(tookMs / 1_000).toFixed(0)} s)`);
 }
 
 /** Objects of the features that a run does not make. Returns the ids that paths are filled with, by prefix. */

@@ -1,21 +1,58 @@
-/** Start to first healthy answer, idle memory, size of the executable. */
-import { mkdtempSync, readFileSync, rmSync, statSync } from "node:fs";
-import { tmpdir } from "node:os";
+/**
+ * Start to the first healthy answer over a new folder, the same again and one with a year's runs, by wall and by
+ * processor time; memory and processor time of a server with nothing to do; size of the executable.
+ *
+ *   bun scripts/bench-start.ts [--times 7] [--runs 10000] [--idle 60]    runs 0: no year's folder; idle in seconds
+ */
+import { mkdtempSync, readdirSync, readFileSync, rmSync, statSync } from "node:fs";
+import { loadavg, tmpdir } from "node:os";
 import { join } from "node:path";
-import { skepCommand, startServer } from "../src/testing/server.ts";
+import { parseArgs } from "node:util";
+import { skepCommand, startServer, type TestServer } from "../src/testing/server.ts";
 import { median } from "./bench-figures.ts";
+import { fillFolder } from "./year-folder.ts";
 
-const RUNS = 7;
+const { values } = parseArgs({
+  options: {
+    times: { type: "string", default: "7" },
+    runs: { type: "string", default: "10000" },
+    idle: { type: "string", default: "60" },
+  },
+});
+const TIMES = Number(values.times);
+const RUNS = Number(values.runs);
+const IDLE_SECONDS = Number(values.idle);
+/** By then the first round of the periodic work is over. */
+const SETTLED_MS = 20_000;
 const binary = skepCommand()[0]!;
 
-/** Time until /healthz answers, over this folder, in ms. */
-async function start(data: string): Promise<number> {
+interface Started {
+  wallMs: number;
+  cpuMs: number;
+  /** Processor time when the first list has been answered, too. */
+  withListMs: number;
+}
+
+/** Processor time of a process so far, all its threads, in ms. */
+function cpuOf(pid: number): number {
+  const nanoseconds = readdirSync(`/proc/${pid}/task`).map((thread) => {
+    const text = readFileSync(`/proc/${pid}/task/${thread}/schedstat`, "utf8");
+    return Number(text.split(" ")[0]);
+  });
+  return nanoseconds.reduce((sum, one) => sum + one, 0) / 1e6;
+}
+
+/** A start over this folder, to the first answer of /healthz and then of /v1/runs. */
+async function start(data: string): Promise<Started> {
   const began = performance.now();
   const server = await startServer({ data });
   await server.request("GET", "/healthz");
-  const took = performance.now() - began;
+  const wallMs = performance.now() - began;
+  const cpuMs = cpuOf(server.pid);
+  await server.request("GET", "/v1/runs");
+  const withListMs = cpuOf(server.pid);
   await server.stop();
-  return took;
+  return { wallMs, cpuMs, withListMs };
 }
 
 async function bareProcess(): Promise<number> {
@@ -24,26 +61,51 @@ async function bareProcess(): Promise<number> {
   return performance.now() - began;
 }
 
-const first: number[] = [];
-const again: number[] = [];
-const version: number[] = [];
-for (let n = 0; n < RUNS; n++) {
-  const data = mkdtempSync(join(tmpdir(), "skep-bench-"));
-  first.push(await start(data));
-  again.push(await start(data));
-  version.push(await bareProcess());
-  rmSync(data, { recursive: true, force: true });
+/** Memory, and processor time of `IDLE_SECONDS`, of a server that is left alone. */
+async function idle(server: TestServer): Promise<string> {
+  await Bun.sleep(SETTLED_MS);
+  const before = cpuOf(server.pid);
+  await Bun.sleep(IDLE_SECONDS * 1_000);
+  const ms = cpuOf(server.pid) - before;
+  const status = readFileSync(`/proc/${server.pid}/status`, "utf8");
+  const megabytes = (name: string) => (Number(new RegExp(`${name}:\\s+(\\d+)`).exec(status)?.[1]) / 1024).toFixed(0);
+  await server.stop();
+  return `${megabytes("VmRSS")} MB, ${megabytes("RssAnon")} of them its own; ${(ms / IDLE_SECONDS / 10).toFixed(2)} % of a core`;
 }
-const server = await startServer();
-await Bun.sleep(3_000);
-const status = readFileSync(`/proc/${server.pid}/status`, "utf8");
-const rss = Number(/VmRSS:\s+(\d+)/.exec(status)?.[1]) / 1024;
-await server.remove();
 
-console.log(`## start (median of ${RUNS})`);
-console.log(`executable                       ${(statSync(binary).size / 1e6).toFixed(1)} MB`);
-console.log(`start to healthy, new folder     ${median(first).toFixed(0)} ms`);
-console.log(
-  `start to healthy, same folder    ${median(again).toFixed(0)} ms  (${(median(again) / median(version)).toFixed(1)}x of skep --version, ${median(version).toFixed(0)} ms)`,
-);
-console.log(`resident memory, idle after 3 s  ${rss.toFixed(0)} MB`);
+const row = (what: string, figure: string) => console.log(`${what.padEnd(34)} ${figure}`);
+const ofAll = (all: readonly Started[]): string => {
+  const [wall, cpu, list] = (["wallMs", "cpuMs", "withListMs"] as const).map((name) =>
+    median(all.map((one) => one[name])).toFixed(0),
+  );
+  return `${wall} ms; processor time ${cpu} ms, with the first list ${list} ms`;
+};
+const folders = { used: mkdtempSync(join(tmpdir(), "skep-bench-")), year: mkdtempSync(join(tmpdir(), "skep-bench-")) };
+const load = () => loadavg()[0]!.toFixed(1);
+
+console.log(`## start (median of ${TIMES}, load ${load()})`);
+try {
+  if (RUNS > 0) await fillFolder(folders.year, RUNS);
+  const first: Started[] = [];
+  const again: Started[] = [];
+  const year: Started[] = [];
+  const version: number[] = [];
+  for (let n = 0; n < TIMES; n++) {
+    const data = mkdtempSync(join(tmpdir(), "skep-bench-"));
+    first.push(await start(data));
+    rmSync(data, { recursive: true, force: true });
+    again.push(await start(folders.used));
+    if (RUNS > 0) year.push(await start(folders.year));
+    version.push(await bareProcess());
+  }
+  row("executable", `${(statSync(binary).size / 1e6).toFixed(1)} MB`);
+  row("skep --version", `${median(version).toFixed(0)} ms`);
+  row("start to healthy, new folder", ofAll(first));
+  row("start to healthy, same folder", ofAll(again.slice(1)));
+  if (RUNS > 0) row(`start to healthy, ${RUNS} runs`, ofAll(year.slice(1)));
+  row(`idle, ${IDLE_SECONDS} s`, await idle(await startServer({ data: folders.used })));
+  if (RUNS > 0) row(`idle with ${RUNS} runs`, await idle(await startServer({ data: folders.year })));
+  console.log(`load ${load()} at the end`);
+} finally {
+  for (const folder of Object.values(folders)) rmSync(folder, { recursive: true, force: true });
+}

@@ -1,8 +1,10 @@
 /**
  * Reads the output of `bun test` on standard input and writes what a person reads: one line for each test file as it
- * begins, then each failure with its file, its promise and what it printed, then the counts.
- * Usage: bun test … 2>&1 | bun scripts/test-report.ts TOTAL_FILES
+ * begins, then each failure with its file, its promise and what it printed, then the files that took longest.
+ * Usage: bun test … 2>&1 | bun scripts/test-report.ts TIMINGS [TOTAL_FILES]
+ * TIMINGS: what \`bun test --timings\` wrote, the milliseconds of each file.
  */
+import { existsSync, readFileSync } from "node:fs";
 
 interface FileResult {
   passed: number;
@@ -21,7 +23,11 @@ interface Failure {
 /** Lines kept of what one failed test printed. */
 const FAILURE_LINES = 60;
 
-const total = Number(process.argv[2] ?? 0);
+/** Files shown as those that took longest. */
+const SLOWEST = 15;
+
+const timings = process.argv[2] ?? "";
+const total = Number(process.argv[3] ?? 0);
 const files = new Map<string, FileResult>();
 const failures: Failure[] = [];
 const closing: string[] = [];
@@ -85,3 +91,15 @@ const unfinished = [...files].filter(([, { pending }]) => pending.some((line) =>
 for (const [file, { pending }] of unfinished) console.log(`\n${file}, outside of a test:\n${pending.join("\n")}`);
 for (const { file, promise, lines } of failures) console.log(`\n──── ${file}\n     ${promise}\n${lines.join("\n")}`);
 for (const line of closing) if (!/^ *\d+ \w+$/.test(line)) console.log(line);
+
+/** The files of this run that took longest; those of other runs are in the same file. */
+function slowest(): [string, number][] {
+  if (!existsSync(timings)) return [];
+  const { files: taken } = JSON.parse(readFileSync(timings, "utf8")) as { files: Record<string, number> };
+  const ours = Object.entries(taken).filter(([file]) => files.has(file));
+  return ours.sort(([, one], [, other]) => other - one).slice(0, SLOWEST);
+}
+if (files.size > SLOWEST) {
+  console.log("\nSlowest:");
+  for (const [file, ms] of slowest()) console.log(`${(ms / 1_000).toFixed(1).padStart(7)} s  ${file}`);
+}

@@ -51,6 +51,7 @@ export async function openHouse(config: Config, { features = FEATURES, ...replac
         await house.start();
         core.clockwork.start();
       },
+      resume: house.resume,
       async stop() {
         core.clockwork.stop();
         await house.stop();
@@ -66,6 +67,9 @@ export async function openHouse(config: Config, { features = FEATURES, ...replac
   }
 }
 
+/** A server that has just started is asked first whether it is well. */
+const RESUME_MS = 10;
+
 /** Opens everything and listens. @throws Problem with the remedy when a part cannot start; nothing stays open then. */
 export async function createApp(config: Config, options: AppOptions = {}) {
   const { core, api, services, contributions, ...house } = await openHouse(config, options);
@@ -77,8 +81,11 @@ export async function createApp(config: Config, options: AppOptions = {}) {
     const http = openHttp(core, api, services);
     opened.push(http.stop, house.stop);
     await house.start();
+    const resumed = Bun.sleep(RESUME_MS).then(async () => {
+      if (opened.length > 0) await house.resume();
+    });
     const setupToken = services.accounts.setup.tokenToShow();
-    return { config, isNew: core.folder.isNew, setupToken, services, contributions, ...http, stop };
+    return { config, isNew: core.folder.isNew, setupToken, services, contributions, ...http, resumed, stop };
   } catch (error) {
     await stop();
     throw asDamage(error);

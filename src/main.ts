@@ -11,6 +11,9 @@ if (first === "graph-worker") {
   compileFromNowOn();
   const { runTextWorker } = await import("./text/worker.ts");
   runTextWorker();
+} else if (first === "backup-worker") {
+  const { runBackupWorker } = await import("./store/backup-worker.ts");
+  runBackupWorker();
 } else if (first === "extract") {
   compileFromNowOn();
   const { runExtract } = await import("./text/extract/run.ts");

@@ -46,7 +46,7 @@ export function connectDocker(endpoint: DockerEndpoint): DockerClient {
     address,
     ping: (timeoutMs = PING_TIMEOUT_MS) =>
       guarded(address, async () => {
-        await within(timeoutMs, docker().ping());
+        await (endpoint.socketPath ? pingSocket(endpoint.socketPath, timeoutMs) : within(timeoutMs, docker().ping()));
       }),
     info: () =>
       guarded(address, async () => {
@@ -57,6 +57,13 @@ export function connectDocker(endpoint: DockerEndpoint): DockerClient {
     containers: createContainerApi(docker, address),
     networks: createNetworkApi(docker, address),
   };
+}
+
+/** Without the client library, which a server that starts need not load to learn whether there is an engine. */
+async function pingSocket(unix: string, timeoutMs: number): Promise<void> {
+  const answer = await fetch("http://engine/_ping", { unix, signal: AbortSignal.timeout(timeoutMs) });
+  await answer.body?.cancel();
+  if (!answer.ok) throw new Error(`the engine answers with status ${answer.status}`);
 }
 
 /** The client library's own time-outs cover only parts of a call. */

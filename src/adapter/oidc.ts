@@ -24,6 +24,24 @@ export interface OidcClient {
   exchange(settings: OidcSettings, answer: AuthorizationAnswer): Promise<OidcPerson>;
   /** Where the provider's own session ends; undefined when it names no such address. */
   logoutUrl(settings: OidcSettings, idToken: string, returnTo: string): Promise<string | undefined>;
+  /** Tries what can be tried without a person. Never throws for what the provider does. */
+  probe(settings: OidcSettings, request: ProbeRequest): Promise<OidcFinding[]>;
+}
+
+/** One thing that was tried with a provider. */
+export interface OidcFinding {
+  /** What was tried: discovery, keys, redirect, secret, scopes. */
+  check: string;
+  verdict: "ok" | "warn" | "fail";
+  detail: string;
+  /** What to do about it. */
+  remedy: string | null;
+}
+
+export interface ProbeRequest {
+  /** Null while this server does not know its own address. */
+  redirectUri: string | null;
+  scopes: readonly string[];
 }
 
 export interface AuthorizationRequest {
@@ -49,5 +67,6 @@ export function createOidcClient(log: (why: string, detail: Record<string, unkno
     authorizationUrl: async (...given) => (await client()).authorizationUrl(...given),
     exchange: async (...given) => (await client()).exchange(...given),
     logoutUrl: async (...given) => (await client()).logoutUrl(...given),
+    probe: async (...given) => (await import("./oidc/probe.ts")).probeOidc(...given),
   };
 }

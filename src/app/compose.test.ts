@@ -1,10 +1,9 @@
 import { describe, expect, test } from "bun:test";
-import { Elysia } from "elysia";
 import pino from "pino";
 import { type Core, defineFeature } from "../feature/feature.ts";
 import { type FeatureList, noFeatures } from "./compose.ts";
 
-const API = { app: new Elysia(), document: () => ({}), call: async () => new Response() };
+const API = { serve() {}, document: () => ({}), call: async () => new Response() };
 
 /** The parts that composing itself uses; `logged` gets the log's lines. */
 function coreOf(logged: string[] = []): Omit<Core, "contributions"> {

@@ -1,10 +1,10 @@
 /** Puts features together: a typed list of definitions, and the house that comes of it. Names no feature. */
 
-import type { AnyElysia } from "elysia";
 import { createEventCatalogue, type EventCatalogue, type EventDefinition } from "../core/events.ts";
 import { firstOf } from "../engine/attachments.ts";
 import type { Contributions, Core, Duty, Feature, FeatureDefinition } from "../feature/feature.ts";
 import type { InnerCall } from "../http/inner-call.ts";
+import type { Routes } from "../http/route-table.ts";
 import { createHousekeeping } from "./housekeeping.ts";
 
 type AnyDefinition = FeatureDefinition<string, never, unknown>;
@@ -22,8 +22,8 @@ export interface FeatureList<Services, Event extends EventDefinition = EventDefi
 }
 
 export interface Api {
-  /** What the features' routes are added to. */
-  app: AnyElysia;
+  /** Takes the routes of all features, in their order. */
+  serve(routes: readonly Routes[]): void;
   /** Makes the OpenAPI document of all routes. */
   document(events: EventCatalogue): Record<string, unknown>;
   /** Asks one of the routes as somebody. */
@@ -40,6 +40,8 @@ export interface House<Services> {
   readonly contributions: Contributions;
   /** Starts the features in order, then their duties. */
   start(): Promise<void>;
+  /** Lets all features go on with what the last process left. What fails is logged. */
+  resume(): Promise<void>;
   /** Ends background work in reverse order. What fails or hangs is logged, and the others go on. */
   stop(): Promise<void>;
   /** Lets go in reverse order what the features hold. */
@@ -88,7 +90,7 @@ async function createHouse<Services>(
     throw error;
   }
   const all = [...features.values()];
-  for (const { routes } of all) if (routes) api.app.use(routes);
+  api.serve(all.flatMap(({ routes }) => routes ?? []));
   const duties: Duty[] = all.flatMap((feature) => feature.duties ?? []);
   let housekeeping: ReturnType<typeof createHousekeeping> | undefined;
   return {
@@ -97,6 +99,17 @@ async function createHouse<Services>(
     async start() {
       for (const feature of all) await feature.start?.();
       housekeeping = createHousekeeping(log, duties);
+    },
+    async resume() {
+      await Promise.all(
+        [...features].map(async ([name, feature]) => {
+          try {
+            await feature.resume?.();
+          } catch (error) {
+            log.error({ err: error, feature: name }, `${name} could not go on with what the last process left`);
+          }
+        }),
+      );
     },
     async stop() {
       await housekeeping?.stop();

@@ -75,6 +75,7 @@ describe("a feature added with one line", () => {
     expect(await rig.ended(rig.create("p").id)).toMatchObject({ status: "succeeded" });
     expect(rig.events().filter(({ kind }) => kind === "bell_rung")).toMatchObject([{ data: { times: 2 } }]);
     await rig.close();
-    expect(diary.calls).toEqual(["start", "stop", "close"]);
+    // Old rows are removed by the clock, which may have come to it.
+    expect(diary.calls.filter((call) => call !== "pruned")).toEqual(["start", "stop", "close"]);
   });
 });

@@ -5,6 +5,7 @@ import { agents } from "../feature/agents/feature.ts";
 import { attachments } from "../feature/attachments/feature.ts";
 import { audit } from "../feature/audit/feature.ts";
 import { accounts, auth } from "../feature/auth/feature.ts";
+import { backups } from "../feature/backups/feature.ts";
 import { budgets } from "../feature/budgets/feature.ts";
 import { channels } from "../feature/channels/feature.ts";
 import { chat } from "../feature/chat/feature.ts";
@@ -97,6 +98,7 @@ export const FEATURES = noFeatures()
   .with(engine)
   .with(events)
   .with(admin)
+  .with(backups)
   .with(updates)
   .with(status)
   .with(doctor)

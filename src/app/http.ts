@@ -1,5 +1,5 @@
 /** HTTP over the features' routes: the gate in front, and the socket. */
-import { Elysia } from "elysia";
+import { type AnyElysia, Elysia } from "elysia";
 import { lazy } from "../core/lazy.ts";
 import { BUILD } from "../core/version.ts";
 import type { Auth } from "../feature/auth/service.ts";
@@ -12,24 +12,41 @@ import { createGate, type GateDeps } from "../http/gate.ts";
 import { createInnerCall } from "../http/inner-call.ts";
 import { problemErrors } from "../http/problem-errors.ts";
 import { createRateLimits } from "../http/rate-limit.ts";
-import { createRouteTable } from "../http/route-table.ts";
+import { createRouteTable, type RouteTable } from "../http/route-table.ts";
 import { listen } from "../http/server.ts";
 import type { Api } from "./compose.ts";
 import type { CoreParts } from "./core.ts";
 
 const openApi = lazy(() => require("../http/openapi.ts") as typeof import("../http/openapi.ts"));
 
-/** What features' routes are added to. */
-export const apiOf = ({ facts, log, masking, site, store }: CoreParts): Api => {
-  const app = new Elysia().use(problemErrors(facts, { log, masking }));
-  const table = lazy(() => createRouteTable(app));
-  return {
-    app,
-    call: createInnerCall({ app, table, facts, store }),
-    document: (events) =>
-      openApi().openApiDocument(app, createRouteTable(app), { version: BUILD.version, prefix: site.prefix, events }),
+export interface HttpApi extends Api {
+  /** The routes that were taken. */
+  table(): RouteTable;
+}
+
+/** What features' routes are given to. */
+export function apiOf({ config, facts, log, masking, site, store }: CoreParts): HttpApi {
+  const assemble = (routes: readonly AnyElysia[]): AnyElysia => {
+    const app: AnyElysia = new Elysia().use(problemErrors(facts, { log, masking }));
+    for (const one of routes) app.use(one);
+    shapeAnswers(app, config.checkAnswers || !BUILD.compiled);
+    return app;
   };
-};
+  let taken: RouteTable | undefined;
+  const table = (): RouteTable => {
+    if (!taken) throw new Error("The routes were asked for before all features were created.");
+    return taken;
+  };
+  return {
+    table,
+    serve(routes) {
+      taken = createRouteTable(routes, assemble);
+    },
+    call: createInnerCall({ table, facts, store }),
+    document: (events) =>
+      openApi().openApiDocument(table().app, table(), { version: BUILD.version, prefix: site.prefix, events }),
+  };
+}
 
 /** Who callers are and what is counted of them is known by features. */
 export interface HttpNeeds {
@@ -38,11 +55,13 @@ export interface HttpNeeds {
   admin: { countRequest: NonNullable<GateDeps["count"]> };
 }
 
+/** A server that has just started answers first whether it is well, and makes the rest of its routes after that. */
+const REST_MS = 150;
+
 /** Listens. @throws Problem when it cannot. */
-export function openHttp(core: CoreParts, { app }: Api, { accounts, engine, admin }: HttpNeeds) {
+export function openHttp(core: CoreParts, api: HttpApi, { accounts, engine, admin }: HttpNeeds) {
   const { config, clock, folder, log, store, facts, idempotency, metrics, site, streams } = core;
-  shapeAnswers(app, config.checkAnswers || !BUILD.compiled);
-  const table = createRouteTable(app);
+  const table = api.table();
   const authenticate = createAuthenticate({
     authRequired: config.authRequired,
     engineToken: core.keys.engineToken,
@@ -53,11 +72,23 @@ export function openHttp(core: CoreParts, { app }: Api, { accounts, engine, admi
   clearSpooled(folder.uploads);
   const bodies = createBodies(clock, folder.uploads);
   const gate = createGate({
-    ...{ app, table, config, log, store, facts, bodies, idempotency, metrics, authenticate, site },
+    ...{ table, config, log, store, facts, bodies, idempotency, metrics, authenticate, site },
     limits: createRateLimits(clock, config.rateLimit),
     count: admin.countRequest,
   });
-  const { url, stop } = listen({ gate, bodies, host: config.host, port: config.port, endStreams: streams.close });
+  const { url, stop: stopListening } = listen({
+    gate,
+    bodies,
+    host: config.host,
+    port: config.port,
+    endStreams: streams.close,
+  });
   core.listening.url = url;
+  const rest = setTimeout(() => table.entries, REST_MS);
+  rest.unref();
+  const stop = () => {
+    clearTimeout(rest);
+    return stopListening();
+  };
   return { url, gate, table, stop };
 }

@@ -16,7 +16,7 @@ import { pack } from "tar-stream";
 import { skep, temporaryFolder } from "../testing/command.ts";
 import { startServer, type TestServer } from "../testing/server.ts";
 
-setDefaultTimeout(120_000);
+setDefaultTimeout(300_000);
 
 const folder = temporaryFolder();
 const at = (...parts: string[]) => join(folder.path, ...parts);

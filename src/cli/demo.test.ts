@@ -7,7 +7,7 @@ import { dockerForTests, testImage } from "../testing/docker-image.ts";
 import { skepCommand } from "../testing/server.ts";
 import { preferred } from "./model-choice.ts";
 
-setDefaultTimeout(60_000);
+setDefaultTimeout(300_000);
 
 const docker = await dockerForTests(process.env);
 const folder = temporaryFolder();

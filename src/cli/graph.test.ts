@@ -6,7 +6,7 @@ import { skep } from "../testing/command.ts";
 import { skepCommand, startServer, type TestServer } from "../testing/server.ts";
 import { createSourceTree, SHOP, type SourceTree } from "../testing/source-tree.ts";
 
-setDefaultTimeout(120_000);
+setDefaultTimeout(300_000);
 let tree: SourceTree;
 beforeAll(() => {
   tree = createSourceTree(SHOP);

@@ -6,7 +6,7 @@ import { newId } from "../core/ids.ts";
 import { skep, temporaryFolder } from "../testing/command.ts";
 import { dockerForTests } from "../testing/docker-image.ts";
 
-setDefaultTimeout(60_000);
+setDefaultTimeout(300_000);
 
 const docker = await dockerForTests(process.env);
 const folder = temporaryFolder();

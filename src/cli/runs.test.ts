@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { skep, temporaryFolder } from "../testing/command.ts";
 import { skepCommand, startServer, type TestServer } from "../testing/server.ts";
 
-setDefaultTimeout(60_000);
+setDefaultTimeout(300_000);
 
 const PIPELINE = (id: string, steps: object[]) => ({ id, name: id, description: id, version: 1, steps });
 const SCRIPT = `version: 1

@@ -16,7 +16,7 @@ import { join, resolve } from "node:path";
 import { createPublisher, updateFileOf } from "../testing/update-manifests.ts";
 
 // It builds the next version: machines are busy with other things.
-setDefaultTimeout(120_000);
+setDefaultTimeout(300_000);
 
 const BINARY = process.env["SKEP_BINARY"];
 const PLATFORM = `${process.platform}-${process.arch}`;

@@ -92,8 +92,10 @@ export interface Engine {
   readonly betweenTurns: BetweenTurns;
   /** A session has ended: nothing of it waits for another turn. */
   release(sessionId: string): void;
+  /** Gives back to the queue what the last process was at. */
+  start(): void;
   /** Removes sandboxes that no execution owns, then takes up work. */
-  start(): Promise<void>;
+  resume(): Promise<void>;
   stop(): Promise<void>;
 }
 
@@ -108,6 +110,7 @@ export function createEngine(deps: EngineDeps): Engine {
   const ports = portsOf(deps, tokens, pool);
   const scheduler = createScheduler(ports, deps.limits, log);
   let timer: ReturnType<typeof setInterval> | undefined;
+  let stopped = false;
   const sweep = async (): Promise<void> => {
     try {
       const removed = await sandboxes.sweep((id) => scheduler.isActive(id) || pool.holds(id));
@@ -121,13 +124,16 @@ export function createEngine(deps: EngineDeps): Engine {
     scheduler,
     betweenTurns: createBetweenTurns(ports),
     release: pool.end,
-    async start() {
+    start: scheduler.reclaim,
+    async resume() {
       await sweep();
+      if (stopped) return;
       timer = setInterval(() => void sweep(), SWEEP_MS);
       scheduler.start();
       log.debug({ at: clock.now() }, "engine started");
     },
     async stop() {
+      stopped = true;
       clearInterval(timer);
       await scheduler.stop();
       await pool.close();

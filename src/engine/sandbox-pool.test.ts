@@ -15,7 +15,7 @@ import { EXEC } from "../testing/sandbox-fixture.ts";
 import type { Sandbox, SandboxDriver, SandboxSpec } from "./sandbox.ts";
 import { createSandboxPool, type SandboxPool } from "./sandbox-pool.ts";
 
-setDefaultTimeout(60_000);
+setDefaultTimeout(300_000);
 const signal = new AbortController().signal;
 
 describe("the pool of sandboxes", () => {

@@ -11,7 +11,9 @@ export interface SchedulerLimits {
 }
 
 export interface Scheduler {
-  /** Takes up what a dead process left, then begins. */
+  /** Gives back to the queue what a dead process was at. Before `start`. */
+  reclaim(): void;
+  /** Takes up work from now on. */
   start(): void;
   /** There may be work. */
   wake(): void;
@@ -41,11 +43,12 @@ export function createScheduler(ports: EnginePorts, limits: () => SchedulerLimit
   const active = new Map<string, Active>();
   let timer: ReturnType<typeof setInterval> | undefined;
   let waking = false;
-  let stopping = false;
+  /** Nothing is taken before it is started: what the last process left is still being cleared away. */
+  let isOn = false;
 
   function fill(): void {
     waking = false;
-    if (stopping) return;
+    if (!isOn) return;
     const { parallel, perAgent } = limits();
     const working = [...active.values()].filter(({ waits }) => waits === 0);
     const room = parallel - working.length;
@@ -81,7 +84,7 @@ export function createScheduler(ports: EnginePorts, limits: () => SchedulerLimit
     active.set(execution.id, entry);
   }
   function wake(): void {
-    if (waking || stopping) return;
+    if (waking || !isOn) return;
     waking = true;
     queueMicrotask(fill);
   }
@@ -90,8 +93,9 @@ export function createScheduler(ports: EnginePorts, limits: () => SchedulerLimit
     for (const id of ports.rows.orphans()) if (!active.has(id)) ports.rows.release(id, 0, null);
   }
   return {
+    reclaim: ports.rows.reclaim,
     start() {
-      ports.rows.reclaim();
+      isOn = true;
       timer = setInterval(() => {
         try {
           recover();
@@ -105,7 +109,7 @@ export function createScheduler(ports: EnginePorts, limits: () => SchedulerLimit
     wake,
     stopOne: (id, why) => active.get(id)?.stop.abort(new Stopped(why)),
     async stop() {
-      stopping = true;
+      isOn = false;
       clearInterval(timer);
       for (const { stop } of active.values()) stop.abort(new Stopped("shutdown"));
       await Promise.all([...active.values()].map(({ done }) => done));

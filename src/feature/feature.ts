@@ -3,7 +3,6 @@
  * Its `create` gets the parts of the server and the services of the features listed above it, and nothing else: two
  * features cannot need each other. Whatever it returns is carried out by the house (`app/compose.ts`).
  */
-import type { AnyElysia } from "elysia";
 import type { AddressGuard } from "../adapter/address-guard.ts";
 import type { DockerClient } from "../adapter/docker.ts";
 import type { Clock } from "../core/clock.ts";
@@ -23,6 +22,7 @@ import type { EventStreams } from "../http/event-stream.ts";
 import type { Idempotency } from "../http/idempotency.ts";
 import type { InnerCall } from "../http/inner-call.ts";
 import type { Metrics } from "../http/metrics.ts";
+import type { Routes } from "../http/route-table.ts";
 import type { Site } from "../http/site.ts";
 import type { Tickets } from "../http/tickets.ts";
 import type { Audit } from "../store/audit.ts";
@@ -118,8 +118,11 @@ export interface Prune {
 export interface Feature<Service = unknown> {
   /** What the features below it get under its name. */
   service?: Service;
-  /** `new Elysia({ name: "skep/<name>" }).use(base)…`, each route with its `access`. */
-  routes?: AnyElysia;
+  /**
+   * `() => new Elysia({ name: "skep/<name>" }).use(base)…`, each route with its `access`. Called once the server has
+   * started, or earlier by the first request that needs it; what probes ask of a starting server is given made.
+   */
+  routes?: Routes;
   /** Tools that agents may have: `toolsOf("notes", [createNoteTool(…)])`, or a source asked for each execution. */
   tools?: ToolSource;
   /** Reads what is attached to messages, for models. Undefined for ids that are not its own. */
@@ -133,8 +136,10 @@ export interface Feature<Service = unknown> {
   counts?(): Record<string, number>;
   /** Findings for `skep doctor` about this feature. */
   checks?(): Finding[] | Promise<Finding[]>;
-  /** The server listens: goes on with what the last process left. In the order of the list. */
+  /** The server listens, and counts as started when this is done. In the order of the list. */
   start?(): void | Promise<void>;
+  /** Soon after the start: goes on with what the last process left, where that takes time. `stop` may come meanwhile. */
+  resume?(): Promise<void>;
   /** Ends background work; the server still answers. In reverse order. */
   stop?(): void | Promise<void>;
   /** Lets go of what it holds (processes, connections), after the server has stopped. In reverse order. */

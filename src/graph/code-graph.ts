@@ -82,7 +82,10 @@ export class CodeGraph {
   readonly edges: EdgeColumns;
   /** Language of each file node, by row. */
   readonly languages: string[];
-  /** First edge found in each file by resolution: up to that of the next, the last one's up to the first BELONGS_TO. */
+  /**
+   * First edge that resolution found in each file. A file's edges end where the next file's begin; the last one's at
+   * the first BELONGS_TO.
+   */
   readonly found: Int32Array;
   communities: Community[] = [];
   processes: Process[] = [];
@@ -182,7 +185,10 @@ export class CodeGraph {
     return this.nameIndex;
   }
 
-  /** Makes what questions need, a part at each step, so that a question asked meanwhile waits for one step at most. */
+  /**
+   * Builds the indexes that questions need, one at each step, so that a question asked meanwhile waits for one step
+   * at most.
+   */
   *prepare(): Generator<void> {
     for (const part of [() => this.names(), () => this.outgoing(0), () => this.incoming(0)]) {
       if (this.nodeCount > 0) part();

@@ -1,4 +1,4 @@
-/** A column of whole numbers that grows: several times as fast as a list of numbers, and a half of its memory. */
+/** A growing column of integers: several times as fast as an array of numbers, in half the memory. */
 export class GrowingInts {
   length = 0;
   private values = new Int32Array(1_024);
@@ -17,7 +17,7 @@ export class GrowingInts {
     this.values[at]! += amount;
   }
 
-  /** What was pushed so far: a view, which the next push may leave behind. */
+  /** The numbers so far, as a view; a later push may no longer show in it. */
   get ints(): Int32Array {
     return this.values.subarray(0, this.length);
   }

@@ -23,7 +23,7 @@ export const SYMBOL_LABELS = [
 ] as const;
 export type SymbolLabel = (typeof SYMBOL_LABELS)[number];
 
-/** Labels of what refers to declarations and declares nothing itself: no name in the code means such a node. */
+/** Labels of nodes that refer to declarations and declare nothing: no name in the code means such a node. */
 export const REFERENCE_LABELS: ReadonlySet<string> = new Set<SymbolLabel>(["Decorator", "Import"]);
 
 /** Every node label; the last two are found by analysis, not declared. Order is part of the snapshot format. */
@@ -44,11 +44,11 @@ export const EDGE_TYPES = [
 ] as const;
 export type EdgeType = (typeof EDGE_TYPES)[number];
 
-/** Why a CALLS, IMPORTS, USES, EXTENDS or IMPLEMENTS edge is believed. Order is part of the snapshot format. */
+/** Which rule found a CALLS, IMPORTS, USES, EXTENDS or IMPLEMENTS edge. Order is part of the snapshot format. */
 export const REASONS = ["", "same_scope", "import", "receiver_type", "inheritance", "unique_name"] as const;
 export type Reason = (typeof REASONS)[number];
 
-/** How far an edge may be trusted, 0–1, by the rule that found it. */
+/** Confidence in an edge, 0–1, by the rule that found it. */
 export const CONFIDENCE: Record<Reason, number> = {
   "": 1,
   same_scope: 1,

@@ -1,6 +1,6 @@
 /**
- * Work in short steps: done at once by who cannot wait, or with pauses in which the process answers others. Both may
- * happen to the same work; it is done once.
+ * Work in short steps: done at once for a caller that cannot wait, or with pauses in which the process answers other
+ * calls. Both may be asked of the same work; it is done once.
  */
 
 import { takeTurns } from "../core/turns.ts";

@@ -1,6 +1,6 @@
 /**
- * Whether a path is of tests, examples or the like: product code does not call into it. What lies in `docs/` may be a
- * product's own code, and counts as such.
+ * Whether a path holds tests, examples or the like, which product code does not call. `docs/` may hold a product's
+ * own code and counts as product.
  */
 export function isTestPath(path: string): boolean {
   return TEST_PATH.test(path);

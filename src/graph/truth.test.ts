@@ -16,4 +16,4 @@ test("the graph has the calls that the compiler resolves, and no others", async 
     missed: [],
     wrong: [],
   });
-}, 120_000);
+}, 300_000);

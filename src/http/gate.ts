@@ -3,7 +3,6 @@
  * access and scopes, the caller's rate limit, the body, the credential once more, idempotency. Nothing of a request is
  * parsed and no handler runs before its caller is allowed to make it, and is still allowed when the body is there.
  */
-import type { AnyElysia } from "elysia";
 import type { Logger } from "pino";
 import type { Config } from "../core/config.ts";
 import { badRequest, forbidden, isProblem, Problem } from "../core/errors.ts";
@@ -27,7 +26,6 @@ import type { Site } from "./site.ts";
 import { standingOf } from "./standing.ts";
 
 export interface GateDeps {
-  app: AnyElysia;
   table: RouteTable;
   config: Config;
   log: Logger;
@@ -144,7 +142,7 @@ async function pass(
   try {
     standing.assertHolds();
     return await deps.store.runAs(standing, () =>
-      handled(deps, request, { ...inner, method, bytes: body.bytes, form: body.form }),
+      handled(deps, request, { ...inner, method, bytes: body.bytes, form: body.form }, route),
     );
   } finally {
     standing.end();
@@ -154,7 +152,7 @@ async function pass(
 
 /** What a GET answers, compressed where it may be. */
 async function reading(deps: GateDeps, request: Request, inner: Inner, route: RouteEntry): Promise<Response> {
-  const response = await handled(deps, request, inner);
+  const response = await handled(deps, request, inner, route);
   return compresses(route.path) ? compressed(response, request.headers.get("accept-encoding")) : response;
 }
 
@@ -170,16 +168,17 @@ interface Inner {
 
 /** Hands the request to the framework, unless its Idempotency-Key has an answer already. */
 async function handled(
-  { app, facts, idempotency }: GateDeps,
+  { facts, idempotency }: GateDeps,
   request: Request,
   { method, path, search, requestId, caller, bytes, form }: Inner,
+  route: RouteEntry,
 ): Promise<Response> {
   const pending = idempotency.begin(request, path, bytes, caller);
   if (pending instanceof Response) return pending;
   const inner = innerOf(request, { method, path, search, bytes });
   facts.set(inner, { caller, requestId, pending, rawBody: bytes, form: form ?? null });
   try {
-    return await app.handle(inner);
+    return await route.handle(inner);
   } finally {
     if (pending) idempotency.done(pending);
   }

@@ -2,7 +2,6 @@
  * An operation of this API, asked from within for somebody: the same rights, scopes, checks and answers as over the
  * socket, without one.
  */
-import type { AnyElysia } from "elysia";
 import { notFound, Problem } from "../core/errors.ts";
 import { newId } from "../core/ids.ts";
 import { LIMITS } from "../core/limits.ts";
@@ -27,14 +26,13 @@ export interface InnerRequest {
 export type InnerCall = (caller: Caller, request: InnerRequest) => Promise<Response>;
 
 export interface InnerCallDeps {
-  app: AnyElysia;
   /** Complete once every feature has been created. */
   table(): RouteTable;
   facts: WeakMap<Request, RequestFacts>;
   store: Pick<Store, "runAs">;
 }
 
-export function createInnerCall({ app, table, facts, store }: InnerCallDeps): InnerCall {
+export function createInnerCall({ table, facts, store }: InnerCallDeps): InnerCall {
   return async (caller, { method, path, query, body, signal }) => {
     // As the router will see it: a segment `..` is gone by then.
     const url = new URL(`http://skep.internal${path}`);
@@ -56,7 +54,7 @@ export function createInnerCall({ app, table, facts, store }: InnerCallDeps): In
     const standing = standingOf(caller);
     try {
       standing.assertHolds();
-      return await store.runAs(standing, () => app.handle(request));
+      return await store.runAs(standing, () => route.handle(request));
     } finally {
       standing.end();
     }

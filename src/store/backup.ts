@@ -72,6 +72,18 @@ export async function writeBackup(data: string, file: string, options: BackupOpt
   }
 }
 
+/** Content that a backup will hold, bytes; what changes meanwhile is not counted again. */
+export function bytesToPack(data: string, { withoutKeys }: Pick<BackupOptions, "withoutKeys">): number {
+  const sizeOf = (path: string): number => {
+    const stat = lstatSync(path, { throwIfNoEntry: false });
+    if (!stat?.isDirectory()) return stat?.isFile() ? stat.size : 0;
+    return readdirSync(path).reduce((sum, name) => sum + sizeOf(join(path, name)), 0);
+  };
+  return [DATABASE, ...PARTS]
+    .filter((part) => part !== KEYS || !withoutKeys)
+    .reduce((sum, part) => sum + sizeOf(join(data, part)), 0);
+}
+
 function scratchBeside(file: string): string {
   try {
     return mkdtempSync(join(dirname(resolve(file)), `.${basename(file)}-`));
@@ -105,6 +117,7 @@ async function packed(data: string, database: string, draft: string, options: Ba
     const label = { format: 1, version: BUILD.version, made_at: new Date().toISOString(), keys: report.keys };
     archive.entry({ name: LABEL, mode: 0o600 }, `${JSON.stringify(label)}\n`);
     await addFile(archive, database, DATABASE, report);
+    options.progress?.(report);
     for (const part of PARTS) {
       if (part === KEYS && options.withoutKeys) continue;
       await addTree(archive, join(data, part), part, (added) => {

@@ -1,6 +1,7 @@
 /**
  * One process per data folder. The lock is the kernel's, on the folder itself, so that there is no file by whose removal
- * it could be lost; it is freed when the process dies, however it dies.
+ * it could be lost; it is freed when the process dies, however it dies. A program that it was just starting when it was
+ * killed holds the folder open until it runs, so a lock that is held is asked for a little longer.
  */
 import { dlopen, FFIType, type Pointer, read } from "bun:ffi";
 import { closeSync, constants, openSync } from "node:fs";
@@ -15,10 +16,22 @@ const LIBRARIES: readonly [string, string?] = DARWIN
   : ["libc.so.6", `libc.musl-${process.arch === "x64" ? "x86_64" : "aarch64"}.so.1`];
 const ERRNO = DARWIN ? "__error" : "__errno_location";
 
-/** Takes the folder. @returns a function that gives it back. @throws Problem 409 `data_in_use`, 422 `bad_data_folder`. */
-export function lockDataFolder(folder: string): () => void {
+const PATIENCE_MS = 2_000;
+const WAIT_MS = 20;
+
+/**
+ * Takes the folder.
+ * @param patienceMs how long a lock that is held is waited for.
+ * @returns a function that gives it back.
+ * @throws Problem 409 `data_in_use`, 422 `bad_data_folder`.
+ */
+export function lockDataFolder(folder: string, patienceMs = PATIENCE_MS): () => void {
   const descriptor = openSync(folder, constants.O_RDONLY | constants.O_DIRECTORY);
-  const code = flock(descriptor);
+  let code = flock(descriptor);
+  for (let waited = 0; isHeld(code) && waited < patienceMs; waited += WAIT_MS) {
+    Bun.sleepSync(WAIT_MS);
+    code = flock(descriptor);
+  }
   let held = true;
   if (code === undefined)
     return () => {
@@ -26,7 +39,7 @@ export function lockDataFolder(folder: string): () => void {
       held = false;
     };
   closeSync(descriptor);
-  if (code === "EAGAIN" || code === "EWOULDBLOCK")
+  if (isHeld(code))
     throw new Problem(
       409,
       "data_in_use",
@@ -38,6 +51,8 @@ export function lockDataFolder(folder: string): () => void {
     `The file system of ${folder} cannot lock a folder (${code}). Put the data folder on a local disk.`,
   );
 }
+
+const isHeld = (code: string | undefined): boolean => code === "EAGAIN" || code === "EWOULDBLOCK";
 
 /** @returns the system's code when the lock was not had. */
 function flock(descriptor: number): string | undefined {

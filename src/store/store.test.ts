@@ -175,10 +175,17 @@ describe("store", () => {
     db.close();
   });
 
-  test("a second holder of the data folder is refused until the first lets go", () => {
+  test("a second holder of the data folder is refused until the first lets go", async () => {
     const unlock = lockDataFolder(folder);
-    expect(() => lockDataFolder(folder)).toThrow("Another skep");
+    expect(() => lockDataFolder(folder, 0)).toThrow("Another skep");
     unlock();
     lockDataFolder(folder)();
+    // What a killed server was starting holds the folder a moment longer.
+    const hold = `const { lockDataFolder } = await import("${import.meta.dir}/lock.ts");
+      lockDataFolder("${folder}"); console.log("held"); await Bun.sleep(300);`;
+    const holder = Bun.spawn([process.execPath, "-e", hold], { stdout: "pipe" });
+    await holder.stdout.getReader().read();
+    lockDataFolder(folder)();
+    expect(await holder.exited).toBe(0);
   });
 });

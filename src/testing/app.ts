@@ -15,6 +15,7 @@ export async function openTestApp(env: Record<string, string> = {}, options: App
   const data = mkdtempSync(join(tmpdir(), "skep-app-"));
   const fixed = { DATA: data, PORT: "0", SANDBOX: "process", LOG_LEVEL: "silent" };
   const app = await createApp(readConfig({ ...fixed, ...env }), options);
+  await app.resumed;
   return {
     ...app,
     async remove() {

@@ -73,6 +73,7 @@ export async function openRig({ pipelines, script, agents = {}, env = {}, ...opt
     async start() {
       running = true;
       await house.start();
+      await house.resume();
     },
     stop,
     /** Another process over the same folder. */
@@ -82,6 +83,7 @@ export async function openRig({ pipelines, script, agents = {}, env = {}, ...opt
       house = await openHouse(config, options);
       running = true;
       await house.start();
+      await house.resume();
     },
     create: (pipeline_id: string, task_description = "do it", more: Partial<RunCreate> = {}) =>
       house.services.runs.create({ pipeline_id, task_description, ...more }, LOCAL_ADMIN),

@@ -34,6 +34,8 @@ export interface ModelServer {
   requests: RecordedRequest[];
   /** Behaviours of the coming requests, in order; the last one is kept for all that follow. */
   next(...behaviours: Behaviour[]): void;
+  /** Chooses the behaviour by the request instead, from now on. */
+  answerBy(choose: (request: RecordedRequest) => Behaviour): void;
   /** What a path answers, whatever the method, e.g. `/v1/models`. */
   get(path: string, answer: unknown, status?: number): void;
   /** Requests whose streams are still open. */
@@ -112,10 +114,12 @@ export async function createModelServer(): Promise<ModelServer> {
   const requests: RecordedRequest[] = [];
   const gets = new Map<string, { answer: unknown; status: number }>();
   let line: Behaviour[] = [];
+  let choose: ((request: RecordedRequest) => Behaviour) | undefined;
   let open = 0;
 
   function answer(request: RecordedRequest, wire: Wire, response: ServerResponse): void {
-    const behaviour: Behaviour = (line.length > 1 ? line.shift() : line[0]) ?? reply({ text: "Hello." });
+    const inLine = () => (line.length > 1 ? line.shift() : line[0]) ?? reply({ text: "Hello." });
+    const behaviour = choose ? choose(request) : inLine();
     if (behaviour.kind === "redirect") {
       response.writeHead(307, { location: behaviour.location }).end();
       return;
@@ -154,6 +158,10 @@ export async function createModelServer(): Promise<ModelServer> {
     requests,
     next: (...behaviours) => {
       line = behaviours;
+      choose = undefined;
+    },
+    answerBy: (by) => {
+      choose = by;
     },
     get: (path, body, status = 200) => void gets.set(path, { answer: body, status }),
     open: () => open,

@@ -5,7 +5,7 @@ import { skepCommand } from "../testing/server.ts";
 import { createTextWork, type TextLimits } from "./client.ts";
 import { readableText } from "./page.ts";
 
-setDefaultTimeout(60_000);
+setDefaultTimeout(300_000);
 
 const bytes = (text: string) => new TextEncoder().encode(text);
 const opened: ReturnType<typeof createTextWork>[] = [];

@@ -11,7 +11,7 @@ import { skepCommand } from "../testing/server.ts";
 import type { ExtractedSection } from "./extract/model.ts";
 import { createExtractor, EXTRACTOR_LIMITS } from "./extractor.ts";
 
-setDefaultTimeout(120_000);
+setDefaultTimeout(300_000);
 
 const folder = mkdtempSync(join(tmpdir(), "skep-extract-"));
 const extractor = createExtractor(skepCommand("extract"));

@@ -65,7 +65,7 @@ describe("rules", () => {
       }),
       { seed: 7, numRuns: 150 },
     );
-  }, 120_000);
+  }, 300_000);
 
   test("a byte order mark before them is none of them", async () => {
     const { ours, byGit } = await listed({ ...tree, ".gitignore": "\ufeff*.log\n" });

@@ -190,5 +190,5 @@ describe.skipIf(!docker)("git in a container", () => {
     } finally {
       await fixture.end();
     }
-  }, 60_000);
+  }, 300_000);
 });

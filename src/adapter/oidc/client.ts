@@ -12,7 +12,7 @@ const TIMEOUT_SECONDS = 10;
 const DISCOVERY_KEPT_MS = 3_600_000;
 
 /** @param log receives why a sign-on failed; the browser shows only that it did. */
-export function openOidcClient(log: (why: string, detail: Record<string, unknown>) => void): OidcClient {
+export function openOidcClient(log: (why: string, detail: Record<string, unknown>) => void): Omit<OidcClient, "probe"> {
   const kept = new Map<string, { until: number; configuration: Promise<client.Configuration> }>();
 
   function configurationOf(settings: OidcSettings): Promise<client.Configuration> {

@@ -6,7 +6,7 @@ import { skep, temporaryFolder } from "../../testing/command.ts";
 import { skepCommand, startServer, type TestServer } from "../../testing/server.ts";
 import { openTerminal, type TestTerminal } from "../../testing/terminal.ts";
 
-setDefaultTimeout(60_000);
+setDefaultTimeout(300_000);
 
 const SCRIPT = `version: 1
 agents:

@@ -7,7 +7,7 @@ import { expectFixture } from "../../testing/fixture.ts";
 import { skepCommand, startServer, type TestServer } from "../../testing/server.ts";
 import { openTerminal, type TestTerminal } from "../../testing/terminal.ts";
 
-setDefaultTimeout(60_000);
+setDefaultTimeout(300_000);
 
 const PIPELINE = {
   id: "bell",

@@ -7,7 +7,7 @@ import { createModelServer, type ModelServer, reply } from "../../testing/model-
 import { skepCommand } from "../../testing/server.ts";
 import { openTerminal } from "../../testing/terminal.ts";
 
-setDefaultTimeout(60_000);
+setDefaultTimeout(300_000);
 
 const KEY = "sk-canary-0123456789abcdef";
 const tool = (name: string, input: Record<string, unknown>) =>

@@ -3,7 +3,7 @@ import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from "
 import { skep } from "../../testing/command.ts";
 import { skepCommand, startServer, type TestServer } from "../../testing/server.ts";
 
-setDefaultTimeout(60_000);
+setDefaultTimeout(300_000);
 let server: TestServer;
 beforeAll(async () => {
   server = await startServer();

@@ -4,7 +4,7 @@ import { type RunOptions, skep } from "../../testing/command.ts";
 import { skepCommand, startServer, type TestServer } from "../../testing/server.ts";
 import { openTerminal } from "../../testing/terminal.ts";
 
-setDefaultTimeout(60_000);
+setDefaultTimeout(300_000);
 
 let server: TestServer;
 beforeAll(async () => {

@@ -6,7 +6,7 @@ import { framesOf, framesUntil } from "../../testing/event-reader.ts";
 import { startServer, type TestServer } from "../../testing/server.ts";
 
 // For machines that are busy with other things: none of this waits for a clock.
-setDefaultTimeout(90_000);
+setDefaultTimeout(300_000);
 
 let host: CodeHostFake;
 let server: TestServer;

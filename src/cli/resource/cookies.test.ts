@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { skep, temporaryFolder } from "../../testing/command.ts";
 import { startServer, type TestServer } from "../../testing/server.ts";
 
-setDefaultTimeout(60_000);
+setDefaultTimeout(300_000);
 
 const folder = temporaryFolder();
 let server: TestServer;

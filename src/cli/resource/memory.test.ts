@@ -6,7 +6,7 @@ import { skep, temporaryFolder } from "../../testing/command.ts";
 import { skepCommand, startServer, type TestServer } from "../../testing/server.ts";
 import { openTerminal } from "../../testing/terminal.ts";
 
-setDefaultTimeout(60_000);
+setDefaultTimeout(300_000);
 
 let server: TestServer;
 const folder = temporaryFolder();

@@ -2,6 +2,7 @@
 import { basename, resolve } from "node:path";
 import { Problem } from "../../core/errors.ts";
 import { gitRoot } from "../git-folder.ts";
+import { readText } from "../read-input.ts";
 import type { Client } from "../server/client.ts";
 import { fieldLines, timeText } from "../terminal/table.ts";
 import { jobEnded } from "./jobs.ts";
@@ -90,6 +91,16 @@ export const projects: Resource = {
       options: [{ flags: "--no-wait", about: "do not wait for the end" }],
       run: (call) => fetchProject(call),
     },
+    {
+      name: "vision",
+      about: "show where a project is going, which its agents read, or say it",
+      on: "one",
+      options: [
+        { flags: "--set <file>", about: "take it from this file (Markdown); - is standard input" },
+        { flags: "--clear", about: "leave it empty" },
+      ],
+      run: (call) => vision(call),
+    },
     deleteVerb("delete a project with its clone and its branches", ({ item }) => `project ${item["name"]}`, {
       flags: "--force",
       about: "also with runs that were not merged",
@@ -130,6 +141,20 @@ function repositoryAt(text: string): string {
   const root = gitRoot(resolve(text));
   if (root === undefined) throw new Problem(422, "bad_usage", `${text} is not a git repository.`);
   return root;
+}
+
+async function vision({ client, item, path, flags }: Call) {
+  const file = flags["set"] as string | undefined;
+  if (file !== undefined && flags["clear"])
+    throw new Problem(422, "bad_usage", "Give --set FILE or --clear, not both.");
+  if (file === undefined && !flags["clear"]) {
+    const text = (item["vision"] as string | null) ?? "";
+    const shown = text || `${item["name"]} has no vision. Say it: skep projects vision ${item["name"]} --set FILE`;
+    return { json: { vision: item["vision"] }, text: shown };
+  }
+  const text = file === undefined ? null : (await readText(file)).trim() || null;
+  const project = await client.call<Item>("PUT", `${path}/vision`, { vision: text });
+  return { json: project, text: text ? `${project["name"]}: the vision is saved` : `${project["name"]}: no vision` };
 }
 
 async function fetchProject({ client, item, path, flags }: Call) {

@@ -9,7 +9,7 @@ import { startServer, type TestServer } from "../../testing/server.ts";
 import { RESOURCES } from "./list.ts";
 import { runs } from "./runs.ts";
 
-setDefaultTimeout(60_000);
+setDefaultTimeout(300_000);
 
 const folder = temporaryFolder();
 const repository = join(folder.path, "bell");

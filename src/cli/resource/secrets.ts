@@ -20,6 +20,11 @@ export const secrets: Resource = {
     { head: "TYPE", of: ({ secret_type }) => secret_type },
     { head: "VALUE", of: ({ masked_preview }) => masked_preview },
     { head: "GRANTED TO", of: ({ granted_agents }) => granted_agents.join(", ") || "nobody", shrinks: true },
+    {
+      head: "LAST USED",
+      of: ({ last_used_at, last_used_by }) => (last_used_at ? `${timeText(last_used_at)} by ${last_used_by}` : "never"),
+      shrinks: true,
+    },
     { head: "CHANGED", of: ({ updated_at }) => timeText(updated_at) },
     { head: "DESCRIPTION", of: ({ description }) => description, shrinks: true },
   ],

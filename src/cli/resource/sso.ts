@@ -48,6 +48,20 @@ export const sso: Resource = {
       options: OPTIONS,
       run: async ({ client, path, flags }) => shown(await client.call<Item>("PUT", path, await bodyFrom(flags))),
     },
+    {
+      name: "test",
+      about: "try a provider: its description, keys, redirect address and secret",
+      on: "one",
+      async run({ client, item }) {
+        const { slug, issuer, client_id, scopes } = item;
+        const tried = await client.call<Item>("POST", "/v1/auth/oidc/test", { slug, issuer, client_id, scopes });
+        const lines = (tried["findings"] as Item[]).flatMap(({ verdict, check, detail, remedy }) => [
+          `${String(verdict).padEnd(5)} ${check}: ${detail}`,
+          ...(remedy ? [`      ${remedy}`] : []),
+        ]);
+        return { json: tried, text: lines.join("\n"), code: tried["verdict"] === "fail" ? 1 : 0 };
+      },
+    },
     switchVerb("enable", "let users sign on through a provider", true),
     switchVerb("disable", "let nobody sign on through a provider", false),
     deleteVerb("delete a provider; accounts stay", ({ item }) => `sign-on through ${item["name"]}`),

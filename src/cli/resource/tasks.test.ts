@@ -6,7 +6,7 @@ import { skep, temporaryFolder } from "../../testing/command.ts";
 import { startServer, type TestServer } from "../../testing/server.ts";
 import { boardLines } from "./task-board.ts";
 
-setDefaultTimeout(60_000);
+setDefaultTimeout(300_000);
 
 const folder = temporaryFolder();
 const repository = join(folder.path, "bell");

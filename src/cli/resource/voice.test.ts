@@ -6,7 +6,7 @@ import { skep, temporaryFolder } from "../../testing/command.ts";
 import { startServer, type TestServer } from "../../testing/server.ts";
 import { type SpeechServer, startSpeechServer } from "../../testing/speech-server.ts";
 
-setDefaultTimeout(60_000);
+setDefaultTimeout(300_000);
 
 const folder = temporaryFolder();
 const inFolder = (name: string) => join(folder.path, name);

@@ -6,7 +6,7 @@ import { SELF_SIGNED } from "../../testing/certificate.ts";
 import { skep, temporaryFolder } from "../../testing/command.ts";
 import { startServer, type TestServer } from "../../testing/server.ts";
 
-setDefaultTimeout(60_000);
+setDefaultTimeout(300_000);
 
 const folder = temporaryFolder();
 const home = join(folder.path, "home");

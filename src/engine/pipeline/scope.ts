@@ -10,7 +10,7 @@ import {
 import { type PipelineGraph, pipelineGraph } from "./graph.ts";
 import type { RunRow, StepRow } from "./rows.ts";
 import { RunState } from "./run-state.ts";
-import { renderTemplate } from "./template.ts";
+import { asMarkdown, renderTemplate } from "./template.ts";
 
 export interface ItemScope {
   item: unknown;
@@ -46,7 +46,7 @@ export function renderInputs(
   item?: ItemScope,
 ): Record<string, unknown> {
   const scope = scopeOf(definition, state, item);
-  if (isApproval(step)) return { message: renderTemplate(step.approval.message, scope) };
+  if (isApproval(step)) return { message: renderTemplate(step.approval.message, scope, asMarkdown) };
   if (isCommand(step)) return commandInputs(step, scope);
   return { input: renderTemplate(step.input, scope), ...item };
 }

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test";
 import { LIMITS } from "../../core/limits.ts";
-import { parseTemplate, renderTemplate, soleVariable } from "./template.ts";
+import { asMarkdown, parseTemplate, renderTemplate, soleVariable } from "./template.ts";
 
 const scope = {
   task_description: "fix {{ inputs.secret }}",
@@ -20,6 +20,21 @@ describe("a template", () => {
   ])("%s gives %s", (template, expected) => {
     expect(renderTemplate(template, scope)).toBe(expected);
     expect(parseTemplate(template).problems).toEqual([]);
+  });
+
+  test("for people, lists and objects are lists of Markdown, and texts stay as they are", () => {
+    const tasks = [
+      { title: "One", files: ["a.ts", "b.ts"] },
+      { title: "Two\nlines", files: [] },
+    ];
+    expect(
+      renderTemplate("Tasks:\n{{ tasks }}\n{{ words }}{{ none }}", { tasks, words: "as **said**" }, asMarkdown),
+    ).toBe(
+      [
+        ...["Tasks:", "- **title**: One  ", "  **files**: ", "  - a.ts", "  - b.ts"],
+        ...["- **title**: Two", "  lines  ", "  **files**: ", "as **said**"],
+      ].join("\n"),
+    );
   });
 
   test("lists and objects become JSON", () => {

@@ -66,12 +66,30 @@ export function asText(value: unknown): string {
   return typeof value === "object" ? JSON.stringify(value, null, 2) : String(value);
 }
 
-/** The template with its variables put in, at most `LIMITS.textCharacters` long; what is cut off is counted in the text. */
-export function renderTemplate(template: string, scope: unknown): string {
+/** A value for people: as `asText`, but lists and objects as nested lists of Markdown. */
+export function asMarkdown(value: unknown, depth = 0): string {
+  if (typeof value !== "object" || value === null || depth > MARKDOWN_DEPTH) return asText(value);
+  if (Array.isArray(value)) return value.map((one) => `- ${indented(asMarkdown(one, depth + 1))}`).join("\n");
+  const parts = Object.entries(value).map(([name, one]) => {
+    const text = asMarkdown(one, depth + 1);
+    const nested = typeof one === "object" && one !== null && text !== "";
+    return `**${name}**: ${nested ? `\n${text}` : text}`;
+  });
+  // Two blanks at its end keep a line of its own.
+  return parts.join("  \n");
+}
+const MARKDOWN_DEPTH = 4;
+const indented = (text: string): string => text.replaceAll("\n", "\n  ");
+
+/**
+ * The template with its variables put in, at most `LIMITS.textCharacters` long; what is cut off is counted in the text.
+ * @param put how a value becomes text.
+ */
+export function renderTemplate(template: string, scope: unknown, put: (value: unknown) => string = asText): string {
   let out = "";
   let omitted = 0;
   for (const part of parseTemplate(template).parts) {
-    const text = part.kind === "text" ? part.text : asText(readPath(scope, part.path));
+    const text = part.kind === "text" ? part.text : put(readPath(scope, part.path));
     const room = LIMITS.textCharacters - out.length;
     out += text.slice(0, room);
     omitted += Math.max(0, text.length - room);

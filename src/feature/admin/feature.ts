@@ -33,13 +33,10 @@ export const admin = defineFeature("admin", (deps: Needs) => {
     makeImage: deps.engine.makeImage,
   });
   const pullImage = createPullImage({ docker, jobs: deps.jobs, pulled: watch.imageIsThere });
-  const routes = adminRoutes(deps.base, {
-    ...{ apiUsage, pullImage },
-    containers: createContainers({ ...deps, labels: LABELS }),
-  });
+  const containers = createContainers({ ...deps, labels: LABELS });
   return {
     service: { countRequest: apiUsage.count },
-    routes,
+    routes: () => adminRoutes(deps.base, { apiUsage, pullImage, containers }),
     jobs: [pullImage.definition],
     prunes: [
       { keep: "api_usage_days", run: apiUsage.prune },

@@ -44,7 +44,7 @@ export const agents = defineFeature("agents", (deps: Needs) => {
   });
   return {
     service: { ...agents, overrides },
-    routes: agentRoutes(base, agents, bodies).use(agentToolRoutes(base, agents, overrides)),
+    routes: () => agentRoutes(base, agents, bodies).use(agentToolRoutes(base, agents, overrides)),
     counts: () => ({ agents: agents.ids().length }),
     checks: () => [checkFiles("agents", agents.files())],
   };

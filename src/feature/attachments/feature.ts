@@ -18,7 +18,7 @@ export const attachments = defineFeature("attachments", (deps: Needs) => {
   const service = createAttachments({ ...deps, content, readText, settling: settling.wait });
   return {
     service,
-    routes: attachmentRoutes(deps.base, service),
+    routes: () => attachmentRoutes(deps.base, service),
     attachments: { bytes: service.bytes, text: service.text },
     jobs: [readText],
     duties: [{ name: "attachments", everyMs: SWEEP_MS, run: service.sweep }],

@@ -5,7 +5,7 @@ import { type Core, defineFeature } from "../feature.ts";
 import { auditRoutes } from "./routes.ts";
 
 export const audit = defineFeature("audit-log", ({ base, store }: Core) => ({
-  routes: auditRoutes(base, store),
+  routes: () => auditRoutes(base, store),
   prunes: [
     {
       keep: "audit_days",

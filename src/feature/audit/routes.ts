@@ -6,6 +6,7 @@ import { timestamp } from "../../core/clock.ts";
 import { invalidField } from "../../core/errors.ts";
 import type { Base } from "../../http/base.ts";
 import { listAnswer, listOf, PageQuery, pageOf } from "../../http/list.ts";
+import { idsSince, withTime } from "../../store/id-range.ts";
 import type { Store } from "../../store/store.ts";
 import { audit } from "../../store/tables/foundation.ts";
 
@@ -31,6 +32,7 @@ export function auditRoutes(base: Base, { db }: Store) {
     "/v1/admin/audit",
     ({ query }) => {
       const { action, actor, since } = query;
+      const from = since === undefined ? undefined : momentOf(since);
       const page = pageOf(query);
       const where = and(
         page.after === null ? undefined : lt(audit.id, page.after),
@@ -38,7 +40,7 @@ export function auditRoutes(base: Base, { db }: Store) {
           ? undefined
           : or(eq(audit.action, action), and(gte(audit.action, `${action}.`), lt(audit.action, `${action}/`))),
         actor === undefined ? undefined : eq(audit.actor, actor),
-        since === undefined ? undefined : gte(audit.at, momentOf(since)),
+        from === undefined ? undefined : and(gte(audit.at, from), withTime(idsSince("audit", "at"), from)),
       );
       const rows = db
         .select()

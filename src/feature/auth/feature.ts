@@ -12,6 +12,10 @@ export const accounts = defineFeature("accounts", (deps: Core) => {
 
 export const auth = defineFeature("auth", (deps: Core & { accounts: Auth; oidc: OidcService }) => {
   const { base, store, site, accounts, oidc } = deps;
-  const routes = authRoutes(base, { auth: accounts, store, site, providerLogout: oidc.signOn.logoutUrl });
-  return { routes: routes.use(apiKeyRoutes(base, { apiKeys: accounts.apiKeys, store })) };
+  return {
+    routes: () =>
+      authRoutes(base, { auth: accounts, store, site, providerLogout: oidc.signOn.logoutUrl }).use(
+        apiKeyRoutes(base, { apiKeys: accounts.apiKeys, store }),
+      ),
+  };
 });

@@ -135,7 +135,7 @@ export function openLostAccess(config: Pick<Config, "data">): LostAccess {
 /** The folder for itself, or beside a server of this very version: another's database must not be migrated under it. */
 function lockOrShare(root: string): () => void {
   try {
-    return lockDataFolder(root);
+    return lockDataFolder(root, 0);
   } catch (error) {
     if (!isProblem(error) || error.code !== "data_in_use" || !existsSync(databasePath(root))) throw error;
     const db = new Database(databasePath(root), { readonly: true });

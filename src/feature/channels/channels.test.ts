@@ -182,7 +182,7 @@ describe("a webhook", () => {
     await run(a);
     expect(await settled(a, id, "failed")).toMatchObject({ attempts: 1, error: "The receiver answered 404." });
     expect((await by(a, "GET", `${PATH}/${id}`)).body).toMatchObject({ last_error: "The receiver answered 404." });
-  }, 30_000);
+  }, 300_000);
 
   test("is not followed to another address", async () => {
     const { id } = await channel(a, { kind: "webhook", url: receiver.url });
@@ -251,7 +251,7 @@ describe("whose runs", () => {
     } finally {
       await own.remove();
     }
-  }, 30_000);
+  }, 300_000);
 });
 
 describe("ntfy", () => {

@@ -30,7 +30,7 @@ export const channels = defineFeature("channels", (deps: Needs) => {
   });
   const unsubscribe = bus.subscribe(NOTIFIED, deliveries.look);
   return {
-    routes: channelRoutes(base, service, deliveries),
+    routes: () => channelRoutes(base, service, deliveries),
     jobs: [deliveries.job],
     prunes: [{ keep: "jobs_days", run: deliveries.prune }],
     handOver: (from) => service.removeOf(from),

@@ -8,7 +8,7 @@ import { startServer, type TestServer } from "../../testing/server.ts";
 import type { Job } from "../jobs/model.ts";
 import type { ChatDetail, ChatSession } from "./model.ts";
 
-setDefaultTimeout(60_000);
+setDefaultTimeout(300_000);
 
 /** The second reply calls a tool, whose result it must keep. The first one is also what a summary and a title read. */
 const SCRIPT = `version: 1

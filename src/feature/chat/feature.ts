@@ -51,6 +51,6 @@ export const chat = defineFeature("chat", (deps: Needs) => {
   return {
     service: chats,
     jobs: [work.compact, work.title],
-    routes: chatRoutes(base, { chats, streams, lastEvent: eventLog.lastId }),
+    routes: () => chatRoutes(base, { chats, streams, lastEvent: eventLog.lastId }),
   };
 });

@@ -107,9 +107,10 @@ export const codehost = defineFeature(
     );
     const projectOf = (repository: string) => projectsOf(store, connection, repository)[0];
     return {
-      routes: codeHostRoutes(base, { connection, deliveries, projectOf })
-        .use(ruleRoutes(base, rules, attempt))
-        .use(runWorkRoutes(base, work)),
+      routes: () =>
+        codeHostRoutes(base, { connection, deliveries, projectOf })
+          .use(ruleRoutes(base, rules, attempt))
+          .use(runWorkRoutes(base, work)),
       jobs: [deliveryJob, syncJob as JobDefinition],
       prunes: [{ keep: KEPT_DAYS, run: deliveries.prune }],
       handOver: rules.handOver,

@@ -11,7 +11,7 @@ import type { Run } from "../runs/model.ts";
 import type { Task } from "../tasks/model.ts";
 import type { Delivery, WebhookAnswer } from "./model.ts";
 
-setDefaultTimeout(90_000);
+setDefaultTimeout(300_000);
 
 let host: CodeHostFake;
 let metered: MeteredServer;

@@ -16,7 +16,7 @@ import type { Task } from "../tasks/model.ts";
 import type { Delivery, Rule, RunOnHost, Trial, WebhookAnswer } from "./model.ts";
 
 // For machines that are busy with other things: none of this waits for a clock.
-setDefaultTimeout(90_000);
+setDefaultTimeout(300_000);
 
 let host: CodeHostFake;
 let metered: MeteredServer;

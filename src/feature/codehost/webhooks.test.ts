@@ -8,7 +8,7 @@ import type { Project } from "../projects/model.ts";
 import type { AppStatus, Delivery, HostRepository, WebhookAnswer } from "./model.ts";
 
 // For machines that are busy with other things: none of this waits for a clock.
-setDefaultTimeout(60_000);
+setDefaultTimeout(300_000);
 
 let host: CodeHostFake;
 let server: TestServer;

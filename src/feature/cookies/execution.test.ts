@@ -65,7 +65,7 @@ describe.skipIf(!docker)("granted cookies in a container", () => {
     expect(JSON.stringify(rig.events())).not.toContain(VALUE);
     const read = rig.store.sqlite.prepare("SELECT count(*) FROM audit WHERE action = 'cookies.read'").pluck().get();
     expect(read).toBe(1);
-  }, 120_000);
+  }, 300_000);
 });
 
 test("a process of this machine is given no cookies, and the activity says which it works without", async () => {

@@ -7,7 +7,7 @@ export const cookies = defineFeature("cookies", (deps: Core & { agents: Pick<Age
   const service = createCookies({ ...deps, agentExists: deps.agents.exists });
   return {
     service,
-    routes: cookieRoutes(deps.base, service),
+    routes: () => cookieRoutes(deps.base, service),
     handOver: (from) => service.removeOf(from),
   };
 });

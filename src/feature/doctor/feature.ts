@@ -3,5 +3,5 @@ import { type Core, defineFeature } from "../feature.ts";
 import { doctorRoutes } from "./routes.ts";
 
 export const doctor = defineFeature("doctor", ({ base, contributions }: Core) => ({
-  routes: doctorRoutes(base, contributions.checks),
+  routes: () => doctorRoutes(base, contributions.checks),
 }));

@@ -8,7 +8,7 @@ import { startServer, type TestServer } from "../../testing/server.ts";
 import { checkModels } from "../engine/checks.ts";
 import { checkFiles, type Finding, imageFinding } from "./model.ts";
 
-setDefaultTimeout(60_000);
+setDefaultTimeout(300_000);
 
 describe("findings about work", () => {
   const use = (state: Parameters<typeof checkModels>[0][number]["state"], by = "the settings") => ({

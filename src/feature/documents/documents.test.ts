@@ -16,7 +16,7 @@ import type { Job } from "../jobs/model.ts";
 import type { MemoryEntry } from "../memory/model.ts";
 import type { Document, DocumentHit, Section, TocEntry, TranscriptAccepted } from "./model.ts";
 
-setDefaultTimeout(120_000);
+setDefaultTimeout(300_000);
 
 const folder = mkdtempSync(join(tmpdir(), "skep-documents-"));
 let server: TestServer;

@@ -44,7 +44,7 @@ export const documents = defineFeature(
     });
     return {
       service,
-      routes: documentRoutes(base, service, transcripts),
+      routes: () => documentRoutes(base, service, transcripts),
       tools: documentTools(service),
       jobs: [ingest],
       handOver: service.handOver,

@@ -123,6 +123,7 @@ export const engine = defineFeature(
       }),
       checks: async () => [...modelFindings(deps), ...(await checkSandboxes(deps, sandbox))],
       start: engine.start,
+      resume: engine.resume,
       async stop() {
         unsubscribe();
         await engine.stop();

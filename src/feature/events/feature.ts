@@ -12,10 +12,11 @@ const FINE = [agentOutput, agentThinking, outputWithdrawn, toolCallStart, toolCa
 export const events = defineFeature(
   "events",
   ({ base, streams, tickets, eventLog, contributions, runs }: Core & { runs: Pick<RunsService, "views"> }) => ({
-    routes: eventRoutes(base, {
-      ...{ streams, tickets, log: eventLog, catalogue: contributions.events, assertRun: runs.views.rowFor },
-      fine: new Set(FINE.map(({ kind }) => kind)),
-    }),
+    routes: () =>
+      eventRoutes(base, {
+        ...{ streams, tickets, log: eventLog, catalogue: contributions.events, assertRun: runs.views.rowFor },
+        fine: new Set(FINE.map(({ kind }) => kind)),
+      }),
     handOver: eventLog.handOver,
     prunes: [{ keep: null, run: eventLog.prune }],
   }),

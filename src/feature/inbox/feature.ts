@@ -25,7 +25,7 @@ export const inbox = defineFeature(
     });
     return {
       service,
-      routes: inboxRoutes(base, service),
+      routes: () => inboxRoutes(base, service),
       tools: inboxTools({ inbox: service, hasReadOutside: memory.hasReadOutside }),
       handOver: service.removeOf,
       prunes: [{ keep: KEEP_DAYS, run: service.prune }],

@@ -8,7 +8,7 @@ import { type Answered, startServer, type TestServer } from "../../testing/serve
 import { createSourceTree, type SourceTree } from "../../testing/source-tree.ts";
 import * as model from "./model.ts";
 
-setDefaultTimeout(60_000);
+setDefaultTimeout(300_000);
 
 const FILES = 30;
 const CALLERS_A_FILE = 45;

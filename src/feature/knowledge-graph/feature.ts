@@ -58,7 +58,7 @@ export const knowledgeGraph = defineFeature(
     });
     return {
       service,
-      routes: knowledgeGraphRoutes(deps.base, service),
+      routes: () => knowledgeGraphRoutes(deps.base, service),
       tools: codeGraphTools(toolSchemas(true), service.toolText),
       jobs: [jobs.definition],
       stop: unsubscribe,

@@ -5,7 +5,7 @@ import { startServer, type TestServer } from "../../testing/server.ts";
 import { createSourceTree, manyFiles, SHOP, type SourceTree } from "../../testing/source-tree.ts";
 import type { GraphStatus, IndexJob } from "./model.ts";
 
-setDefaultTimeout(60_000);
+setDefaultTimeout(300_000);
 const ENV = { ALLOW_LOCAL_REPOSITORIES: "true" };
 let server: TestServer;
 let shop: SourceTree;

@@ -9,7 +9,7 @@ import { skepCommand } from "../../testing/server.ts";
 import { createSourceTree, SHOP, type SourceTree } from "../../testing/source-tree.ts";
 import { createKnowledgeGraph, type KnowledgeGraph } from "./service.ts";
 
-setDefaultTimeout(60_000);
+setDefaultTimeout(300_000);
 const left: (() => unknown)[] = [];
 afterEach(async () => {
   for (const remove of left.splice(0).reverse()) await remove();

@@ -14,5 +14,5 @@ export const lifecycle = defineFeature("lifecycle", (deps: Core & { sessions: Pi
       return new Map((rows ?? []).map(({ id, labels }) => [labels[LABELS.session] ?? "", id]));
     },
   });
-  return { routes: lifecycleRoutes(base, service) };
+  return { routes: () => lifecycleRoutes(base, service) };
 });

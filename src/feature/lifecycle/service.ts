@@ -81,7 +81,10 @@ export function createLifecycle({ store, live, containers }: LifecycleDeps): Lif
       };
       also("agent_id = @agent", "agent", agent_id);
       also("kind = @kind", "kind", kind);
-      also("at >= @since", "since", since === undefined ? undefined : timestamp(timeOf(since, "since")));
+      // Events stand in the order of their times: below the latest that is too old there is nothing to read.
+      const older = `SELECT id FROM events WHERE ${where[0]} AND at < @since ORDER BY id DESC LIMIT 1`;
+      const from = since === undefined ? undefined : timestamp(timeOf(since, "since"));
+      also(`at >= @since AND id > coalesce((${older}), 0)`, "since", from);
       also("id < @before", "before", numberAfter(page));
       if (!caller.admin) also("(user_id IS NULL OR user_id = @user)", "user", caller.userId ?? "");
       const rows = store.sqlite

@@ -19,7 +19,7 @@ export const mcpServer = defineFeature("mcpServer", ({ base, log, keys, contribu
     call: (caller, request) => contributions.call(caller, request),
   });
   const endpoint = createEndpoint(build, (err) => log.debug({ err }, "a request of an MCP client was refused"));
-  return { routes: mcpServerRoutes(base, endpoint), stop: endpoint.close };
+  return { routes: () => mcpServerRoutes(base, endpoint), stop: endpoint.close };
 });
 
 /** The four questions to a project's code graph, answered in the words that agents read. */

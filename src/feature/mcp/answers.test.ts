@@ -9,7 +9,7 @@ import { mcpServerWhen } from "../../testing/mcp/wait.ts";
 import { startServer, type TestServer } from "../../testing/server.ts";
 import type { McpServer } from "./model.ts";
 
-setDefaultTimeout(60_000);
+setDefaultTimeout(300_000);
 const call = (tool: string, input: object = {}) => ({ tool_calls: [{ tool, input }] });
 const done = call("complete", { outputs: "{{ outputs }}", summary: "done" });
 /** What the scripted agent of this name does, one call a reply. */

@@ -74,18 +74,21 @@ export const mcp = defineFeature(
         ...{ ...values.open(row.sealed_env), ...values.open(row.sealed_headers) },
         oauth_client_secret: values.secretOf(row.sealed_oauth),
       });
+    const stopped = new AbortController();
     return {
       service,
-      routes: mcpRoutes(base, service, logs).use(loginRoutes(base, { logins, site: deps.site, clientMetadata })),
+      routes: () => mcpRoutes(base, service, logs).use(loginRoutes(base, { logins, site: deps.site, clientMetadata })),
       tools: mcpTools(connections, deps.text),
       counts: () => ({ mcp_servers: rows.all().length, mcp_tools: connections.tools().length }),
-      async start() {
+      async resume() {
         await sweepServerProcesses(instanceId);
         if (deps.docker) await sweepServerContainers({ docker: deps.docker, instanceId }).catch(() => {});
+        if (stopped.signal.aborted) return;
         connections.start();
         log.debug({ sandbox: config.sandbox }, "tool servers are being started");
       },
       async stop() {
+        stopped.abort();
         await connections.stop();
         await containers?.networks.close();
       },

@@ -9,7 +9,7 @@ import { startWebServer, type WebServer, type WebServerOptions } from "../../tes
 import { startServer, type TestServer } from "../../testing/server.ts";
 import type { McpServer } from "./model.ts";
 
-setDefaultTimeout(60_000);
+setDefaultTimeout(300_000);
 const folder = mkdtempSync(join(tmpdir(), "skep-mcp-web-"));
 let server: TestServer;
 const started: WebServer[] = [];

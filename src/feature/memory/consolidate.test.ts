@@ -10,7 +10,7 @@ import { startServer, type TestServer } from "../../testing/server.ts";
 import type { Job } from "../jobs/model.ts";
 import type { Contradiction, MemoryEntry, TakenBack } from "./model.ts";
 
-setDefaultTimeout(60_000);
+setDefaultTimeout(300_000);
 let server: TestServer;
 let admin: Account;
 let a: Account;

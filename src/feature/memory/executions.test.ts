@@ -3,7 +3,7 @@ import { afterAll, describe, expect, setDefaultTimeout, test } from "bun:test";
 import { LOCAL_ADMIN } from "../../http/caller.ts";
 import { createRigs, type Rig } from "../../testing/engine-rig.ts";
 
-setDefaultTimeout(60_000);
+setDefaultTimeout(300_000);
 const rigs = createRigs();
 afterAll(rigs.close);
 

@@ -81,9 +81,10 @@ export const memory = defineFeature(
         consolidateDue: consolidation.due,
         embedDue: meaning.due,
       },
-      routes: memoryRoutes(base, service, scores)
-        .use(executionMemoryRoutes(base, executions))
-        .use(tidyingRoutes(base, contradictions, consolidation)),
+      routes: () =>
+        memoryRoutes(base, service, scores)
+          .use(executionMemoryRoutes(base, executions))
+          .use(tidyingRoutes(base, contradictions, consolidation)),
       jobs: [consolidation.job, meaning.job],
       tools: memoryTools({ memory: service, executions, recalls, search, scores, isAdmin }),
       handOver: service.removeOf,

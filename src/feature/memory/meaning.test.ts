@@ -4,7 +4,7 @@ import { startServer, type TestServer } from "../../testing/server.ts";
 import type { MemoryHit } from "./model.ts";
 import { fused } from "./search.ts";
 
-setDefaultTimeout(60_000);
+setDefaultTimeout(300_000);
 
 const CONCEPTS = [/dog|hound|puppy/g, /car|automobile|vehicle/g, /port|listen/g, /./g];
 let asked: { model: string; input: string[] }[] = [];

@@ -64,6 +64,34 @@ export type OidcCreate = Static<typeof OidcCreate>;
 export const OidcUpdate = t.Partial(t.Object(fields));
 export type OidcUpdate = Static<typeof OidcUpdate>;
 
+/** What stands in a form: tried without being kept. */
+export const OidcTest = t.Object({
+  slug: t.String({ pattern: SLUG.source, description: "Part of the redirect address." }),
+  issuer: fields.issuer,
+  client_id: fields.client_id,
+  client_secret: t.Optional(
+    t.Union([t.String({ minLength: 1, maxLength: 4_096 }), t.Null()], {
+      description: "Without it the kept one of this slug is tried, where the issuer is the same.",
+    }),
+  ),
+  scopes: t.Optional(fields.scopes),
+});
+export type OidcTest = Static<typeof OidcTest>;
+
+const Verdict = t.Union([t.Literal("ok"), t.Literal("warn"), t.Literal("fail")]);
+export const OidcTestResult = t.Object({
+  verdict: Verdict,
+  redirect_uri: t.Union([t.String(), t.Null()], { description: "To register at the provider." }),
+  findings: t.Array(
+    t.Object({
+      check: t.String({ description: "discovery, keys, redirect, secret or scopes." }),
+      verdict: Verdict,
+      detail: t.String(),
+      remedy: t.Union([t.String(), t.Null()]),
+    }),
+  ),
+});
+
 export const CallbackBody = t.Object({
   code: t.Optional(t.String({ maxLength: 4_096 })),
   state: t.String({ minLength: 1, maxLength: 256 }),

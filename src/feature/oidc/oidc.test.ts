@@ -108,6 +108,40 @@ describe("single sign-on with a real provider", () => {
     expect((await server.request("GET", "/v1/auth/me", { headers })).status).toBe(401);
   });
 
+  test("what a form holds is tried before it is kept: each thing that is wrong is named, with its remedy", async () => {
+    const given = { slug: "house", issuer: provider.issuer, client_id: CLIENT.client_id };
+    const tried = async (body: Record<string, unknown>) => {
+      const { status, body: answer } = await server.request<{
+        verdict: string;
+        redirect_uri: string;
+        findings: { check: string; verdict: string; remedy: string | null }[];
+      }>("POST", "/v1/auth/oidc/test", { token: admin.token, body: { ...given, ...body } });
+      expect([status, JSON.stringify(answer).includes(CLIENT.client_secret)]).toEqual([200, false]);
+      const failed = answer.findings.filter(({ verdict }) => verdict === "fail");
+      for (const { remedy } of failed) expect(remedy).not.toBeNull();
+      return { ...answer, failed: failed.map(({ check }) => check) };
+    };
+    // The kept secret serves the same issuer.
+    const good = await tried({});
+    expect(good).toMatchObject({
+      verdict: "ok",
+      redirect_uri: `${server.url}/v1/auth/oidc/house/callback`,
+      findings: ["discovery", "keys", "redirect", "secret", "scopes"].map((check) => ({ check, verdict: "ok" })),
+    });
+    expect((await tried({ client_secret: "another-secret-of-forty-characters-or-so" })).failed).toEqual(["secret"]);
+    expect((await tried({ client_id: "nobody", client_secret: "x" })).failed).toEqual(["redirect", "secret"]);
+    const elsewhere = await tried({ slug: "unregistered", client_secret: CLIENT.client_secret });
+    expect(elsewhere.failed).toEqual(["redirect"]);
+    expect((await tried({ scopes: ["openid", "unheard-of"] })).findings.at(-1)).toMatchObject({ verdict: "warn" });
+    // The kept secret goes to no other issuer, and an address that is none is refused.
+    const { hostname, port } = new URL(provider.issuer);
+    expect((await tried({ issuer: `http://localhost:${port}` })).failed).toEqual(["discovery"]);
+    expect((await tried({ issuer: `http://${hostname}:9` })).failed).toEqual(["discovery"]);
+    const refused = { ...given, issuer: "http://169.254.169.254/" };
+    const answer = await server.request("POST", "/v1/auth/oidc/test", { token: admin.token, body: refused });
+    expect(answer.status).toBe(422);
+  });
+
   test("settings are checked: issuer, domains, values; a new issuer drops the secret", async () => {
     const put = (body: unknown) => server.request("PUT", "/v1/auth/oidc/house", { token: admin.token, body });
     for (const body of [

@@ -1,5 +1,6 @@
 /** The configured providers. The client's secret is sealed, never answered, and never sent to another issuer. */
 import { asc, eq } from "drizzle-orm";
+import type { OidcSettings } from "../../adapter/oidc.ts";
 import { type Clock, timestamp } from "../../core/clock.ts";
 import { isLoopback } from "../../core/config.ts";
 import { conflict, invalidField, notFound } from "../../core/errors.ts";
@@ -9,7 +10,7 @@ import { actorOf, type Caller } from "../../http/caller.ts";
 import type { Audit } from "../../store/audit.ts";
 import type { Store } from "../../store/store.ts";
 import { oidcProviders } from "../../store/tables/accounts.ts";
-import type { OidcCreate, OidcUpdate } from "./model.ts";
+import type { OidcCreate, OidcTest, OidcUpdate } from "./model.ts";
 
 export type ProviderRow = typeof oidcProviders.$inferSelect;
 
@@ -24,6 +25,8 @@ export interface OidcProviders {
   update(slug: string, input: OidcUpdate, caller: Caller): ProviderRow;
   remove(slug: string, caller: Caller): void;
   clientSecret(row: ProviderRow): string | undefined;
+  /** What a form holds, as a sign-on would use it. @throws Problem 422. */
+  draft(input: OidcTest): OidcSettings & { scopes: readonly string[] };
 }
 
 const DEFAULT_SCOPES = ["openid", "email", "profile"];
@@ -47,6 +50,9 @@ export function createOidcProviders({
   };
   const record = (action: string, caller: Caller, slug: string, fields: string[] = []) =>
     audit({ action, actor: actorOf(caller), subject: slug, address: caller.address, data: { fields } });
+
+  const clientSecret = (row: ProviderRow) =>
+    row.client_secret_sealed === null ? undefined : sealer.open(row.client_secret_sealed);
 
   return {
     find,
@@ -102,16 +108,30 @@ export function createOidcProviders({
         record("oidc_provider.deleted", caller, slug);
       });
     },
-    clientSecret: (row) => (row.client_secret_sealed === null ? undefined : sealer.open(row.client_secret_sealed)),
+    clientSecret,
+    draft({ slug, issuer, client_id, client_secret, scopes = DEFAULT_SCOPES }) {
+      assertIssuer(issuer);
+      const row = db.select().from(oidcProviders).where(eq(oidcProviders.slug, slug)).get();
+      // A kept secret is sent to no other issuer.
+      const kept = row?.issuer === issuer ? clientSecret(row) : undefined;
+      return {
+        ...{ issuer, clientId: client_id, scopes: [...new Set(["openid", ...scopes])] },
+        clientSecret: client_secret === undefined ? kept : (client_secret ?? undefined),
+      };
+    },
   };
+}
+
+function assertIssuer(text: string): void {
+  const issuer = URL.canParse(text) ? new URL(text) : undefined;
+  const safe = issuer?.protocol === "https:" || (issuer?.protocol === "http:" && isLoopback(issuer.hostname));
+  if (!issuer || !safe || issuer.username || issuer.hash || issuer.search)
+    throw invalidField("/issuer", "An issuer is an https address, or http on loopback, without query");
 }
 
 /** The same row in normal form. @throws Problem 422. */
 function checked(row: ProviderRow): ProviderRow {
-  const issuer = URL.canParse(row.issuer) ? new URL(row.issuer) : undefined;
-  const safe = issuer?.protocol === "https:" || (issuer?.protocol === "http:" && isLoopback(issuer.hostname));
-  if (!issuer || !safe || issuer.username || issuer.hash || issuer.search)
-    throw invalidField("/issuer", "An issuer is an https address, or http on loopback, without query");
+  assertIssuer(row.issuer);
   const allowed_domains = [...new Set(row.allowed_domains.map((domain) => domain.toLowerCase()))];
   if (row.auto_create && allowed_domains.length === 0)
     throw invalidField("/allowed_domains", "auto_create needs the domains whose addresses may get an account, or *");

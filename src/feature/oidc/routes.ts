@@ -1,6 +1,7 @@
 /** /v1/auth/oidc: providers for administrators, buttons for everybody, and the way there and back. */
 import { Type as t } from "@sinclair/typebox";
 import { Elysia } from "elysia";
+import type { OidcClient } from "../../adapter/oidc.ts";
 import { isProblem } from "../../core/errors.ts";
 import { LIMITS } from "../../core/limits.ts";
 import type { Base } from "../../http/base.ts";
@@ -8,7 +9,7 @@ import type { Caller } from "../../http/caller.ts";
 import { cookieOf, SESSION_COOKIE } from "../../http/cookies.ts";
 import type { Site } from "../../http/site.ts";
 import { SignedIn } from "../auth/model.ts";
-import { CallbackBody, OidcButton, OidcCreate, OidcProvider, OidcUpdate } from "./model.ts";
+import { CallbackBody, OidcButton, OidcCreate, OidcProvider, OidcTest, OidcTestResult, OidcUpdate } from "./model.ts";
 import type { OidcProviders, ProviderRow } from "./providers.ts";
 import type { Arrived, SignOn } from "./sign-on.ts";
 
@@ -30,11 +31,12 @@ type Open = (
 export interface OidcRouteDeps {
   providers: OidcProviders;
   signOn: SignOn;
+  probe: OidcClient["probe"];
   site: Site;
   open: Open;
 }
 
-export function oidcRoutes(base: Base, { providers, signOn, site, open }: OidcRouteDeps) {
+export function oidcRoutes(base: Base, { providers, signOn, probe, site, open }: OidcRouteDeps) {
   const redirectUri = (slug: string, request: Request) => `${site.base(request)}${PATH}/${slug}/callback`;
   const present = (row: ProviderRow, request: Request): OidcProvider => {
     const { client_secret_sealed, ...shown } = row;
@@ -112,6 +114,25 @@ export function oidcRoutes(base: Base, { providers, signOn, site, open }: OidcRo
         body: OidcCreate,
         response: { 201: OidcProvider },
         detail: { tags, summary: "Add a sign-on provider" },
+      },
+    )
+    .post(
+      `${PATH}/test`,
+      async ({ body, request }) => {
+        const { scopes, ...settings } = providers.draft(body);
+        const redirect_uri = quietly(() => redirectUri(body.slug, request));
+        const findings = await probe(settings, { redirectUri: redirect_uri, scopes });
+        const has = (verdict: string) => findings.some((finding) => finding.verdict === verdict);
+        return { verdict: has("fail") ? "fail" : has("warn") ? "warn" : "ok", redirect_uri, findings };
+      },
+      {
+        access: "admin",
+        body: OidcTest,
+        response: { 200: OidcTestResult },
+        detail: {
+          tags,
+          summary: "Try a sign-on provider before it is kept: discovery, keys, redirect address, secret",
+        },
       },
     )
     .get(`${PATH}/:slug`, ({ params, request }) => present(providers.find(params.slug), request), {

@@ -20,5 +20,9 @@ export type OidcService = ReturnType<typeof createOidc>;
 
 export function createOidc(deps: OidcDeps) {
   const providers = createOidcProviders(deps);
-  return { providers, signOn: createSignOn({ ...deps, providers }) };
+  return {
+    providers,
+    probe: deps.client.probe,
+    signOn: createSignOn({ ...deps, providers }),
+  };
 }

@@ -59,7 +59,7 @@ export const onboarding = defineFeature(
     });
     return {
       service: onboardings,
-      routes: onboardingRoutes(base, { onboardings, streams, lastEvent: eventLog.lastId }),
+      routes: () => onboardingRoutes(base, { onboardings, streams, lastEvent: eventLog.lastId }),
       tools: onboardingTools(progress),
       prunes: [{ keep: "onboarding_days", run: onboardings.prune }],
     };

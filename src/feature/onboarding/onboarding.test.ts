@@ -9,7 +9,7 @@ import type { Task } from "../tasks/model.ts";
 import type { OnboardingDetail, OnboardingSession } from "./model.ts";
 
 // An onboarding through all phases is sixteen replies of a model, each with a sandbox: on a busy machine that takes its time.
-setDefaultTimeout(60_000);
+setDefaultTimeout(300_000);
 
 const folder = mkdtempSync(join(tmpdir(), "skep-onboarding-"));
 const script = join(folder, "script.json");

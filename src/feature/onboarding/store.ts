@@ -47,6 +47,7 @@ export function createOnboardingStore({ db }: Store): OnboardingStore {
       return joined()
         .where(
           and(
+            eq(sessions.kind, "onboarding"),
             owner === null ? isNull(sessions.user_id) : eq(sessions.user_id, owner),
             status && eq(onboardings.status, status),
             id === undefined ? undefined : sql`(${sessions.last_activity_at}, ${sessions.id}) < (${at}, ${id})`,

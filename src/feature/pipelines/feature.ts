@@ -22,7 +22,7 @@ export const pipelines = defineFeature("pipelines", ({ base, store, audit, team,
   });
   return {
     service,
-    routes: pipelineRoutes(base, service, pipelineJsonSchema),
+    routes: () => pipelineRoutes(base, service, pipelineJsonSchema),
     counts: () => ({ pipelines: service.ids().length }),
     checks: () => [checkFiles("pipelines", service.files())],
   };

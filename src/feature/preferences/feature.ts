@@ -3,5 +3,5 @@ import { preferenceRoutes } from "./routes.ts";
 import { createPreferences } from "./service.ts";
 
 export const preferences = defineFeature("preferences", ({ base, store, clock }: Core) => ({
-  routes: preferenceRoutes(base, createPreferences({ store, clock })),
+  routes: () => preferenceRoutes(base, createPreferences({ store, clock })),
 }));

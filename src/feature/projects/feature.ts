@@ -63,7 +63,7 @@ export const projects = defineFeature(
         /** Undefined when there is none. */
         find: (id: string) => (service.exists(id) ? service.get(id) : undefined),
       },
-      routes: projectRoutes(base, service, updates),
+      routes: () => projectRoutes(base, service, updates),
       counts: () => ({ projects: service.count() }),
       start: service.recover,
       jobs: [clones.definition, updates.definition],

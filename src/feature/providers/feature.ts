@@ -48,7 +48,7 @@ export const providers = defineFeature("providers", (deps: Needs) => {
   const test = createTestConnection({ ...own, keys, saw: service.saw });
   return {
     service: { catalogue, keys, called: watch.called, anyConfigured: service.anyConfigured, stateOf: service.stateOf },
-    routes: providerRoutes(base, { providers: service, userKeys, test }),
+    routes: () => providerRoutes(base, { providers: service, userKeys, test }),
     /** A deleted user's keys go with the user, never to an heir. */
     handOver(from) {
       store.write(({ db }) => db.delete(userProviderKeys).where(eq(userProviderKeys.user_id, from)).run());

@@ -61,7 +61,7 @@ export const pulse = defineFeature(
     });
     return {
       service: { ...service, due: ticks.due, replan: ticks.replan },
-      routes: pulseRoutes(base, service),
+      routes: () => pulseRoutes(base, service),
       tools: pulseTools(rows),
       duties: [
         {

@@ -9,7 +9,7 @@ import { framesOf, framesUntil } from "../../testing/event-reader.ts";
 import { startServer, type TestServer } from "../../testing/server.ts";
 import type { PulseRoutine, PulseTick, TimelineTick } from "./model.ts";
 
-setDefaultTimeout(60_000);
+setDefaultTimeout(300_000);
 
 const LOOK = { name: "Look", instructions: "Look around", schedule: "0 9 * * mon-fri", timezone: "Europe/Berlin" };
 const ROUTES = "/v1/pulse-routines";

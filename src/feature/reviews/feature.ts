@@ -25,7 +25,7 @@ export const reviews = defineFeature(
     const comments = createComments({ store, clock, views, runs, fileOf: merging.file, mask: masking.text });
     return {
       service: { ...merging, comments },
-      routes: mergeRoutes(base, merging).use(commentRoutes(base, comments)),
+      routes: () => mergeRoutes(base, merging).use(commentRoutes(base, comments)),
       jobs: [merging.mergeJob],
       stop: merging.stop,
     };

@@ -81,11 +81,13 @@ export function eachOnItsOwn<T extends { run_id: string }>(items: T[], act: (ite
   });
 }
 
-const names = (steps: readonly string[]) => (steps.length > 0 ? steps.join(", ") : "the end of the run");
-const goOn = (steps: string[]): Effect => ({ outcome: "go_on", steps, says: `Goes on with ${names(steps)}.` });
-const goTo = (step: string): Effect => ({ outcome: "go_to", steps: [step], says: `Goes to ${step}.` });
-
 function effectsOf(definition: PipelineDefinition, step: PipelineStep): { yes: Effect; no: Effect } {
+  const nameOf = (id: string) => definition.steps.find((one) => one.id === id)?.name ?? id;
+  const goOn = (steps: string[]): Effect => {
+    const names = steps.length > 0 ? steps.map(nameOf).join(", ") : "the end of the run";
+    return { outcome: "go_on", steps, says: `Goes on with ${names}.` };
+  };
+  const goTo = (id: string): Effect => ({ outcome: "go_to", steps: [id], says: `Goes to ${nameOf(id)}.` });
   const next = definition.steps.flatMap(({ id }, at) => (needsOf(definition, at).includes(step.id) ? [id] : []));
   const route = "route" in step ? step.route : undefined;
   const routed = route?.on === "approved" ? route.to : {};

@@ -47,4 +47,4 @@ test("kill -9 in the middle of a command: it is run again, what succeeded is not
     ["long", 1, "succeeded", "command"],
     ["last", 1, "succeeded", "command"],
   ]);
-}, 60_000);
+}, 300_000);

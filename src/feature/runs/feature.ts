@@ -74,9 +74,10 @@ export const runs = defineFeature(
     const service: RunsService = { ...runs, rows, views };
     return {
       service,
-      routes: runRoutes(deps.base, { runs, views, agents }).use(
-        steeringRoutes(deps.base, { runs, views, rows, approvals: createApprovals({ rows, runs }) }),
-      ),
+      routes: () =>
+        runRoutes(deps.base, { runs, views, agents }).use(
+          steeringRoutes(deps.base, { runs, views, rows, approvals: createApprovals({ rows, runs }) }),
+        ),
       tools: toolsOf("run-history", [historyTool(views)]),
       counts: () => ({
         active_runs: rows.countLive(),

@@ -6,10 +6,10 @@ import type { ListedRun, RunStore } from "./store.ts";
 /** Runs whose progress is kept; a few hundred bytes each. */
 const MOST = 2_000;
 
-type Shown = Pick<ListedRun, "id" | "status" | "finished_at">;
+type Shown = Pick<ListedRun, "id" | "status" | "finished_at" | "definition_id">;
 
 /** @returns by run. */
-export function createProgress(store: Pick<RunStore, "definitionsOf" | "progressRows">) {
+export function createProgress(store: Pick<RunStore, "definition" | "progressRows">) {
   const kept = new Map<string, { ended: string; progress: Progress }>();
   const keep = ({ id, status, finished_at }: Shown, progress: Progress): void => {
     if (!isRunEnd(status) || finished_at === null) return;
@@ -25,10 +25,10 @@ export function createProgress(store: Pick<RunStore, "definitionsOf" | "progress
       return false;
     });
     if (unknown.length === 0) return found;
-    const ids = unknown.map(({ id }) => id);
-    const [definitions, rows] = [store.definitionsOf(ids), store.progressRows(ids)];
+    const rows = store.progressRows(unknown.map(({ id }) => id));
     for (const run of unknown) {
-      const progress = progressOf({ status: run.status, definition: definitions.get(run.id)! }, rows.get(run.id)!);
+      const definition = store.definition(run.definition_id);
+      const progress = progressOf({ status: run.status, definition }, rows.get(run.id)!);
       found.set(run.id, progress);
       keep(run, progress);
     }

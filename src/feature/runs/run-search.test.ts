@@ -17,8 +17,8 @@ function add(task: string, created_by: string | null = null, project: string | n
   const id = `run_${String(made++).padStart(6, "0")}`;
   store.sqlite
     .prepare(
-      `INSERT INTO runs (id, pipeline_id, definition, task_description, created_by, project_name, status, created_at)
-       VALUES (?, 'hello', '{}', ?, ?, ?, 'succeeded', '2026-01-01T00:00:00.000Z')`,
+      `INSERT INTO runs (id, pipeline_id, definition_id, task_description, created_by, project_name, status, created_at)
+       VALUES (?, 'hello', '', ?, ?, ?, 'succeeded', '2026-01-01T00:00:00.000Z')`,
     )
     .run(id, task, created_by, project);
   return id;

@@ -28,7 +28,7 @@ function insert(table: string, fields: Record<string, unknown>): void {
   store.sqlite.prepare(`INSERT INTO ${table} (${names.join()}) VALUES (${marks.join()})`).run(fields);
 }
 function run(id: string, ...agents: string[]): void {
-  const empty = { definition: "{}", inputs: "{}", outputs: "{}", task_description: "", created_at: at };
+  const empty = { definition_id: "", inputs: "{}", outputs: "{}", task_description: "", created_at: at };
   insert("runs", { ...empty, id, pipeline_id: "p", status: "running" });
   const step = { attempt: 1, max_attempts: 1, visit: 1, status: "queued", created_at: at };
   for (const [position, agent_id] of agents.entries())

@@ -14,7 +14,7 @@ import type { SessionOwner } from "../sessions/service.ts";
 import type { Advance, StepReport } from "./advance.ts";
 import { approvalResolved, runCreated, runMerged } from "./events.ts";
 import type { Approval, Run, RunCreate, RunRestart } from "./model.ts";
-import type { RunRow, RunStore } from "./store.ts";
+import type { NewRun, RunStore } from "./store.ts";
 import type { RunViews } from "./views.ts";
 
 export interface RunsDeps {
@@ -77,7 +77,7 @@ export function createRuns(deps: RunsDeps): Runs {
       throw invalidField("/budget_usd", `Runs of this pipeline may cost $${most}`);
   };
 
-  const newRun = (input: RunCreate, definition: PipelineDefinition, caller: Caller): RunRow => {
+  const newRun = (input: RunCreate, definition: PipelineDefinition, caller: Caller): NewRun => {
     const project = input.project_name ? deps.projectNamed(input.project_name) : undefined;
     const { values, problems } = checkInputs(definition, input.inputs ?? {});
     if (problems.length > 0)

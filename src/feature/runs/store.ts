@@ -17,13 +17,18 @@ import {
   sql,
 } from "drizzle-orm";
 import { isRunEnd, RUN_STATUSES, type RunStatus } from "../../core/run-states.ts";
+import type { PipelineDefinition } from "../../engine/pipeline/definition.ts";
+import { idsSince } from "../../store/id-range.ts";
 import { allOf, among, type Condition, createReader, within } from "../../store/reader.ts";
 import type { Store } from "../../store/store.ts";
 import { runs, steps } from "../../store/tables/runs.ts";
 import { executions } from "../../store/tables/sessions.ts";
 import { hold, namedBy, wordsOf } from "../../store/text-query.ts";
+import { createDefinitions } from "./definitions.ts";
 
-export type RunRow = typeof runs.$inferSelect;
+type StoredRun = typeof runs.$inferSelect;
+export type RunRow = StoredRun & { definition: PipelineDefinition };
+export type NewRun = Omit<RunRow, "definition_id">;
 export type StepRow = typeof steps.$inferSelect;
 
 export interface Spent {
@@ -31,14 +36,23 @@ export interface Spent {
   tokens: number;
 }
 
-/** Of a run, what lists show. Its definition is large and not needed for those that have ended. */
+/** Of a run, what lists show. */
 const LISTED = [
-  ...(["id", "pipeline_id", "task_description", "human_context", "project_name", "project_id", "task_id"] as const),
+  ...([
+    "id",
+    "pipeline_id",
+    "definition_id",
+    "task_description",
+    "human_context",
+    "project_name",
+    "project_id",
+    "task_id",
+  ] as const),
   ...(["outputs", "error", "model", "status", "base_commit", "workspace_notice", "merged_commit"] as const),
   ...(["merged_into", "budget_usd", "branch", "created_by", "created_at", "started_at", "finished_at"] as const),
   ...(["restarted_from", "cost_nano", "tokens"] as const),
 ] as const;
-export type ListedRun = Pick<RunRow, (typeof LISTED)[number]>;
+export type ListedRun = Pick<StoredRun, (typeof LISTED)[number]>;
 
 /** Of a step's attempt, what lists of runs show. */
 const PROGRESS = ["run_id", "step_id", "agent_id", "item_index", "superseded", "status", "attempt", "inputs"] as const;
@@ -77,12 +91,14 @@ const below = (column: string, after: string | null): Condition =>
 function conditionsOf({ statuses, open_to, since, ...filter }: RunFilter): Condition[] {
   return [
     equals("runs.pipeline_id", filter.pipeline_id),
-    statuses === undefined ? undefined : within("runs.status", statuses),
+    // Most runs have succeeded: to sort them by id takes longer than to pass by the others.
+    statuses &&
+      within(statuses.length > 1 && statuses.includes("succeeded") ? "+runs.status" : "runs.status", statuses),
     equals("runs.project_id", filter.project_id),
     equals("runs.task_id", filter.task_id),
     equals("runs.created_by", filter.created_by),
     open_to === undefined ? undefined : ["(runs.created_by IS NULL OR runs.created_by = ?)", open_to ?? ""],
-    since === undefined ? undefined : ["runs.created_at >= ?", since],
+    since === undefined ? undefined : [`runs.created_at >= ? AND ${idsSince("runs", "created_at")}`, since, since],
   ];
 }
 
@@ -90,9 +106,10 @@ const LIVE_RUN = RUN_STATUSES.filter((status) => !isRunEnd(status));
 
 export type RunStore = ReturnType<typeof createRunStore>;
 
-export function createRunStore({ db, statement }: Store) {
+export function createRunStore({ db, statement }: Pick<Store, "db" | "statement">) {
+  const definitions = createDefinitions({ db });
+  const defined = (row: StoredRun): RunRow => ({ ...row, definition: definitions.read(row.definition_id) });
   const listed = createReader(statement, runs, LISTED);
-  const defined = createReader(statement, runs, ["id", "definition"]);
   const progress = createReader(statement, steps, PROGRESS);
   const counted = (table: typeof runs | typeof steps, where: SQL): number =>
     db.select({ rows: count() }).from(table).where(where).get()!.rows;
@@ -116,12 +133,20 @@ export function createRunStore({ db, statement }: Store) {
     return listed.joined(named.table, rest, ...named.values, ...values, limit);
   }
   return {
-    insertRun: (row: RunRow) => void db.insert(runs).values(row).run(),
+    insertRun: ({ definition, ...row }: NewRun) =>
+      void db
+        .insert(runs)
+        .values({ ...row, definition_id: definitions.keep(definition) })
+        .run(),
     insertStep: (row: StepRow) => void db.insert(steps).values(row).run(),
-    updateRun: (id: string, change: Partial<RunRow>) => void db.update(runs).set(change).where(eq(runs.id, id)).run(),
+    updateRun: (id: string, change: Partial<StoredRun>) =>
+      void db.update(runs).set(change).where(eq(runs.id, id)).run(),
     updateStep: (id: string, change: Partial<StepRow>) =>
       void db.update(steps).set(change).where(eq(steps.id, id)).run(),
-    run: (id: string): RunRow | undefined => db.select().from(runs).where(eq(runs.id, id)).get(),
+    run(id: string): RunRow | undefined {
+      const row = db.select().from(runs).where(eq(runs.id, id)).get();
+      return row && defined(row);
+    },
     step: (id: string): StepRow | undefined => db.select().from(steps).where(eq(steps.id, id)).get(),
     /** Every attempt, oldest first. */
     stepsOf: (runId: string): StepRow[] =>
@@ -138,7 +163,7 @@ export function createRunStore({ db, statement }: Store) {
         .all();
       return new Map(found.map(({ run, what }) => [run!, what!]));
     },
-    unfinished: (): RunRow[] => db.select().from(runs).where(inArray(runs.status, LIVE_RUN)).all(),
+    unfinished: (): RunRow[] => db.select().from(runs).where(inArray(runs.status, LIVE_RUN)).all().map(defined),
     /** Runs with an approval whose time is up. @param at ms since the epoch. */
     withDeadlineBefore: (at: number): { id: string }[] =>
       db
@@ -159,11 +184,8 @@ export function createRunStore({ db, statement }: Store) {
       const row = db.select({ cost_nano, tokens }).from(runs).where(eq(runs.id, runId)).get();
       return spentOf(row ?? { cost_nano: 0, tokens: 0 });
     },
-    /** By run. */
-    definitionsOf(runIds: readonly string[]): Map<string, RunRow["definition"]> {
-      const { where, values } = allOf(among("runs.id", runIds));
-      return new Map(defined.all(where, ...values).map(({ id, definition }) => [id, definition]));
-    },
+    /** @throws Error when there is none of that id. */
+    definition: definitions.read,
     /** Of several runs, by run, oldest first: what says how far each is. */
     progressRows(runIds: readonly string[]): Map<string, ProgressRow[]> {
       const { where, values } = allOf(among("steps.run_id", runIds));
@@ -212,7 +234,8 @@ export function createRunStore({ db, statement }: Store) {
         after === null ? undefined : lt(steps.id, after),
       );
       const found = db.select({ run: runs, step: steps }).from(steps).innerJoin(runs, eq(runs.id, steps.run_id));
-      return found.where(where).orderBy(desc(steps.id)).limit(limit).all();
+      const page = found.where(where).orderBy(desc(steps.id)).limit(limit).all();
+      return page.map(({ run, step }) => ({ run: defined(run), step }));
     },
     countSince: (at: string): number => counted(runs, gte(runs.created_at, at)),
     countByAgent: (agentId: string): number => counted(steps, eq(steps.agent_id, agentId)),

@@ -24,5 +24,5 @@ type Needs = Core & {
 };
 
 export const search = defineFeature("search", ({ runs, knowledgeGraph, ...deps }: Needs) => ({
-  routes: searchRoutes(deps.base, createSearch({ ...deps, runs: runs.views, graphs: knowledgeGraph })),
+  routes: () => searchRoutes(deps.base, createSearch({ ...deps, runs: runs.views, graphs: knowledgeGraph })),
 }));

@@ -6,7 +6,7 @@ import { startServer, type TestServer } from "../../testing/server.ts";
 import { createSourceTree, SHOP } from "../../testing/source-tree.ts";
 import type { Found } from "./model.ts";
 
-setDefaultTimeout(60_000);
+setDefaultTimeout(300_000);
 
 let server: TestServer;
 let admin: Account;
@@ -77,6 +77,14 @@ test("finds documents that the caller may read", async () => {
     return read.body.status === "ready";
   }, "the document to be read");
   expect(await find("fondant")).toEqual(["document Keeping bees in winter"]);
+  // With the section to open it at.
+  const { body: hits } = await server.request<{ items: Found[] }>("GET", "/v1/search?q=fondant", {
+    token: admin.token,
+  });
+  const section = hits.items[0]?.section_id ?? "";
+  const query = `section_id=${encodeURIComponent(section)}`;
+  const read = await server.request("GET", `${path}/${made.id}/section?${query}`, { token: admin.token });
+  expect(JSON.stringify(read.body)).toContain("fondant");
   expect(await find("fondant", user)).toEqual([]);
 });
 

@@ -17,7 +17,7 @@ export const secrets = defineFeature("secrets", (deps: Needs) => {
   values.load();
   return {
     service,
-    routes: secretRoutes(deps.base, service, { engineTokenSet: deps.keys.engineToken !== undefined }),
+    routes: () => secretRoutes(deps.base, service, { engineTokenSet: deps.keys.engineToken !== undefined }),
     prunes: [{ keep: REPLACED_DAYS, run: values.prune }],
   };
 });

@@ -21,6 +21,10 @@ export const Secret = t.Object({
   granted_agents: t.Array(t.String()),
   created_at: t.String({ format: "date-time" }),
   updated_at: t.String({ format: "date-time" }),
+  last_used_at: orNull(t.String({ format: "date-time", description: "When its value was last read." })),
+  last_used_by: orNull(
+    t.String({ description: "For whom: `agent:ID`, or the part of the server, such as `mcp:NAME` for a tool server." }),
+  ),
 });
 export type Secret = Static<typeof Secret>;
 

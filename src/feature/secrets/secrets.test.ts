@@ -49,6 +49,12 @@ describe("secrets", () => {
     expect(env.status).toBe(200);
     expect(env.body).toEqual({ GRANTED: VALUE });
     expect(env.headers.get("cache-control")).toBe("no-store");
+    // Shown without a value, and a read is no change.
+    const before = made.body as Record<string, unknown>;
+    expect(before).toMatchObject({ last_used_at: null, last_used_by: null });
+    const { body: now } = await server.request("GET", "/v1/secrets/GRANTED");
+    expect(now).toMatchObject({ last_used_by: "agent:scribe", updated_at: before["updated_at"] });
+    expect(Date.parse(String(now["last_used_at"]))).toBeGreaterThanOrEqual(Date.parse(String(before["created_at"])));
     expect((await server.request("DELETE", grant)).status).toBe(204);
     expect((await server.request("GET", path, { token: "engine-token-engine-token" })).body).toEqual({});
   });

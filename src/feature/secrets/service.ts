@@ -1,5 +1,5 @@
 /** Secrets: sealed at rest, masked on read, given in plaintext only to the engine and only when granted. */
-import { and, asc, desc, eq, lt } from "drizzle-orm";
+import { and, asc, desc, eq, inArray, lt } from "drizzle-orm";
 import { type Clock, timestamp } from "../../core/clock.ts";
 import { conflict, invalidField, notFound } from "../../core/errors.ts";
 import { newId } from "../../core/ids.ts";
@@ -83,6 +83,11 @@ export function createSecrets({ store, clock, values, audit, agentExists }: Secr
       throw invalidField("/value", `A secret holds at most ${LIMITS.secretValueBytes} bytes`);
     if (value.includes("\0")) throw invalidField("/value", "An environment variable cannot hold a NUL character");
   };
+  const used = (ids: string[], by: string): void => {
+    if (ids.length === 0) return;
+    const use = { last_used_at: timestamp(clock.now()), last_used_by: by };
+    db.update(secrets).set(use).where(inArray(secrets.id, ids)).run();
+  };
   const record = (action: string, caller: Caller, row: Row, data: Record<string, unknown> = {}) =>
     audit({
       action,
@@ -126,6 +131,8 @@ export function createSecrets({ store, clock, values, audit, agentExists }: Secr
           masked_preview: previewOf(value),
           created_at: at,
           updated_at: at,
+          last_used_at: null,
+          last_used_by: null,
         };
         db.insert(secrets).values(row).run();
         record("secret.created", caller, row);
@@ -196,8 +203,12 @@ export function createSecrets({ store, clock, values, audit, agentExists }: Secr
     },
     valueOf(name, actor) {
       const row = db.select().from(secrets).where(eq(secrets.name, name)).get();
-      if (row) audit({ action: "secret.value_read", actor, subject: row.id, data: { name } });
-      return row && values.open(row);
+      if (!row) return undefined;
+      store.write(() => {
+        audit({ action: "secret.value_read", actor, subject: row.id, data: { name } });
+        used([row.id], actor);
+      });
+      return values.open(row);
     },
     envOf(agentId, { actor, address }) {
       assertAgent(agentId);
@@ -212,7 +223,13 @@ export function createSecrets({ store, clock, values, audit, agentExists }: Secr
       const env = Object.fromEntries(opened.flatMap(([name, value]) => (value === undefined ? [] : [[name, value]])));
       const damaged = opened.flatMap(([name, value]) => (value === undefined ? [name] : []));
       const data = { names: Object.keys(env), ...(damaged.length > 0 ? { damaged } : {}) };
-      audit({ action: "secret.env_read", actor, subject: agentId, address, data });
+      store.write(() => {
+        audit({ action: "secret.env_read", actor, subject: agentId, address, data });
+        used(
+          rows.filter(({ name }) => !damaged.includes(name)).map(({ id }) => id),
+          `agent:${agentId}`,
+        );
+      });
       return { env, damaged };
     },
   };

@@ -4,5 +4,5 @@ import { createSettings } from "./service.ts";
 
 export const settings = defineFeature("settings", (deps: Core) => {
   const service = createSettings(deps);
-  return { service, routes: settingsRoutes(deps.base, service) };
+  return { service, routes: () => settingsRoutes(deps.base, service) };
 });

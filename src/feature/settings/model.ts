@@ -61,6 +61,7 @@ export const Settings = t.Object(
         onboarding_days: Days("Onboarding sessions that nobody goes on with stay open"),
         notifications_days: Days("Dismissed notifications are kept"),
         jobs_days: Days("Finished background jobs, and what became of the times of routines, are kept"),
+        backups_days: Days("Backups made by the server, but the newest, are kept"),
         merged_branches_days: Days("Branches of runs are kept after their work was merged"),
       },
       strict,
@@ -146,6 +147,7 @@ export const DEFAULT_SETTINGS: Settings = {
     onboarding_days: 30,
     notifications_days: 90,
     jobs_days: 30,
+    backups_days: null,
     merged_branches_days: null,
   },
   budgets: {

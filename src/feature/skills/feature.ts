@@ -13,7 +13,7 @@ export const skills = defineFeature("skills", ({ base, store, team }: Core & { t
   const service = createSkills({ store, folder: team.folder, format, agentIds: team.files.ids });
   return {
     service,
-    routes: skillRoutes(base, service),
+    routes: () => skillRoutes(base, service),
     checks: () => [checkFiles("skills", service.files())],
     tools: toolsOf("skills", [createLoadSkillTool(service.forAgents), createCreateSkillTool(service.forAgents)]),
   };

@@ -38,5 +38,5 @@ export const spawn = defineFeature("spawn", (deps: Needs) => {
     isModel: (id) => providers.catalogue.provider(splitModel(id)?.provider ?? "") !== undefined,
     timeoutSeconds: () => settings.get().limits.timeout_seconds,
   });
-  return { service, routes: spawnRoutes(base, service), tools: spawnTools({ spawns: service, bus }) };
+  return { service, routes: () => spawnRoutes(base, service), tools: spawnTools({ spawns: service, bus }) };
 });

@@ -46,7 +46,7 @@ export const swarm = defineFeature(
       projectExists: projects.exists,
       isModel: (id) => providers.catalogue.provider(splitModel(id)?.provider ?? "") !== undefined,
     });
-    return { service: swarms, routes: swarmRoutes(base, swarms), tools: swarmTools({ swarms, bus }) };
+    return { service: swarms, routes: () => swarmRoutes(base, swarms), tools: swarmTools({ swarms, bus }) };
   },
   swarmEvents,
 );

@@ -8,7 +8,7 @@ import { startServer, type TestServer } from "../../testing/server.ts";
 import type { Swarm, SwarmTask } from "./model.ts";
 
 // For machines that are busy with other things: none of this waits for a clock.
-setDefaultTimeout(60_000);
+setDefaultTimeout(300_000);
 
 let server: TestServer;
 let admin: Account;

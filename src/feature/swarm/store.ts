@@ -38,6 +38,7 @@ export function createSwarmRows({ db }: Store) {
         .innerJoin(sessions, eq(sessions.id, swarms.session_id))
         .where(
           and(
+            eq(sessions.kind, "swarm"),
             user === undefined ? undefined : user === null ? isNull(sessions.user_id) : eq(sessions.user_id, user),
             page.after === null ? undefined : lt(swarms.id, page.after),
           ),

@@ -81,8 +81,9 @@ export function createTaskExecution(deps: TaskExecutionDeps): TaskExecution {
     if (first && !first.agent_id && !first.pipeline_id)
       throw conflict(`The policy names nobody for the stage ${first.stage}. Do it, then complete it.`, "stage_by_hand");
     const pipeline = first ? first.pipeline_id : (pipeline_id ?? plan.pipeline_id ?? undefined);
-    if (!first && pipeline === undefined) throw conflict(`${plan.reason} Name one.`, "no_pipeline");
-    const made = pipeline === undefined ? pipelineOf(row, group) : undefined;
+    const alone = pipeline_id === undefined ? plan.agent_id : null;
+    if (!first && alone === null && pipeline === undefined) throw conflict(`${plan.reason} Name one.`, "no_pipeline");
+    const made = pipeline === undefined ? madeOf(row, alone ? [workOf(alone)] : group.map(stepOf)) : undefined;
     const run = createRun({ ...request, pipeline_id: pipeline ?? made!.id }, caller, made);
     const note = { actor: caller.userId ?? caller.kind, change: "moved" as const, note: `Run ${run.id}.` };
     const fields = { run_id: run.id, branch: run.branch };
@@ -184,12 +185,12 @@ export function stagesToRun(stages: readonly Stage[], completed: readonly string
   return end < 0 ? open : open.slice(0, end);
 }
 
-const pipelineOf = (row: TaskRow, stages: readonly Stage[]): MadePipeline => ({
-  id: "task",
-  name: row.title.slice(0, 200),
-  steps: stages.map(({ stage, agent_id }) => ({
-    id: stage,
-    agent: agent_id!,
-    input: `Your part of the task is the stage "${stage}".\n\n{{ task_description }}`,
-  })),
+const madeOf = (row: TaskRow, steps: MadePipeline["steps"]): MadePipeline => ({
+  ...{ id: "task", name: row.title.slice(0, 200) },
+  steps,
 });
+const stepOf = ({ stage, agent_id }: Stage) => ({
+  ...{ id: stage, agent: agent_id! },
+  input: `Your part of the task is the stage "${stage}".\n\n{{ task_description }}`,
+});
+const workOf = (agent: string) => ({ id: "work", agent, input: "{{ task_description }}" });

@@ -67,14 +67,15 @@ export const tasks = defineFeature(
     };
     return {
       service: { ...service, execution },
-      routes: taskRoutes(base, {
-        ...{ tasks: service, execution },
-        importTasks(projectId, input, caller) {
-          const { name } = projectOf(projectId);
-          const wish = { subject: name, userId: caller.userId, projectId };
-          return jobs.enqueue(importTasks, importOf(projectId, input), wish);
-        },
-      }).use(policyRoutes(base, { policies, resolve })),
+      routes: () =>
+        taskRoutes(base, {
+          ...{ tasks: service, execution },
+          importTasks(projectId, input, caller) {
+            const { name } = projectOf(projectId);
+            const wish = { subject: name, userId: caller.userId, projectId };
+            return jobs.enqueue(importTasks, importOf(projectId, input), wish);
+          },
+        }).use(policyRoutes(base, { policies, resolve })),
       tools: taskTools({ tasks: service, projectOf }),
       jobs: [importTasks],
       start: execution.followAll,

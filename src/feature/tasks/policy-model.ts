@@ -38,6 +38,9 @@ export const ResolvedWorkflow = t.Object({
   task_id: t.String(),
   work_type: WorkType,
   pipeline_id: orNull(t.String({ description: "Pipeline that does the work, or the current stage." })),
+  agent_id: orNull(
+    t.String({ description: "Agent that does all of it: the task's own, where no policy names stages." }),
+  ),
   stages: t.Array(Stage),
   required: t.Array(t.String()),
   skipped: t.Array(t.String()),

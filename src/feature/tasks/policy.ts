@@ -68,13 +68,19 @@ export function createPolicies({ store, clock, projectOf, agentExists, pipelineE
     }
   }
 
-  /** The pipeline for work that no policy speaks of, and why that one. */
-  function pipelineFor(projectId: string, type: WorkType): { pipeline: string | null; reason: string } {
-    const { default_pipeline_id: own } = projectOf(projectId);
-    if (own !== null) return { pipeline: own, reason: "No policy names stages: the project's default pipeline." };
+  /** Who does work that no policy speaks of, and why: the agent the task was given to, else a pipeline. */
+  function workerFor(row: TaskRow, type: WorkType): Pick<ResolvedWorkflow, "agent_id" | "pipeline_id" | "reason"> {
+    const why = "No policy names stages:";
+    // An agent that has claimed the task works on it already; what it starts is more than itself.
+    const given = row.lease_until === null ? row.assigned_agent : null;
+    if (given !== null && agentExists(given))
+      return { agent_id: given, pipeline_id: null, reason: `${why} the task's agent, ${given}.` };
+    const { default_pipeline_id: own } = projectOf(row.project_id);
+    if (own !== null) return { agent_id: null, pipeline_id: own, reason: `${why} the project's default pipeline.` };
     const shipped = [SHIPPED[type], FALLBACK].find((id) => id !== undefined && pipelineExists(id));
-    if (shipped) return { pipeline: shipped, reason: `No policy names stages: the pipeline ${shipped}.` };
-    return { pipeline: null, reason: "No policy names stages, and the project has no default pipeline." };
+    if (shipped) return { agent_id: null, pipeline_id: shipped, reason: `${why} the pipeline ${shipped}.` };
+    const reason = "No policy names stages, the task has no agent, and the project no default pipeline.";
+    return { agent_id: null, pipeline_id: null, reason };
   }
 
   return {
@@ -101,9 +107,8 @@ export function createPolicies({ store, clock, projectOf, agentExists, pipelineE
       const stages = stagesOf(row.project_id, workType);
       const common = { task_id: row.id, work_type: workType, completed: row.completed_stages };
       if (!stages) {
-        const { pipeline, reason } = pipelineFor(row.project_id, workType);
         const nothing = { stages: [], required: [], skipped: [], current: null, next: null };
-        return { ...common, ...nothing, pipeline_id: pipeline, reason };
+        return { ...common, ...nothing, ...workerFor(row, workType) };
       }
       const open = stages.filter(
         ({ stage, disposition }) => disposition !== "skip" && !row.completed_stages.includes(stage),
@@ -116,6 +121,7 @@ export function createPolicies({ store, clock, projectOf, agentExists, pipelineE
         skipped: stages.filter(({ disposition }) => disposition === "skip").map(({ stage }) => stage),
         current: current?.stage ?? null,
         next: next?.stage ?? null,
+        agent_id: null,
         pipeline_id: current?.pipeline_id ?? null,
         reason: current
           ? `The project's policy for ${workType}: ${current.stage} is next.`

@@ -338,6 +338,20 @@ describe("workflow policies", () => {
     expect(now.body.status).toBe("review");
   });
 
+  test("where none says who, the agent that a task was given to does it alone; one that claimed it is no such agent", async () => {
+    await board();
+    const given = await make("a", { assigned_agent: "scribe" });
+    const plan = await call<ResolvedWorkflow>("POST", `/tasks/${given.id}/resolve-workflow`);
+    expect(plan.body).toMatchObject({ agent_id: "scribe", pipeline_id: null, stages: [] });
+    const run = await call<{ id: string; pipeline_id: string }>("POST", `/tasks/${given.id}/execute`, {});
+    const steps = await server.request<{ items: { agent_id: string }[] }>("GET", `/v1/steps/${run.body.id}`);
+    expect([run.body.pipeline_id, steps.body.items.map(({ agent_id }) => agent_id)]).toEqual(["task", ["scribe"]]);
+    const claimed = await make("b", { status: "ready" });
+    await call("POST", `/tasks/${claimed.id}/claim`, { agent_id: "scribe" });
+    const theirs = await call<ResolvedWorkflow>("POST", `/tasks/${claimed.id}/resolve-workflow`);
+    expect(theirs.body).toMatchObject({ agent_id: null, pipeline_id: "feature" });
+  });
+
   test("the vision is set, shown on the project, and removed", async () => {
     await board();
     expect((await call("PUT", "/vision", { vision: "# Be small" })).body).toMatchObject({ vision: "# Be small" });

@@ -3,5 +3,5 @@ import { transcriptRoutes } from "./routes.ts";
 import { createTranscripts } from "./service.ts";
 
 export const transcripts = defineFeature("transcripts", ({ base, store }: Core) => ({
-  routes: transcriptRoutes(base, createTranscripts(store)),
+  routes: () => transcriptRoutes(base, createTranscripts(store)),
 }));

@@ -17,5 +17,5 @@ export const updates = defineFeature("updates", ({ clock, config, base, settings
     publicKey: config.updatePublicKey ?? RELEASE_KEY,
     settings: () => settings.get().updates,
   });
-  return { service, routes: updateRoutes(base, service), duties: [service.duty] };
+  return { service, routes: () => updateRoutes(base, service), duties: [service.duty] };
 });

@@ -15,7 +15,7 @@ export const usage = defineFeature(
     const service = createUsageLog({ store, clock, onRecorded: [budgets.recorded, called] });
     return {
       service,
-      routes: usageRoutes(base, { usage: service, clock, budgets: budgets.states }),
+      routes: () => usageRoutes(base, { usage: service, clock, budgets: budgets.states }),
       prunes: [{ keep: "llm_calls_days", run: service.prune }],
     };
   },

@@ -3,9 +3,10 @@
  * from the running totals where those can say it, and from the calls themselves for what they cannot: parts of a day,
  * one run or session, failed calls alone.
  */
-import { and, eq, gte, isNotNull, lt, type SQL } from "drizzle-orm";
+import { and, eq, gte, isNotNull, lt, type SQL, sql } from "drizzle-orm";
 import type { SQLiteColumn } from "drizzle-orm/sqlite-core";
 import { timestamp } from "../../core/clock.ts";
+import { idsSince, idsUntil, withTime } from "../../store/id-range.ts";
 import type { Store } from "../../store/store.ts";
 import { llmCalls as table } from "../../store/tables/usage.ts";
 import type { Granularity, Totals } from "./model.ts";
@@ -29,15 +30,23 @@ export interface CallFilter {
 
 export function conditionOf(filter: CallFilter): SQL | undefined {
   const is = (column: SQLiteColumn, value: string | undefined) => (value === undefined ? undefined : eq(column, value));
+  const few = filter.runId !== undefined || filter.sessionId !== undefined;
+  const [from, to] = [filter.since, filter.until].map((ms) => (ms === undefined ? undefined : timestamp(ms)));
   return and(
     is(table.agent_id, filter.agentId),
     is(table.run_id, filter.runId),
     is(table.session_id, filter.sessionId),
     is(table.provider, filter.provider),
     is(table.model, filter.model),
-    is(table.user_id, filter.userId),
-    filter.since === undefined ? undefined : gte(table.created_at, timestamp(filter.since)),
-    filter.until === undefined ? undefined : lt(table.created_at, timestamp(filter.until)),
+    filter.userId === undefined
+      ? undefined
+      : few
+        ? sql`+${table.user_id} = ${filter.userId}`
+        : eq(table.user_id, filter.userId),
+    from === undefined
+      ? undefined
+      : and(gte(table.created_at, from), withTime(idsSince("llm_calls", "created_at"), from)),
+    to === undefined ? undefined : and(lt(table.created_at, to), withTime(idsUntil("llm_calls", "created_at"), to)),
     filter.errors ? isNotNull(table.error_code) : undefined,
   );
 }
@@ -88,7 +97,13 @@ function select(from: "llm_calls" | "usage_days" | "usage_hours", filter: CallFi
     [`${time} >= ?`, between.from],
     [`${time} < ?`, between.to],
   ].filter(([, value]) => value !== undefined) as [string, string][];
-  const where = [...given.map(([column]) => `${column} = ?`), ...bounds.map(([condition]) => condition)];
+  // Of one run or session there are few: no other index is to be taken.
+  const few = filter.runId !== undefined || filter.sessionId !== undefined;
+  const plain = (column: string) => !few || column === "run_id" || column === "session_id";
+  const where = [
+    ...given.map(([column]) => `${plain(column) ? "" : "+"}${column} = ?`),
+    ...bounds.map(([condition]) => condition),
+  ];
   if (filter.errors) where.push("error_code IS NOT NULL");
   return {
     sql: `SELECT ${[`${time} AS at`, ...keys, ...counted].join()} FROM ${from} WHERE ${where.join(" AND ") || "1"}`,

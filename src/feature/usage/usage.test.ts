@@ -12,7 +12,7 @@ import { nanoText, toNano } from "./money.ts";
 import { createUsageLog, type UsageLog } from "./service.ts";
 
 // Properties over thousands of calls: a busy machine makes them slow, not wrong.
-setDefaultTimeout(60_000);
+setDefaultTimeout(300_000);
 
 const USAGE = { input_tokens: 10, output_tokens: 5, cache_read_tokens: 2, cache_write_tokens: 1, reasoning_tokens: 3 };
 const call = (fields: Partial<LlmCallRecord> = {}): LlmCallRecord => ({

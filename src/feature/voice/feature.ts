@@ -49,16 +49,17 @@ export const voice = defineFeature("voice", (deps: Needs) => {
   const cache = createSpeechCache(join(folder.cache, "speech"));
   const voices = createVoices({ ...deps, settings, services, cache });
   return {
-    routes: voiceRoutes(base, {
-      ...{ voices, services, settings },
-      async kept({ callId, mediaType: media_type, audio }, caller) {
-        const bytes = new Uint8Array(await new Response(audio).arrayBuffer());
-        const name = `${callId}.${ENDINGS[media_type]}`;
-        const file = await deps.attachments.keep({ name, bytes, media_type }, caller);
-        const { id } = deps.store.write(() => deps.attachments.create(file, caller));
-        return { attachment_id: id, call_id: callId, media_type, size_bytes: bytes.byteLength };
-      },
-    }),
+    routes: () =>
+      voiceRoutes(base, {
+        ...{ voices, services, settings },
+        async kept({ callId, mediaType: media_type, audio }, caller) {
+          const bytes = new Uint8Array(await new Response(audio).arrayBuffer());
+          const name = `${callId}.${ENDINGS[media_type]}`;
+          const file = await deps.attachments.keep({ name, bytes, media_type }, caller);
+          const { id } = deps.store.write(() => deps.attachments.create(file, caller));
+          return { attachment_id: id, call_id: callId, media_type, size_bytes: bytes.byteLength };
+        },
+      }),
     prunes: [{ keep: "llm_calls_days", run: voices.prune }],
     duties: [{ name: "speech-cache", everyMs: TRIM_MS, run: cache.trim }],
     handOver: voices.handOver,

@@ -8,7 +8,7 @@ import { Repository, type SourceFile } from "../resolve/repository.ts";
 import { createEngine } from "../resolve/resolver.ts";
 import { addFoundEdges, addStructure, GraphBuilder } from "./structure.ts";
 
-export interface AnalyseInput {
+interface AnalyseInput {
   files: readonly SourceFile[];
   configs: readonly string[];
   readConfig(path: string): string | undefined;

@@ -1,11 +1,11 @@
-/** Folders that are no tidy repository: an index and a report that names what was left out, never a crash. */
+/** Untidy folders: each gives an index and a report that names what was left out, never a crash. */
 import { afterEach, describe, expect, setDefaultTimeout, test } from "bun:test";
 import { linkSync, mkdirSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { createSourceTree, SHOP, type SourceTree } from "../../testing/source-tree.ts";
 import { createGraphSession } from "../serve/session.ts";
 
-setDefaultTimeout(60_000);
+setDefaultTimeout(300_000);
 const trees: SourceTree[] = [];
 afterEach(() => {
   for (const tree of trees.splice(0)) tree.remove();

@@ -10,7 +10,7 @@ import type { CodeGraph, Community } from "../code-graph.ts";
 import { CONFIDENCE, EDGE_TYPES, REASONS, REFERENCE_LABELS } from "../model.ts";
 import { clusterLabels } from "./cluster-labels.ts";
 
-/** Weights of edges by type: what works together belongs together. */
+/** Weights of edges by type: the closer two symbols work together, the higher. */
 const WEIGHT: Partial<Record<(typeof EDGE_TYPES)[number], number>> = {
   CALLS: 3,
   EXTENDS: 3,

@@ -1,4 +1,4 @@
-/** Nodes of single files, edges left out: others are answered between two files. */
+/** Nodes of single files without their edges: edges need all files. */
 import { takeTurns } from "../../core/turns.ts";
 import type { CodeGraph } from "../code-graph.ts";
 import { type FileFacts, unpackFacts } from "../language/facts.ts";

@@ -65,7 +65,7 @@ function testNodes(graph: CodeGraph): Uint8Array {
   return flags;
 }
 
-/** Functions and methods nobody in the product calls (a file's own top-level code may), best candidates first. */
+/** Functions and methods that no product function calls (a file's top-level code may), best candidates first. */
 function entryPoints(graph: CodeGraph, callees: readonly number[][]): number[] {
   const called = new Uint8Array(graph.nodeCount);
   for (let node = 0; node < graph.nodeCount; node++) {

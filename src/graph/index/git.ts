@@ -1,6 +1,8 @@
 /**
- * The few questions the graph asks git, without running anything the repository's configuration could name. Git is
- * asked of its own folder alone: the working tree is read by working-copy/, which no link in it leads astray.
+ * The questions the graph asks git. Nothing that the repository's configuration names is run.
+ *
+ * Git reads only its own folder; working-copy/ reads the working tree, so no link in the tree can lead git outside
+ * it.
  */
 import { existsSync } from "node:fs";
 import { resolve } from "node:path";
@@ -14,7 +16,7 @@ const ENVIRONMENT = {
   GIT_TERMINAL_PROMPT: "0",
 };
 const TIMEOUT_MS = 30_000;
-/** Nothing the checked folder configures may be run: no hooks, monitors, pagers, filters or external diffs. */
+/** Switches off everything a repository's configuration could run: hooks, monitors, pagers, filters, external diffs. */
 const SAFE = [
   "core.fsmonitor=false",
   "core.hooksPath=/dev/null",
@@ -25,7 +27,7 @@ const SAFE = [
   "safe.directory=*",
 ];
 
-/** A working tree, and its repository where that must not be looked for inside the tree. */
+/** A working tree, and its repository if git must not look for one inside the tree. */
 export interface GitPlace {
   /** Absolute path of the working tree, or of a folder in it. */
   root: string;
@@ -38,11 +40,11 @@ export interface Repository {
   gitDir: string;
   /** The top of the working tree. */
   top: string;
-  /** The place's root from there, without a slash at its end; "" is the top itself. */
+  /** Path of the root below `top`, without a trailing slash; "" is the top itself. */
   start: string;
   index: string;
   objects: string;
-  /** Rules like those of a .gitignore that are nobody else's; may be missing. */
+  /** The repository's own ignore rules, in the format of a .gitignore; the file may be missing. */
   exclude: string;
   hash: "sha1" | "sha256";
 }
@@ -58,7 +60,7 @@ export async function git(place: GitPlace, args: readonly string[], asked?: Aske
   return bytes && new TextDecoder().decode(bytes);
 }
 
-/** The same for output that is not text throughout. */
+/** Like `git`, for output that is not all text. */
 export async function gitBytes(
   { root, gitDir }: GitPlace,
   args: readonly string[],
@@ -87,7 +89,7 @@ const PARTS = ["index", "objects", "info/exclude"];
 export async function repositoryOf(place: GitPlace): Promise<Repository | undefined> {
   const answer = await git(place, ["rev-parse", ...PLACES, ...PARTS.flatMap((part) => ["--git-path", part])]);
   const lines = answer?.split("\n").slice(0, -1) ?? [];
-  // A path with a line break in it is asked for nowhere else.
+  // A path with a line break would be read as two: such a repository is not used.
   if (lines.length !== PLACES.length + PARTS.length) return undefined;
   const [top, prefix, gitDir, hash, index, objects, exclude] = lines as [
     string,
@@ -100,7 +102,7 @@ export async function repositoryOf(place: GitPlace): Promise<Repository | undefi
   ];
   const at = (path: string) => resolve(place.root, path);
   const start = prefix.replace(/\/$/, "");
-  // What git calls a top is one only where it is there: a server's place names its own.
+  // Git may name a top that does not exist: for a checkout on the server, the place itself names it.
   if (!existsSync(top)) return undefined;
   return { gitDir, top, start, index: at(index), objects: at(objects), exclude: at(exclude), hash };
 }

@@ -1,4 +1,4 @@
-/** The promise of an incremental index: after any edits it equals one made from nothing. */
+/** After any edits an incremental index equals a full one. */
 import { afterEach, expect, test } from "bun:test";
 import { existsSync, readdirSync, readFileSync, renameSync, rmSync } from "node:fs";
 import { join } from "node:path";
@@ -11,7 +11,7 @@ afterEach(() => {
   for (const tree of trees.splice(0)) tree.remove();
 });
 
-/** Small numbers of one sequence, the same for the same seed (mulberry32). */
+/** A sequence of small pseudo-random numbers, the same for the same seed (mulberry32). */
 function numbers(seed: number): (below: number) => number {
   let state = seed;
   return (below) => {
@@ -118,18 +118,18 @@ interface Trial {
   edits: readonly (typeof edit)[];
 }
 
-/** Skep's own sources, as far as they have much to do with each other. */
+/** Skep's own sources that have much to do with each other. */
 function ownSources(): Record<string, string> {
   const root = join(import.meta.dir, "../..");
   const paths = (readdirSync(root, { recursive: true }) as string[]).filter(
-    (path) => /^(graph|core)\/[^/]*(\/[^/]*)?\.ts$/.test(path) && !path.includes("fixtures"),
+    (path) => /^(graph|core)\/.*\.ts$/.test(path) && !path.includes("fixtures"),
   );
   return Object.fromEntries(paths.map((path) => [`src/${path}`, readFileSync(join(root, path), "utf8")]));
 }
 
 const TRIALS: Record<string, () => Trial> = {
   "made for it": () => ({ files: START, rounds: 12, edits: [edit] }),
-  "of real sources": () => ({ files: ownSources(), rounds: 4, edits: [edit, scramble, scramble, scramble] }),
+  "of real sources": () => ({ files: ownSources(), rounds: 3, edits: [edit, scramble, scramble, scramble] }),
 };
 
 for (const [name, make] of Object.entries(TRIALS)) {
@@ -158,5 +158,5 @@ for (const [name, make] of Object.entries(TRIALS)) {
       expect({ seed, history, graph: everything(grown) }).toEqual({ seed, history, graph: everything(full) });
       full.close();
     }
-  }, 120_000);
+  }, 300_000);
 }

@@ -36,7 +36,7 @@ export interface PhaseReport {
   finished_at?: string;
 }
 
-export interface IndexOptions extends GitPlace {
+interface IndexOptions extends GitPlace {
   store: GraphStore;
   /** Parse everything again. */
   force: boolean;
@@ -50,7 +50,7 @@ export interface IndexOptions extends GitPlace {
 export interface IndexReport {
   manifest: Manifest;
   phases: PhaseReport[];
-  /** Files parsed in this job; the rest was known. */
+  /** Files parsed in this job; the rest came from the cache. */
   parsed: number;
   /** False when nothing had changed and the old graph stands. */
   changed: boolean;
@@ -60,14 +60,14 @@ const MAX_THREADS = 8;
 
 const now = () => new Date().toISOString();
 
-/** In the executable, modules lie in chunks beside its first entry; the second lies where build.ts put it. */
+/** A compiled executable keeps modules as chunks beside its first entry; build.ts puts this one second. */
 const PARSE_WORKER = IS_COMPILED ? "./graph/index/parse-worker.ts" : "./parse-worker.ts";
 
-export function createParseThread(): Worker {
+function createParseThread(): Worker {
   return new Worker(new URL(PARSE_WORKER, import.meta.url).href, { smol: true });
 }
 
-/** Runs an index job. Throws when the folder cannot be read or the job is aborted; the old graph then stands. */
+/** Runs an index job. Throws when the folder cannot be read or the job is aborted; the old graph then stays. */
 export async function indexRepository(options: IndexOptions): Promise<IndexReport> {
   const started = Date.now();
   const phases = createPhases(options.progress);
@@ -115,7 +115,7 @@ export async function indexRepository(options: IndexOptions): Promise<IndexRepor
   }
 }
 
-/** Skipped files that a report names; the others are counted. */
+/** Skipped files that a report names; more are only counted. */
 const MAX_SKIPPED = 1_000;
 
 function skippedOf(walk: Walk, files: readonly CachedFile[]): Pick<Manifest, "skipped" | "skippedCount"> {
@@ -177,7 +177,7 @@ async function walkRepository(options: IndexOptions, phases: Phases): Promise<Wa
   return walk;
 }
 
-/** What shows whether anything changed: which files there are, their sizes and times, and the configurations' content. */
+/** A hash of all that an index depends on: the files, their sizes and times, and the configuration files. */
 export function fingerprintOf(sources: SourceFiles, walk: Walk): string {
   let text = "";
   for (const { path, size, modified } of walk.files) text += `${path}\n${size} ${modified}\n`;
@@ -220,7 +220,7 @@ async function parseChanged(
     if (result.same && old) files.set(path, { ...old, size, modified });
     else {
       parsed++;
-      // A file that vanished between listing and reading is simply not there.
+      // A file that vanished between listing and reading is left out.
       if (note === "gone") continue;
       files.set(path, { path, size, modified, hash, note, facts: () => facts });
     }
@@ -232,13 +232,13 @@ async function parseChanged(
 
 interface Material {
   files: readonly CachedFile[];
-  /** The index before: its facts, and where its graph is. */
+  /** The previous index: its facts, and where its graph is. */
   cache: FactCache;
   before: Generation | undefined;
   /** Hash over the configuration files. */
   configs: string;
   readConfig(path: string): string | undefined;
-  /** Paths that the last index reported: they are tried again. */
+  /** Paths that the last index reported as failed; they are parsed again. */
   failedBefore: ReadonlySet<string>;
   /** Paths of files whose edges could not be found; filled here. */
   tangled: string[];
@@ -246,12 +246,12 @@ interface Material {
 
 function buildGraph(options: IndexOptions, walk: Walk, material: Material, phases: Phases): CodeGraph {
   const builder = resolveAll(options, walk, material, phases);
-  // What resolution remembered is more than all the rest together: it goes before that begins.
+  // The memory of resolution is larger than everything else together: free it before the next phase.
   if (material.files.length > MANY_FILES) Bun.gc(true);
   return addGroups(builder, phases);
 }
 
-/** From so many files on, collecting garbage by hand costs a hundredth of the index or less. */
+/** From this many files on, an explicit garbage collection costs at most a hundredth of the index. */
 const MANY_FILES = 1_000;
 
 /** Structure and edges. */
@@ -270,7 +270,10 @@ function resolveAll(options: IndexOptions, walk: Walk, material: Material, phase
   const symbolNodes = addStructure(builder, resolution.repo);
   phases.end("structure");
   phases.start("resolution", sources.length);
-  /** Code so entangled that the stack ends yields nothing, and what was remembered on the way there is unsure. */
+  /**
+   * Code so entangled that resolution overflows the stack gives no edges; what was remembered on the way is dropped,
+   * as it may be wrong.
+   */
   const untangled = <T>(work: () => T): T | undefined => {
     try {
       return work();
@@ -308,7 +311,7 @@ function resolveAll(options: IndexOptions, walk: Walk, material: Material, phase
   return builder;
 }
 
-/** Communities and processes, and the whole. */
+/** Adds communities and processes, and finishes the graph. */
 function addGroups(builder: GraphBuilder, phases: Phases): CodeGraph {
   phases.start("community_detection", 1);
   const structure = builder.finish();
@@ -349,7 +352,7 @@ function countsOf(
   };
 }
 
-/** How often each name is meant by a column of rows; names that are not are left out. */
+/** Counts how often each name occurs in a column of rows; names that do not occur are left out. */
 function tally(rows: Uint8Array, names: readonly string[]): Record<string, number> {
   const counts = new Int32Array(names.length);
   for (let i = 0; i < rows.length; i++) counts[rows[i]!]!++;

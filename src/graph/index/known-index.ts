@@ -1,7 +1,8 @@
 /**
- * Git's index of a repository, with what is known of its files beyond it. Git's own is not ours to write to, and often
- * says little: after a clone or a change of owner every file looks new. What was read once is remembered in a copy,
- * for as long as git's stays as it is.
+ * A repository's git index, with what is known of its files beyond it.
+ *
+ * Git's own index must not be written, and often says little: after a clone or a change of owner every file looks
+ * changed. What was read once is kept in a copy, which holds as long as git's index stays the same.
  */
 import { mkdirSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
@@ -10,7 +11,7 @@ import type { NewEntry } from "../../working-copy/index-format.ts";
 import { writeIndex } from "../../working-copy/index-writer.ts";
 import { type GitPlace, git, type Repository } from "./git.ts";
 
-export interface KnownIndex {
+interface KnownIndex {
   index: GitIndex;
   /** Keeps what was read since; entries without their look are read again. A failure is none: all are. */
   remember(entries: readonly NewEntry[]): Promise<void>;
@@ -47,7 +48,10 @@ async function readIndex(path: string, hash: Repository["hash"]): Promise<GitInd
   }
 }
 
-/** An index of another version, in the middle of a merge or none at all, as git lists it: paths and contents alone. */
+/**
+ * An index that cannot be parsed (another version, a merge in progress, none at all) as git lists it: only paths and
+ * contents.
+ */
 async function listedIndex(place: GitPlace, hash: Repository["hash"]): Promise<GitIndex | undefined> {
   const text = await git(place, ["ls-files", "-z", "--stage", "--full-name", ":/"]);
   const entries = new Map<string, NewEntry>();
@@ -76,7 +80,7 @@ async function remember(folder: string, stamp: string, before: GitIndex, entries
   }
 }
 
-/** Tells one state of git's index from another; "" when there is none. */
+/** Identifies a state of git's index; "" when there is none. */
 function stampOf(index: string): string {
   try {
     const { ino, size, mtimeMs } = statSync(index);

@@ -1,4 +1,4 @@
-/** Reads and parses a list of files one after another: what a parse worker does, and small indexes do in place. */
+/** Reads and parses a list of files one after another. Parse workers run this; small indexes run it in place. */
 import { FileError, modifiedMs } from "../../working-copy/folder.ts";
 import { packFacts } from "../language/facts.ts";
 import type { Grammars } from "../language/grammar.ts";
@@ -16,7 +16,7 @@ export interface ParsedFile {
   note: string;
   /** Packed facts; empty with a note. */
   facts: Uint8Array;
-  /** True when the content is the known one: no facts were made. */
+  /** True when the content has the known hash: no facts were made. */
   same: boolean;
 }
 

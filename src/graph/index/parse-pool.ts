@@ -5,15 +5,15 @@
 import { createGrammars } from "../language/grammar.ts";
 import { type ParsedFile, type ParseRequest, parseFiles } from "./parse-files.ts";
 
-/** Below this many bytes of source threads cost more than they bring: each loads its own grammars. */
+/** Below this many bytes of source, threads cost more than they gain: each loads its own grammars. */
 const MIN_BYTES_FOR_THREADS = 1024 * 1024;
 const BATCH_BYTES = 384 * 1024;
 const BATCH_FILES = 64;
-/** A batch that takes longer hangs. */
+/** A batch that takes longer is taken to hang. */
 const BATCH_TIMEOUT_MS = 60_000;
 const EMPTY = new Uint8Array(0);
 
-export interface PoolInput {
+interface PoolInput {
   root: string;
   files: readonly { path: string; hash: string; size: number }[];
   /** Most threads to use. */

@@ -1,4 +1,4 @@
-/** Entry of a parsing thread: answers each request with the parsed files, their facts moved rather than copied. */
+/** Entry of a parsing thread: answers each request with the parsed files, whose facts are transferred, not copied. */
 import { compileFromNowOn } from "../../core/jit.ts";
 import { createGrammars } from "../language/grammar.ts";
 import { type ParsedFile, type ParseRequest, parseFiles } from "./parse-files.ts";

@@ -1,6 +1,6 @@
 /**
- * What an index takes over from the one before: the edges of files that an edit cannot have changed, put in terms of the
- * new graph's nodes.
+ * Edges that an index takes over from the previous one: those of files that no edit can have changed, with the rows
+ * of the new graph.
  */
 
 import { symbolRowsOf } from "../code-graph.ts";
@@ -12,8 +12,8 @@ import { type FoundEdges, readFoundEdges } from "../store/snapshot.ts";
 import { type Resolution, resolveFiles } from "./analyse.ts";
 import { addSymbols, GraphBuilder } from "./structure.ts";
 
-export interface ReuseInput {
-  /** The last index's facts, and its snapshot. */
+interface ReuseInput {
+  /** Facts and snapshot of the previous index. */
   cache: FactCache;
   readSnapshot(): Uint8Array;
   /** All files of the new index; `sources` are those with facts, in the same order. */
@@ -26,18 +26,18 @@ export interface ReuseInput {
   readConfig(path: string): string | undefined;
 }
 
-export interface Reuse {
+interface Reuse {
   /** Copies the edges of a file; false when they must be resolved again. */
   copy(file: number, builder: GraphBuilder): boolean;
 }
 
-/** Edges of the index before that still hold; undefined when all of them must be resolved again. */
+/** Edges of the previous index that still hold; undefined when all files must be resolved again. */
 export function reuseEdges(input: ReuseInput, builder: GraphBuilder): Reuse | undefined {
   const { cache, sources, after } = input;
   if (cache.files.size === 0 || cache.configs !== input.configs) return undefined;
   const packed = input.files.filter((file) => file.note === "");
   const known = Array.from(cache.files.values()).filter((file) => file.note === "");
-  // Other files, other rows, and imports that lead elsewhere.
+  // Files were added or removed, or imports may lead elsewhere.
   if (known.length !== sources.length || packed.length !== sources.length) return undefined;
   const changed: number[] = [];
   const old = sources.map((source, row): SourceFile | undefined => {

@@ -1,10 +1,10 @@
-/** Reads files of a repository by their paths: regular ones of a bounded size, and nothing that a link leads to. */
+/** Reads files of a repository by path: regular files of a bounded size, never through a link that leads outside. */
 import { FileError, type OpenFile, openFolder } from "../../working-copy/folder.ts";
 
 /** Files over this many bytes are not source that people read. */
 export const MAX_FILE_BYTES = 1024 * 1024;
 
-/** Opened for as long as its files are read. */
+/** An open repository; close it when its files are read. */
 export interface SourceFiles extends Disposable {
   /** @throws FileError `EFBIG` for a larger one, and as `Folder.openFile`. */
   open(path: string): OpenFile;

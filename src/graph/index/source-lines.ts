@@ -1,7 +1,7 @@
 /** Lines of a file of the repository, for answers that show code. */
 import { openSources } from "./source-files.ts";
 
-/** Characters that are shown at most. */
+/** Most characters shown. */
 const MAX_SHOWN = 64_000;
 
 /**
@@ -27,7 +27,7 @@ function textOf(root: string, path: string): string | undefined {
   }
 }
 
-/** Where the text goes on after so many lines; -1 when it has fewer line ends. */
+/** Offset after a number of lines; -1 when the text has fewer. */
 function afterLines(text: string, start: number, count: number): number {
   let at = start;
   for (let line = 0; line < count; line++) {

@@ -1,10 +1,10 @@
 /**
- * Phase three: nodes for files, folders and symbols, CONTAINS and DEFINED_IN between them, and the found edges put in
- * terms of nodes.
+ * Phase three: nodes for files, folders and symbols, the CONTAINS and DEFINED_IN edges between them, and resolved
+ * edges with the rows of nodes.
  */
 import { CodeGraph, type EdgeColumns, type NodeColumns } from "../code-graph.ts";
 import { GrowingInts } from "../growing-ints.ts";
-import { ATTACH, EXPORT, ExportKind, SYMBOL, SymbolFlag, TYPE, Type } from "../language/fact-layout.ts";
+import { ExportKind, SymbolFlag, Type } from "../language/fact-layout.ts";
 import { dirname } from "../language/paths.ts";
 import {
   EDGE_TYPES,
@@ -18,10 +18,10 @@ import {
 import type { RawEdge } from "../resolve/calls/edges.ts";
 import type { Repository } from "../resolve/repository.ts";
 
-export const LABEL_ROW = new Map<NodeLabel, number>(NODE_LABELS.map((label, i) => [label, i]));
+const LABEL_ROW = new Map<NodeLabel, number>(NODE_LABELS.map((label, i) => [label, i]));
 const NAMESPACE = SYMBOL_LABELS.indexOf("Namespace");
-export const TYPE_ROW = new Map<EdgeType, number>(EDGE_TYPES.map((type, i) => [type, i]));
-export const REASON_ROW = new Map<Reason, number>(REASONS.map((reason, i) => [reason, i]));
+const TYPE_ROW = new Map<EdgeType, number>(EDGE_TYPES.map((type, i) => [type, i]));
+const REASON_ROW = new Map<Reason, number>(REASONS.map((reason, i) => [reason, i]));
 
 /** Growing columns of nodes and edges. */
 export class GraphBuilder {
@@ -77,7 +77,7 @@ export class GraphBuilder {
     edges.line.push(line);
   }
 
-  /** Says that the edges to come are those found in the next file. */
+  /** Starts a file: the resolved edges added next are its edges. */
   startFile(): void {
     this.found.push(this.edges.type.length);
   }
@@ -105,9 +105,9 @@ export class GraphBuilder {
 }
 
 /** Node row of each symbol of the repository; -1 for hidden ones. */
-export type SymbolNodes = Int32Array;
+type SymbolNodes = Int32Array;
 
-/** Adds files, folders, symbols and what holds what. */
+/** Adds files, folders, symbols and their CONTAINS edges. */
 export function addStructure(builder: GraphBuilder, repo: Repository): SymbolNodes {
   const folders = new Map<string, number>();
   for (const [row, file] of repo.files.entries()) {
@@ -132,7 +132,7 @@ export function addStructure(builder: GraphBuilder, repo: Repository): SymbolNod
   return symbolNodes;
 }
 
-/** Adds a file's symbols, side by side. */
+/** Adds a file's symbols in consecutive rows. */
 export function addSymbols(builder: GraphBuilder, repo: Repository, file: number, symbolNodes: SymbolNodes): void {
   const facts = repo.facts(file);
   const { symbols, strings } = facts;
@@ -142,15 +142,15 @@ export function addSymbols(builder: GraphBuilder, repo: Repository, file: number
   const text = (index: number) => (index < 0 ? "" : strings[index]!);
   const exported = exportedNames(repo, file);
   const owners = writtenOwners(repo, file);
-  for (let at = 0, row = 0; at < symbols.length; at += SYMBOL.size, row++) {
-    const parent = symbols[at + SYMBOL.parent]!;
-    const name = strings[symbols[at + SYMBOL.name]!]!;
+  for (let row = 0; row < symbols.length; row++) {
+    const parent = symbols.parent(row);
+    const name = strings[symbols.name(row)]!;
     const around = parent < 0 ? "" : qualifiedOf[parent]!;
-    // A member that is defined in a name space rather than in its type is still called after its type.
-    const apart = parent < 0 || symbols[parent * SYMBOL.size + SYMBOL.label] === NAMESPACE;
+    // A member defined in a name space rather than in its type is still named after its type.
+    const apart = parent < 0 || symbols.label(parent) === NAMESPACE;
     const owner = apart ? (owners.get(row) ?? "") : "";
     const outer = around !== "" && owner !== "" ? `${around}.${owner}` : around || owner;
-    const flags = symbols[at + SYMBOL.flags]!;
+    const flags = symbols.flags(row);
     if (flags & SymbolFlag.Hidden) {
       qualifiedOf.push(outer);
       continue;
@@ -164,34 +164,33 @@ export function addSymbols(builder: GraphBuilder, repo: Repository, file: number
     const ordinal = (seen.get(key) ?? 0) + 1;
     seen.set(key, ordinal);
     builder.nodes.ordinal[node] = ordinal;
-    builder.nodes.startLine[node] = symbols[at + SYMBOL.startLine]!;
-    builder.nodes.endLine[node] = symbols[at + SYMBOL.endLine]!;
-    builder.nodes.signature[node] = text(symbols[at + SYMBOL.signature]!);
-    builder.nodes.doc[node] = text(symbols[at + SYMBOL.doc]!);
+    builder.nodes.startLine[node] = symbols.startLine(row);
+    builder.nodes.endLine[node] = symbols.endLine(row);
+    builder.nodes.signature[node] = text(symbols.signature(row));
+    builder.nodes.doc[node] = text(symbols.doc(row));
     const shared = flags & SymbolFlag.Exported || (parent < 0 && exported?.has(name));
     builder.nodes.exported[node] = shared ? 1 : 0;
     builder.addEdge("DEFINED_IN", node, file);
     let holder = parent;
-    while (holder >= 0 && symbolNodes[base + holder]! < 0) holder = symbols[holder * SYMBOL.size + SYMBOL.parent]!;
+    while (holder >= 0 && symbolNodes[base + holder]! < 0) holder = symbols.parent(holder);
     builder.addEdge("CONTAINS", holder < 0 ? file : symbolNodes[base + holder]!, node);
   }
 }
 
-/** The written names of the types that members declared outside them belong to, by symbol row. */
+/** By symbol row: the written name of the type that a member defined outside it belongs to. */
 function writtenOwners(repo: Repository, file: number): Map<number, string> {
   const owners = new Map<number, string>();
   const { attaches, types, strings } = repo.facts(file);
   const nameOf = (row: number): string => {
-    const op = types[row * TYPE.size + TYPE.op];
-    if (op === Type.Ref) return strings[types[row * TYPE.size + TYPE.a]!]!;
+    const op = types.op(row);
+    if (op === Type.Ref) return strings[types.name(row)]!;
     if (op !== Type.Qualified) return "";
-    const left = types[row * TYPE.size + TYPE.a]!;
+    const left = types.qualifier(row);
     const outer = left < 0 ? "" : nameOf(left);
-    const name = strings[types[row * TYPE.size + TYPE.b]!]!;
+    const name = strings[types.member(row)]!;
     return outer === "" ? name : `${outer}.${name}`;
   };
-  for (let at = 0; at < attaches.length; at += ATTACH.size)
-    owners.set(attaches[at + ATTACH.symbol]!, nameOf(attaches[at + ATTACH.type]!));
+  for (let row = 0; row < attaches.length; row++) owners.set(attaches.symbol(row), nameOf(attaches.type(row)));
   return owners;
 }
 
@@ -200,15 +199,12 @@ function exportedNames(repo: Repository, file: number): Set<string> | undefined 
   const { exports, strings } = repo.facts(file);
   if (exports.length === 0) return undefined;
   const names = new Set<string>();
-  for (let at = 0; at < exports.length; at += EXPORT.size)
-    if (exports[at + EXPORT.kind] === ExportKind.Local) names.add(strings[exports[at + EXPORT.from]!]!);
+  for (let row = 0; row < exports.length; row++)
+    if (exports.kind(row) === ExportKind.Local) names.add(strings[exports.from(row)]!);
   return names;
 }
 
-/**
- * Adds the edges found in the next file. What ends in a symbol without a node is left out, doubles are kept once a
- * line.
- */
+/** Adds the next file's resolved edges. Edges to symbols without a node are left out, duplicates kept once a line. */
 export function addFoundEdges(builder: GraphBuilder, found: readonly RawEdge[], symbolNodes: SymbolNodes): void {
   builder.startFile();
   const seen = new Set<string>();

@@ -15,10 +15,10 @@ import { type GitPlace, type Repository, repositoryOf } from "./git.ts";
 import { ownIndex } from "./known-index.ts";
 import { MAX_FILE_BYTES } from "./source-files.ts";
 
-/** More files than this are not walked: the rest is reported as skipped. */
+/** Most files that are walked; the rest is reported as skipped. */
 export const MAX_FILES = 200_000;
 
-export interface WalkedFile {
+interface WalkedFile {
   /** Relative to the root, forward slashes. */
   path: string;
   /** Bytes. */
@@ -52,7 +52,7 @@ const GENERATED =
 export async function walkFolder(options: WalkOptions): Promise<Walk> {
   const repository = await repositoryOf(options);
   const byGit = repository && (await walkByGit(repository, options));
-  // Nothing listed: no repository, or a folder that a repository around it ignores.
+  // Git lists nothing: there is no repository, or one further up ignores this folder.
   const found = byGit ?? (await walkByHand(options));
   const { files, configs, skipped } = found;
   files.sort(byPath);
@@ -76,7 +76,7 @@ async function walkByGit(repository: Repository, options: WalkOptions): Promise<
   const beneath = {
     tracked,
     baseRules: excludeRules(repository),
-    // A repository in the repository is none of this one.
+    // A repository inside this one is not part of it.
     enter: (path: string, folder: Folder) =>
       !isModule(path) && (folder.find(".git") === undefined || tracked.hasFolder(path)),
   };
@@ -89,7 +89,7 @@ async function walkByGit(repository: Repository, options: WalkOptions): Promise<
   return walk.entries > 0 ? walk : undefined;
 }
 
-/** Rules that hold for this repository alone. */
+/** The repository's own ignore rules. */
 export function excludeRules({ exclude }: Repository): IgnoreRules | undefined {
   try {
     return parseIgnoreRules(readFileSync(exclude, "latin1").slice(0, MAX_IGNORE_BYTES));
@@ -108,7 +108,7 @@ async function walkByHand(options: WalkOptions): Promise<Walk> {
   return await collect(walkBeneath(top, { ignoreFiles: IGNORE_FILES, enter }), "", options);
 }
 
-/** Files and folders that are looked at; more are not there for the graph. */
+/** Most files and folders that are looked at; the rest is ignored. */
 const MAX_ENTRIES = 2_000_000;
 
 async function collect(parts: AsyncIterable<WalkedPart>, start: string, options: WalkOptions) {

@@ -1,11 +1,10 @@
 /**
- * What the walks of the block languages (Go, Rust, Java, C, C++, C#, PHP) share: where the walk stands, how symbols,
- * functions, calls and lambdas are noted. A language extends it with its own kinds of nodes.
- *
- * Depth is bounded, so that source nested without end is cut off instead of overflowing the stack.
+ * What the walks of the block languages (Go, Rust, Java, C, C++, C#, PHP) share: the current place, and how symbols,
+ * functions, calls and lambdas become facts. A language extends it with its own kinds of nodes. Depth is bounded:
+ * source that nests deeper is cut off instead of overflowing the stack.
  */
 import type { SymbolLabel } from "../model.ts";
-import { BindingKind, Expr, ScopeKind, SymbolFlag, Type } from "./fact-layout.ts";
+import { BindingKind, CallFlag, Expr, ScopeKind, SymbolFlag, Type } from "./fact-layout.ts";
 import type { DecoratorInput, FactsBuilder } from "./facts-builder.ts";
 import type { FlatTree } from "./flat-tree.ts";
 import { oneLine } from "./one-line.ts";
@@ -14,7 +13,7 @@ import { oneLine } from "./one-line.ts";
 export interface Place {
   /** Innermost scope. */
   scope: number;
-  /** Nearest enclosing symbol that is a node, -1 at the top: who a call belongs to. */
+  /** Nearest enclosing symbol that is a node, -1 at the top: the owner of calls. */
   symbol: number;
   /** Nearest enclosing symbol, hidden ones included: the parent of what is declared here. */
   parent: number;
@@ -39,7 +38,7 @@ export interface Declared {
   bound?: boolean;
 }
 
-/** Fewest and most arguments of a call, as SYMBOL.arity has it. */
+/** Fewest and most arguments of a call, as a symbol's `arity` has it. */
 export function arity(required: number, most: number, variadic: boolean): number {
   return Math.min(required, 900) * 1000 + (variadic ? 999 : Math.min(most, 900));
 }
@@ -63,7 +62,7 @@ export abstract class BlockWalk {
   protected abstract typeOf(node: number, at: Place): number;
   /** Kinds of nodes that are functions as values. */
   protected abstract isLambda(kind: string): boolean;
-  /** A lambda; `contextual` gives the expression that types parameter i by what the lambda is passed to. */
+  /** A lambda; `contextual` gives the expression that types its parameter i. */
   protected abstract lambda(node: number, at: Place, contextual?: (parameter: number) => number): number;
 
   /** The place at the top of the file: opens scope 0. */
@@ -154,7 +153,7 @@ export abstract class BlockWalk {
       doc: this.doc(what.documented ?? what.node),
     });
     if (what.bound !== false && what.name !== "") facts.bind(symbol);
-    // Asked of hidden symbols too: what was kept for the next declaration is for this one.
+    // Read for hidden symbols too: decorators kept for the next declaration belong to this one.
     const decorators = this.decoratorsOf(what.node, at);
     if ((what.flags ?? 0) & SymbolFlag.Hidden || what.name === "") return symbol;
     for (const decorator of decorators) facts.decorator(symbol, at.scope, decorator);
@@ -193,7 +192,7 @@ export abstract class BlockWalk {
 
   /** Opens the scope of a function symbol. */
   open(symbol: number, at: Place, thisScope = at.thisScope): Place {
-    const hidden = (this.facts.symbolColumn(symbol, "flags") & SymbolFlag.Hidden) !== 0;
+    const hidden = (this.facts.symbols.flags(symbol) & SymbolFlag.Hidden) !== 0;
     const scope = this.facts.scope(at.scope, ScopeKind.Function, symbol);
     return {
       scope,
@@ -207,7 +206,7 @@ export abstract class BlockWalk {
 
   /** Opens the scope of a class-like symbol: its members. */
   openClass(symbol: number, at: Place): Place {
-    const hidden = (this.facts.symbolColumn(symbol, "flags") & SymbolFlag.Hidden) !== 0;
+    const hidden = (this.facts.symbols.flags(symbol) & SymbolFlag.Hidden) !== 0;
     const scope = this.facts.scope(at.scope, ScopeKind.Class, symbol);
     return {
       scope,
@@ -230,7 +229,7 @@ export abstract class BlockWalk {
     return this.declare({ label: "Function", name: "", node, body: -1, flags: SymbolFlag.Hidden | flags }, at);
   }
 
-  /** A call with its arguments; lambdas among them are typed by what they are passed to. */
+  /** A call with its arguments; lambdas among them are typed by the parameter they are passed for. */
   callOf(callee: number, args: readonly number[], at: Place, line: number, typeArgs: readonly number[] = []): number {
     const row = this.facts.expr(Expr.Call, callee);
     this.pass(row, args, at, typeArgs);
@@ -259,11 +258,37 @@ export abstract class BlockWalk {
         ? this.lambda(argument, at, (parameter) => this.facts.expr(Expr.Contextual, row, i, parameter))
         : this.expression(argument, at),
     );
-    this.facts.setExpr(row, "b", this.facts.list(rows));
-    this.facts.setExpr(row, "c", this.facts.list(typeArgs));
+    this.facts.exprs.setArgs(row, this.facts.list(rows));
+    this.facts.exprs.setTypeArgs(row, this.facts.list(typeArgs));
   }
 
-  /** A member that is called: where methods and fields have names of their own, a method is meant. */
+  /** `new T<A>(…)`: a constructor's call, typed by what `<…>` says; of a library's type only a value of it. */
+  protected construction(type: number, typeNode: number, args: readonly number[], at: Place): number {
+    const { tree, facts } = this;
+    if (type < 0 || facts.types.op(type) === Type.Literal) {
+      for (const argument of args) this.expression(argument, at);
+      return facts.expr(Expr.Typed, type);
+    }
+    const row = this.newOf(this.classExpression(type), args, at, tree.line(typeNode), CallFlag.New);
+    return /<\s*[^>\s]/.test(this.text(typeNode)) ? facts.expr(Expr.Typed, type, row) : row;
+  }
+
+  /** The text between the operands of a binary expression. */
+  protected operatorOf(node: number): string {
+    const { tree } = this;
+    return tree.text.slice(tree.endIndex(tree.child(node, "left")), tree.startIndex(tree.child(node, "right")));
+  }
+
+  /** The result of a binary operator: a truth value, a text if either operand is one, else the left operand. */
+  protected operation(operator: string, left: number, right: number): number {
+    const { facts } = this;
+    if (/[<>]=?\s*$|[=!]=|&&|\|\|/.test(operator) && !/<<|>>/.test(operator)) return facts.exprLiteral("bool");
+    const isText = (row: number) =>
+      facts.exprs.op(row) === Expr.Literal && facts.text(facts.exprs.name(row)) === "string";
+    return isText(left) || isText(right) ? facts.exprLiteral("string") : left;
+  }
+
+  /** A called member: where methods and fields have names of their own, a method is meant. */
   calledMember(object: number, name: string): number {
     return this.facts.expr(Expr.Member, object, this.facts.name(name), 1);
   }
@@ -297,10 +322,10 @@ export abstract class BlockWalk {
   /** A type row's class as a value: what is constructed, or stands before `::`. */
   protected classExpression(type: number): number {
     const { facts } = this;
-    if (facts.typeColumn(type, "op") === Type.Qualified)
-      return facts.expr(Expr.Member, this.classExpression(facts.typeColumn(type, "a")), facts.typeColumn(type, "b"));
-    return facts.typeColumn(type, "op") === Type.Ref
-      ? facts.expr(Expr.Name, facts.typeColumn(type, "a"), facts.typeColumn(type, "b"))
+    if (facts.types.op(type) === Type.Qualified)
+      return facts.expr(Expr.Member, this.classExpression(facts.types.qualifier(type)), facts.types.member(type));
+    return facts.types.op(type) === Type.Ref
+      ? facts.expr(Expr.Name, facts.types.name(type), facts.types.scope(type))
       : facts.expr(Expr.Typed, type);
   }
 }

@@ -1,10 +1,10 @@
 /**
- * The layout of facts: what a language module says about one file, as flat integer tables.
+ * The words of facts: what a language module says about one file. Their tables are in `tables/`.
  *
  * Facts are about one file alone; nothing in them depends on another file, so they are cached by content
- * hash. Expressions and types are tiny trees in tables of four integers a row: [op, a, b, c]. Every
- * reference between tables is a row index, -1 for none; a name is an index into `strings`; a list is an
- * index into `lists`, where its length comes first.
+ * hash. Expressions and types are small trees: a row has an `op` and up to three values, `a`, `b` and `c`. A
+ * reference between tables is a row number, -1 for none; a name is an index into `strings`; a list is an
+ * index into `lists`.
  *
  * Raise FACTS_VERSION with every change of meaning.
  */
@@ -47,8 +47,9 @@ export const Expr = {
   /** a = type, b = expression or -1. A cast, or any expression whose type is written down. */
   Typed: 16,
   /**
-   * a = call expression, b = argument index, c = parameter index: a lambda's parameter typed by whom it is passed to. With
-   * b -1, a is what the lambda stands for; with c -1, it is what the call expects of the argument.
+   * a = call expression, b = argument index, c = parameter index: a lambda's parameter, typed by the parameter that
+   * the lambda is passed for. With b -1, a is what the lambda stands for; with c -1, it is what the call expects of
+   * the argument.
    */
   Contextual: 17,
   /** a = import row. A module as a value: `require("x")`, `import("x")` before it is awaited. */
@@ -166,81 +167,7 @@ export const SymbolFlag = {
   Extension: 32768,
 } as const;
 
-/** Columns of each table. `SYMBOL.name` is the offset of a symbol's name in its row. */
-export const SYMBOL = {
-  label: 0,
-  name: 1,
-  /** Enclosing symbol row, or -1. */
-  parent: 2,
-  /** Scope the symbol is declared in. */
-  scope: 3,
-  /** Scope the symbol opens (its parameters, its members), or -1. */
-  inner: 4,
-  startLine: 5,
-  endLine: 6,
-  flags: 7,
-  /** Declared type of a value; declared return type of a function; aliased type of an alias. */
-  type: 8,
-  /** Initial value of a variable or property; what a decorator names or calls. */
-  value: 9,
-  /** List of parameter binding rows, or -1. */
-  parameters: 10,
-  /** List of returned expressions, or -1. */
-  returns: 11,
-  /** List of type parameter binding rows, or -1. */
-  typeParameters: 12,
-  signature: 13,
-  doc: 14,
-  /** Fewest and most arguments: `min * 1000 + max`; 999 is any number. -1 when not known. */
-  arity: 15,
-  size: 16,
-} as const;
 /** The fewest and the most arguments of an arity; any number is Infinity. */
 export const fewestArguments = (arity: number): number => Math.floor(arity / 1000);
 export const mostArguments = (arity: number): number =>
   arity % 1000 === 999 ? Number.POSITIVE_INFINITY : arity % 1000;
-export const SCOPE = { parent: 0, kind: 1, symbol: 2, size: 3 } as const;
-export const BINDING = { scope: 0, name: 1, kind: 2, a: 3, b: 4, size: 5 } as const;
-/** `statement` is the Import symbol that stands for what is written; -1 for names that need no import. */
-export const IMPORT = { kind: 0, module: 1, name: 2, local: 3, line: 4, scope: 5, statement: 6, size: 7 } as const;
-export const EXPORT = { kind: 0, name: 1, from: 2, import: 3, size: 4 } as const;
-export const EXPR = { op: 0, a: 1, b: 2, c: 3, size: 4 } as const;
-export const TYPE = { op: 0, a: 1, b: 2, c: 3, size: 4 } as const;
-export const CALL = { expr: 0, symbol: 1, line: 2, flags: 3, size: 4 } as const;
-/** A type mentioned, or a function or class used as a value. Exactly one of `type` and `expr` is set. */
-export const USE = { type: 0, expr: 1, symbol: 2, line: 3, size: 4 } as const;
-/** `symbol` -1: the subject is the type `subject` (Rust's `impl T for S`). `type` or `expr` names the base. */
-export const HERITAGE = { symbol: 0, subject: 1, kind: 2, type: 3, expr: 4, line: 5, size: 6 } as const;
-/** A member declared outside its type: Go methods, Rust impls, C++ out-of-line, `X.prototype.m = …`. */
-export const ATTACH = { symbol: 0, type: 1, size: 2 } as const;
-/**
- * A scope whose names are shared with every scope of that space: Go package, Java package, C# namespace. A name that
- * begins with `#MACRO` is in the space that the macro opens; scope -1 with the name `#MACRO=space` says which that is.
- */
-export const SPACE = { scope: 0, name: 1, size: 2 } as const;
-/** `local` (a Local binding of `scope`, or -1 for a member of this) is also assigned `expr`. */
-export const ASSIGN = { target: 0, expr: 1, scope: 2, size: 3 } as const;
-/**
- * Within `scope`, the name (or dotted path, as written) `name` has the type `type`; or, with `type` -1, what the
- * class expression `expr` makes (instanceof, isinstance), or what the type guard called by the Call row `expr` promises.
- */
-export const NARROW = { scope: 0, name: 1, type: 2, expr: 3, size: 4 } as const;
-
-export const TABLES = [
-  ["symbols", SYMBOL.size],
-  ["scopes", SCOPE.size],
-  ["bindings", BINDING.size],
-  ["imports", IMPORT.size],
-  ["exports", EXPORT.size],
-  ["exprs", EXPR.size],
-  ["types", TYPE.size],
-  ["calls", CALL.size],
-  ["uses", USE.size],
-  ["heritage", HERITAGE.size],
-  ["attaches", ATTACH.size],
-  ["spaces", SPACE.size],
-  ["assigns", ASSIGN.size],
-  ["narrows", NARROW.size],
-  ["lists", 1],
-] as const;
-export type TableName = (typeof TABLES)[number][0];

@@ -5,29 +5,25 @@
  */
 import { type LanguageId, SYMBOL_LABELS, type SymbolLabel } from "../model.ts";
 import {
-  BINDING,
   BindingKind,
-  CALL,
-  EXPR,
   type ExportKind,
   Expr,
   type HeritageKind,
-  IMPORT,
   type ImportKind,
-  SCOPE,
   type ScopeKind,
-  SYMBOL,
-  TABLES,
-  type TableName,
-  TYPE,
   Type,
 } from "./fact-layout.ts";
 import type { FileFacts } from "./facts.ts";
+import type { ExprTable } from "./tables/exprs.ts";
+import type { BindingTable, ScopeTable } from "./tables/scopes.ts";
+import type { SymbolColumn, SymbolTable } from "./tables/symbols.ts";
+import { factTables } from "./tables/tables.ts";
+import type { TypeTable } from "./tables/types.ts";
 
 type ValueOf<T> = T[keyof T];
 
 /** A symbol as a language module declares it. Lines count from 1. */
-export interface SymbolInput {
+interface SymbolInput {
   label: SymbolLabel;
   name: string;
   /** Enclosing symbol row, -1 at the top. */
@@ -59,7 +55,7 @@ export interface DecoratorInput {
 }
 
 /** One import as it is written. Lines count from 1. */
-export interface ImportInput {
+interface ImportInput {
   /** The module or path as written. */
   name: string;
   scope: number;
@@ -68,48 +64,36 @@ export interface ImportInput {
   signature: string;
 }
 
-class Table {
-  data: Int32Array;
-  length = 0;
-  readonly size: number;
-  constructor(size: number) {
-    this.size = size;
-    this.data = new Int32Array(size * 64);
-  }
-  /** Makes room for one row filled with -1 and returns its first offset. */
-  row(): number {
-    const at = this.length;
-    if (at + this.size > this.data.length) {
-      const bigger = new Int32Array(this.data.length * 2);
-      bigger.set(this.data);
-      this.data = bigger;
-    }
-    this.length += this.size;
-    this.data.fill(-1, at, this.length);
-    return at;
-  }
-  add(...values: number[]): number {
-    const at = this.row();
-    for (let i = 0; i < values.length; i++) this.data[at + i] = values[i]!;
-    return at / this.size;
-  }
-}
-
 export class FactsBuilder {
   readonly path: string;
   readonly language: LanguageId;
-  private readonly tables = new Map<TableName, Table>();
+  private readonly tables = factTables(() => new Int32Array(0));
   private readonly strings: string[] = [];
   private readonly stringIndex = new Map<string, number>();
 
   constructor(path: string, language: LanguageId) {
     this.path = path;
     this.language = language;
-    for (const [name, size] of TABLES) this.tables.set(name, new Table(size));
   }
 
-  private table(name: TableName): Table {
-    return this.tables.get(name)!;
+  get symbols(): SymbolTable {
+    return this.tables.symbols;
+  }
+
+  get scopes(): ScopeTable {
+    return this.tables.scopes;
+  }
+
+  get bindings(): BindingTable {
+    return this.tables.bindings;
+  }
+
+  get exprs(): ExprTable {
+    return this.tables.exprs;
+  }
+
+  get types(): TypeTable {
+    return this.tables.types;
   }
 
   /** Interns a name. */
@@ -129,68 +113,61 @@ export class FactsBuilder {
 
   list(items: readonly number[]): number {
     if (items.length === 0) return -1;
-    const lists = this.table("lists");
+    const { lists } = this.tables;
     const at = lists.add(items.length);
     for (const item of items) lists.add(item);
     return at;
   }
 
   listItems(list: number): number[] {
-    const { data } = this.table("lists");
-    return list < 0 ? [] : Array.from(data.subarray(list + 1, list + 1 + data[list]!));
+    return Array.from(this.tables.lists.items(list));
   }
 
   scope(parent: number, kind: ValueOf<typeof ScopeKind>, symbol = -1): number {
-    const row = this.table("scopes").add(parent, kind, symbol);
+    const row = this.tables.scopes.add(parent, kind, symbol);
     if (symbol >= 0) this.setSymbol(symbol, "inner", row);
     return row;
   }
 
-  scopeColumn(scope: number, column: "parent" | "kind" | "symbol"): number {
-    return this.table("scopes").data[scope * SCOPE.size + SCOPE[column]]!;
-  }
-
   /** Declares a symbol. It does not bind its name: call `bind`. */
   symbol(input: SymbolInput): number {
-    const symbols = this.table("symbols");
-    const at = symbols.row();
-    const data = symbols.data;
-    data[at + SYMBOL.label] = SYMBOL_LABELS.indexOf(input.label);
-    data[at + SYMBOL.name] = this.name(input.name);
-    data[at + SYMBOL.parent] = input.parent;
-    data[at + SYMBOL.scope] = input.scope;
-    data[at + SYMBOL.startLine] = input.startLine;
-    data[at + SYMBOL.endLine] = input.endLine;
-    data[at + SYMBOL.flags] = input.flags ?? 0;
-    data[at + SYMBOL.type] = input.type ?? -1;
-    data[at + SYMBOL.value] = input.value ?? -1;
-    data[at + SYMBOL.signature] = input.signature ? this.name(input.signature) : -1;
-    data[at + SYMBOL.doc] = input.doc ? this.name(input.doc) : -1;
-    data[at + SYMBOL.arity] = input.arity ?? -1;
-    return at / SYMBOL.size;
+    return this.symbols.add(
+      SYMBOL_LABELS.indexOf(input.label),
+      this.name(input.name),
+      input.parent,
+      input.scope,
+      -1,
+      input.startLine,
+      input.endLine,
+      input.flags ?? 0,
+      input.type ?? -1,
+      input.value ?? -1,
+      -1,
+      -1,
+      -1,
+      input.signature ? this.name(input.signature) : -1,
+      input.doc ? this.name(input.doc) : -1,
+      input.arity ?? -1,
+    );
   }
 
-  setSymbol(symbol: number, column: keyof typeof SYMBOL, value: number): void {
-    this.table("symbols").data[symbol * SYMBOL.size + SYMBOL[column]] = value;
-  }
-
-  symbolColumn(symbol: number, column: keyof typeof SYMBOL): number {
-    return this.table("symbols").data[symbol * SYMBOL.size + SYMBOL[column]]!;
+  setSymbol(symbol: number, column: SymbolColumn, value: number): void {
+    this.symbols.set(symbol, column, value);
   }
 
   /** The label of a symbol; undefined for none, which is -1. */
   labelOf(symbol: number): SymbolLabel | undefined {
-    return symbol < 0 ? undefined : SYMBOL_LABELS[this.symbolColumn(symbol, "label")];
+    return symbol < 0 ? undefined : SYMBOL_LABELS[this.symbols.label(symbol)];
   }
 
   addFlag(symbol: number, flag: number): void {
-    this.setSymbol(symbol, "flags", this.symbolColumn(symbol, "flags") | flag);
+    this.setSymbol(symbol, "flags", this.symbols.flags(symbol) | flag);
   }
 
   /** Binds a symbol's name in a scope (by default under its own name, in its own scope). */
-  bind(symbol: number, scope = this.symbolColumn(symbol, "scope"), name = -1): number {
-    const text = name >= 0 ? name : this.symbolColumn(symbol, "name");
-    return this.table("bindings").add(scope, text, BindingKind.Symbol, symbol, -1);
+  bind(symbol: number, scope = this.symbols.scope(symbol), name = -1): number {
+    const text = name >= 0 ? name : this.symbols.name(symbol);
+    return this.tables.bindings.add(scope, text, BindingKind.Symbol, symbol, -1);
   }
 
   /** Binds a local variable, parameter or type parameter; `type` and `value` may be -1. */
@@ -201,18 +178,14 @@ export class FactsBuilder {
     value: number,
     kind: ValueOf<typeof BindingKind> = BindingKind.Local,
   ): number {
-    return this.table("bindings").add(scope, this.name(name), kind, type, value);
-  }
-
-  setBinding(binding: number, column: keyof typeof BINDING, value: number): void {
-    this.table("bindings").data[binding * BINDING.size + BINDING[column]] = value;
+    return this.tables.bindings.add(scope, this.name(name), kind, type, value);
   }
 
   /** Declares the node of an import as it is written; returns the `statement` of its `import` rows. */
   importStatement({ scope, ...input }: ImportInput): number {
     let outer = scope;
-    while (outer >= 0 && this.scopeColumn(outer, "symbol") < 0) outer = this.scopeColumn(outer, "parent");
-    const parent = outer < 0 ? -1 : this.scopeColumn(outer, "symbol");
+    while (outer >= 0 && this.scopes.symbol(outer) < 0) outer = this.scopes.parent(outer);
+    const parent = outer < 0 ? -1 : this.scopes.symbol(outer);
     return this.symbol({ label: "Import", parent, scope, ...input });
   }
 
@@ -234,7 +207,7 @@ export class FactsBuilder {
     scope: number,
     statement = -1,
   ): number {
-    const row = this.table("imports").add(
+    const row = this.tables.imports.add(
       kind,
       this.name(module),
       this.name(name),
@@ -243,29 +216,17 @@ export class FactsBuilder {
       scope,
       statement,
     );
-    if (local) this.table("bindings").add(scope, this.name(local), BindingKind.Import, row, -1);
+    if (local) this.tables.bindings.add(scope, this.name(local), BindingKind.Import, row, -1);
     return row;
   }
 
-  importColumn(row: number, column: keyof typeof IMPORT): number {
-    return this.table("imports").data[row * IMPORT.size + IMPORT[column]]!;
-  }
-
-  /** What the file offers under `name`. See ExportKind for `from` and `importRow`. */
+  /** Exports `name`. See ExportKind for `from` and `importRow`. */
   export(kind: ValueOf<typeof ExportKind>, name: string, from: number, importRow = -1): void {
-    this.table("exports").add(kind, this.name(name), from, importRow);
+    this.tables.exports.add(kind, this.name(name), from, importRow);
   }
 
   expr(op: ValueOf<typeof Expr>, a = -1, b = -1, c = -1): number {
-    return this.table("exprs").add(op, a, b, c);
-  }
-
-  exprColumn(row: number, column: keyof typeof EXPR): number {
-    return row < 0 ? -1 : this.table("exprs").data[row * EXPR.size + EXPR[column]]!;
-  }
-
-  setExpr(row: number, column: keyof typeof EXPR, value: number): void {
-    this.table("exprs").data[row * EXPR.size + EXPR[column]] = value;
+    return this.tables.exprs.add(op, a, b, c);
   }
 
   exprName(name: string, scope: number): number {
@@ -285,11 +246,7 @@ export class FactsBuilder {
   }
 
   type(op: ValueOf<typeof Type>, a = -1, b = -1, c = -1): number {
-    return this.table("types").add(op, a, b, c);
-  }
-
-  typeColumn(row: number, column: keyof typeof TYPE): number {
-    return row < 0 ? -1 : this.table("types").data[row * TYPE.size + TYPE[column]]!;
+    return this.tables.types.add(op, a, b, c);
   }
 
   typeRef(name: string, scope: number, args: readonly number[] = []): number {
@@ -298,59 +255,55 @@ export class FactsBuilder {
 
   /** A call site: `expr` is a Call or New row; `symbol` the nearest enclosing symbol, -1 at the top of the file. */
   call(expr: number, symbol: number, line: number, flags = 0): void {
-    this.table("calls").add(expr, symbol, line, flags);
+    this.tables.calls.add(expr, symbol, line, flags);
   }
 
   callCount(): number {
-    return this.table("calls").length / CALL.size;
+    return this.tables.calls.length;
   }
 
   /** A mention of a type (an annotation, a cast). */
   useType(type: number, symbol: number, line: number): void {
-    if (type >= 0) this.table("uses").add(type, -1, symbol, line);
+    if (type >= 0) this.tables.uses.add(type, -1, symbol, line);
   }
 
   /** A function, class or constant used as a value: passed, assigned, returned. */
   useValue(expr: number, symbol: number, line: number): void {
-    if (expr >= 0) this.table("uses").add(-1, expr, symbol, line);
+    if (expr >= 0) this.tables.uses.add(-1, expr, symbol, line);
   }
 
   /** `symbol` extends or implements a type (`base`) or an expression (`expr`). */
   heritage(symbol: number, kind: ValueOf<typeof HeritageKind>, base: number, line: number, expr = -1): void {
-    this.table("heritage").add(symbol, -1, kind, base, expr, line);
+    this.tables.heritage.add(symbol, -1, kind, base, expr, line);
   }
 
   /** The type `subject`, declared elsewhere, extends or implements `base`. */
   heritageOf(subject: number, kind: ValueOf<typeof HeritageKind>, base: number, line: number): void {
-    this.table("heritage").add(-1, subject, kind, base, -1, line);
+    this.tables.heritage.add(-1, subject, kind, base, -1, line);
   }
 
   /** `symbol` is a member of a type that is declared elsewhere. */
   attach(symbol: number, type: number): void {
-    this.table("attaches").add(symbol, type);
+    this.tables.attaches.add(symbol, type);
   }
 
   /** The scope shares its names with every scope of that space in the repository. */
   space(scope: number, name: string): void {
-    this.table("spaces").add(scope, this.name(name));
+    this.tables.spaces.add(scope, this.name(name));
   }
 
   /** `target` (a Name or Member expression row) is also assigned `expr` somewhere. */
   assign(target: number, expr: number, scope: number): void {
-    this.table("assigns").add(target, expr, scope);
+    this.tables.assigns.add(target, expr, scope);
   }
 
-  /** Within `scope` the name has that type, or is an instance of the class `expr`. See NARROW. */
+  /** Within `scope` the name has that type, or is an instance of the class `expr`. See `NarrowTable`. */
   narrow(scope: number, name: string, type: number, expr = -1): void {
-    this.table("narrows").add(scope, this.name(name), type, expr);
+    this.tables.narrows.add(scope, this.name(name), type, expr);
   }
 
   finish(errors: number, lines: number): FileFacts {
-    const facts = { language: this.language, errors, lines, strings: this.strings } as unknown as FileFacts;
-    for (const [name] of TABLES) {
-      const table = this.table(name);
-      facts[name] = table.data.slice(0, table.length);
-    }
-    return facts;
+    const packed = factTables((name) => this.tables[name].packed());
+    return { ...packed, language: this.language, errors, lines, strings: this.strings };
   }
 }

@@ -72,7 +72,7 @@ export interface LanguageRules {
   strictCalls?: "functions" | "constructors";
   /** Modules are members of the folder they are in. `index` is the file that stands for a folder: Python's packages. */
   packages?: { index: string; ending: string };
-  /** Several functions of one name are distinguished by their arguments, which convert so: Java, C#, C++. */
+  /** Functions of one name are distinguished by their arguments, which convert like this: Java, C#, C++. */
   overloads?: Conversions;
   /** What included files declare is visible, and a declaration stands for the definition of its name: C, C++. */
   includes?: boolean;
@@ -83,33 +83,33 @@ export interface LanguageRules {
    * for such files: C#'s `global using`. The imported name is `EVERYWHERE`.
    */
   globalImports?: { folders: RegExp };
-  /** A plain name that nothing explains may be the repository's only function of that name. */
+  /** An unresolved plain name may be the repository's only function of that name. */
   guessNames?: boolean;
-  /** The method that is meant when a value is called: Python's `__call__`, PHP's `__invoke`. */
+  /** The method that calling a value calls: Python's `__call__`, PHP's `__invoke`. */
   callMember?: string;
-  /** The member that gives an iterator, and the iterator's that gives the next element, where it is not itself iterated. */
+  /** The method that gives an iterator, and the method of an iterator that gives the next element. */
   iteratorMember?: string;
   nextMember?: string;
-  /** The method that is meant when a value is indexed. */
+  /** The method that indexing a value calls. */
   indexMember?: string;
-  /** Members that the language itself calls, so that no source need mention them. */
+  /** Members that the language itself calls: sources need not mention them. */
   specialMembers?: RegExp;
-  /** A name that nothing declares is the runtime's, or of a star import: its value is known to be foreign. */
+  /** An undeclared name belongs to the runtime or to a star import: its value comes from outside. */
   foreignNames?: boolean;
   /** A name that means no value: JavaScript's `undefined`. */
   emptyName?: string;
   /**
-   * Values may get members by assignment, and functions make instances, which have the members of the function's member
-   * `prototype`: JavaScript's objects.
+   * Values can get members by assignment. Functions make instances, which have the members of the function's member
+   * `prototype`: JavaScript.
    */
   openValues?: { prototype: string };
-  /** Instances get members by what methods assign to `this`, also where the class declares others: JavaScript. */
+  /** Instances have the members that methods assign to `this`, even if the class declares others: JavaScript. */
   openInstances?: boolean;
   /** Declarations of one name in one scope are one type: interfaces and name spaces of TypeScript. */
   mergedTypes?: boolean;
-  /** Names that mean the module itself, as a value: CommonJS's `module` and `exports`. */
+  /** Names of the module itself as a value: CommonJS's `module` and `exports`. */
   moduleNames?: ReadonlySet<string>;
-  /** The space of names that are declared for every file, and the variables whose type is declared there. */
+  /** The space of names that are declared for every file, and variables whose type is declared there. */
   globals?: { space: string; typed: ReadonlyMap<string, string> };
 }
 
@@ -122,9 +122,9 @@ export interface LanguageModule {
   library: LanguageLibrary;
   /** Base names of configuration files the import resolver wants to read. */
   configNames: readonly string[];
-  /** The text as the parser is to see it, every character in its place: what it cannot read is blanked. */
+  /** The text for the parser, with unreadable parts blanked and every other character in its place. */
   prepare?(text: string): string;
-  /** Says all there is to say about one file. Must not throw on syntax errors. */
+  /** Writes the facts of one file. Must not throw on syntax errors. */
   extract(tree: FlatTree, facts: FactsBuilder): void;
   createResolver(project: ProjectFiles): ImportResolver;
 }

@@ -1,4 +1,4 @@
-/** The registry: the one place that knows which languages there are. One line a language. */
+/** The registry of languages, the only place that lists them. */
 import { c } from "./c-family/c.ts";
 import { cpp } from "./c-family/cpp.ts";
 import { csharp } from "./c-sharp/c-sharp.ts";

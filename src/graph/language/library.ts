@@ -29,7 +29,7 @@ export const SHARED_TYPES: ReadonlyMap<string, TypeMeaning | "plain" | "nothing"
 ]);
 
 /** What a name of the library means where a type is written. */
-export type TypeMeaning =
+type TypeMeaning =
   /** Holds elements of its first argument. */
   | "sequence"
   /** Holds values of its second argument by keys of its first: iterated, a map gives pairs, a dictionary keys. */
@@ -48,7 +48,7 @@ export type TypeMeaning =
   | "class";
 
 /** What a method of a sequence, map or promise gives. */
-export type MethodResult =
+type MethodResult =
   /** A sequence of the same elements; `sorted` compares them by a function. */
   | "same"
   | "sorted"
@@ -61,7 +61,10 @@ export type MethodResult =
   /** A sequence of pairs: position and element, element and the argument's element. */
   | "numbered"
   | "zipped"
-  /** What the first argument is; the second, or what the function returns, that is handed on from element to element. */
+  /**
+   * What the first argument is; or the second, or what the function returns, which is handed on from element to
+   * element.
+   */
   | "seed"
   | "reduced"
   | "receiver"
@@ -76,7 +79,7 @@ export type MethodResult =
   | "chained";
 
 /** What a function of the library's own objects gives, `Object.values(x)`. */
-export type StaticResult =
+type StaticResult =
   | "promise"
   | "promiseOfAll"
   | "promiseOfElement"
@@ -88,7 +91,7 @@ export type StaticResult =
   | "sequenceOf";
 
 /** Methods of wrappers that are seen through (`Option<T>` is `T`), which the type inside does not have itself. */
-export interface WrapperMethods {
+interface WrapperMethods {
   /** Those that give what is inside, and those that give what their closure returns. */
   inside: ReadonlySet<string>;
   closure: ReadonlySet<string>;
@@ -97,11 +100,11 @@ export interface WrapperMethods {
 }
 
 /** What a method of a function gives: the function's result, or the function. */
-export type FunctionMethod = "called" | "receiver";
+type FunctionMethod = "called" | "receiver";
 
 /**
- * How the library's types convert into each other where functions of one name are distinguished by their arguments.
- * A type that is nowhere named here may convert into any other.
+ * How library types convert into each other where arguments choose between functions of one name. A type that is not
+ * named here may convert into any other.
  */
 export interface Conversions {
   /** Values without members, such as numbers, characters and truth values. None of them is null. */
@@ -110,19 +113,19 @@ export interface Conversions {
   numbers: ReadonlyMap<string, number>;
   /** Numbers with a fraction. */
   fractions: ReadonlySet<string>;
-  /** Classes whose instances hold one scalar, with its name. */
+  /** Classes that wrap one scalar, with its name. */
   boxes: ReadonlyMap<string, string>;
-  /** What values of a library type are besides, the nearest first; of a box, those its scalar converts into too. */
+  /** Supertypes of a library type, nearest first. Those of a box also take its scalar. */
   supertypes: ReadonlyMap<string, readonly string[]>;
-  /** Types that every value has. */
+  /** Supertypes of everything. */
   roots: ReadonlySet<string>;
   /** Types of which no value is an instance of another: two different ones never fit. */
   containers: ReadonlySet<string>;
-  /** Types, besides scalars and boxes, that nothing but their own values fits. */
+  /** Types, besides scalars and boxes, that only their own values fit. */
   closed: ReadonlySet<string>;
-  /** Types of which nothing is known but that a value of them may fit anywhere. */
+  /** Types about which too little is known: they may fit anything. */
   opaque?: ReadonlySet<string>;
-  /** Names that are interfaces by their look: a value of any type may implement them. */
+  /** Names that look like interfaces: a value of any type may implement them. */
   interfaces?: RegExp;
 }
 
@@ -132,9 +135,9 @@ export interface LanguageLibrary {
   methods: Readonly<Record<"sequence" | "map" | "promise", ReadonlyMap<string, MethodResult>>>;
   /** Methods of functions. */
   functions?: ReadonlyMap<string, FunctionMethod>;
-  /** Methods of strings that give several; every other gives one. */
+  /** Methods of strings that give a list of strings; every other method gives a string. */
   stringLists?: ReadonlySet<string>;
-  /** Containers whose constructor takes what they are to hold: `new Set(items)`. */
+  /** Containers whose constructor takes their elements: `new Set(items)`. */
   copies?: ReadonlySet<string>;
   /** By `Owner.name`. */
   statics: ReadonlyMap<string, StaticResult>;
@@ -143,10 +146,10 @@ export interface LanguageLibrary {
   commonMembers: ReadonlySet<string>;
 }
 
-/** Words between blanks. */
+/** Words separated by white space. */
 export const wordSet = (text: string): ReadonlySet<string> => new Set(text.trim().split(/\s+/));
 
-/** A table from words between blanks to what they mean; of a word given twice the first meaning counts. */
+/** A table from words to their meaning; if a word is given twice, the first meaning counts. */
 export function wordTable<T extends string>(meanings: Partial<Record<T, string>>): ReadonlyMap<string, T> {
   const table = new Map<string, T>();
   for (const [meaning, text] of Object.entries(meanings) as [T, string][])

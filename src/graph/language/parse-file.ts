@@ -15,7 +15,7 @@ export function sourceText(bytes: Uint8Array): string {
 /** A line longer than this in the first part of a file means it was written by a machine. */
 const MAX_LINE = 20_000;
 
-/** True for text that no person wrote: minified, packed, or binary. */
+/** True for text that no person wrote: minified, packed or binary. */
 export function isMachineMade(text: string): boolean {
   if (text.length > 4096 && text.indexOf("\u0000") !== -1) return true;
   if (text.length < MAX_LINE) return false;

@@ -1,10 +1,10 @@
-/** The repository's files as import resolvers see them. */
+/** The repository for import resolvers. */
 import type { ProjectFiles } from "./language.ts";
 import { basename, dirname } from "./paths.ts";
 
 const NONE: readonly never[] = [];
 
-export interface ProjectInput {
+interface ProjectInput {
   /** Paths of the indexed files, in the order of their rows. */
   paths: readonly string[];
   /** Paths of configuration files. */

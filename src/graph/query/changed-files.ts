@@ -19,10 +19,10 @@ import { type ChangedFiles, readDiff } from "./read-diff.ts";
 
 /** Larger files are not compared. */
 const MAX_COMPARED_BYTES = 100 * 1024 * 1024;
-/** Of changed sources, all together; of others it is known only that they changed. */
+/** Total size of changed sources that git compares; of the rest it is only known that they changed. */
 const MAX_HANDED_BYTES = 64 * 1024 * 1024;
 
-/** A commit, and where in it the root lies; "" is its top. */
+/** A commit, and the path of the root in it; "" is its top. */
 export interface CommitPlace {
   commit: string;
   start: string;
@@ -64,16 +64,16 @@ export async function changedFiles(
 
 /** Paths are `latin1`, from the top. */
 interface Found {
-  /** Tracked sources with other content, to be handed to git with it. */
+  /** Tracked sources with changed content, for git to compare. */
   edits: NewEntry[];
   contents: Buffer[];
   gone: string[];
   /** Other tracked files that changed. */
   modified: string[];
   untracked: string[];
-  /** Files that looked new and are as the index says. */
+  /** Files that looked changed but have the content that the index says. */
   read: NewEntry[];
-  /** What the index says of changed files, without their look. */
+  /** Index entries of changed files, without their times. */
   doubtful: NewEntry[];
 }
 
@@ -152,7 +152,7 @@ function blobs(contents: readonly Buffer[]): Blob {
 const SCRATCH = "changes-";
 const SCRATCH_KEPT_MS = 10 * 60_000;
 
-/** A folder of its own; those that a killed process left are removed. */
+/** A new folder of its own; removes those that a killed process left behind. */
 function scratchFolder(folder: string): string {
   mkdirSync(folder, { recursive: true });
   for (const name of readdirSync(folder)) {
@@ -163,7 +163,7 @@ function scratchFolder(folder: string): string {
   return mkdtempSync(join(folder, SCRATCH));
 }
 
-/** What git was not handed. */
+/** Adds the changed files that git was not given. */
 function addOthers({ files, hunks }: ChangedFiles, { modified, untracked }: Found, start: string): void {
   const listed = new Set(files.map((file) => file.path));
   const shown = (path: string) => asText(path.slice(start === "" ? 0 : start.length + 1));

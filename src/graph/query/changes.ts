@@ -2,7 +2,7 @@
 import type { CodeGraph } from "../code-graph.ts";
 import type { GitPlace } from "../index/git.ts";
 import { languageOf } from "../language/languages.ts";
-import { EDGE_TYPES, type EdgeType, NODE_LABELS, REFERENCE_LABELS } from "../model.ts";
+import { EDGE_TYPES, NODE_LABELS, REFERENCE_LABELS } from "../model.ts";
 import { changedFiles } from "./changed-files.ts";
 import { committedTexts } from "./committed-texts.ts";
 import { type Risk, riskOf } from "./impact.ts";
@@ -11,7 +11,7 @@ import { type ProcessView, processesOf, processView, type SymbolView } from "./s
 
 export type { ChangedFile };
 
-export interface ChangedSymbol {
+interface ChangedSymbol {
   symbol: SymbolView;
   change: "added" | "modified" | "deleted";
   /** Changed lines within it, as [first, last]; of the indexed text where the change removes lines. */
@@ -24,13 +24,16 @@ export interface Changes {
   symbols: ChangedSymbol[];
   processes: ProcessView[];
   totals: { files: number; symbols: number; processes: number };
-  /** True when lists were cut, or when more source files changed than were read: no symbols of those are listed. */
+  /**
+   * True when lists were cut, or when more source files changed than are read: the symbols of the rest are not
+   * listed.
+   */
   truncated: boolean;
   risk: Risk;
 }
 
 /** What the changes are read from. */
-export interface ChangesSources {
+interface ChangesSources {
   place: GitPlace;
   /** Where what was read of the working tree is remembered. */
   folder: string;
@@ -44,7 +47,7 @@ const MAX_LISTED = 1_000;
 const MAX_PROCESSES = 50;
 /** Changed source files that are read and compared. */
 const MAX_READ = 500;
-const CALLS_IN = new Set(["CALLS", "USES"].map((type) => EDGE_TYPES.indexOf(type as EdgeType)));
+const CALLS_IN = new Set((["CALLS", "USES"] as const).map((type) => EDGE_TYPES.indexOf(type)));
 
 /**
  * Maps changes to symbols: those of the changed files as they are now, and those of the commit that are gone. The graph
@@ -141,12 +144,12 @@ function symbolsByFile(graph: CodeGraph, paths: ReadonlySet<string>): Map<string
   return byFile;
 }
 
-/** Labels of nodes that are not listed as changed: files have a list of their own, references belong to what holds them. */
+/** Labels of nodes that are not listed as changed: files have their own list, and references belong to their owners. */
 const UNCHANGING = new Set(
   NODE_LABELS.flatMap((label, row) => (label === "File" || REFERENCE_LABELS.has(label) ? [row] : [])),
 );
 
-/** Symbols of the commit that the working tree has no more. */
+/** Symbols of the commit that the working tree no longer has. */
 function goneSymbols(now: CodeGraph, before: CodeGraph, files: readonly ChangedFile[]): ChangedSymbol[] {
   const changed = new Set(
     files.filter((file) => file.status === "modified" || file.status === "deleted").map((file) => file.path),

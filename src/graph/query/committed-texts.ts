@@ -3,7 +3,7 @@ import { type GitPlace, gitBytes } from "../index/git.ts";
 import { MAX_FILE_BYTES } from "../index/source-files.ts";
 import type { CommitPlace } from "./changed-files.ts";
 
-/** Of one question. What is over it is left out, as is a file over `MAX_FILE_BYTES`. */
+/** Most bytes of one question. Files beyond it are left out, as is a file over `MAX_FILE_BYTES`. */
 const MAX_BYTES = 64 * 1024 * 1024;
 
 /**

@@ -1,4 +1,4 @@
-/** Everything about one symbol: who calls it, whom it calls, where it belongs. */
+/** Everything about one symbol: its callers, its callees, and the groups it belongs to. */
 import type { CodeGraph } from "../code-graph.ts";
 import type { EdgeType } from "../model.ts";
 import type { Window, Windowed } from "./groups.ts";
@@ -118,7 +118,7 @@ function relationEdges(graph: CodeGraph, row: number, relation: Relation): numbe
 const neighbour = (graph: CodeGraph, edge: number, relation: Relation): RelatedSymbol =>
   relatedBy(graph, edge, RELATIONS[relation][0]);
 
-/** Calls of a class reach its constructor too. */
+/** A call of a class also calls its constructor. */
 function callersOf(graph: CodeGraph, row: number): number[] {
   const callers = edgesOf(graph, row, "in", ["CALLS"]);
   const name = graph.nodes.name[row]!;
@@ -129,7 +129,7 @@ function callersOf(graph: CodeGraph, row: number): number[] {
   return [...callers, ...edgesOf(graph, graph.edges.from[holding]!, "in", ["CALLS"])];
 }
 
-/** Among several of one name, a definition is meant rather than a file. */
+/** Of several rows with one name, definitions rather than files. */
 function rowsNamed(graph: CodeGraph, text: string, filePath: string | undefined): number[] {
   const rows = findSymbols(graph, text, filePath);
   const defined = rows.filter((row) => graph.label(row) !== "File" && graph.label(row) !== "Folder");

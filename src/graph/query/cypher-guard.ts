@@ -17,7 +17,7 @@ const FORBIDDEN = new Set(
 const FORBIDDEN_FUNCTIONS =
   /^(nextval|currval|read_\w*|.*_scan|parquet\w*|csv\w*|json_scan|glob|file\w*|http\w*|s3\w*|getenv|setenv|current_setting|db_version|show_\w*|table_info|stats_info|storage_info|bm_info|query_\w*|create_\w*|drop_\w*|export\w*|load\w*|install\w*)$/i;
 const MAX_LENGTH = 20_000;
-/** The database's stack and time bear less than 10,000 operators in a row. */
+/** The database overflows its stack at about 10,000 operators in a row, and is slow long before. */
 const MAX_TOKENS = 3_000;
 /** Brackets of any kind within each other. */
 const MAX_NESTING = 32;

@@ -1,7 +1,8 @@
 /**
- * A query cut into the tokens of the database's own grammar (openCypher as Kuzu 0.11 has it). Where its lexer could
- * read a text in another way than this one, the text is refused: a guard that reads another query than the database
- * guards nothing.
+ * Cuts a query into the tokens of the database's own grammar (openCypher as Kuzu 0.11 has it).
+ *
+ * Where its lexer could read a text differently, the text is refused: the guard must see the query that the database
+ * runs.
  */
 
 export interface Token {

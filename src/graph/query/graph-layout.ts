@@ -1,6 +1,6 @@
 /**
- * Where things stand on a map of the graph: each cluster is a disc, its symbols a spiral within, the most connected in
- * the middle; clusters that have much to do with each other stand near each other. The same graph gives the same map.
+ * Positions on a map of the graph: each cluster is a disc with its symbols in a spiral, the most connected in the
+ * middle; clusters with many edges between them stand near each other. The same graph gives the same map.
  */
 
 export interface Disc {

@@ -29,7 +29,7 @@ export interface ImpactOptions {
   filePath?: string | undefined;
 }
 
-export interface ImpactDepth {
+interface ImpactDepth {
   depth: number;
   label: "will break" | "likely affected" | "may be affected";
   /** How many, shown or not. */
@@ -52,9 +52,7 @@ export interface Impact {
 export type ImpactAnswer = { found: "one"; impact: Impact } | Unclear;
 
 const MAX_SYMBOLS = 1_000;
-const FOLLOWED = new Set(
-  ["CALLS", "USES", "EXTENDS", "IMPLEMENTS"].map((type) => EDGE_TYPES.indexOf(type as (typeof EDGE_TYPES)[number])),
-);
+const FOLLOWED = new Set((["CALLS", "USES", "EXTENDS", "IMPLEMENTS"] as const).map((type) => EDGE_TYPES.indexOf(type)));
 const CONTAINS = EDGE_TYPES.indexOf("CONTAINS");
 
 export function impactOf(graph: CodeGraph, options: ImpactOptions): ImpactAnswer {

@@ -20,7 +20,7 @@ export interface SearchOptions {
   includeCode: boolean;
 }
 
-export interface SearchItem {
+interface SearchItem {
   symbol: SymbolView;
   score: number;
   processes: ProcessView[];

@@ -1,4 +1,4 @@
-/** Symbols as answers show them, and finding them by what a person writes. */
+/** Symbols as answers show them, and how to find them by name. */
 import { type CodeGraph, endingsOf } from "../code-graph.ts";
 import { GraphError } from "../graph-error.ts";
 import {
@@ -35,7 +35,7 @@ export function candidatesOf(answer: Unclear): { candidates: SymbolView[] } {
 const MAX_CANDIDATES = 50;
 const MAX_NEAR = 8;
 
-/** What to answer when a text names not exactly one of these rows. */
+/** The answer to a text that does not name exactly one of these rows. */
 export function unclear(graph: CodeGraph, text: string, rows: readonly number[]): Unclear {
   if (rows.length === 0) return { found: "none", near: nearNames(graph, text, MAX_NEAR) };
   return { found: "several", candidates: rows.slice(0, MAX_CANDIDATES).map((row) => graph.node(row)) };
@@ -82,7 +82,7 @@ function rowsEnding(graph: CodeGraph, texts: readonly string[], last: string): S
   return rows;
 }
 
-/** Names near a text that names nothing, for the answer to a misspelling. At most `limit`. */
+/** At most `limit` names that are near a misspelt one. */
 export function nearNames(graph: CodeGraph, text: string, limit: number): string[] {
   const wanted = text.toLowerCase().slice(0, 64);
   const scored = new Map<string, number>();

@@ -11,7 +11,7 @@ import { GrowingInts } from "../growing-ints.ts";
 import { NODE_LABELS, type NodeLabel, REFERENCE_LABELS, SYMBOL_LABELS } from "../model.ts";
 import { wordsOf } from "../words.ts";
 
-export interface SearchHit {
+interface SearchHit {
   node: number;
   /** Higher is better. */
   score: number;
@@ -29,12 +29,12 @@ export interface WordIndex {
 const WEIGHT = { name: 20, words: 10, path: 3, text: 2 } as const;
 const K1 = 1.2;
 const B = 0.75;
-/** A word that more than half of all nodes hold says next to nothing, but never less than nothing. */
+/** A word that more than half of all nodes contain says almost nothing, but its weight must not be negative. */
 const MIN_IDF = 1e-6;
 const MAX_WORDS = 12;
-/** Words that one beginning stands for. */
+/** Most words that one beginning stands for. */
 const MAX_ENDINGS = 200;
-/** Symbols of exactly the name that is searched for. */
+/** Most symbols with exactly the name that is searched for. */
 const MAX_EXACT = 200;
 const NODES_A_STEP = 1_000;
 const SEARCHED = new Set<NodeLabel>([...SYMBOL_LABELS, "File"]);
@@ -224,7 +224,7 @@ class MemoryIndex implements WordIndex {
     }
     const found = this.search(query, words, limit, (node) => !REFERENCES.has(label[node]!));
     if (found.length >= limit) return found;
-    // What nothing here declares may still be imported: a library, a framework's decorator.
+    // A name that is not declared here may still be imported: a library, a decorator of a framework.
     return [...found, ...this.search(query, words, limit - found.length, (node) => REFERENCES.has(label[node]!))];
   }
 

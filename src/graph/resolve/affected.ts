@@ -46,7 +46,7 @@ export function affectedFiles(edit: Edit): ReadonlySet<number> | undefined {
   return affected;
 }
 
-/** Files beside the known ones in whose facts one of the names stands as a word. */
+/** Other files whose facts contain one of the names as a word. */
 function filesThatMention(edit: Edit, names: ReadonlySet<string>, known: ReadonlySet<number>): number[] {
   const { repo } = edit.after;
   const anyCase = edit.changed.some((file) => repo.rules(file).ignoreCase);

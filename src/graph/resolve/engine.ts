@@ -1,4 +1,4 @@
-/** What the parts of type evaluation offer each other; `resolver.ts` puts them together. */
+/** What the parts of type evaluation offer each other. `resolver.ts` joins them. */
 import type { ImportTarget, ProjectFiles } from "../language/language.ts";
 import type { Repository } from "./repository.ts";
 import type { Library } from "./types/library.ts";
@@ -28,7 +28,7 @@ export interface Member {
 
 export interface MemberSearch {
   members: Member[];
-  /** True when the receiver is known well enough that a missing member means "not ours". */
+  /** True when the receiver is known well enough that a missing member means "from outside". */
   known: boolean;
 }
 
@@ -39,7 +39,7 @@ export interface CallSite {
 }
 
 export interface Engine {
-  /** What the libraries of the repository's languages yield. */
+  /** The libraries of the repository's languages. */
   library: Library;
   repo: Repository;
   project: ProjectFiles;

@@ -1,4 +1,4 @@
-/** Resolution asks language modules; it knows none of them, nor what the running JavaScript engine happens to have. */
+/** Resolution asks language modules; it knows no single language, nor the names of the running JavaScript engine. */
 import { expect, test } from "bun:test";
 import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
@@ -26,7 +26,7 @@ test("resolution names no language", () => {
 /** Words of the graph and of resolution itself: what a node is, what a name may stand for. */
 const OWN_WORDS = new Set<string>([...SYMBOL_LABELS, "type", "call"]);
 
-/** Words in which a language speaks of its library's types, of members that it calls itself, and of its files. */
+/** Names of a language's library types, of members that the language calls itself, and of its files. */
 function libraryWords(): string[] {
   const words = LANGUAGES.flatMap(({ library, rules, configNames }) => {
     const { scalars, boxes, supertypes, roots, containers, closed, opaque } = rules.overloads ?? {};

@@ -3,9 +3,10 @@
  * symbol, name spaces. A symbol of the repository is one number: the file's base plus its row.
  */
 
-import { BINDING, BindingKind, SPACE, SYMBOL, SymbolFlag } from "../language/fact-layout.ts";
+import { BindingKind, SymbolFlag } from "../language/fact-layout.ts";
 import type { FileFacts } from "../language/facts.ts";
 import type { LanguageModule } from "../language/language.ts";
+import type { SymbolColumn } from "../language/tables/symbols.ts";
 import { REFERENCE_LABELS, SYMBOL_LABELS, type SymbolLabel } from "../model.ts";
 
 export interface SourceFile {
@@ -22,7 +23,7 @@ interface ChildRows {
   rows: Int32Array;
 }
 
-/** More children than this are found through an index. */
+/** With more children than this, a lookup uses an index. */
 const MANY_CHILDREN = 24;
 
 /** Pushes to a list in a map of lists. */
@@ -62,7 +63,7 @@ export class Repository {
     this.base = new Int32Array(files.length + 1);
     for (const { facts } of files) this.addSpaceMacros(facts);
     for (const [i, file] of files.entries()) {
-      this.base[i + 1] = this.base[i]! + file.facts.symbols.length / SYMBOL.size;
+      this.base[i + 1] = this.base[i]! + file.facts.symbols.length;
       this.addSpaces(i);
     }
   }
@@ -97,9 +98,9 @@ export class Repository {
   }
 
   /** A column of a symbol's row. */
-  column(symbol: number, column: keyof typeof SYMBOL): number {
+  column(symbol: number, column: SymbolColumn): number {
     const file = this.fileOf(symbol);
-    return this.facts(file).symbols[(symbol - this.base[file]!) * SYMBOL.size + SYMBOL[column]]!;
+    return this.facts(file).symbols.column(symbol - this.base[file]!, column);
   }
 
   label(symbol: number): SymbolLabel {
@@ -109,7 +110,7 @@ export class Repository {
   name(symbol: number): string {
     const file = this.fileOf(symbol);
     const facts = this.facts(file);
-    return facts.strings[facts.symbols[(symbol - this.base[file]!) * SYMBOL.size + SYMBOL.name]!]!;
+    return facts.strings[facts.symbols.name(symbol - this.base[file]!)]!;
   }
 
   flags(symbol: number): number {
@@ -123,7 +124,7 @@ export class Repository {
   /** The enclosing symbol, or -1. */
   parent(symbol: number): number {
     const file = this.fileOf(symbol);
-    const row = this.facts(file).symbols[(symbol - this.base[file]!) * SYMBOL.size + SYMBOL.parent]!;
+    const row = this.facts(file).symbols.parent(symbol - this.base[file]!);
     return row < 0 ? -1 : row + this.base[file]!;
   }
 
@@ -139,8 +140,8 @@ export class Repository {
     if (!index) {
       index = new Map();
       const table = facts.bindings;
-      for (let at = 0, row = 0; at < table.length; at += BINDING.size, row++) {
-        const key = table[at + BINDING.scope]! * width + table[at + BINDING.name]!;
+      for (let row = 0; row < table.length; row++) {
+        const key = table.scope(row) * width + table.name(row);
         const found = index.get(key);
         if (found === undefined) index.set(key, row);
         else if (typeof found === "number") index.set(key, [found, row]);
@@ -176,7 +177,7 @@ export class Repository {
     const { symbols, strings } = this.facts(file);
     let found: number[] | undefined;
     for (let at = from; at < to; at++) {
-      if (strings[symbols[rows[at]! * SYMBOL.size + SYMBOL.name]!] !== name) continue;
+      if (strings[symbols.name(rows[at]!)] !== name) continue;
       found ??= [];
       found.push(this.base[file]! + rows[at]!);
     }
@@ -191,7 +192,7 @@ export class Repository {
     const row = symbol - this.base[file]!;
     const names: NameIndex = new Map();
     for (let at = start[row]!; at < start[row + 1]!; at++) {
-      const name = strings[symbols[rows[at]! * SYMBOL.size + SYMBOL.name]!]!;
+      const name = strings[symbols.name(rows[at]!)]!;
       pushTo(names, this.nameKey(file, name), this.base[file]! + rows[at]!);
     }
     return names;
@@ -212,12 +213,11 @@ export class Repository {
     const known = this.children[file];
     if (known) return known;
     const { symbols, strings } = this.facts(file);
-    const count = symbols.length / SYMBOL.size;
+    const count = symbols.length;
     const start = new Int32Array(count + 1);
     const parentOf = (row: number) => {
-      const at = row * SYMBOL.size;
-      const named = strings[symbols[at + SYMBOL.name]!] !== "" && !isReference(symbols[at + SYMBOL.label]!);
-      return named ? symbols[at + SYMBOL.parent]! : -1;
+      const named = strings[symbols.name(row)] !== "" && !isReference(symbols.label(row));
+      return named ? symbols.parent(row) : -1;
     };
     for (let row = 0; row < count; row++) if (parentOf(row) >= 0) start[parentOf(row) + 1]!++;
     for (let row = 0; row < count; row++) start[row + 1]! += start[row]!;
@@ -230,17 +230,17 @@ export class Repository {
   }
 
   private addSpaceMacros(facts: FileFacts): void {
-    for (let at = 0; at < facts.spaces.length; at += SPACE.size) {
-      if (facts.spaces[at + SPACE.scope]! >= 0) continue;
-      const [macro = "", space = ""] = facts.strings[facts.spaces[at + SPACE.name]!]!.split("=");
+    for (let row = 0; row < facts.spaces.length; row++) {
+      if (facts.spaces.scope(row) >= 0) continue;
+      const [macro = "", space = ""] = facts.strings[facts.spaces.name(row)]!.split("=");
       if (!this.spaceMacros.has(macro)) this.spaceMacros.set(macro, space);
     }
   }
 
-  /** A name space as it is called where it is used; "" when a macro that opens it is not known, or opens none. */
-  private spaceName(facts: FileFacts, at: number): string {
-    const name = facts.strings[facts.spaces[at + SPACE.name]!]!;
-    if (facts.spaces[at + SPACE.scope]! < 0) return "";
+  /** The name of a name space; "" when the macro that opens it is unknown, or opens none. */
+  private spaceName(facts: FileFacts, row: number): string {
+    const name = facts.strings[facts.spaces.name(row)]!;
+    if (facts.spaces.scope(row) < 0) return "";
     if (!name.startsWith("#")) return name;
     const cut = name.indexOf(".");
     const outer = this.spaceMacros.get(cut < 0 ? name : name.slice(0, cut)) ?? "";
@@ -252,25 +252,25 @@ export class Repository {
     const facts = this.facts(file);
     if (facts.spaces.length === 0) return;
     const spaceOf = new Map<number, string[]>();
-    for (let at = 0; at < facts.spaces.length; at += SPACE.size) {
-      const name = this.spaceName(facts, at);
-      if (name !== "") pushTo(spaceOf, facts.spaces[at + SPACE.scope]!, name);
+    for (let row = 0; row < facts.spaces.length; row++) {
+      const name = this.spaceName(facts, row);
+      if (name !== "") pushTo(spaceOf, facts.spaces.scope(row), name);
     }
     const table = facts.bindings;
-    for (let at = 0; at < table.length; at += BINDING.size) {
-      if (table[at + BINDING.kind] !== BindingKind.Symbol) continue;
-      const spaces = spaceOf.get(table[at + BINDING.scope]!);
+    for (let row = 0; row < table.length; row++) {
+      if (table.kind(row) !== BindingKind.Symbol) continue;
+      const spaces = spaceOf.get(table.scope(row));
       if (!spaces) continue;
-      const row = table[at + BINDING.a]!;
-      if (facts.symbols[row * SYMBOL.size + SYMBOL.flags]! & SymbolFlag.FileLocal) continue;
-      const name = this.nameKey(file, facts.strings[table[at + BINDING.name]!]!);
+      const symbol = table.symbol(row);
+      if (facts.symbols.flags(symbol) & SymbolFlag.FileLocal) continue;
+      const name = this.nameKey(file, facts.strings[table.name(row)]!);
       for (const space of spaces) {
         let names = this.spaceIndex.get(space);
         if (!names) {
           names = new Map();
           this.spaceIndex.set(space, names);
         }
-        pushTo(names, name, this.base[file]! + row);
+        pushTo(names, name, this.base[file]! + symbol);
       }
     }
     for (const spaces of spaceOf.values())
@@ -292,8 +292,8 @@ export class Repository {
   spacesAt(file: number, scope: number): readonly string[] {
     const facts = this.facts(file);
     const found: string[] = [];
-    for (let at = 0; at < facts.spaces.length; at += SPACE.size) {
-      const name = facts.spaces[at + SPACE.scope] === scope ? this.spaceName(facts, at) : "";
+    for (let row = 0; row < facts.spaces.length; row++) {
+      const name = facts.spaces.scope(row) === scope ? this.spaceName(facts, row) : "";
       if (name !== "") found.push(name);
     }
     return found;
@@ -304,8 +304,8 @@ export class Repository {
     const file = this.fileOf(symbol);
     const facts = this.facts(file);
     const inner = this.column(symbol, "inner");
-    for (let at = 0; at < facts.spaces.length; at += SPACE.size)
-      if (facts.spaces[at + SPACE.scope] === inner) return this.spaceName(facts, at) || undefined;
+    for (let row = 0; row < facts.spaces.length; row++)
+      if (facts.spaces.scope(row) === inner) return this.spaceName(facts, row) || undefined;
     return undefined;
   }
 

@@ -1,5 +1,4 @@
-/** Puts the parts of type evaluation together over one repository. */
-import { IMPORT } from "../language/fact-layout.ts";
+/** Joins the parts of type evaluation over one repository. */
 import type { ImportResolver, ImportTarget, ProjectFiles } from "../language/language.ts";
 import { createCalls } from "./calls/calls.ts";
 import { createOverloads } from "./calls/overloads.ts";
@@ -29,8 +28,7 @@ export function createEngine(repo: Repository, project: ProjectFiles): Engine {
       resolvers.set(language.id, resolver);
     }
     const { imports, strings } = repo.facts(file);
-    const at = row * IMPORT.size;
-    const target = resolver.resolve(strings[imports[at + IMPORT.module]!]!, strings[imports[at + IMPORT.name]!]!, file);
+    const target = resolver.resolve(strings[imports.module(row)]!, strings[imports.name(row)]!, file);
     targets[file][row] = target;
     return target;
   }

@@ -6,30 +6,13 @@
  * Symbols are named by their place (`path#outer.inner~2`), so that rows may move. Functions and literals that others
  * meet as values are described down to their parameters, as they are seen without being named.
  */
-import {
-  ASSIGN,
-  ATTACH,
-  BINDING,
-  BindingKind,
-  EXPORT,
-  EXPR,
-  ExportKind,
-  Expr,
-  HERITAGE,
-  IMPORT,
-  ImportKind,
-  SCOPE,
-  SPACE,
-  SYMBOL,
-  SymbolFlag,
-} from "../language/fact-layout.ts";
-import { listItems } from "../language/facts.ts";
+import { BindingKind, ExportKind, Expr, ImportKind, SymbolFlag } from "../language/fact-layout.ts";
 import type { ImportTarget } from "../language/language.ts";
 import type { Engine, Entity } from "./engine.ts";
 import { isReference } from "./repository.ts";
 import { THIS_ID, type TypeEnv, type ValueType } from "./types/value-type.ts";
 
-export interface Surface {
+interface Surface {
   /** What is seen under each name. */
   names: Map<string, string>;
   /** What is seen without a name. */
@@ -55,14 +38,14 @@ export function createSurfaces(engine: Engine): (file: number) => Surface {
     const { symbols, strings } = repo.facts(file);
     const seen = new Map<string, number>();
     const found: string[] = [];
-    for (let at = 0; at < symbols.length; at += SYMBOL.size) {
-      // Nothing stands in a reference, and nobody else's place depends on it.
-      if (isReference(symbols[at + SYMBOL.label]!)) {
+    for (let row = 0; row < symbols.length; row++) {
+      // A reference contains nothing, and no other symbol's place depends on it.
+      if (isReference(symbols.label(row))) {
         found.push("");
         continue;
       }
-      const parent = symbols[at + SYMBOL.parent]!;
-      const name = strings[symbols[at + SYMBOL.name]!]! || `<${symbols[at + SYMBOL.label]}>`;
+      const parent = symbols.parent(row);
+      const name = strings[symbols.name(row)]! || `<${symbols.label(row)}>`;
       const chain = parent < 0 ? name : `${found[parent]}.${name}`;
       const ordinal = (seen.get(chain) ?? 0) + 1;
       seen.set(chain, ordinal);
@@ -79,8 +62,8 @@ export function createSurfaces(engine: Engine): (file: number) => Surface {
 
   function bindingPlace(file: number, binding: number): string {
     const { bindings, scopes, strings } = repo.facts(file);
-    const owner = scopes[bindings[binding * BINDING.size + BINDING.scope]! * SCOPE.size + SCOPE.symbol]!;
-    const name = strings[bindings[binding * BINDING.size + BINDING.name]!]!;
+    const owner = scopes.symbol(bindings.scope(binding));
+    const name = strings[bindings.name(binding)]!;
     return `${repo.files[file]!.path}#${owner < 0 ? "" : placesOf(file)[owner]}/${name}`;
   }
 
@@ -113,7 +96,7 @@ export function createSurfaces(engine: Engine): (file: number) => Surface {
     }
   }
 
-  /** A symbol met as a value: what is called or looked into without being named is described as well. */
+  /** A symbol met as a value. One that can be called or looked into without being named is described in full. */
   function valueText(symbol: number, depth: number): string {
     const label = repo.label(symbol);
     const hidden = repo.has(symbol, SymbolFlag.Hidden);
@@ -144,12 +127,11 @@ export function createSurfaces(engine: Engine): (file: number) => Surface {
     const { bindings } = repo.facts(file);
     const label = repo.label(symbol);
     let text = `${label} ${repo.flags(symbol)} ${repo.column(symbol, "arity")}`;
-    for (const row of listItems(repo.facts(file), repo.column(symbol, "typeParameters"))) {
-      const at = row * BINDING.size;
-      text += ` T${typeText(engine.typeAt(file, bindings[at + BINDING.a]!), depth)}=${typeText(engine.typeAt(file, bindings[at + BINDING.b]!), depth)}`;
+    for (const row of repo.facts(file).lists.items(repo.column(symbol, "typeParameters"))) {
+      text += ` T${typeText(engine.typeAt(file, bindings.constraint(row)), depth)}=${typeText(engine.typeAt(file, bindings.fallback(row)), depth)}`;
     }
-    for (const row of listItems(repo.facts(file), repo.column(symbol, "parameters")))
-      text += ` P${typeText(engine.typeAt(file, bindings[row * BINDING.size + BINDING.a]!), depth)}`;
+    for (const row of repo.facts(file).lists.items(repo.column(symbol, "parameters")))
+      text += ` P${typeText(engine.typeAt(file, bindings.type(row)), depth)}`;
     const type = repo.column(symbol, "type");
     if (type >= 0) text += ` :${typeText(engine.typeAt(file, type), depth)}`;
     if (label === "Function" || label === "Method" || repo.has(symbol, SymbolFlag.Getter))
@@ -204,41 +186,41 @@ export function createSurfaces(engine: Engine): (file: number) => Surface {
       else whole.push(`${name} ${text}`);
     };
     symbolTexts();
-    for (let at = 0; at < facts.attaches.length; at += ATTACH.size) {
-      const member = facts.symbols[facts.attaches[at + ATTACH.symbol]! * SYMBOL.size + SYMBOL.name]!;
-      put(facts.strings[member]!, `of ${typeText(engine.typeAt(file, facts.attaches[at + ATTACH.type]!), 0)}`);
+    for (let row = 0; row < facts.attaches.length; row++) {
+      const member = facts.symbols.name(facts.attaches.symbol(row));
+      put(facts.strings[member]!, `of ${typeText(engine.typeAt(file, facts.attaches.type(row)), 0)}`);
     }
-    for (let at = 0; at < facts.heritage.length; at += HERITAGE.size) {
-      if (facts.heritage[at + HERITAGE.symbol]! >= 0) continue;
-      const [subject, type] = [facts.heritage[at + HERITAGE.subject]!, facts.heritage[at + HERITAGE.type]!];
+    for (let row = 0; row < facts.heritage.length; row++) {
+      if (facts.heritage.symbol(row) >= 0) continue;
+      const [subject, type] = [facts.heritage.subject(row), facts.heritage.type(row)];
       whole.push(`${typeText(engine.typeAt(file, subject), 0)} is ${typeText(engine.typeAt(file, type), 0)}`);
     }
-    for (let at = 0; at < facts.spaces.length; at += SPACE.size)
-      whole.push(`space ${facts.strings[facts.spaces[at + SPACE.name]!]}`);
+    for (let row = 0; row < facts.spaces.length; row++) whole.push(`space ${facts.strings[facts.spaces.name(row)]}`);
     if (rules.openValues) assignTexts();
     importTexts();
     exportTexts();
     return { names, whole: whole.sort().join("\n") };
 
     function symbolTexts(): void {
-      for (let row = 0; row < facts.symbols.length / SYMBOL.size; row++) {
-        if (isReference(facts.symbols[row * SYMBOL.size + SYMBOL.label]!)) continue;
+      for (let row = 0; row < facts.symbols.length; row++) {
+        if (isReference(facts.symbols.label(row))) continue;
         const symbol = base + row;
-        const name = facts.strings[facts.symbols[row * SYMBOL.size + SYMBOL.name]!]!;
-        const inner = facts.symbols[row * SYMBOL.size + SYMBOL.inner]! >= 0;
+        const name = facts.strings[facts.symbols.name(row)]!;
+        const inner = facts.symbols.inner(row) >= 0;
         const label = repo.label(symbol);
         const type = inner && label !== "Function" && label !== "Method";
         if (name === "" && !type) continue;
         const text = `${place(symbol)} ${ownText(symbol, 0)}`;
         if (name !== "") put(name, text);
-        // Bases decide where members are found that others name; so does the one method a lambda stands for.
+        // Bases decide where members are found that other files name; so does the one method a lambda stands for.
         const bases = type ? engine.bases(symbol, undefined).map((one) => typeText(one, 0)) : [];
         if (bases.length > 0) whole.push(`${place(symbol)} < ${bases.join()}`);
         const parent = repo.parent(symbol);
         if (parent < 0 || label !== "Method") continue;
         if (rules.overloads && repo.label(parent) === "Interface") whole.push(text);
         if (name !== rules.constructorName && !repo.has(symbol, SymbolFlag.Constructor)) continue;
-        // Who makes an instance names the class, or was handed it: then its type arguments say what is made.
+        // Code that makes an instance names the class or was given it; in the latter case its type arguments say what
+        // is made.
         if (repo.column(parent, "typeParameters") >= 0) whole.push(text);
         else put(repo.name(parent), text);
       }
@@ -246,45 +228,43 @@ export function createSurfaces(engine: Engine): (file: number) => Surface {
 
     /** Members that are only assigned, and the parents of constructor functions. */
     function assignTexts(): void {
-      for (let at = 0; at < facts.assigns.length; at += ASSIGN.size) {
-        const target = facts.assigns[at + ASSIGN.target]! * EXPR.size;
-        if (facts.exprs[target + EXPR.op] !== Expr.Member) continue;
-        const name = facts.strings[facts.exprs[target + EXPR.b]!]!;
-        const text = `assigned ${typeText(engine.exprType(file, facts.assigns[at + ASSIGN.expr]!), 0)}`;
-        // What a prototype holds is found by the names of its members.
+      for (let row = 0; row < facts.assigns.length; row++) {
+        const target = facts.assigns.target(row);
+        if (facts.exprs.op(target) !== Expr.Member) continue;
+        const name = facts.strings[facts.exprs.member(target)]!;
+        const text = `assigned ${typeText(engine.exprType(file, facts.assigns.expr(row)), 0)}`;
+        // A prototype's members are found by their own names.
         if (name === rules.openValues?.prototype) whole.push(text);
         else put(name, text);
       }
-      for (let at = 0; at < facts.heritage.length; at += HERITAGE.size) {
-        const row = facts.heritage[at + HERITAGE.symbol]!;
-        if (row < 0 || repo.label(base + row) !== "Function") continue;
-        const bases = engine.bases(base + row, undefined).map((one) => typeText(one, 0));
-        whole.push(`${place(base + row)} < ${bases.join()}`);
+      for (let row = 0; row < facts.heritage.length; row++) {
+        const symbol = facts.heritage.symbol(row);
+        if (symbol < 0 || repo.label(base + symbol) !== "Function") continue;
+        const bases = engine.bases(base + symbol, undefined).map((one) => typeText(one, 0));
+        whole.push(`${place(base + symbol)} < ${bases.join()}`);
       }
     }
 
     function importTexts(): void {
-      for (let row = 0; row < facts.imports.length / IMPORT.size; row++)
-        if (facts.imports[row * IMPORT.size + IMPORT.kind] === ImportKind.Wildcard)
+      for (let row = 0; row < facts.imports.length; row++)
+        if (facts.imports.kind(row) === ImportKind.Wildcard)
           whole.push(`all of ${targetText(engine.importTarget(file, row))}`);
       if (rules.exportLists) return;
-      for (let at = 0; at < facts.bindings.length; at += BINDING.size) {
-        if (facts.bindings[at + BINDING.scope] !== 0 || facts.bindings[at + BINDING.kind] === BindingKind.Symbol)
-          continue;
-        const name = facts.strings[facts.bindings[at + BINDING.name]!]!;
-        if (facts.bindings[at + BINDING.kind] !== BindingKind.Import)
-          put(name, typeText(engine.bindingType(file, at / BINDING.size), 0));
+      for (let row = 0; row < facts.bindings.length; row++) {
+        if (facts.bindings.scope(row) !== 0 || facts.bindings.kind(row) === BindingKind.Symbol) continue;
+        const name = facts.strings[facts.bindings.name(row)]!;
+        if (facts.bindings.kind(row) !== BindingKind.Import) put(name, typeText(engine.bindingType(file, row), 0));
         else
           for (const space of ["value", "type"] as const)
-            put(name, `${space} ${entityText(engine.followImport(file, facts.bindings[at + BINDING.a]!, space))}`);
+            put(name, `${space} ${entityText(engine.followImport(file, facts.bindings.importRow(row), space))}`);
       }
     }
 
     function exportTexts(): void {
-      for (let at = 0; at < facts.exports.length; at += EXPORT.size) {
-        const name = facts.strings[facts.exports[at + EXPORT.name]!] ?? "";
-        if (facts.exports[at + EXPORT.kind] === ExportKind.Star)
-          whole.push(`gives ${targetText(engine.importTarget(file, facts.exports[at + EXPORT.import]!))}`);
+      for (let row = 0; row < facts.exports.length; row++) {
+        const name = facts.strings[facts.exports.name(row)] ?? "";
+        if (facts.exports.kind(row) === ExportKind.Star)
+          whole.push(`gives ${targetText(engine.importTarget(file, facts.exports.importRow(row)))}`);
         else
           for (const space of ["value", "type"] as const)
             put(name, `${space} ${entityText(engine.exported(file, name, space))}`);

@@ -9,7 +9,7 @@ import type { SearchAnswer } from "../query/search.ts";
 import { createGraphClient, type GraphClient, type GraphClientLimits, type GraphJson } from "./client.ts";
 import type { CypherAnswer } from "./session.ts";
 
-setDefaultTimeout(60_000);
+setDefaultTimeout(300_000);
 
 const trees: SourceTree[] = [];
 const clients: GraphClient[] = [];

@@ -31,7 +31,7 @@ export interface GraphClientLimits {
   idleMs: number;
 }
 
-export const DEFAULT_GRAPH_LIMITS: GraphClientLimits = {
+const DEFAULT_GRAPH_LIMITS: GraphClientLimits = {
   questionTimeoutMs: 30_000,
   queryTimeoutMs: 12_000,
   stallTimeoutMs: 180_000,
@@ -58,7 +58,7 @@ const INDEXING = { ...COLLECT_EARLY, BUN_JSC_useFTLJIT: "0" };
 
 type Remote<T> = T extends (...args: infer Args) => infer Result ? (...args: Args) => Promise<Awaited<Result>> : never;
 
-/** Operations whose endpoints pass on what the worker made. */
+/** Operations whose endpoints pass on the worker's answer. */
 const QUESTIONS = [
   "query",
   "context",
@@ -101,7 +101,7 @@ export interface GraphClient {
   close(): Promise<void>;
 }
 
-export interface GraphClientOptions {
+interface GraphClientOptions {
   /** Command line of a graph worker, e.g. [process.execPath, "graph-worker"]. */
   command: readonly string[];
   limits?: Partial<GraphClientLimits>;
@@ -115,7 +115,7 @@ type Bounds = Pick<WorkerSetup, "memoryBytes" | "memoryCheckMs">;
 
 interface IndexRun {
   report: IndexReport;
-  /** The child has nothing left to do. */
+  /** Settles when the child has nothing left to do. */
   settled: Promise<unknown>;
 }
 
@@ -168,16 +168,16 @@ export function createGraphClient(options: GraphClientOptions): GraphClient {
   }
 
   function cypher(place: GraphPlace, args: Parameters<GraphSession["cypher"]>): Promise<GraphJson> {
-    // Looked at before it takes a place: a refused query costs nobody anything.
+    // Checked before a place is taken: a refused query costs nothing.
     const refused = refusal(args[0]);
     return refused ? Promise.reject(new GraphError("invalid", refused)) : queries.ask(place, args);
   }
 
-  /** Opens what an index has made where questions are answered; a failure shows when one is asked. */
+  /** Opens a new index where questions are answered; an error shows when the next one is asked. */
   async function warm(place: GraphPlace): Promise<void> {
     const isAnswering = questions !== undefined;
     const opened = ask(place, "warm").catch(() => undefined);
-    // One that answers must not go on answering of the old graph. One that just starts opens the new one anyway.
+    // A running child must not answer from the old graph any longer. One that is starting opens the new graph anyway.
     if (isAnswering) await opened;
   }
 
@@ -192,7 +192,7 @@ export function createGraphClient(options: GraphClientOptions): GraphClient {
         const { stallTimeoutMs: timeoutMs } = limits;
         const asked: Asked = { operation: "index", args: [force, seed], timeoutMs, progress };
         const report = (await askWorker(child, place, asked)) as IndexReport;
-        // Made now and not at the first query in Cypher, which would wait for it; a failure shows there.
+        // Made now, so that the first query in Cypher does not wait for it; an error shows there.
         const rest =
           report.changed && prepare
             ? askWorker(child, place, { operation: "prepareCypher", args: [], timeoutMs }).catch(() => undefined)

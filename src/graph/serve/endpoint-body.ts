@@ -7,7 +7,7 @@ import type { ImpactAnswer } from "../query/impact.ts";
 import { candidatesOf } from "../query/symbols.ts";
 import type { GraphOperation } from "./protocol.ts";
 
-export interface EndpointBody {
+interface EndpointBody {
   /** The object, or the items of a list. */
   body: unknown;
   /** Where a list goes on; null at its end. */
@@ -40,7 +40,7 @@ const listed = ({ items, next }: Windowed<unknown>): EndpointBody => ({ body: it
 
 /** Items of a list that become text without a pause. */
 const ITEMS_AT_ONCE = 200;
-/** Pieces are at least so long, but for the last. */
+/** Smallest piece, except for the last. */
 const PIECE_CHARS = 128 * 1024;
 const encoder = new TextEncoder();
 

@@ -1,4 +1,4 @@
-/** The current generation of a stored graph, opened for questions. Notices a new one by itself. */
+/** The current generation of a stored graph, opened for questions. Switches to a new generation by itself. */
 import { readFileSync } from "node:fs";
 import type { CodeGraph } from "../code-graph.ts";
 import { GraphError } from "../graph-error.ts";
@@ -7,7 +7,7 @@ import { Stepwise } from "../stepwise.ts";
 import type { Generation, GraphStore } from "../store/graph-store.ts";
 import { unpackGraph } from "../store/snapshot.ts";
 
-export interface OpenedGraph {
+interface OpenedGraph {
   generation: number;
   graph: CodeGraph;
   /** What searches read; made by the first one, or by `warm`. */
@@ -15,7 +15,7 @@ export interface OpenedGraph {
   kuzuPath: string;
 }
 
-export interface GraphReader {
+interface GraphReader {
   /** The current generation. Throws GraphError `not_indexed` when there is none that can be read. */
   open(): OpenedGraph;
   /**

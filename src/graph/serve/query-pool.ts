@@ -7,7 +7,7 @@ import type { GraphReply } from "./protocol.ts";
 import type { GraphPlace } from "./session.ts";
 import { askWorker, type GraphJson, type GraphWorker } from "./worker-calls.ts";
 
-export interface QueryPoolOptions {
+interface QueryPoolOptions {
   /** Longest a query may take, in its process. */
   timeoutMs: number;
   /** Longest it may take to make the database that is asked. */
@@ -17,7 +17,7 @@ export interface QueryPoolOptions {
   spawn(): GraphWorker;
 }
 
-export interface QueryPool {
+interface QueryPool {
   /** @throws GraphError when the query is refused, too slow or too large, Problem 503 when too many wait. */
   ask(place: GraphPlace, args: readonly unknown[]): Promise<GraphJson>;
   /** To be called when a process has ended. */

@@ -1,6 +1,6 @@
 /**
- * One repository and its graph, opened for questions and indexing. Reads the current generation and notices a new one
- * by itself; keeps nothing that cannot be read again.
+ * One repository and its graph, opened for questions and indexing. Switches to a new generation by itself; keeps only
+ * what can be read again.
  */
 import { existsSync, renameSync, rmSync } from "node:fs";
 import type { CodeGraph } from "../code-graph.ts";

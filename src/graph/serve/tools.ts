@@ -10,7 +10,7 @@ import type { SearchAnswer } from "../query/search.ts";
 import type { RelatedSymbol, SymbolView } from "../query/symbols.ts";
 
 /** Bytes of an answer unless the caller asks for more. */
-export const DEFAULT_ANSWER_BYTES = 4_000;
+const DEFAULT_ANSWER_BYTES = 4_000;
 
 export interface ToolSchema {
   name: string;
@@ -140,7 +140,7 @@ export function queryText(result: SearchAnswer, limit = DEFAULT_ANSWER_BYTES): s
   return answer.text();
 }
 
-/** What to say when a name means none or several. */
+/** The answer to a name that means none or several symbols. */
 function unclear(
   result: { found: "several"; candidates: readonly SymbolView[] } | { found: "none"; near: readonly string[] },
   limit: number,
@@ -156,7 +156,7 @@ function unclear(
   return answer.text();
 }
 
-/** The lists of a context, what matters most first. */
+/** The lists of a context, most important first. */
 const LISTS: readonly (readonly [Relation, string])[] = [
   ["callers", "callers"],
   ["callees", "callees"],

@@ -1,4 +1,4 @@
-/** What is asked of a graph worker, and how its replies are put together. */
+/** Calls of a graph worker, and how its replies are joined. */
 import type { Taken, WorkerCall, WorkerProcess } from "../../core/worker-process.ts";
 import { GraphError, isGraphErrorCode } from "../graph-error.ts";
 import type { PhaseReport } from "../index/indexer.ts";

@@ -18,7 +18,7 @@ import { toolText } from "./tool-calls.ts";
 
 const MAX_SESSIONS = 8;
 
-/** So that an index never slows the server down that shares the machine; -20 to 19. */
+/** Keeps an index from slowing the server on the same machine; -20 to 19. */
 const INDEX_PRIORITY = 10;
 
 /**
@@ -37,7 +37,7 @@ export function runGraphWorker(addons?: string): void {
     const key = JSON.stringify([place.root, place.store, place.gitDir]);
     const known = sessions.get(key);
     if (known) {
-      // The most recently asked stays longest.
+      // The most recently used session stays longest.
       sessions.delete(key);
       sessions.set(key, known);
       return known;
@@ -86,7 +86,7 @@ async function answer(
   return (method as (...values: unknown[]) => unknown)(...args);
 }
 
-/** Answers with JSON made here, in pieces: the server has only to pass them on. */
+/** Sends JSON made here, in pieces: the server only passes them on. */
 async function replyJson(
   { id, operation }: GraphRequest,
   value: unknown,

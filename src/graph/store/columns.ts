@@ -49,7 +49,7 @@ export function packColumns(columns: ReadonlyMap<string, Column>, meta: unknown)
   return packed;
 }
 
-export interface ColumnReader {
+interface ColumnReader {
   meta: unknown;
   bytes(name: string): Uint8Array;
   ints(name: string): Int32Array;

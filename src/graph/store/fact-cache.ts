@@ -1,7 +1,9 @@
 /**
- * Facts of every file of the last index, so that only changed files are parsed again: a small table of files, and
- * segments of packed facts. A segment never changes: the next generation links those it still needs and writes the new
- * facts into one more, until too many or too stale ones are put together. A broken or older cache is simply empty.
+ * Facts of every file of the last index, so that only changed files are parsed again.
+ *
+ * A small table of files, and segments of packed facts. A segment never changes: the next generation links those it
+ * still needs and writes new facts into another one. Too many segments, or mostly stale ones, are merged. A broken or
+ * older cache counts as empty.
  */
 import {
   closeSync,
@@ -57,7 +59,7 @@ interface Meta {
 }
 
 const CACHE_FORMAT = 2;
-/** More segments than this are put together, and so are those of which less than half is still needed. */
+/** More segments than this are merged, and so are those of which less than half is still needed. */
 const MAX_SEGMENTS = 8;
 const UNIT = 8;
 const EMPTY = new Uint8Array(0);
@@ -141,7 +143,7 @@ export function writeFactCache(folder: string, files: readonly CachedFile[], con
   writeFileSync(tablePath(folder), packColumns(columns, meta));
 }
 
-/** Segments that are worth keeping: none when there are too many, or when most of what they hold is stale. */
+/** Segments worth keeping: none when there are too many, or when most of their content is stale. */
 function keptSegments(files: readonly CachedFile[], before: FactCache): number[] {
   const used = new Map<number, number>();
   for (const { stored } of files)
@@ -155,7 +157,7 @@ function keptSegments(files: readonly CachedFile[], before: FactCache): number[]
 /** Parts that one system call takes. */
 const PARTS_AT_ONCE = 1_000;
 
-/** Writes parts one after another without putting them together in memory. */
+/** Writes parts one after another without joining them in memory. */
 function writeParts(path: string, parts: readonly Uint8Array[]): void {
   const file = openSync(path, "w");
   try {

@@ -18,7 +18,7 @@ import type { SkippedFile } from "../index/walk.ts";
 import { FACTS_VERSION } from "../language/fact-layout.ts";
 import { SNAPSHOT_FORMAT } from "./snapshot.ts";
 
-/** What is known of the current graph without opening it. */
+/** What is known about the current graph without opening it. */
 export interface Manifest {
   /** Versions of manifest, snapshot and facts, joined: another one means rebuild. */
   format: string;
@@ -62,8 +62,8 @@ export interface GraphStore {
   /** Makes a generation the current one and removes the others. */
   commit(generation: Generation & { number: number }, manifest: Omit<Manifest, "format" | "generation">): Manifest;
   /**
-   * Takes over the current generation of another store when this one has none: the files are linked, not copied, as
-   * they never change. What cannot be taken over is indexed again.
+   * Takes over the current generation of another store if this one has none. Its files never change, so they are
+   * linked, not copied. If that fails, the folder is indexed again.
    */
   seedFrom(other: string): void;
   /** Removes a generation that will not be used. */

@@ -11,7 +11,7 @@ import type { CodeGraph } from "../code-graph.ts";
 import { CONFIDENCE, EDGE_TYPES, NODE_LABELS, REASONS } from "../model.ts";
 
 const BUFFER_BYTES = 64 * 1024 * 1024;
-/** Kuzu maps this much address space at once; its default of 8 TiB fails in containers. */
+/** Address space that Kuzu maps; its default of 8 TiB fails in containers. */
 const MAX_DATABASE_BYTES = 16 * 1024 * 1024 * 1024;
 const THREADS = 1;
 
@@ -27,7 +27,10 @@ const EDGE_COLUMNS = {
 } as const;
 const FOUND_COLUMNS = ", confidence DOUBLE, reason STRING";
 
-/** Labels that edges of a type may connect even when a repository has none: so that a query is not an error. */
+/**
+ * Labels that edges of a type may connect even if a repository has no such edge, so that a query about them is not an
+ * error.
+ */
 const USUAL_PAIRS: readonly [string, string, string][] = [
   ["CALLS", "Function", "Function"],
   ["CALLS", "Function", "Method"],
@@ -71,7 +74,7 @@ const USUAL_PAIRS: readonly [string, string, string][] = [
   ["PARTICIPATES_IN", "Method", "Process"],
 ];
 
-export interface KuzuAnswer {
+interface KuzuAnswer {
   columns: string[];
   rows: unknown[][];
   truncated: boolean;

@@ -49,6 +49,9 @@ import notificationChannels from "./0280-notification-channels.sql" with { type:
 import lifecycle from "./0290-lifecycle.sql" with { type: "text" };
 import preferences from "./0300-preferences.sql" with { type: "text" };
 import textSearch from "./0310-text-search.sql" with { type: "text" };
+import runDefinitions from "./0311-run-definitions.sql" with { type: "text" };
+import listIndexes from "./0312-list-indexes.sql" with { type: "text" };
+import secretUse from "./0320-secret-use.sql" with { type: "text" };
 
 export interface Migration {
   name: string;
@@ -108,4 +111,7 @@ export const MIGRATIONS: readonly Migration[] = [
   { name: "0164-recalls-by-entry", sql: recallsByEntry },
   { name: "0103-approvals", sql: approvals },
   { name: "0310-text-search", sql: textSearch },
+  { name: "0311-run-definitions", sql: runDefinitions },
+  { name: "0312-list-indexes", sql: listIndexes },
+  { name: "0320-secret-use", sql: secretUse },
 ];

@@ -4,11 +4,18 @@ import { RUN_STATUSES, STEP_STATUSES } from "../../core/run-states.ts";
 import type { PipelineDefinition } from "../../engine/pipeline/definition.ts";
 import type { RunError, StepError } from "../../engine/pipeline/rows.ts";
 
+/** Definitions of pipelines, each text once. */
+export const runDefinitions = sqliteTable("run_definitions", {
+  /** Digest of the text. */
+  id: text().primaryKey(),
+  definition: text({ mode: "json" }).$type<PipelineDefinition>().notNull(),
+});
+
 export const runs = sqliteTable("runs", {
   id: text().primaryKey(),
   pipeline_id: text().notNull(),
   /** The definition as it was when the run was made. */
-  definition: text({ mode: "json" }).$type<PipelineDefinition>().notNull(),
+  definition_id: text().notNull(),
   task_description: text().notNull(),
   human_context: text(),
   inputs: text({ mode: "json" }).$type<Record<string, string>>().notNull(),

@@ -11,6 +11,9 @@ export const secrets = sqliteTable("secrets", {
   masked_preview: text().notNull(),
   created_at: text().notNull(),
   updated_at: text().notNull(),
+  last_used_at: text(),
+  /** `agent:ID`, or the part of the server that read it. */
+  last_used_by: text(),
 });
 
 export const secretGrants = sqliteTable(

@@ -78,7 +78,8 @@ function allowed(from: string, to: string): boolean {
     case "cli":
       return ["core", "app.ts", "graph"].includes(target);
     case "main.ts":
-      return ["cli", "core", "graph", "text"].includes(target);
+      // Beside the command line, workers: processes of their own.
+      return ["cli", "core", "graph", "text"].includes(target) || to === "store/backup-worker.ts";
     case "web":
       return false;
     default:

@@ -137,7 +137,7 @@ describe("the access matrix", () => {
       expect(wrong).toEqual([]);
       expect(rowCounts()).toEqual(before);
     },
-    60_000,
+    300_000,
   );
 
   test.each<Credential>(["user", "other", "admin", "engine"])(
@@ -160,7 +160,7 @@ describe("the access matrix", () => {
       }
       expect(wrong).toEqual([]);
     },
-    120_000,
+    300_000,
   );
 
   test("an execution's token is let into the routes that say so, and an ended or invented one nowhere", async () => {

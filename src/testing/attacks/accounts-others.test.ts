@@ -11,7 +11,7 @@ import { framesOf, framesUntil } from "../event-reader.ts";
 import { startServer, type TestServer } from "../server.ts";
 
 // For machines that are busy with other things: none of this waits for a clock.
-setDefaultTimeout(60_000);
+setDefaultTimeout(300_000);
 
 interface OwnRoute {
   method: string;

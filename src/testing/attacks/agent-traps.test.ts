@@ -21,7 +21,7 @@ import { ended } from "./held-run.ts";
 import { waitFor } from "./waiting.ts";
 
 // For machines that are busy with other things: none of this waits for a clock.
-setDefaultTimeout(60_000);
+setDefaultTimeout(300_000);
 
 interface Event {
   kind: string;
@@ -247,7 +247,7 @@ beforeAll(async () => {
   frames = stream.split("\n\n").filter((frame) => /^(id|event|data):/m.test(frame));
   events = frames.map((frame) => JSON.parse(fieldOf(frame, "data")) as Event);
   steps = (await server.request<{ items: Step[] }>("GET", `/v1/steps/${run["id"]}`)).body.items;
-}, 60_000);
+}, 300_000);
 afterAll(async () => {
   await server?.remove();
   for (const listener of listeners ?? []) await listener.stop(true);

@@ -25,7 +25,7 @@ import { skep } from "../command.ts";
 import { skepCommand, startServer } from "../server.ts";
 
 // For machines that are busy with other things: none of this waits for a clock.
-setDefaultTimeout(60_000);
+setDefaultTimeout(300_000);
 
 const folder = mkdtempSync(join(tmpdir(), "skep-data-"));
 afterAll(() => rmSync(folder, { recursive: true, force: true }));

@@ -9,7 +9,7 @@ import { startServer, type TestServer } from "../server.ts";
 import { createHeldRun, type HeldRun, HOLD_STEP } from "./held-run.ts";
 
 // For machines that are busy with other things: none of this waits for a clock.
-setDefaultTimeout(60_000);
+setDefaultTimeout(300_000);
 
 interface Document {
   paths: Record<string, Record<string, { "x-access": string; "x-execution": boolean }>>;
@@ -39,7 +39,7 @@ beforeAll(async () => {
     const secret = await server.request("POST", "/v1/secrets", { token: admin.token, body });
     await server.request("POST", `/v1/secrets/${secret.body["id"]}/grant/${agent}`, { token: admin.token });
   }
-}, 60_000);
+}, 300_000);
 afterAll(async () => {
   await server.remove();
   rmSync(folder, { recursive: true, force: true });

@@ -5,7 +5,7 @@ import { connect } from "node:net";
 import { join } from "node:path";
 import { startServer, type TestServer } from "../server.ts";
 
-setDefaultTimeout(40_000);
+setDefaultTimeout(300_000);
 
 const MIB = 1024 * 1024;
 const UPLOAD = "/v1/attachments/upload";

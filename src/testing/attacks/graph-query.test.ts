@@ -7,7 +7,7 @@ import { mainThreadMs } from "../main-thread.ts";
 import { startServer, type TestServer } from "../server.ts";
 import { createSourceTree, SHOP, type SourceTree } from "../source-tree.ts";
 
-setDefaultTimeout(60_000);
+setDefaultTimeout(300_000);
 const CANARY = "canary-7f3a91";
 let server: TestServer;
 let tree: SourceTree;

@@ -10,7 +10,7 @@ import { startServer, type TestServer } from "../server.ts";
 import { createHeldRun, HOLD_STEP } from "./held-run.ts";
 
 // For machines that are busy with other things: none of this waits for a clock.
-setDefaultTimeout(60_000);
+setDefaultTimeout(300_000);
 
 const folder = mkdtempSync(join(tmpdir(), "skep-held-"));
 let server: TestServer;

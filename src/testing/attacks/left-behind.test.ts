@@ -9,7 +9,7 @@ import { ended } from "./held-run.ts";
 import { waitFor } from "./waiting.ts";
 
 // For machines that are busy with other things: none of this waits for a clock.
-setDefaultTimeout(60_000);
+setDefaultTimeout(300_000);
 
 const folder = mkdtempSync(join(tmpdir(), "skep-left-"));
 afterAll(() => rmSync(folder, { recursive: true, force: true }));

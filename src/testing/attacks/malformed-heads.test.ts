@@ -4,7 +4,7 @@ import { rawConnection } from "../raw-connection.ts";
 import { startServer, type TestServer } from "../server.ts";
 
 // For machines that are busy with other things: none of this waits for a clock.
-setDefaultTimeout(60_000);
+setDefaultTimeout(300_000);
 
 let guarded: TestServer;
 let local: TestServer;

@@ -4,7 +4,7 @@ import { startServer, type TestServer } from "../server.ts";
 import { createDice, createInputs, resolver, type Schema } from "./fuzz-input.ts";
 
 // For machines that are busy with other things: none of this waits for a clock.
-setDefaultTimeout(60_000);
+setDefaultTimeout(300_000);
 
 interface Operation {
   parameters?: { name: string; in: string; schema?: Schema }[];
@@ -82,4 +82,4 @@ test("A31: no field of any operation lets long input stall the server", async ()
     }
   expect(sent).toBeGreaterThan(200);
   expect([worst.what, worst.ms < LAG_MS]).toEqual([worst.what, true]);
-}, 60_000);
+}, 300_000);

@@ -12,7 +12,7 @@ import { createGuardedFetch } from "../../adapter/guarded-fetch.ts";
 import { type NameServer, startNameServer } from "../name-server.ts";
 
 // For machines that are busy with other things: none of this waits for a clock.
-setDefaultTimeout(60_000);
+setDefaultTimeout(300_000);
 
 // Elsewhere only 127.0.0.1 is there.
 const SHOWN = process.platform === "linux" ? "127.0.0.2" : "127.0.0.1";

@@ -12,7 +12,7 @@ import Database from "better-sqlite3";
 import { startServer, type TestServer } from "../server.ts";
 import { waitFor } from "./waiting.ts";
 
-setDefaultTimeout(60_000);
+setDefaultTimeout(300_000);
 
 const PIECE = 12;
 /** Where the head of a long output ends: 60 % of 32 KiB. */

@@ -22,7 +22,7 @@ import { ended } from "./held-run.ts";
 import { waitFor } from "./waiting.ts";
 
 // For machines that are busy with other things: none of this waits for a clock.
-setDefaultTimeout(60_000);
+setDefaultTimeout(300_000);
 
 const docker = await dockerForTests(process.env);
 const canary = (name: string) => `canary-${name}-${randomBytes(12).toString("hex")}`;
@@ -119,7 +119,7 @@ describe.each(["process", "docker"] as const)("a whole run in the %s sandbox", (
     writeFileSync(join(server.data, "workspaces", run, "go"), "");
     const done = await ended(server, user.token, run);
     expect([done["status"], done["error"]]).toEqual(["succeeded", null]);
-  }, 90_000);
+  }, 300_000);
   afterAll(async () => {
     await server?.remove();
     rmSync(folder, { recursive: true, force: true });

@@ -42,7 +42,7 @@ describe.skipIf(!hasBrowser())("a browser", () => {
     browser = await openBrowser();
     context = await browser.newContext();
     page = await context.newPage();
-  }, 30_000);
+  }, 300_000);
   afterAll(async () => {
     await browser?.close();
     await evil?.stop(true);
@@ -85,7 +85,7 @@ describe.skipIf(!hasBrowser())("a browser", () => {
     expect((await ask("POST", "/v1/auth/logout")).status).toBe(204);
     expect(await sessionCookie()).toBeUndefined();
     expect((await ask("GET", "/v1/auth/me")).status).toBe(401);
-  }, 30_000);
+  }, 300_000);
 
   test("a page of another site can neither change nor read anything with that cookie", async () => {
     await home();
@@ -102,7 +102,7 @@ describe.skipIf(!hasBrowser())("a browser", () => {
     await home();
     expect((await ask("GET", "/v1/auth/me")).status).toBe(200);
     await ask("POST", "/v1/auth/logout");
-  }, 30_000);
+  }, 300_000);
 
   /** On the provider's pages: who one is, and that it may be told. */
   async function throughProvider(): Promise<void> {
@@ -137,7 +137,7 @@ describe.skipIf(!hasBrowser())("a browser", () => {
     // The provider asks again: its session is over too.
     await page.goto(`${server.url}/v1/auth/oidc/house/authorize`);
     expect(await page.locator("input[name=login]").count()).toBe(1);
-  }, 30_000);
+  }, 300_000);
 
   test("an attacker's answer, opened in a victim's browser, logs nobody in", async () => {
     // The attacker stops their own client before it brings the answer back.
@@ -149,5 +149,5 @@ describe.skipIf(!hasBrowser())("a browser", () => {
     const opened = await page.goto(answer);
     expect([opened?.status(), await page.textContent("code")]).toEqual([400, "sign_on_unknown"]);
     expect(await sessionCookie()).toBeUndefined();
-  }, 30_000);
+  }, 300_000);
 });

@@ -6,7 +6,7 @@ import { type RawConnection, rawConnection } from "../raw-connection.ts";
 import { startServer, type TestServer } from "../server.ts";
 
 // Some of it waits for the server's own time limits; the rest is room for machines that are busy.
-setDefaultTimeout(120_000);
+setDefaultTimeout(300_000);
 
 const MIB = 1024 * 1024;
 const STRANGERS = ["/v1/auth/login", "/v1/auth/refresh", "/v1/auth/setup", "/v1/auth/oidc/none/callback"];
@@ -65,7 +65,8 @@ describe.skipIf(process.platform !== "linux")("A38: bodies that never end", () =
       ...{ path: STRANGERS[index % 4]!, announced: MIB, sent: MIB - 1, headers: elsewhere() },
     }));
     const grown = memoryMib() - before;
-    expect(await endings(connections)).toEqual([413]);
+    // The kernel may throw the answer away with the body that nobody read (0).
+    expect((await endings(connections)).filter((status) => status !== 0)).toEqual([413]);
     expect(grown).toBeLessThan(64);
     expect((await server.request("GET", "/healthz")).status).toBe(200);
   });

@@ -7,7 +7,7 @@ import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { type Case, MiB, one, type StallRig, stallRig } from "./stall-rig.ts";
 
-setDefaultTimeout(120_000);
+setDefaultTimeout(300_000);
 
 const words = (count: number, from = 0) => Array.from({ length: count }, (_, i) => `w${from + i}`).join(" ");
 const memory = (tool: string, content: string, more: Record<string, unknown> = {}) =>

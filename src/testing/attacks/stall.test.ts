@@ -6,7 +6,7 @@
 import { afterAll, beforeAll, describe, setDefaultTimeout, test } from "bun:test";
 import { type Case, lines, MiB, one, type StallRig, stallRig } from "./stall-rig.ts";
 
-setDefaultTimeout(120_000);
+setDefaultTimeout(300_000);
 
 const edit = (old_text: string, new_text: string, more: Record<string, unknown> = {}) =>
   one("edit", { path: "f", edits: [{ old_text, new_text, ...more }] });

@@ -6,7 +6,7 @@ import { chmodSync, copyFileSync, mkdirSync, readdirSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { temporaryFolder } from "../command.ts";
 
-setDefaultTimeout(60_000);
+setDefaultTimeout(300_000);
 const binary = process.env["SKEP_BINARY"];
 if (!binary) console.warn("skipped: SKEP_BINARY names no executable");
 

@@ -9,7 +9,7 @@ import { temporaryFolder } from "../command.ts";
 import { dockerForTests } from "../docker-image.ts";
 import { importScratchImage } from "./scratch-image.ts";
 
-setDefaultTimeout(120_000);
+setDefaultTimeout(300_000);
 const binary = process.env["SKEP_BINARY"];
 const docker = binary ? await dockerForTests(process.env) : undefined;
 if (!Bun.which("docker")) console.warn("skipped: there is no program docker");

@@ -8,7 +8,7 @@ import { engineWithoutImage } from "../docker-without-image.ts";
 import { skepCommand } from "../server.ts";
 import { openTerminal, type TestTerminal } from "../terminal.ts";
 
-setDefaultTimeout(120_000);
+setDefaultTimeout(300_000);
 
 const docker = await dockerForTests(process.env);
 let folder: ReturnType<typeof temporaryFolder>;

@@ -8,7 +8,7 @@ import { rawConnection } from "../raw-connection.ts";
 import { startServer, type TestServer } from "../server.ts";
 
 // For machines that are busy with other things: none of this waits for a clock.
-setDefaultTimeout(60_000);
+setDefaultTimeout(300_000);
 
 const MIB = 1024 * 1024;
 const folder = mkdtempSync(join(tmpdir(), "skep-proxy-"));

@@ -29,7 +29,7 @@ describe(`kill -9 of the server (CRASH_SEED=${seed})`, () => {
     // A campaign that never met a command at work, or never an answered write, would prove little.
     expect(reports.some(({ interrupted }) => interrupted > 0)).toBe(true);
     expect(reports.some(({ acknowledged }) => acknowledged > 0)).toBe(true);
-  }, 240_000);
+  }, 600_000);
 
   test.skipIf(!docker)(
     "leaves no container of a run behind, and the run ends as it would have",
@@ -40,7 +40,7 @@ describe(`kill -9 of the server (CRASH_SEED=${seed})`, () => {
       expect(faulty(reports)).toEqual([]);
       for (const id of runIds) expect(await docker!.containers.list([`skep.run=${id}`])).toEqual([]);
     },
-    120_000,
+    300_000,
   );
 });
 
@@ -48,7 +48,7 @@ describe("a command that is under way when the server is killed", () => {
   const data = mkdtempSync(join(tmpdir(), "skep-crash-"));
   afterAll(() => rmSync(data, { recursive: true, force: true }));
 
-  test("has ended once the next one is there; the model reads that it was interrupted and goes on", async () => {
+  test("has ended when the next one goes on with the work; the model reads that it was interrupted", async () => {
     const script = layOut(data, {
       id: "long",
       steps: [{ id: "wait", agent: "noter", input: "Wait", outputs: ["said"] }],
@@ -77,10 +77,10 @@ describe("a command that is under way when the server is killed", () => {
     expect(programsOf(data).length).toBeGreaterThan(0);
     const second = await startServer({ data, env });
     try {
-      expect(programsOf(data)).toEqual([]);
       const ended = Promise.withResolvers<void>();
       readEvents(second.url, 0, ({ kind }) => kind === "run_complete" && ended.resolve());
       await ended.promise;
+      expect(programsOf(data)).toEqual([]);
       const { body: after } = await second.request<Run>("GET", `/v1/runs/${run.id}`);
       expect(after.status).toBe("succeeded");
       expect(JSON.stringify(after.outputs)).toContain("Interrupted: the server stopped while this ran.");

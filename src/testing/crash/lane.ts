@@ -11,6 +11,7 @@ import { startServer, type TestServer } from "../server.ts";
 import { type CrashRun, layOut } from "./crash-pipeline.ts";
 import { type EventReader, readEvents } from "./event-reader.ts";
 import { crashRoom } from "./room.ts";
+import { within } from "./within.ts";
 
 const isRunEnd = ({ kind }: SkepEvent): boolean => RUN_ENDS.some((end) => end.kind === kind);
 
@@ -47,9 +48,6 @@ export interface Lane {
   remove(): Promise<void>;
 }
 
-const within = <T>(ms: number, what: string, work: Promise<T>): Promise<T> =>
-  Promise.race([work, Bun.sleep(ms).then(() => Promise.reject(new Error(`${what} took more than ${ms} ms`)))]);
-
 /** Programs whose home is a workspace of that data folder. */
 export function programsOf(data: string): string[] {
   if (!existsSync("/proc/self/environ")) return [];
@@ -65,7 +63,7 @@ export function programsOf(data: string): string[] {
   });
 }
 
-export async function openLane(run: CrashRun, env: Record<string, string>, timeoutMs = 40_000): Promise<Lane> {
+export async function openLane(run: CrashRun, env: Record<string, string>): Promise<Lane> {
   const data = mkdtempSync(join(crashRoom(), "skep-crash-"));
   const script = layOut(data, run);
   const start = () => startServer({ data, env: { DEMO_SCRIPT: script, ALLOW_HOST_SHELL: "true", ...env } });
@@ -94,8 +92,8 @@ export async function openLane(run: CrashRun, env: Record<string, string>, timeo
     const reader = readEvents(server.url, seen.at(-1)?.id ?? from, hear);
     const { status, body } = await create();
     if (status !== 201) throw new Error(`POST /v1/runs answered ${status}: ${JSON.stringify(body)}`);
-    await within(timeoutMs, `${body.id} after ${JSON.stringify(crash)}\n${server.output()}`, lastHeard.promise);
-    // Once the run has ended its last sandbox is gone: it is stopped before the end is written.
+    await within(lastHeard.promise, () => `${body.id} after ${JSON.stringify(crash)}\n${server.output()}`);
+    // Once the run has ended none of its programs is left: they are stopped before the end is written.
     const answer = await look(body.id, task);
     reader.close();
     seen = [...seen, ...reader.events];
@@ -131,7 +129,7 @@ export async function openLane(run: CrashRun, env: Record<string, string>, timeo
     const asked = create().catch(() => {});
     const writing = keepWriting(task, writes);
     if (events === 0) due.resolve();
-    await within(timeoutMs, `event ${events} of ${task}`, due.promise);
+    await within(due.promise, () => `event ${events} of ${task}`);
     await Bun.sleep(laterMs);
     const code = server.stop("SIGKILL");
     writing.stop();
@@ -174,7 +172,7 @@ export async function openLane(run: CrashRun, env: Record<string, string>, timeo
   async function readLog(from: number, to: number): Promise<SkepEvent[]> {
     const done = Promise.withResolvers<void>();
     const reader = readEvents(server.url, from, ({ id }) => id >= to && done.resolve());
-    await within(5_000, "the log", done.promise);
+    await within(done.promise, () => "the log");
     reader.close();
     return reader.events.filter(({ id }) => id <= to);
   }

@@ -114,7 +114,10 @@ export async function openLives(pipelines: Record<string, string>) {
     return {
       asked,
       services: house.services,
-      start: house.start,
+      async start() {
+        await house.start();
+        await house.resume();
+      },
       die() {
         dead = true;
         asked.clear();

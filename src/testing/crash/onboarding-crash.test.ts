@@ -107,4 +107,4 @@ test("an onboarding that nobody goes on with is given up after the days of the s
   } finally {
     rmSync(folder, { recursive: true, force: true });
   }
-}, 120_000);
+}, 300_000);

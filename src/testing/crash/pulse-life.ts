@@ -28,6 +28,7 @@ if (pulse.list(undefined, { limit: 1, after: null }, LOCAL_ADMIN).items.length =
 const live = () =>
   house.core.store.sqlite.prepare("SELECT count(*) FROM executions WHERE finished_at IS NULL").pluck().get() as number;
 await house.start();
+await house.resume();
 for (let minute = 0; minute < Number(minutes); minute++) {
   console.log("minute");
   pulse.due.run();

@@ -7,6 +7,7 @@ import { startServer, type TestServer } from "../server.ts";
 import { readEvents } from "./event-reader.ts";
 import { createRandom } from "./random.ts";
 import { crashRoom } from "./room.ts";
+import { within } from "./within.ts";
 
 export interface SwarmPoint {
   /** Events of the swarm after which the server died, and how much later. */
@@ -63,9 +64,6 @@ function layOut(data: string): string {
   return path;
 }
 
-const within = <T>(ms: number, what: () => string, work: Promise<T>): Promise<T> =>
-  Promise.race([work, Bun.sleep(ms).then(() => Promise.reject(new Error(`${what()} took more than ${ms} ms`)))]);
-
 /** @returns a report a point; the points follow from the seed. */
 export async function swarmCampaign(options: {
   points: number;
@@ -110,7 +108,7 @@ async function killedAt(server: TestServer, after: number, { events, laterMs }: 
   });
   id = (await server.request<Swarm>("POST", "/v1/swarm/execute", { body: SWARM })).body.id;
   if (events === 0) reached.resolve();
-  await within(40_000, () => `${id}: ${events} events\n${server.output()}`, reached.promise);
+  await within(reached.promise, () => `${id}: ${events} events\n${server.output()}`);
   await Bun.sleep(laterMs);
   await server.stop("SIGKILL");
   await reader.ended;
@@ -122,7 +120,7 @@ async function ended(server: TestServer, id: string, after: number) {
   const reader = readEvents(server.url, after, ({ kind, swarm_id }) => {
     if (kind === "swarm_complete" && swarm_id === id) over.resolve();
   });
-  await within(40_000, () => `${id}\n${server.output()}`, over.promise);
+  await within(over.promise, () => `${id}\n${server.output()}`);
   reader.close();
   const swarm = (await server.request<Swarm>("GET", `/v1/swarm/${id}`)).body;
   const tasks = (await server.request<{ items: SwarmTask[] }>("GET", `/v1/swarm/${id}/tasks`)).body.items;

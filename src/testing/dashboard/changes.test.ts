@@ -8,7 +8,7 @@ import { hasBrowser } from "../browser.ts";
 import { PHONE, visit } from "./visitor.ts";
 import { withDashboard } from "./with-dashboard.ts";
 
-setDefaultTimeout(180_000);
+setDefaultTimeout(300_000);
 
 /** What a delivery of the code host leaves. */
 function reviewOnHost(data: string, run: string): void {

@@ -10,7 +10,7 @@ import { startWebServer } from "../mcp/web-server.ts";
 import { startServer, type TestServer } from "../server.ts";
 import { PHONE, visit } from "./visitor.ts";
 
-setDefaultTimeout(120_000);
+setDefaultTimeout(300_000);
 
 describe.skipIf(!hasBrowser())("what Skep is connected to", () => {
   let host: CodeHostFake;

@@ -10,7 +10,7 @@ import { startServer, type TestServer } from "../server.ts";
 import { pagesOfTheDashboard } from "./rights.ts";
 import { visit } from "./visitor.ts";
 
-setDefaultTimeout(180_000);
+setDefaultTimeout(300_000);
 const ADMIN = "admin@example.test";
 
 describe.skipIf(!hasBrowser())("getting into the dashboard", () => {

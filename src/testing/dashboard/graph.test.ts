@@ -6,7 +6,7 @@ import { hasBrowser } from "../browser.ts";
 import { visit } from "./visitor.ts";
 import { withDashboard } from "./with-dashboard.ts";
 
-setDefaultTimeout(180_000);
+setDefaultTimeout(300_000);
 
 describe.skipIf(!hasBrowser())("the code graph", () => {
   const dashboard = withDashboard();

@@ -9,7 +9,7 @@ import { startServer, type TestServer } from "../server.ts";
 import { busyEnvironment, LOG_LINES, openLog, STEPS, startBusyRun, watch } from "./busy.ts";
 import { visit } from "./visitor.ts";
 
-setDefaultTimeout(180_000);
+setDefaultTimeout(300_000);
 
 /** By processor time, so that a busy machine does not decide; `scripts/bench dashboard` measures by the clock as well. */
 const LONG_TASK_MS = 50;

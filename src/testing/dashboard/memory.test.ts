@@ -5,7 +5,7 @@ import { hasBrowser } from "../browser.ts";
 import { PHONE, visit } from "./visitor.ts";
 import { withDashboard } from "./with-dashboard.ts";
 
-setDefaultTimeout(180_000);
+setDefaultTimeout(300_000);
 
 describe.skipIf(!hasBrowser())("memory", () => {
   const dashboard = withDashboard();

@@ -4,7 +4,7 @@ import { hasBrowser } from "../browser.ts";
 import { visit } from "./visitor.ts";
 import { withDashboard } from "./with-dashboard.ts";
 
-setDefaultTimeout(180_000);
+setDefaultTimeout(300_000);
 
 describe.skipIf(!hasBrowser())("a run", () => {
   const dashboard = withDashboard();

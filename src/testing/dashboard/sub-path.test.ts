@@ -9,7 +9,7 @@ import { freePort, hasProgram, type RealProxy, startCaddy, startNginx } from "..
 import { startServer } from "../server.ts";
 import { visit } from "./visitor.ts";
 
-setDefaultTimeout(180_000);
+setDefaultTimeout(300_000);
 
 const folder = mkdtempSync(join(tmpdir(), "skep-below-"));
 afterAll(() => rmSync(folder, { recursive: true, force: true }));

@@ -10,7 +10,7 @@ import type { Seeded } from "./seed.ts";
 import { visit } from "./visitor.ts";
 import { withDashboard } from "./with-dashboard.ts";
 
-setDefaultTimeout(180_000);
+setDefaultTimeout(300_000);
 
 /** Texts that would run, were they taken for markup, an address or a template anywhere. */
 const HOSTILE = [
@@ -37,7 +37,7 @@ describe.skipIf(!hasBrowser())("the dashboard in use", () => {
     await open(`/runs/${ids.waiting}`);
     const card = page.getByRole("article", { name: "Approval confirm" });
     expect(await card.textContent()).toContain("One writer with tests.");
-    expect(await card.textContent()).toContain("Goes on with build.");
+    expect(await card.textContent()).toContain("Goes on with Build.");
     expect(await card.textContent()).toContain("The run ends as failed.");
     await card.getByPlaceholder("A comment").fill("Go on, and mind the commas.");
     await card.getByRole("button", { name: "Approve" }).click();

@@ -42,7 +42,7 @@ export const createBells = (diary: BellDiary) =>
       const said = (what: string) => () => void diary.calls.push(what);
       return {
         service: { rung: () => rung },
-        routes: bellRoutes(base, (times, { userId }) => jobs.enqueue(job, { times }, { userId })),
+        routes: () => bellRoutes(base, (times, { userId }) => jobs.enqueue(job, { times }, { userId })),
         jobs: [job],
         tools: toolsOf("bells", [tool]),
         counts: () => ({ bells_rung: rung }),

@@ -100,7 +100,7 @@ describe.skipIf(!docker)("a run over a repository in containers", () => {
     const mine = () => docker!.containers.list([`${LABELS.run}=${id}`]);
     for (let tries = 0; (await mine()).length > 0 && tries < 100; tries++) await Bun.sleep(50);
     expect(await mine()).toEqual([]);
-  }, 60_000);
+  }, 300_000);
 
   test("a server that is stopped leaves no network of its own in the engine", async () => {
     const database = new Database(join(server.data, "skep.db"), { readonly: true });
@@ -110,5 +110,5 @@ describe.skipIf(!docker)("a run over a repository in containers", () => {
     expect(await ours()).toHaveLength(1);
     expect(await server.stop()).toBe(0);
     expect(await ours()).toEqual([]);
-  }, 60_000);
+  }, 300_000);
 });

@@ -17,7 +17,7 @@ const url = process.argv.at(-1)!;
 const CLIENT_DOCUMENT = "https://conformance-test.local/client-metadata.json";
 const LOGINS = 3;
 const REDIRECT = "http://127.0.0.1:33418/callback";
-const signal = AbortSignal.timeout(60_000);
+const signal = AbortSignal.timeout(80_000);
 const context = JSON.parse(process.env["MCP_CONFORMANCE_CONTEXT"] ?? "{}") as {
   client_id?: string;
   client_secret?: string;
@@ -29,7 +29,7 @@ const given: GivenClient | undefined =
   client_id && issuer ? { client_id, issuer, ...(client_secret ? { client_secret } : {}) } : undefined;
 const options = {
   answersDefaults: true,
-  ...{ signal, timeoutMs: 10_000, maxMessageBytes: 4 << 20, maxNoiseBytes: 4 << 20, onToolsChanged() {} },
+  ...{ signal, timeoutMs: 60_000, maxMessageBytes: 4 << 20, maxNoiseBytes: 4 << 20, onToolsChanged() {} },
   onLog: (_: string, text: string) => console.error(text),
 };
 /** What the logins gave, and a scope that a call lacked. */
@@ -81,7 +81,7 @@ const calls = context.toolCalls ?? tools.map((tool) => ({ name: tool.name, argum
 for (const { name, arguments: args } of calls) {
   const tool = tools.find((one) => one.name === name);
   if (!tool) continue;
-  await withLogins((to) => to.callTool(tool, args, { signal, timeoutMs: 10_000 }))
+  await withLogins((to) => to.callTool(tool, args, { signal, timeoutMs: 60_000 }))
     .then(({ content }) => console.log(name, JSON.stringify(content).slice(0, 200)))
     .catch((error: Error) => console.error(name, error.message));
 }

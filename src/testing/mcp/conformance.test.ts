@@ -15,7 +15,7 @@ import { openTestApp, type TestApp } from "../app.ts";
 import { conformanceServer } from "./conformance-server.ts";
 import { BUN } from "./image.ts";
 
-setDefaultTimeout(240_000);
+setDefaultTimeout(600_000);
 const SUITE = resolve(import.meta.dir, "../../../node_modules/@modelcontextprotocol/conformance/dist/index.js");
 
 const fixture = defineFeature("conformance", ({ base }: Core) => {
@@ -37,45 +37,59 @@ afterAll(async () => {
   rmSync(folder, { recursive: true, force: true });
 });
 
-const REVISIONS = ["2025-11-25", "2026-07-28"];
-
-test.each(REVISIONS)("the server passes every scored scenario of %s", async (revision) => {
-  const child = Bun.spawn([BUN, SUITE, "server", "--url", `${app.url}/conformance`, "--requirements", revision], {
+const suite = async (args: readonly string[]): Promise<string> => {
+  const child = Bun.spawn([BUN, SUITE, ...args], {
     ...{ cwd: folder, stdout: "pipe", stderr: "pipe", env: { PATH: process.env["PATH"] ?? "", HOME: folder } },
   });
   const [out, err] = await Promise.all([new Response(child.stdout).text(), new Response(child.stderr).text()]);
   await child.exited;
-  const [scored = "", unscored = ""] = (out + err).split("=== SUMMARY ===")[1]?.split("Not scored") ?? [];
+  return out + err;
+};
+
+const REVISIONS = ["2025-11-25", "2026-07-28"];
+
+test.each(REVISIONS)("the server passes every scored scenario of %s", async (revision) => {
+  const said = await suite(["server", "--url", `${app.url}/conformance`, "--requirements", revision]);
+  const [scored = "", unscored = ""] = said.split("=== SUMMARY ===")[1]?.split("Not scored") ?? [];
   const failed = [...scored.matchAll(/^✗ ([\w-]+): .*$/gm)].map(([, name]) => name!);
   const isScored = (name: string) => !unscored.includes(`✗ ${name} `);
   expect([...scored.matchAll(/^✓/gm)].length).toBeGreaterThan(15);
   expect(failed.filter(isScored)).toEqual([]);
 });
 
+const CLIENT = ["client", "--command", `${BUN} ${join(import.meta.dir, "conformance-client.ts")}`];
+const PATIENCE = ["--timeout", "90000"];
+
 /** Every scenario of a client that a revision scores, as the suite's own requirements list them. */
-const CLIENT_SCENARIOS = REVISIONS.flatMap((revision) => {
+const clientScenarios = (revision: string): string[] => {
   const file = join(SUITE, `../../requirements/${revision}.yaml`);
-  const { client } = parse(readFileSync(file, "utf8")) as { client: string[] };
-  return client.map((scenario): [string, string] => [revision, scenario]);
-});
+  return (parse(readFileSync(file, "utf8")) as { client: string[] }).client;
+};
 
 test("the suite scores as many scenarios of a client as it did", () => {
-  expect(CLIENT_SCENARIOS.length).toBeGreaterThanOrEqual(50);
+  expect(REVISIONS.flatMap(clientScenarios).length).toBeGreaterThanOrEqual(50);
 });
 
-test.each(CLIENT_SCENARIOS)("the client passes of %s %s", async (revision, scenario) => {
-  const command = `${BUN} ${join(import.meta.dir, "conformance-client.ts")}`;
-  const args = ["client", "--command", command, "--scenario", scenario, "--spec-version", revision];
-  const child = Bun.spawn([BUN, SUITE, ...args, "--timeout", "90000"], {
-    ...{ cwd: folder, stdout: "pipe", stderr: "pipe", env: { PATH: process.env["PATH"] ?? "", HOME: folder } },
-  });
-  const [out, err] = await Promise.all([new Response(child.stdout).text(), new Response(child.stderr).text()]);
-  await child.exited;
-  const counts =
-    /Passed: (\d+)\/(\d+), (\d+) failed, (\d+) warnings/
-      .exec(out + err)
-      ?.slice(1)
-      .map(Number) ?? [];
-  const [passed = 0, all, failed, warnings] = counts;
-  expect([passed > 0, passed, failed, warnings]).toEqual([true, all!, 0, 0]);
+/** Undefined when it passes without a warning. */
+async function faultAlone(revision: string, scenario: string): Promise<string | undefined> {
+  const said = await suite([...CLIENT, "--scenario", scenario, "--spec-version", revision, ...PATIENCE]);
+  const counts = /Passed: (\d+)\/(\d+), (\d+) failed, (\d+) warnings/.exec(said)?.slice(1).map(Number);
+  const [passed = 0, all, failed, warnings] = counts ?? [];
+  const clean = passed > 0 && passed === all && failed === 0 && warnings === 0;
+  return clean ? undefined : `${scenario}: ${said.slice(-2_000)}`;
+}
+
+test.each(REVISIONS)("the client passes every scored scenario of %s", async (revision) => {
+  const said = await suite([...CLIENT, "--requirements", revision, ...PATIENCE]);
+  const [, summary = ""] = said.split("=== SUITE SUMMARY ===");
+  const clean = new Set([...summary.matchAll(/^✓ (\S+): [1-9]\d* passed, 0 failed$/gm)].map(([, name]) => name!));
+  const scored = clientScenarios(revision);
+  // The suite runs all at once and they have their time-outs: what failed in the crowd must pass alone.
+  const again = scored.filter((scenario) => !clean.has(scenario));
+  const faults: string[] = [];
+  for (const scenario of again) {
+    const fault = await faultAlone(revision, scenario);
+    if (fault) faults.push(fault);
+  }
+  expect(faults).toEqual([]);
 });

@@ -12,7 +12,7 @@ export const KEYS: [keys: string, what: string][] = [
   ["Enter", "Open the row"],
   ["x", "Select the row"],
   ["n", "Start a run"],
-  ["n / p / v / c", "Changes: next, previous file, viewed, comment"],
+  ["n / p / v / c", "Changes: next, previous file, viewed, comment on the line that ↑ ↓ chose"],
   ["f / n / a / .", "Run: follow the log, next problem, what waits for an answer, restart or cancel"],
   ["m", "Board: move the card"],
   ["Esc", "Close, leave a field"],

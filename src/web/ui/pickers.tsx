@@ -16,6 +16,9 @@ interface Picker {
   /** The word for choosing nothing; where there is none, something is always chosen. */
   none?: string;
   required?: boolean;
+  disabled?: boolean;
+  /** What is chosen, each time that it changes. */
+  onPick?(value: string): void;
 }
 
 interface Option {
@@ -23,14 +26,32 @@ interface Option {
   label: string;
 }
 
-function PickerField({ options, error, name = "", label = "", hint, defaultValue, none, required }: PickerProps) {
+function PickerField({
+  options,
+  error,
+  name = "",
+  label = "",
+  hint,
+  defaultValue,
+  none,
+  required,
+  disabled,
+  onPick,
+}: PickerProps) {
   const chosen = defaultValue ?? "";
   const listed = options ?? [];
   const missing = chosen !== "" && !listed.some(({ value }) => value === chosen);
   return (
     <Field label={label} hint={hint} error={fieldError(error, name)}>
       {/* A select takes its default when it is made: it is made again once the options are there. */}
-      <Select key={options ? "known" : "asked"} name={name} defaultValue={chosen} required={required}>
+      <Select
+        key={options ? "known" : "asked"}
+        name={name}
+        defaultValue={chosen}
+        required={required}
+        disabled={disabled}
+        onChange={(event) => onPick?.(event.target.value)}
+      >
         {none !== undefined && <option value="">{none}</option>}
         {missing && <option value={chosen}>{chosen}</option>}
         {listed.map(({ value, label }) => (
@@ -56,9 +77,16 @@ export function AgentField({ name = "agent_id", label = "Agent", ...rest }: Pick
   return <PickerField options={options} name={name} label={label} {...rest} />;
 }
 
-export function ProjectField({ name = "project_id", label = "Project", none = "None", ...rest }: Picker) {
+/** @param byName its value is the project's name instead of its id. */
+export function ProjectField({
+  name = "project_id",
+  label = "Project",
+  none = "None",
+  byName = false,
+  ...rest
+}: Picker & { byName?: boolean }) {
   const { data } = api.useQuery("get", "/v1/projects", many);
-  const options = data?.items.map(({ id, name }) => ({ value: id, label: name }));
+  const options = data?.items.map(({ id, name }) => ({ value: byName ? name : id, label: name }));
   return <PickerField options={options} name={name} label={label} none={none} {...rest} />;
 }
 

@@ -32,7 +32,7 @@ interface TableProps<T> {
 }
 
 const cellClass = (column: Column<never> | Column<unknown>) =>
-  `px-3 py-2 ${column.align === "right" ? "text-right tabular-nums" : ""} ${column.wide ? "max-md:hidden" : ""} ${column.className ?? ""}`;
+  `px-3 py-2 ${column.align === "right" ? "text-right whitespace-nowrap tabular-nums" : ""} ${column.wide ? "max-md:hidden" : ""} ${column.className ?? ""}`;
 
 export function Table<T>({ label, rows, columns, keyOf, hrefOf, selection, more }: TableProps<T>) {
   return (

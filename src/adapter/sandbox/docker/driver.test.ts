@@ -101,7 +101,7 @@ describe.skipIf(!docker)("a sandbox's container", () => {
     expect((await fixture.driver.about(await fixture.spec())).cookies).toBeUndefined();
     expect(await sh(without, `ls ${file} 2>/dev/null || echo none`)).toBe("none");
     await without.stop();
-  }, 60_000);
+  }, 300_000);
 
   test("is locked down as seen from inside: no capability, no new privilege, seccomp on, nothing writable but three places", async () => {
     const sandbox = await fixture.start();
@@ -197,7 +197,7 @@ describe.skipIf(!docker)("a sandbox's container", () => {
       /No route to host|Terminated/,
     );
     await Promise.all([one.stop(), two.stop()]);
-  }, 60_000);
+  }, 300_000);
 
   test("with a network it is not started where the metadata address cannot be shut off, and says why", async () => {
     const older = { ...engine, info: async () => ({ ...(await engine.info()), apiVersion: "1.40" }) };
@@ -236,7 +236,7 @@ describe.skipIf(!docker)("a sandbox's container", () => {
       await sandbox.stop();
       await host.stop(true);
     }
-  }, 60_000);
+  }, 300_000);
 
   test("eight live side by side, each with its own files", async () => {
     const own = sandboxFixture({ docker: engine, defaultImage: image });
@@ -251,7 +251,7 @@ describe.skipIf(!docker)("a sandbox's container", () => {
     await Promise.all(sandboxes.map((sandbox) => sandbox.stop()));
     expect(await engine.containers.list([`skep.instance=${own.instanceId}`])).toEqual([]);
     await own.end();
-  }, 120_000);
+  }, 300_000);
 
   test("once frozen changes no file, and goes with a stop or the next sweep", async () => {
     const own = sandboxFixture({ docker: engine, defaultImage: image });
@@ -275,7 +275,7 @@ describe.skipIf(!docker)("a sandbox's container", () => {
     expect(await engine.containers.list([`skep.instance=${rootless.instanceId}`])).toEqual([]);
     await sandbox.stop();
     await Promise.all([own.end(), rootless.end()]);
-  }, 60_000);
+  }, 300_000);
 
   test("is gone after stop, which may be said twice and while a command runs", async () => {
     const sandbox = await fixture.start();

@@ -81,7 +81,7 @@ function parenDepths(text: string, tokens: Tokens): number[] {
       if (tokens.kind[i] !== TokenKind.Mark) continue;
       const mark = text[tokens.start[i]!];
       if (mark === "(") depth++;
-      // What braces hold stands for itself, and what was left open before is a mistake of this count.
+      // Braces start their own count; a parenthesis left open before them is a mistake of this count.
       else if (mark === ")") depth = Math.max(0, depth - 1);
       else if (mark === "{" || mark === "}" || mark === ";") depth = 0;
     }

@@ -120,7 +120,7 @@ export abstract class CFamilyDeclarations extends CFamilyExpressions {
     else if (!given) flags |= SymbolFlag.Hidden | SymbolFlag.Signature;
     if (name === "main") flags |= SymbolFlag.Entry;
     const qualifier = outside ? names.slice(0, -1) : [];
-    const owner = member ? facts.text(facts.symbolColumn(at.parent, "name")) : this.partName(qualifier.at(-1) ?? -1);
+    const owner = member ? facts.text(facts.symbols.name(at.parent)) : this.partName(qualifier.at(-1) ?? -1);
     if ((member || outside) && name === owner) flags |= SymbolFlag.Constructor;
     // `Type::member` or `space::function`: the name alone does not say which; members are attached, and found either way.
     const label = member || outside ? "Method" : "Function";
@@ -156,7 +156,7 @@ export abstract class CFamilyDeclarations extends CFamilyExpressions {
     if (kind === "field_identifier") {
       // A base class or a field: resolution sees what the name stands for.
       const row = facts.expr(Expr.New, facts.exprName(this.text(target), at.scope));
-      facts.setExpr(row, "b", facts.list(args.map((argument) => this.expression(argument, at))));
+      facts.exprs.setArgs(row, facts.list(args.map((argument) => this.expression(argument, at))));
       facts.call(row, at.symbol, tree.line(target), CallFlag.New);
       return;
     }
@@ -209,7 +209,7 @@ export abstract class CFamilyDeclarations extends CFamilyExpressions {
     const label = isEnum ? "Enum" : LABELS[tree.kind(node)]!;
     let flags = this.hiddenSpace > 0 ? SymbolFlag.FileLocal : SymbolFlag.Exported;
     if (name === "") flags |= SymbolFlag.Hidden;
-    // In C a type declared inside a struct is visible outside; binding it there does no harm in C++.
+    // In C a type declared inside a struct is visible outside it; binding it there does no harm in C++.
     const symbol = this.declare({ label, name, node, body, flags }, at);
     const inside = this.openClass(symbol, at);
     this.takeTemplate(symbol, inside);
@@ -303,7 +303,7 @@ export abstract class CFamilyDeclarations extends CFamilyExpressions {
         tree.kind(type) === "qualified_identifier" ? this.path(type, at) : facts.exprName(this.text(type), at.scope);
       this.callOf(callee, [], at, tree.line(type));
     }
-    const op = facts.typeColumn(built, "op");
+    const op = facts.types.op(built);
     if (op !== Type.Ref && op !== Type.Qualified) return -1;
     return this.newOf(this.classExpression(built), [], at, tree.line(typeNode), CallFlag.New);
   }
@@ -322,7 +322,7 @@ export abstract class CFamilyDeclarations extends CFamilyExpressions {
     const kind = tree.kind(node);
     if (kind !== "argument_list" && kind !== "initializer_list") return this.expression(node, at);
     const args = tree.namedChildren(node);
-    const op = facts.typeColumn(type, "op");
+    const op = facts.types.op(type);
     const before = tree.text.slice(Math.max(0, tree.startIndex(node) - 3), tree.startIndex(node));
     // `T x = {…}` fills in fields in C as in C++.
     if (/=\s*$/.test(before) || (op !== Type.Ref && op !== Type.Qualified)) {
@@ -346,8 +346,8 @@ export abstract class CFamilyDeclarations extends CFamilyExpressions {
       if (found.name < 0 || (named !== "" && this.text(found.name) === named)) continue;
       const name = this.text(found.name);
       // `typedef struct s s;`: the struct has the name already.
-      const op = facts.typeColumn(type, "op");
-      if (op === Type.Ref && facts.text(facts.typeColumn(type, "a")) === name) continue;
+      const op = facts.types.op(type);
+      if (op === Type.Ref && facts.text(facts.types.name(type)) === name) continue;
       const pointer = found.pointerTo >= 0 ? found : { ...found, pointerTo: found.functionNode };
       const symbol = this.declare({ label: "TypeAlias", name, node, body: -1, flags: SymbolFlag.Exported }, at);
       facts.setSymbol(symbol, "type", this.declaredType(pointer, type, { ...at, parent: symbol }));

@@ -108,7 +108,7 @@ export abstract class CFamilyExpressions extends CFamilyTypes {
           .slice(tree.endIndex(tree.child(node, "left")), tree.startIndex(tree.child(node, "right")))
           .trim();
         if (/^([<>]=?|[=!]=|&&|\|\|)$/.test(operator)) return facts.exprLiteral("bool");
-        return facts.exprColumn(left, "op") === Expr.Literal ? left : facts.expr(Expr.Unknown);
+        return facts.exprs.op(left) === Expr.Literal ? left : facts.expr(Expr.Unknown);
       }
       case "unary_expression":
         this.expression(tree.child(node, "argument"), at);
@@ -146,7 +146,10 @@ export abstract class CFamilyExpressions extends CFamilyTypes {
     return field;
   }
 
-  /** `a::b::c`. What stands before `::` is a name space or a class: one that nothing here declares is a library's. */
+  /**
+   * `a::b::c`. What stands before `::` is a name space or a class; one that is not declared here belongs to a
+   * library.
+   */
   protected path(node: number, at: Place): number {
     const { facts } = this;
     const { names, rooted } = this.parts(node);
@@ -197,7 +200,7 @@ export abstract class CFamilyExpressions extends CFamilyTypes {
     const cast = /^(static|dynamic|reinterpret|const)(_pointer)?_cast$/.test(name);
     if (!cast && !/^make_(unique|shared)$/.test(name)) return -1;
     const type = this.templateArguments(template, at)[0] ?? -1;
-    const op = facts.typeColumn(type, "op");
+    const op = facts.types.op(type);
     if (cast || (op !== Type.Ref && op !== Type.Qualified)) {
       for (const argument of args) this.expression(argument, at);
       return facts.expr(Expr.Typed, type);
@@ -210,7 +213,7 @@ export abstract class CFamilyExpressions extends CFamilyTypes {
     const typeNode = tree.child(node, "type");
     const type = this.type(typeNode, at);
     const args = this.argumentsOf(node);
-    const op = facts.typeColumn(type, "op");
+    const op = facts.types.op(type);
     if (op !== Type.Ref && op !== Type.Qualified) {
       for (const argument of args) this.expression(argument, at);
       return facts.expr(Expr.Typed, type);

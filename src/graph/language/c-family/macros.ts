@@ -148,7 +148,7 @@ class MacroFinder {
     return before === ")" || TRAILING.has(before) || before === "do" || before === "try" || before === "else";
   }
 
-  /** What the grammar does not know, though it is not a macro; answers the token to go on with. */
+  /** What the grammar does not know, though it is not a macro; returns the next token to read. */
   private unreadable(i: number): number {
     if (this.tokens.kind[i] === TokenKind.Literal) return i;
     const code = this.text.charCodeAt(this.tokens.start[i]!);
@@ -201,7 +201,7 @@ class MacroFinder {
     return this.word(i + 1) === "(" ? afterParen(this.tokens, this.text, i + 1) : i + 1;
   }
 
-  /** Blanks the macro at `i` if it stands in the way; answers the token to go on with, `i` itself when it does not. */
+  /** Blanks the macro at `i` if it stands in the way; returns the next token to read, `i` itself if it does not. */
   private macro(i: number): number {
     const before = this.word(this.previous);
     const after = this.end(i);

@@ -186,7 +186,7 @@ export abstract class CFamilyTypes extends BlockWalk {
       return facts.type(Type.Function, hidden);
     }
     if (found.array || found.pointer) {
-      const plain = facts.typeColumn(type, "op") === Type.Literal ? facts.text(facts.typeColumn(type, "a")) : "";
+      const plain = facts.types.op(type) === Type.Literal ? facts.text(facts.types.name(type)) : "";
       if (plain === "char") return this.builtinType("string");
       if (found.pointer && plain !== "" && !found.array) return this.pointed(plain, type);
     }

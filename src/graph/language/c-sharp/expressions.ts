@@ -4,7 +4,7 @@ import { CallFlag, Expr, SymbolFlag, Type } from "../fact-layout.ts";
 import { CSharpTypes } from "./types.ts";
 
 export abstract class CSharpExpressions extends CSharpTypes {
-  /** What the `?.` around a member binding was asked of. */
+  /** The value before the `?.` of a member binding. */
   private conditional = -1;
 
   protected abstract switchSections(node: number, at: Place): void;
@@ -207,7 +207,7 @@ export abstract class CSharpExpressions extends CSharpTypes {
     return this.callOf(callee, this.argumentsOf(node), at, tree.line(nameNode), typeArgs);
   }
 
-  /** A called name is no use of it as a value. */
+  /** A called name is not also used as a value. */
   private callee(node: number, at: Place): number {
     return this.tree.kind(node) === "identifier"
       ? this.facts.exprName(this.text(node), at.scope)
@@ -215,17 +215,11 @@ export abstract class CSharpExpressions extends CSharpTypes {
   }
 
   private creation(node: number, at: Place): number {
-    const { tree, facts } = this;
+    const { tree } = this;
     const typeNode = tree.child(node, "type");
     const type = this.type(typeNode, at);
     this.initializer(tree.child(node, "initializer"), at);
-    const args = this.argumentsOf(node);
-    if (facts.typeColumn(type, "op") === Type.Literal || type < 0) {
-      for (const argument of args) this.expression(argument, at);
-      return facts.expr(Expr.Typed, type);
-    }
-    const row = this.newOf(this.classExpression(type), args, at, tree.line(typeNode), CallFlag.New);
-    return this.text(typeNode).includes("<") ? facts.expr(Expr.Typed, type, row) : row;
+    return this.construction(type, typeNode, this.argumentsOf(node), at);
   }
 
   /** `new(…)`: of the type that is declared where it stands. */
@@ -233,7 +227,7 @@ export abstract class CSharpExpressions extends CSharpTypes {
     const { tree, facts } = this;
     this.initializer(tree.child(node, "initializer"), at);
     const args = this.argumentsOf(node);
-    if (type >= 0 && facts.typeColumn(type, "op") !== Type.Literal)
+    if (type >= 0 && facts.types.op(type) !== Type.Literal)
       return this.newOf(this.classExpression(type), args, at, tree.line(node), CallFlag.New);
     for (const argument of args) this.expression(argument, at);
     return facts.expr(Expr.Unknown);
@@ -305,14 +299,8 @@ export abstract class CSharpExpressions extends CSharpTypes {
     const { tree, facts } = this;
     const left = this.expression(tree.child(node, "left"), at);
     const right = this.expression(tree.child(node, "right"), at);
-    const operator = tree.text.slice(
-      tree.endIndex(tree.child(node, "left")),
-      tree.startIndex(tree.child(node, "right")),
-    );
+    const operator = this.operatorOf(node);
     if (operator.includes("??")) return facts.expr(Expr.Either, facts.list([left, right]));
-    if (/[=!]=|&&|\|\||[<>]=?\s*$/.test(operator) && !/<<|>>/.test(operator)) return facts.exprLiteral("bool");
-    const isText = (row: number) =>
-      facts.exprColumn(row, "op") === Expr.Literal && facts.text(facts.exprColumn(row, "a")) === "string";
-    return isText(left) || isText(right) ? facts.exprLiteral("string") : left;
+    return this.operation(operator, left, right);
   }
 }

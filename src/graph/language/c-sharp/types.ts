@@ -143,7 +143,7 @@ export abstract class CSharpTypes extends BlockWalk {
         .map((child) => this.type(tree.child(child, "type"), at))
         .filter((type) => type >= 0);
       if (row !== undefined && types.length > 0)
-        facts.setBinding(row, "a", types.length === 1 ? types[0]! : facts.type(Type.Union, facts.list(types)));
+        facts.bindings.setConstraint(row, types.length === 1 ? types[0]! : facts.type(Type.Union, facts.list(types)));
     }
   }
 }

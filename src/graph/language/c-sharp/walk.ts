@@ -339,12 +339,12 @@ export class CSharpWalk extends CSharpLocals {
           this.local(this.field(parameter, "name"), inside, this.type(tree.child(parameter, "type"), inside), -1, true);
     if (value >= 0) {
       if (tree.kind(value) === "arrow_expression_clause") this.body(value, inside);
-      else this.initial(value, inside, facts.symbolColumn(symbol, "type"));
+      else this.initial(value, inside, facts.symbols.type(symbol));
     }
     if (accessors < 0) return;
     for (const accessor of tree.namedChildren(accessors)) {
       const scope = this.block(inside);
-      this.local("value", scope, facts.symbolColumn(symbol, "type"), -1, true);
+      this.local("value", scope, facts.symbols.type(symbol), -1, true);
       this.body(tree.child(accessor, "body"), scope);
     }
   }

@@ -120,7 +120,7 @@ function method(walk: Walk, node: number, context: Context, declared: Map<string
     name,
     parent: context.parent,
     scope: context.scope,
-    startLine: open === undefined ? tree.line(node) : facts.symbolColumn(open, "startLine"),
+    startLine: open === undefined ? tree.line(node) : facts.symbols.startLine(open),
     endLine: tree.endLine(node),
     flags,
     signature: signatureOf(tree, node, tree.child(node, "body")),
@@ -142,7 +142,7 @@ function parameterProperties(walk: Walk, node: number, owner: number, context: C
   const { tree, facts } = walk;
   const list = tree.child(node, "parameters");
   if (list < 0) return;
-  const scope = facts.symbolColumn(owner, "inner");
+  const scope = facts.symbols.inner(owner);
   for (const parameter of tree.namedChildren(list)) {
     const modified = tree.namedChildren(parameter).some((child) => /modifier$/.test(tree.kind(child)));
     if (!modified && tree.childOfKind(parameter, "readonly") < 0) continue;
@@ -191,7 +191,7 @@ function field(walk: Walk, node: number, context: Context): void {
       thisScope: context.scope,
       ...functionOf(walk, expected),
     });
-    if (expected && facts.symbolColumn(symbol, "type") < 0) facts.setSymbol(symbol, "value", expected());
+    if (expected && facts.symbols.type(symbol) < 0) facts.setSymbol(symbol, "value", expected());
   } else {
     facts.setSymbol(symbol, "type", type);
     const within = { ...inside, parent: symbol };

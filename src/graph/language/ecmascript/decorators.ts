@@ -20,7 +20,7 @@ export function decoratorsIn(walk: Walk, node: number, context: Context): Writte
 /** Declares the nodes of a symbol's decorators. */
 export function noteDecorators(walk: Walk, owner: number, scope: number, written: readonly Written[]): void {
   const { tree, facts } = walk;
-  if (written.length === 0 || owner < 0 || facts.symbolColumn(owner, "flags") & SymbolFlag.Hidden) return;
+  if (written.length === 0 || owner < 0 || facts.symbols.flags(owner) & SymbolFlag.Hidden) return;
   for (const { node, row } of written) {
     const inner = tree.firstNamed(node);
     const called = tree.kind(inner) === "call_expression" ? tree.child(inner, "function") : inner;

@@ -200,18 +200,18 @@ function call(walk: Walk, node: number, context: Context): number {
     const row = facts.import(ImportKind.Module, module, "*", "", tree.line(node), context.scope, statement);
     return facts.expr(Expr.Module, row);
   }
-  // The call records the called name; as a use it would be there twice.
+  // The call records the called name; recording a use as well would count it twice.
   const isName = tree.kind(calleeNode) === "identifier" && !walk.awaited.has(calleeNode);
   const callee = isName ? facts.exprName(tree.source(calleeNode), context.scope) : walk.expression(calleeNode, context);
   inheritanceCall(walk, calleeNode, args, context);
   const row = facts.expr(Expr.Call, callee);
   passArguments(walk, row, args, context);
-  facts.setExpr(row, "c", facts.list(typeArguments(walk, tree.child(node, "type_arguments"), context)));
+  facts.exprs.setTypeArgs(row, facts.list(typeArguments(walk, tree.child(node, "type_arguments"), context)));
   facts.call(row, context.symbol, callLine(walk, calleeNode), tree.kind(calleeNode) === "super" ? CallFlag.Super : 0);
   return row;
 }
 
-/** The line a reader would point at: where the called name stands, which in a chain is not where the call begins. */
+/** The line of the called name, which in a chain of calls is not where the call begins. */
 function callLine(walk: Walk, callee: number): number {
   const { tree } = walk;
   let bare = callee;
@@ -237,7 +237,7 @@ function passArguments(walk: Walk, row: number, args: number, context: Context):
       rows.push(walk.expected(argument, context, expected));
     }
   }
-  facts.setExpr(row, "b", facts.list(rows));
+  facts.exprs.setArgs(row, facts.list(rows));
 }
 
 function construct(walk: Walk, node: number, context: Context): number {
@@ -245,7 +245,7 @@ function construct(walk: Walk, node: number, context: Context): number {
   const callee = walk.expression(tree.child(node, "constructor"), context);
   const row = facts.expr(Expr.New, callee);
   passArguments(walk, row, tree.child(node, "arguments"), context);
-  facts.setExpr(row, "c", facts.list(typeArguments(walk, tree.child(node, "type_arguments"), context)));
+  facts.exprs.setTypeArgs(row, facts.list(typeArguments(walk, tree.child(node, "type_arguments"), context)));
   facts.call(row, context.symbol, tree.line(node), CallFlag.New);
   return row;
 }

@@ -2,7 +2,7 @@
 import { ImportKind, Type } from "../fact-layout.ts";
 import type { Context, Walk } from "./context.ts";
 
-export interface DocumentedTypes {
+interface DocumentedTypes {
   /** Type rows of parameters, by name. */
   parameters: ReadonlyMap<string, number>;
   /** Type row of what is returned, or -1. */
@@ -17,7 +17,7 @@ const BETWEEN = new Set(
   `export_statement lexical_declaration variable_declaration variable_declarator assignment_expression
   expression_statement pair field_definition parenthesized_expression`.split(/\s+/),
 );
-/** Names that say no more than that there is a value. */
+/** Type names that say only that there is a value. */
 const VAGUE = /^(Object|Function|Any|String|Number|Boolean|Symbol|BigInt)$/;
 const PARAMETER = /@param\s+\{([^{}]+)\}\s+\[?([\w$]+)/g;
 const RETURNS = /@returns?\s+\{([^{}]+)\}/;

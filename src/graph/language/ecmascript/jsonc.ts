@@ -1,4 +1,4 @@
-/** JSON as configuration files write it: comments and trailing commas allowed. Undefined when it is not JSON. */
+/** Parses JSON with comments and trailing commas, as configuration files use it. Undefined for anything else. */
 export function parseJsonc(text: string): unknown {
   try {
     return JSON.parse(text);

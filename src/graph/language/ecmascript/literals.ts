@@ -32,7 +32,7 @@ export function lambda(
   });
   const arrow = tree.kind(node) === "arrow_function";
   walk.functionBody(node, symbol, context, { arrow, thisScope: -1, ...typed });
-  if (nameNode >= 0) facts.bind(symbol, facts.symbolColumn(symbol, "inner"));
+  if (nameNode >= 0) facts.bind(symbol, facts.symbols.inner(symbol));
   return facts.expr(Expr.Function, symbol);
 }
 

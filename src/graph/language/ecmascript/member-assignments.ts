@@ -40,7 +40,7 @@ export function memberAssignment(walk: Walk, left: number, right: number, contex
     doc: docBefore(tree, tree.parent(tree.parent(left))),
   });
   const arrow = tree.kind(right) === "arrow_function";
-  const thisScope = ofInstance ? facts.symbolColumn(owner, "inner") : scopeOf(walk, owner);
+  const thisScope = ofInstance ? facts.symbols.inner(owner) : scopeOf(walk, owner);
   walk.functionBody(right, symbol, { ...context, symbol }, { arrow, thisScope });
   return facts.expr(Expr.Function, symbol);
 }
@@ -53,18 +53,16 @@ function topNamed(walk: Walk, node: number): number {
 /** The class or constructor function that `this` is an instance of, where its members need not be declared. */
 function constructedHere(walk: Walk, context: Context): number {
   const { facts } = walk;
-  return facts.language === "javascript" && context.thisScope >= 0
-    ? facts.scopeColumn(context.thisScope, "symbol")
-    : -1;
+  return facts.language === "javascript" && context.thisScope >= 0 ? facts.scopes.symbol(context.thisScope) : -1;
 }
 
 /** The scope that `this` is in a method of an object: its literal's. Of a class or function, `this` is not an instance. */
 function scopeOf(walk: Walk, owner: number): number {
   const { facts } = walk;
-  let value = facts.symbolColumn(owner, "value");
-  while (facts.exprColumn(value, "op") === Expr.Assign) value = facts.exprColumn(value, "b");
-  if (facts.exprColumn(value, "op") !== Expr.Object) return -1;
-  return facts.symbolColumn(facts.exprColumn(value, "a"), "inner");
+  let value = facts.symbols.value(owner);
+  while (facts.exprs.op(value) === Expr.Assign) value = facts.exprs.value(value);
+  if (facts.exprs.op(value) !== Expr.Object) return -1;
+  return facts.symbols.inner(facts.exprs.symbol(value));
 }
 
 /** The name G of `Object.create(G.prototype)`, `new G()`; -1 for anything else. */

@@ -180,8 +180,8 @@ function exportDefault(walk: Walk, value: number, context: Context): void {
 }
 
 /**
- * CommonJS: `module.exports = v`, `module.exports.x = v`, `exports.x = v`, and chains of them.
- * Returns the value's row, or undefined when the assignment is none of these; functions so assigned become nodes.
+ * CommonJS: `module.exports = v`, `module.exports.x = v`, `exports.x = v`, and chains of them. Returns the row of the
+ * value, or undefined for any other assignment. Functions assigned like this become nodes.
  */
 export function commonJsExport(walk: Walk, left: number, right: number, context: Context): number | undefined {
   const name = exportName(walk, left);

@@ -1,10 +1,10 @@
-/** What a condition tells of the names it tests, for the code that runs only when it holds. */
+/** What a condition says about the names it tests, for the code that runs only if it holds. */
 import { Expr, ScopeKind } from "../fact-layout.ts";
 import type { Context, Walk } from "./context.ts";
 
 /**
- * A context in which what a condition tests is known: `x instanceof C`, `isC(x)`, joined by `&&`.
- * The context itself when the condition tests nothing of the kind.
+ * A context that knows what a condition tests: `x instanceof C`, `isC(x)`, joined by `&&`. The given context if the
+ * condition tests nothing like that.
  */
 export function narrowed(walk: Walk, condition: number, context: Context): Context {
   const { tree, facts } = walk;
@@ -13,7 +13,7 @@ export function narrowed(walk: Walk, condition: number, context: Context): Conte
   if (tests.length === 0) return context;
   const scope = facts.scope(context.scope, ScopeKind.Block);
   for (const test of tests) {
-    // The condition itself has been walked already; its parts are described again without noting calls or uses.
+    // The condition itself has been walked; its parts are described again without recording calls or uses.
     if (tree.kind(test) === "binary_expression") {
       const right = tree.child(test, "right");
       facts.narrow(scope, tree.source(tree.child(test, "left")), -1, describe(walk, right, context));

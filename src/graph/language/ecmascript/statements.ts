@@ -149,7 +149,7 @@ export function functionDeclaration(walk: Walk, node: number, context: Context, 
     name,
     parent: context.parent,
     scope: context.scope,
-    startLine: open === undefined ? tree.line(node) : facts.symbolColumn(open, "startLine"),
+    startLine: open === undefined ? tree.line(node) : facts.symbols.startLine(open),
     endLine: tree.endLine(node),
     flags: flags | (signature ? SymbolFlag.Signature : 0),
     signature: signatureOf(tree, node, tree.child(node, "body")),
@@ -158,7 +158,7 @@ export function functionDeclaration(walk: Walk, node: number, context: Context, 
   if (open !== undefined) {
     // The later declaration is the node; the signature before it stays as a hidden overload.
     facts.addFlag(open, SymbolFlag.Hidden | SymbolFlag.Signature);
-    if (facts.symbolColumn(open, "doc") >= 0) facts.setSymbol(symbol, "doc", facts.symbolColumn(open, "doc"));
+    if (facts.symbols.doc(open) >= 0) facts.setSymbol(symbol, "doc", facts.symbols.doc(open));
   }
   if (signature) walk.overloads.set(key, symbol);
   else walk.overloads.delete(key);
@@ -225,9 +225,9 @@ export function functionBody(
 /** What a function's `return` should give: its declared type, else what its context expects of it. */
 function returningOf(walk: Walk, symbol: number, options: FunctionOptions): Expected | undefined {
   const { facts } = walk;
-  const flags = facts.symbolColumn(symbol, "flags");
+  const flags = facts.symbols.flags(symbol);
   if (flags & (SymbolFlag.Generator | SymbolFlag.Guard)) return undefined;
-  const whole = expectType(walk, facts.symbolColumn(symbol, "type")) ?? options.returning;
+  const whole = expectType(walk, facts.symbols.type(symbol)) ?? options.returning;
   return whole && flags & SymbolFlag.Async ? expect(() => facts.expr(Expr.Await, whole())) : whole;
 }
 
@@ -330,7 +330,7 @@ function variableSymbol(
       thisScope: -1,
       ...functionOf(walk, expected),
     });
-    if (expected && facts.symbolColumn(symbol, "type") < 0) facts.setSymbol(symbol, "value", expected());
+    if (expected && facts.symbols.type(symbol) < 0) facts.setSymbol(symbol, "value", expected());
   } else {
     const within = { ...inside, parent: symbol };
     if (valueNode >= 0) facts.setSymbol(symbol, "value", walk.expected(valueNode, within, expectType(walk, type)));

@@ -3,7 +3,7 @@ import type { ProjectFiles } from "../language.ts";
 import { dirname, join } from "../paths.ts";
 import { asRecord, parseJsonc } from "./jsonc.ts";
 
-export interface PathMap {
+interface PathMap {
   folder: string;
   baseUrl: string | undefined;
   /** The patterns in the order in which they are tried: whole names, then the longest beginning first. */

@@ -275,8 +275,8 @@ export function typeParameters(walk: Walk, node: number, context: Context): numb
     rows.push(facts.local(context.scope, name, -1, -1, BindingKind.TypeParameter));
   }
   for (const [i, parameter] of parameters.entries()) {
-    facts.setBinding(rows[i]!, "a", walk.type(tree.child(parameter, "constraint"), context));
-    facts.setBinding(rows[i]!, "b", walk.type(tree.child(parameter, "value"), context));
+    facts.bindings.setConstraint(rows[i]!, walk.type(tree.child(parameter, "constraint"), context));
+    facts.bindings.setFallback(rows[i]!, walk.type(tree.child(parameter, "value"), context));
   }
   return facts.list(rows);
 }

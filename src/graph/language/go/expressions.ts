@@ -225,7 +225,7 @@ export abstract class GoExpressions extends BlockWalk {
         continue;
       }
       const key = tree.firstNamed(tree.child(element, "key"));
-      // A plain name before the colon is a field more often than a map's key.
+      // A plain name before the colon is more often a field than a map's key.
       if (tree.kind(key) !== "identifier") this.expression(key, at);
       this.expression(tree.child(element, "value"), at);
     }
@@ -271,14 +271,11 @@ export abstract class GoExpressions extends BlockWalk {
     const line = tree.line(tree.kind(callee) === "selector_expression" ? tree.child(callee, "field") : callee);
     const row = this.callOf(target, args, at, line, typeArgs);
     if (plain === "append" && args.length > 0)
-      return facts.expr(
-        Expr.Either,
-        facts.list([facts.exprColumn(row, "b") < 0 ? row : this.firstArgument(args[0]!, at)]),
-      );
+      return facts.expr(Expr.Either, facts.list([facts.exprs.args(row) < 0 ? row : this.firstArgument(args[0]!, at)]));
     return row;
   }
 
-  /** The first argument of `append`, described again without noting its calls. */
+  /** The first argument of `append`, described again without recording its calls. */
   private firstArgument(node: number, at: Place): number {
     const { tree, facts } = this;
     switch (tree.kind(node)) {

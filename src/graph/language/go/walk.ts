@@ -189,7 +189,7 @@ export class GoWalk extends GoExpressions {
 
   /** `type A B`: A has B's fields. */
   private fieldsOf(symbol: number, underlying: number, node: number): void {
-    if (this.facts.typeColumn(underlying, "op") !== Type.Literal)
+    if (this.facts.types.op(underlying) !== Type.Literal)
       this.facts.heritage(symbol, HeritageKind.Mixin, underlying, this.tree.line(node));
   }
 
@@ -265,7 +265,7 @@ export class GoWalk extends GoExpressions {
     const { facts } = this;
     if (rows.length !== 1 || names === 1) return rows[i] ?? -1;
     const only = rows[0]!;
-    if (facts.exprColumn(only, "op") === Expr.Call) return facts.expr(Expr.Index, only, facts.name(String(i)));
+    if (facts.exprs.op(only) === Expr.Call) return facts.expr(Expr.Index, only, facts.name(String(i)));
     return i === 0 ? only : -1;
   }
 
@@ -315,7 +315,7 @@ export class GoWalk extends GoExpressions {
     const names = tree.namedChildren(left);
     const place = this.block(at);
     const element = facts.expr(Expr.Index, over, -1);
-    // Of one name it is the index, except over a channel; of a slice's index nobody asks for members.
+    // A single name is the index, except over a channel; the members of an index are never needed.
     const [first, second] = names;
     if (first !== undefined && tree.kind(first) === "identifier" && this.text(first) !== "_")
       this.local(this.text(first), place, -1, second === undefined ? element : -1);

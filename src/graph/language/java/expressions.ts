@@ -12,7 +12,7 @@ export abstract class JavaExpressions extends BlockWalk {
 
   /** Declares the members of a class body under `at.parent`. */
   protected abstract classBody(node: number, at: Place): void;
-  /** Parameters of a function-like node; returns nothing, sets the symbol's columns. */
+  /** Declares the parameters of a function-like node and sets the symbol's columns. */
   protected abstract parameters(list: number, symbol: number, inside: Place): void;
   protected abstract switchBody(node: number, at: Place): number[];
 
@@ -255,16 +255,9 @@ export abstract class JavaExpressions extends BlockWalk {
       return this.newOf(inner, this.argumentsOf(node), at, tree.line(typeNode), CallFlag.New);
     }
     const type = this.type(typeNode, at);
-    const op = facts.typeColumn(type, "op");
     const body = tree.childOfKind(node, "class_body");
     if (body >= 0) this.anonymous(node, body, type, at);
-    const args = this.argumentsOf(node);
-    if (op === Type.Literal) {
-      for (const argument of args) this.expression(argument, at);
-      return facts.expr(Expr.Typed, type);
-    }
-    const row = this.newOf(this.classExpression(type), args, at, tree.line(typeNode), CallFlag.New);
-    return /<\s*[^>\s]/.test(this.text(typeNode)) ? facts.expr(Expr.Typed, type, row) : row;
+    return this.construction(type, typeNode, this.argumentsOf(node), at);
   }
 
   /** The body of an anonymous class or of an enum constant: a hidden class that extends its type. */
@@ -280,9 +273,9 @@ export abstract class JavaExpressions extends BlockWalk {
     const args = this.argumentsOf(node);
     if (tree.kind(called) === "super")
       return this.callOf(facts.expr(Expr.Super, at.thisScope), args, at, tree.line(node));
-    const owner = at.thisScope < 0 ? -1 : facts.scopeColumn(at.thisScope, "symbol");
+    const owner = at.thisScope < 0 ? -1 : facts.scopes.symbol(at.thisScope);
     if (owner < 0) return this.unknown(node, at);
-    const own = facts.expr(Expr.Name, facts.symbolColumn(owner, "name"), facts.symbolColumn(owner, "scope"));
+    const own = facts.expr(Expr.Name, facts.symbols.name(owner), facts.symbols.scope(owner));
     return this.newOf(own, args, at, tree.line(node), CallFlag.New);
   }
 
@@ -320,16 +313,8 @@ export abstract class JavaExpressions extends BlockWalk {
   }
 
   private binary(node: number, at: Place): number {
-    const { tree, facts } = this;
-    const left = this.expression(tree.child(node, "left"), at);
-    const right = this.expression(tree.child(node, "right"), at);
-    const operator = tree.text.slice(
-      tree.endIndex(tree.child(node, "left")),
-      tree.startIndex(tree.child(node, "right")),
-    );
-    if (/[<>]=?\s*$|[=!]=|&&|\|\|/.test(operator) && !/<<|>>/.test(operator)) return facts.exprLiteral("bool");
-    const isText = (row: number) =>
-      facts.exprColumn(row, "op") === Expr.Literal && facts.text(facts.exprColumn(row, "a")) === "string";
-    return isText(left) || isText(right) ? facts.exprLiteral("string") : left;
+    const left = this.expression(this.tree.child(node, "left"), at);
+    const right = this.expression(this.tree.child(node, "right"), at);
+    return this.operation(this.operatorOf(node), left, right);
   }
 }

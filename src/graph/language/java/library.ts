@@ -1,4 +1,4 @@
-/** What of Java's own library carries types through, by simple names: containers, and how values convert. */
+/** Java's library types by their simple names: containers, and how values convert. */
 import { type Conversions, wordSet } from "../library.ts";
 
 /** Containers whose element is their only type argument. */
@@ -50,7 +50,7 @@ const HOLDERS = new Set([
   "WeakReference",
   "SoftReference",
 ]);
-/** Boxes stay themselves: overloads distinguish them from what they hold. */
+/** Boxes keep their names: overloads distinguish them from the scalars they hold. */
 const PLAIN: Record<string, string> = { String: "string", boolean: "bool" };
 
 /** The built-in that carries the type arguments of a library type, or undefined. */

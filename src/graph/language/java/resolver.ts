@@ -12,7 +12,8 @@ export function createJavaResolver(project: ProjectFiles): ImportResolver {
       const space = parts.slice(0, cut).join(".");
       if (!project.spaceExists(space)) continue;
       const path = parts.slice(cut);
-      // By convention packages are written small and classes are not: a small rest is a package of someone else.
+      // By convention package names are in lower case and class names are not: a lower-case rest is a package outside
+      // the repository.
       return /^\p{Lu}/u.test(path[0]!) ? { kind: "inside", file: -1, space, path } : { kind: "external" };
     }
     return { kind: "external" };

@@ -191,7 +191,10 @@ export class JavaWalk extends JavaExpressions {
       const bound = tree.childOfKind(parameter, "type_bound");
       if (bound < 0) continue;
       const types = tree.namedChildren(bound).map((child) => this.type(child, at));
-      facts.setBinding(rows[i]!, "a", types.length === 1 ? types[0]! : facts.type(Type.Union, facts.list(types)));
+      facts.bindings.setConstraint(
+        rows[i]!,
+        types.length === 1 ? types[0]! : facts.type(Type.Union, facts.list(types)),
+      );
     }
     facts.setSymbol(symbol, "typeParameters", facts.list(rows));
   }

@@ -236,11 +236,11 @@ export abstract class PhpExpressions extends PhpTypes {
       return facts.expr(Expr.Unknown);
     }
     if (/^(self|static)$/i.test(text) && at.thisScope >= 0) {
-      const owner = facts.scopeColumn(at.thisScope, "symbol");
-      const hidden = (facts.symbolColumn(owner, "flags") & SymbolFlag.Hidden) !== 0;
+      const owner = facts.scopes.symbol(at.thisScope);
+      const hidden = (facts.symbols.flags(owner) & SymbolFlag.Hidden) !== 0;
       const typed = facts.expr(Expr.Typed, facts.type(Type.This, at.thisScope));
       if (hidden) return typed;
-      const name = facts.expr(Expr.Name, facts.symbolColumn(owner, "name"), facts.symbolColumn(owner, "scope"));
+      const name = facts.expr(Expr.Name, facts.symbols.name(owner), facts.symbols.scope(owner));
       this.newOf(name, args, at, tree.line(named), CallFlag.New);
       return typed;
     }

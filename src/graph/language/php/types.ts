@@ -133,7 +133,7 @@ export abstract class PhpTypes extends BlockWalk {
   /** The scope that variables live in: PHP's blocks have none. */
   protected home(scope: number): number {
     let at = scope;
-    while (this.facts.scopeColumn(at, "kind") === ScopeKind.Block) at = this.facts.scopeColumn(at, "parent");
+    while (this.facts.scopes.kind(at) === ScopeKind.Block) at = this.facts.scopes.parent(at);
     return at;
   }
 }

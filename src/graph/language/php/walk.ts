@@ -112,7 +112,7 @@ export class PhpWalk extends PhpExpressions {
     this.space = name;
     this.spaceScope = scope;
     this.aliases.clear();
-    // A function that the name space lacks is the global one.
+    // A function that is not in the name space is the global one.
     if (name !== "") facts.import(ImportKind.Wildcard, "", "*", "", tree.line(node), scope);
     const inside = { ...at, scope };
     if (body < 0) return inside;
@@ -266,7 +266,7 @@ export class PhpWalk extends PhpExpressions {
 
   private promoted(node: number, name: string, type: number, at: Place): void {
     const { facts } = this;
-    const owner = facts.scopeColumn(at.thisScope, "symbol");
+    const owner = facts.scopes.symbol(at.thisScope);
     const place = { ...at, scope: at.thisScope, parent: owner };
     const symbol = this.declare({ label: "Property", name: name.slice(1), node, body: -1, bound: false }, place);
     if (type >= 0) facts.setSymbol(symbol, "type", type);
@@ -274,12 +274,12 @@ export class PhpWalk extends PhpExpressions {
 
   protected giveContext(symbol: number, contextual: (parameter: number) => number): void {
     this.parameterRows(symbol).forEach((row, i) => {
-      this.facts.setBinding(row, "b", contextual(i));
+      this.facts.bindings.setValue(row, contextual(i));
     });
   }
 
   private parameterRows(symbol: number): number[] {
-    const list = this.facts.symbolColumn(symbol, "parameters");
+    const list = this.facts.symbols.parameters(symbol);
     return list < 0 ? [] : this.facts.listItems(list);
   }
 

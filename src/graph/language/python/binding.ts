@@ -12,8 +12,8 @@ export abstract class PythonBinding extends PythonTypes {
   /** The scope that an assignment binds names in: blocks have none of their own. */
   protected home(scope: number): number {
     let at = scope;
-    while (this.facts.scopeColumn(at, "kind") === ScopeKind.Block && !this.comprehensions.has(at))
-      at = this.facts.scopeColumn(at, "parent");
+    while (this.facts.scopes.kind(at) === ScopeKind.Block && !this.comprehensions.has(at))
+      at = this.facts.scopes.parent(at);
     return at;
   }
 

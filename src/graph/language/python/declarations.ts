@@ -46,7 +46,7 @@ export abstract class PythonDeclarations extends PythonTypeVariables {
     const { tree, facts } = this;
     const name = this.field(node, "name");
     const body = tree.child(node, "body");
-    const inClass = facts.scopeColumn(this.home(at.scope), "kind") === ScopeKind.Class;
+    const inClass = facts.scopes.kind(this.home(at.scope)) === ScopeKind.Class;
     const has = (pattern: RegExp) => decorators.some((text) => pattern.test(text));
     const getter = inClass && has(/(^|[._])property$|^property\b|\.(setter|deleter|getter)$/i);
     let flags = this.exportFlag(name);
@@ -60,15 +60,15 @@ export abstract class PythonDeclarations extends PythonTypeVariables {
     const yields = this.yields(body);
     if (yields) flags |= SymbolFlag.Generator;
     const fixture = has(/(^|\.)fixture(\(|$)/);
-    // Who asks for a fixture is passed what it yields or awaits.
+    // A parameter that names a fixture gets what the fixture yields or awaits.
     if (fixture) flags &= ~(SymbolFlag.Generator | SymbolFlag.Async);
     const label = getter ? "Property" : inClass ? "Method" : "Function";
     const home = this.home(at.scope);
     const symbol = this.declare({ label, name, node: whole, body, flags }, { ...at, scope: home });
     this.namesOf(home).add(name);
     this.describe(symbol, node, body);
-    // Names of a class are not visible in its methods.
-    const outer = inClass ? facts.scopeColumn(home, "parent") : at.scope;
+    // A class's names are not visible in its methods.
+    const outer = inClass ? facts.scopes.parent(home) : at.scope;
     const inside = { ...this.open(symbol, { ...at, scope: outer }), thisScope: inClass ? home : at.thisScope };
     if (inClass && !has(/(^|\.)staticmethod$/)) this.receiverOf(node, home, inside, name, has(/(^|\.)classmethod$/));
     this.functionTypeParameters(node, symbol, inside);
@@ -154,8 +154,7 @@ export abstract class PythonDeclarations extends PythonTypeVariables {
           ? this.builtinType("dict", [this.builtinType("string"), type])
           : this.builtinType("list", [type]);
       const value = tree.child(parameter, "value");
-      const given =
-        value < 0 ? -1 : this.expression(value, { ...inside, scope: facts.scopeColumn(inside.scope, "parent") });
+      const given = value < 0 ? -1 : this.expression(value, { ...inside, scope: facts.scopes.parent(inside.scope) });
       this.namesOf(inside.scope).add(name);
       const passed =
         value < 0 && !splat && this.taker?.at.symbol === symbol ? this.fixtures.request(name, this.taker) : given;
@@ -177,8 +176,8 @@ export abstract class PythonDeclarations extends PythonTypeVariables {
     this.namesOf(home).add(name);
     this.describe(symbol, node, body);
     // A class in a class sees what that class sees, not its members.
-    const inClass = facts.scopeColumn(home, "kind") === ScopeKind.Class;
-    const outer = { ...at, scope: inClass ? facts.scopeColumn(home, "parent") : at.scope };
+    const inClass = facts.scopes.kind(home) === ScopeKind.Class;
+    const outer = { ...at, scope: inClass ? facts.scopes.parent(home) : at.scope };
     const bases = tree.child(node, "superclasses");
     const around = this.classTypeParameters(tree.child(node, "type_parameters"), bases, symbol, outer);
     const inside = this.openClass(symbol, around);
@@ -195,7 +194,7 @@ export abstract class PythonDeclarations extends PythonTypeVariables {
     else if (kind === "identifier" || kind === "attribute" || kind === "subscript") {
       if (/(^|\.)\w*(Enum|Flag)$/.test(this.text(node))) this.enumScopes.add(inside.scope);
       const type = this.type(node, at);
-      const op = facts.typeColumn(type, "op");
+      const op = facts.types.op(type);
       if (op === Type.Ref || op === Type.Qualified) facts.heritage(symbol, HeritageKind.Extends, type, line);
     } else facts.heritage(symbol, HeritageKind.Extends, -1, line, this.expression(node, at));
   }
@@ -204,7 +203,7 @@ export abstract class PythonDeclarations extends PythonTypeVariables {
   protected declaredVariable(nameNode: number, node: number, at: Place): number {
     const { facts } = this;
     const home = this.home(at.scope);
-    const kind = facts.scopeColumn(home, "kind");
+    const kind = facts.scopes.kind(home);
     if (kind !== ScopeKind.File && kind !== ScopeKind.Class) return -1;
     const name = this.text(nameNode);
     const key = `${home}.${name}`;
@@ -227,9 +226,9 @@ export abstract class PythonDeclarations extends PythonTypeVariables {
     const object = this.expression(tree.child(node, "object"), at);
     const name = this.field(node, "attribute");
     const target = facts.exprMember(object, name);
-    if (facts.exprColumn(object, "op") === Expr.This) {
-      const scope = facts.exprColumn(object, "a");
-      const owner = facts.scopeColumn(scope, "symbol");
+    if (facts.exprs.op(object) === Expr.This) {
+      const scope = facts.exprs.thisScope(object);
+      const owner = facts.scopes.symbol(scope);
       const key = `${scope}.${name}`;
       if (!this.attributes.has(key) && !this.namesOf(scope).has(name)) {
         const symbol = this.declare(

@@ -16,12 +16,11 @@ export abstract class PythonExpressions extends PythonBinding {
   /** What `self` or `cls` is here, or -1 when the name is neither. */
   private receiver(name: string, at: Place): number {
     const { facts } = this;
-    for (let scope = at.scope; scope >= 0; scope = facts.scopeColumn(scope, "parent")) {
+    for (let scope = at.scope; scope >= 0; scope = facts.scopes.parent(scope)) {
       const known = this.receivers.get(scope);
       if (known?.name === name) {
-        const owner = facts.scopeColumn(known.thisScope, "symbol");
-        if (known.isClass)
-          return facts.expr(Expr.Name, facts.symbolColumn(owner, "name"), facts.symbolColumn(owner, "scope"));
+        const owner = facts.scopes.symbol(known.thisScope);
+        if (known.isClass) return facts.expr(Expr.Name, facts.symbols.name(owner), facts.symbols.scope(owner));
         return facts.expr(Expr.This, known.thisScope, at.scope);
       }
       if (this.bound.get(scope)?.has(name)) return -1;
@@ -89,7 +88,7 @@ export abstract class PythonExpressions extends PythonBinding {
       case "binary_operator": {
         const left = this.expression(tree.child(node, "left"), at);
         const right = this.expression(tree.child(node, "right"), at);
-        if (facts.exprColumn(left, "op") === Expr.Literal) return left;
+        if (facts.exprs.op(left) === Expr.Literal) return left;
         const method = OPERATORS[this.text(tree.child(node, "operator"))];
         return method ? facts.exprCall(facts.exprMember(left, method), [right]) : facts.expr(Expr.Unknown);
       }
@@ -207,7 +206,7 @@ export abstract class PythonExpressions extends PythonBinding {
     const over = this.expression(right, at);
     const callee = tree.kind(right) === "call" ? this.field(right, "function") : "";
     const parts = /^(pattern_list|tuple_pattern)$/.test(tree.kind(left)) ? tree.namedChildren(left) : [];
-    const args = facts.exprColumn(over, "op") === Expr.Call ? this.argumentRows.get(over) : undefined;
+    const args = facts.exprs.op(over) === Expr.Call ? this.argumentRows.get(over) : undefined;
     if (callee === "enumerate" && parts.length === 2 && args?.[0] !== undefined) {
       this.bindPattern(parts[0]!, at, facts.exprLiteral("int"));
       this.bindPattern(parts[1]!, at, facts.expr(Expr.Iterate, args[0]));
@@ -223,15 +222,15 @@ export abstract class PythonExpressions extends PythonBinding {
     const { tree, facts } = this;
     const name = this.field(node, "attribute");
     const object = this.expression(tree.child(node, "object"), at);
-    if (name === "__class__" && facts.exprColumn(object, "op") === Expr.This) return this.classOf(object);
+    if (name === "__class__" && facts.exprs.op(object) === Expr.This) return this.classOf(object);
     return facts.exprMember(object, name);
   }
 
   /** The class of `self`, as far as the text says. */
   private classOf(self: number): number {
     const { facts } = this;
-    const owner = facts.scopeColumn(facts.exprColumn(self, "a"), "symbol");
-    return facts.expr(Expr.Name, facts.symbolColumn(owner, "name"), facts.symbolColumn(owner, "scope"));
+    const owner = facts.scopes.symbol(facts.exprs.thisScope(self));
+    return facts.expr(Expr.Name, facts.symbols.name(owner), facts.symbols.scope(owner));
   }
 
   private subscript(node: number, at: Place): number {
@@ -279,14 +278,14 @@ export abstract class PythonExpressions extends PythonBinding {
     if (first < 0 || this.isShadowed(name, at)) return row;
     if (KEEPS_ELEMENTS.has(name)) return facts.expr(Expr.Rest, first, 0);
     if (name === "next") return facts.expr(Expr.Iterate, first);
-    if (name === "type" && args.length === 1 && facts.exprColumn(first, "op") === Expr.This) return this.classOf(first);
+    if (name === "type" && args.length === 1 && facts.exprs.op(first) === Expr.This) return this.classOf(first);
     if (name === "str" || name === "repr") return facts.exprLiteral("string");
     if (name === "len" || name === "int") return facts.exprLiteral("int");
     return tree.kind(args[0]!) === "none" ? facts.expr(Expr.Unknown) : row;
   }
 
   private isShadowed(name: string, at: Place): boolean {
-    for (let scope = at.scope; scope >= 0; scope = this.facts.scopeColumn(scope, "parent"))
+    for (let scope = at.scope; scope >= 0; scope = this.facts.scopes.parent(scope))
       if (this.bound.get(scope)?.has(name)) return true;
     return false;
   }
@@ -305,12 +304,12 @@ export abstract class PythonExpressions extends PythonBinding {
         : this.expression(argument, at),
     );
     this.passedRows.set(row, rows);
-    facts.setExpr(row, "b", facts.list(rows));
+    facts.exprs.setArgs(row, facts.list(rows));
     facts.call(row, at.symbol, line);
     return row;
   }
 
-  /** A called name is no use of it as a value. */
+  /** A called name is not also used as a value. */
   private callee(node: number, at: Place): number {
     if (this.tree.kind(node) !== "identifier") return this.expression(node, at);
     const receiver = this.receiver(this.text(node), at);
@@ -352,6 +351,6 @@ export abstract class PythonExpressions extends PythonBinding {
     }
     if (tree.kind(node) !== "identifier") return "";
     const receiver = this.receiver(this.text(node), at);
-    return this.facts.exprColumn(receiver, "op") === Expr.This ? "this" : this.text(node);
+    return this.facts.exprs.op(receiver) === Expr.This ? "this" : this.text(node);
   }
 }

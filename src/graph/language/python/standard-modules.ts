@@ -1,4 +1,4 @@
-/** The modules that come with Python: a folder of that name elsewhere in a repository is not what `import` means. */
+/** Python's standard modules: `import` of one of these names never means a folder elsewhere in the repository. */
 export const STANDARD_MODULES: ReadonlySet<string> = new Set(
   `
 abc aifc antigravity argparse array ast asynchat asyncio asyncore atexit audioop base64 bdb binascii

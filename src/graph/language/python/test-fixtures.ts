@@ -20,7 +20,7 @@ interface Request {
 export interface Taker {
   at: Place;
   line: number;
-  /** Names that something else provides. */
+  /** Names of parameters that something else provides. */
   given: string;
 }
 
@@ -41,7 +41,7 @@ export class TestFixtures {
     else this.declared.set(scope, new Set([name]));
   }
 
-  /** What a parameter holds: what the fixture of its name gives. -1 when something else provides it. */
+  /** A parameter's value: what the fixture of its name gives. -1 when something else provides it. */
   request(name: string, taker: Taker): number {
     const { facts } = this;
     if (taker.given.includes(name)) return -1;
@@ -51,22 +51,20 @@ export class TestFixtures {
     return facts.exprCall(row, []);
   }
 
-  /** Says where each requested fixture is looked for; call at the end of the file. */
+  /** Resolves each requested fixture; call at the end of the file. */
   finish(): void {
     const { facts } = this;
     let above = -1;
     for (const { row, name, thisScope } of this.requests) {
       if (thisScope >= 0 && this.declared.get(thisScope)?.has(name)) {
         const self = facts.expr(Expr.This, thisScope);
-        facts.setExpr(row, "op", Expr.Member);
-        facts.setExpr(row, "a", self);
-        facts.setExpr(row, "b", facts.name(name));
+        facts.exprs.become(row, Expr.Member, self, facts.name(name));
       } else if (!this.declared.get(0)?.has(name)) {
         if (above < 0) {
           above = facts.scope(-1, ScopeKind.Block);
           facts.import(ImportKind.Wildcard, CONFTEST, "*", "", 1, above);
         }
-        facts.setExpr(row, "b", above);
+        facts.exprs.become(row, Expr.Name, facts.exprs.name(row), above);
       }
     }
   }

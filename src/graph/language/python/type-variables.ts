@@ -69,7 +69,7 @@ export abstract class PythonTypeVariables extends PythonExpressions {
   }
 
   private isDeclared(name: string, at: Place): boolean {
-    for (let scope = at.scope; scope >= 0; scope = this.facts.scopeColumn(scope, "parent"))
+    for (let scope = at.scope; scope >= 0; scope = this.facts.scopes.parent(scope))
       if (this.declared.get(scope)?.has(name)) return true;
     return false;
   }
@@ -87,7 +87,7 @@ export abstract class PythonTypeVariables extends PythonExpressions {
 
   private isReceiverType(name: string, at: Place): boolean {
     if (this.receiverTypes.size === 0) return false;
-    for (let scope = at.scope; scope >= 0; scope = this.facts.scopeColumn(scope, "parent"))
+    for (let scope = at.scope; scope >= 0; scope = this.facts.scopes.parent(scope))
       if (this.receiverTypes.get(scope) === name) return true;
     return false;
   }

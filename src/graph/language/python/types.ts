@@ -221,12 +221,12 @@ export abstract class PythonTypes extends BlockWalk {
       : -1;
   }
 
-  /** A name that notes no use. */
+  /** A name, without recording a use. */
   protected plainName(name: string, at: Place): number {
     return this.facts.exprName(name, at.scope);
   }
 
-  /** What a value is, when its type alone is known. */
+  /** A value of which only the type is known. */
   protected typed(type: number): number {
     return this.facts.expr(Expr.Typed, type);
   }

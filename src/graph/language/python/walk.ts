@@ -247,7 +247,7 @@ export class PythonWalk extends PythonDeclarations {
     const alias =
       annotation >= 0
         ? /TypeAlias$/.test(this.text(annotation))
-        : facts.scopeColumn(this.home(at.scope), "kind") === ScopeKind.File && this.isTypeValue(right);
+        : facts.scopes.kind(this.home(at.scope)) === ScopeKind.File && this.isTypeValue(right);
     if (alias && tree.kind(left) === "identifier") {
       const symbol = this.declare({ label: "TypeAlias", name: this.text(left), node, body: -1 }, at);
       facts.setSymbol(symbol, "type", this.type(right, { ...at, symbol }));
@@ -260,7 +260,7 @@ export class PythonWalk extends PythonDeclarations {
     if (tree.kind(left) === "identifier") this.noteTypeVariable(this.text(left), right, at);
     if (owner >= 0) {
       if (type >= 0) facts.setSymbol(owner, "type", type);
-      if (this.facts.symbolColumn(owner, "value") < 0) facts.setSymbol(owner, "value", value);
+      if (this.facts.symbols.value(owner) < 0) facts.setSymbol(owner, "value", value);
       else facts.assign(this.plainName(this.text(left), at), value, at.scope);
     } else {
       const again = tree.kind(left) === "identifier" && this.namesOf(this.home(at.scope)).has(this.text(left));
@@ -273,12 +273,11 @@ export class PythonWalk extends PythonDeclarations {
   private reassigned(name: string, value: number, at: Place): Place {
     const { facts } = this;
     // What a loop or a function makes of the value before is not followed.
-    if (facts.exprColumn(value, "op") !== Expr.Call) return at;
+    if (facts.exprs.op(value) !== Expr.Call) return at;
     // Blocks hold no names: one nested too deeply starts again under the function.
     let depth = 0;
     const home = this.home(at.scope);
-    for (let scope = at.scope; scope !== home && depth < MAX_REASSIGNED; depth++)
-      scope = facts.scopeColumn(scope, "parent");
+    for (let scope = at.scope; scope !== home && depth < MAX_REASSIGNED; depth++) scope = facts.scopes.parent(scope);
     const inside = this.block(depth < MAX_REASSIGNED ? at : { ...at, scope: home });
     facts.narrow(inside.scope, name, facts.type(Type.TypeOf, value));
     return inside;
@@ -294,6 +293,6 @@ export class PythonWalk extends PythonDeclarations {
 
   /** Whether a type row is worth more than what is assigned. */
   protected isKnownType(type: number): boolean {
-    return type >= 0 && this.facts.typeColumn(type, "op") !== Type.Unknown;
+    return type >= 0 && this.facts.types.op(type) !== Type.Unknown;
   }
 }

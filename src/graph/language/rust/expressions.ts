@@ -134,7 +134,7 @@ export abstract class RustExpressions extends RustPatterns {
       case "binary_expression": {
         const left = this.expression(tree.child(node, "left"), at);
         this.expression(tree.child(node, "right"), at);
-        return facts.exprColumn(left, "op") === Expr.Literal ? left : facts.expr(Expr.Unknown);
+        return facts.exprs.op(left) === Expr.Literal ? left : facts.expr(Expr.Unknown);
       }
       case "string_literal":
       case "raw_string_literal":
@@ -274,7 +274,7 @@ export abstract class RustExpressions extends RustPatterns {
     }
     // `Enum::Variant { … }` makes the enum.
     const path = tree.child(node, "name");
-    if (tree.kind(path) === "scoped_type_identifier" && facts.typeColumn(type, "op") === Type.Qualified)
+    if (tree.kind(path) === "scoped_type_identifier" && facts.types.op(type) === Type.Qualified)
       return facts.expr(Expr.New, this.classExpression(type));
     return facts.expr(Expr.Typed, type);
   }

@@ -190,7 +190,7 @@ export abstract class RustTypes extends BlockWalk {
     for (const [name, node] of bounds) {
       const row = rows.get(name);
       const type = node < 0 ? -1 : this.type(node, at);
-      if (row !== undefined && type >= 0) facts.setBinding(row, "a", type);
+      if (row !== undefined && type >= 0) facts.bindings.setConstraint(row, type);
     }
     if (rows.size > 0 && symbol >= 0) facts.setSymbol(symbol, "typeParameters", facts.list([...rows.values()]));
   }

@@ -29,7 +29,7 @@ export class RustWalk extends RustImports {
       if (!this.topNames.has(name)) facts.import(ImportKind.Module, name, "*", name, 1, at.scope);
   }
 
-  /** Names that the top of the file declares; imported ones are added as they are met. */
+  /** Records the names that the top of the file declares; imported names are added when their `use` is read. */
   private noteNames(node: number): void {
     const { tree } = this;
     for (const child of tree.namedChildren(node)) {

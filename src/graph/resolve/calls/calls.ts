@@ -1,6 +1,5 @@
-/** What calls yield: return types, inference of type parameters, parameters of lambdas by context. */
-import { BINDING, EXPR, Expr, SCOPE, SymbolFlag } from "../../language/fact-layout.ts";
-import { exprCell, listItems } from "../../language/facts.ts";
+/** Results of calls: return types, inferred type parameters, and the parameters of lambdas by context. */
+import { BindingKind, Expr, SymbolFlag } from "../../language/fact-layout.ts";
 import type { CallSite, Engine } from "../engine.ts";
 import { TypeMemo } from "../types/type-memo.ts";
 import { createUnify } from "../types/unify.ts";
@@ -28,16 +27,16 @@ export function createCalls(engine: Engine): Calls {
 
   function argumentRows(site: CallSite): Int32Array {
     const facts = repo.facts(site.file);
-    return listItems(facts, exprCell(facts.exprs, site.expr, EXPR.b));
+    return facts.lists.items(facts.exprs.args(site.expr));
   }
 
   function isLambda(file: number, row: number): boolean {
-    return exprCell(repo.facts(file).exprs, row, EXPR.op) === Expr.Function;
+    return repo.facts(file).exprs.op(row) === Expr.Function;
   }
 
   /** Parameter binding rows of a function symbol. */
   function parameters(symbol: number): Int32Array {
-    return listItems(repo.facts(repo.fileOf(symbol)), repo.column(symbol, "parameters"));
+    return repo.facts(repo.fileOf(symbol)).lists.items(repo.column(symbol, "parameters"));
   }
 
   function declaredParameter(symbol: number, index: number): ValueType | undefined {
@@ -47,19 +46,19 @@ export function createCalls(engine: Engine): Calls {
     const variadic = max === 999 && index >= rows.length - 1;
     const row = rows[variadic ? rows.length - 1 : index];
     if (row === undefined) return undefined;
-    const type = engine.typeAt(file, repo.facts(file).bindings[row * BINDING.size + BINDING.a]!);
+    const type = engine.typeAt(file, repo.facts(file).bindings.type(row));
     return variadic ? engine.elementType(type) : type;
   }
 
   /** The environment of a call: what is written in `<…>`, else what the arguments say. */
   function inferEnv(symbol: number, typeParameterOwner: number, site: CallSite, lambdas: boolean): TypeEnv | undefined {
     const file = repo.fileOf(typeParameterOwner);
-    const rows = listItems(repo.facts(file), repo.column(typeParameterOwner, "typeParameters"));
+    const rows = repo.facts(file).lists.items(repo.column(typeParameterOwner, "typeParameters"));
     if (rows.length === 0) return undefined;
     const ids = Array.from(rows, (row) => parameterId(file, row));
     const env = new Map<number, ValueType>();
     const siteFacts = repo.facts(site.file);
-    const written = listItems(siteFacts, exprCell(siteFacts.exprs, site.expr, EXPR.c));
+    const written = siteFacts.lists.items(siteFacts.exprs.typeArgs(site.expr));
     for (const [i, id] of ids.entries()) {
       const type = written[i] === undefined ? undefined : engine.typeAt(site.file, written[i]!);
       if (type) env.set(id, type);
@@ -75,11 +74,10 @@ export function createCalls(engine: Engine): Calls {
     }
     for (const [i, id] of ids.entries()) {
       if (env.has(id)) continue;
-      const binding = rows[i]! * BINDING.size;
+      const row = rows[i]!;
       const facts = repo.facts(file);
       const fallback =
-        engine.typeAt(file, facts.bindings[binding + BINDING.b]!) ??
-        engine.typeAt(file, facts.bindings[binding + BINDING.a]!);
+        engine.typeAt(file, facts.bindings.fallback(row)) ?? engine.typeAt(file, facts.bindings.constraint(row));
       if (fallback && lambdas) env.set(id, substitute(fallback, env) ?? fallback);
     }
     return env;
@@ -100,11 +98,10 @@ export function createCalls(engine: Engine): Calls {
       if (typed) return typed;
     }
     const facts = repo.facts(file);
-    const types = Array.from(listItems(facts, repo.column(symbol, "returns")), (row) => {
-      const at = row * EXPR.size;
-      if (row >= 0 && facts.exprs[at + EXPR.op] === Expr.This) {
-        const scope = facts.exprs[at + EXPR.a]!;
-        const owner = scope < 0 ? -1 : facts.scopes[scope * SCOPE.size + SCOPE.symbol]!;
+    const types = Array.from(facts.lists.items(repo.column(symbol, "returns")), (row) => {
+      if (row >= 0 && facts.exprs.op(row) === Expr.This) {
+        const scope = facts.exprs.thisScope(row);
+        const owner = scope < 0 ? -1 : facts.scopes.symbol(scope);
         if (owner >= 0)
           return { kind: "parameter", id: THIS_ID, file: repo.base[file]! + owner, binding: -1 } satisfies ValueType;
       }
@@ -128,9 +125,7 @@ export function createCalls(engine: Engine): Calls {
       parent >= 0 && repo.label(symbol) === "Method"
         ? repo.childrenNamed(parent, repo.name(symbol))
         : Array.from(repo.bindingsOf(file, repo.column(symbol, "scope"), repo.column(symbol, "name")), (row) =>
-            facts.bindings[row * BINDING.size + BINDING.kind] === 0
-              ? repo.base[file]! + facts.bindings[row * BINDING.size + BINDING.a]!
-              : -1,
+            facts.bindings.kind(row) === BindingKind.Symbol ? repo.base[file]! + facts.bindings.symbol(row) : -1,
           );
     const candidates = siblings.filter(
       (other) => other >= 0 && repo.has(other, SymbolFlag.Signature) && repo.column(other, "type") >= 0,
@@ -224,9 +219,9 @@ export function createCalls(engine: Engine): Calls {
   function callType(file: number, row: number): ValueType | undefined {
     const facts = repo.facts(file);
     const site = { file, expr: row };
-    const callee = exprCell(facts.exprs, row, EXPR.a);
+    const callee = facts.exprs.callee(row);
     if (callee < 0) return undefined;
-    if (exprCell(facts.exprs, callee, EXPR.op) === Expr.Member) {
+    if (facts.exprs.op(callee) === Expr.Member) {
       const special = libraryCall(site, callee);
       if (special) return special;
     }
@@ -235,8 +230,8 @@ export function createCalls(engine: Engine): Calls {
 
   function libraryCall(site: CallSite, callee: number): ValueType | undefined {
     const facts = repo.facts(site.file);
-    const object = exprCell(facts.exprs, callee, EXPR.a);
-    const method = facts.strings[exprCell(facts.exprs, callee, EXPR.b)]!;
+    const object = facts.exprs.object(callee);
+    const method = facts.strings[facts.exprs.member(callee)]!;
     const rows = argumentRows(site);
     const argument = (i: number) => (rows[i] === undefined ? undefined : engine.exprType(site.file, rows[i]!));
     const callback = () => {
@@ -249,8 +244,8 @@ export function createCalls(engine: Engine): Calls {
     };
     const language = repo.language(site.file);
     const receiver = engine.exprType(site.file, object);
-    if (receiver?.kind === "external" && exprCell(facts.exprs, object, EXPR.op) === Expr.Name) {
-      const owner = facts.strings[exprCell(facts.exprs, object, EXPR.a)]!;
+    if (receiver?.kind === "external" && facts.exprs.op(object) === Expr.Name) {
+      const owner = facts.strings[facts.exprs.name(object)]!;
       return engine.library.staticCall(language, `${owner}.${method}`, argument, callback);
     }
     const { functions, wrappers } = language.library;
@@ -303,10 +298,9 @@ export function createCalls(engine: Engine): Calls {
     if (argument < 0) return parameterOf(engine.exprType(file, source), parameter);
     const asked = (type: ValueType | undefined) => (parameter < 0 ? type : parameterOf(type, parameter));
     const facts = repo.facts(file);
-    const at = source * EXPR.size;
-    const callee = facts.exprs[at + EXPR.a]!;
+    const callee = facts.exprs.callee(source);
     const site = { file, expr: source };
-    if (facts.exprs[at + EXPR.op] === Expr.New) {
+    if (facts.exprs.op(source) === Expr.New) {
       return unionOf(
         partsOf(engine.exprType(file, callee)).map((part) => {
           if (part.kind !== "class") return undefined;
@@ -316,9 +310,9 @@ export function createCalls(engine: Engine): Calls {
         }),
       );
     }
-    if (parameter >= 0 && exprCell(facts.exprs, callee, EXPR.op) === Expr.Member) {
-      const receiver = engine.exprType(file, exprCell(facts.exprs, callee, EXPR.a));
-      const method = facts.strings[exprCell(facts.exprs, callee, EXPR.b)]!;
+    if (parameter >= 0 && facts.exprs.op(callee) === Expr.Member) {
+      const receiver = engine.exprType(file, facts.exprs.object(callee));
+      const method = facts.strings[facts.exprs.member(callee)]!;
       const language = repo.language(file);
       const through = parameter === 0 && language.library.wrappers?.handsInside.has(method);
       const found = unionOf(

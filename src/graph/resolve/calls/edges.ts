@@ -1,10 +1,10 @@
 /**
- * The edges of one file: what its calls, imports, uses and inheritance reach.
- * Precision before recall: what could be several, or comes from outside, is no edge.
+ * The edges of one file: targets of its calls, imports, uses and inheritance.
+ *
+ * Precision before recall: a target that is ambiguous, or comes from outside, gives no edge.
  */
 
-import { CALL, CallFlag, EXPR, Expr, SCOPE, SymbolFlag, TYPE, Type, USE } from "../../language/fact-layout.ts";
-import { exprCell } from "../../language/facts.ts";
+import { CallFlag, Expr, SymbolFlag, Type } from "../../language/fact-layout.ts";
 import type { EdgeType, Reason, SymbolLabel } from "../../model.ts";
 import type { CallSite, Engine, Entity, MemberSearch } from "../engine.ts";
 import type { UniqueNames } from "../names/unique-names.ts";
@@ -28,13 +28,13 @@ export interface Target {
 
 const MAX_TARGETS = 4;
 
-/** What calls reach where a language is strict about it. */
+/** Labels that a call can reach in a language that is strict about it. */
 function isCalled(label: SymbolLabel, constructing: boolean): boolean {
   if (label === "Function" || label === "Method") return true;
   return constructing && (label === "Class" || label === "Struct" || label === "Enum");
 }
 
-export interface EdgeFinder {
+interface EdgeFinder {
   /** Appends the edges that leave a file. */
   edgesOf(file: number, into: RawEdge[]): void;
   /** What one call reaches. */
@@ -100,9 +100,9 @@ export function createEdgeFinder(engine: Engine, unique: UniqueNames): EdgeFinde
   /** Targets named by a plain name. */
   function nameTargets(file: number, expr: number, site: CallSite): Target[] {
     const { exprs } = repo.facts(file);
-    const space = exprCell(exprs, expr, EXPR.c) === 1 ? "call" : "value";
-    const entity = engine.lookup(file, exprCell(exprs, expr, EXPR.b), exprCell(exprs, expr, EXPR.a), space);
-    if (!entity) return unique.forName(file, repo.facts(file).strings[exprCell(exprs, expr, EXPR.a)]!);
+    const space = exprs.called(expr) ? "call" : "value";
+    const entity = engine.lookup(file, exprs.nameScope(expr), exprs.name(expr), space);
+    if (!entity) return unique.forName(file, repo.facts(file).strings[exprs.name(expr)]!);
     if (entity.kind === "symbol") return symbolTargets(entity.symbol, reasonOf(file, entity), site);
     if (entity.kind === "external") return [];
     return typeTargets(engine.entityType(entity), "receiver_type");
@@ -134,8 +134,8 @@ export function createEdgeFinder(engine: Engine, unique: UniqueNames): EdgeFinde
   function isModule(symbol: number): boolean {
     const { exprs } = repo.facts(repo.fileOf(symbol));
     let row = repo.column(symbol, "value");
-    while (row >= 0 && exprCell(exprs, row, EXPR.op) === Expr.Member) row = exprCell(exprs, row, EXPR.a);
-    return row >= 0 && exprCell(exprs, row, EXPR.op) === Expr.Module;
+    while (row >= 0 && exprs.op(row) === Expr.Member) row = exprs.object(row);
+    return row >= 0 && exprs.op(row) === Expr.Module;
   }
 
   /** Functions and classes that a value is known to be. */
@@ -154,26 +154,26 @@ export function createEdgeFinder(engine: Engine, unique: UniqueNames): EdgeFinde
     return targets;
   }
 
-  /** Whether a receiver of no known type is at least known not to be worth a guess. */
+  /** Whether a receiver of unknown type certainly comes from outside, so that guessing its member would be wrong. */
   function isForeign(file: number, object: number): boolean {
     const { exprs, strings } = repo.facts(file);
-    const at = object * EXPR.size;
+    const op = exprs.op(object);
     // The parent of a class whose bases are not known may be anything.
-    if (exprs[at + EXPR.op] === Expr.Super) return true;
+    if (op === Expr.Super) return true;
     // What such a thing holds or gives is foreign too: `System.out.println()`.
-    const inner = exprs[at + EXPR.a]!;
-    if (exprs[at + EXPR.op] === Expr.Member || exprs[at + EXPR.op] === Expr.Call) {
+    if (op === Expr.Member || op === Expr.Call) {
+      const inner = op === Expr.Member ? exprs.object(object) : exprs.callee(object);
       const type = inner < 0 ? undefined : engine.exprType(file, inner);
       if (type) return type.kind === "builtin" && !engine.library.holdsOthers(type);
       return inner >= 0 && isForeign(file, inner);
     }
-    if (exprs[at + EXPR.op] !== Expr.Name || !/^\p{Lu}/u.test(strings[exprs[at + EXPR.a]!]!)) return false;
+    if (op !== Expr.Name || !/^\p{Lu}/u.test(strings[exprs.name(object)]!)) return false;
     // A class, by its look, that nothing here declares.
-    return engine.lookup(file, exprs[at + EXPR.b]!, exprs[at + EXPR.a]!, "value") === undefined;
+    return engine.lookup(file, exprs.nameScope(object), exprs.name(object), "value") === undefined;
   }
 
   function isSuper(file: number, object: number): boolean {
-    return exprCell(repo.facts(file).exprs, object, EXPR.op) === Expr.Super;
+    return repo.facts(file).exprs.op(object) === Expr.Super;
   }
 
   /** What `super.name` means: the first parent that has it. */
@@ -188,19 +188,19 @@ export function createEdgeFinder(engine: Engine, unique: UniqueNames): EdgeFinde
 
   function memberTargets(file: number, callee: number, site: CallSite): Target[] {
     const facts = repo.facts(file);
-    const object = exprCell(facts.exprs, callee, EXPR.a);
-    const name = facts.strings[exprCell(facts.exprs, callee, EXPR.b)]!;
+    const object = facts.exprs.object(callee);
+    const name = facts.strings[facts.exprs.member(callee)]!;
     const receiver = engine.exprType(file, object);
     if (!receiver) return isForeign(file, object) ? [] : unique.forMember(file, name);
     if (receiver.kind === "function" && repo.language(file).library.functions?.get(name) === "called")
       return typeTargets(receiver, "receiver_type");
-    const called = exprCell(facts.exprs, callee, EXPR.c) === 1 ? true : undefined;
+    const called = facts.exprs.called(callee) || undefined;
     const search = isSuper(file, object)
       ? fromParents(receiver, name, called)
       : engine.members(receiver, name, 0, called);
     if (search.members.length === 0 && repo.rules(file).openValues)
       return distinct(typeTargets(engine.memberType(receiver, name), "receiver_type"));
-    const direct = exprCell(facts.exprs, object, EXPR.op) === Expr.This;
+    const direct = facts.exprs.op(object) === Expr.This;
     const targets = search.members.flatMap((member) => {
       const reason: Reason = member.inherited
         ? "inheritance"
@@ -221,8 +221,8 @@ export function createEdgeFinder(engine: Engine, unique: UniqueNames): EdgeFinde
 
   function superTargets(file: number, callee: number): Target[] {
     const { exprs, scopes } = repo.facts(file);
-    const scope = exprCell(exprs, callee, EXPR.a);
-    const owner = scope < 0 ? -1 : scopes[scope * SCOPE.size + SCOPE.symbol]!;
+    const scope = exprs.thisScope(callee);
+    const owner = scope < 0 ? -1 : scopes.symbol(scope);
     if (owner < 0) return [];
     return engine
       .bases(repo.base[file]! + owner, undefined, true)
@@ -235,14 +235,14 @@ export function createEdgeFinder(engine: Engine, unique: UniqueNames): EdgeFinde
 
   function callTargets(file: number, callRow: number): Target[] {
     const { exprs, calls } = repo.facts(file);
-    const row = calls[callRow * CALL.size + CALL.expr]!;
-    return calleeTargets(file, exprCell(exprs, row, EXPR.a), row);
+    const row = calls.expr(callRow);
+    return calleeTargets(file, exprs.callee(row), row);
   }
 
   function calleeTargets(file: number, callee: number, row: number): Target[] {
     if (callee < 0) return [];
     const { exprs } = repo.facts(file);
-    switch (exprCell(exprs, callee, EXPR.op)) {
+    switch (exprs.op(callee)) {
       case Expr.Name:
         return distinct(nameTargets(file, callee, { file, expr: row }));
       case Expr.Member:
@@ -251,7 +251,7 @@ export function createEdgeFinder(engine: Engine, unique: UniqueNames): EdgeFinde
         return superTargets(file, callee);
       case Expr.Typed: {
         // A cast changes what is known of a function, not which one is called.
-        const uncast = calleeTargets(file, exprCell(exprs, callee, EXPR.b), row);
+        const uncast = calleeTargets(file, exprs.value(callee), row);
         if (uncast.length > 0) return uncast;
         return distinct(typeTargets(engine.exprType(file, callee), "receiver_type"));
       }
@@ -269,21 +269,21 @@ export function createEdgeFinder(engine: Engine, unique: UniqueNames): EdgeFinde
   /** `super(…)`, `base(…)`: the parent's constructor. */
   function callsParent(file: number, callRow: number): boolean {
     const { exprs, calls } = repo.facts(file);
-    const callee = exprCell(exprs, calls[callRow * CALL.size + CALL.expr]!, EXPR.a);
-    return callee >= 0 && exprCell(exprs, callee, EXPR.op) === Expr.Super;
+    const callee = exprs.callee(calls.expr(callRow));
+    return callee >= 0 && exprs.op(callee) === Expr.Super;
   }
 
   function callEdges(file: number, into: RawEdge[]): void {
     const { calls } = repo.facts(file);
     const strict = repo.rules(file).strictCalls;
-    for (let at = 0, row = 0; at < calls.length; at += CALL.size, row++) {
-      const from = ownerOf(file, calls[at + CALL.symbol]!);
+    for (let row = 0; row < calls.length; row++) {
+      const from = ownerOf(file, calls.symbol(row));
       for (const target of callTargets(file, row)) {
         const label = repo.label(target.symbol);
-        const isNew = (calls[at + CALL.flags]! & CallFlag.New) !== 0;
+        const isNew = (calls.flags(row) & CallFlag.New) !== 0;
         if (label === "Interface" || label === "TypeAlias" || label === "Namespace") continue;
         if (strict && !isCalled(label, isNew || strict === "constructors" || callsParent(file, row))) continue;
-        into.push({ type: "CALLS", from, to: target.symbol, line: calls[at + CALL.line]!, reason: target.reason });
+        into.push({ type: "CALLS", from, to: target.symbol, line: calls.line(row), reason: target.reason });
       }
     }
   }
@@ -291,12 +291,12 @@ export function createEdgeFinder(engine: Engine, unique: UniqueNames): EdgeFinde
   function useEdges(file: number, into: RawEdge[]): void {
     const facts = repo.facts(file);
     const seen = new Set<string>();
-    for (let at = 0; at < facts.uses.length; at += USE.size) {
-      const type = facts.uses[at + USE.type]!;
-      const expr = facts.uses[at + USE.expr]!;
+    for (let row = 0; row < facts.uses.length; row++) {
+      const type = facts.uses.type(row);
+      const expr = facts.uses.expr(row);
       const entity = type >= 0 ? usedType(file, type) : usedValue(file, expr);
       if (entity?.kind !== "symbol" || repo.has(entity.symbol, SymbolFlag.Hidden)) continue;
-      const from = ownerOf(file, facts.uses[at + USE.symbol]!);
+      const from = ownerOf(file, facts.uses.symbol(row));
       const key = `${from} ${entity.symbol}`;
       if (from === entity.symbol || seen.has(key)) continue;
       seen.add(key);
@@ -304,7 +304,7 @@ export function createEdgeFinder(engine: Engine, unique: UniqueNames): EdgeFinde
         type: "USES",
         from,
         to: entity.symbol,
-        line: facts.uses[at + USE.line]!,
+        line: facts.uses.line(row),
         reason: reasonOf(file, entity),
       });
     }
@@ -312,16 +312,15 @@ export function createEdgeFinder(engine: Engine, unique: UniqueNames): EdgeFinde
 
   function usedType(file: number, row: number): Entity | undefined {
     const { types } = repo.facts(file);
-    const at = row * TYPE.size;
-    if (types[at + TYPE.op] === Type.Ref) return engine.lookup(file, types[at + TYPE.b]!, types[at + TYPE.a]!, "type");
+    if (types.op(row) === Type.Ref) return engine.lookup(file, types.scope(row), types.name(row), "type");
     const [part] = partsOf(engine.typeAt(file, row));
     return part?.kind === "instance" ? { kind: "symbol", symbol: part.symbol, via: "import" } : undefined;
   }
 
   function usedValue(file: number, row: number): Entity | undefined {
     const { exprs } = repo.facts(file);
-    if (exprCell(exprs, row, EXPR.op) !== Expr.Name) return undefined;
-    return engine.lookup(file, exprCell(exprs, row, EXPR.b), exprCell(exprs, row, EXPR.a), "value");
+    if (exprs.op(row) !== Expr.Name) return undefined;
+    return engine.lookup(file, exprs.nameScope(row), exprs.name(row), "value");
   }
 
   return {

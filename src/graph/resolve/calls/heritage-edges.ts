@@ -1,6 +1,6 @@
 /** What extends and implements what. */
 
-import { HERITAGE, HeritageKind, SymbolFlag } from "../../language/fact-layout.ts";
+import { HeritageKind, SymbolFlag } from "../../language/fact-layout.ts";
 import type { Reason } from "../../model.ts";
 import type { Engine } from "../engine.ts";
 import { partsOf } from "../types/value-type.ts";
@@ -10,24 +10,24 @@ import type { RawEdge } from "./edges.ts";
 export function heritageEdges(engine: Engine, file: number, into: RawEdge[]): void {
   const { repo } = engine;
   const { heritage } = repo.facts(file);
-  for (let at = 0; at < heritage.length; at += HERITAGE.size) {
-    const row = heritage[at + HERITAGE.symbol]!;
-    const subjectRow = heritage[at + HERITAGE.subject]!;
+  for (let row = 0; row < heritage.length; row++) {
+    const symbol = heritage.symbol(row);
+    const subjectRow = heritage.subject(row);
     const subjects =
-      row >= 0
-        ? [repo.base[file]! + row]
+      symbol >= 0
+        ? [repo.base[file]! + symbol]
         : partsOf(engine.typeAt(file, subjectRow)).flatMap((part) => (part.kind === "instance" ? [part.symbol] : []));
-    const implementing = heritage[at + HERITAGE.kind] === HeritageKind.Implements;
+    const implementing = heritage.kind(row) === HeritageKind.Implements;
     for (const subject of subjects) {
       if (repo.has(subject, SymbolFlag.Hidden)) continue;
-      for (const base of basesOfRow(engine, file, at)) {
+      for (const base of basesOfRow(engine, file, row)) {
         if (base === subject || repo.has(base, SymbolFlag.Hidden)) continue;
         const reason: Reason = repo.fileOf(base) === file ? "same_scope" : "import";
         into.push({
           type: implementing ? "IMPLEMENTS" : "EXTENDS",
           from: subject,
           to: base,
-          line: heritage[at + HERITAGE.line]!,
+          line: heritage.line(row),
           reason,
         });
       }
@@ -35,11 +35,11 @@ export function heritageEdges(engine: Engine, file: number, into: RawEdge[]): vo
   }
 }
 
-function basesOfRow(engine: Engine, file: number, at: number): number[] {
+function basesOfRow(engine: Engine, file: number, row: number): number[] {
   const { repo } = engine;
   const { heritage } = repo.facts(file);
-  const type = heritage[at + HERITAGE.type]!;
-  const expr = heritage[at + HERITAGE.expr]!;
+  const type = heritage.type(row);
+  const expr = heritage.expr(row);
   const found = new Set<number>();
   if (type >= 0)
     for (const part of partsOf(engine.typeAt(file, type))) if (part.kind === "instance") found.add(part.symbol);

@@ -2,17 +2,7 @@
  * Several functions of one name, distinguished by their arguments: by how many there are, then by the types that are
  * known. What still could be several is no answer.
  */
-import {
-  ATTACH,
-  BINDING,
-  BindingKind,
-  EXPR,
-  Expr,
-  fewestArguments,
-  mostArguments,
-  SymbolFlag,
-} from "../../language/fact-layout.ts";
-import { exprCell, listItems } from "../../language/facts.ts";
+import { BindingKind, Expr, fewestArguments, mostArguments, SymbolFlag } from "../../language/fact-layout.ts";
 import type { Conversions } from "../../language/library.ts";
 import type { CallSite, Engine } from "../engine.ts";
 import { pushTo } from "../repository.ts";
@@ -42,7 +32,7 @@ export function createOverloads(engine: Engine): Overloads {
   let attachedTo: Map<number, number> | undefined;
   let attached: Map<number, number[]> | undefined;
 
-  /** Types that members stand outside of, and those members. */
+  /** Types that have members outside them, and those members. */
   function outside(): { owners: Map<number, number>; members: Map<number, number[]> } {
     if (!attachedTo || !attached) {
       attachedTo = new Map();
@@ -50,9 +40,9 @@ export function createOverloads(engine: Engine): Overloads {
       for (let file = 0; file < repo.files.length; file++) {
         if (!repo.rules(file).overloads) continue;
         const { attaches } = repo.facts(file);
-        for (let at = 0; at < attaches.length; at += ATTACH.size) {
-          const symbol = repo.base[file]! + attaches[at + ATTACH.symbol]!;
-          for (const part of partsOf(engine.typeAt(file, attaches[at + ATTACH.type]!))) {
+        for (let row = 0; row < attaches.length; row++) {
+          const symbol = repo.base[file]! + attaches.symbol(row);
+          for (const part of partsOf(engine.typeAt(file, attaches.type(row)))) {
             if (part.kind !== "instance") continue;
             if (!repo.has(symbol, SymbolFlag.Extension)) attachedTo.set(symbol, part.symbol);
             pushTo(attached, part.symbol, symbol);
@@ -118,8 +108,7 @@ export function createOverloads(engine: Engine): Overloads {
     const facts = repo.facts(file);
     const found = new Set<number>();
     for (const row of repo.bindingsOf(file, scope, repo.column(symbol, "name")))
-      if (facts.bindings[row * BINDING.size + BINDING.kind] === BindingKind.Symbol)
-        found.add(repo.base[file]! + facts.bindings[row * BINDING.size + BINDING.a]!);
+      if (facts.bindings.kind(row) === BindingKind.Symbol) found.add(repo.base[file]! + facts.bindings.symbol(row));
     for (const space of repo.spacesAt(file, scope))
       for (const other of repo.inSpace(space, repo.name(symbol), file)) found.add(other);
     return [...found];
@@ -137,16 +126,16 @@ export function createOverloads(engine: Engine): Overloads {
     const conversions = repo.rules(file).overloads;
     if (!conversions) return 0;
     const { bindings } = repo.facts(file);
-    const rows = listItems(repo.facts(file), repo.column(symbol, "parameters"));
+    const rows = repo.facts(file).lists.items(repo.column(symbol, "parameters"));
     const variadic =
       mostArguments(repo.column(symbol, "arity")) === Number.POSITIVE_INFINITY && !repo.rules(file).includes;
     let sure = 0;
     for (let i = 0; i < args.length; i++) {
       const row = rows[Math.min(i + skip, rows.length - 1)];
       if (row === undefined) break;
-      // What a parameter for any number of arguments takes is not asked.
+      // A parameter for any number of arguments is not compared.
       if (i + skip >= rows.length || (variadic && i + skip === rows.length - 1)) break;
-      const wanted = engine.typeAt(file, bindings[row * BINDING.size + BINDING.a]!);
+      const wanted = engine.typeAt(file, bindings.type(row));
       const fit = argumentFit(conversions, wanted, site.file, args[i]!);
       if (fit < 0) return -1;
       sure += fit;
@@ -159,7 +148,7 @@ export function createOverloads(engine: Engine): Overloads {
     const { exprs } = repo.facts(file);
     const loose = repo.rules(file).includes === true;
     if (!wanted || wanted.kind === "parameter" || wanted.kind === "union") return 0;
-    if (exprCell(exprs, argument, EXPR.op) === Expr.Function)
+    if (exprs.op(argument) === Expr.Function)
       return wanted.kind === "builtin" && isNoFunction(by, wanted.name) ? -1 : 0;
     const given = engine.exprType(file, argument);
     if (!given || given.kind === "union") return 0;
@@ -188,7 +177,7 @@ export function createOverloads(engine: Engine): Overloads {
   }
 
   function isBound(type: ValueType & { kind: "parameter" }): boolean {
-    return type.binding < 0 || repo.facts(type.file).bindings[type.binding * BINDING.size + BINDING.a]! >= 0;
+    return type.binding < 0 || repo.facts(type.file).bindings.constraint(type.binding) >= 0;
   }
 
   /** 10 the same type, less the farther it is derived, -1 not at all while all bases are known, else 0. */
@@ -217,12 +206,10 @@ export function createOverloads(engine: Engine): Overloads {
     const first = defined(all[0]!.symbol);
     if (all.every((one) => defined(one.symbol) === first)) return first;
     const facts = repo.facts(site.file);
-    const args = listItems(facts, exprCell(facts.exprs, site.expr, EXPR.b));
-    const callee = exprCell(facts.exprs, site.expr, EXPR.a);
+    const args = facts.lists.items(facts.exprs.args(site.expr));
+    const callee = facts.exprs.callee(site.expr);
     const receiver =
-      exprCell(facts.exprs, callee, EXPR.op) === Expr.Member
-        ? engine.exprType(site.file, exprCell(facts.exprs, callee, EXPR.a))
-        : undefined;
+      facts.exprs.op(callee) === Expr.Member ? engine.exprType(site.file, facts.exprs.object(callee)) : undefined;
     const skipOf = (one: number) => (repo.has(one, SymbolFlag.Extension) && receiver?.kind !== "class" ? 1 : 0);
     const fitting = all.filter((one) => countFits(one.symbol, args.length + skipOf(one.symbol)));
     const counted = fitting.filter((one) => bodyOf(one, fitting) === one);
@@ -235,7 +222,7 @@ export function createOverloads(engine: Engine): Overloads {
     const depth = Math.min(...best.map((one) => one.depth));
     const nearest = new Set(best.filter((one) => one.depth === depth).map((one) => defined(one.symbol)));
     if (nearest.size !== 1) {
-      // One that takes just so many arguments goes before one that takes any number of them.
+      // A function with exactly this many parameters goes before one that takes any number.
       const exact = best.filter(
         (one) => one.depth === depth && Number.isFinite(mostArguments(repo.column(one.symbol, "arity"))),
       );
@@ -257,7 +244,7 @@ export function createOverloads(engine: Engine): Overloads {
     return bodies.length === 1 && declarations === 1 ? bodies[0]! : one;
   }
 
-  /** Of several that fit: the one that is not a declaration of another, -1 when there is none such. */
+  /** Of several that fit, the one that is not a declaration of another; -1 when there is no such one. */
   function preferred(symbols: readonly number[]): number {
     const bodies = symbols.filter((symbol) => !repo.has(symbol, SymbolFlag.Hidden));
     return bodies.length === 1 || bodies.every((symbol) => isAlternative(symbol, bodies[0]!)) ? (bodies[0] ?? -1) : -1;
@@ -270,8 +257,8 @@ export function createOverloads(engine: Engine): Overloads {
     const types = (symbol: number) => {
       const file = repo.fileOf(symbol);
       const { bindings } = repo.facts(file);
-      const rows = listItems(repo.facts(file), repo.column(symbol, "parameters"));
-      return Array.from(rows, (row) => typeKey(engine.typeAt(file, bindings[row * BINDING.size + BINDING.a]!))).join();
+      const rows = repo.facts(file).lists.items(repo.column(symbol, "parameters"));
+      return Array.from(rows, (row) => typeKey(engine.typeAt(file, bindings.type(row)))).join();
     };
     return one === other || types(one) === types(other);
   }

@@ -1,6 +1,5 @@
 /** Edges of what refers to declarations without being called: imports, and decorators. */
-import { EXPR, Expr, IMPORT, SYMBOL, SymbolFlag, TYPE, Type } from "../../language/fact-layout.ts";
-import { exprCell, listItems, typeCell } from "../../language/facts.ts";
+import { Expr, SymbolFlag, Type } from "../../language/fact-layout.ts";
 import type { Engine, Entity } from "../engine.ts";
 import { isReference, type Repository } from "../repository.ts";
 import type { RawEdge, Target } from "./edges.ts";
@@ -10,13 +9,13 @@ export function importEdges(engine: Engine, file: number, into: RawEdge[]): void
   const { repo } = engine;
   const { imports, symbols } = repo.facts(file);
   const seen = new Set<number>();
-  for (let at = 0, row = 0; at < imports.length; at += IMPORT.size, row++) {
+  for (let row = 0; row < imports.length; row++) {
     const target = engine.importTarget(file, row);
-    const line = imports[at + IMPORT.line]!;
-    const statement = imports[at + IMPORT.statement]!;
+    const line = imports.line(row);
+    const statement = imports.statement(row);
     const add = (to: number): void => {
       if (statement >= 0) {
-        const written = symbols[statement * SYMBOL.size + SYMBOL.startLine]!;
+        const written = symbols.startLine(statement);
         into.push({ type: "IMPORTS", from: repo.base[file]! + statement, to, line: written, reason: "import" });
       }
       if (seen.has(to)) return;
@@ -46,13 +45,13 @@ interface Finders {
 export function decoratorEdges(repo: Repository, file: number, find: Finders, into: RawEdge[]): void {
   const { symbols, exprs } = repo.facts(file);
   const base = repo.base[file]!;
-  for (let at = 0, row = 0; at < symbols.length; at += SYMBOL.size, row++) {
-    if (!isReference(symbols[at + SYMBOL.label]!)) continue;
-    const [value, type] = [symbols[at + SYMBOL.value]!, symbols[at + SYMBOL.type]!];
-    const edge = { type: "USES", from: base + row, line: symbols[at + SYMBOL.startLine]! } as const;
+  for (let row = 0; row < symbols.length; row++) {
+    if (!isReference(symbols.label(row))) continue;
+    const [value, type] = [symbols.value(row), symbols.type(row)];
+    const edge = { type: "USES", from: base + row, line: symbols.startLine(row) } as const;
     if (value >= 0) {
-      const called = exprCell(exprs, value, EXPR.op) === Expr.Call;
-      const callee = called ? exprCell(exprs, value, EXPR.a) : value;
+      const called = exprs.op(value) === Expr.Call;
+      const callee = called ? exprs.callee(value) : value;
       for (const { symbol, reason } of find.calleeTargets(file, callee, value))
         into.push({ ...edge, to: symbol, reason });
     }
@@ -65,8 +64,8 @@ export function decoratorEdges(repo: Repository, file: number, find: Finders, in
 function usedOf(repo: Repository, file: number, type: number, find: Finders): number {
   if (type < 0) return -1;
   const facts = repo.facts(file);
-  const union = typeCell(facts.types, type, TYPE.op) === Type.Union;
-  for (const one of union ? listItems(facts, typeCell(facts.types, type, TYPE.a)) : [type]) {
+  const union = facts.types.op(type) === Type.Union;
+  for (const one of union ? facts.lists.items(facts.types.list(type)) : [type]) {
     const used = find.usedType(file, one);
     if (used?.kind === "symbol" && !repo.has(used.symbol, SymbolFlag.Hidden)) return used.symbol;
   }

@@ -1,5 +1,5 @@
 /** Imports that hold for every file of a project, which is the folder they are in. */
-import { IMPORT, ImportKind } from "../../language/fact-layout.ts";
+import { ImportKind } from "../../language/fact-layout.ts";
 import { EVERYWHERE } from "../../language/language.ts";
 import { dirname } from "../../language/paths.ts";
 import type { Repository } from "../repository.ts";
@@ -21,9 +21,9 @@ export function createGlobalImports(repo: Repository): (file: number) => readonl
       const { globalImports } = repo.rules(file);
       if (!globalImports) continue;
       const { imports, strings } = repo.facts(file);
-      for (let at = 0, row = 0; at < imports.length; at += IMPORT.size, row++) {
-        if (imports[at + IMPORT.kind] !== ImportKind.Wildcard) continue;
-        if (strings[imports[at + IMPORT.name]!] !== EVERYWHERE) continue;
+      for (let row = 0; row < imports.length; row++) {
+        if (imports.kind(row) !== ImportKind.Wildcard) continue;
+        if (strings[imports.name(row)] !== EVERYWHERE) continue;
         const folder = dirname(repo.files[file]!.path).replace(globalImports.folders, "");
         byFolder.set(folder, [...(byFolder.get(folder) ?? []), { file, row }]);
       }

@@ -1,16 +1,16 @@
 /** Members that are visible as plain names: those of the class around, and of the class a method is defined for. */
-import { ATTACH, SCOPE, SymbolFlag } from "../../language/fact-layout.ts";
+import { SymbolFlag } from "../../language/fact-layout.ts";
 import type { Engine, Entity, NameSpaceOf } from "../engine.ts";
 import { partsOf, type ValueType } from "../types/value-type.ts";
 import { labelsOf } from "./name-labels.ts";
 
 /** Finds the member that a plain name means in a scope: a class's own, or that of a function which is its method. */
-export type ImplicitMember = (file: number, scope: number, text: string, space: NameSpaceOf) => Entity | undefined;
+type ImplicitMember = (file: number, scope: number, text: string, space: NameSpaceOf) => Entity | undefined;
 
 export function createImplicitMembers(engine: Engine): ImplicitMember {
   const { repo } = engine;
   const attached: (Map<number, number> | undefined)[] = [];
-  /** Owners being asked: finding out which type a method belongs to looks names up in that very scope's surroundings. */
+  /** Owners under evaluation: finding the type of a method looks names up around that method. */
   const asking = new Set<number>();
 
   /** The type that a symbol of a file is attached to, by its row; -1 when it is not. */
@@ -19,8 +19,7 @@ export function createImplicitMembers(engine: Engine): ImplicitMember {
     if (!index) {
       index = new Map();
       const { attaches } = repo.facts(file);
-      for (let at = 0; at < attaches.length; at += ATTACH.size)
-        index.set(attaches[at + ATTACH.symbol]!, attaches[at + ATTACH.type]!);
+      for (let row = 0; row < attaches.length; row++) index.set(attaches.symbol(row), attaches.type(row));
       attached[file] = index;
     }
     return index.get(symbol) ?? -1;
@@ -40,7 +39,7 @@ export function createImplicitMembers(engine: Engine): ImplicitMember {
   }
 
   return (file, scope, text, space) => {
-    const owner = repo.facts(file).scopes[scope * SCOPE.size + SCOPE.symbol]!;
+    const owner = repo.facts(file).scopes.symbol(scope);
     const instance = owner < 0 ? undefined : ownerType(file, owner);
     if (!instance) return undefined;
     const called = repo.rules(file).overloads ? space === "call" : undefined;

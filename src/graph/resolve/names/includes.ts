@@ -1,11 +1,11 @@
 /**
- * C and C++: what included files declare, and which definition a declaration stands for.
+ * Languages with includes: the names that included files declare, and the definition of a declaration.
  *
- * Includes paste text, so a file sees all that the files it reaches declare. The names are found through one index of
- * the repository, and then the file is asked whether it reaches one of those that declare them: a name nobody
- * declares costs nothing, however many headers there are.
+ * Includes paste text, so a file sees all that the files it reaches declare. A name is looked up in one index of the
+ * repository, and only then is the file asked whether it reaches a file that declares it: an undeclared name costs
+ * nothing, however many headers there are.
  */
-import { BINDING, BindingKind, IMPORT, ImportKind, SymbolFlag } from "../../language/fact-layout.ts";
+import { BindingKind, ImportKind, SymbolFlag } from "../../language/fact-layout.ts";
 import type { Engine, Entity, NameSpaceOf } from "../engine.ts";
 import { pushTo } from "../repository.ts";
 import { sharedFolders } from "./nearness.ts";
@@ -21,16 +21,16 @@ export function createIncludes(engine: Engine): Includes {
   let topNames: Map<string, number[]> | undefined;
   const definitions = new Map<number, number>();
 
-  /** Symbols bound at the top of C and C++ files, by name. */
+  /** Symbols bound at the top of files that can be included, by name. */
   function names(): Map<string, number[]> {
     if (topNames) return topNames;
     topNames = new Map();
     for (let file = 0; file < repo.files.length; file++) {
       if (!repo.rules(file).includes) continue;
       const { bindings, strings } = repo.facts(file);
-      for (let at = 0; at < bindings.length; at += BINDING.size) {
-        if (bindings[at + BINDING.scope] !== 0 || bindings[at + BINDING.kind] !== BindingKind.Symbol) continue;
-        pushTo(topNames, strings[bindings[at + BINDING.name]!]!, repo.base[file]! + bindings[at + BINDING.a]!);
+      for (let row = 0; row < bindings.length; row++) {
+        if (bindings.scope(row) !== 0 || bindings.kind(row) !== BindingKind.Symbol) continue;
+        pushTo(topNames, strings[bindings.name(row)]!, repo.base[file]! + bindings.symbol(row));
       }
     }
     return topNames;
@@ -44,8 +44,8 @@ export function createIncludes(engine: Engine): Includes {
     for (const next of found) {
       if (found.size > MAX_REACHED) break;
       const { imports } = repo.facts(next);
-      for (let at = 0, row = 0; at < imports.length; at += IMPORT.size, row++) {
-        if (imports[at + IMPORT.kind] !== ImportKind.Wildcard) continue;
+      for (let row = 0; row < imports.length; row++) {
+        if (imports.kind(row) !== ImportKind.Wildcard) continue;
         const target = engine.importTarget(next, row);
         if (target.kind === "file") found.add(target.file);
       }
@@ -104,7 +104,7 @@ export function createIncludes(engine: Engine): Includes {
       return !repo.has(other, SymbolFlag.FileLocal) || repo.fileOf(other) === home;
     });
     if (bodies.length < 2) return bodies[0] ?? -1;
-    // Several programs in one repository may define one name: the nearest, if there is one nearest.
+    // Several programs in one repository may define one name: take the nearest, if one is nearest.
     const ranked = bodies
       .map((other) => ({ other, near: likeness(home, repo.fileOf(other)) }))
       .sort((a, b) => b.near - a.near);

@@ -1,15 +1,5 @@
 /** What a name stands for: scopes outwards, members of enclosing classes, name spaces, imports, exports. */
-import {
-  BINDING,
-  BindingKind,
-  EXPORT,
-  ExportKind,
-  IMPORT,
-  ImportKind,
-  SCOPE,
-  ScopeKind,
-  SymbolFlag,
-} from "../../language/fact-layout.ts";
+import { BindingKind, ExportKind, ImportKind, ScopeKind, SymbolFlag } from "../../language/fact-layout.ts";
 import type { ImportTarget } from "../../language/language.ts";
 import { basename, dirname, join } from "../../language/paths.ts";
 import type { Engine, Entity, NameSpaceOf } from "../engine.ts";
@@ -42,10 +32,10 @@ export function createNames(engine: Engine): Names {
     const facts = repo.facts(file);
     let fallback: Entity | undefined;
     for (let i = rows.length - 1; i >= 0; i--) {
-      const at = rows[i]! * BINDING.size;
-      const kind = facts.bindings[at + BINDING.kind]!;
+      const row = rows[i]!;
+      const kind = facts.bindings.kind(row);
       if (kind === BindingKind.Symbol) {
-        const symbol = repo.base[file]! + facts.bindings[at + BINDING.a]!;
+        const symbol = repo.base[file]! + facts.bindings.symbol(row);
         const label = repo.label(symbol);
         const fits = labelsOf(space).has(label);
         if (fits && !(repo.has(symbol, SymbolFlag.Hidden) && rows.length > 1)) {
@@ -56,10 +46,10 @@ export function createNames(engine: Engine): Names {
           // `Alias::member`, `Alias(x)`: what an alias stands for is a value where that is one.
           fallback ??= space === "type" || label === "TypeAlias" ? { kind: "symbol", symbol, via: "scope" } : undefined;
       } else if (kind === BindingKind.Import) {
-        const found = followImport(file, facts.bindings[at + BINDING.a]!, space, seen);
+        const found = followImport(file, facts.bindings.importRow(row), space, seen);
         if (found && (found.kind !== "external" || rows.length === 1)) return found;
         fallback ??= found;
-        // What is imported by name and is not of the repository is not what else has that name.
+        // An imported name from outside the repository hides other declarations of that name.
         if (repo.rules(file).overloads && space !== "call") return EXTERNAL_ENTITY;
       } else if (kind === BindingKind.TypeParameter) {
         if (space === "type") return { kind: "binding", file, binding: rows[i]! };
@@ -81,7 +71,7 @@ export function createNames(engine: Engine): Names {
     return undefined;
   }
 
-  /** Of two files; the same file above all. */
+  /** How near two files are; a file is nearest to itself. */
   const likeness = (a: number, b: number): number =>
     a === b ? 9_999 : sharedFolders(repo.files[a]!.path, repo.files[b]!.path);
 
@@ -133,7 +123,7 @@ export function createNames(engine: Engine): Names {
     const rules = repo.rules(file);
     const text = facts.strings[name]!;
     for (let at = scope, steps = 0; at >= 0 && steps < MAX_SCOPES; steps++) {
-      const kind = facts.scopes[at * SCOPE.size + SCOPE.kind]!;
+      const kind = facts.scopes.kind(at);
       const rows = repo.bindingsOf(file, at, name);
       if (rows.length > 0) {
         const found = choose(file, rows, space);
@@ -152,7 +142,7 @@ export function createNames(engine: Engine): Names {
         inWildcards(file, at, text, space, new Set()) ??
         (rules.globalImports && at === 0 ? inGlobalImports(file, text, space) : undefined);
       if (wild) return wild;
-      at = facts.scopes[at * SCOPE.size + SCOPE.parent]!;
+      at = facts.scopes.parent(at);
     }
     return undefined;
   }
@@ -263,8 +253,8 @@ export function createNames(engine: Engine): Names {
 
   function followImport(file: number, row: number, space: NameSpaceOf, seen = new Set<string>()): Entity | undefined {
     const facts = repo.facts(file);
-    const kind = facts.imports[row * IMPORT.size + IMPORT.kind];
-    const name = facts.strings[facts.imports[row * IMPORT.size + IMPORT.name]!]!;
+    const kind = facts.imports.kind(row);
+    const name = facts.strings[facts.imports.name(row)]!;
     const target = engine.importTarget(file, row);
     if (kind === ImportKind.Module || kind === ImportKind.Path) {
       const entity = moduleEntity(target, file);
@@ -276,15 +266,15 @@ export function createNames(engine: Engine): Names {
       return entity;
     }
     const found = viaImport(nameIn(target, name, space, file, seen));
-    // The default import of a module that has none is the module itself, as CommonJS modules are seen.
+    // A default import of a module without one gives the module itself: this is how CommonJS modules are imported.
     if (!found && name === "default" && target.kind === "file" && isCommonJs(target.file))
       return moduleEntity(target, file);
     return found;
   }
 
-  /** Whether a file gives its names by assigning them, and none by default. */
+  /** Whether a file exports by assignment and has no default export. */
   function isCommonJs(file: number): boolean {
-    if (repo.facts(file).exports[EXPORT.kind] !== ExportKind.Value) return false;
+    if (repo.facts(file).exports.kind(0) !== ExportKind.Value) return false;
     return repo.rules(file).exportLists && !exportIndex(file).has("default");
   }
 
@@ -294,10 +284,10 @@ export function createNames(engine: Engine): Names {
     index = new Map();
     const stars: number[] = [];
     const { exports, strings } = repo.facts(file);
-    for (let at = 0, row = 0; at < exports.length; at += EXPORT.size, row++) {
-      if (exports[at + EXPORT.kind] === ExportKind.Star) stars.push(row);
+    for (let row = 0; row < exports.length; row++) {
+      if (exports.kind(row) === ExportKind.Star) stars.push(row);
       else {
-        const name = strings[exports[at + EXPORT.name]!]!;
+        const name = strings[exports.name(row)]!;
         const rows = index.get(name);
         if (rows) rows.push(row);
         else index.set(name, [row]);
@@ -317,7 +307,7 @@ export function createNames(engine: Engine): Names {
     const found = repo.rules(file).exportLists
       ? fromExportList(file, name, space, seen)
       : fromTop(file, name, space, seen);
-    // Inside a cycle a miss may be due to where it was entered.
+    // A miss inside a cycle may be due to where the cycle was entered.
     if (found || seen.size === 1) exportCache.set(key, found ?? null);
     return found;
   }
@@ -330,7 +320,7 @@ export function createNames(engine: Engine): Names {
     }
     if (name !== "default" && name !== "=") {
       for (const row of starRows[file]!) {
-        const target = engine.importTarget(file, repo.facts(file).exports[row * EXPORT.size + EXPORT.import]!);
+        const target = engine.importTarget(file, repo.facts(file).exports.importRow(row));
         if (target.kind === "external") continue;
         const found = nameIn(target, name, space, file, seen);
         if (found) return found;
@@ -347,10 +337,9 @@ export function createNames(engine: Engine): Names {
 
   function exportRow(file: number, row: number, space: NameSpaceOf, seen: Set<string>): Entity | undefined {
     const facts = repo.facts(file);
-    const at = row * EXPORT.size;
-    const from = facts.exports[at + EXPORT.from]!;
-    const importRow = facts.exports[at + EXPORT.import]!;
-    switch (facts.exports[at + EXPORT.kind]) {
+    const from = facts.exports.from(row);
+    const importRow = facts.exports.importRow(row);
+    switch (facts.exports.kind(row)) {
       case ExportKind.Local: {
         const rows = repo.bindingsOf(file, 0, from);
         return rows.length > 0 ? choose(file, rows, space, seen) : undefined;

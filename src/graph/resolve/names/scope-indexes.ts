@@ -1,8 +1,8 @@
-/** What scopes import whole and which name spaces they share, by scope; built for a file when it is first asked. */
-import { IMPORT, ImportKind, SPACE } from "../../language/fact-layout.ts";
+/** Wildcard imports and name spaces of each scope; built for a file when first asked. */
+import { ImportKind } from "../../language/fact-layout.ts";
 import { pushTo, type Repository } from "../repository.ts";
 
-export interface ScopeIndexes {
+interface ScopeIndexes {
   /** Import rows that make all names of something visible in a scope. */
   wildcards(file: number, scope: number): readonly number[];
   /** Name spaces that a scope shares its names with. */
@@ -19,9 +19,9 @@ export function createScopeIndexes(repo: Repository): ScopeIndexes {
       if (!index) {
         index = new Map();
         const { imports } = repo.facts(file);
-        for (let at = 0, row = 0; at < imports.length; at += IMPORT.size, row++)
-          if (imports[at + IMPORT.kind] === ImportKind.Wildcard) pushTo(index, imports[at + IMPORT.scope]!, row);
-        // Where imports are carried out in turn, a later one takes the place of an earlier one's names.
+        for (let row = 0; row < imports.length; row++)
+          if (imports.kind(row) === ImportKind.Wildcard) pushTo(index, imports.scope(row), row);
+        // Where imports run in order, a later one replaces the names of an earlier one.
         if (repo.rules(file).packages) for (const rows of index.values()) rows.reverse();
         wildcardRows[file] = index;
       }
@@ -32,8 +32,8 @@ export function createScopeIndexes(repo: Repository): ScopeIndexes {
       if (!index) {
         index = new Map();
         const { spaces } = repo.facts(file);
-        for (let at = 0; at < spaces.length; at += SPACE.size) {
-          const scope = spaces[at + SPACE.scope]!;
+        for (let row = 0; row < spaces.length; row++) {
+          const scope = spaces.scope(row);
           if (!index.has(scope)) index.set(scope, [...repo.spacesAt(file, scope)]);
         }
         spaceNames[file] = index;

@@ -1,9 +1,9 @@
 /**
- * The last resort: a name that exists once in the repository. Only for calls of which nothing is known, only from a
- * language to its own kind, and never for names that libraries use everywhere.
+ * The last resort: a name that exists once in the repository. Only for calls of unknown receivers, only within
+ * compatible languages, and never for names that libraries use everywhere.
  */
 
-import { SYMBOL, SymbolFlag } from "../../language/fact-layout.ts";
+import { SymbolFlag } from "../../language/fact-layout.ts";
 import { wordSet } from "../../language/library.ts";
 import { SYMBOL_LABELS } from "../../model.ts";
 import { isTestPath } from "../../test-paths.ts";
@@ -30,17 +30,17 @@ export function createUniqueNames(repo: Repository): UniqueNames {
   for (let file = 0; file < repo.files.length; file++) {
     const { symbols, strings } = repo.facts(file);
     const base = repo.base[file]!;
-    for (let at = 0, row = 0; at < symbols.length; at += SYMBOL.size, row++) {
-      const label = symbols[at + SYMBOL.label]!;
-      const flags = symbols[at + SYMBOL.flags]!;
-      const name = strings[symbols[at + SYMBOL.name]!]!;
+    for (let row = 0; row < symbols.length; row++) {
+      const label = symbols.label(row);
+      const flags = symbols.flags(row);
+      const name = strings[symbols.name(row)]!;
       if (name === "" || flags & SymbolFlag.Hidden || isReference(label)) continue;
       if (label === METHOD) add(methods, name, base + row);
-      else if (label === FUNCTION && symbols[at + SYMBOL.parent]! < 0 && !(flags & SymbolFlag.FileLocal)) {
-        // A macro is seen by those who include it, and they have found it.
-        if (symbols[at + SYMBOL.inner]! >= 0) add(functions, name, base + row);
+      else if (label === FUNCTION && symbols.parent(row) < 0 && !(flags & SymbolFlag.FileLocal)) {
+        // A macro is only visible through an include, and those calls are resolved already.
+        if (symbols.inner(row) >= 0) add(functions, name, base + row);
       }
-      if (label !== METHOD && symbols[at + SYMBOL.parent]! >= 0) members.set(name, SEVERAL);
+      if (label !== METHOD && symbols.parent(row) >= 0) members.set(name, SEVERAL);
     }
   }
 
@@ -54,7 +54,7 @@ export function createUniqueNames(repo: Repository): UniqueNames {
   }
 
   return {
-    // Where modules say what every name is, one that nobody declared is the runtime's.
+    // In languages where modules declare every name, an undeclared name belongs to the runtime.
     forName: (file, name) => (repo.rules(file).guessNames ? accept(functions, file, name) : []),
     forMember: (file, name) => {
       const { library, rules } = repo.language(file);
@@ -64,7 +64,7 @@ export function createUniqueNames(repo: Repository): UniqueNames {
   };
 }
 
-/** Names of members that libraries of every language have: too common to tell anything. */
+/** Names of members that the libraries of every language have: too common to identify anything. */
 const COMMON = wordSet(`
   emit on once off write read close open send end destroy pipe log error warn info debug parse stringify json text
   format start stop run next done return throw abort append remove update insert items values get set put post

@@ -1,5 +1,5 @@
-/** What is assigned apart from declarations: to variables, to members of `this`, to members of a name. */
-import { ASSIGN, BINDING, EXPR, Expr, SYMBOL } from "../../language/fact-layout.ts";
+/** Assignments apart from declarations: to variables, to members of `this`, to members of a name. */
+import { Expr } from "../../language/fact-layout.ts";
 import type { Engine } from "../engine.ts";
 import { pushTo } from "../repository.ts";
 import { unionOf, type ValueType } from "./value-type.ts";
@@ -24,15 +24,15 @@ export function createAssignments(engine: Engine): Assignments {
     if (existing) return existing;
     const index: AssignIndex = { members: new Map(), names: new Map(), named: new Map() };
     const { assigns: table, exprs } = repo.facts(file);
-    for (let at = 0, row = 0; at < table.length; at += ASSIGN.size, row++) {
-      const target = table[at + ASSIGN.target]! * EXPR.size;
-      if (exprs[target + EXPR.op] === Expr.Name) pushTo(index.names, exprs[target + EXPR.a]!, row);
-      else if (exprs[target + EXPR.op] === Expr.Member) {
-        const object = exprs[target + EXPR.a]! * EXPR.size;
-        const name = exprs[target + EXPR.b]!;
-        if (exprs[object + EXPR.op] === Expr.This)
-          pushTo(index.members, `${exprs[object + EXPR.a]}/${name}`, table[at + ASSIGN.expr]!);
-        else if (exprs[object + EXPR.op] === Expr.Name) pushTo(index.named, name, row);
+    for (let row = 0; row < table.length; row++) {
+      const target = table.target(row);
+      if (exprs.op(target) === Expr.Name) pushTo(index.names, exprs.name(target), row);
+      else if (exprs.op(target) === Expr.Member) {
+        const object = exprs.object(target);
+        const name = exprs.member(target);
+        if (exprs.op(object) === Expr.This)
+          pushTo(index.members, `${exprs.thisScope(object)}/${name}`, table.expr(row));
+        else if (exprs.op(object) === Expr.Name) pushTo(index.named, name, row);
       }
     }
     indexes[file] = index;
@@ -50,7 +50,7 @@ export function createAssignments(engine: Engine): Assignments {
 
   /** What is assigned to a member of `this` in the bodies of a class or constructor function. */
   function toThis(file: number, owner: number, name: number): ValueType | undefined {
-    const scope = repo.facts(file).symbols[(owner - repo.base[file]!) * SYMBOL.size + SYMBOL.inner]!;
+    const scope = repo.facts(file).symbols.inner(owner - repo.base[file]!);
     return unionOf((assigns(file).members.get(`${scope}/${name}`) ?? []).map((expr) => engine.exprType(file, expr)));
   }
 
@@ -62,14 +62,14 @@ export function createAssignments(engine: Engine): Assignments {
     const facts = repo.facts(file);
     const types: (ValueType | undefined)[] = [];
     for (const row of assigns(file).names.get(name) ?? []) {
-      const entity = engine.lookup(file, facts.assigns[row * ASSIGN.size + ASSIGN.scope]!, name, "value");
-      if (entity && same(entity)) types.push(engine.exprType(file, facts.assigns[row * ASSIGN.size + ASSIGN.expr]!));
+      const entity = engine.lookup(file, facts.assigns.scope(row), name, "value");
+      if (entity && same(entity)) types.push(engine.exprType(file, facts.assigns.expr(row)));
     }
     return unionOf(types);
   }
 
   function assignedToBinding(file: number, binding: number): ValueType | undefined {
-    const name = repo.facts(file).bindings[binding * BINDING.size + BINDING.name]!;
+    const name = repo.facts(file).bindings.name(binding);
     return assignedName(
       file,
       name,
@@ -82,11 +82,10 @@ export function createAssignments(engine: Engine): Assignments {
     const { assigns: table, exprs } = repo.facts(file);
     const types: (ValueType | undefined)[] = [];
     for (const row of assigns(file).named.get(name) ?? []) {
-      const target = table[row * ASSIGN.size + ASSIGN.target]! * EXPR.size;
-      const object = exprs[target + EXPR.a]! * EXPR.size;
-      const entity = engine.lookup(file, exprs[object + EXPR.b]!, exprs[object + EXPR.a]!, "value");
-      if (entity?.kind === "symbol" && entity.symbol === symbol)
-        types.push(engine.exprType(file, table[row * ASSIGN.size + ASSIGN.expr]!));
+      const target = table.target(row);
+      const object = exprs.object(target);
+      const entity = engine.lookup(file, exprs.nameScope(object), exprs.name(object), "value");
+      if (entity?.kind === "symbol" && entity.symbol === symbol) types.push(engine.exprType(file, table.expr(row)));
     }
     return unionOf(types);
   }

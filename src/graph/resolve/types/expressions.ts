@@ -1,6 +1,5 @@
 /** Expression rows → types. */
-import { EXPR, Expr, NARROW, SCOPE, SymbolFlag } from "../../language/fact-layout.ts";
-import { exprCell, listItems } from "../../language/facts.ts";
+import { Expr, SymbolFlag } from "../../language/fact-layout.ts";
 import type { Engine } from "../engine.ts";
 import { TypeMemo } from "./type-memo.ts";
 import { builtin, EXTERNAL, partsOf, substitute, unionOf, type ValueType } from "./value-type.ts";
@@ -16,16 +15,16 @@ export function createExpressions(engine: Engine): Expressions {
   const memo: TypeMemo[] = [];
   const narrowIndexes: (Map<number, number[]> | undefined)[] = [];
   let depth = 0;
-  /** Iterators of iterators under way. */
+  /** Nested iterators under evaluation. */
   let iterators = 0;
 
   function nameType(file: number, row: number): ValueType | undefined {
     const facts = repo.facts(file);
-    const name = exprCell(facts.exprs, row, EXPR.a);
-    const scope = exprCell(facts.exprs, row, EXPR.b);
+    const name = facts.exprs.name(row);
+    const scope = facts.exprs.nameScope(row);
     const narrow = narrowed(file, scope, facts.strings[name]!);
     if (narrow) return narrow;
-    const entity = engine.lookup(file, scope, name, exprCell(facts.exprs, row, EXPR.c) === 1 ? "call" : "value");
+    const entity = engine.lookup(file, scope, name, facts.exprs.called(row) ? "call" : "value");
     if (entity) return seenFrom(engine.entityType(entity), file);
     const global = globalType(file, facts.strings[name]!);
     if (global) return global;
@@ -41,7 +40,7 @@ export function createExpressions(engine: Engine): Expressions {
     return type?.kind === "space" && repo.rules(file).includes ? { ...type, key: undefined, from: file } : type;
   }
 
-  /** A variable that is declared for every file, or one that has a type's members which are. */
+  /** A variable that is declared for every file, or a variable of a type that is. */
   function globalType(file: number, name: string): ValueType | undefined {
     const { globals } = repo.rules(file);
     if (!globals) return undefined;
@@ -54,24 +53,24 @@ export function createExpressions(engine: Engine): Expressions {
     return engine.symbolType(declared[0]!);
   }
 
-  /** What tests around an expression say of a name or path. */
+  /** What the tests around an expression say about a name or path. */
   function narrowed(file: number, scope: number, path: string): ValueType | undefined {
     const facts = repo.facts(file);
     if (facts.narrows.length === 0) return undefined;
     let index = narrowIndexes[file];
     if (!index) {
       index = new Map();
-      for (let at = 0, row = 0; at < facts.narrows.length; at += NARROW.size, row++) {
-        const key = facts.narrows[at + NARROW.scope]!;
+      for (let row = 0; row < facts.narrows.length; row++) {
+        const key = facts.narrows.scope(row);
         index.set(key, [...(index.get(key) ?? []), row]);
       }
       narrowIndexes[file] = index;
     }
     const name = repo.stringRow(file, path);
     if (name < 0) return undefined;
-    for (let at = scope; at >= 0; at = facts.scopes[at * SCOPE.size + SCOPE.parent]!) {
+    for (let at = scope; at >= 0; at = facts.scopes.parent(at)) {
       for (const row of index.get(at) ?? []) {
-        if (facts.narrows[row * NARROW.size + NARROW.name] !== name) continue;
+        if (facts.narrows.name(row) !== name) continue;
         const type = narrowType(file, row);
         if (type) return type;
       }
@@ -82,15 +81,15 @@ export function createExpressions(engine: Engine): Expressions {
 
   function narrowType(file: number, row: number): ValueType | undefined {
     const facts = repo.facts(file);
-    const type = facts.narrows[row * NARROW.size + NARROW.type]!;
+    const type = facts.narrows.type(row);
     if (type >= 0) return engine.typeAt(file, type);
-    const expr = facts.narrows[row * NARROW.size + NARROW.expr]!;
+    const expr = facts.narrows.expr(row);
     if (expr < 0) return undefined;
-    if (exprCell(facts.exprs, expr, EXPR.op) !== Expr.Call) {
+    if (facts.exprs.op(expr) !== Expr.Call) {
       const parts = partsOf(exprType(file, expr));
       return unionOf(parts.map((part) => (part.kind === "class" ? engine.instanceOf(part.symbol, []) : undefined)));
     }
-    for (const callee of partsOf(exprType(file, exprCell(facts.exprs, expr, EXPR.a)))) {
+    for (const callee of partsOf(exprType(file, facts.exprs.callee(expr)))) {
       if (callee.kind !== "function" || !repo.has(callee.symbol, SymbolFlag.Guard)) continue;
       const type = engine.typeAt(repo.fileOf(callee.symbol), repo.column(callee.symbol, "type"));
       // A guard of a type parameter says nothing by itself.
@@ -102,15 +101,14 @@ export function createExpressions(engine: Engine): Expressions {
   /** The written path of a chain of names, "" for anything else, with the scope it is read in. */
   function pathOf(file: number, row: number): { path: string; scope: number } | undefined {
     const facts = repo.facts(file);
-    const at = row * EXPR.size;
-    switch (facts.exprs[at + EXPR.op]) {
+    switch (facts.exprs.op(row)) {
       case Expr.Name:
-        return { path: facts.strings[facts.exprs[at + EXPR.a]!]!, scope: facts.exprs[at + EXPR.b]! };
+        return { path: facts.strings[facts.exprs.name(row)]!, scope: facts.exprs.nameScope(row) };
       case Expr.This:
-        return facts.exprs[at + EXPR.b]! < 0 ? undefined : { path: "this", scope: facts.exprs[at + EXPR.b]! };
+        return facts.exprs.readScope(row) < 0 ? undefined : { path: "this", scope: facts.exprs.readScope(row) };
       case Expr.Member: {
-        const object = pathOf(file, facts.exprs[at + EXPR.a]!);
-        return object && { path: `${object.path}.${facts.strings[facts.exprs[at + EXPR.b]!]!}`, scope: object.scope };
+        const object = pathOf(file, facts.exprs.object(row));
+        return object && { path: `${object.path}.${facts.strings[facts.exprs.member(row)]!}`, scope: object.scope };
       }
       default:
         return undefined;
@@ -124,24 +122,22 @@ export function createExpressions(engine: Engine): Expressions {
       const narrow = chain && narrowed(file, chain.scope, chain.path);
       if (narrow) return narrow;
     }
-    const name = facts.strings[exprCell(facts.exprs, row, EXPR.b)]!;
-    const payload = /^\d+$/.test(name) ? payloadOf(file, exprCell(facts.exprs, row, EXPR.a), name) : undefined;
+    const name = facts.strings[facts.exprs.member(row)]!;
+    const payload = /^\d+$/.test(name) ? payloadOf(file, facts.exprs.object(row), name) : undefined;
     if (payload) return payload;
-    const object = exprType(file, exprCell(facts.exprs, row, EXPR.a));
-    const called = exprCell(facts.exprs, row, EXPR.c);
-    return engine.memberType(object, name, called < 0 ? undefined : called === 1);
+    const object = exprType(file, facts.exprs.object(row));
+    return engine.memberType(object, name, facts.exprs.called(row));
   }
 
   /** What a variant of an enum holds at a place, when an expression names the variant. */
   function payloadOf(file: number, row: number, place: string): ValueType | undefined {
     const { exprs, strings } = repo.facts(file);
-    const at = row * EXPR.size;
     let symbol = -1;
-    if (exprs[at + EXPR.op] === Expr.Member) {
-      const search = engine.members(exprType(file, exprs[at + EXPR.a]!), strings[exprs[at + EXPR.b]!]!);
+    if (exprs.op(row) === Expr.Member) {
+      const search = engine.members(exprType(file, exprs.object(row)), strings[exprs.member(row)]!);
       symbol = search.members[0]?.symbol ?? -1;
-    } else if (exprs[at + EXPR.op] === Expr.Name) {
-      const entity = engine.lookup(file, exprs[at + EXPR.b]!, exprs[at + EXPR.a]!, "value");
+    } else if (exprs.op(row) === Expr.Name) {
+      const entity = engine.lookup(file, exprs.nameScope(row), exprs.name(row), "value");
       if (entity?.kind === "symbol") symbol = entity.symbol;
     }
     if (symbol < 0 || !repo.has(symbol, SymbolFlag.EnumMember)) return undefined;
@@ -151,21 +147,20 @@ export function createExpressions(engine: Engine): Expressions {
 
   function thisType(file: number, scope: number): ValueType | undefined {
     if (scope < 0) return undefined;
-    const owner = repo.facts(file).scopes[scope * SCOPE.size + SCOPE.symbol]!;
+    const owner = repo.facts(file).scopes.symbol(scope);
     return owner < 0 ? undefined : engine.instanceOf(repo.base[file]! + owner, []);
   }
 
   function superType(file: number, scope: number): ValueType | undefined {
     if (scope < 0) return undefined;
-    const owner = repo.facts(file).scopes[scope * SCOPE.size + SCOPE.symbol]!;
+    const owner = repo.facts(file).scopes.symbol(scope);
     return owner < 0 ? undefined : unionOf(engine.bases(repo.base[file]! + owner, undefined, true));
   }
 
   function constructed(file: number, row: number): ValueType | undefined {
     const facts = repo.facts(file);
-    const at = row * EXPR.size;
-    const args = Array.from(listItems(facts, facts.exprs[at + EXPR.c]!), (arg) => engine.typeAt(file, arg));
-    const callee = facts.exprs[at + EXPR.a]!;
+    const args = Array.from(facts.lists.items(facts.exprs.typeArgs(row)), (arg) => engine.typeAt(file, arg));
+    const callee = facts.exprs.callee(row);
     const type = exprType(file, callee);
     if (!type || type.kind === "external") return libraryInstance(file, callee, args, row) ?? type;
     return unionOf(
@@ -193,23 +188,21 @@ export function createExpressions(engine: Engine): Expressions {
     row: number,
   ): ValueType | undefined {
     const facts = repo.facts(file);
-    if (exprCell(facts.exprs, callee, EXPR.op) !== Expr.Name) return undefined;
-    const name = exprCell(facts.exprs, callee, EXPR.a);
-    if (engine.lookup(file, exprCell(facts.exprs, callee, EXPR.b), name, "value")) return undefined;
+    if (facts.exprs.op(callee) !== Expr.Name) return undefined;
+    const name = facts.exprs.name(callee);
+    if (engine.lookup(file, facts.exprs.nameScope(callee), name, "value")) return undefined;
     const text = facts.strings[name]!;
     const language = repo.language(file);
     if (args.length > 0) return engine.library.named(language, text, args);
-    const [first] = listItems(facts, exprCell(facts.exprs, row, EXPR.b));
+    const [first] = facts.lists.items(facts.exprs.args(row));
     const held = first === undefined ? undefined : exprType(file, first);
     return engine.library.copied(language, text, held) ?? engine.library.named(language, text, args);
   }
 
   function find(file: number, row: number): ValueType | undefined {
-    const facts = repo.facts(file);
-    const at = row * EXPR.size;
-    const a = facts.exprs[at + EXPR.a]!;
-    const b = facts.exprs[at + EXPR.b]!;
-    switch (facts.exprs[at + EXPR.op]) {
+    const { exprs, lists, strings } = repo.facts(file);
+    const symbol = () => repo.base[file]! + exprs.symbol(row);
+    switch (exprs.op(row)) {
       case Expr.Name:
         return nameType(file, row);
       case Expr.Member:
@@ -219,51 +212,57 @@ export function createExpressions(engine: Engine): Expressions {
       case Expr.New:
         return constructed(file, row);
       case Expr.This:
-        return thisType(file, a);
+        return thisType(file, exprs.thisScope(row));
       case Expr.Super:
-        return superType(file, a);
-      case Expr.Index:
-        return indexed(exprType(file, a), b < 0 ? undefined : facts.strings[b]!);
-      case Expr.Iterate:
-        return elementType(exprType(file, a));
-      case Expr.Await:
-        return awaited(exprType(file, a));
-      case Expr.Either:
-        return unionOf(Array.from(listItems(facts, a), (item) => exprType(file, item)));
-      case Expr.Literal:
-        return builtin(facts.strings[a]!);
-      case Expr.Array: {
-        const items = Array.from(listItems(facts, a), (item) => exprType(file, item));
-        const spread = listItems(facts, a).some((item) => exprCell(facts.exprs, item, EXPR.op) === Expr.Iterate);
-        return items.length > 0 && items.length <= MAX_TUPLE && !spread
-          ? builtin("Tuple", ...items)
-          : builtin("Array", unionOf(items));
+        return superType(file, exprs.thisScope(row));
+      case Expr.Index: {
+        const key = exprs.key(row);
+        return indexed(exprType(file, exprs.object(row)), key < 0 ? undefined : strings[key]!);
       }
+      case Expr.Iterate:
+        return elementType(exprType(file, exprs.operand(row)));
+      case Expr.Await:
+        return awaited(exprType(file, exprs.operand(row)));
+      case Expr.Either:
+        return unionOf(Array.from(lists.items(exprs.list(row)), (item) => exprType(file, item)));
+      case Expr.Literal:
+        return builtin(strings[exprs.name(row)]!);
+      case Expr.Array:
+        return arrayType(file, lists.items(exprs.list(row)));
       case Expr.Object:
-        return { kind: "instance", symbol: repo.base[file]! + a, env: undefined, open: true };
+        return { kind: "instance", symbol: symbol(), env: undefined, open: true };
       case Expr.Function:
-        return { kind: "function", symbol: repo.base[file]! + a, env: undefined, self: undefined };
+        return { kind: "function", symbol: symbol(), env: undefined, self: undefined };
       case Expr.Class:
-        return { kind: "class", symbol: repo.base[file]! + a, env: undefined };
+        return { kind: "class", symbol: symbol(), env: undefined };
       case Expr.Typed:
-        return engine.typeAt(file, a);
+        return engine.typeAt(file, exprs.type(row));
       case Expr.Contextual:
-        return engine.contextual(file, a, b, facts.exprs[at + EXPR.c]!);
+        return engine.contextual(file, exprs.source(row), exprs.argument(row), exprs.parameter(row));
       case Expr.Module:
-        return engine.entityType(engine.followImport(file, a, "value"));
+        return engine.entityType(engine.followImport(file, exprs.importRow(row), "value"));
       case Expr.Assign:
-        return exprType(file, b);
+        return exprType(file, exprs.value(row));
       case Expr.Rest:
-        return builtin("Array", elementType(exprType(file, a)));
+        return builtin("Array", elementType(exprType(file, exprs.operand(row))));
       default:
         return undefined;
     }
   }
 
+  function arrayType(file: number, rows: Int32Array): ValueType {
+    const { exprs } = repo.facts(file);
+    const items = Array.from(rows, (item) => exprType(file, item));
+    const spread = rows.some((item) => exprs.op(item) === Expr.Iterate);
+    return items.length > 0 && items.length <= MAX_TUPLE && !spread
+      ? builtin("Tuple", ...items)
+      : builtin("Array", unionOf(items));
+  }
+
   function exprType(file: number, row: number): ValueType | undefined {
     if (row < 0) return undefined;
-    memo[file] ??= new TypeMemo(repo.facts(file).exprs.length / EXPR.size);
-    // What lies too deep is not remembered as unknown: asked for by itself, it may be found.
+    memo[file] ??= new TypeMemo(repo.facts(file).exprs.length);
+    // A type that is nested too deeply is not remembered as unknown: asked for directly, it may be found.
     if (depth > MAX_DEPTH && !memo[file].asked(row)) return undefined;
     return memo[file].of(row, () => {
       depth++;

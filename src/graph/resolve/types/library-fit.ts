@@ -1,6 +1,6 @@
 /**
- * How well a value of a library's type fits a parameter of one: -1 not at all, 0 perhaps, more the nearer it is. A
- * number that widens is nearer than one that is put into a box, and anything is of a root type.
+ * How well a value of a library type fits a parameter of another: -1 not at all, 0 perhaps, else more the nearer it
+ * is. Widening a number is nearer than boxing it, and every value has a root type.
  */
 import type { Conversions } from "../../language/library.ts";
 
@@ -9,7 +9,7 @@ const SAME_SCALAR = 8;
 const SUPERTYPE = 5;
 const BOXED = 4;
 
-/** Whether nothing but its own values fits a type of the library. */
+/** Whether only its own values fit a type of the library. */
 export function isClosed({ scalars, closed, boxes }: Conversions, name: string): boolean {
   return scalars.has(name) || closed.has(name) || boxes.has(name);
 }

@@ -1,6 +1,7 @@
 /**
- * The libraries of the repository's languages as resolution asks them. What the names are is said by the language modules;
- * a type's name means the same in every language, as values cross from one to another; a method is the calling file's.
+ * The libraries of the repository's languages, for resolution. Language modules give the names. A type's name means
+ * the same in all of them, because values cross from one to another; methods are looked up in the calling file's
+ * language.
  */
 import type { LanguageModule } from "../../language/language.ts";
 import { SHARED_TYPES } from "../../language/library.ts";
@@ -12,13 +13,13 @@ type Given = () => ValueType | undefined;
 type Argument = (index: number) => ValueType | undefined;
 
 export interface Library {
-  /** The type that a name of the library stands for; never undefined: an unknown name is at least not ours. */
+  /** The type that a library name stands for. Never undefined: an unknown name is at least not of the repository. */
   named(language: LanguageModule, name: string, args: readonly (ValueType | undefined)[]): ValueType | undefined;
-  /** Whether what a library's value gives may be of the repository, though its type does not say so. */
+  /** Whether a library value may hold values of the repository, though its type does not say so. */
   holdsOthers(type: Builtin): boolean;
-  /** A record's value type: what its members are. */
+  /** The type of a record's members; undefined for any other type. */
   memberOf(type: Builtin): ValueType | undefined;
-  /** A container as its constructor makes it of what it is to hold; undefined for a class that makes nothing so. */
+  /** A container whose constructor was given its elements; undefined if the constructor takes none. */
   copied(language: LanguageModule, name: string, from: ValueType | undefined): ValueType | undefined;
   /** The element that a value yields when it is iterated, or indexed by number. */
   element(type: ValueType): ValueType | undefined;

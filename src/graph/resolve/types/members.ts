@@ -1,6 +1,5 @@
 /** Members of types: own, attached from elsewhere, inherited. */
-import { ATTACH, BINDING, EXPR, HERITAGE, HeritageKind, SymbolFlag } from "../../language/fact-layout.ts";
-import { listItems } from "../../language/facts.ts";
+import { BindingKind, HeritageKind, SymbolFlag } from "../../language/fact-layout.ts";
 import type { Engine, Member, MemberSearch } from "../engine.ts";
 import { pushTo } from "../repository.ts";
 import {
@@ -17,7 +16,10 @@ import {
 
 const MAX_INHERITANCE = 24;
 
-/** What facts call calls, constructors and what stands in brackets: an index signature does not stand for them. */
+/**
+ * Names that facts give to calls, constructors and what stands in brackets: an index signature does not apply to
+ * them.
+ */
 const SPECIAL = /^(\(\)|new\(\)|\[.*\])$/;
 
 interface OutsideIndex {
@@ -38,8 +40,8 @@ export function createMembers(engine: Engine): Members {
     if (index) return index;
     index = new Map();
     const { heritage } = repo.facts(file);
-    for (let at = 0, row = 0; at < heritage.length; at += HERITAGE.size, row++) {
-      const symbol = heritage[at + HERITAGE.symbol]!;
+    for (let row = 0; row < heritage.length; row++) {
+      const symbol = heritage.symbol(row);
       if (symbol >= 0) pushTo(index, symbol, row);
     }
     heritageIndexes[file] = index;
@@ -48,14 +50,14 @@ export function createMembers(engine: Engine): Members {
 
   function outsideIndex(): OutsideIndex {
     if (outside) return outside;
-    // Set first: finding the subjects evaluates types, which may ask for members.
+    // Set before it is filled: finding the subjects evaluates types, which may ask for members.
     const index: OutsideIndex = { bases: new Map(), members: new Map() };
     outside = index;
     for (let file = 0; file < repo.files.length; file++) {
       const { attaches, heritage } = repo.facts(file);
-      for (let at = 0; at < attaches.length; at += ATTACH.size) {
-        const symbol = repo.base[file]! + attaches[at + ATTACH.symbol]!;
-        for (const owner of subjects(file, attaches[at + ATTACH.type]!)) {
+      for (let row = 0; row < attaches.length; row++) {
+        const symbol = repo.base[file]! + attaches.symbol(row);
+        for (const owner of subjects(file, attaches.type(row))) {
           let names = index.members.get(owner);
           if (!names) {
             names = new Map();
@@ -64,9 +66,9 @@ export function createMembers(engine: Engine): Members {
           pushTo(names, repo.rules(file).ignoreCase ? repo.name(symbol).toLowerCase() : repo.name(symbol), symbol);
         }
       }
-      for (let at = 0, row = 0; at < heritage.length; at += HERITAGE.size, row++) {
-        if (heritage[at + HERITAGE.symbol]! >= 0) continue;
-        for (const owner of subjects(file, heritage[at + HERITAGE.subject]!)) pushTo(index.bases, owner, { file, row });
+      for (let row = 0; row < heritage.length; row++) {
+        if (heritage.symbol(row) >= 0) continue;
+        for (const owner of subjects(file, heritage.subject(row))) pushTo(index.bases, owner, { file, row });
       }
     }
     return index;
@@ -80,11 +82,10 @@ export function createMembers(engine: Engine): Members {
 
   function heritageType(file: number, row: number): ValueType | undefined {
     const { heritage, exprs } = repo.facts(file);
-    const at = row * HERITAGE.size;
-    const type = heritage[at + HERITAGE.type]! >= 0 ? engine.typeAt(file, heritage[at + HERITAGE.type]!) : undefined;
+    const type = heritage.type(row) >= 0 ? engine.typeAt(file, heritage.type(row)) : undefined;
     if (type && type.kind === "instance") return type;
-    const expr = heritage[at + HERITAGE.expr]!;
-    if (expr < 0 || exprs.length <= expr * EXPR.size) return type;
+    const expr = heritage.expr(row);
+    if (expr < 0 || exprs.length <= expr) return type;
     const value = unionOf(
       partsOf(engine.exprType(file, expr)).map((part) => {
         if (part.kind === "class") return engine.instanceOf(part.symbol, []);
@@ -103,7 +104,7 @@ export function createMembers(engine: Engine): Members {
     const file = repo.fileOf(symbol);
     const byKind: ValueType[][] = [[], [], []];
     const add = (home: number, row: number) => {
-      const kind = repo.facts(home).heritage[row * HERITAGE.size + HERITAGE.kind]!;
+      const kind = repo.facts(home).heritage.kind(row);
       for (const part of partsOf(substitute(heritageType(home, row), env))) byKind[kind]!.push(part);
     };
     const { partialTypes, mergedTypes } = repo.rules(file);
@@ -111,8 +112,7 @@ export function createMembers(engine: Engine): Members {
       const home = part === symbol ? file : repo.fileOf(part);
       for (const row of heritageRows(home).get(part - repo.base[home]!) ?? []) {
         // A class has no member from what it implements: the member is its own, or its parent's.
-        if (mergedTypes && repo.facts(home).heritage[row * HERITAGE.size + HERITAGE.kind] === HeritageKind.Implements)
-          continue;
+        if (mergedTypes && repo.facts(home).heritage.kind(row) === HeritageKind.Implements) continue;
         add(home, row);
       }
     }
@@ -130,8 +130,8 @@ export function createMembers(engine: Engine): Members {
     if (rows.length < 2) return [symbol];
     const { bindings } = repo.facts(file);
     const merged = rows.flatMap((row) => {
-      if (bindings[row * BINDING.size + BINDING.kind] !== 0) return [];
-      const other = repo.base[file]! + bindings[row * BINDING.size + BINDING.a]!;
+      if (bindings.kind(row) !== BindingKind.Symbol) return [];
+      const other = repo.base[file]! + bindings.symbol(row);
       return other !== symbol && repo.column(other, "inner") >= 0 ? [other] : [];
     });
     return [symbol, ...merged];
@@ -141,7 +141,7 @@ export function createMembers(engine: Engine): Members {
   function partsOfType(file: number, symbol: number): readonly number[] {
     const found = [symbol];
     const count = (other: number) =>
-      listItems(repo.facts(repo.fileOf(other)), repo.column(other, "typeParameters")).length;
+      repo.facts(repo.fileOf(other)).lists.items(repo.column(other, "typeParameters")).length;
     for (const space of repo.spacesAt(file, repo.column(symbol, "scope")))
       for (const other of repo.inSpace(space, repo.name(symbol), file))
         if (other !== symbol && repo.column(other, "inner") >= 0 && count(other) === count(symbol)) found.push(other);
@@ -287,7 +287,7 @@ export function createMembers(engine: Engine): Members {
 
   function constraintOf(part: ValueType & { kind: "parameter" }): ValueType | undefined {
     if (part.id === THIS_ID) return engine.instanceOf(part.file, []);
-    return engine.typeAt(part.file, repo.facts(part.file).bindings[part.binding * BINDING.size + BINDING.a]!);
+    return engine.typeAt(part.file, repo.facts(part.file).bindings.constraint(part.binding));
   }
 
   function memberType(type: ValueType | undefined, name: string, called?: boolean): ValueType | undefined {
@@ -323,7 +323,7 @@ export function createMembers(engine: Engine): Members {
     return unionOf(types);
   }
 
-  /** A member of a JavaScript value that is only ever assigned, to it or to one of its bases. */
+  /** A member of a value that is only assigned, to the value or to one of its bases. */
   function assigned(part: ValueType, name: string, depth: number): ValueType | undefined {
     if (part.kind !== "instance" && part.kind !== "class" && part.kind !== "function") return undefined;
     if (depth > MAX_INHERITANCE || !repo.rules(repo.fileOf(part.symbol)).openValues) return undefined;
@@ -348,7 +348,7 @@ export function createMembers(engine: Engine): Members {
     return type?.kind === "instance" && type.symbol === literal ? holder : -1;
   }
 
-  /** Whether a member is one that the language itself asks for. */
+  /** Whether the language itself calls a member of this name. */
   function isSpecial(part: ValueType & { kind: "instance" }, name: string): boolean {
     return SPECIAL.test(name) || repo.rules(repo.fileOf(part.symbol)).specialMembers?.test(name) === true;
   }

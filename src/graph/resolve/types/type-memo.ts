@@ -1,7 +1,7 @@
-/** Remembered types by row. While a row's type is being found it is "not known": a cycle ends there. */
+/** Remembered types by row. While the type of a row is being found it counts as unknown, which ends cycles. */
 import type { ValueType } from "./value-type.ts";
 
-/** Rows whose memory is claimed at once. */
+/** Rows of one block of memory. */
 const BLOCK = 1_024;
 
 export class TypeMemo {
@@ -23,7 +23,7 @@ export class TypeMemo {
     const at = Math.floor(row / BLOCK);
     const known = this.blocks[at]?.[row % BLOCK];
     if (known !== undefined) return known ?? undefined;
-    // Of its whole size at once: lists that grow row by row leave twice their memory behind.
+    // Allocated at full size: arrays that grow row by row leave twice their memory behind.
     this.blocks[at] ??= new Array<ValueType | null | undefined>(Math.min(BLOCK, this.rows - at * BLOCK));
     const block = this.blocks[at];
     block[row % BLOCK] = null;

@@ -1,6 +1,5 @@
-/** Type rows → types; types of symbols and bindings. Everything is remembered; a cycle is "not known". */
-import { BINDING, BindingKind, EXPR, Expr, SCOPE, SymbolFlag, TYPE, Type } from "../../language/fact-layout.ts";
-import { exprCell, listItems, typeCell } from "../../language/facts.ts";
+/** Type rows → types; types of symbols and bindings. Everything is remembered; a cycle is unknown. */
+import { BindingKind, Expr, SymbolFlag, Type } from "../../language/fact-layout.ts";
 import type { Engine, Entity } from "../engine.ts";
 import { TypeMemo } from "./type-memo.ts";
 import {
@@ -26,7 +25,7 @@ export function createTypes(engine: Engine): Types {
   function typeParametersOf(symbol: number): number[] {
     const file = repo.fileOf(symbol);
     const list = repo.column(symbol, "typeParameters");
-    return list < 0 ? [] : Array.from(listItems(repo.facts(file), list), (row) => parameterId(file, row));
+    return list < 0 ? [] : Array.from(repo.facts(file).lists.items(list), (row) => parameterId(file, row));
   }
 
   function envOf(symbol: number, args: readonly (ValueType | undefined)[]): TypeEnv | undefined {
@@ -38,7 +37,7 @@ export function createTypes(engine: Engine): Types {
       let arg = args[i];
       if (!arg && args.length > 0) {
         const binding = id - parameterId(file, 0);
-        arg = substitute(typeAt(file, repo.facts(file).bindings[binding * BINDING.size + BINDING.b]!), env);
+        arg = substitute(typeAt(file, repo.facts(file).bindings.fallback(binding)), env);
       }
       if (arg) env.set(id, arg);
     }
@@ -57,15 +56,14 @@ export function createTypes(engine: Engine): Types {
 
   function refType(file: number, row: number): ValueType | undefined {
     const facts = repo.facts(file);
-    const at = row * TYPE.size;
-    const args = listItems(facts, facts.types[at + TYPE.c]!);
+    const args = facts.lists.items(facts.types.args(row));
     const argTypes = () => Array.from(args, (arg) => typeAt(file, arg));
-    const entity = engine.lookup(file, facts.types[at + TYPE.b]!, facts.types[at + TYPE.a]!, "type");
+    const entity = engine.lookup(file, facts.types.scope(row), facts.types.name(row), "type");
     // Where overloads are distinguished, the names of library types matter.
     if (entity?.kind === "external" && repo.rules(file).overloads)
-      return builtin(facts.strings[facts.types[at + TYPE.a]!]!, ...argTypes());
+      return builtin(facts.strings[facts.types.name(row)]!, ...argTypes());
     if (entity) return entityAsType(entity, argTypes());
-    return engine.library.named(repo.language(file), facts.strings[facts.types[at + TYPE.a]!]!, argTypes());
+    return engine.library.named(repo.language(file), facts.strings[facts.types.name(row)]!, argTypes());
   }
 
   /** What an entity means where a type is written. */
@@ -77,7 +75,7 @@ export function createTypes(engine: Engine): Types {
       if (label === "Function" && repo.rules(repo.fileOf(entity.symbol)).openValues)
         return instanceOf(entity.symbol, []);
       if (label === "Function" || label === "Method") return undefined;
-      // A variant of an enum with fields of its own: where it is taken apart.
+      // A variant of an enum with fields of its own, where a pattern takes it apart.
       if (repo.has(entity.symbol, SymbolFlag.EnumMember) && repo.childrenOf(entity.symbol))
         return { kind: "instance", symbol: entity.symbol, env: undefined, open: false };
       if (label === "Const" || label === "Variable" || label === "Property") {
@@ -91,7 +89,7 @@ export function createTypes(engine: Engine): Types {
       return instanceOf(entity.symbol, args);
     }
     if (entity.kind === "binding") {
-      const kind = repo.facts(entity.file).bindings[entity.binding * BINDING.size + BINDING.kind];
+      const kind = repo.facts(entity.file).bindings.kind(entity.binding);
       if (kind === BindingKind.TypeParameter) {
         const id = parameterId(entity.file, entity.binding);
         return { kind: "parameter", id, file: entity.file, binding: entity.binding };
@@ -107,10 +105,9 @@ export function createTypes(engine: Engine): Types {
 
   function qualifiedType(file: number, row: number): ValueType | undefined {
     const facts = repo.facts(file);
-    const at = row * TYPE.size;
-    const name = facts.strings[facts.types[at + TYPE.b]!]!;
-    const args = Array.from(listItems(facts, facts.types[at + TYPE.c]!), (arg) => typeAt(file, arg));
-    const left = qualifier(file, facts.types[at + TYPE.a]!);
+    const name = facts.strings[facts.types.member(row)]!;
+    const args = Array.from(facts.lists.items(facts.types.args(row)), (arg) => typeAt(file, arg));
+    const left = qualifier(file, facts.types.qualifier(row));
     if (!left) return undefined;
     if (left.kind === "external") return EXTERNAL;
     if (left.kind === "module") {
@@ -131,14 +128,13 @@ export function createTypes(engine: Engine): Types {
   function qualifier(file: number, row: number): ValueType | undefined {
     if (row < 0) return undefined;
     const facts = repo.facts(file);
-    const at = row * TYPE.size;
-    if (facts.types[at + TYPE.op] === Type.Qualified) {
-      const left = qualifier(file, facts.types[at + TYPE.a]!);
-      return left ? engine.memberType(left, facts.strings[facts.types[at + TYPE.b]!]!) : undefined;
+    if (facts.types.op(row) === Type.Qualified) {
+      const left = qualifier(file, facts.types.qualifier(row));
+      return left ? engine.memberType(left, facts.strings[facts.types.member(row)]!) : undefined;
     }
-    if (facts.types[at + TYPE.op] !== Type.Ref) return typeAt(file, row);
-    const scope = facts.types[at + TYPE.b]!;
-    const name = facts.types[at + TYPE.a]!;
+    if (facts.types.op(row) !== Type.Ref) return typeAt(file, row);
+    const scope = facts.types.scope(row);
+    const name = facts.types.name(row);
     const entity = engine.lookup(file, scope, name, "value") ?? engine.lookup(file, scope, name, "type");
     const text = facts.strings[name]!;
     const left: ValueType | undefined =
@@ -148,44 +144,40 @@ export function createTypes(engine: Engine): Types {
 
   function indexedType(file: number, row: number): ValueType | undefined {
     const facts = repo.facts(file);
-    const object = typeAt(file, typeCell(facts.types, row, TYPE.a));
-    const key = typeCell(facts.types, row, TYPE.b);
+    const object = typeAt(file, facts.types.object(row));
+    const key = facts.types.key(row);
     return key < 0 ? engine.elementType(object) : engine.memberType(object, facts.strings[key]!);
   }
 
   function findType(file: number, row: number): ValueType | undefined {
-    const facts = repo.facts(file);
-    const at = row * TYPE.size;
-    const a = facts.types[at + TYPE.a]!;
-    const all = () => Array.from(listItems(facts, a), (item) => typeAt(file, item));
-    switch (facts.types[at + TYPE.op]) {
+    const { lists, scopes, strings, types } = repo.facts(file);
+    const all = (list: number) => Array.from(lists.items(list), (item) => typeAt(file, item));
+    const symbol = () => repo.base[file]! + types.symbol(row);
+    switch (types.op(row)) {
       case Type.Ref:
         return refType(file, row);
       case Type.Qualified:
         return qualifiedType(file, row);
       case Type.Union:
       case Type.Intersection:
-        return unionOf(all());
+        return unionOf(all(types.list(row)));
       case Type.Array:
-        return builtin("Array", typeAt(file, a));
+        return builtin("Array", typeAt(file, types.element(row)));
       case Type.Tuple:
-        return builtin("Tuple", ...all());
+        return builtin("Tuple", ...all(types.list(row)));
       case Type.Function:
-        return { kind: "function", symbol: repo.base[file]! + a, env: undefined, self: undefined };
+        return { kind: "function", symbol: symbol(), env: undefined, self: undefined };
       case Type.Object:
-        return { kind: "instance", symbol: repo.base[file]! + a, env: undefined, open: true };
+        return { kind: "instance", symbol: symbol(), env: undefined, open: true };
       case Type.TypeOf:
-        return engine.exprType(file, a);
+        return engine.exprType(file, types.expr(row));
       case Type.This: {
-        if (a < 0) return undefined;
-        const owner = facts.scopes[a * SCOPE.size + SCOPE.symbol]!;
+        const scope = types.thisScope(row);
+        const owner = scope < 0 ? -1 : scopes.symbol(scope);
         return owner < 0 ? undefined : { kind: "parameter", id: THIS_ID, file: repo.base[file]! + owner, binding: -1 };
       }
       case Type.Literal:
-        return builtin(
-          facts.strings[a]!,
-          ...Array.from(listItems(facts, facts.types[at + TYPE.b]!), (item) => typeAt(file, item)),
-        );
+        return builtin(strings[types.name(row)]!, ...all(types.literalArgs(row)));
       case Type.Indexed:
         return indexedType(file, row);
       case Type.KeyOf:
@@ -197,7 +189,7 @@ export function createTypes(engine: Engine): Types {
 
   function typeAt(file: number, row: number): ValueType | undefined {
     if (row < 0) return undefined;
-    typeMemo[file] ??= new TypeMemo(repo.facts(file).types.length / TYPE.size);
+    typeMemo[file] ??= new TypeMemo(repo.facts(file).types.length);
     return typeMemo[file].of(row, () => findType(file, row));
   }
 
@@ -265,8 +257,8 @@ export function createTypes(engine: Engine): Types {
   /** `let x = null`, `x = []`: what is assigned later says more. */
   function isEmpty(file: number, value: number): boolean {
     const facts = repo.facts(file);
-    const op = exprCell(facts.exprs, value, EXPR.op);
-    const a = exprCell(facts.exprs, value, EXPR.a);
+    const op = facts.exprs.op(value);
+    const a = facts.exprs.name(value);
     return (
       (op === Expr.Literal && facts.strings[a] === "null") ||
       (op === Expr.Name && facts.strings[a] === repo.rules(file).emptyName)
@@ -274,7 +266,7 @@ export function createTypes(engine: Engine): Types {
   }
 
   function setterType(symbol: number, file: number): ValueType | undefined {
-    const [first] = listItems(repo.facts(file), repo.column(symbol, "parameters"));
+    const [first] = repo.facts(file).lists.items(repo.column(symbol, "parameters"));
     return first === undefined ? undefined : bindingType(file, first);
   }
 
@@ -283,15 +275,13 @@ export function createTypes(engine: Engine): Types {
   }
 
   function bindingType(file: number, binding: number): ValueType | undefined {
-    bindingMemo[file] ??= new TypeMemo(repo.facts(file).bindings.length / BINDING.size);
+    bindingMemo[file] ??= new TypeMemo(repo.facts(file).bindings.length);
     return bindingMemo[file].of(binding, () => {
       const { bindings } = repo.facts(file);
-      const at = binding * BINDING.size;
-      if (bindings[at + BINDING.kind] === BindingKind.Symbol)
-        return symbolType(repo.base[file]! + bindings[at + BINDING.a]!);
-      const declared = typeAt(file, bindings[at + BINDING.a]!);
+      if (bindings.kind(binding) === BindingKind.Symbol) return symbolType(repo.base[file]! + bindings.symbol(binding));
+      const declared = typeAt(file, bindings.type(binding));
       if (declared) return declared;
-      const value = bindings[at + BINDING.b]!;
+      const value = bindings.value(binding);
       const given = value >= 0 ? engine.exprType(file, value) : undefined;
       if (given && !isEmpty(file, value)) return given;
       return unionOf([given, engine.assignedToBinding(file, binding)]);

@@ -1,4 +1,4 @@
-/** Tells type parameters from what is given where a type that mentions them is declared. */
+/** Infers type parameters by matching declared types with given ones. */
 import { SymbolFlag } from "../../language/fact-layout.ts";
 import type { Engine } from "../engine.ts";
 import { partsOf, substitute, unionOf, type ValueType } from "./value-type.ts";
@@ -6,10 +6,11 @@ import { partsOf, substitute, unionOf, type ValueType } from "./value-type.ts";
 const MAX_UNIFY = 6;
 
 /**
- * Matches a declared type with what was given, filling in the type parameters in `ids` that `env` lacks. `lambdas`: what
- * functions in the given value return is asked for too, which must not be while their own parameters are being found.
+ * Matches a declared type with a given one and adds the type parameters in `ids` that `env` lacks. `lambdas`: also
+ * use what functions in the given value return; must be false while the parameters of those functions are being
+ * found.
  */
-export type Unify = (
+type Unify = (
   pattern: ValueType | undefined,
   given: ValueType | undefined,
   env: Map<number, ValueType>,

@@ -1,6 +1,6 @@
 /**
- * What an expression may be, as far as resolution cares. Undefined stands for "not known"; `external` for "known to come
- * from outside the repository", which forbids guessing.
+ * The type of an expression, as far as resolution needs it. Undefined means unknown; `external` means that the value
+ * comes from outside the repository, so that guessing is wrong.
  */
 import { SHARED_TYPES } from "../../language/library.ts";
 
@@ -34,7 +34,7 @@ type Shape =
   | { kind: "external" };
 
 export const EXTERNAL: ValueType = { kind: "external" };
-export const NO_ARGS: readonly (ValueType | undefined)[] = [];
+const NO_ARGS: readonly (ValueType | undefined)[] = [];
 const MAX_UNION = 12;
 const MAX_DEPTH = 4;
 /** Types that differ only deeper than this count as one. */
@@ -44,7 +44,7 @@ export function builtin(name: string, ...args: (ValueType | undefined)[]): Value
   return { kind: "builtin", name, args: args.length === 0 ? NO_ARGS : args };
 }
 
-/** A text that is the same for the same type, as deep as types are compared. */
+/** A text that is equal for equal types, to the depth to which types are compared. */
 export function typeKey(type: ValueType | undefined, depth = 0): string {
   if (!type) return "?";
   if (depth > 0) return makeKey(type, depth);

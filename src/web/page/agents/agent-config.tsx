@@ -37,6 +37,7 @@ const bodyOf = ({ text, number, checked }: Fields): Body => ({
   image: text("image") || null,
   network: text("network") as Agent["config"]["network"],
   enabled: checked("enabled"),
+  pulse_enabled: checked("pulse_enabled"),
   ...Object.fromEntries(NUMBERS.map(([name]) => [name, number(name) ?? null])),
 });
 
@@ -87,6 +88,12 @@ export function AgentConfig({ tagged }: { tagged: Tagged<Agent> }) {
           defaultChecked={agent.enabled}
           label="Switched on"
           hint="Switched off, it takes no work."
+        />
+        <Check
+          name="pulse_enabled"
+          defaultChecked={config.pulse_enabled}
+          label="Routines"
+          hint="It works at set times by its routines. Switched off, they run only when somebody runs them."
         />
         <div className="grid gap-x-4 sm:grid-cols-2">
           <Field label="Name" error={error("name")}>

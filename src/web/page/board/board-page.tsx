@@ -1,18 +1,21 @@
 /** The board of a project, or of all: columns with their limits, cards that are dragged or moved by their menu. */
-import { Columns3, Plus, ScrollText } from "lucide-react";
+import { Columns3, ListChecks, ListPlus, MoreHorizontal, Plus, ScrollText } from "lucide-react";
 import { useEffect, useMemo, useState } from "react";
 import { api } from "../../api/client.ts";
 import { usePageKeys } from "../../shell/page-keys.ts";
 import { Button, ButtonLink, IconButton } from "../../ui/button.tsx";
 import { FilterBar, FilterSelect, SearchInput } from "../../ui/filter.tsx";
+import { Menu } from "../../ui/menu.tsx";
 import { Await, Empty, ProblemNote } from "../../ui/note.tsx";
 import { notify } from "../../ui/notice.tsx";
 import { PageHeader } from "../../ui/page.tsx";
 import { useParam } from "../../ui/tabs.tsx";
 import { type Column, type Move, type Project, type Task, useBoard } from "./board.ts";
 import { Card, type CardActions } from "./card.tsx";
+import { ChangeSeveral } from "./change-several.tsx";
 import { ColumnsDialog } from "./columns-dialog.tsx";
 import { DragArea, Draggable, type Drop, DropZone } from "./drag.tsx";
+import { ImportDialog } from "./import-dialog.tsx";
 import { StartDialog } from "./start-dialog.tsx";
 import { TaskDialog } from "./task-form.tsx";
 
@@ -52,7 +55,10 @@ export default function BoardPage() {
   );
 }
 
-type Open = { dialog: "new"; status: string } | { dialog: "start"; task: Task; move?: Move } | { dialog: "columns" };
+type Open =
+  | { dialog: "new"; status: string }
+  | { dialog: "start"; task: Task; move?: Move }
+  | { dialog: "columns" | "several" | "import" };
 
 interface BoardProps {
   /** Undefined: all of them. */
@@ -117,9 +123,26 @@ function BoardView({ project, projects, choose }: BoardProps) {
               <ButtonLink href={`/projects/${project.id}/policy`} icon={<ScrollText aria-hidden size={14} />}>
                 Vision and policy
               </ButtonLink>
-              <Button icon={<Columns3 aria-hidden size={14} />} onClick={() => setOpen({ dialog: "columns" })}>
-                Columns
-              </Button>
+              <Menu
+                trigger={<Button icon={<MoreHorizontal aria-hidden size={15} />}>More</Button>}
+                items={[
+                  {
+                    label: "Columns",
+                    icon: <Columns3 aria-hidden size={14} />,
+                    act: () => setOpen({ dialog: "columns" }),
+                  },
+                  {
+                    label: "Change several",
+                    icon: <ListChecks aria-hidden size={14} />,
+                    act: () => setOpen({ dialog: "several" }),
+                  },
+                  {
+                    label: "Import tasks",
+                    icon: <ListPlus aria-hidden size={14} />,
+                    act: () => setOpen({ dialog: "import" }),
+                  },
+                ]}
+              />
               <Button
                 kind="primary"
                 icon={<Plus aria-hidden size={14} />}
@@ -184,6 +207,15 @@ function BoardView({ project, projects, choose }: BoardProps) {
       )}
       {project && open?.dialog === "new" && <TaskDialog project={project} status={open.status} onClose={close} />}
       {project && open?.dialog === "columns" && <ColumnsDialog project={project} onClose={close} />}
+      {project && open?.dialog === "import" && <ImportDialog project={project.id} onClose={close} />}
+      {project && open?.dialog === "several" && (
+        <ChangeSeveral
+          project={project.id}
+          tasks={rows}
+          statuses={project.columns.flatMap(({ statuses }) => statuses)}
+          onClose={close}
+        />
+      )}
       {open?.dialog === "start" && (
         <StartDialog
           task={open.task}
@@ -209,7 +241,7 @@ function BoardColumn({ column: { id, name, wip_limit, tasks }, all, actions, add
   return (
     <section
       aria-labelledby={heading}
-      className="min-w-56 flex-1 shrink-0 snap-start rounded-lg bg-sunken p-2 max-sm:w-[calc(100vw-2rem)] max-sm:flex-none"
+      className="min-w-44 flex-1 shrink-0 snap-start rounded-lg bg-sunken p-2 max-sm:w-[calc(100vw-2rem)] max-sm:flex-none"
     >
       <div className="flex items-center gap-2 pb-2 pl-1">
         <h2 id={heading} className="text-sm font-semibold">

@@ -30,7 +30,7 @@ export function StartDialog({ task, onlyMove, onClose }: Props) {
     <Dialog title="Start agents on it?" onClose={onClose}>
       <p className="mb-2 font-medium">{task.title}</p>
       <Await query={plan} rows={2}>
-        {({ stages, completed, pipeline_id, reason }) => (
+        {({ stages, completed, agent_id, pipeline_id, reason }) => (
           <div className="text-dim">
             {stages.length > 0 ? (
               <ol className="mb-2 list-decimal pl-5">
@@ -45,7 +45,11 @@ export function StartDialog({ task, onlyMove, onClose }: Props) {
               </ol>
             ) : (
               <p className="mb-2">
-                {pipeline_id ? (
+                {agent_id ? (
+                  <>
+                    The task's agent, <b className="font-medium text-ink">{agent_id}</b>, does the work alone.
+                  </>
+                ) : pipeline_id ? (
                   <>
                     The pipeline <b className="font-medium text-ink">{pipeline_id}</b> does the work.
                   </>

@@ -12,6 +12,7 @@ import { OtherComments } from "./comments.tsx";
 import { FileSection } from "./file-change.tsx";
 import { FileTree } from "./file-tree.tsx";
 import { MergeDialog } from "./merge-dialog.tsx";
+import { Publish } from "./publish.tsx";
 import { useReview } from "./review.ts";
 import { SendBack } from "./send-back.tsx";
 
@@ -86,6 +87,7 @@ function Review({ run, diff, files }: { run: Run; diff: Diff; files: Diff["items
           <Download aria-hidden size={14} />
           Patch
         </a>
+        {ended && <Publish run={run} />}
         {ended && (
           <Button icon={<Undo2 aria-hidden size={14} />} onClick={() => setDialog("back")}>
             Send back{review.comments.length > 0 && ` (${review.comments.length})`}
@@ -130,5 +132,8 @@ const FILE_KEYS = {
   n: () => step(1),
   p: () => step(-1),
   v: () => here()?.querySelector<HTMLInputElement>("input[type=checkbox]")?.click(),
-  c: () => here()?.querySelector<HTMLElement>("[data-comment]")?.click(),
+  c: () => {
+    const line = document.activeElement?.closest<HTMLElement>("[data-comment]");
+    (line ?? here()?.querySelector<HTMLElement>("[data-changed]"))?.click();
+  },
 };

@@ -1,6 +1,6 @@
 /** One changed file: its hunks, below each other or side by side, with comments at their lines. */
 import { ChevronRight, MessageSquarePlus } from "lucide-react";
-import { type ReactNode, useState } from "react";
+import { type KeyboardEvent, type ReactNode, useRef, useState } from "react";
 import { Badge } from "../../ui/facts.tsx";
 import { plural } from "../../ui/format.ts";
 import { CopyButton } from "../../ui/page.tsx";
@@ -27,6 +27,7 @@ export function FileSection({ file, split, review }: Props) {
       aria-label={file.path}
       data-file={file.path}
       tabIndex={-1}
+      onKeyDown={walkLines}
       className="scroll-mt-14 overflow-clip rounded-lg border border-line bg-panel outline-offset-0"
     >
       <div className="sticky top-0 z-10 flex flex-wrap items-center gap-x-2 border-b border-line bg-panel px-2 py-1 max-md:top-12">
@@ -74,8 +75,25 @@ export function FileSection({ file, split, review }: Props) {
   );
 }
 
+/** Arrows go from line to line of the file, from outside of fields. */
+function walkLines(event: KeyboardEvent<HTMLElement>): void {
+  const by = { ArrowDown: 1, ArrowUp: -1 }[event.key];
+  if (!by || event.target instanceof HTMLTextAreaElement) return;
+  const lines = [...event.currentTarget.querySelectorAll<HTMLElement>("[data-comment]")];
+  const next = lines[lines.indexOf(event.target as HTMLElement) + by];
+  if (!next) return;
+  event.preventDefault();
+  next.focus();
+}
+
 function Hunks({ file, split, review }: Props) {
   const [at, setAt] = useState<{ line: string; before?: Comment } | null>(null);
+  const box = useRef<HTMLDivElement>(null);
+  const close = () => {
+    // Back to the line, where the keyboard was.
+    box.current?.querySelector<HTMLElement>(`[data-comment="${at?.line}"]`)?.focus();
+    setAt(null);
+  };
   if (file.hunks.length === 0)
     return (
       <p className="px-3 py-2 text-sm text-dim">
@@ -100,7 +118,7 @@ function Hunks({ file, split, review }: Props) {
             key={at.before?.id ?? "new"}
             text={at.before?.body ?? ""}
             save={(body) => review.save(file.path, line, body, at.before)}
-            close={() => setAt(null)}
+            close={close}
           />
         )}
       </>
@@ -108,7 +126,7 @@ function Hunks({ file, split, review }: Props) {
   };
   const shared = { noteAt, comment: (line: Line) => setAt({ line: lineKey(line) }) };
   return (
-    <div className="font-mono text-xs leading-5">
+    <div ref={box} className="font-mono text-xs leading-5">
       {file.hunks.map(numbered).map(({ header, lines }, index) => (
         <div key={`${header}${index.toString()}`}>
           <div className="row-block border-y border-line bg-sunken px-3 py-0.5 text-faint first:border-t-0">
@@ -140,8 +158,12 @@ function UnifiedLines({ lines, noteAt, comment }: LinesProps) {
   return lines.map((line, at) => (
     <div key={`${line.before}/${line.after}/${at.toString()}`}>
       <div className={`group grid grid-cols-[2.75rem_2.75rem_minmax(0,1fr)] ${TONE[line.kind]}`}>
-        <Counted of={line.before} />
-        <LineNumber of={line.after} line={line} comment={comment} />
+        {line.kind === "gone" ? (
+          <LineNumber of={line.before} line={line} comment={comment} />
+        ) : (
+          <Counted of={line.before} />
+        )}
+        {line.kind === "gone" ? <span /> : <LineNumber of={line.after} line={line} comment={comment} />}
         <Code line={line} />
       </div>
       {noteAt(line)}
@@ -159,7 +181,12 @@ function SplitLines({ lines, noteAt, comment }: LinesProps) {
               key={side.toString()}
               className={`group col-span-2 grid grid-cols-subgrid ${TONE[line.kind]} ${side === 1 ? "border-l border-line" : ""}`}
             >
-              <LineNumber of={side === 0 ? line.before : line.after} line={line} comment={comment} />
+              {/* A line that stayed is commented on as it is now. */}
+              {side === 0 && line.kind === "same" ? (
+                <Counted of={line.before} />
+              ) : (
+                <LineNumber of={side === 0 ? line.before : line.after} line={line} comment={comment} />
+              )}
               <Code line={line} />
             </div>
           ) : (
@@ -184,8 +211,9 @@ function LineNumber({ of, line, comment }: { of: number | null; line: Line; comm
     <button
       type="button"
       tabIndex={-1}
-      data-comment
-      aria-label={`Comment on line ${of}`}
+      data-comment={lineKey(line)}
+      data-changed={line.kind === "same" ? undefined : ""}
+      aria-label={`Comment on ${line.kind === "gone" ? "removed line" : "line"} ${of}`}
       onClick={() => comment(line)}
       className="relative flex justify-end pr-2 text-faint tabular-nums select-none hover:text-accent"
     >

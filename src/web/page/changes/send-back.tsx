@@ -35,7 +35,7 @@ export function SendBack({ run, review, onClose }: { run: Schemas["Run"]; review
           >
             <p className="mb-3 text-dim">
               {comments.length > 0
-                ? `${plural(comments.length, "comment")} go with it. The branch stays as it is: the agents continue on it.`
+                ? `${plural(comments.length, "comment")} ${comments.length === 1 ? "goes" : "go"} with it. The branch stays as it is: the agents continue on it.`
                 : "The branch stays as it is: the agents continue on it."}
             </p>
             <Field

@@ -1,5 +1,5 @@
 /** One chat with an agent. */
-import { Download, MessageSquareX, MoreHorizontal, Pencil, Trash2 } from "lucide-react";
+import { Download, FoldVertical, MessageSquareX, MoreHorizontal, Pencil, Trash2 } from "lucide-react";
 import { useState } from "react";
 import { Link, useLocation, useParams } from "wouter";
 import { api, client, must, siteUrl } from "../../api/client.ts";
@@ -9,6 +9,7 @@ import { Confirm, Dialog } from "../../ui/dialog.tsx";
 import { Field, Input } from "../../ui/field.tsx";
 import { Form } from "../../ui/form.tsx";
 import { count, usd } from "../../ui/format.ts";
+import { JobProgress } from "../../ui/job-progress.tsx";
 import { Menu } from "../../ui/menu.tsx";
 import { Await, Empty, ProblemNote } from "../../ui/note.tsx";
 import { notify } from "../../ui/notice.tsx";
@@ -134,6 +135,7 @@ function Meter({ chat: { context, cost_usd, tokens } }: { chat: Chat }) {
 
 function ChatHeader({ chat, agent }: { chat: Chat; agent: string }) {
   const [dialog, setDialog] = useState<"rename" | "end" | "delete" | null>(null);
+  const [summary, setSummary] = useState("");
   const [, navigate] = useLocation();
   const action = useAction();
   const models = api.useQuery("get", "/v1/models", { params: { query: { limit: 200 } } });
@@ -149,6 +151,10 @@ function ChatHeader({ chat, agent }: { chat: Chat; agent: string }) {
     link.download = "";
     link.click();
   };
+  const compact = () =>
+    void action.run(async () => {
+      setSummary((await must(client.POST("/v1/chat/sessions/{id}/compact", path))).id);
+    });
   const names = (models.data?.items ?? []).map(({ id }) => id);
   const ended = chat.status === "ended" || chat.status === "failed";
   return (
@@ -201,6 +207,12 @@ function ChatHeader({ chat, agent }: { chat: Chat; agent: string }) {
                   ? []
                   : [
                       {
+                        label: "Summarize what was said",
+                        icon: <FoldVertical aria-hidden size={14} />,
+                        disabled: chat.status === "busy",
+                        act: compact,
+                      },
+                      {
                         label: "End the chat",
                         icon: <MessageSquareX aria-hidden size={14} />,
                         act: () => setDialog("end"),
@@ -218,6 +230,21 @@ function ChatHeader({ chat, agent }: { chat: Chat; agent: string }) {
         }
       />
       <ProblemNote error={action.error} />
+      {summary && (
+        <JobProgress
+          key={summary}
+          id={summary}
+          about="Summarizing what was said, which the model reads instead."
+          onEnd={refreshChat}
+          ended={({ error }) =>
+            error && (
+              <p role="alert" className="mb-3 rounded-md bg-bad-soft px-3 py-2">
+                There is no summary: {error.message}
+              </p>
+            )
+          }
+        />
+      )}
       {dialog === "rename" && (
         <Dialog title="Rename the chat" onClose={close}>
           <Form

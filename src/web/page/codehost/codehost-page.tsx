@@ -14,7 +14,7 @@ import { Status } from "../../ui/status.tsx";
 import { type Column, Table, TwoLines } from "../../ui/table.tsx";
 import { Tabs, useParam } from "../../ui/tabs.tsx";
 import { Ago } from "../../ui/time.tsx";
-import { AddProject } from "../projects/add-project.tsx";
+import { AddProject } from "../projects/project-form.tsx";
 import { ConnectDialog } from "./connect-dialog.tsx";
 import { Deliveries } from "./deliveries.tsx";
 import { RulesView } from "./rules.tsx";

@@ -5,6 +5,7 @@ import { api, type Schemas } from "../../api/client.ts";
 import { Await, Empty, Loading, ProblemNote } from "../../ui/note.tsx";
 import { PageHeader } from "../../ui/page.tsx";
 import { Tabs, useParam } from "../../ui/tabs.tsx";
+import { Ask } from "./ask.tsx";
 import { Changes } from "./changes.tsx";
 import { Clusters, Flows } from "./clusters.tsx";
 import { IndexState } from "./index-state.tsx";
@@ -48,6 +49,7 @@ export default function GraphPage() {
                     { id: "changes", title: "Changes" },
                     { id: "clusters", title: "Clusters", count: state.communities },
                     { id: "flows", title: "Flows", count: state.processes },
+                    { id: "ask", title: "Ask" },
                   ]}
                 />
                 {tab === "map" && (
@@ -58,6 +60,7 @@ export default function GraphPage() {
                 {tab === "changes" && <Changes project={id} />}
                 {tab === "clusters" && <Clusters project={id} />}
                 {tab === "flows" && <Flows project={id} />}
+                {tab === "ask" && <Ask project={id} />}
                 {tab === "symbols" && <Search project={id} />}
                 {tab === "symbols" && symbol && <SymbolView key={symbol} project={id} symbol={symbol} />}
               </>

@@ -1,23 +1,24 @@
-/** Shown until there is a first run: what to do, in order, with what is done already ticked. */
+/** Shown until there is a project: what to do, in order, with what is done already ticked. */
 import { ArrowRight, CircleCheck, CircleDashed } from "lucide-react";
 import { type ReactNode, useState } from "react";
 import { Link, useLocation } from "wouter";
-import { api, client, must } from "../../api/client.ts";
+import { client, must } from "../../api/client.ts";
 import { useAdmin } from "../../shell/session.tsx";
 import { Button, ButtonLink } from "../../ui/button.tsx";
 import { ProblemNote } from "../../ui/note.tsx";
 import { CliLine, Section } from "../../ui/page.tsx";
+import { useModelInUse } from "../setup/model-in-use.ts";
 
 /** The run that shows what a run is. */
 export const EXAMPLE = { pipeline_id: "hello", task_description: "Greet me, and say in one sentence what Skep is." };
 
-export function FirstSteps() {
+/** @param seen the example was started already. */
+export function FirstSteps({ seen }: { seen: boolean }) {
   const admin = useAdmin();
   const [, navigate] = useLocation();
   const [error, setError] = useState<unknown>();
   const [busy, setBusy] = useState(false);
-  const models = api.useQuery("get", "/v1/models", { params: { query: { limit: 200 } } });
-  const real = models.data?.items.some(({ id }) => !id.startsWith("demo/")) ?? false;
+  const real = useModelInUse();
   const start = async () => {
     setBusy(true);
     setError(undefined);
@@ -54,14 +55,14 @@ export function FirstSteps() {
           </Step>
         )}
         <Step
-          done={false}
+          done={seen}
           title="See a run"
           about="A small example: one agent, a few seconds. You see every word, tool call and cent."
         >
-          <Button kind={real || !admin ? "primary" : "plain"} busy={busy} onClick={start}>
-            Start the example
+          <Button kind={seen ? "quiet" : real || !admin ? "primary" : "plain"} busy={busy} onClick={start}>
+            {seen ? "Start it again" : "Start the example"}
           </Button>
-          <CliLine line='skep run hello "Greet me" --follow' />
+          {!seen && <CliLine line='skep run hello "Greet me" --follow' />}
         </Step>
         <Step
           done={false}
@@ -72,7 +73,9 @@ export function FirstSteps() {
             <ButtonLink kind="quiet" href="/onboarding?new=1">
               Start with onboarding
             </ButtonLink>
-            <ButtonLink href="/projects">Add a project</ButtonLink>
+            <ButtonLink href="/projects?new=1" kind={seen ? "primary" : "plain"}>
+              Add a project
+            </ButtonLink>
           </div>
         </Step>
       </ol>

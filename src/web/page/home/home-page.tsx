@@ -1,16 +1,17 @@
 /** The inbox: what waits for me, what runs, what broke, what it cost today. */
 import { Play } from "lucide-react";
-import type { ReactNode } from "react";
+import { type ReactNode, useState } from "react";
 import { Link } from "wouter";
 import { api, type Schemas } from "../../api/client.ts";
-import { ButtonLink } from "../../ui/button.tsx";
+import { Button, ButtonLink } from "../../ui/button.tsx";
 import { count, usd } from "../../ui/format.ts";
 import { Await, Empty } from "../../ui/note.tsx";
 import { PageHeader, Panel, Section } from "../../ui/page.tsx";
 import { Table } from "../../ui/table.tsx";
 import { ApprovalCard } from "../runs/approval-card.tsx";
 import { RUN_COLUMNS } from "../runs/run-columns.tsx";
-import { FirstSteps } from "./first-steps.tsx";
+import { AnswerSeveral } from "./answer-several.tsx";
+import { EXAMPLE, FirstSteps } from "./first-steps.tsx";
 
 const DAY_MS = 86_400_000;
 
@@ -25,7 +26,12 @@ export default function HomePage() {
     params: { query: { status: "failed", since: yesterday(), limit: 10 } },
   });
   const recent = api.useQuery("get", "/v1/runs", { params: { query: { limit: 5 } } });
+  const [several, setSeveral] = useState(false);
+  const projects = api.useQuery("get", "/v1/projects", { params: { query: { limit: 1 } } });
   const nothing = recent.data?.items.length === 0;
+  // Until there is a run; after the example also until there is a project.
+  const examples = recent.data?.items.every(({ pipeline_id }) => pipeline_id === EXAMPLE.pipeline_id) ?? false;
+  const begins = nothing || (examples && projects.data?.items.length === 0);
   return (
     <>
       <PageHeader
@@ -37,16 +43,20 @@ export default function HomePage() {
         }
       />
       <Today />
-      {nothing && <FirstSteps />}
+      {begins && <FirstSteps seen={!nothing} />}
       <Await query={waiting} rows={1}>
         {({ items }) =>
           items.length > 0 && (
-            <Section title={`Waits for you (${items.length})`}>
+            <Section
+              title={`Waits for you (${items.length})`}
+              actions={items.length > 1 && <Button onClick={() => setSeveral(true)}>Answer several</Button>}
+            >
               <div className="flex flex-col gap-3">
                 {items.map((approval) => (
                   <ApprovalCard key={approval.id} approval={approval} />
                 ))}
               </div>
+              {several && <AnswerSeveral approvals={items} onClose={() => setSeveral(false)} />}
             </Section>
           )
         }

@@ -1,46 +1,128 @@
-/** Suggests the keys of pipeline files at the start of a line. */
+/** Suggests keys and values in a pipeline's text, from the JSON Schema that the server checks it by. */
 import type { CompletionContext, CompletionResult } from "@codemirror/autocomplete";
 
-const TOP: Record<string, string> = {
-  id: "Name of the pipeline and of its file.",
-  name: "Shown to people.",
-  description: "Shown to people.",
-  version: "Counted by the person who edits the file.",
-  defaults: "Model, time limit, attempts and budget of steps that do not say themselves.",
-  inputs: "What a run may be given beside its task.",
-  steps: "What is done.",
-};
-const STEP: Record<string, string> = {
-  id: "Name of the step, unique in the pipeline.",
-  name: "Shown to people.",
-  agent: "Who does it.",
-  input: "What to do, with {{ variables }}.",
-  needs: "Steps that must have ended first. Without it: the step above.",
-  when: "The step is skipped when this condition is not true.",
-  outputs: "Outputs that the agent must give.",
-  output_schema: "JSON Schema of the outputs.",
-  for_each: "A list: the agent does it once for every item.",
-  max_parallel: "Items at work at once.",
-  run: "Command line for the sandbox's shell, without a model.",
-  working_directory: "Folder that the command runs in.",
-  env: "Environment variables of the command, with {{ variables }}.",
-  approval: "A person decides: message, timeout_seconds, on_timeout.",
-  on_failure: "fail, retry, continue, or { goto: step }.",
-  route: "Where to go, by an output of this step.",
-  model: "provider/model",
-  timeout_seconds: "Seconds one attempt may take.",
-  max_attempts: "Attempts under on_failure: retry.",
-  skills: "Skills always put into the prompt.",
-};
-
-export function completePipeline(context: CompletionContext): CompletionResult | null {
-  const line = context.state.doc.lineAt(context.pos);
-  const before = context.matchBefore(/^[\s-]*\w*/);
-  if (!before || (before.text.trim() === "" && !context.explicit)) return null;
-  const word = /\w*$/.exec(before.text)?.[0] ?? "";
-  const keys = /^\S/.test(line.text) && !line.text.startsWith("-") ? TOP : STEP;
-  return {
-    from: context.pos - word.length,
-    options: Object.entries(keys).map(([label, info]) => ({ label: `${label}:`, info, type: "property" })),
-  };
+/** Of JSON Schema what the server's document uses. */
+export interface Schema {
+  description?: string;
+  type?: string;
+  const?: unknown;
+  properties?: Record<string, Schema>;
+  patternProperties?: Record<string, Schema>;
+  items?: Schema;
+  anyOf?: Schema[];
 }
+
+export interface Suggestion {
+  label: string;
+  info?: string | undefined;
+}
+
+interface Line {
+  indent: number;
+  /** Undefined for an item of a list that is no mapping. */
+  key: string | undefined;
+  item: boolean;
+}
+
+/** A line's place: `- id: do` is an item whose keys stand two columns to the right of its dash. */
+function lineOf(text: string): Line | undefined {
+  const match = /^(\s*)((?:-\s+)*)(?:([\w-]+):)?/.exec(text);
+  if (!match || text.trim() === "" || text.trim().startsWith("#")) return undefined;
+  const [, blanks = "", dashes = "", key] = match;
+  return { indent: blanks.length + dashes.length, key, item: dashes !== "" };
+}
+
+/** Keys around a place, outermost first; "[]" steps into a list. */
+export function pathAt(lines: readonly string[], at: number, indent: number, item: boolean): string[] {
+  const path: string[] = item ? ["[]"] : [];
+  let limit = item ? indent - 1 : indent;
+  let inItem = item;
+  for (let row = at - 1; row >= 0; row -= 1) {
+    const line = lineOf(lines[row] ?? "");
+    if (!line) continue;
+    if (line.indent === limit && !inItem && line.item) {
+      path.unshift("[]");
+      limit = line.indent - 1;
+      inItem = true;
+    } else if (line.key !== undefined && (line.indent < limit || (inItem && line.indent <= limit))) {
+      path.unshift(line.key);
+      limit = line.indent;
+      inItem = false;
+      if (line.item) {
+        path.unshift("[]");
+        limit = line.indent - 1;
+        inItem = true;
+      }
+    }
+  }
+  return path;
+}
+
+const variants = (schema: Schema): Schema[] => (schema.anyOf ? schema.anyOf.flatMap(variants) : [schema]);
+
+/** What may stand at a path. */
+export function schemasAt(root: Schema, path: readonly string[]): Schema[] {
+  return path.reduce<Schema[]>(
+    (now, name) =>
+      now.flatMap((schema) => {
+        const next =
+          name === "[]"
+            ? schema.items
+            : (schema.properties?.[name] ?? Object.values(schema.patternProperties ?? {})[0]);
+        return next ? variants(next) : [];
+      }),
+    variants(root),
+  );
+}
+
+export function keysOf(schemas: readonly Schema[]): Suggestion[] {
+  const all = schemas.flatMap(({ properties = {} }) => Object.entries(properties));
+  return [...new Map(all)].map(([label, { description }]) => ({ label, info: description }));
+}
+
+export function valuesOf(schemas: readonly Schema[]): Suggestion[] {
+  return schemas.flatMap((schema) => {
+    if (schema.const !== undefined) return [{ label: String(schema.const), info: schema.description }];
+    return schema.type === "boolean" ? [{ label: "true" }, { label: "false" }] : [];
+  });
+}
+
+interface Known {
+  /** Undefined until the server has answered. */
+  schema: Schema | undefined;
+  agents: readonly Suggestion[];
+  models: readonly Suggestion[];
+}
+
+/** @param known is read when something is suggested: its parts arrive after the editor was made. */
+export const completePipeline =
+  (known: () => Known) =>
+  (context: CompletionContext): CompletionResult | null => {
+    const { schema, agents, models } = known();
+    if (!schema) return null;
+    const { doc } = context.state;
+    const line = doc.lineAt(context.pos);
+    const before = line.text.slice(0, context.pos - line.from);
+    const lines = doc.toString().split("\n");
+    const at = line.number - 1;
+    const value = /^(\s*(?:-\s+)*)([\w-]+):\s+(\S*)$/.exec(before);
+    if (value) {
+      const [, lead = "", key = "", typed = ""] = value;
+      const own = key === "agent" ? agents : key === "model" ? models : [];
+      const path = [...pathAt(lines, at, lead.length, lead.includes("-")), key];
+      const options = [...own, ...valuesOf(schemasAt(schema, path))];
+      return options.length > 0 ? { from: context.pos - typed.length, options: options.map(shown("constant")) } : null;
+    }
+    const start = /^(\s*(?:-\s+)*)([\w-]*)$/.exec(before);
+    if (!start) return null;
+    const [, lead = "", typed = ""] = start;
+    if (typed === "" && !context.explicit) return null;
+    const keys = keysOf(schemasAt(schema, pathAt(lines, at, lead.length, lead.includes("-"))));
+    if (keys.length === 0) return null;
+    const options = keys.map(({ label, info }) => ({ ...shown("property")({ label, info }), apply: `${label}: ` }));
+    return { from: context.pos - typed.length, options };
+  };
+
+const shown =
+  (type: string) =>
+  ({ label, info }: Suggestion) => ({ label, type, ...(info ? { info } : {}) });

@@ -1,6 +1,6 @@
 /** One pipeline: its text with problems at their lines beside its picture; saved with what changed shown first. */
 import { FlaskConical, Play, Save, Trash2 } from "lucide-react";
-import { lazy, Suspense, useDeferredValue, useMemo, useState } from "react";
+import { lazy, Suspense, useDeferredValue, useMemo, useRef, useState } from "react";
 import { Link, useLocation, useParams } from "wouter";
 import { parse } from "yaml";
 import { api, client, must, type Schemas } from "../../api/client.ts";
@@ -15,7 +15,7 @@ import { LineDiff } from "../../ui/line-diff.tsx";
 import { Await, Loading, ProblemNote } from "../../ui/note.tsx";
 import { notify } from "../../ui/notice.tsx";
 import { PageHeader } from "../../ui/page.tsx";
-import { completePipeline } from "./complete.ts";
+import { completePipeline, type Schema } from "./complete.ts";
 import { plansOf } from "./picture.ts";
 
 const Editor = lazy(() => import("../../ui/editor.tsx"));
@@ -51,6 +51,7 @@ function PipelineEditor({ tagged }: { tagged: Tagged<Schemas["Pipeline"]> | unde
   const [text, setText] = useState(stored?.source ?? TEMPLATE);
   const [dialog, setDialog] = useState<"save" | "delete" | null>(null);
   const action = useAction();
+  const [theirs, setTheirs] = useState<string>();
   const settled = useDeferredValue(text);
   const check = api.useQuery(
     "post",
@@ -58,6 +59,7 @@ function PipelineEditor({ tagged }: { tagged: Tagged<Schemas["Pipeline"]> | unde
     { body: { source: settled } },
     { staleTime: 60_000, placeholderData: (old) => old },
   );
+  const complete = useCompletion();
   const problems = check.data?.problems ?? [];
   const changed = text !== (stored?.source ?? "");
   const save = (overwrite = false) =>
@@ -69,13 +71,12 @@ function PipelineEditor({ tagged }: { tagged: Tagged<Schemas["Pipeline"]> | unde
         return;
       }
       const params = { path: { id: stored.id } };
-      await must(
-        client.PUT("/v1/pipelines/{id}", {
-          params,
-          body: { source: text },
-          ...ifMatch(overwrite ? undefined : tagged.etag),
-        }),
-      );
+      const change = { params, body: { source: text }, ...ifMatch(overwrite ? undefined : tagged.etag) };
+      await must(client.PUT("/v1/pipelines/{id}", change)).catch(async (thrown) => {
+        // Shown beside the conflict.
+        if (isConflict(thrown)) setTheirs((await must(client.GET("/v1/pipelines/{id}", { params }))).source);
+        throw thrown;
+      });
       notify("Saved. Runs that began keep the text they began with.");
       await refresh("/v1/pipelines");
     });
@@ -125,11 +126,12 @@ function PipelineEditor({ tagged }: { tagged: Tagged<Schemas["Pipeline"]> | unde
       {isConflict(action.error) ? (
         <Conflict
           mine={text}
-          theirs={stored?.source}
+          theirs={theirs}
           overwrite={() => save(true)}
           take={() => {
+            setText(theirs ?? text);
             action.clear();
-            void refresh("/v1/pipelines").then(() => location.reload());
+            void refresh("/v1/pipelines");
           }}
         />
       ) : (
@@ -144,7 +146,7 @@ function PipelineEditor({ tagged }: { tagged: Tagged<Schemas["Pipeline"]> | unde
               value={text}
               onChange={setText}
               problems={problems}
-              complete={completePipeline}
+              complete={complete}
               readOnly={!admin}
             />
           </Suspense>
@@ -184,6 +186,22 @@ function PipelineEditor({ tagged }: { tagged: Tagged<Schemas["Pipeline"]> | unde
       )}
     </>
   );
+}
+
+/** Suggestions from the server's schema, its agents and models. The same function for as long as the page is open. */
+function useCompletion() {
+  const many = { params: { query: { limit: 200 } } };
+  const schema = api.useQuery("get", "/v1/pipelines/schema.json", undefined, { staleTime: Number.POSITIVE_INFINITY });
+  const agents = api.useQuery("get", "/v1/agents", many);
+  const models = api.useQuery("get", "/v1/models", many);
+  const known = {
+    schema: schema.data as Schema | undefined,
+    agents: (agents.data?.items ?? []).map(({ id, role }) => ({ label: id, info: role || undefined })),
+    models: (models.data?.items ?? []).map(({ id }) => ({ label: id })),
+  };
+  const now = useRef(known);
+  now.current = known;
+  return useMemo(() => completePipeline(() => now.current), []);
 }
 
 function Problems({ problems }: { problems: Schemas["ValidatePipelineAnswer"]["problems"] }) {

@@ -2,12 +2,13 @@
 import { ArrowDown, ArrowUp, Plus, X } from "lucide-react";
 import { useState } from "react";
 import { Link, useParams } from "wouter";
+import { stringify } from "yaml";
 import { api, client, must, type Schemas } from "../../api/client.ts";
 import { refresh } from "../../api/queries.ts";
 import { ifMatch, type Tagged, useTagged } from "../../api/tagged.ts";
 import { useAction } from "../../ui/action.ts";
 import { Button, IconButton } from "../../ui/button.tsx";
-import { isConflict } from "../../ui/conflict.tsx";
+import { Conflict, isConflict } from "../../ui/conflict.tsx";
 import { Check, Field, Input, Select, TextArea } from "../../ui/field.tsx";
 import { Form } from "../../ui/form.tsx";
 import { Await, ProblemNote } from "../../ui/note.tsx";
@@ -33,6 +34,7 @@ export default function PolicyPage() {
         <>
           <PageHeader
             title="Vision and policy"
+            cli={`skep projects vision ${project.name}`}
             above={
               <>
                 <Link href={`/board?project=${id}`} className="hover:underline">
@@ -86,20 +88,26 @@ function PolicyEditor({ project, tagged: { value, etag } }: { project: Project; 
   const [kind, setKind] = useParam("work", "feature");
   const work = (WORK_TYPES as readonly string[]).includes(kind) ? (kind as WorkType) : "feature";
   const [rules, setRules] = useState<Policy["rules"]>(value.rules);
+  const [theirs, setTheirs] = useState<Policy>();
   const [waits, setWaits] = useState(value.wait_for_merge);
   const action = useAction();
   const stages = rules[work] ?? [];
   const set = (next: Stage[]) => setRules({ ...rules, [work]: next });
   const changed = JSON.stringify([rules, waits]) !== JSON.stringify([value.rules, value.wait_for_merge]);
-  const save = () =>
+  const path = { params: { path: { id: project.id } } };
+  const save = (overwrite = false) =>
     action.run(async () => {
       const kept = Object.fromEntries(Object.entries(rules).filter(([, list]) => list && list.length > 0));
       const call = client.PUT("/v1/projects/{id}/workflow-policy", {
-        params: { path: { id: project.id } },
+        ...path,
         body: { rules: kept, wait_for_merge: waits },
-        ...ifMatch(etag),
+        ...ifMatch(overwrite ? undefined : etag),
       });
-      await must(call);
+      await must(call).catch(async (thrown) => {
+        // Shown beside the conflict.
+        if (isConflict(thrown)) setTheirs(await must(client.GET("/v1/projects/{id}/workflow-policy", path)));
+        throw thrown;
+      });
       await refresh("/v1/projects/{id}/workflow-policy", "/v1/projects/{id}/tasks");
       notify("Saved.");
     });
@@ -152,12 +160,18 @@ function PolicyEditor({ project, tagged: { value, etag } }: { project: Project; 
           onChange={(event) => setWaits(event.target.checked)}
         />
       </div>
-      <ProblemNote error={action.error} />
-      {isConflict(action.error) && (
-        <Button onClick={() => refresh("/v1/projects/{id}/workflow-policy")}>Take the newer version</Button>
+      {isConflict(action.error) && theirs ? (
+        <Conflict
+          mine={stringify({ rules, wait_for_merge: waits })}
+          theirs={stringify({ rules: theirs.rules, wait_for_merge: theirs.wait_for_merge })}
+          overwrite={() => save(true)}
+          take={() => void refresh("/v1/projects/{id}/workflow-policy")}
+        />
+      ) : (
+        <ProblemNote error={action.error} />
       )}
       <div className="mt-2 flex justify-end">
-        <Button kind="primary" disabled={!changed} busy={action.busy} onClick={save}>
+        <Button kind="primary" disabled={!changed} busy={action.busy} onClick={() => save()}>
           Save the policy
         </Button>
       </div>

@@ -2,20 +2,20 @@
 import { Network, Play, RotateCw, Settings, SquareKanban, Trash2 } from "lucide-react";
 import { useState } from "react";
 import { Link, useLocation, useParams } from "wouter";
-import { api, client, fieldError, must, type Schemas } from "../../api/client.ts";
+import { api, client, must, type Schemas } from "../../api/client.ts";
 import { refresh, usePages } from "../../api/queries.ts";
 import { useAdmin } from "../../shell/session.tsx";
 import { useAction } from "../../ui/action.ts";
 import { Button, ButtonLink } from "../../ui/button.tsx";
-import { Confirm, Dialog } from "../../ui/dialog.tsx";
+import { Confirm } from "../../ui/dialog.tsx";
 import { FactRow } from "../../ui/facts.tsx";
-import { Field, Input, Select, TextArea } from "../../ui/field.tsx";
-import { Form } from "../../ui/form.tsx";
+import { JobProgress } from "../../ui/job-progress.tsx";
 import { Await, Empty, ProblemNote } from "../../ui/note.tsx";
 import { PageHeader, Section } from "../../ui/page.tsx";
 import { Table } from "../../ui/table.tsx";
 import { Ago } from "../../ui/time.tsx";
 import { RUN_COLUMNS } from "../runs/run-columns.tsx";
+import { EditProject } from "./project-form.tsx";
 import { Workspace } from "./projects-page.tsx";
 
 type Project = Schemas["Project"];
@@ -43,6 +43,7 @@ function ProjectView({ project }: { project: Project }) {
           </Link>
         }
         about={project.description}
+        cli={`skep projects ${project.name}`}
         actions={
           <>
             <ButtonLink href={`/board?project=${project.id}`} icon={<SquareKanban aria-hidden size={14} />}>
@@ -77,6 +78,7 @@ function ProjectView({ project }: { project: Project }) {
         ]}
       />
       {project.workspace.state === "failed" && <CloneAgain project={project} />}
+      {project.workspace.state === "ready" && project.repository && <Fetch project={project} />}
       <GraphSummary project={project} />
       <ProjectRuns project={project} />
       {dialog === "edit" && <EditProject project={project} onClose={close} />}
@@ -117,6 +119,44 @@ function CloneAgain({ project }: { project: Project }) {
       <Button busy={action.busy} icon={<RotateCw aria-hidden size={14} />} onClick={again}>
         Clone again
       </Button>
+    </div>
+  );
+}
+
+/** Brings the clone up to date with its repository. */
+function Fetch({ project }: { project: Project }) {
+  const [job, setJob] = useState("");
+  const action = useAction();
+  const start = () =>
+    action.run(async () => {
+      setJob((await must(client.POST("/v1/projects/{id}/fetch", { params: { path: { id: project.id } } }))).id);
+    });
+  const again = (
+    <Button busy={action.busy} icon={<RotateCw aria-hidden size={14} />} onClick={start}>
+      Fetch what is new
+    </Button>
+  );
+  return (
+    <div className="mb-6">
+      <ProblemNote error={action.error} />
+      {job ? (
+        <JobProgress
+          key={job}
+          id={job}
+          about="Fetching."
+          onEnd={() => refresh("/v1/projects")}
+          ended={({ state, error }) => (
+            <p className="flex flex-wrap items-center gap-3">
+              {again}
+              <span role="status" className={error ? "text-bad" : "text-dim"}>
+                {error?.message ?? (state === "succeeded" ? "It is up to date." : "It was stopped.")}
+              </span>
+            </p>
+          )}
+        />
+      ) : (
+        again
+      )}
     </div>
   );
 }
@@ -169,7 +209,9 @@ function ProjectRuns({ project }: { project: Project }) {
       <Await query={query}>
         {() =>
           query.rows.length === 0 ? (
-            <Empty cli={`skep run feature "…" --project ${project.name}`}>No run has worked here yet.</Empty>
+            <Empty cli={`skep run feature "…" --project ${project.name}`}>
+              No run has worked here yet. Start one, or put a task on the board.
+            </Empty>
           ) : (
             <Table
               label="Runs"
@@ -183,74 +225,5 @@ function ProjectRuns({ project }: { project: Project }) {
         }
       </Await>
     </Section>
-  );
-}
-
-function EditProject({ project, onClose }: { project: Project; onClose(): void }) {
-  const action = useAction();
-  const pipelines = api.useQuery("get", "/v1/pipelines", { params: { query: { limit: 200 } } });
-  return (
-    <Dialog title={`Edit ${project.name}`} onClose={onClose}>
-      <Form
-        action={action}
-        word="Save"
-        onCancel={onClose}
-        submit={async ({ text }) => {
-          const body = {
-            name: text("name"),
-            description: text("description"),
-            repository: text("repository") || null,
-            default_branch: text("default_branch") || null,
-            default_pipeline_id: text("default_pipeline_id") || null,
-            check: text("check").trim() || null,
-            status: text("status") as Project["status"],
-          };
-          await must(client.PUT("/v1/projects/{id}", { params: { path: { id: project.id } }, body }));
-          await refresh("/v1/projects");
-          onClose();
-        }}
-      >
-        <Field label="Name" error={fieldError(action.error, "name")}>
-          <Input name="name" required defaultValue={project.name} />
-        </Field>
-        <Field label="Description" error={fieldError(action.error, "description")}>
-          <TextArea name="description" rows={2} defaultValue={project.description} />
-        </Field>
-        <Field label="Repository" hint="A new address is cloned again." error={fieldError(action.error, "repository")}>
-          <Input name="repository" defaultValue={project.repository ?? ""} spellCheck={false} />
-        </Field>
-        <Field label="Branch" error={fieldError(action.error, "default_branch")}>
-          <Input name="default_branch" defaultValue={project.default_branch ?? ""} spellCheck={false} />
-        </Field>
-        <Field label="Pipeline used first" error={fieldError(action.error, "default_pipeline_id")}>
-          <Select
-            key={pipelines.data ? "ready" : "asking"}
-            name="default_pipeline_id"
-            defaultValue={project.default_pipeline_id ?? ""}
-          >
-            <option value="">None</option>
-            {(pipelines.data?.items ?? []).map(({ id, name }) => (
-              <option key={id} value={id}>
-                {name || id}
-              </option>
-            ))}
-          </Select>
-        </Field>
-        <Field
-          label="Check"
-          hint="Command whose exit code says whether the code works, e.g. npm test."
-          error={fieldError(action.error, "check")}
-        >
-          <Input name="check" defaultValue={project.check ?? ""} spellCheck={false} />
-        </Field>
-        <Field label="State">
-          <Select name="status" defaultValue={project.status}>
-            <option value="active">active</option>
-            <option value="paused">paused</option>
-            <option value="archived">archived</option>
-          </Select>
-        </Field>
-      </Form>
-    </Dialog>
   );
 }

@@ -1,6 +1,5 @@
 /** Projects: a repository each, cloned in the background, with what was done in it. */
 import { FolderGit2, Plus } from "lucide-react";
-import { useState } from "react";
 import type { Schemas } from "../../api/client.ts";
 import { usePages } from "../../api/queries.ts";
 import { Button, ButtonLink } from "../../ui/button.tsx";
@@ -8,8 +7,9 @@ import { Badge } from "../../ui/facts.tsx";
 import { Await, Empty } from "../../ui/note.tsx";
 import { PageHeader } from "../../ui/page.tsx";
 import { type Column, Table, TwoLines } from "../../ui/table.tsx";
+import { useParam } from "../../ui/tabs.tsx";
 import { Ago } from "../../ui/time.tsx";
-import { AddProject } from "./add-project.tsx";
+import { AddProject } from "./project-form.tsx";
 
 type Project = Schemas["Project"];
 
@@ -33,10 +33,10 @@ const COLUMNS: Column<Project>[] = [
 ];
 
 export default function ProjectsPage() {
-  const [adding, setAdding] = useState(false);
+  const [adding, setAdding] = useParam("new");
   const query = usePages("/v1/projects", { query: { limit: 50 } });
   const add = (
-    <Button kind="primary" icon={<Plus aria-hidden size={15} />} onClick={() => setAdding(true)}>
+    <Button kind="primary" icon={<Plus aria-hidden size={15} />} onClick={() => setAdding("1")}>
       Add a project
     </Button>
   );
@@ -71,7 +71,7 @@ export default function ProjectsPage() {
           )
         }
       </Await>
-      {adding && <AddProject onClose={() => setAdding(false)} />}
+      {adding && <AddProject onClose={() => setAdding("")} />}
     </>
   );
 }

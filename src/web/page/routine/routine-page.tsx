@@ -4,6 +4,7 @@ import { useState } from "react";
 import { Link, useLocation, useParams } from "wouter";
 import { api, client, must, type Schemas } from "../../api/client.ts";
 import { type RowOf, refresh, usePages } from "../../api/queries.ts";
+import { useAdmin } from "../../shell/session.tsx";
 import { useAction } from "../../ui/action.ts";
 import { Button } from "../../ui/button.tsx";
 import { Confirm } from "../../ui/dialog.tsx";
@@ -38,16 +39,7 @@ function RoutineView({ routine }: { routine: Routine }) {
   return (
     <>
       <Header routine={routine} onStarted={setTick} />
-      {routine.blocked && routine.enabled && (
-        <Warning>
-          It does not run now: {routine.blocked.message}{" "}
-          {/^(pulses|agent)_/.test(routine.blocked.code) && (
-            <Link href={`/agents/${routine.agent_id}?tab=config`} className="underline">
-              The agent's configuration
-            </Link>
-          )}
-        </Warning>
-      )}
+      {routine.blocked && routine.enabled && <Blocked agent={routine.agent_id} {...routine.blocked} />}
       <FactRow
         facts={[
           ["When", scheduleText(routine.schedule)],
@@ -66,6 +58,43 @@ function RoutineView({ routine }: { routine: Routine }) {
       {tick && <OneTick routine={routine} id={tick} onClose={() => setTick("")} />}
       <Ticks routine={routine} />
     </>
+  );
+}
+
+/** Why it does not run by itself, with what helps. */
+function Blocked({ agent, code, message }: { agent: string } & NonNullable<Routine["blocked"]>) {
+  const admin = useAdmin();
+  const action = useAction();
+  if (code !== "pulses_disabled")
+    return (
+      <Warning>
+        It does not run now: {message}{" "}
+        {code.startsWith("agent_") && (
+          <Link href={`/agents/${agent}?tab=config`} className="underline">
+            The agent's configuration
+          </Link>
+        )}
+      </Warning>
+    );
+  const switchOn = () =>
+    action.run(async () => {
+      const params = { path: { id: agent } };
+      await must(client.PUT("/v1/agents/{id}/config", { params, body: { pulse_enabled: true } }));
+      await refresh("/v1/pulse-routines", "/v1/agents");
+    });
+  return (
+    <Warning>
+      <p>
+        It does not run by itself yet: the agent {agent} does not work at set times.{" "}
+        {!admin && "An administrator can switch its routines on. "}“Run now” works all the same.
+      </p>
+      {admin && (
+        <Button className="mt-2" busy={action.busy} onClick={switchOn}>
+          Switch on the routines of {agent}
+        </Button>
+      )}
+      <ProblemNote error={action.error} />
+    </Warning>
   );
 }
 

@@ -5,8 +5,9 @@ import { api, client, fieldError, must, type Schemas } from "../../api/client.ts
 import { refresh } from "../../api/queries.ts";
 import { useAction } from "../../ui/action.ts";
 import { Dialog } from "../../ui/dialog.tsx";
-import { Check, Field, Input, Select, TextArea } from "../../ui/field.tsx";
+import { Check, Field, Input, TextArea } from "../../ui/field.tsx";
 import { type Fields, Form } from "../../ui/form.tsx";
+import { AgentField, ModelField, ProjectField } from "../../ui/pickers.tsx";
 import { ScheduleField, timesOf, type When, whenOf } from "./schedule-field.tsx";
 
 type Routine = Schemas["PulseRoutine"];
@@ -59,15 +60,12 @@ export function RoutineDialog({ routine, agent: first = "", onClose }: Props) {
         <Field label="Name" error={fieldError(action.error, "name")}>
           <Input name="name" required maxLength={100} defaultValue={routine?.name} placeholder="Morning round" />
         </Field>
-        <Field label="Agent" hint={routine && "A routine stays with its agent."}>
-          <Select value={agent} disabled={routine !== undefined} onChange={(event) => setAgent(event.target.value)}>
-            {options.map(({ id, name, role }) => (
-              <option key={id} value={id}>
-                {role ? `${name}, ${role}` : name}
-              </option>
-            ))}
-          </Select>
-        </Field>
+        <AgentField
+          hint={routine && "A routine stays with its agent."}
+          disabled={routine !== undefined}
+          defaultValue={agent}
+          onPick={setAgent}
+        />
         <Field
           label="Instructions"
           hint="What the agent reads each time."
@@ -85,30 +83,12 @@ export function RoutineDialog({ routine, agent: first = "", onClose }: Props) {
 
 /** What most routines leave as it is. */
 function More({ routine, error }: { routine: Routine | undefined; error: unknown }) {
-  const projects = api.useQuery("get", "/v1/projects", many);
-  const models = api.useQuery("get", "/v1/models", many);
   return (
     <details className="mb-3">
       <summary className="min-h-6 text-sm font-medium text-dim">Project, model, tools, limits</summary>
       <div className="mt-2">
-        <Field label="Project" hint="It works in this project's files." error={fieldError(error, "project_id")}>
-          <Select name="project_id" key={projects.data?.items.length ?? 0} defaultValue={routine?.project_id ?? ""}>
-            <option value="">None</option>
-            {projects.data?.items.map(({ id, name }) => (
-              <option key={id} value={id}>
-                {name}
-              </option>
-            ))}
-          </Select>
-        </Field>
-        <Field label="Model" hint="Left empty: the agent's own." error={fieldError(error, "model")}>
-          <Input name="model" list="routine-models" defaultValue={routine?.model ?? ""} spellCheck={false} />
-        </Field>
-        <datalist id="routine-models">
-          {models.data?.items.map(({ id }) => (
-            <option key={id} value={id} />
-          ))}
-        </datalist>
+        <ProjectField hint="It works in this project's files." error={error} defaultValue={routine?.project_id} />
+        <ModelField error={error} defaultValue={routine?.model} />
         <Field
           label="Tools"
           hint="Holds it to some of the agent's tools; left empty: all of them."

@@ -7,7 +7,14 @@ import { Dialog } from "../../ui/dialog.tsx";
 import { Field, Input, Select, TextArea } from "../../ui/field.tsx";
 import { ProblemNote } from "../../ui/note.tsx";
 
-export function RestartDialog({ run, onClose }: { run: Schemas["Run"]; onClose(): void }) {
+interface Props {
+  run: Schemas["Run"];
+  /** The step to restart from; where it stopped, unless one is given. */
+  from?: string;
+  onClose(): void;
+}
+
+export function RestartDialog({ run, from = "", onClose }: Props) {
   const plan = api.useQuery("get", "/v1/runs/{id}/plan", { params: { path: { id: run.id } } });
   const [error, setError] = useState<unknown>();
   const [busy, setBusy] = useState(false);
@@ -40,7 +47,7 @@ export function RestartDialog({ run, onClose }: { run: Schemas["Run"]; onClose()
           hint="What this step and those after it gave is dropped; what came before is kept."
           error={fieldError(error, "from_step")}
         >
-          <Select name="from_step" defaultValue="">
+          <Select name="from_step" key={plan.data ? "known" : "asked"} defaultValue={from}>
             <option value="">{open ? `${open.name}, where it stopped` : "Where it stopped"}</option>
             {(plan.data?.steps ?? []).map(({ id, name }) => (
               <option key={id} value={id}>

@@ -1,6 +1,6 @@
 /** One step: who does it, its attempts, what it was asked, what it said and did, what it gave. */
-import { ChevronRight } from "lucide-react";
-import type { ReactNode } from "react";
+import { ChevronRight, RotateCw } from "lucide-react";
+import { type ReactNode, useState } from "react";
 import { Link } from "wouter";
 import type { Schemas } from "../../api/client.ts";
 import { Button } from "../../ui/button.tsx";
@@ -11,6 +11,7 @@ import { useParam } from "../../ui/tabs.tsx";
 import { Took } from "../../ui/time.tsx";
 import { Value } from "../../ui/value.tsx";
 import { Compare } from "./compare.tsx";
+import { RestartDialog } from "./restart-dialog.tsx";
 import { attemptsOf, childrenOf, type Step, type StepPlan } from "./steps.ts";
 import { Transcript } from "./transcript.tsx";
 
@@ -21,7 +22,8 @@ interface Props {
   rows: Step[];
 }
 
-export function StepDetail({ plan, step, rows }: Props) {
+export function StepDetail({ run, plan, step, rows }: Props) {
+  const [restarting, setRestarting] = useState(false);
   const [compared, compare] = useParam("compare");
   const other = rows.find(({ id }) => id === compared && id !== step?.id);
   if (!plan) return <Empty>The run's pipeline has no such step.</Empty>;
@@ -33,7 +35,13 @@ export function StepDetail({ plan, step, rows }: Props) {
         </h2>
         <Status status={step?.status ?? plan.status} />
         {step && <Figures step={step} />}
+        {step && run.finished_at && (
+          <Button kind="quiet" icon={<RotateCw aria-hidden size={13} />} onClick={() => setRestarting(true)}>
+            Restart from here
+          </Button>
+        )}
       </div>
+      {restarting && <RestartDialog run={run} from={plan.id} onClose={() => setRestarting(false)} />}
       {plan.description && <p className="mb-3 text-dim">{plan.description}</p>}
       <Attempts rows={attemptsOf(rows, plan.id)} shown={step} />
       <Attempts rows={childrenOf(rows, plan.id)} shown={step} items />

@@ -1,6 +1,6 @@
 /** A question to a person, with all one needs to answer it: what came before, what it cost, what either answer does. */
 import { ChevronRight } from "lucide-react";
-import { type ReactNode, useState } from "react";
+import { lazy, type ReactNode, Suspense, useState } from "react";
 import { Link } from "wouter";
 import { client, must, type Schemas } from "../../api/client.ts";
 import { refresh } from "../../api/queries.ts";
@@ -12,7 +12,12 @@ import { notify } from "../../ui/notice.tsx";
 import { Ago } from "../../ui/time.tsx";
 import { Value } from "../../ui/value.tsx";
 
+const Markdown = lazy(() => import("../../ui/markdown.tsx"));
+
 type Approval = Schemas["PendingApproval"];
+
+/** Characters; a longer message holds what the steps before it gave. */
+const SHORT = 200;
 
 export function ApprovalCard({ approval, bare = false }: { approval: Approval; bare?: boolean }) {
   const [comment, setComment] = useState("");
@@ -44,9 +49,17 @@ export function ApprovalCard({ approval, bare = false }: { approval: Approval; b
           {approval.project_name && ` · ${approval.project_name}`}
         </div>
       )}
-      <p className="my-2 text-lg whitespace-pre-wrap">{message}</p>
+      <div className="my-2 text-lg">
+        <Suspense fallback={<p className="whitespace-pre-wrap">{message}</p>}>
+          <Markdown text={message} />
+        </Suspense>
+      </div>
       {results.map(({ step_id: from, outputs }) => (
-        <details key={from} className="group my-1 rounded-md bg-sunken" open={results.length === 1}>
+        <details
+          key={from}
+          className="group my-1 rounded-md bg-sunken"
+          open={results.length === 1 && message.length < SHORT}
+        >
           <summary className="flex min-h-8 items-center gap-1 px-2 text-sm text-dim max-sm:min-h-11">
             <ChevronRight aria-hidden size={14} className="transition-transform group-open:rotate-90" />
             What <b className="font-medium text-ink">{from}</b> gave

@@ -4,9 +4,10 @@ import { useLocation, useSearchParams } from "wouter";
 import { api, client, fieldError, must, type Schemas } from "../../api/client.ts";
 import { refresh } from "../../api/queries.ts";
 import { Button } from "../../ui/button.tsx";
-import { Field, Input, Select, TextArea } from "../../ui/field.tsx";
+import { Field, Input, TextArea } from "../../ui/field.tsx";
 import { Await, ProblemNote } from "../../ui/note.tsx";
 import { PageHeader, Panel } from "../../ui/page.tsx";
+import { ModelField, PipelineField, ProjectField } from "../../ui/pickers.tsx";
 
 type Pipeline = Schemas["PipelineItem"];
 interface InputSpec {
@@ -24,7 +25,7 @@ export default function StartPage() {
   const pipelines = api.useQuery("get", "/v1/pipelines", many);
   return (
     <div className="max-w-2xl">
-      <PageHeader title="Start a run" />
+      <PageHeader title="Start a run" cli='skep run PIPELINE "…" --project NAME --follow' />
       <Await query={pipelines} rows={6}>
         {({ items }) => <StartForm pipelines={items.filter(({ valid }) => valid)} />}
       </Await>
@@ -41,8 +42,6 @@ function StartForm({ pipelines }: { pipelines: Pipeline[] }) {
   const [task, setTask] = useState(params.get("task") ?? (dry ? "Try the pipeline" : ""));
   const [error, setError] = useState<unknown>();
   const [busy, setBusy] = useState(false);
-  const projects = api.useQuery("get", "/v1/projects", many);
-  const models = api.useQuery("get", "/v1/models", many);
   const pipeline = pipelines.find((one) => one.id === id);
   const inputs = Object.entries((pipeline?.inputs ?? {}) as Record<string, InputSpec>);
   const start = async (event: FormEvent<HTMLFormElement>) => {
@@ -73,6 +72,18 @@ function StartForm({ pipelines }: { pipelines: Pipeline[] }) {
       setBusy(false);
     }
   };
+  const inputField = ([name, { description, required, default: preset }]: [string, InputSpec]) => (
+    <Field
+      key={`${id} ${name}`}
+      label={required ? `${name} (needed)` : name}
+      hint={description}
+      error={fieldError(error, `inputs/${name}`)}
+    >
+      <Input name={`input:${name}`} required={required && !preset} defaultValue={preset ?? ""} />
+    </Field>
+  );
+  const needed = inputs.filter(([, { required }]) => required);
+  const optional = inputs.filter(([, { required }]) => !required);
   return (
     <Panel className="p-4">
       <form onSubmit={start}>
@@ -82,15 +93,7 @@ function StartForm({ pipelines }: { pipelines: Pipeline[] }) {
             paid. Commands of the pipeline do run, in their sandbox, and approvals do wait.
           </p>
         )}
-        <Field label="Pipeline" hint={pipeline?.description} error={fieldError(error, "pipeline_id")}>
-          <Select value={id} onChange={(event) => setId(event.target.value)} required>
-            {pipelines.map((one) => (
-              <option key={one.id} value={one.id}>
-                {one.name || one.id}
-              </option>
-            ))}
-          </Select>
-        </Field>
+        <PipelineField hint={pipeline?.description} error={error} defaultValue={id} onPick={setId} required />
         <Field label="Task" error={fieldError(error, "task_description")}>
           <TextArea
             rows={5}
@@ -104,56 +107,29 @@ function StartForm({ pipelines }: { pipelines: Pipeline[] }) {
             }}
           />
         </Field>
-        {inputs.map(([name, { description, required, default: preset }]) => (
-          <Field
-            key={`${id} ${name}`}
-            label={required ? `${name} (needed)` : name}
-            hint={description}
-            error={fieldError(error, `inputs/${name}`)}
-          >
-            <Input name={`input:${name}`} required={required && !preset} defaultValue={preset ?? ""} />
-          </Field>
-        ))}
-        <Field
-          label="Project"
+        {needed.map(inputField)}
+        <ProjectField
+          byName
+          name="project_name"
+          none="None: an empty folder"
           hint="Its repository is where the agents work, on a branch of the run."
-          error={fieldError(error, "project_name")}
-        >
-          <Select name="project_name" defaultValue={params.get("project") ?? ""}>
-            <option value="">None: an empty folder</option>
-            {(projects.data?.items ?? []).map(({ id: key, name }) => (
-              <option key={key} value={name}>
-                {name}
-              </option>
-            ))}
-          </Select>
-        </Field>
+          defaultValue={params.get("project")}
+          error={error}
+        />
         <details className="mb-3" open={dry}>
-          <summary className="text-sm text-dim hover:text-ink">Guidance, model, budget</summary>
+          <summary className="text-sm text-dim hover:text-ink">
+            {optional.length > 0 ? "Guidance, model, budget, options of the pipeline" : "Guidance, model, budget"}
+          </summary>
           <div className="mt-3">
+            {optional.map(inputField)}
             <Field label="Guidance for every step" error={fieldError(error, "human_context")}>
               <TextArea name="human_context" rows={2} />
             </Field>
-            <Field
-              label="Model"
-              hint="Instead of what the pipeline and the agents say."
-              error={fieldError(error, "model")}
-            >
-              <Input
-                name="model"
-                list="models"
-                placeholder="provider/model"
-                spellCheck={false}
-                defaultValue={dry ? SCRIPTED : undefined}
-              />
-            </Field>
-            <datalist id="models">
-              {(models.data?.items ?? []).map(({ id: key, name }) => (
-                <option key={key} value={key}>
-                  {name}
-                </option>
-              ))}
-            </datalist>
+            <ModelField
+              none="What the pipeline and the agents say"
+              error={error}
+              defaultValue={dry ? SCRIPTED : undefined}
+            />
             <Field
               label="Budget, USD"
               hint="It stops before it would cost more."

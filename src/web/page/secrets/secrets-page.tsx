@@ -42,6 +42,12 @@ const COLUMNS: Column<Secret>[] = [
         <Badge tone="wait">nobody</Badge>
       ),
   },
+  {
+    title: "Last use",
+    wide: true,
+    cell: ({ last_used_at, last_used_by }) =>
+      last_used_at ? <TwoLines first={<Ago at={last_used_at} />} second={last_used_by} /> : "never",
+  },
   { title: "Changed", wide: true, align: "right", cell: ({ updated_at }) => <Ago at={updated_at} /> },
 ];
 

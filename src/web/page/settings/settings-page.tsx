@@ -1,13 +1,13 @@
 /** Settings of the instance, by what they are about. Saved with the tag of what was read. */
+import { useState } from "react";
 import { api, client, fieldError, must, type Schemas } from "../../api/client.ts";
 import { refresh } from "../../api/queries.ts";
 import { ifMatch, type Tagged, useTagged } from "../../api/tagged.ts";
 import { useAction } from "../../ui/action.ts";
-import { Button } from "../../ui/button.tsx";
-import { isConflict } from "../../ui/conflict.tsx";
+import { Conflict, isConflict } from "../../ui/conflict.tsx";
 import { Check, Field, Input, Select } from "../../ui/field.tsx";
 import { type Fields, Form } from "../../ui/form.tsx";
-import { Await, Warning } from "../../ui/note.tsx";
+import { Await } from "../../ui/note.tsx";
 import { notify } from "../../ui/notice.tsx";
 import { PageHeader, Panel } from "../../ui/page.tsx";
 import { Tabs, useParam } from "../../ui/tabs.tsx";
@@ -112,6 +112,7 @@ const GROUPS: Group[] = [
       whole("onboarding_days", "Onboarding left alone"),
       whole("notifications_days", "Notifications"),
       whole("jobs_days", "Background work"),
+      whole("backups_days", "Backups made here, but the newest"),
       whole("merged_branches_days", "Merged branches of runs"),
     ],
   },
@@ -144,10 +145,24 @@ function settingOf(row: Row, { text, number, checked }: Fields): unknown {
   return text(row.name) || null;
 }
 
+const textOf = (values: unknown): string => JSON.stringify(values, null, 2);
+
 function GroupForm({ group, tagged }: { group: Group; tagged: Tagged<Settings> }) {
   const action = useAction();
   const values = (tagged.value[group.id] ?? {}) as Record<string, unknown>;
   const rows = group.rows.filter(({ name }) => name in values);
+  const [rejected, setRejected] = useState<{ mine: Body; theirs: Settings }>();
+  const save = async (body: Body, etag: string | undefined) => {
+    try {
+      await must(client.PUT("/v1/settings", { body, ...ifMatch(etag) }));
+    } catch (thrown) {
+      if (isConflict(thrown)) setRejected({ mine: body, theirs: await must(client.GET("/v1/settings")) });
+      throw thrown;
+    }
+    notify("Saved.");
+    // What may be spent stands on the pages of usage and Home as well.
+    await refresh("/v1/settings", "/v1/usage");
+  };
   const unknown = Object.keys(values).filter((name) => !rows.some((row) => row.name === name));
   return (
     <Panel className="p-4">
@@ -158,9 +173,7 @@ function GroupForm({ group, tagged }: { group: Group; tagged: Tagged<Settings> }
         submit={async (fields) => {
           const own = Object.fromEntries(rows.map((row) => [row.name, settingOf(row, fields)]));
           const body = { [group.id]: own } as Body;
-          await must(client.PUT("/v1/settings", { body, ...ifMatch(tagged.etag) }));
-          notify("Saved.");
-          await refresh("/v1/settings");
+          await save(body, tagged.etag);
         }}
       >
         <div className="grid gap-x-4 sm:grid-cols-2">
@@ -173,13 +186,15 @@ function GroupForm({ group, tagged }: { group: Group; tagged: Tagged<Settings> }
             Also here, to be set over the API: <code>{unknown.join(", ")}</code>
           </p>
         )}
-        {isConflict(action.error) && (
-          <Warning>
-            Somebody else changed the settings meanwhile; nothing was saved.{" "}
-            <Button onClick={() => refresh("/v1/settings")}>Show theirs</Button>
-          </Warning>
-        )}
       </Form>
+      {isConflict(action.error) && rejected && (
+        <Conflict
+          mine={textOf(rejected.mine[group.id])}
+          theirs={textOf(rejected.theirs[group.id])}
+          overwrite={() => action.run(() => save(rejected.mine, undefined))}
+          take={() => void refresh("/v1/settings")}
+        />
+      )}
       <ModelList />
     </Panel>
   );

@@ -1,5 +1,5 @@
 /** The second step: a provider's key, tested before it is kept, or Ollama, which needs none. */
-import { useRef, useState } from "react";
+import { type ReactNode, useRef, useState } from "react";
 import { api, client, fieldError, must, type Schemas } from "../../api/client.ts";
 import { refresh } from "../../api/queries.ts";
 import { type Action, useAction } from "../../ui/action.ts";
@@ -9,9 +9,12 @@ import { fieldsOf } from "../../ui/form.tsx";
 import { plural } from "../../ui/format.ts";
 import { Await, ProblemNote } from "../../ui/note.tsx";
 import { TestResult } from "../providers/provider-dialog.tsx";
+import { inUse } from "./model-in-use.ts";
 
 type Provider = Schemas["Provider"];
 type Tested = Schemas["TestProviderAnswer"];
+
+const OLLAMA = "ollama";
 
 const fullId = (provider: string, model: string): string =>
   model.startsWith(`${provider}/`) ? model : `${provider}/${model}`;
@@ -30,16 +33,18 @@ export function ChooseModel() {
       </p>
       <Await query={providers} rows={2}>
         {({ items }) => {
-          const ready = items.filter(({ configured, enabled, kind }) => configured && enabled && kind !== "scripted");
+          const ready = items.filter(inUse);
           return (
             <>
               {ready.length > 0 && (
                 <p role="status" className="mb-3 rounded-md bg-ok-soft px-3 py-2">
-                  Ready: {ready.map(({ name, default: model }) => (model ? `${name} (${model})` : name)).join(", ")}.
+                  Ready: {ready.map(({ name, default: model }) => `${name} (${model})`).join(", ")}.
                 </p>
               )}
-              <Ollama chosen={ready.some(({ id, default: model }) => id === "ollama" && model !== null)} />
-              <ProviderKey providers={items.filter(({ id, kind }) => kind !== "scripted" && id !== "ollama")} />
+              <Ollama chosen={ready.some(({ id }) => id === OLLAMA)} />
+              <Provided ready={ready.length > 0}>
+                <ProviderKey providers={items.filter(({ kind }) => kind !== "scripted")} />
+              </Provided>
             </>
           );
         }}
@@ -48,10 +53,21 @@ export function ChooseModel() {
   );
 }
 
+/** Folded away once there is one. */
+function Provided({ ready, children }: { ready: boolean; children: ReactNode }) {
+  if (!ready) return children;
+  return (
+    <details>
+      <summary className="min-h-6 text-dim">Another provider</summary>
+      <div className="mt-2">{children}</div>
+    </details>
+  );
+}
+
 /** Where Ollama answers on this machine, one press makes it the default. */
 function Ollama({ chosen }: { chosen: boolean }) {
   const action = useAction();
-  const params = { path: { id: "ollama" } };
+  const params = { path: { id: OLLAMA } };
   const trial = api.useQuery(
     "post",
     "/v1/settings/providers/{id}/test",
@@ -60,8 +76,13 @@ function Ollama({ chosen }: { chosen: boolean }) {
   );
   const models = trial.data?.ok ? trial.data.models : [];
   if (chosen || trial.isPending) return null;
-  if (models.length === 0) return <p className="mb-3 text-sm text-dim">Ollama was not found on this machine.</p>;
-  const use = (model: string) => action.run(() => keep("ollama", { enabled: true, default: fullId("ollama", model) }));
+  if (models.length === 0)
+    return (
+      <p className="mb-3 text-sm text-dim">
+        Ollama was not found on this machine. If it runs on another, choose it as the provider and give its address.
+      </p>
+    );
+  const use = (model: string) => action.run(() => keep(OLLAMA, { enabled: true, default: fullId(OLLAMA, model) }));
   return (
     <div className="mb-3 flex flex-wrap items-center justify-between gap-3 rounded-md border border-line px-3 py-2">
       Ollama answers on this machine, with {plural(models.length, "model")}.
@@ -115,6 +136,17 @@ function KeyForm({ provider }: { provider: Provider }) {
       setTested(await must(client.POST("/v1/settings/providers/{id}/test", { params: { path: { id } }, body })));
     });
   const save = (model: string) => action.run(() => keep(id, { ...typed(), enabled: true, default: model || null }));
+  // It runs on a machine of one's own, where the address is what matters.
+  const own = id === OLLAMA;
+  const address = (
+    <Field
+      label="Address"
+      hint={own && "With /v1 at its end, as in http://192.168.1.20:11434/v1."}
+      error={fieldError(trial.error ?? action.error, "base_url")}
+    >
+      <Input name="base_url" defaultValue={base_url ?? ""} spellCheck={false} />
+    </Field>
+  );
   return (
     <form
       ref={form}
@@ -124,9 +156,11 @@ function KeyForm({ provider }: { provider: Provider }) {
         void test();
       }}
     >
+      {own && address}
       <Field
-        label="API key"
+        label={own ? "API key, if it wants one" : "API key"}
         hint={
+          !own &&
           docs_url && (
             <>
               Sealed here and never shown again. Keys are made at{" "}
@@ -141,12 +175,12 @@ function KeyForm({ provider }: { provider: Provider }) {
       >
         <Input name="api_key" type="password" autoComplete="off" spellCheck={false} />
       </Field>
-      <details className="mb-3 text-sm">
-        <summary className="text-dim">Another address</summary>
-        <Field label="Address" error={fieldError(trial.error ?? action.error, "base_url")}>
-          <Input name="base_url" defaultValue={base_url ?? ""} spellCheck={false} />
-        </Field>
-      </details>
+      {!own && (
+        <details className="mb-3 text-sm">
+          <summary className="min-h-6 text-dim">Another address</summary>
+          {address}
+        </details>
+      )}
       <TestResult tested={tested} error={trial.error} />
       <div className="flex flex-wrap items-end gap-3">
         <Button type="submit" kind={tested?.ok ? "plain" : "primary"} busy={trial.busy}>

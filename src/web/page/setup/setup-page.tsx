@@ -8,6 +8,7 @@ import { Empty } from "../../ui/note.tsx";
 import { PageHeader } from "../../ui/page.tsx";
 import { ChooseModel } from "./choose-model.tsx";
 import { ExampleRun } from "./example-run.tsx";
+import { useModelInUse } from "./model-in-use.ts";
 
 export default function SetupPage() {
   if (useAdmin()) return <Steps />;
@@ -21,11 +22,10 @@ export default function SetupPage() {
 
 function Steps() {
   const me = useMe();
-  const models = api.useQuery("get", "/v1/models", { params: { query: { limit: 200 } } });
   const example = api.useQuery("get", "/v1/runs", {
     params: { query: { pipeline_id: "hello", status: "succeeded", limit: 1 } },
   });
-  const hasModel = models.data?.items.some(({ id }) => !id.startsWith("demo/")) ?? false;
+  const hasModel = useModelInUse();
   const hasRun = (example.data?.items.length ?? 0) > 0;
   return (
     <div className="max-w-3xl">

@@ -7,17 +7,19 @@ import { FactList } from "../../ui/facts.tsx";
 import { FilterBar, SearchInput } from "../../ui/filter.tsx";
 import { count, duration } from "../../ui/format.ts";
 import { Await, Empty, ProblemNote } from "../../ui/note.tsx";
-import { CliLine, PageHeader, Panel, Section } from "../../ui/page.tsx";
+import { PageHeader, Panel, Section } from "../../ui/page.tsx";
 import { Status } from "../../ui/status.tsx";
 import { type Column, Table, TwoLines } from "../../ui/table.tsx";
 import { Tabs, useParam } from "../../ui/tabs.tsx";
 import { Ago } from "../../ui/time.tsx";
+import { Backups } from "./backups.tsx";
 import { Containers } from "./containers.tsx";
 
 export default function SystemPage() {
   const [tab] = useParam("tab", "health");
   const views: Record<string, () => ReactNode> = {
     health: () => <Health />,
+    backups: () => <Backups />,
     containers: () => <Containers />,
     audit: () => <AuditLog />,
     requests: () => <Requests />,
@@ -29,6 +31,7 @@ export default function SystemPage() {
         label="Views"
         tabs={[
           { id: "health", title: "Health" },
+          { id: "backups", title: "Backups" },
           { id: "containers", title: "Containers" },
           { id: "audit", title: "Audit log" },
           { id: "requests", title: "Requests" },
@@ -66,13 +69,6 @@ function Health() {
         </Await>
       </Section>
       <Version />
-      <Section title="Backup">
-        <p className="max-w-prose text-dim">
-          Everything that is kept here goes into one file, also while the server runs. Run this on its machine, and keep
-          the file elsewhere; <code>skep restore</code> takes it back.
-        </p>
-        <CliLine line="skep backup skep.tar.gz" />
-      </Section>
     </>
   );
 }

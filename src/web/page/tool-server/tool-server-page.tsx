@@ -116,6 +116,11 @@ function ServerView({ server }: { server: Server }) {
 function Tools({ server }: { server: Server }) {
   const action = useAction();
   const open = waiting(server);
+  const ask = () =>
+    action.run(async () => {
+      await must(client.PATCH("/v1/mcp/{id}/tools", { params: { path: { id: server.id } }, body: {} }));
+      await refresh("/v1/mcp");
+    });
   const approve = (tools: Tool[]) =>
     action.run(async () => {
       // With the hash of what is on the page: what has changed since then is not approved.
@@ -127,11 +132,18 @@ function Tools({ server }: { server: Server }) {
     <Section
       title="Tools"
       actions={
-        open.length > 1 && (
-          <Button busy={action.busy} onClick={() => approve(open)}>
-            Approve all {open.length}
-          </Button>
-        )
+        <span className="flex gap-2">
+          {server.status === "running" && (
+            <Button kind="quiet" busy={action.busy} onClick={ask}>
+              Ask again
+            </Button>
+          )}
+          {open.length > 1 && (
+            <Button busy={action.busy} onClick={() => approve(open)}>
+              Approve all {open.length}
+            </Button>
+          )}
+        </span>
       }
     >
       <ProblemNote error={action.error} />

@@ -23,10 +23,20 @@ const linesOf = (values: Record<string, string>): string =>
     .map(([name, value]) => `${name}=${value}`)
     .join("\n");
 
+/** A client that was registered by hand; none where its id is left empty. */
+const clientOf = (text: Fields["text"]): Server["oauth"] =>
+  text("oauth_client_id")
+    ? {
+        client_id: text("oauth_client_id"),
+        issuer: text("oauth_issuer"),
+        ...(text("oauth_client_secret") ? { client_secret: text("oauth_client_secret") } : {}),
+      }
+    : null;
+
 /** What a program or a service is reached by. */
 function reachOf(local: boolean, { text, raw, number }: Fields) {
   const values = valuesOf(raw("values"));
-  if (!local) return { url: text("url"), headers: values };
+  if (!local) return { url: text("url"), headers: values, oauth: clientOf(text) };
   return {
     ...{ command: text("command") || null, args: raw("args").split("\n").filter(Boolean), env: values },
     ...{ image: text("image") || null, network: text("network") as Server["network"] },
@@ -52,6 +62,7 @@ export function ServerForm({ server, onClose, onSaved }: Props) {
       ...{ name: text("name") || text("id") || server?.id || "", description: text("description"), transport },
       ...(number("timeout_s") === undefined ? {} : { timeout_ms: Math.round((number("timeout_s") as number) * 1_000) }),
       ...reachOf(local, fields),
+      elicitation: text("elicitation") as Server["elicitation"],
     };
     const saved = server
       ? await must(client.PUT("/v1/mcp/{id}", { params: { path: { id: server.id } }, body: common }))
@@ -112,6 +123,17 @@ export function ServerForm({ server, onClose, onSaved }: Props) {
             defaultValue={server ? linesOf(local ? server.env : server.headers) : ""}
           />
         </Field>
+        {!local && <OAuthFields server={server} about={about} />}
+        <Field
+          label="Forms that it asks for in the middle of a call"
+          hint="With its defaults: filled in where they answer all that is required, declined otherwise."
+          error={about("elicitation")}
+        >
+          <Select name="elicitation" defaultValue={server?.elicitation ?? "off"}>
+            <option value="off">Nobody answers them</option>
+            <option value="defaults">Answered with its own defaults</option>
+          </Select>
+        </Field>
         <Field label="Time for one call, seconds" error={about("timeout_ms")}>
           <Input
             name="timeout_s"
@@ -125,6 +147,44 @@ export function ServerForm({ server, onClose, onSaved }: Props) {
         </Field>
       </Form>
     </Dialog>
+  );
+}
+
+/** Only for a service that does not let Skep register itself. */
+function OAuthFields({ server, about }: ProgramProps) {
+  const kept = server?.oauth;
+  return (
+    <details className="mb-3 rounded-lg border border-line px-3 py-2" open={Boolean(kept)}>
+      <summary className="text-sm font-medium">Log-in with a client of your own</summary>
+      <p className="my-2 text-sm text-dim">Left empty, Skep registers itself where the service wants a log-in.</p>
+      <Field label="Client id" error={about("oauth/client_id")}>
+        <Input name="oauth_client_id" spellCheck={false} defaultValue={kept?.client_id ?? ""} />
+      </Field>
+      <Field
+        label="Authorization server"
+        hint="Its issuer. No other is given the client."
+        error={about("oauth/issuer")}
+      >
+        <Input
+          name="oauth_issuer"
+          spellCheck={false}
+          defaultValue={kept?.issuer ?? ""}
+          placeholder="https://login.example.org"
+        />
+      </Field>
+      <Field
+        label="Client secret"
+        hint={`\${secret:NAME} stands for a stored secret. A masked value that you leave stays.`}
+        error={about("oauth/client_secret")}
+      >
+        <Input
+          name="oauth_client_secret"
+          spellCheck={false}
+          autoComplete="off"
+          defaultValue={kept?.client_secret ?? ""}
+        />
+      </Field>
+    </details>
   );
 }
 

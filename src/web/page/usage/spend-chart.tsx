@@ -1,5 +1,5 @@
-/** Spend over time as bars (uPlot). Its twin is a table for screen readers; a bar leads to its calls. */
-import { useEffect, useRef } from "react";
+/** Spend over time as bars (uPlot). A bar, clicked or chosen by keyboard, leads to its calls. */
+import { type KeyboardEvent, useEffect, useId, useRef, useState } from "react";
 import uPlot from "uplot";
 import type { Schemas } from "../../api/client.ts";
 import { usd } from "../../ui/format.ts";
@@ -9,6 +9,8 @@ const HEIGHT = 200;
 
 export default function SpendChart({ buckets, onPick }: { buckets: Bucket[]; onPick(startAt: string): void }) {
   const place = useRef<HTMLDivElement>(null);
+  const id = useId();
+  const [current, setCurrent] = useState(Number.POSITIVE_INFINITY);
   const pick = useRef(onPick);
   pick.current = onPick;
   useEffect(() => {
@@ -53,26 +55,53 @@ export default function SpendChart({ buckets, onPick }: { buckets: Bucket[]; onP
       chart.destroy();
     };
   }, [buckets]);
-  const spent = buckets.filter(({ calls }) => calls > 0);
+  const most = buckets.reduce((highest, { cost_usd }) => Math.max(highest, cost_usd), 0);
+  const spent = buckets.map((bucket, at) => ({ ...bucket, at })).filter(({ calls }) => calls > 0);
+  const active = Math.min(current, spent.length - 1);
+  const onKeyDown = (event: KeyboardEvent) => {
+    const last = spent.length - 1;
+    const to = { ArrowLeft: Math.max(0, active - 1), ArrowRight: Math.min(last, active + 1), Home: 0, End: last }[
+      event.key
+    ];
+    if (to !== undefined) setCurrent(to);
+    else if (event.key === "Enter" && spent[active]) onPick(spent[active].start_at);
+    else return;
+    event.preventDefault();
+    event.stopPropagation();
+  };
   return (
-    <>
-      <div
-        ref={place}
-        role="img"
-        aria-label={`Spend over time, ${buckets.length} bars. The same as a table follows.`}
-      />
-      <table className="sr-only">
-        <caption>Spend over time</caption>
-        <tbody>
-          {spent.map(({ start_at, cost_usd, calls }) => (
-            <tr key={start_at}>
-              <th scope="row">{start_at.slice(0, 16).replace("T", " ")}</th>
-              <td>{usd(cost_usd)}</td>
-              <td>{calls} calls</td>
-            </tr>
+    <div className="relative">
+      <div ref={place} aria-hidden />
+      {/* The chart's twin for keyboards and screen readers: a place over each bar that has calls. */}
+      {spent.length > 0 && (
+        <div
+          role="listbox"
+          aria-label="Spend over time. Arrow keys choose a bar, Enter shows its calls."
+          aria-activedescendant={`${id}-${active}`}
+          tabIndex={0}
+          onKeyDown={onKeyDown}
+          className="group pointer-events-none absolute inset-y-0 right-0 left-16 rounded focus-visible:outline-2 focus-visible:outline-focus"
+        >
+          {spent.map(({ start_at, cost_usd, calls, at }, place) => (
+            <div
+              key={start_at}
+              id={`${id}-${place}`}
+              role="option"
+              tabIndex={-1}
+              aria-selected={place === active}
+              aria-label={`${start_at.slice(0, 16).replace("T", " ")}: ${usd(cost_usd)}, ${calls} calls`}
+              className="absolute bottom-8 rounded-sm outline-2 outline-transparent group-focus-visible:aria-selected:outline-focus"
+              style={barAt(at, buckets.length, most > 0 ? cost_usd / most : 0)}
+            />
           ))}
-        </tbody>
-      </table>
-    </>
+        </div>
+      )}
+    </div>
   );
+}
+
+/** Where a bar stands, in percent of the drawing. Only near enough to show which bar has the focus. */
+function barAt(at: number, count: number, height: number): { left: string; width: string; height: string } {
+  const width = 100 / Math.max(1, count);
+  return { left: `${at * width}%`, width: `${width}%`, height: `${Math.max(8, height * 70)}%` };
 }

@@ -1,7 +1,7 @@
 /** Users: who they are, what they may, and who waits to become one. */
 import { Plus } from "lucide-react";
 import { useState } from "react";
-import { client, fieldError, must, type Schemas } from "../../api/client.ts";
+import { client, fieldError, must, type Schemas, siteUrl } from "../../api/client.ts";
 import { type RowOf, refresh, usePages } from "../../api/queries.ts";
 import { useMe } from "../../shell/session.tsx";
 import { useAction } from "../../ui/action.ts";
@@ -12,11 +12,12 @@ import { Check, Field, Input, Select } from "../../ui/field.tsx";
 import { Form } from "../../ui/form.tsx";
 import { Await, Empty } from "../../ui/note.tsx";
 import { notify } from "../../ui/notice.tsx";
-import { PageHeader } from "../../ui/page.tsx";
+import { CopyButton, PageHeader } from "../../ui/page.tsx";
 import { type Column, Table, TwoLines } from "../../ui/table.tsx";
 import { Tabs, useParam } from "../../ui/tabs.tsx";
 import { Ago } from "../../ui/time.tsx";
 import { SignOnProviders } from "./sign-on-providers.tsx";
+import { UserKeys } from "./user-keys.tsx";
 
 type User = RowOf<"/v1/admin/users">;
 
@@ -92,6 +93,8 @@ function UserList() {
 
 function AddUser({ onClose }: { onClose(): void }) {
   const action = useAction();
+  const [added, setAdded] = useState<Invited>();
+  if (added) return <Invitation {...added} onClose={onClose} />;
   return (
     <Dialog title="Add a user" onClose={onClose}>
       <Form
@@ -107,8 +110,7 @@ function AddUser({ onClose }: { onClose(): void }) {
           };
           await must(client.POST("/v1/users", { body }));
           await refresh("/v1/admin/users", "/v1/users");
-          notify("Added.");
-          onClose();
+          setAdded({ email: body.email, password: body.password !== undefined });
         }}
       >
         <Field label="E-mail" error={fieldError(action.error, "email")}>
@@ -128,6 +130,39 @@ function AddUser({ onClose }: { onClose(): void }) {
           <RoleSelect />
         </Field>
       </Form>
+    </Dialog>
+  );
+}
+
+interface Invited {
+  email: string;
+  /** One was given; else a sign-on provider says who they are. */
+  password: boolean;
+}
+
+/** What the new user needs to know. The password is not repeated: who gave it has it. */
+function Invitation({ email, password, onClose }: Invited & { onClose(): void }) {
+  const text = [
+    `Skep: ${new URL(siteUrl("/"), location.href).href}`,
+    `E-mail: ${email}`,
+    ...(password ? [] : ["Log in with the button of the sign-on provider."]),
+  ].join("\n");
+  return (
+    <Dialog title="Added" onClose={onClose}>
+      <p className="mb-2 text-dim">
+        {password
+          ? "They can log in now. Send them this, and the password that you gave them by another way:"
+          : "They can log in through a sign-on provider. Send them this:"}
+      </p>
+      <div className="flex items-start gap-2 rounded-md bg-sunken p-3">
+        <p className="min-w-0 flex-1 whitespace-pre-wrap">{text}</p>
+        <CopyButton text={text} label="Copy the invitation" />
+      </div>
+      <div className="mt-4 flex justify-end">
+        <Button kind="primary" onClick={onClose}>
+          Done
+        </Button>
+      </div>
     </Dialog>
   );
 }
@@ -213,6 +248,7 @@ function EditUser({ user, onClose }: { user: User; onClose(): void }) {
           </Button>
         )}
       </Form>
+      <UserKeys id={user.id} />
     </Dialog>
   );
 }

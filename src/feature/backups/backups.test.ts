@@ -1,0 +1,106 @@
+/** Backups by the server: made in the background, downloaded, restored, cancelled, and removed by age. */
+import { afterAll, beforeAll, expect, setDefaultTimeout, test } from "bun:test";
+import { readdirSync, rmSync, truncateSync, utimesSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import type { Audit } from "../../store/audit.ts";
+import { skep, temporaryFolder } from "../../testing/command.ts";
+import { framesOf, framesUntil } from "../../testing/event-reader.ts";
+import { startServer, type TestServer } from "../../testing/server.ts";
+import type { Job } from "../jobs/model.ts";
+import type { Backup } from "./model.ts";
+import { createBackups } from "./service.ts";
+
+setDefaultTimeout(300_000);
+
+const folder = temporaryFolder();
+let server: TestServer;
+beforeAll(async () => {
+  server = await startServer();
+});
+afterAll(async () => {
+  await server.remove();
+  folder.remove();
+});
+
+const BASE = "/v1/admin/backups";
+const start = async () => {
+  const { status, body, headers } = await server.request<Job>("POST", BASE);
+  expect([status, headers.get("location")]).toEqual([202, `/v1/jobs/${body.id}`]);
+  return body;
+};
+/** Reads events until one of this job says this. */
+const seen = (job: Job, is: (data: Partial<Job>) => boolean) =>
+  framesUntil(
+    framesOf<{ data: { data: Partial<Job> & { job_id?: string } } }["data"]>(
+      server,
+      "/v1/events/stream?kinds=job_progress&after=0",
+    ),
+    ({ data: { data } }) => data.job_id === job.id && is(data),
+  );
+const list = async () => (await server.request<{ items: Backup[] }>("GET", BASE)).body.items;
+
+test("is made in the background, listed, downloaded and restored; it holds no keys; then it is deleted", async () => {
+  await server.request("POST", "/v1/secrets", { body: { name: "KEPT", value: "a-value-for-it" } });
+  const job = await start();
+  await seen(job, ({ state }) => state === "succeeded");
+  const { body: done } = await server.request<Job>("GET", `/v1/jobs/${job.id}`);
+  const [made] = await list();
+  expect(done).toMatchObject({ kind: "backup", result: { ...made, files: expect.any(Number) } });
+  expect(made).toEqual((await server.request<Backup>("GET", `${BASE}/${made!.id}`)).body);
+  const answer = await fetch(`${server.url}${BASE}/${made!.id}/content`);
+  expect(answer.headers.get("content-disposition")).toBe(`attachment; filename="${made!.id}.tar.gz"`);
+  const file = join(folder.path, "downloaded.tar.gz");
+  writeFileSync(file, new Uint8Array(await answer.arrayBuffer()));
+  const restored = join(folder.path, "restored");
+  const said = await skep(["restore", file, "--data", restored, "--json"]);
+  expect(JSON.parse(said.stdout)).toMatchObject({ keys: false });
+  expect(readdirSync(restored)).not.toContain("keys");
+  const actions = (await server.request<{ items: { action: string }[] }>("GET", "/v1/admin/audit?action=backup")).body;
+  expect(actions.items.map(({ action }) => action)).toEqual(["backup.downloaded", "backup.started"]);
+  expect((await server.request("DELETE", `${BASE}/${made!.id}`)).status).toBe(204);
+  expect((await server.request("DELETE", `${BASE}/${made!.id}`)).status).toBe(404);
+  expect(await list()).toEqual([]);
+});
+
+test("one under way is joined, and cancelled leaves nothing in the folder", async () => {
+  const large = join(server.data, "uploads", "large");
+  writeFileSync(large, "");
+  truncateSync(large, 3 * 1024 ** 3);
+  const job = await start();
+  await seen(job, ({ detail }) => /files, \d+ of 3\d\d\d MiB/.test(detail ?? ""));
+  expect((await start()).id).toBe(job.id);
+  expect((await server.request("POST", `/v1/jobs/${job.id}/cancel`)).status).toBe(202);
+  await seen(job, ({ state }) => state === "cancelled");
+  rmSync(large);
+  expect(readdirSync(join(server.data, "backups"))).toEqual([]);
+});
+
+test("ids that lead elsewhere find nothing", async () => {
+  for (const id of ["..%2F..%2Fskep", "skep-20260101-000000", "skep.db", ".."])
+    expect([id, (await server.request("GET", `${BASE}/${id}/content`)).status]).toEqual([id, 404]);
+});
+
+test("by age all go but the newest; drafts of a killed process go at the start", async () => {
+  const place = join(folder.path, "by-age");
+  const names = ["skep-20260101-000000", "skep-20260102-000000", "skep-20260103-000000"];
+  rmSync(place, { recursive: true, force: true });
+  await Bun.write(join(place, ".skep-20260104-000000.tar.gz-Ab12Cd", "archive"), "half");
+  await Bun.write(join(place, "skep.db.copy"), "another's");
+  for (const [day, name] of names.entries()) {
+    const path = join(place, `${name}.tar.gz`);
+    await Bun.write(path, name);
+    utimesSync(path, day + 1, day + 1);
+  }
+  const unused = (): never => {
+    throw new Error("unused");
+  };
+  const backups = createBackups({
+    ...{ folder: place, write: unused, jobs: { enqueue: unused }, clock: { now: unused, monotonic: unused } },
+    audit: unused as Audit,
+  });
+  backups.sweep();
+  backups.prune(2_500);
+  expect(readdirSync(place).sort()).toEqual(["skep-20260103-000000.tar.gz", "skep.db.copy"]);
+  backups.prune(10_000);
+  expect(backups.list({ limit: 10, after: null }).items.map(({ id }) => id)).toEqual(["skep-20260103-000000"]);
+});

@@ -1,0 +1,40 @@
+/** Definitions of pipelines as runs began with them: each text is kept once, however many runs have it. */
+import { createHash } from "node:crypto";
+import { eq } from "drizzle-orm";
+import type { PipelineDefinition } from "../../engine/pipeline/definition.ts";
+import type { Store } from "../../store/store.ts";
+import { runDefinitions } from "../../store/tables/runs.ts";
+
+/** Definitions held in memory. */
+const MOST = 200;
+
+/** Those in memory are shared by all who read them. */
+function frozen<T>(value: T): T {
+  if (typeof value === "object" && value !== null) {
+    Object.freeze(value);
+    for (const member of Object.values(value)) frozen(member);
+  }
+  return value;
+}
+
+export function createDefinitions({ db }: Pick<Store, "db">) {
+  const known = new Map<string, PipelineDefinition>();
+  return {
+    /** Inside a transaction. @returns its id. */
+    keep(definition: PipelineDefinition): string {
+      const id = createHash("sha256").update(JSON.stringify(definition)).digest("base64url");
+      db.insert(runDefinitions).values({ id, definition }).onConflictDoNothing().run();
+      return id;
+    },
+    /** @throws Error when there is none of that id. */
+    read(id: string): PipelineDefinition {
+      const held = known.get(id);
+      if (held) return held;
+      const row = db.select().from(runDefinitions).where(eq(runDefinitions.id, id)).get();
+      if (!row) throw new Error(`There is no definition ${id}.`);
+      if (known.size >= MOST) known.clear();
+      known.set(id, frozen(row.definition));
+      return row.definition;
+    },
+  };
+}

@@ -1,0 +1,82 @@
+/** All tables of one file's facts. */
+
+import { ExprTable } from "./exprs.ts";
+import { FactTable } from "./fact-table.ts";
+import { ExportTable, ImportTable } from "./imports.ts";
+import { AssignTable, AttachTable, CallTable, HeritageTable, NarrowTable, SpaceTable, UseTable } from "./relations.ts";
+import { BindingTable, ScopeTable } from "./scopes.ts";
+import { SymbolTable } from "./symbols.ts";
+import { TypeTable } from "./types.ts";
+
+/** Lists of rows or names, each after its length. A list is the place of its length; -1 is the empty one. */
+class ListTable extends FactTable {
+  constructor(cells: Int32Array) {
+    super(cells, 1);
+  }
+
+  items(list: number): Int32Array {
+    return list < 0 ? NO_ITEMS : this.cells.subarray(list + 1, list + 1 + this.cells[list]!);
+  }
+}
+
+const NO_ITEMS = new Int32Array(0);
+
+export interface FactTables {
+  symbols: SymbolTable;
+  scopes: ScopeTable;
+  bindings: BindingTable;
+  imports: ImportTable;
+  exports: ExportTable;
+  exprs: ExprTable;
+  types: TypeTable;
+  calls: CallTable;
+  uses: UseTable;
+  heritage: HeritageTable;
+  attaches: AttachTable;
+  spaces: SpaceTable;
+  assigns: AssignTable;
+  narrows: NarrowTable;
+  lists: ListTable;
+}
+
+export type TableName = keyof FactTables;
+
+/** In the order in which facts are packed. */
+export const TABLE_NAMES: readonly TableName[] = [
+  "symbols",
+  "scopes",
+  "bindings",
+  "imports",
+  "exports",
+  "exprs",
+  "types",
+  "calls",
+  "uses",
+  "heritage",
+  "attaches",
+  "spaces",
+  "assigns",
+  "narrows",
+  "lists",
+];
+
+/** @param cells the integers of a table by its name */
+export function factTables(cells: (name: TableName) => Int32Array): FactTables {
+  return {
+    symbols: new SymbolTable(cells("symbols")),
+    scopes: new ScopeTable(cells("scopes")),
+    bindings: new BindingTable(cells("bindings")),
+    imports: new ImportTable(cells("imports")),
+    exports: new ExportTable(cells("exports")),
+    exprs: new ExprTable(cells("exprs")),
+    types: new TypeTable(cells("types")),
+    calls: new CallTable(cells("calls")),
+    uses: new UseTable(cells("uses")),
+    heritage: new HeritageTable(cells("heritage")),
+    attaches: new AttachTable(cells("attaches")),
+    spaces: new SpaceTable(cells("spaces")),
+    assigns: new AssignTable(cells("assigns")),
+    narrows: new NarrowTable(cells("narrows")),
+    lists: new ListTable(cells("lists")),
+  };
+}

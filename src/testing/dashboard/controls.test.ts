@@ -1,0 +1,50 @@
+/** Whatever changes something over the API can be done on some page of the dashboard. */
+import { afterAll, beforeAll, expect, test } from "bun:test";
+import { readFileSync } from "node:fs";
+import { join, resolve } from "node:path";
+import { Glob } from "bun";
+import { startServer, type TestServer } from "../server.ts";
+
+const WEB = resolve(import.meta.dir, "../../web");
+
+/** What no page has a control for, and why. */
+const WITHOUT: Record<string, string> = {
+  "POST /v1/auth/refresh": "for programs with tokens; pages have a cookie",
+  "POST /v1/auth/oidc/{slug}/callback": "browsers come back by GET",
+  "POST /v1/internal/tts/synthesize": "called by a plain request, since it answers sound",
+  "POST /v1/codehost/webhooks": "the code host calls it",
+  "POST /v1/events/ticket": "for readers of the stream without a cookie",
+  "PATCH /v1/mcp/{id}/status": "an engine elsewhere says it; pages switch a server on and off",
+  "POST /v1/waitlist": "for a page of the operator's own; a log-in page that anybody fills would be a mailbox",
+  "POST /mcp": "for MCP clients",
+  "DELETE /mcp": "for MCP clients",
+};
+
+const escaped = (text: string): string => text.replace(/[{}./]/g, "\\$&");
+
+let server: TestServer;
+beforeAll(async () => {
+  server = await startServer();
+});
+afterAll(() => server.remove());
+
+test("every operation that changes something is called by a page, or stands here with the reason why not", async () => {
+  const { body } = await server.request<{ paths: Record<string, Record<string, unknown>> }>("GET", "/openapi.json");
+  const files = [...new Glob("**/*.{ts,tsx}").scanSync(WEB)].filter((file) => !/\.(gen|test)\./.test(file));
+  const sources = files.map((file) => readFileSync(join(WEB, file), "utf8"));
+  /** `client.POST("/v1/…"`, or with a constant that holds the path. */
+  const called = (method: string, path: string) =>
+    sources.some((text) => {
+      const names = [...text.matchAll(/const (\w+) = ("[^"]+")/g)].filter(([, , value]) => value === `"${path}"`);
+      return [`"${path}"`, ...names.map(([, name]) => name!)].some((argument) =>
+        new RegExp(`(client\\s*\\.${method}\\(|"${method.toLowerCase()}",)\\s*${escaped(argument)}(?!\\w)`).test(text),
+      );
+    });
+  const missing = Object.entries(body.paths).flatMap(([path, operations]) =>
+    Object.keys(operations)
+      .map((name) => name.toUpperCase())
+      .filter((method) => ["POST", "PUT", "PATCH", "DELETE"].includes(method) && !called(method, path))
+      .map((method) => `${method} ${path}`),
+  );
+  expect(missing.sort()).toEqual(Object.keys(WITHOUT).sort());
+});

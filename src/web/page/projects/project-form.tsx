@@ -1,0 +1,130 @@
+/** A project, added or changed. */
+import { Link, useLocation } from "wouter";
+import { client, fieldError, must, type Schemas } from "../../api/client.ts";
+import { refresh } from "../../api/queries.ts";
+import { useAction } from "../../ui/action.ts";
+import { Dialog } from "../../ui/dialog.tsx";
+import { Field, Input, Select, TextArea } from "../../ui/field.tsx";
+import { type Fields, Form } from "../../ui/form.tsx";
+import { PipelineField } from "../../ui/pickers.tsx";
+
+type Project = Schemas["Project"];
+
+const bodyOf = ({ text }: Fields) => ({
+  name: text("name"),
+  description: text("description"),
+  repository: text("repository") || null,
+  default_branch: text("default_branch") || null,
+  default_pipeline_id: text("default_pipeline_id") || null,
+  check: text("check") || null,
+  fetch_before_run: text("fetch_before_run") as Project["fetch_before_run"],
+});
+
+interface AddProps {
+  /** What the form is filled with. */
+  name?: string | undefined;
+  repository?: string;
+  onClose(): void;
+}
+
+export function AddProject({ onClose, ...given }: AddProps) {
+  const action = useAction();
+  const [, navigate] = useLocation();
+  const submit = async (fields: Fields) => {
+    const project = await must(client.POST("/v1/projects", { body: bodyOf(fields) }));
+    void refresh("/v1/projects");
+    navigate(`/projects/${project.id}`);
+  };
+  return (
+    <Dialog title="Add a project" onClose={onClose}>
+      <Form action={action} word="Add" onCancel={onClose} submit={submit}>
+        <ProjectFields project={given} error={action.error} />
+      </Form>
+    </Dialog>
+  );
+}
+
+export function EditProject({ project, onClose }: { project: Project; onClose(): void }) {
+  const action = useAction();
+  const submit = async (fields: Fields) => {
+    const body = { ...bodyOf(fields), status: fields.text("status") as Project["status"] };
+    await must(client.PUT("/v1/projects/{id}", { params: { path: { id: project.id } }, body }));
+    await refresh("/v1/projects");
+    onClose();
+  };
+  return (
+    <Dialog title={`Edit ${project.name}`} onClose={onClose}>
+      <Form action={action} word="Save" onCancel={onClose} submit={submit}>
+        <ProjectFields project={project} error={action.error} />
+        <Field label="State">
+          <Select name="status" defaultValue={project.status}>
+            <option value="active">active</option>
+            <option value="paused">paused</option>
+            <option value="archived">archived</option>
+          </Select>
+        </Field>
+      </Form>
+    </Dialog>
+  );
+}
+
+const NEW_REPOSITORY = (
+  <>
+    Its address, as “Clone” shows it at your code host: https or ssh, without credentials. A private one is reached by
+    connecting the{" "}
+    <Link href="/code-host" className="underline">
+      code host
+    </Link>
+    . Left empty, the project begins with an empty repository.
+  </>
+);
+
+function ProjectFields({ project, error }: { project: Partial<Project>; error: unknown }) {
+  const known = project.id !== undefined;
+  return (
+    <>
+      <Field label="Name" error={fieldError(error, "name")}>
+        <Input name="name" required autoFocus defaultValue={project.name} />
+      </Field>
+      <Field
+        label="Repository"
+        hint={known ? "A new address is cloned again." : NEW_REPOSITORY}
+        error={fieldError(error, "repository")}
+      >
+        <Input
+          name="repository"
+          defaultValue={project.repository ?? ""}
+          placeholder="https://example.org/web.git"
+          spellCheck={false}
+        />
+      </Field>
+      <Field label="Branch" hint="Left empty: the repository's own." error={fieldError(error, "default_branch")}>
+        <Input name="default_branch" defaultValue={project.default_branch ?? ""} spellCheck={false} />
+      </Field>
+      <PipelineField
+        name="default_pipeline_id"
+        label="Pipeline used first"
+        none="None"
+        error={error}
+        defaultValue={project.default_pipeline_id}
+      />
+      <Field label="Description" error={fieldError(error, "description")}>
+        <TextArea name="description" rows={2} defaultValue={project.description} />
+      </Field>
+      <Field
+        label="Check"
+        hint="Command whose exit code says whether the code works, e.g. npm test."
+        error={fieldError(error, "check")}
+      >
+        <Input name="check" defaultValue={project.check ?? ""} spellCheck={false} />
+      </Field>
+      <Field label="Before a run, what is new is" error={fieldError(error, "fetch_before_run")}>
+        <Select name="fetch_before_run" defaultValue={project.fetch_before_run ?? "try"}>
+          <option value="try">fetched where the repository answers</option>
+          <option value="require">fetched, or the run fails</option>
+          <option value="never">not fetched</option>
+        </Select>
+      </Field>
+    </>
+  );
+}

@@ -1,0 +1,116 @@
+/** Backups made by the server: one made by a button, those that are there to download or delete. */
+import { Archive, Download, Trash2 } from "lucide-react";
+import { useState } from "react";
+import { Link } from "wouter";
+import { api, client, must, type Schemas, siteUrl } from "../../api/client.ts";
+import { refresh, usePages } from "../../api/queries.ts";
+import { useAction } from "../../ui/action.ts";
+import { Button, IconButton } from "../../ui/button.tsx";
+import { Confirm } from "../../ui/dialog.tsx";
+import { bytes } from "../../ui/format.ts";
+import { JobProgress } from "../../ui/job-progress.tsx";
+import { Await, Empty, ProblemNote } from "../../ui/note.tsx";
+import { CliLine, Section } from "../../ui/page.tsx";
+import { type Column, Table } from "../../ui/table.tsx";
+import { Ago } from "../../ui/time.tsx";
+
+type Backup = Schemas["Backup"];
+
+const COLUMNS: Column<Backup>[] = [
+  { title: "Backup", className: "w-1/2 min-w-40", cell: ({ id }) => <code className="text-sm">{id}</code> },
+  { title: "Size", align: "right", cell: (one) => bytes(one.bytes) },
+  { title: "Made", wide: true, align: "right", cell: ({ created_at }) => <Ago at={created_at} /> },
+  { title: "Deeds", quiet: true, align: "right", cell: (one) => <Deeds backup={one} /> },
+];
+
+export function Backups() {
+  const query = usePages("/v1/admin/backups", { query: { limit: 50 } });
+  // One that somebody began before is shown as well.
+  const running = api.useQuery("get", "/v1/jobs", { params: { query: { limit: 50 } } });
+  const [started, setStarted] = useState("");
+  const action = useAction();
+  const job =
+    started || running.data?.items.find(({ kind, finished_at }) => kind === "backup" && finished_at === null)?.id;
+  const make = () =>
+    action.run(async () => {
+      setStarted((await must(client.POST("/v1/admin/backups"))).id);
+    });
+  const button = (
+    <Button kind="primary" busy={action.busy} icon={<Archive aria-hidden size={14} />} onClick={make}>
+      Make a backup
+    </Button>
+  );
+  return (
+    <Section title="Backups" actions={query.rows.length > 0 && button}>
+      <p className="max-w-prose text-dim">
+        Everything kept here in one file, but the keys of its secrets: keep a copy of the data folder's{" "}
+        <code>keys/</code> elsewhere, once. Backups lie in the data folder, so download them too.{" "}
+        <Link href="/settings?tab=retention" className="underline">
+          How long they are kept
+        </Link>
+      </p>
+      <div className="mb-3">
+        <CliLine line="skep backup skep.tar.gz" />
+      </div>
+      <ProblemNote error={action.error} />
+      {job && (
+        <JobProgress
+          key={job}
+          id={job}
+          about="Making a backup."
+          onEnd={() => refresh("/v1/admin/backups", "/v1/jobs")}
+          ended={({ state, error }) =>
+            state === "failed" ? (
+              <p role="alert" className="mb-3 rounded-md bg-bad-soft px-3 py-2">
+                No backup was made: {error?.message}
+              </p>
+            ) : null
+          }
+        />
+      )}
+      <Await query={query}>
+        {() =>
+          query.rows.length === 0 ? (
+            <Empty action={button}>There is no backup yet.</Empty>
+          ) : (
+            <Table label="Backups" rows={query.rows} columns={COLUMNS} keyOf={({ id }) => id} more={query} />
+          )
+        }
+      </Await>
+    </Section>
+  );
+}
+
+function Deeds({ backup: { id } }: { backup: Backup }) {
+  const [deleting, setDeleting] = useState(false);
+  const params = { path: { id } };
+  return (
+    <span className="inline-flex items-center gap-1">
+      <a
+        href={siteUrl(`/v1/admin/backups/${id}/content`)}
+        download={`${id}.tar.gz`}
+        aria-label={`Download ${id}`}
+        title="Download"
+        className="inline-flex size-8 items-center justify-center rounded-md text-dim hover:bg-hover hover:text-ink max-sm:size-11"
+      >
+        <Download aria-hidden size={15} />
+      </a>
+      <IconButton label={`Delete ${id}`} onClick={() => setDeleting(true)}>
+        <Trash2 aria-hidden size={15} />
+      </IconButton>
+      {deleting && (
+        <Confirm
+          title="Delete the backup?"
+          word="Delete the backup"
+          onClose={() => setDeleting(false)}
+          act={async () => {
+            await must(client.DELETE("/v1/admin/backups/{id}", { params }));
+            await refresh("/v1/admin/backups");
+          }}
+        >
+          {id} cannot be brought back. A file that was downloaded stays.
+        </Confirm>
+      )}
+    </span>
+  );
+}

@@ -1,0 +1,214 @@
+/** One sign-on provider, added or changed, tried before it is kept. */
+import { useRef, useState } from "react";
+import { client, fieldError, must, type Schemas, siteUrl } from "../../api/client.ts";
+import { refresh } from "../../api/queries.ts";
+import { useAction } from "../../ui/action.ts";
+import { Button } from "../../ui/button.tsx";
+import { Confirm, Dialog } from "../../ui/dialog.tsx";
+import { Check, Field, Input } from "../../ui/field.tsx";
+import { type Fields, Form, fieldsOf } from "../../ui/form.tsx";
+import { ProblemNote } from "../../ui/note.tsx";
+import { CopyButton } from "../../ui/page.tsx";
+
+type Provider = Schemas["Oidc"];
+type Tested = Schemas["TestOidcAnswer"];
+
+const words = (text: string) => text.split(/[\s,]+/).filter(Boolean);
+const SCOPES = "openid email profile";
+
+function bodyOf({ text, raw, checked }: Fields) {
+  return {
+    name: text("name"),
+    issuer: text("issuer"),
+    client_id: text("client_id"),
+    scopes: words(text("scopes")),
+    auto_create: checked("auto_create"),
+    allowed_domains: words(text("allowed_domains")),
+    role_claim: text("role_claim") || null,
+    admin_values: words(text("admin_values")),
+    enabled: checked("enabled"),
+    ...(raw("client_secret") ? { client_secret: raw("client_secret") } : {}),
+  };
+}
+
+export function SignOnForm({ provider, onClose }: { provider: Provider | undefined; onClose(): void }) {
+  const action = useAction();
+  const trial = useAction();
+  const [tested, setTested] = useState<Tested>();
+  const [deleting, setDeleting] = useState(false);
+  const box = useRef<HTMLDivElement>(null);
+  if (deleting && provider)
+    return (
+      <Confirm
+        title={`Remove ${provider.name}?`}
+        word="Remove the provider"
+        onClose={onClose}
+        act={async () => {
+          await must(client.DELETE("/v1/auth/oidc/{slug}", { params: { path: { slug: provider.slug } } }));
+          await refresh("/v1/auth/oidc");
+        }}
+      >
+        Accounts stay; those without a password can no longer log in.
+      </Confirm>
+    );
+  const test = () =>
+    trial.run(async () => {
+      setTested(undefined);
+      const form = box.current?.querySelector("form");
+      if (!form?.reportValidity()) return;
+      const fields = fieldsOf(form);
+      const { issuer, client_id, scopes, ...rest } = bodyOf(fields);
+      const secret = "client_secret" in rest ? { client_secret: rest.client_secret as string } : {};
+      const body = { slug: provider?.slug ?? fields.text("slug"), issuer, client_id, scopes, ...secret };
+      setTested(await must(client.POST("/v1/auth/oidc/test", { body })));
+    });
+  const submit = async (fields: Fields) => {
+    const body = bodyOf(fields);
+    await must(
+      provider
+        ? client.PUT("/v1/auth/oidc/{slug}", { params: { path: { slug: provider.slug } }, body })
+        : client.POST("/v1/auth/oidc", { body: { ...body, slug: fields.text("slug") } }),
+    );
+    await refresh("/v1/auth/oidc");
+    onClose();
+  };
+  return (
+    <Dialog title={provider ? provider.name : "Add a sign-on provider"} onClose={onClose}>
+      <div ref={box}>
+        <Form action={action} word="Save" onCancel={onClose} submit={submit}>
+          <ClientFields provider={provider} error={action.error} />
+          <RightsFields provider={provider} error={action.error} />
+          <div className="mb-3 flex flex-wrap items-center gap-2">
+            <Button busy={trial.busy} onClick={test}>
+              {trial.busy ? "Asking it…" : "Test"}
+            </Button>
+            {provider && (
+              <Button kind="danger" onClick={() => setDeleting(true)}>
+                Remove…
+              </Button>
+            )}
+          </div>
+          <ProblemNote error={trial.error} />
+          {tested && <Findings tested={tested} />}
+        </Form>
+      </div>
+    </Dialog>
+  );
+}
+
+interface PartProps {
+  provider: Provider | undefined;
+  error: unknown;
+}
+
+/** Where people are sent, and as whom Skep asks. */
+function ClientFields({ provider, error }: PartProps) {
+  const [slug, setSlug] = useState(provider?.slug ?? "");
+  const back =
+    provider?.redirect_uri ?? (slug && new URL(siteUrl(`/v1/auth/oidc/${slug}/callback`), location.origin).href);
+  return (
+    <>
+      {!provider && (
+        <Field
+          label="Short name"
+          hint="Part of the address that the provider sends people back to."
+          error={fieldError(error, "slug")}
+        >
+          <Input
+            name="slug"
+            required
+            autoFocus
+            pattern="[a-z0-9][a-z0-9\-]{0,63}"
+            spellCheck={false}
+            onChange={(event) => setSlug(event.target.value)}
+          />
+        </Field>
+      )}
+      {back && (
+        <p className="mb-3 text-sm text-dim">
+          Register this address at the provider: <code className="font-mono break-all">{back}</code>{" "}
+          <CopyButton text={back} label="Copy the address" />
+        </p>
+      )}
+      <Field label="Name on the button" error={fieldError(error, "name")}>
+        <Input name="name" required defaultValue={provider?.name ?? ""} />
+      </Field>
+      <Field label="Issuer" error={fieldError(error, "issuer")}>
+        <Input
+          name="issuer"
+          type="url"
+          required
+          defaultValue={provider?.issuer ?? ""}
+          placeholder="https://login.example.org/"
+        />
+      </Field>
+      <Field label="Client id" error={fieldError(error, "client_id")}>
+        <Input name="client_id" required defaultValue={provider?.client_id ?? ""} spellCheck={false} />
+      </Field>
+      <Field
+        label="Client secret"
+        hint={
+          provider?.client_secret_set
+            ? "Left empty, it stays; another issuer drops it."
+            : "Sealed here. Left empty for a public client."
+        }
+        error={fieldError(error, "client_secret")}
+      >
+        <Input name="client_secret" type="password" autoComplete="off" />
+      </Field>
+      <Field label="Scopes" error={fieldError(error, "scopes")}>
+        <Input name="scopes" defaultValue={provider?.scopes.join(" ") ?? SCOPES} spellCheck={false} />
+      </Field>
+    </>
+  );
+}
+
+/** Who gets in, and as what. */
+function RightsFields({ provider, error }: PartProps) {
+  return (
+    <>
+      <Field
+        label="Domains that may"
+        hint="Of e-mail addresses; * is any. Empty: known addresses of any domain."
+        error={fieldError(error, "allowed_domains")}
+      >
+        <Input
+          name="allowed_domains"
+          defaultValue={provider?.allowed_domains.join(", ") ?? ""}
+          placeholder="example.org"
+        />
+      </Field>
+      <div className="grid gap-x-3 sm:grid-cols-2">
+        <Field label="Claim with the role" hint="Such as groups." error={fieldError(error, "role_claim")}>
+          <Input name="role_claim" defaultValue={provider?.role_claim ?? ""} spellCheck={false} />
+        </Field>
+        <Field label="Its values for administrators" error={fieldError(error, "admin_values")}>
+          <Input name="admin_values" defaultValue={provider?.admin_values.join(", ") ?? ""} spellCheck={false} />
+        </Field>
+      </div>
+      <Check
+        name="auto_create"
+        label="Make accounts at the first sign-on"
+        hint="Otherwise an administrator adds the user first."
+        defaultChecked={provider?.auto_create ?? false}
+      />
+      <Check name="enabled" label="Switched on" defaultChecked={provider?.enabled ?? true} />
+    </>
+  );
+}
+
+const TONES = { ok: "bg-ok-soft", warn: "bg-wait-soft", fail: "bg-bad-soft" };
+const SAID = { ok: "Works", warn: "Look at this", fail: "Does not work" };
+
+function Findings({ tested }: { tested: Tested }) {
+  return (
+    <ul role="status" aria-label="What the test found" className="mb-3 space-y-1">
+      {tested.findings.map(({ check, verdict, detail, remedy }) => (
+        <li key={check} className={`rounded-md px-3 py-1.5 ${TONES[verdict]}`}>
+          <b className="font-medium">{SAID[verdict]}:</b> {detail}
+          {remedy && <span className="block text-sm">{remedy}</span>}
+        </li>
+      ))}
+    </ul>
+  );
+}

@@ -1,0 +1,48 @@
+/** A user's API keys, for an administrator: seen, and revoked when one was lost. */
+import { api, client, must } from "../../api/client.ts";
+import { refresh } from "../../api/queries.ts";
+import { useAction } from "../../ui/action.ts";
+import { Button } from "../../ui/button.tsx";
+import { Await, ProblemNote } from "../../ui/note.tsx";
+import { Ago } from "../../ui/time.tsx";
+
+export function UserKeys({ id }: { id: string }) {
+  const action = useAction();
+  const query = api.useQuery("get", "/v1/users/{id}/api-keys", { params: { path: { id } } });
+  const revoke = (key_id: string) =>
+    action.run(async () => {
+      await must(client.DELETE("/v1/users/{id}/api-keys/{key_id}", { params: { path: { id, key_id } } }));
+      await refresh("/v1/users");
+    });
+  return (
+    <section aria-label="API keys" className="mt-4 border-t border-line pt-3">
+      <h3 className="text-sm font-medium">API keys</h3>
+      <ProblemNote error={action.error} />
+      <Await query={query} rows={1}>
+        {({ items }) =>
+          items.length === 0 ? (
+            <p className="text-sm text-dim">None.</p>
+          ) : (
+            <ul>
+              {items.map((key) => (
+                <li
+                  key={key.id}
+                  className="flex flex-wrap items-center gap-x-3 border-b border-line py-1.5 last:border-0"
+                >
+                  <span className="font-medium">{key.name}</span>
+                  <code className="font-mono text-sm text-dim">{key.preview}</code>
+                  <span className="mr-auto text-sm text-dim">
+                    {key.expired ? "expired" : key.last_used_at ? <Ago at={key.last_used_at} /> : "never used"}
+                  </span>
+                  <Button kind="quiet" busy={action.busy} onClick={() => revoke(key.id)}>
+                    Revoke
+                  </Button>
+                </li>
+              ))}
+            </ul>
+          )
+        }
+      </Await>
+    </section>
+  );
+}
