@@ -94,7 +94,9 @@ describe.skipIf(!hasBrowser())("hostile text", () => {
         if (!title.includes("Skep")) found.push(`${path} has the title ${title}`);
       };
       for (let path = left.shift(); path !== undefined; path = left.shift()) {
-        await open(path);
+        await open(path).catch((error: Error) => {
+          throw new Error(`${path}: ${error.message}`);
+        });
         await settled();
         await page.evaluate(UNFOLD);
         await settled();

@@ -32,6 +32,8 @@ export const WINDOW = { width: 1280, height: 800 };
 
 export async function visit(browser: Browser, base: string, options: BrowserContextOptions = {}): Promise<Visitor> {
   const context = await browser.newContext({ viewport: WINDOW, ...options });
+  // A busy machine makes a page slow, not wrong.
+  context.setDefaultTimeout(90_000);
   const page = await context.newPage();
   const faults: string[] = [];
   const asked = new Set<Request>();
