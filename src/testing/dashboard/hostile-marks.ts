@@ -23,9 +23,6 @@ export interface Hostile {
   name?: boolean;
 }
 
-/** As the page shows the beginning of each, wherever it is not taken for markup. */
-export const asShown = (mark: string): RegExp => new RegExp(`${mark}(\\[U\\+202E\\]|\\s)?<b>`);
-
 export function createMarks() {
   /** What each mark stands in. */
   const places = new Map<string, string>();
@@ -34,7 +31,7 @@ export function createMarks() {
     places,
     /** A new text. @param place where it goes; a recorder names it where it is a field of the API. */
     text(place = "", { max = 2_000, tight = false, name = false }: Hostile = {}): string {
-      const mark = `h${made++}q`;
+      const mark = `hostile${made++}q`;
       places.set(mark, place);
       let text = mark;
       for (const part of PARTS) {
@@ -49,5 +46,5 @@ export function createMarks() {
 }
 export type Marks = ReturnType<typeof createMarks>;
 
-/** Marks in a text; the server takes what turns text around out of some names. */
-export const marksIn = (text: string): string[] => text.match(/h\d+q(?=(\[U\+202E\]|\u202e|\s)?<b>)/g) ?? [];
+/** Marks in a text. */
+export const marksIn = (text: string): string[] => text.match(/hostile\d+q/g) ?? [];
