@@ -29,7 +29,7 @@ const offered = async (...words: string[]): Promise<string[]> => {
 };
 
 describe("what may stand next", () => {
-  test("commands, and those below them, begun or not; hidden ones are not offered", async () => {
+  test("commands, and those below them, started or not; hidden ones are not offered", async () => {
     expect(await offered("pro")).toEqual(["projects", "providers"]);
     expect(await offered("secrets", "")).toEqual(expect.arrayContaining(["set", "grant", "revoke", "delete"]));
     expect(await offered("")).not.toContain("complete");

@@ -98,7 +98,7 @@ describe("a command step", () => {
     expect(rig.steps(run.id)[0]?.outputs).toEqual({ output: "begun", exit_code: null });
   });
 
-  test("a long output is cut in the middle and lies whole in the workspace", async () => {
+  test("a long output is cut in the middle and is whole in the workspace", async () => {
     const { rig, run } = await running([command("seq 1 20000")]);
     const { outputs } = await rig.ended(run.id);
     const { output } = (outputs as { c: { output: string } }).c;

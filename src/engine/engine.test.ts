@@ -68,7 +68,7 @@ describe("engine", () => {
     expect(rig.calls()).toBe(4);
   });
 
-  test("complete without the outputs that the step owes is refused, and the agent may try again", async () => {
+  test("complete without the outputs that the step must give is refused, and the agent may try again", async () => {
     const script = `
 steps:
   write:
@@ -84,7 +84,7 @@ steps:
     expect(refused?.data).toMatchObject({ ok: false });
   });
 
-  test("a step whose agent fails fails the run, and a restart goes on from that step only", async () => {
+  test("a step whose agent fails fails the run, and a restart continues from that step only", async () => {
     const fails = TWO_SCRIPT.replace(
       / {2}check:[\s\S]*/,
       "  check:\n    - tool_calls: [{ tool: fail, input: { reason: it is bad } }]\n",
@@ -230,7 +230,7 @@ steps:
     });
   });
 
-  test("a stop gives work back, and the next start goes on without running a finished tool again", async () => {
+  test("a stop gives work back, and the next start continues without running a finished tool again", async () => {
     const script = `
 steps:
   write:

@@ -44,7 +44,7 @@ export function namedBy(kind: "run" | "task", words: readonly string[], ...condi
   return { table, values };
 }
 
-/** Each word stands in one of the columns. */
+/** Each word is in one of the columns. */
 export const hold = (words: readonly string[], columns: readonly string[]): Condition[] =>
   words.map((word) => {
     const each = columns.map((column) => contains(column, word));

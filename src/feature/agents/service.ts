@@ -107,7 +107,7 @@ export function createAgents(deps: AgentsDeps): Agents {
     const at = Array.isArray(tools) ? tools.findIndex((tool) => !known.includes(tool)) : -1;
     if (at >= 0) throw invalidField(`/tools/${at}`, `There is no such tool. There are: ${known.join(", ")}.`);
   };
-  /** Writes only what reads back without a problem that was not there before. */
+  /** Writes only what reads back without a problem that did not exist before. */
   const save = (id: string, text: string, before: readonly { message: string }[]): void => {
     const known = new Set(before.map((problem) => problem.message));
     const { problems } = parse(id, text);

@@ -135,4 +135,4 @@ export function createSearch(store: Store, scores: Scores, now: () => string, ne
   };
 }
 
-export const rounded = (value: number): number => Number(value.toPrecision(6));
+const rounded = (value: number): number => Number(value.toPrecision(6));

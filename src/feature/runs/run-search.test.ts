@@ -115,7 +115,7 @@ test("runs of a data folder from before the index are found, with the definition
   rmSync(folder, { recursive: true });
 });
 
-test("a page reads what it shows and goes on where the last one ended; an old run is found among thousands", () => {
+test("a page reads what it shows and continues where the last one ended; an old run is found among thousands", () => {
   const old = add("The first of a swarm", "usr_own");
   store.write(() => {
     for (let n = 0; n < 5_000; n++) add("A bee of the many", "usr_other");

@@ -73,7 +73,7 @@ export function createSearch(deps: SearchDeps) {
       ...projects.map((one) => found("project", one.id, one.name, one.description)),
     ];
   };
-  /** Chats by their title, the latest first. */
+  /** Chats by their title, newest first. */
   const chatsWith = (words: string[], limit: number, caller: Caller): Found[] =>
     deps.chat
       .titled(words, limit, caller)

@@ -1,4 +1,4 @@
-/** Attack rows A1, A3, A7, A18, A31: what the gate must hold whatever stands behind it. */
+/** Attack rows A1, A3, A7, A18, A31: what the gate must hold whatever is behind it. */
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { Socket } from "node:net";
 import { msWhenBusy } from "../busy-machine.ts";

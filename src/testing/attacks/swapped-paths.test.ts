@@ -25,7 +25,7 @@ import { startSwapper } from "../swapper.ts";
 
 /** How long each race is run; an hour proves more than a second. */
 const RACE_MS = Number(process.env["SKEP_RACE_SECONDS"] ?? 3) * 1_000;
-setDefaultTimeout(60_000 + 4 * RACE_MS);
+setDefaultTimeout(300_000 + 4 * RACE_MS);
 
 const NEEDLE = "NEEDLE-outside-of-every-workspace";
 const base = mkdtempSync(join(tmpdir(), "skep-swapped-"));
@@ -101,7 +101,7 @@ function filesHolding(folder: string, text: string): string[] {
 }
 
 describe("while names are swapped", () => {
-  test("no commit holds what lies outside", async () => {
+  test("no commit holds what is outside", async () => {
     const { run, pairs } = await trapped();
     let commits = 0;
     await race(pairs, async (round) => {
@@ -116,7 +116,7 @@ describe("while names are swapped", () => {
     plain(run.repository, "fsck", "--strict");
   });
 
-  test("no file tool reads, writes or lists what lies outside", async () => {
+  test("no file tool reads, writes or lists what is outside", async () => {
     const { run, pairs } = await trapped();
     const files = createWorkspaceFiles(run.path);
     const answers = new Set<string>();
@@ -134,7 +134,7 @@ describe("while names are swapped", () => {
     expect(lstatSync(join(outside, "mine"), { throwIfNoEntry: false })).toBeUndefined();
   });
 
-  test("no search by a process of this machine reads what lies outside", async () => {
+  test("no search by a process of this machine reads what is outside", async () => {
     const { run, pairs } = await trapped();
     const spec = { executionId: "exec_1", sessionId: "sess_1", agentId: "a", home: run.path, network: "none" as const };
     const driver = createProcessSandboxes({ allowHostShell: false });
@@ -150,7 +150,7 @@ describe("while names are swapped", () => {
     expect(found.includes(NEEDLE)).toBe(false);
   });
 
-  test("no graph holds what lies outside, nor does an answer", async () => {
+  test("no graph holds what is outside, nor does an answer", async () => {
     const { home, run, pairs } = await trapped();
     const gitDir = join(run.repository, "worktrees/run_1");
     const session = createGraphSession({ root: run.path, gitDir, store: join(home, "graph") });

@@ -101,7 +101,7 @@ describe.skipIf(!hasBrowser())("a person who has never used a terminal", () => {
   /** `feature` with its agents watched, the design approved, the code commented on and sent back, the second merged. */
   async function work(page: Page): Promise<void> {
     await page.getByRole("link", { name: "Start a run" }).first().click();
-    await page.getByLabel("Pipeline").selectOption({ label: "Feature" });
+    await page.getByLabel("Pipeline").selectOption("feature");
     await page.getByLabel("Task").fill("Let a cart have a discount");
     await press(page, "Start");
     await heading(page, "Let a cart have a discount");
@@ -110,7 +110,7 @@ describe.skipIf(!hasBrowser())("a person who has never used a terminal", () => {
     await page.getByRole("log", { name: "Log of the step" }).getByText("I look at the repository first.").waitFor();
     const card = page.getByRole("article", { name: /^Approval/ });
     await card.getByText("The cart multiplies its sum").first().waitFor();
-    expect(await card.textContent()).toContain("Goes on with");
+    expect(await card.textContent()).toContain("Continues with");
     await card.getByRole("button", { name: "Approve" }).click();
     const state = page.locator("header").getByText("Succeeded");
     await state.waitFor();

@@ -33,14 +33,14 @@ describe.skipIf(!hasBrowser())("the dashboard in use", () => {
     ({ server, browser, ids } = dashboard());
   });
 
-  test("an approval is answered where it stands, and the page follows the run to its end by itself", async () => {
+  test("an approval is answered where it is, and the page follows the run to its end by itself", async () => {
     const { page, close, open, faults } = await visit(browser, server.url);
     await open(`/runs/${ids.waiting}`);
     const card = page.getByRole("article", { name: "Approval confirm" });
     expect(await card.textContent()).toContain("One writer with tests.");
-    expect(await card.textContent()).toContain("Goes on with Build.");
+    expect(await card.textContent()).toContain("Continues with Build.");
     expect(await card.textContent()).toContain("The run ends as failed.");
-    await card.getByPlaceholder("A comment").fill("Go on, and mind the commas.");
+    await card.getByPlaceholder("A comment").fill("Continue, and mind the commas.");
     await card.getByRole("button", { name: "Approve" }).click();
     await page.locator("header").getByText("Succeeded").waitFor();
     await card.waitFor({ state: "detached" });
@@ -106,7 +106,7 @@ describe.skipIf(!hasBrowser())("the dashboard in use", () => {
     await card.getByRole("button", { name: "Approve" }).waitFor();
     await page.keyboard.press("a");
     await to("Shift+Tab", "Comment");
-    await page.keyboard.type("Go on.");
+    await page.keyboard.type("Continue.");
     await to("Tab", "Approve");
     await page.keyboard.press("Enter");
     await page.locator("header").getByText("Succeeded").waitFor();
@@ -286,9 +286,9 @@ describe.skipIf(!hasBrowser())("the dashboard in use", () => {
     await first.stop();
     await page.getByText("The server does not answer. What you see may be old").waitFor();
     const second = await startServer({ env: { ...dashboard().env, PORT: port }, data });
-    await second.request("POST", "/v1/runs", { body: { pipeline_id: "hello", task_description: "Begun meanwhile" } });
+    await second.request("POST", "/v1/runs", { body: { pipeline_id: "hello", task_description: "Started meanwhile" } });
     await page.getByText("The server does not answer. What you see may be old").waitFor({ state: "detached" });
-    await page.getByText("Begun meanwhile").first().waitFor();
+    await page.getByText("Started meanwhile").first().waitFor();
     await close();
     await second.remove();
   });

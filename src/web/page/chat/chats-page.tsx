@@ -84,7 +84,7 @@ export default function ChatsPage() {
         {() =>
           query.rows.length === 0 ? (
             <Empty action={begin("plain")} cli="skep chat AGENT">
-              {status || agent ? "No chat is like that." : "You have not talked with an agent yet."}
+              {status || agent ? "No chat matches." : "You have not talked with an agent yet."}
             </Empty>
           ) : (
             <>

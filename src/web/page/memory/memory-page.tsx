@@ -99,7 +99,7 @@ export default function MemoryPage() {
   );
 }
 
-/** What the search finds, with why it stands where it stands. */
+/** What the search finds, with why it is where it is. */
 function Results({ q, agent }: { q: string; agent: string }) {
   const query = api.useQuery("get", "/v1/memory/search", {
     params: { query: { query: q, limit: 20, ...(agent ? { agent_id: agent } : {}) } },

@@ -119,7 +119,7 @@ function Entries({ agent, add }: { agent: string; add(): void }) {
         {() =>
           query.rows.length === 0 ? (
             <Empty action={!type && !state && <Button onClick={add}>Write the first</Button>}>
-              {type || state ? "No entry is like that." : "This vault is empty."}
+              {type || state ? "No entry matches." : "This vault is empty."}
             </Empty>
           ) : (
             <Table

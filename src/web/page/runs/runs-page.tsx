@@ -66,7 +66,7 @@ export default function RunsPage() {
         {() =>
           rows.length === 0 ? (
             filtered ? (
-              <Empty action={<Button onClick={clear}>Clear the filters</Button>}>No run is like that.</Empty>
+              <Empty action={<Button onClick={clear}>Clear the filters</Button>}>No run matches.</Empty>
             ) : (
               <Empty
                 action={<ButtonLink href="/runs/new">Start the first</ButtonLink>}

@@ -18,7 +18,7 @@ import { Ago } from "../../ui/time.tsx";
 
 type Skill = Schemas["Skill"];
 
-export const skillHref = ({ name, agent_id }: Pick<Skill, "name" | "agent_id">) =>
+const skillHref = ({ name, agent_id }: Pick<Skill, "name" | "agent_id">) =>
   `/skills/${encodeURIComponent(name)}${agent_id ? `?agent=${agent_id}` : ""}`;
 
 const COLUMNS: Column<Skill>[] = [
